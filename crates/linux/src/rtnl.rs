@@ -47,7 +47,11 @@ impl Rtnl {
     ///
     /// # Errors
     /// Those of socket(2).
-    pub fn open() -> io::Result<Self> {
+    pub fn open() -> Result<Self, RtnlError> {
+        Self::bound().map_err(refused("open", "netlink"))
+    }
+
+    fn bound() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
