@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The offloads of an interface that the oldest ethtool interface can switch
+//! (`SIOCETHTOOL`, linux/ethtool.h), which is enough for a veth.
+#![expect(unsafe_code, reason = "an ioctl with a pointer in it")]
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::net::{AddressFamily, SocketType};
+
+/// An offload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    TransmitChecksum,
+    TcpSegmentation,
+    GenericSegmentation,
+    GenericReceive,
+}
+
+impl Offload {
+    /// In an order in which switching off refuses nothing.
+    pub const ALL: [Self; 4] = [
+        Self::TcpSegmentation,
+        Self::GenericSegmentation,
+        Self::GenericReceive,
+        Self::TransmitChecksum,
+    ];
+
+    /// `ETHTOOL_G…` and `ETHTOOL_S…`.
+    const fn commands(self) -> (u32, u32) {
+        match self {
+            Self::TransmitChecksum => (0x16, 0x17),
+            Self::TcpSegmentation => (0x1e, 0x1f),
+            Self::GenericSegmentation => (0x23, 0x24),
+            Self::GenericReceive => (0x2b, 0x2c),
+        }
+    }
+}
+
+/// Is the offload on, at an interface of the calling thread's namespace?
+///
+/// # Errors
+/// EOPNOTSUPP where the driver does not know it.
+pub fn is_on(interface: &str, offload: Offload) -> io::Result<bool> {
+    exchange(interface, offload.commands().0, 0).map(|value| value != 0)
+}
+
+/// Switches an offload.
+///
+/// # Errors
+/// EPERM without CAP_NET_ADMIN, EOPNOTSUPP where the driver cannot.
+pub fn switch(interface: &str, offload: Offload, on: bool) -> io::Result<()> {
+    exchange(interface, offload.commands().1, on.into()).map(drop)
+}
+
+/// `struct ethtool_value`.
+#[repr(C)]
+struct Value {
+    command: u32,
+    data: u32,
+}
+
+fn exchange(interface: &str, command: u32, data: u32) -> io::Result<u32> {
+    let socket: OwnedFd = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    let mut value = Value { command, data };
+    let mut request = libc::ifreq {
+        ifr_name: interface_name(interface)?,
+        ifr_ifru: libc::__c_anonymous_ifr_ifru {
+            ifru_data: (&raw mut value).cast(),
+        },
+    };
+    // SAFETY: `request` and the value it points to outlive the call, and each of the four
+    // commands reads and writes one `struct ethtool_value`.
+    let done = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
+    if done < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(value.data)
+    }
+}
+
+fn interface_name(name: &str) -> io::Result<[libc::c_char; libc::IFNAMSIZ]> {
+    let mut bytes = [0; libc::IFNAMSIZ];
+    if name.len() >= bytes.len() {
+        return Err(io::Error::from_raw_os_error(libc::ENODEV));
+    }
+    for (to, from) in bytes.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(bytes)
+}
+
+const SIOCETHTOOL: libc::Ioctl = 0x8946;

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One nftables rule that drops arriving datagrams, for hosts of the lab
+//! (linux/netfilter/nf_tables.h; sent as one batch of nfnetlink messages).
+
+use std::io;
+
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_NETFILTER};
+
+/// Drops every `every`-th UDP datagram (1: all) that arrives for this namespace, counting them.
+///
+/// # Errors
+/// EPERM without CAP_NET_ADMIN, EPROTONOSUPPORT or ENOENT where the kernel lacks nftables.
+pub fn drop_udp(every: u32) -> io::Result<()> {
+    let mut socket = Socket::new(NETLINK_NETFILTER)?;
+    socket.bind_auto()?;
+    socket.connect(&SocketAddr::new(0, 0))?;
+    let messages = [
+        batch(NFNL_MSG_BATCH_BEGIN),
+        message(NFT_MSG_NEWTABLE, NLM_F_CREATE, &table()),
+        message(NFT_MSG_NEWCHAIN, NLM_F_CREATE, &chain()),
+        message(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND, &rule(every)),
+        batch(NFNL_MSG_BATCH_END),
+    ];
+    socket.send(&messages.concat(), 0)?;
+    (0..3).try_for_each(|_| acknowledgement(&socket))
+}
+
+/// `struct nlmsgerr`: an errno (0: done) after the header.
+fn acknowledgement(socket: &Socket) -> io::Result<()> {
+    let (bytes, _from) = socket.recv_from_full()?;
+    let code = bytes.get(NLMSG_HEADER_BYTES..NLMSG_HEADER_BYTES + 4);
+    match code
+        .and_then(|code| code.try_into().ok())
+        .map(i32::from_ne_bytes)
+    {
+        Some(0) => Ok(()),
+        Some(code) => Err(io::Error::from_raw_os_error(-code)),
+        None => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+fn table() -> Vec<u8> {
+    text(NFTA_TABLE_NAME, NAME)
+}
+
+fn chain() -> Vec<u8> {
+    let hook = [
+        be32(NFTA_HOOK_HOOKNUM, NF_INET_LOCAL_IN),
+        be32(NFTA_HOOK_PRIORITY, 0),
+    ];
+    [
+        text(NFTA_CHAIN_TABLE, NAME),
+        text(NFTA_CHAIN_NAME, NAME),
+        nested(NFTA_CHAIN_HOOK, &hook.concat()),
+        text(NFTA_CHAIN_TYPE, "filter"),
+    ]
+    .concat()
+}
+
+fn rule(every: u32) -> Vec<u8> {
+    let is_udp = [
+        be32(NFTA_META_DREG, NFT_REG_1),
+        be32(NFTA_META_KEY, NFT_META_L4PROTO),
+    ];
+    let turn = [
+        be32(NFTA_NG_DREG, NFT_REG_1),
+        be32(NFTA_NG_MODULUS, every.max(1)),
+        be32(NFTA_NG_TYPE, NFT_NG_INCREMENTAL),
+    ];
+    let verdict = nested(NFTA_DATA_VERDICT, &be32(NFTA_VERDICT_CODE, NF_DROP));
+    let drop = [
+        be32(NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT),
+        nested(NFTA_IMMEDIATE_DATA, &verdict),
+    ];
+    let expressions = [
+        expression("meta", &is_udp.concat()),
+        expression("cmp", &equal(&[IPPROTO_UDP])),
+        expression("numgen", &turn.concat()),
+        expression("cmp", &equal(&0u32.to_ne_bytes())),
+        expression("counter", &[]),
+        expression("immediate", &drop.concat()),
+    ];
+    [
+        text(NFTA_RULE_TABLE, NAME),
+        text(NFTA_RULE_CHAIN, NAME),
+        nested(NFTA_RULE_EXPRESSIONS, &expressions.concat()),
+    ]
+    .concat()
+}
+
+/// Register 1 equals `value`.
+fn equal(value: &[u8]) -> Vec<u8> {
+    let data = attribute(NFTA_DATA_VALUE, value);
+    [
+        be32(NFTA_CMP_SREG, NFT_REG_1),
+        be32(NFTA_CMP_OP, NFT_CMP_EQ),
+        nested(NFTA_CMP_DATA, &data),
+    ]
+    .concat()
+}
+
+fn expression(name: &str, data: &[u8]) -> Vec<u8> {
+    let body = [text(NFTA_EXPR_NAME, name), nested(NFTA_EXPR_DATA, data)];
+    nested(NFTA_LIST_ELEM, &body.concat())
+}
+
+// ---- bytes --------------------------------------------------------------------------------
+
+fn batch(kind: u16) -> Vec<u8> {
+    frame(
+        kind,
+        NLM_F_REQUEST,
+        NFPROTO_UNSPEC,
+        NFNL_SUBSYS_NFTABLES,
+        &[],
+    )
+}
+
+fn message(kind: u16, flags: u16, attributes: &[u8]) -> Vec<u8> {
+    let kind = NFNL_SUBSYS_NFTABLES << 8 | kind;
+    let flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+    frame(kind, flags, NFPROTO_INET, 0, attributes)
+}
+
+/// `struct nlmsghdr`, `struct nfgenmsg`, attributes.
+fn frame(kind: u16, flags: u16, family: u8, resource: u16, attributes: &[u8]) -> Vec<u8> {
+    let length = (NLMSG_HEADER_BYTES + 4 + attributes.len()) as u32;
+    let mut bytes = length.to_ne_bytes().to_vec();
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(flags.to_ne_bytes());
+    bytes.extend([0; 8]);
+    bytes.extend([family, 0]);
+    bytes.extend(resource.to_be_bytes());
+    bytes.extend(attributes);
+    bytes
+}
+
+fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    let length = 4 + value.len();
+    let mut bytes = (length as u16).to_ne_bytes().to_vec();
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(value);
+    bytes.resize(length.next_multiple_of(4), 0);
+    bytes
+}
+
+fn nested(kind: u16, value: &[u8]) -> Vec<u8> {
+    attribute(kind | NLA_F_NESTED, value)
+}
+
+fn text(kind: u16, value: &str) -> Vec<u8> {
+    attribute(kind, &[value.as_bytes(), &[0]].concat())
+}
+
+fn be32(kind: u16, value: u32) -> Vec<u8> {
+    attribute(kind, &value.to_be_bytes())
+}
+
+/// Of the table and of its chain.
+const NAME: &str = "lab";
+
+const NLMSG_HEADER_BYTES: usize = 16;
+const NLM_F_REQUEST: u16 = 0x1;
+const NLM_F_ACK: u16 = 0x4;
+const NLM_F_CREATE: u16 = 0x400;
+const NLM_F_APPEND: u16 = 0x800;
+const NLA_F_NESTED: u16 = 0x8000;
+
+const NFNL_SUBSYS_NFTABLES: u16 = 10;
+const NFNL_MSG_BATCH_BEGIN: u16 = 0x10;
+const NFNL_MSG_BATCH_END: u16 = 0x11;
+const NFPROTO_UNSPEC: u8 = 0;
+const NFPROTO_INET: u8 = 1;
+const NF_INET_LOCAL_IN: u32 = 1;
+const NF_DROP: u32 = 0;
+const IPPROTO_UDP: u8 = 17;
+
+const NFT_MSG_NEWTABLE: u16 = 0;
+const NFT_MSG_NEWCHAIN: u16 = 3;
+const NFT_MSG_NEWRULE: u16 = 6;
+const NFTA_TABLE_NAME: u16 = 1;
+const NFTA_CHAIN_TABLE: u16 = 1;
+const NFTA_CHAIN_NAME: u16 = 3;
+const NFTA_CHAIN_HOOK: u16 = 4;
+const NFTA_CHAIN_TYPE: u16 = 7;
+const NFTA_HOOK_HOOKNUM: u16 = 1;
+const NFTA_HOOK_PRIORITY: u16 = 2;
+const NFTA_RULE_TABLE: u16 = 1;
+const NFTA_RULE_CHAIN: u16 = 2;
+const NFTA_RULE_EXPRESSIONS: u16 = 4;
+const NFTA_LIST_ELEM: u16 = 1;
+const NFTA_EXPR_NAME: u16 = 1;
+const NFTA_EXPR_DATA: u16 = 2;
+const NFTA_META_DREG: u16 = 1;
+const NFTA_META_KEY: u16 = 2;
+const NFT_META_L4PROTO: u32 = 16;
+const NFT_REG_VERDICT: u32 = 0;
+const NFT_REG_1: u32 = 1;
+const NFTA_CMP_SREG: u16 = 1;
+const NFTA_CMP_OP: u16 = 2;
+const NFTA_CMP_DATA: u16 = 3;
+const NFT_CMP_EQ: u32 = 0;
+const NFTA_DATA_VALUE: u16 = 1;
+const NFTA_DATA_VERDICT: u16 = 2;
+const NFTA_VERDICT_CODE: u16 = 1;
+const NFTA_NG_DREG: u16 = 1;
+const NFTA_NG_MODULUS: u16 = 2;
+const NFTA_NG_TYPE: u16 = 3;
+const NFT_NG_INCREMENTAL: u32 = 0;
+const NFTA_IMMEDIATE_DREG: u16 = 1;
+const NFTA_IMMEDIATE_DATA: u16 = 2;
