@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! Everything this program asks of Linux: sockets, clocks, signals, netlink, ethtool and `/proc`.
+//! All `unsafe` of the workspace is in this crate.
+
+pub mod clock;
 pub mod ethtool_features;
+mod message;
 pub mod netns;
 pub mod nft;
 pub mod packet;
 pub mod rtnl;
 pub mod sandbox;
 pub mod seccomp;
+pub mod socket_buffer;
+mod sockopt;
 pub mod sysctl;
+pub mod tcp;
+pub mod udp;

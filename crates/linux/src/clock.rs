@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Clocks in nanoseconds, and waiting for an absolute deadline.
+//!
+//! Everything that is scheduled or subtracted uses the monotonic clock; the wall clock only labels.
+//! No function here fails: a kernel without these clocks does not exist.
+
+use std::num::NonZeroU64;
+
+use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute, set_current_timer_slack};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Nanoseconds of `CLOCK_MONOTONIC`: not settable, steered by NTP, stops in suspend.
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Monotonic))
+}
+
+/// Nanoseconds since 1970 of `CLOCK_REALTIME`, the clock of kernel receive time stamps.
+#[must_use]
+pub fn wall_ns() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Realtime))
+}
+
+/// Whether the wall clock can be right at all: boards without a battery start in 1970.
+#[must_use]
+pub fn clock_trusted() -> bool {
+    wall_ns() >= YEAR_2020_NS
+}
+
+/// Waits until `deadline_ns` of [`monotonic_ns`] and returns the time it is then.
+///
+/// Sleeps up to `spin_ns` before the deadline and spins the rest: 20–50 µs hides the wake-up latency
+/// of an idle machine for little CPU; 0 never spins. Call [`precise_sleep`] once in the thread first.
+pub fn sleep_until_ns(deadline_ns: u64, spin_ns: u64) -> u64 {
+    loop {
+        let now = monotonic_ns();
+        if now >= deadline_ns {
+            return now;
+        }
+        if deadline_ns - now > spin_ns {
+            // An error can only be EINTR: the loop looks at the clock again.
+            let _ =
+                clock_nanosleep_absolute(SleepClock::Monotonic, &timespec(deadline_ns - spin_ns));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// Lets this thread's sleeps end when due instead of up to 50 µs later (`PR_SET_TIMERSLACK` of 1 ns).
+pub fn precise_sleep() {
+    // Refusal (a seccomp filter) costs precision only, which the reported lateness shows.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// Wall-clock time that never jumps during a run: the monotonic clock plus an offset fixed at the start.
+#[derive(Debug, Clone, Copy)]
+pub struct Wall {
+    offset_ns: i128,
+}
+
+impl Wall {
+    /// Fixes the offset between the clocks as it is now.
+    #[must_use]
+    pub fn start() -> Self {
+        Self {
+            offset_ns: i128::from(wall_ns()) - i128::from(monotonic_ns()),
+        }
+    }
+
+    /// The wall time of a monotonic instant, in nanoseconds since 1970.
+    #[must_use]
+    pub fn at(&self, monotonic_ns: u64) -> u64 {
+        u64::try_from(i128::from(monotonic_ns) + self.offset_ns).unwrap_or(0)
+    }
+
+    /// The monotonic instant of a wall time, such as a kernel receive time stamp; 0 if before boot.
+    #[must_use]
+    pub fn monotonic_of(&self, wall_ns: u64) -> u64 {
+        u64::try_from(i128::from(wall_ns) - self.offset_ns).unwrap_or(0)
+    }
+
+    /// How far the system's wall clock has been moved (set or stepped) since the start, in nanoseconds.
+    #[must_use]
+    pub fn stepped_ns(&self) -> i64 {
+        let drift = i128::from(wall_ns()) - i128::from(self.at(monotonic_ns()));
+        i64::try_from(drift).unwrap_or(if drift < 0 { i64::MIN } else { i64::MAX })
+    }
+}
+
+fn nanoseconds(time: Timespec) -> u64 {
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds
+        .saturating_mul(SECOND_NS)
+        .saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+fn timespec(ns: u64) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(ns / SECOND_NS).unwrap_or(i64::MAX),
+        // Below 1e9, which fits the 32-bit field of 32-bit machines.
+        tv_nsec: (ns % SECOND_NS) as _,
+    }
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+const YEAR_2020_NS: u64 = 1_577_836_800 * SECOND_NS;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sleep_never_ends_early() {
+        precise_sleep();
+        for spin_ns in [0, 30_000, 10_000_000] {
+            let deadline = monotonic_ns() + 300_000;
+            assert!(sleep_until_ns(deadline, spin_ns) >= deadline);
+        }
+    }
+
+    #[test]
+    fn a_past_deadline_returns_at_once_with_the_time() {
+        let before = monotonic_ns();
+        assert!(sleep_until_ns(1, 0) >= before);
+    }
+
+    #[test]
+    fn wall_and_monotonic_convert_back_and_forth() {
+        let wall = Wall::start();
+        let now = monotonic_ns();
+        assert_eq!(wall.monotonic_of(wall.at(now)), now);
+        assert_eq!(wall.monotonic_of(0), 0);
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The error queue of a socket (`IP_RECVERR`): ICMP messages and local refusals, with who said so.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use crate::message::{Message, ReceiveBuffers};
+
+/// Who reported a queued error (include/uapi/linux/errqueue.h, `SO_EE_ORIGIN_*`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// This host's own stack.
+    Local,
+    /// An ICMP message.
+    Icmp,
+    /// An ICMPv6 message.
+    Icmp6,
+    /// Another origin number.
+    Other(u8),
+}
+
+/// One entry of the error queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueuedError {
+    /// The errno it was turned into.
+    pub errno: i32,
+    /// Who reported it.
+    pub origin: Origin,
+    /// ICMP type (0 for local).
+    pub icmp_type: u8,
+    /// ICMP code (0 for local).
+    pub icmp_code: u8,
+    /// For `EMSGSIZE`: the MTU to use, in bytes of IP packet.
+    pub mtu: Option<u32>,
+    /// The host that sent the ICMP message.
+    pub offender: Option<IpAddr>,
+}
+
+/// Empties a socket's error queue, oldest first. Unread entries are charged to its receive buffer.
+pub fn drain_errors(fd: BorrowedFd<'_>, mut each: impl FnMut(QueuedError)) {
+    let mut buffers = ReceiveBuffers::new(1, QUOTED_BYTES, false);
+    for _ in 0..LONGEST_QUEUE {
+        if buffers
+            .receive_one(fd, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)
+            .is_err()
+        {
+            return;
+        }
+        if let Some(queued) = parse(&buffers.message(0)) {
+            each(queued);
+        }
+    }
+}
+
+/// Bytes not yet taken by the device (`SIOCOUTQ`).
+pub(super) fn output_queue_bytes(fd: impl AsFd) -> Option<usize> {
+    let mut queued = [0; 36];
+    let read = crate::sockopt::get_bytes(fd, libc::SOL_SOCKET, SO_MEMINFO, &mut queued).ok()?;
+    // SK_MEMINFO_WMEM_ALLOC, less the one byte that every socket holds.
+    let word = queued.get(..read)?.get(8..12)?;
+    Some(u32::from_ne_bytes(word.try_into().ok()?).saturating_sub(1) as usize)
+}
+
+fn parse(message: &Message<'_>) -> Option<QueuedError> {
+    message
+        .controls()
+        .find_map(|(level, kind, data)| match (level, kind) {
+            (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) => {
+                extended(data)
+            }
+            _ => None,
+        })
+}
+
+/// `struct sock_extended_err` and the offender's address behind it.
+fn extended(data: &[u8]) -> Option<QueuedError> {
+    let word = |at: usize| Some(u32::from_ne_bytes(data.get(at..at + 4)?.try_into().ok()?));
+    let errno = word(0)? as i32;
+    let info = word(8)?;
+    Some(QueuedError {
+        errno,
+        origin: match *data.get(4)? {
+            1 => Origin::Local,
+            2 => Origin::Icmp,
+            3 => Origin::Icmp6,
+            other => Origin::Other(other),
+        },
+        icmp_type: *data.get(5)?,
+        icmp_code: *data.get(6)?,
+        mtu: (errno == libc::EMSGSIZE && info > 0).then_some(info),
+        offender: offender(data.get(16..)?),
+    })
+}
+
+fn offender(address: &[u8]) -> Option<IpAddr> {
+    let family = u16::from_ne_bytes(address.get(..2)?.try_into().ok()?);
+    match i32::from(family) {
+        libc::AF_INET => Some(Ipv4Addr::from(<[u8; 4]>::try_from(address.get(4..8)?).ok()?).into()),
+        libc::AF_INET6 => {
+            Some(Ipv6Addr::from(<[u8; 16]>::try_from(address.get(8..24)?).ok()?).to_canonical())
+        }
+        _ => None,
+    }
+}
+
+const SO_MEMINFO: libc::c_int = 55;
+const QUOTED_BYTES: usize = 64;
+const LONGEST_QUEUE: usize = 4096;

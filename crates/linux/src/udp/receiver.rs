@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Receiving datagrams in batches with kernel time stamps, TOS, real lengths and the socket's exact drop count.
+//!
+//! Hot path: [`Receiver::receive`] and iterating its batch do not allocate, lock or log.
+//!
+//! Drops: the kernel writes its count of datagrams that found no room into each *later* datagram
+//! (`SO_RXQ_OVFL`), so that one after the last received is in none; [`Receiver::drops`] asks the socket itself
+//! (`SO_MEMINFO`, Linux 4.12) and is exact at any time: received + drops = arrived at the socket.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use libc::c_int;
+
+use super::set_both;
+use crate::message::{Message, ReceiveBuffers};
+use crate::sockopt;
+
+/// How datagrams are taken from the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RxMode {
+    /// One system call a datagram.
+    Plain,
+    /// `recvmmsg`: one system call for all that wait (Linux 2.6.33).
+    Mmsg,
+    /// `UDP_GRO`: neighbours of equal length arrive as one message (Linux 5.0).
+    Gro,
+}
+
+/// What a receiver is prepared for.
+#[derive(Debug, Clone, Copy)]
+pub struct ReceiverConfig {
+    /// Bytes kept of each datagram; the rest is not copied, its length is still known. Ignored by GRO.
+    pub capture_bytes: usize,
+    /// Messages taken in one system call.
+    pub batch: usize,
+    /// The mode asked for.
+    pub mode: RxMode,
+    /// Ask for kernel time stamps.
+    pub timestamps: bool,
+    /// Ask for the TOS / traffic class of each datagram.
+    pub tos: bool,
+    /// Report each datagram's source address.
+    pub addresses: bool,
+}
+
+impl ReceiverConfig {
+    /// Time stamps on, TOS and addresses off.
+    #[must_use]
+    pub fn new(capture_bytes: usize, batch: usize, mode: RxMode) -> Self {
+        Self {
+            capture_bytes,
+            batch,
+            mode,
+            timestamps: true,
+            tos: false,
+            addresses: false,
+        }
+    }
+}
+
+/// Receives batches on a bound or connected UDP socket.
+pub struct Receiver {
+    fd: OwnedFd,
+    mode: RxMode,
+    one_a_call: bool,
+    buffers: ReceiveBuffers,
+    timestamps: bool,
+    overflow: bool,
+    announced_drops: u32,
+    timeout: Option<Duration>,
+}
+
+impl Receiver {
+    /// Prepares the socket and all buffers. A kernel without GRO or batches falls back: see [`Self::mode`].
+    pub fn new(fd: OwnedFd, config: ReceiverConfig) -> io::Result<Self> {
+        let gro = config.mode == RxMode::Gro && sockopt::set_int(&fd, SOL_UDP, UDP_GRO, 1).is_ok();
+        let mode = if config.mode == RxMode::Gro && !gro {
+            RxMode::Mmsg
+        } else {
+            config.mode
+        };
+        let bytes = if gro {
+            LARGEST_MESSAGE_BYTES
+        } else {
+            config.capture_bytes.clamp(1, LARGEST_MESSAGE_BYTES)
+        };
+        let timestamps = config.timestamps && enable_timestamps(&fd);
+        let overflow = sockopt::set_int(&fd, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1).is_ok();
+        if config.tos {
+            let ipv6 = super::is_ipv6(&fd)?;
+            set_both(&fd, ipv6, (libc::IP_RECVTOS, libc::IPV6_RECVTCLASS), 1)?;
+        }
+        let batch = if mode == RxMode::Plain {
+            1
+        } else {
+            config.batch
+        };
+        let buffers = ReceiveBuffers::new(batch, bytes, config.addresses);
+        let one_a_call = mode == RxMode::Plain;
+        Ok(Self {
+            fd,
+            mode,
+            one_a_call,
+            buffers,
+            timestamps,
+            overflow,
+            announced_drops: 0,
+            timeout: None,
+        })
+    }
+
+    /// The mode in use now.
+    #[must_use]
+    pub fn mode(&self) -> RxMode {
+        if self.one_a_call && self.mode == RxMode::Mmsg {
+            RxMode::Plain
+        } else {
+            self.mode
+        }
+    }
+
+    /// Whether datagrams carry kernel time stamps.
+    #[must_use]
+    pub fn has_timestamps(&self) -> bool {
+        self.timestamps
+    }
+
+    /// Takes what is there, waiting up to `timeout` (rounded up to a kernel tick) for the first datagram.
+    ///
+    /// An empty batch: nothing came in time, or a signal arrived, or the socket was woken. A zero timeout does not wait.
+    /// Errors: an ICMP error waiting on a connected socket (`ECONNREFUSED`…; the next call goes on), or a dead socket.
+    pub fn receive(&mut self, timeout: Duration) -> io::Result<Batch<'_>> {
+        let flags = if timeout.is_zero() {
+            libc::MSG_DONTWAIT
+        } else {
+            self.wait_at_most(timeout)?
+        };
+        let count = match self.take(flags | libc::MSG_TRUNC) {
+            Ok(count) => count,
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EAGAIN | libc::EINTR) => 0,
+                _ => return Err(error),
+            },
+        };
+        self.note_drops(count);
+        Ok(Batch {
+            buffers: &self.buffers,
+            count,
+        })
+    }
+
+    /// Datagrams that found no room in the socket since it was opened, exactly; wraps at 2³². `None`: unknown.
+    ///
+    /// Not for the hot path (one system call; on a kernel before 4.12 it reads `/proc/self/net/udp`).
+    #[must_use]
+    pub fn drops(&self) -> Option<u32> {
+        drops_so_far(&self.fd).or_else(|| self.announced_drops())
+    }
+
+    /// The drop count that the last datagrams carried: free, but behind by what was dropped after them.
+    #[must_use]
+    pub fn announced_drops(&self) -> Option<u32> {
+        self.overflow.then_some(self.announced_drops)
+    }
+
+    fn take(&mut self, flags: c_int) -> io::Result<usize> {
+        if self.one_a_call {
+            return self.buffers.receive_one(self.fd.as_fd(), flags);
+        }
+        match self
+            .buffers
+            .receive_many(self.fd.as_fd(), flags | libc::MSG_WAITFORONE)
+        {
+            Err(error) if sockopt::is_missing(&error) => {
+                self.one_a_call = true;
+                self.buffers.receive_one(self.fd.as_fd(), flags)
+            }
+            taken => taken,
+        }
+    }
+
+    fn wait_at_most(&mut self, timeout: Duration) -> io::Result<c_int> {
+        if self.timeout != Some(timeout) {
+            socket2::SockRef::from(&self.fd).set_read_timeout(Some(timeout))?;
+            self.timeout = Some(timeout);
+        }
+        Ok(0)
+    }
+
+    fn note_drops(&mut self, count: usize) {
+        let Some(last) = count.checked_sub(1) else {
+            return;
+        };
+        if let Some(drops) = Marks::read(&self.buffers.message(last)).drops {
+            self.announced_drops = drops;
+        }
+    }
+}
+
+impl AsFd for Receiver {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl std::fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Receiver")
+            .field("fd", &self.fd.as_raw_fd())
+            .field("mode", &self.mode)
+            .field("batch", &self.buffers.capacity())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The datagrams of one receive.
+#[derive(Clone, Copy)]
+pub struct Batch<'a> {
+    buffers: &'a ReceiveBuffers,
+    count: usize,
+}
+
+impl<'a> Batch<'a> {
+    /// Whether nothing came.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The datagrams in order of arrival, GRO messages split again.
+    #[must_use]
+    pub fn iter(&self) -> Datagrams<'a> {
+        Datagrams {
+            buffers: self.buffers,
+            count: self.count,
+            next: 0,
+            rest: None,
+        }
+    }
+}
+
+impl<'a> IntoIterator for Batch<'a> {
+    type Item = Datagram<'a>;
+    type IntoIter = Datagrams<'a>;
+
+    fn into_iter(self) -> Datagrams<'a> {
+        self.iter()
+    }
+}
+
+/// One datagram as it arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    /// The payload, up to the captured length.
+    pub bytes: &'a [u8],
+    /// The payload's real length in bytes.
+    pub length: usize,
+    /// Wall-clock nanoseconds when the kernel took it from the device; shared by the segments of a GRO message.
+    pub kernel_ns: Option<u64>,
+    /// TOS or traffic class byte.
+    pub tos: Option<u8>,
+    /// Where it was addressed to, if [`super::Options::packet_info`] is set.
+    pub local: Option<IpAddr>,
+    /// Who sent it, if [`ReceiverConfig::addresses`] is set.
+    pub source: Option<SocketAddr>,
+}
+
+impl Datagram<'_> {
+    /// Whether the payload was longer than captured.
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        self.length > self.bytes.len()
+    }
+}
+
+/// Iterates the datagrams of a [`Batch`].
+pub struct Datagrams<'a> {
+    buffers: &'a ReceiveBuffers,
+    count: usize,
+    next: usize,
+    rest: Option<(Datagram<'a>, usize)>,
+}
+
+impl<'a> Iterator for Datagrams<'a> {
+    type Item = Datagram<'a>;
+
+    fn next(&mut self) -> Option<Datagram<'a>> {
+        if let Some((whole, segment)) = self.rest.take() {
+            return Some(self.split(whole, segment));
+        }
+        if self.next == self.count {
+            return None;
+        }
+        let message = self.buffers.message(self.next);
+        self.next += 1;
+        let marks = Marks::read(&message);
+        let whole = Datagram {
+            bytes: message.bytes,
+            length: message.length,
+            kernel_ns: marks.kernel_ns,
+            tos: marks.tos,
+            local: marks.local,
+            source: source(message.name),
+        };
+        Some(match marks.segment_bytes {
+            Some(segment) => self.split(whole, segment),
+            None => whole,
+        })
+    }
+}
+
+impl<'a> Datagrams<'a> {
+    /// The first segment; what follows waits for the next call. All but the last are `segment` bytes long.
+    fn split(&mut self, whole: Datagram<'a>, segment: usize) -> Datagram<'a> {
+        if segment == 0 || whole.bytes.len() <= segment {
+            return whole;
+        }
+        let (first, rest) = whole.bytes.split_at(segment);
+        self.rest = Some((
+            Datagram {
+                bytes: rest,
+                length: whole.length - segment,
+                ..whole
+            },
+            segment,
+        ));
+        Datagram {
+            bytes: first,
+            length: segment,
+            ..whole
+        }
+    }
+}
+
+/// The control messages that this program asks for.
+#[derive(Default)]
+struct Marks {
+    kernel_ns: Option<u64>,
+    drops: Option<u32>,
+    tos: Option<u8>,
+    segment_bytes: Option<usize>,
+    local: Option<IpAddr>,
+}
+
+impl Marks {
+    fn read(message: &Message<'_>) -> Self {
+        let mut marks = Self::default();
+        for (level, kind, data) in message.controls() {
+            match (level, kind) {
+                (libc::SOL_SOCKET, SO_TIMESTAMPNS_OLD | SO_TIMESTAMPNS_NEW) => {
+                    marks.kernel_ns = timestamp_ns(data)
+                }
+                (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => marks.drops = word(data),
+                (libc::IPPROTO_IP, libc::IP_TOS) => marks.tos = data.first().copied(),
+                (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+                    marks.tos = word(data).map(|class| class as u8)
+                }
+                (SOL_UDP, UDP_GRO) => marks.segment_bytes = segment_bytes(data),
+                (libc::IPPROTO_IP, libc::IP_PKTINFO) => marks.local = local_v4(data),
+                (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => marks.local = local_v6(data),
+                _ => {}
+            }
+        }
+        marks
+    }
+}
+
+/// The drop count that the socket itself holds: `SO_MEMINFO`, else the last column of `/proc/self/net/udp{,6}`.
+#[must_use]
+pub fn drops_so_far(fd: impl AsFd) -> Option<u32> {
+    let fd = fd.as_fd();
+    let mut words = [0; 36];
+    let length = sockopt::get_bytes(fd, libc::SOL_SOCKET, SO_MEMINFO, &mut words).unwrap_or(0);
+    if length == words.len() {
+        return word(&words[SK_MEMINFO_DROPS * 4..]);
+    }
+    drops_of_inode(fd)
+}
+
+fn drops_of_inode(fd: BorrowedFd<'_>) -> Option<u32> {
+    let inode = rustix::fs::fstat(fd).ok()?.st_ino.to_string();
+    [
+        "/proc/thread-self/net/udp",
+        "/proc/thread-self/net/udp6",
+        "/proc/net/udp",
+        "/proc/net/udp6",
+    ]
+    .iter()
+    .filter_map(|path| std::fs::read_to_string(path).ok())
+    .find_map(|table| drops_in_table(&table, &inode))
+}
+
+/// Columns of net/ipv4/udp.c `udp4_format_sock`: the tenth is the inode, the last the drops.
+fn drops_in_table(table: &str, inode: &str) -> Option<u32> {
+    let line = table
+        .lines()
+        .find(|line| line.split_whitespace().nth(9) == Some(inode))?;
+    line.split_whitespace().nth(12)?.parse().ok()
+}
+
+fn enable_timestamps(fd: &OwnedFd) -> bool {
+    sockopt::set_int(fd, libc::SOL_SOCKET, SO_TIMESTAMPNS_NEW, 1)
+        .or_else(|_| sockopt::set_int(fd, libc::SOL_SOCKET, SO_TIMESTAMPNS_OLD, 1))
+        .is_ok()
+}
+
+/// Two 64-bit words (`SO_TIMESTAMPNS_NEW`, and the old one on 64-bit machines) or two 32-bit ones.
+fn timestamp_ns(data: &[u8]) -> Option<u64> {
+    let (seconds, ns) = if data.len() >= 16 {
+        let half = |at: usize| Some(i64::from_ne_bytes(data.get(at..at + 8)?.try_into().ok()?));
+        (half(0)?, half(8)?)
+    } else {
+        let half = |at: usize| Some(i32::from_ne_bytes(data.get(at..at + 4)?.try_into().ok()?));
+        (half(0)?.into(), half(4)?.into())
+    };
+    u64::try_from(seconds)
+        .ok()?
+        .checked_mul(1_000_000_000)?
+        .checked_add(u64::try_from(ns).ok()?)
+}
+
+fn word(data: &[u8]) -> Option<u32> {
+    Some(u32::from_ne_bytes(data.get(..4)?.try_into().ok()?))
+}
+
+fn segment_bytes(data: &[u8]) -> Option<usize> {
+    // An int; the first kernels wrote 16 bits.
+    match data.len() {
+        2 | 3 => Some(usize::from(u16::from_ne_bytes(
+            data.get(..2)?.try_into().ok()?,
+        ))),
+        _ => usize::try_from(word(data)?).ok(),
+    }
+}
+
+/// `struct in_pktinfo`: interface, address to answer from, address in the header.
+fn local_v4(data: &[u8]) -> Option<IpAddr> {
+    Some(Ipv4Addr::from(<[u8; 4]>::try_from(data.get(8..12)?).ok()?).into())
+}
+
+fn local_v6(data: &[u8]) -> Option<IpAddr> {
+    Some(Ipv6Addr::from(<[u8; 16]>::try_from(data.get(..16)?).ok()?).to_canonical())
+}
+
+/// `struct sockaddr_in` or `sockaddr_in6`; IPv4-mapped addresses stay as the socket gave them.
+fn source(name: &[u8]) -> Option<SocketAddr> {
+    let family = u16::from_ne_bytes(name.get(..2)?.try_into().ok()?);
+    let port = u16::from_be_bytes(name.get(2..4)?.try_into().ok()?);
+    match c_int::from(family) {
+        libc::AF_INET => Some(
+            (
+                Ipv4Addr::from(<[u8; 4]>::try_from(name.get(4..8)?).ok()?),
+                port,
+            )
+                .into(),
+        ),
+        libc::AF_INET6 => {
+            let address = Ipv6Addr::from(<[u8; 16]>::try_from(name.get(8..24)?).ok()?);
+            let scope = u32::from_ne_bytes(name.get(24..28)?.try_into().ok()?);
+            Some(SocketAddrV6::new(address, port, 0, scope).into())
+        }
+        _ => None,
+    }
+}
+
+/// include/uapi/linux/udp.h
+const SOL_UDP: c_int = 17;
+const UDP_GRO: c_int = 104;
+/// include/uapi/asm-generic/socket.h; the same on mips.
+const SO_TIMESTAMPNS_OLD: c_int = 35;
+const SO_TIMESTAMPNS_NEW: c_int = 64;
+const SO_MEMINFO: c_int = 55;
+/// include/uapi/linux/sock_diag.h
+const SK_MEMINFO_DROPS: usize = 8;
+const LARGEST_MESSAGE_BYTES: usize = 65_535;
