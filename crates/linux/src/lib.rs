@@ -3,14 +3,19 @@
 //! All `unsafe` of the workspace is in this crate.
 
 pub mod clock;
+pub mod cpu;
 pub mod ethtool_features;
+pub mod host;
 mod message;
 pub mod netns;
 pub mod nft;
 pub mod packet;
+pub mod proc;
+pub mod random;
 pub mod rtnl;
 pub mod sandbox;
 pub mod seccomp;
+pub mod signal;
 pub mod socket_buffer;
 mod sockopt;
 pub mod sysctl;
