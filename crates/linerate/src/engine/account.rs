@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The exact account that each side keeps of each stream, and the shape in which it travels in the
+//! `linerate` key of the results. Base units: packets, payload bytes, nanoseconds.
+//!
+//! A side fills `tx` of the streams it sends and `rx` of the streams it receives. Against a stock
+//! peer the far side's account is rebuilt from the standard result keys, with the rest absent.
+
+use linerate_model::output::{Cpu, MovedCounter};
+use serde::{Deserialize, Serialize};
+
+/// Everything one side measured in one test.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SideAccount {
+    /// One entry a stream, in stream order.
+    pub streams: Vec<StreamAccount>,
+    /// Load of this side's processors over the test; `None` where `/proc/stat` cannot be read.
+    pub cpu: Option<Cpu>,
+    /// Kernel counters that moved during the test on this side.
+    pub counters: Vec<MovedCounter>,
+    /// Name of the interface that carries the test on this side.
+    pub interface: Option<String>,
+}
+
+/// One stream as one side saw it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StreamAccount {
+    /// iperf3's stream id: 1, 3, 4, 5 …
+    pub id: u32,
+    /// Port of this side.
+    pub port: Option<u16>,
+    /// Present on the sending side.
+    pub tx: Option<TxAccount>,
+    /// Present on the receiving side.
+    pub rx: Option<RxAccount>,
+}
+
+/// What a sender knows.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TxAccount {
+    /// Datagrams that the kernel accepted (UDP), writes (TCP).
+    pub packets: u64,
+    /// Payload bytes that the kernel accepted, after the warm-up.
+    pub bytes: u64,
+    /// Datagrams of the warm-up (`-O`), included in `packets`.
+    pub omitted_packets: u64,
+    /// From the start signal to the last send.
+    pub duration_ns: u64,
+    /// Datagrams that the asked rate called for but that were never handed to the kernel.
+    pub unsent_packets: u64,
+    /// The largest lag behind the schedule.
+    pub behind_ns_max: Option<u64>,
+    /// Datagrams that the own qdisc or device refused (`ENOBUFS`); they are not in `packets`.
+    pub refused_packets: u64,
+    /// How it sent: `plain`, `mmsg`, `gso`, `copy`, `zerocopy`, `sendfile`.
+    pub mode: String,
+    /// Datagrams of the declared burst.
+    pub burst_packets: Option<u32>,
+    /// TCP retransmitted segments.
+    pub retransmits: Option<u64>,
+    /// TCP smoothed round-trip times, one a sample.
+    pub rtt_ns: Option<linerate_model::output::Quantiles>,
+    /// Congestion control in use.
+    pub congestion: Option<String>,
+    /// The MSS that the kernel uses.
+    pub mss_bytes: Option<u32>,
+    /// Per interval.
+    pub intervals: Vec<TxInterval>,
+    /// What stopped it before its time, as the system said it.
+    pub failure: Option<String>,
+}
+
+/// One interval of a sender.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TxInterval {
+    /// Start, after the start signal.
+    pub start_ns: u64,
+    /// End, after the start signal.
+    pub end_ns: u64,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Datagrams.
+    pub packets: u64,
+    /// TCP: segments sent again.
+    pub retransmits: Option<u64>,
+    /// TCP: congestion window.
+    pub cwnd_bytes: Option<u64>,
+    /// TCP: smoothed round-trip time.
+    pub rtt_ns: Option<u64>,
+}
+
+/// What a receiver knows.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RxAccount {
+    /// Payload bytes of unique datagrams (UDP) or of the stream (TCP), after the warm-up.
+    pub bytes: u64,
+    /// Unique datagrams.
+    pub packets: u64,
+    /// The measured time: UDP first to last arrival plus one gap; TCP the test's duration.
+    pub duration_ns: u64,
+    /// The sequence account; `None` for TCP.
+    pub sequence: Option<SequenceAccountTotals>,
+    /// RFC 3550 interarrival jitter, the last value.
+    pub jitter_ns: Option<f64>,
+    /// Gaps between arrivals.
+    pub spacing_ns: Option<linerate_model::output::Quantiles>,
+    /// Histogram of the gaps: upper bound in ns, count.
+    pub spacing_histogram: Vec<(u64, u64)>,
+    /// The most payload bytes in any 1 ms.
+    pub window_bytes_max: Option<u64>,
+    /// Transit time quantiles relative to `transit_base_ns`; the clocks' offset is still in it.
+    pub transit_ns: Option<linerate_model::output::Quantiles>,
+    /// What to add to `transit_ns`.
+    pub transit_base_ns: i64,
+    /// Datagrams whose stamp does not check.
+    pub corrupt_packets: u64,
+    /// Datagrams that this socket dropped for want of buffer (`SO_MEMINFO`, `SO_RXQ_OVFL`).
+    pub socket_drops: Option<u64>,
+    /// Receive buffer asked for and granted.
+    pub buffer_asked_bytes: Option<u64>,
+    /// See `buffer_asked_bytes`.
+    pub buffer_granted_bytes: Option<u64>,
+    /// How it received: `plain`, `mmsg`, `gro`, `copy`, `trunc`.
+    pub mode: String,
+    /// The DSCP seen on arrival.
+    pub dscp_seen: Option<u8>,
+    /// Loss bursts, dated by the arrival that revealed them.
+    pub bursts: Vec<Burst>,
+    /// Bursts beyond those listed.
+    pub bursts_dropped: u64,
+    /// Per interval.
+    pub intervals: Vec<RxInterval>,
+    /// What stopped it before its time, as the system said it.
+    pub failure: Option<String>,
+}
+
+/// The receiver's books. `sent = unique + lost`, always.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SequenceAccountTotals {
+    /// The sender's final count, or the highest sequence where the sender told none.
+    pub sent: u64,
+    /// Whether `sent` is the sender's own count.
+    pub sent_is_exact: bool,
+    /// Unique datagrams received.
+    pub unique: u64,
+    /// Datagrams that never came (late ones included).
+    pub lost: u64,
+    /// Copies beyond the first.
+    pub duplicates: u64,
+    /// Arrivals below the highest sequence so far (RFC 4737 §3).
+    pub reordered: u64,
+    /// The largest reordering extent (RFC 4737 §4.2.2), packets.
+    pub reorder_extent_max: u64,
+    /// Arrivals too late to be told from duplicates.
+    pub late: u64,
+    /// The highest sequence seen.
+    pub highest: u64,
+    /// iperf3's own arithmetic: gaps less fills.
+    pub stock_errors: i64,
+    /// iperf3's own arithmetic: arrivals out of order.
+    pub stock_out_of_order: u64,
+}
+
+/// A run of consecutive lost datagrams.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Burst {
+    /// When it was revealed, after the start signal.
+    pub at_ns: u64,
+    /// First lost sequence.
+    pub first_sequence: u64,
+    /// Datagrams lost.
+    pub packets: u64,
+}
+
+/// One interval of a receiver.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RxInterval {
+    /// Start, after the start signal.
+    pub start_ns: u64,
+    /// End, after the start signal.
+    pub end_ns: u64,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Unique datagrams.
+    pub packets: u64,
+    /// Datagrams missing so far, less those of the intervals before.
+    pub lost: i64,
+}

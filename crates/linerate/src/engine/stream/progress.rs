@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a running worker shows of itself, and the intervals cut from it.
+
+use super::gauge::Gauge;
+use crate::engine::account::{RxInterval, TxInterval};
+use linerate_linux::tcp::TcpInfo;
+
+/// The running totals of one worker.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Payload bytes.
+    pub bytes: Gauge,
+    /// Datagrams (unique ones at a receiver).
+    pub packets: Gauge,
+    /// Receiver: datagrams missing so far.
+    pub lost: Gauge,
+}
+
+/// Totals at one instant.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Reading {
+    bytes: u64,
+    packets: u64,
+    lost: u64,
+    retransmits: u64,
+}
+
+impl Progress {
+    /// Publishes all totals.
+    pub fn show(&self, bytes: u64, packets: u64, lost: u64) {
+        self.bytes.set(bytes);
+        self.packets.set(packets);
+        self.lost.set(lost);
+    }
+
+    /// The totals now, with the retransmissions of `info`.
+    pub fn read(&self, info: Option<&TcpInfo>) -> Reading {
+        Reading {
+            bytes: self.bytes.read(),
+            packets: self.packets.read(),
+            lost: self.lost.read(),
+            retransmits: info.and_then(|info| info.total_retransmits).map_or(0, u64::from),
+        }
+    }
+}
+
+impl Reading {
+    /// The sender's interval from `before` to this reading.
+    pub fn sent_since(&self, before: &Self, start_ns: u64, end_ns: u64, info: Option<&TcpInfo>) -> TxInterval {
+        TxInterval {
+            start_ns,
+            end_ns,
+            bytes: self.bytes.saturating_sub(before.bytes),
+            packets: self.packets.saturating_sub(before.packets),
+            retransmits: info.map(|_| self.retransmits.saturating_sub(before.retransmits)),
+            cwnd_bytes: info.and_then(|info| info.cwnd_bytes),
+            rtt_ns: info.and_then(|info| info.rtt_ns),
+        }
+    }
+
+    /// The receiver's interval from `before` to this reading.
+    pub fn received_since(&self, before: &Self, start_ns: u64, end_ns: u64) -> RxInterval {
+        RxInterval {
+            start_ns,
+            end_ns,
+            bytes: self.bytes.saturating_sub(before.bytes),
+            packets: self.packets.saturating_sub(before.packets),
+            lost: self.lost.cast_signed() - before.lost.cast_signed(),
+        }
+    }
+}
