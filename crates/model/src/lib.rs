@@ -1,2 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! The words and the record: what a run consists of and how it is written down. Serde only.
 #![forbid(unsafe_code)]
+
+pub mod output;
