@@ -89,6 +89,17 @@ pub(crate) struct ReceiveBuffers {
     headers: Box<[BatchHeader]>,
 }
 
+impl std::fmt::Debug for ReceiveBuffers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} messages of {} bytes",
+            self.headers.len(),
+            self.message_bytes
+        )
+    }
+}
+
 // SAFETY: the raw pointers point only into boxes owned by this value (their heap does not move with it).
 unsafe impl Send for ReceiveBuffers {}
 

@@ -13,6 +13,7 @@
 //! ```
 
 mod errors;
+mod greeter;
 mod receiver;
 mod sender;
 
@@ -24,6 +25,7 @@ use libc::c_int;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 pub use errors::{Origin, QueuedError, drain_errors};
+pub use greeter::{Greeter, Greeting};
 pub use receiver::{Batch, Datagram, Datagrams, Receiver, ReceiverConfig, RxMode, drops_so_far};
 pub use sender::{Fault, Sender, Sent, TxMode};
 
@@ -66,12 +68,13 @@ pub struct Opened {
 
 /// Opens a socket bound to `local` (port 0: any). An IPv6 wildcard takes IPv4 as well.
 pub fn bind(local: SocketAddr, options: &Options) -> io::Result<Opened> {
-    let socket = open(local.is_ipv6(), options)?;
+    let opening = open(local.is_ipv6(), options)?;
+    let socket = &opening.socket;
     if local.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
         socket.set_only_v6(false)?;
     }
     socket.bind(&SockAddr::from(local))?;
-    finish(socket, options)
+    Ok(opening.done())
 }
 
 /// Opens a socket connected to `peer`, from `local` if given (address, port or both: `--bind`, `--cport`).
@@ -80,12 +83,12 @@ pub fn connect(
     local: Option<SocketAddr>,
     options: &Options,
 ) -> io::Result<Opened> {
-    let socket = open(peer.is_ipv6(), options)?;
+    let opening = open(peer.is_ipv6(), options)?;
     if let Some(local) = local {
-        socket.bind(&SockAddr::from(local))?;
+        opening.socket.bind(&SockAddr::from(local))?;
     }
-    socket.connect(&SockAddr::from(peer))?;
-    finish(socket, options)
+    opening.socket.connect(&SockAddr::from(peer))?;
+    Ok(opening.done())
 }
 
 /// Binds the wildcard address: dual-stack where IPv6 exists, else IPv4.
@@ -104,7 +107,24 @@ pub(crate) fn is_ipv6(fd: impl AsFd) -> io::Result<bool> {
     Ok(socket2::SockRef::from(&fd.as_fd()).domain()? == Domain::IPV6)
 }
 
-fn open(ipv6: bool, options: &Options) -> io::Result<Socket> {
+/// A socket not yet bound: its buffers are granted before the first datagram can arrive.
+struct Opening {
+    socket: Socket,
+    recv_buffer: SocketBuffer,
+    send_buffer: SocketBuffer,
+}
+
+impl Opening {
+    fn done(self) -> Opened {
+        Opened {
+            socket: self.socket.into(),
+            recv_buffer: self.recv_buffer,
+            send_buffer: self.send_buffer,
+        }
+    }
+}
+
+fn open(ipv6: bool, options: &Options) -> io::Result<Opening> {
     let domain = if ipv6 { Domain::IPV6 } else { Domain::IPV4 };
     let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_reuse_address(options.reuse_addr)?;
@@ -137,14 +157,10 @@ fn open(ipv6: bool, options: &Options) -> io::Result<Socket> {
             &rate.to_ne_bytes(),
         )?;
     }
-    Ok(socket)
-}
-
-fn finish(socket: Socket, options: &Options) -> io::Result<Opened> {
     let recv_buffer = socket_buffer::receive(&socket, options.recv_buffer_bytes)?;
     let send_buffer = socket_buffer::send(&socket, options.send_buffer_bytes)?;
-    Ok(Opened {
-        socket: socket.into(),
+    Ok(Opening {
+        socket,
         recv_buffer,
         send_buffer,
     })

@@ -43,6 +43,7 @@ pub struct Mover {
     tx: TxMode,
     rx: RxMode,
     file: Option<File>,
+    completions: ReceiveBuffers,
     in_flight: u32,
     copied: u32,
 }
@@ -65,6 +66,7 @@ impl Mover {
             tx,
             rx,
             file: None,
+            completions: ReceiveBuffers::new(1, 1, false),
             in_flight: 0,
             copied: 0,
         };
@@ -151,13 +153,13 @@ impl Mover {
             Ok(sent) => {
                 self.in_flight += 1;
                 if self.in_flight >= COMPLETIONS_EVERY {
-                    self.drain_completions(false);
+                    self.drain_completions();
                 }
                 Ok(sent)
             }
             // The pinned-memory limit (optmem_max or memlock): complete some, copy this one.
             Err(rustix::io::Errno::NOBUFS) => {
-                self.drain_completions(false);
+                self.drain_completions();
                 Ok(send(
                     &self.stream,
                     &self.block[..length],
@@ -173,30 +175,23 @@ impl Mover {
     }
 
     /// Takes completion notices off the error queue: a range of send calls each (include/uapi/linux/errqueue.h).
-    fn drain_completions(&mut self, _wait: bool) {
-        let mut buffers = ReceiveBuffers::new(1, 1, false);
-        while buffers
-            .receive_one(self.stream.as_fd(), libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)
+    fn drain_completions(&mut self) {
+        let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+        while self
+            .completions
+            .receive_one(self.stream.as_fd(), flags)
             .is_ok()
         {
-            for (_, _, data) in buffers.message(0).controls() {
-                self.complete(data);
-            }
-        }
-    }
-
-    fn complete(&mut self, data: &[u8]) {
-        let word = |at: usize| Some(u32::from_ne_bytes(data.get(at..at + 4)?.try_into().ok()?));
-        let (Some(&ORIGIN_ZEROCOPY), Some(&code)) = (data.get(4), data.get(6)) else {
-            return;
-        };
-        let (Some(low), Some(high)) = (word(8), word(12)) else {
-            return;
-        };
-        let count = high.wrapping_sub(low).wrapping_add(1);
-        self.in_flight = self.in_flight.saturating_sub(count);
-        if code & CODE_COPIED != 0 {
-            self.copied = self.copied.saturating_add(count);
+            let done = self
+                .completions
+                .message(0)
+                .controls()
+                .find_map(|(_, _, data)| completion(data));
+            let Some((count, copied)) = done else {
+                continue;
+            };
+            self.in_flight = self.in_flight.saturating_sub(count);
+            self.copied = self.copied.saturating_add(if copied { count } else { 0 });
         }
     }
 
@@ -220,6 +215,16 @@ impl Mover {
             length,
         )?)
     }
+}
+
+/// How many sends are complete, and whether the kernel copied them (`struct sock_extended_err`).
+fn completion(data: &[u8]) -> Option<(u32, bool)> {
+    let word = |at: usize| Some(u32::from_ne_bytes(data.get(at..at + 4)?.try_into().ok()?));
+    if *data.get(4)? != ORIGIN_ZEROCOPY {
+        return None;
+    }
+    let count = word(12)?.wrapping_sub(word(8)?).wrapping_add(1);
+    Some((count, *data.get(6)? & CODE_COPIED != 0))
 }
 
 /// A file of the block's bytes: anonymous memory, else (before Linux 3.17) an unlinked temporary file.

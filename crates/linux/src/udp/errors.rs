@@ -2,7 +2,7 @@
 //! The error queue of a socket (`IP_RECVERR`): ICMP messages and local refusals, with who said so.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use crate::message::{Message, ReceiveBuffers};
 
@@ -37,8 +37,20 @@ pub struct QueuedError {
 }
 
 /// Empties a socket's error queue, oldest first. Unread entries are charged to its receive buffer.
-pub fn drain_errors(fd: BorrowedFd<'_>, mut each: impl FnMut(QueuedError)) {
-    let mut buffers = ReceiveBuffers::new(1, QUOTED_BYTES, false);
+pub fn drain_errors(fd: BorrowedFd<'_>, each: impl FnMut(QueuedError)) {
+    drain_into(fd, &mut buffers(), each);
+}
+
+/// The buffers that [`drain_into`] needs, for a path that must not allocate.
+pub(super) fn buffers() -> ReceiveBuffers {
+    ReceiveBuffers::new(1, QUOTED_BYTES, false)
+}
+
+pub(super) fn drain_into(
+    fd: BorrowedFd<'_>,
+    buffers: &mut ReceiveBuffers,
+    mut each: impl FnMut(QueuedError),
+) {
     for _ in 0..LONGEST_QUEUE {
         if buffers
             .receive_one(fd, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)
@@ -50,15 +62,6 @@ pub fn drain_errors(fd: BorrowedFd<'_>, mut each: impl FnMut(QueuedError)) {
             each(queued);
         }
     }
-}
-
-/// Bytes not yet taken by the device (`SIOCOUTQ`).
-pub(super) fn output_queue_bytes(fd: impl AsFd) -> Option<usize> {
-    let mut queued = [0; 36];
-    let read = crate::sockopt::get_bytes(fd, libc::SOL_SOCKET, SO_MEMINFO, &mut queued).ok()?;
-    // SK_MEMINFO_WMEM_ALLOC, less the one byte that every socket holds.
-    let word = queued.get(..read)?.get(8..12)?;
-    Some(u32::from_ne_bytes(word.try_into().ok()?).saturating_sub(1) as usize)
 }
 
 fn parse(message: &Message<'_>) -> Option<QueuedError> {
@@ -103,6 +106,5 @@ fn offender(address: &[u8]) -> Option<IpAddr> {
     }
 }
 
-const SO_MEMINFO: libc::c_int = 55;
 const QUOTED_BYTES: usize = 64;
 const LONGEST_QUEUE: usize = 4096;

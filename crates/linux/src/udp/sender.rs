@@ -17,8 +17,8 @@ use std::time::Duration;
 use libc::c_int;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::errors::{QueuedError, drain_errors};
-use crate::message::SendBatch;
+use super::errors::{self, QueuedError};
+use crate::message::{self, ReceiveBuffers, SendBatch};
 use crate::sockopt;
 
 /// How datagrams are handed to the kernel.
@@ -72,6 +72,7 @@ pub struct Sender {
     segments: usize,
     mode: TxMode,
     batch: SendBatch,
+    errors: ReceiveBuffers,
     last_error: Option<QueuedError>,
     stall: Duration,
 }
@@ -108,6 +109,7 @@ impl Sender {
             segments,
             mode,
             batch,
+            errors: errors::buffers(),
             last_error: None,
             stall: Duration::from_millis(20),
         })
@@ -203,7 +205,7 @@ impl Sender {
     /// Bytes of accepted datagrams that have not left the socket's charge yet (`SIOCOUTQ`), `None` if unknown.
     #[must_use]
     pub fn unsent_bytes(&self) -> Option<usize> {
-        super::errors::output_queue_bytes(&self.fd)
+        message::output_queue_bytes(self.fd.as_fd())
     }
 
     /// One system call; how many datagrams it took (at least one).
@@ -246,7 +248,10 @@ impl Sender {
         *retries += 1;
         if is_pending_error(errno) && *retries <= RETRIES {
             sent.pending_errors += 1;
-            drain_errors(self.fd.as_fd(), |queued| self.last_error = Some(queued));
+            let last = &mut self.last_error;
+            errors::drain_into(self.fd.as_fd(), &mut self.errors, |queued| {
+                *last = Some(queued)
+            });
             return None;
         }
         Some(fault(errno))

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The well-known UDP port of a server: takes first datagrams of strangers, and gives each admitted peer
+//! a socket of its own on the same port.
+//!
+//! A twin exists unconnected between bind and connect, and in that instant takes datagrams of other peers;
+//! [`Greeter::connected_twin`] hands those back, so that no greeting is lost to another peer's set-up.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use super::{Opened, Options, Receiver, ReceiverConfig, RxMode, bind, bind_wildcard, connect};
+
+/// A bound, unconnected socket that shares its port with its twins.
+#[derive(Debug)]
+pub struct Greeter {
+    receiver: Receiver,
+    port: u16,
+}
+
+/// A datagram of a peer that has no socket of its own yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Greeting {
+    /// The payload, at most its first 2048 bytes.
+    pub bytes: Vec<u8>,
+    /// The payload's real length in bytes.
+    pub length: usize,
+    /// Who sent it; an IPv4 peer of a dual-stack socket as plain IPv4.
+    pub source: SocketAddr,
+    /// The address of this host that it was sent to.
+    pub local: IpAddr,
+    /// Wall-clock nanoseconds of its arrival, if the kernel says.
+    pub kernel_ns: Option<u64>,
+}
+
+impl Greeter {
+    /// Binds `port` (0: any) on `address`, or on all addresses of both families (IPv4 alone without IPv6).
+    ///
+    /// # Errors
+    /// `AddrInUse` if a socket that does not share has the port.
+    pub fn bind(address: Option<IpAddr>, port: u16, options: &Options) -> io::Result<Self> {
+        let options = Options {
+            reuse_addr: true,
+            packet_info: true,
+            recv_err: false,
+            ..options.clone()
+        };
+        let opened = match address {
+            Some(address) => bind((address, port).into(), &options)?,
+            None => bind_wildcard(port, &options)?,
+        };
+        let port = opened.socket.local_addr()?.port();
+        Ok(Self {
+            receiver: Receiver::new(opened.socket.into(), strangers())?,
+            port,
+        })
+    }
+
+    /// The port in use.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The next greeting; `None` after `timeout` (rounded up to a kernel tick) or a signal.
+    ///
+    /// # Errors
+    /// Those of a dead socket; ICMP errors are not reported here.
+    pub fn receive(&mut self, timeout: Duration) -> io::Result<Option<Greeting>> {
+        next(&mut self.receiver, timeout)
+    }
+
+    /// Opens a socket on the same port, connected from `local` to `peer`, and returns what landed in it from
+    /// others (or from the peer) before it was connected, to be treated as if this greeter had received it.
+    ///
+    /// `options` are those of the data socket; its buffer is granted before the peer can send to it.
+    ///
+    /// # Errors
+    /// `AddrNotAvailable` if `local` is not an address of this host; those of bind(2) and connect(2).
+    pub fn connected_twin(
+        &self,
+        local: IpAddr,
+        peer: SocketAddr,
+        options: &Options,
+    ) -> io::Result<(Opened, Vec<Greeting>)> {
+        let options = Options {
+            reuse_addr: true,
+            packet_info: true,
+            ..options.clone()
+        };
+        let local = with_scope(local, self.port, peer);
+        let opened = connect(peer, Some(local), &options)?;
+        let mut drain = Receiver::new(opened.socket.try_clone()?.into(), strangers())?;
+        let mut strays = Vec::new();
+        while let Some(greeting) = next(&mut drain, Duration::ZERO)? {
+            strays.push(greeting);
+        }
+        Ok((opened, strays))
+    }
+}
+
+impl AsFd for Greeter {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.receiver.as_fd()
+    }
+}
+
+/// One datagram; what has no source or destination address is skipped.
+fn next(receiver: &mut Receiver, timeout: Duration) -> io::Result<Option<Greeting>> {
+    let batch = match receiver.receive(timeout) {
+        Ok(batch) => batch,
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    Ok(batch.iter().find_map(|datagram| {
+        let source = datagram.source?;
+        Some(Greeting {
+            bytes: datagram.bytes.to_vec(),
+            length: datagram.length,
+            source: plain(source),
+            local: datagram.local?,
+            kernel_ns: datagram.kernel_ns,
+        })
+    }))
+}
+
+fn strangers() -> ReceiverConfig {
+    ReceiverConfig {
+        addresses: true,
+        ..ReceiverConfig::new(CAPTURE_BYTES, 1, RxMode::Plain)
+    }
+}
+
+/// An IPv4-mapped address as the IPv4 address it is; a scope is kept.
+fn plain(address: SocketAddr) -> SocketAddr {
+    match address.ip().to_canonical() {
+        IpAddr::V4(v4) => (v4, address.port()).into(),
+        IpAddr::V6(_) => address,
+    }
+}
+
+/// A link-local address is only complete with the interface that the peer came by.
+fn with_scope(local: IpAddr, port: u16, peer: SocketAddr) -> SocketAddr {
+    match (local, peer) {
+        (IpAddr::V6(v6), SocketAddr::V6(peer)) if v6.is_unicast_link_local() => {
+            SocketAddrV6::new(v6, port, 0, peer.scope_id()).into()
+        }
+        _ => (local, port).into(),
+    }
+}
+
+const CAPTURE_BYTES: usize = 2048;
