@@ -1,2 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! Bytes to meaning and back: pure functions and sans-IO state machines over slices.
+//!
+//! No clock, socket or file is touched here: bytes and `now` come in as arguments, bytes and events go out.
+//! No input, however malformed, makes anything in this crate panic.
 #![forbid(unsafe_code)]
+
+pub mod iperf3;
+pub mod linerate;

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The client's end of the control connection, sans-IO.
+//!
+//! Give it what was read ([`feed`](ClientSession::feed), [`closed`](ClientSession::closed)); then take events until
+//! there is none, acting on each before the next is taken; then write what [`poll_output`](ClientSession::poll_output)
+//! gives. The cookie and the parameters go out by themselves. In order:
+//!
+//! | event | answer |
+//! | --- | --- |
+//! | `Agent` (a linerate server only, at any time from here on) | `agent` at will |
+//! | `CreateStreams` | connect the streams |
+//! | `Start`, `Running` | send or receive; `end_test` when done, keep receiving |
+//! | `ExchangeResults` | `send_results` |
+//! | `PeerResults`, `Display` | `done` |
+//!
+//! `ServerTerminated`, `ServerError`, `Busy`, `Violation`, `Timeout` and `Closed` are last events: close the connection.
+
+use serde_json::Value;
+
+use super::control::{
+    Expect, Inbox, Message, Refusal, Timeouts, push_agent, push_block, unreadable,
+};
+use super::cookie::Cookie;
+use super::error;
+use super::params::Params;
+use super::results::Results;
+use super::state::State;
+
+/// One test as the client sees it.
+#[derive(Debug)]
+pub struct ClientSession {
+    phase: Phase,
+    params: Params,
+    timeouts: Timeouts,
+    inbox: Inbox,
+    out: Vec<u8>,
+    now_ns: u64,
+    deadline_ns: Option<u64>,
+    message_deadline_ns: Option<u64>,
+}
+
+/// Where the client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The cookie is sent; waiting for the server to ask for the parameters.
+    Hello,
+    /// The parameters are sent; waiting for `CREATE_STREAMS`.
+    Accepting,
+    /// The streams are being connected; waiting for `TEST_RUNNING`.
+    Connecting,
+    /// The test runs.
+    Running,
+    /// `TEST_END` is sent; waiting for `EXCHANGE_RESULTS`.
+    Ending,
+    /// The server waits for our results.
+    Reporting,
+    /// Our results are sent; waiting for the server's.
+    AwaitingResults,
+    /// Waiting for `DISPLAY_RESULTS`.
+    AwaitingDisplay,
+    /// Only `done` is left.
+    Displaying,
+    /// Over.
+    Closed,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientEvent {
+    /// Connect all data streams, one after the other.
+    CreateStreams,
+    /// The server has all streams.
+    Start,
+    /// The test's time starts now.
+    Running,
+    /// A message of a linerate server.
+    Agent(Value),
+    /// The server has stopped and closed its streams: `send_results`.
+    ExchangeResults,
+    /// What the server counted.
+    PeerResults(Box<Results>),
+    /// All is exchanged: `done`.
+    Display,
+    /// Last event: the server was interrupted.
+    ServerTerminated,
+    /// Last event: the server gave up.
+    ServerError {
+        /// iperf3's number, if one arrived.
+        code: Option<i32>,
+        /// The server's errno, if one arrived (old servers send none).
+        errno: Option<i32>,
+        /// What the number means.
+        text: &'static str,
+    },
+    /// Last event: another test is running there.
+    Busy,
+    /// Last event: this is not iperf3's protocol.
+    Violation(Refusal),
+    /// Last event: the server did not answer in time.
+    Timeout {
+        /// Where the client was.
+        phase: Phase,
+    },
+    /// Last event: the server closed the connection (regular only after `done`).
+    Closed {
+        /// Where the client was.
+        phase: Phase,
+    },
+}
+
+impl ClientSession {
+    /// Begins a test on a fresh connection. `params.linerate`, if present, opens the extension.
+    #[must_use]
+    pub fn new(cookie: &Cookie, params: Params, timeouts: Timeouts, now_ns: u64) -> Self {
+        let mut session = Self {
+            phase: Phase::Hello,
+            params,
+            timeouts,
+            inbox: Inbox::default(),
+            out: cookie.as_bytes().to_vec(),
+            now_ns,
+            deadline_ns: None,
+            message_deadline_ns: None,
+        };
+        session.enter(Phase::Hello, now_ns);
+        session
+    }
+
+    /// Where the client is.
+    #[must_use]
+    pub const fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Takes bytes that were read.
+    pub fn feed(&mut self, bytes: &[u8], now_ns: u64) {
+        self.now_ns = now_ns;
+        if self.phase != Phase::Closed {
+            self.inbox.feed(bytes);
+        }
+    }
+
+    /// The server closed its direction.
+    pub fn closed(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        self.inbox.end();
+    }
+
+    /// Everything to write now, in one piece.
+    pub fn poll_output(&mut self) -> Option<Vec<u8>> {
+        (!self.out.is_empty()).then(|| std::mem::take(&mut self.out))
+    }
+
+    /// The next event. Act on it before taking the next.
+    pub fn poll_event(&mut self) -> Option<ClientEvent> {
+        loop {
+            let expect = self.expect()?;
+            let event = match self.inbox.next(&expect) {
+                Ok(Some(message)) => {
+                    self.message_deadline_ns = None;
+                    self.accept(message)
+                }
+                Ok(None) => return self.incomplete(),
+                Err(refusal) => Some(self.last(ClientEvent::Violation(refusal))),
+            };
+            if event.is_some() {
+                return event;
+            }
+        }
+    }
+
+    /// When to call [`on_timeout`](Self::on_timeout), on the clock of `now_ns`.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<u64> {
+        [self.deadline_ns, self.message_deadline_ns]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Tells that time has passed; the last event if it was too much.
+    pub fn on_timeout(&mut self, now_ns: u64) -> Option<ClientEvent> {
+        self.now_ns = now_ns;
+        if self
+            .poll_timeout()
+            .is_none_or(|deadline_ns| now_ns < deadline_ns)
+        {
+            return None;
+        }
+        if self.inbox.holds_an_error() {
+            let cut_short = self.inbox.error_cut_short();
+            return self.accept(cut_short);
+        }
+        let phase = self.phase;
+        Some(self.last(ClientEvent::Timeout { phase }))
+    }
+
+    /// The test's target is reached and the senders have stopped. Receivers go on until `ExchangeResults`.
+    pub fn end_test(&mut self, now_ns: u64) {
+        if self.phase == Phase::Running {
+            self.out.push(State::TestEnd.byte());
+            self.enter(Phase::Ending, now_ns);
+        }
+    }
+
+    /// Answers `ExchangeResults`.
+    pub fn send_results(&mut self, results: &Results, now_ns: u64) {
+        if self.phase == Phase::Reporting {
+            push_block(&mut self.out, &results.to_json());
+            self.enter(Phase::AwaitingResults, now_ns);
+        }
+    }
+
+    /// Sends a message to a linerate server; nothing is sent to another, or before the parameters were.
+    pub fn agent(&mut self, message: &Value) {
+        let open = !matches!(self.phase, Phase::Hello | Phase::Displaying | Phase::Closed);
+        if open && self.params.linerate.is_some() {
+            push_agent(&mut self.out, message);
+        }
+    }
+
+    /// The user interrupted the test.
+    pub fn terminate(&mut self) {
+        if self.phase != Phase::Closed {
+            self.out.push(State::ClientTerminate.byte());
+            self.close();
+        }
+    }
+
+    /// Answers `Display`: says goodbye.
+    pub fn done(&mut self) {
+        if self.phase == Phase::Displaying {
+            self.out.push(State::IperfDone.byte());
+            self.close();
+        }
+    }
+
+    fn expect(&self) -> Option<Expect> {
+        let (phase, block) = match self.phase {
+            Phase::Hello => ("waiting for PARAM_EXCHANGE", None),
+            Phase::Accepting => ("waiting for CREATE_STREAMS", None),
+            Phase::Connecting => ("waiting for TEST_RUNNING", None),
+            Phase::Running => ("running the test", None),
+            Phase::Ending => ("waiting for EXCHANGE_RESULTS", None),
+            Phase::AwaitingResults => ("waiting for the server's results", Some(RESULTS)),
+            Phase::AwaitingDisplay => ("waiting for DISPLAY_RESULTS", None),
+            Phase::Reporting | Phase::Displaying | Phase::Closed => return None,
+        };
+        let extended = self.params.linerate.is_some() && self.phase != Phase::Hello;
+        Some(Expect {
+            phase,
+            block,
+            interruption: State::ServerTerminate,
+            agent_bytes: extended.then_some(AGENT_BYTES),
+            errors: true,
+        })
+    }
+
+    fn accept(&mut self, message: Message) -> Option<ClientEvent> {
+        match message {
+            Message::State(state) => self.accept_state(state),
+            Message::Agent(value) => Some(ClientEvent::Agent(value)),
+            Message::Block(json) => Some(self.accept_results(&json)),
+            Message::Error(code, errno) => {
+                let text = error::describe(code.unwrap_or(0));
+                Some(self.last(ClientEvent::ServerError { code, errno, text }))
+            }
+        }
+    }
+
+    fn accept_state(&mut self, state: State) -> Option<ClientEvent> {
+        let now_ns = self.now_ns;
+        match (self.phase, state) {
+            (Phase::Hello, State::ParamExchange) => {
+                push_block(&mut self.out, &self.params.to_json());
+                self.enter(Phase::Accepting, now_ns);
+                None
+            }
+            (Phase::Accepting, State::CreateStreams) => {
+                self.enter(Phase::Connecting, now_ns);
+                Some(ClientEvent::CreateStreams)
+            }
+            (Phase::Connecting, State::TestStart) => Some(ClientEvent::Start),
+            (Phase::Connecting, State::TestRunning) => {
+                self.enter(Phase::Running, now_ns);
+                Some(ClientEvent::Running)
+            }
+            (Phase::Ending, State::ExchangeResults) => {
+                self.enter(Phase::Reporting, now_ns);
+                Some(ClientEvent::ExchangeResults)
+            }
+            (Phase::AwaitingDisplay, State::DisplayResults) => {
+                self.enter(Phase::Displaying, now_ns);
+                Some(ClientEvent::Display)
+            }
+            (_, State::AccessDenied) => Some(self.last(ClientEvent::Busy)),
+            (_, State::ServerTerminate) => Some(self.last(ClientEvent::ServerTerminated)),
+            (_, state) => Some(self.unexpected(state)),
+        }
+    }
+
+    fn unexpected(&mut self, state: State) -> ClientEvent {
+        let phase = self.expect().map_or("closed", |expect| expect.phase);
+        self.last(ClientEvent::Violation(Refusal::UnexpectedMessage {
+            state,
+            phase,
+        }))
+    }
+
+    fn accept_results(&mut self, json: &[u8]) -> ClientEvent {
+        match Results::from_json(json) {
+            Ok(results) => {
+                self.enter(Phase::AwaitingDisplay, self.now_ns);
+                ClientEvent::PeerResults(Box::new(results))
+            }
+            Err(error) => self.last(ClientEvent::Violation(unreadable(RESULTS.0, &error))),
+        }
+    }
+
+    /// No whole message is here: start its clock, or see that none will come.
+    fn incomplete(&mut self) -> Option<ClientEvent> {
+        if self.inbox.has_ended() {
+            if self.inbox.holds_an_error() {
+                let cut_short = self.inbox.error_cut_short();
+                return self.accept(cut_short);
+            }
+            let phase = self.phase;
+            return Some(self.last(ClientEvent::Closed { phase }));
+        }
+        if !self.inbox.is_empty() && self.message_deadline_ns.is_none() {
+            self.message_deadline_ns = Some(self.now_ns.saturating_add(self.timeouts.answer_ns));
+        }
+        None
+    }
+
+    fn enter(&mut self, phase: Phase, now_ns: u64) {
+        self.phase = phase;
+        self.now_ns = now_ns;
+        let wait_ns = match phase {
+            Phase::Hello | Phase::Accepting | Phase::AwaitingDisplay => {
+                Some(self.timeouts.answer_ns)
+            }
+            Phase::Connecting => Some(self.timeouts.streams_ns),
+            Phase::Ending | Phase::AwaitingResults => Some(self.timeouts.results_ns),
+            Phase::Running | Phase::Reporting | Phase::Displaying | Phase::Closed => None,
+        };
+        self.deadline_ns = wait_ns.map(|wait_ns| now_ns.saturating_add(wait_ns));
+    }
+
+    fn last(&mut self, event: ClientEvent) -> ClientEvent {
+        self.close();
+        event
+    }
+
+    fn close(&mut self) {
+        self.inbox.clear();
+        self.message_deadline_ns = None;
+        self.enter(Phase::Closed, self.now_ns);
+    }
+}
+
+/// A server's report may be megabytes of text.
+const RESULTS: (&str, u32) = ("results", 64 << 20);
+
+/// Longest `AGENT` message, bytes.
+const AGENT_BYTES: u32 = 16 << 20;
