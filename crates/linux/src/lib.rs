@@ -11,6 +11,7 @@ pub mod netns;
 pub mod nft;
 pub mod packet;
 pub mod proc;
+pub mod process;
 pub mod random;
 pub mod rtnl;
 pub mod sandbox;

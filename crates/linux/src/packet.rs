@@ -8,6 +8,7 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::netdevice;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
 
@@ -78,6 +79,22 @@ impl PacketSocket {
         match usize::try_from(taken) {
             Ok(taken) => Ok(batch.keep_incoming(taken, !self.outgoing_left_out)),
             Err(_) => nothing_waiting(io::Error::last_os_error()),
+        }
+    }
+
+    /// Waits until a frame has arrived or `timeout_ns` are over.
+    ///
+    /// # Errors
+    /// Those of poll(2) but an interruption.
+    pub fn wait(&self, timeout_ns: u64) -> io::Result<()> {
+        let timeout = Timespec {
+            tv_sec: (timeout_ns / 1_000_000_000) as i64,
+            tv_nsec: (timeout_ns % 1_000_000_000) as _,
+        };
+        let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
+        match rustix::event::poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
         }
     }
 

@@ -16,14 +16,19 @@
 //! Everything is gone when the process ends, however it ends.
 
 mod error;
+mod fault;
 mod ground;
 mod host;
+mod size;
 mod topology;
+mod wire;
 
 pub use error::LabError;
+pub use fault::{FAULTS, Fault, FaultKind, UnknownFault};
 pub use ground::Ground;
 pub use host::Host;
 pub use topology::Topology;
+pub use wire::{DirectionReport, Wire, WireReport, WireSpec};
 
 /// What to build.
 #[derive(Clone, Debug)]

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The lab's wire: carries frames between two interfaces in user space, and does to them what
+//! it was told. One thread a direction; the log is written by a third.
+//!
+//! What the wire loses for reasons of its own (it was too slow, a buffer was full) is counted
+//! apart from what it was told to lose, and reported as its ceiling.
+
+mod impairment;
+mod log;
+mod relay;
+mod report;
+mod spec;
+mod store;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use linerate_linux::packet::PacketSocket;
+
+use super::LabError;
+use log::Log;
+use relay::Relay;
+pub use report::{DirectionReport, WireReport};
+pub use spec::WireSpec;
+
+/// A wire that carries frames, until it is dropped.
+#[derive(Debug)]
+pub struct Wire {
+    stop: Arc<AtomicBool>,
+    /// Each ends with its direction's counts.
+    relays: Vec<JoinHandle<DirectionReport>>,
+    log: Option<Log>,
+}
+
+/// The interfaces at the ends of the wire, and the longest frame they pass.
+pub(super) struct Ports {
+    pub near: PacketSocket,
+    pub near_back: PacketSocket,
+    pub far: PacketSocket,
+    pub far_back: PacketSocket,
+    pub frame_bytes_max: usize,
+}
+
+impl Wire {
+    /// Starts to carry frames.
+    pub(super) fn start(
+        ports: Ports,
+        spec: &WireSpec,
+        log: Option<&Path>,
+    ) -> Result<Self, LabError> {
+        let log = log.map(|path| Log::create(path, spec)).transpose()?;
+        let mut wire = Self {
+            stop: Arc::default(),
+            relays: Vec::new(),
+            log,
+        };
+        let directions = [
+            ("a-b", ports.near, ports.far_back, 0),
+            ("b-a", ports.far, ports.near_back, 1),
+        ];
+        let began = Instant::now();
+        for (name, from, to, number) in directions {
+            let relay = Relay {
+                name,
+                from,
+                to,
+                began,
+                impairment: spec.impairment(number),
+                frame_bytes_max: ports.frame_bytes_max,
+                log: wire.log.as_ref().map(|log| log.direction(name)),
+                stop: Arc::clone(&wire.stop),
+            };
+            wire.relays
+                .push(relay.spawn().map_err(LabError::at("start the wire"))?);
+        }
+        Ok(wire)
+    }
+
+    /// Stops the wire, completes its log, and says what it did.
+    pub fn finish(mut self) -> WireReport {
+        self.stop_and_count()
+    }
+
+    fn stop_and_count(&mut self) -> WireReport {
+        self.stop.store(true, Ordering::Relaxed);
+        let ended = self.relays.drain(..).filter_map(|relay| relay.join().ok());
+        let directions = ended.collect();
+        let log_error = self
+            .log
+            .take()
+            .and_then(|log| log.finish(&directions).err());
+        WireReport {
+            directions,
+            log_error: log_error.map(|error| error.to_string()),
+        }
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        self.stop_and_count();
+    }
+}

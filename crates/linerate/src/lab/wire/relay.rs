@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One direction of the wire.
+//!
+//! Hot path: one clock reading a batch, no allocation but a log chunk every few thousand
+//! frames.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::Instant;
+
+use linerate_linux::clock;
+use linerate_linux::packet::{FrameBatch, PacketSocket};
+
+use super::impairment::{Fate, Impairment, Reason};
+use super::log::{DirectionLog, Entry};
+use super::report::DirectionReport;
+use super::store::Store;
+
+pub(super) struct Relay {
+    pub name: &'static str,
+    pub from: PacketSocket,
+    pub to: PacketSocket,
+    pub began: Instant,
+    pub impairment: Impairment,
+    pub frame_bytes_max: usize,
+    pub log: Option<DirectionLog>,
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Relay {
+    pub(super) fn spawn(self) -> io::Result<JoinHandle<DirectionReport>> {
+        Builder::new()
+            .name(format!("wire-{}", self.name))
+            .spawn(move || self.run())
+    }
+
+    fn run(self) -> DirectionReport {
+        clock::precise_sleep();
+        let slots = (STORE_BYTES / self.frame_bytes_max).clamp(64, SLOTS_MAX) as u32;
+        let mut batch = FrameBatch::new(BATCH, self.frame_bytes_max);
+        let mut line = Line {
+            to: self.to,
+            store: Store::new(slots, self.frame_bytes_max),
+            scratch: vec![0; self.frame_bytes_max],
+            report: DirectionReport {
+                name: self.name,
+                ..DirectionReport::default()
+            },
+        };
+        let (mut impairment, mut log) = (self.impairment, self.log);
+        let now_ns = || self.began.elapsed().as_nanos() as u64;
+        while !self.stop.load(Ordering::Relaxed) {
+            // A link that is down has nothing to give: waiting is all there is to do.
+            let taken = self.from.receive(&mut batch).unwrap_or(0);
+            let now = now_ns();
+            for frame in (0..taken).map(|number| batch.frame(number)) {
+                let entry = line.carry(frame, now, impairment.admit(now, frame.len()));
+                if let Some(log) = &mut log {
+                    log.note(now, frame, entry);
+                }
+            }
+            line.deliver_due(now_ns());
+            if taken == 0 {
+                let due = line
+                    .store
+                    .next_ns()
+                    .map_or(u64::MAX, |at| at.saturating_sub(now_ns()));
+                let _interrupted = self.from.wait(due.min(LOOK_AT_STOP_NS));
+            }
+        }
+        line.report.missed = self
+            .from
+            .statistics()
+            .map_or(0, |counts| counts.drops.into());
+        line.report
+    }
+}
+
+/// The far side of a direction.
+struct Line {
+    to: PacketSocket,
+    store: Store,
+    scratch: Vec<u8>,
+    report: DirectionReport,
+}
+
+impl Line {
+    /// Does to a frame what was decided; says what became of it.
+    fn carry(&mut self, frame: &[u8], now_ns: u64, fate: Fate) -> Entry {
+        self.report.received += 1;
+        let (at_ns, copies, corrupt_bit) = match fate {
+            Fate::Drop(reason) => return self.lose(reason),
+            Fate::Pass {
+                at_ns,
+                copies,
+                corrupt_bit,
+            } => (at_ns, copies, corrupt_bit),
+        };
+        let flipped = corrupt_bit.is_some_and(|bit| self.corrupt(frame, bit));
+        let mut accepted = 0;
+        for _ in 0..copies {
+            accepted += u8::from(self.hand_over(frame, flipped, at_ns, now_ns));
+        }
+        self.report.duplicated += u64::from(accepted > 1);
+        self.report.corrupted += u64::from(flipped);
+        match accepted {
+            0 => Entry::lost("ceiling"),
+            copies => Entry {
+                copies,
+                corrupted: flipped,
+                why: "",
+                delay_ns: at_ns - now_ns,
+            },
+        }
+    }
+
+    fn lose(&mut self, reason: Reason) -> Entry {
+        let (count, why) = match reason {
+            Reason::Loss => (&mut self.report.lost, "loss"),
+            Reason::Burst => (&mut self.report.lost_in_bursts, "burst"),
+            Reason::Queue => (&mut self.report.lost_at_queue, "queue"),
+        };
+        *count += 1;
+        Entry::lost(why)
+    }
+
+    /// Flips one bit behind the network header, into `scratch`; other than IP is left alone.
+    fn corrupt(&mut self, frame: &[u8], bit: u32) -> bool {
+        let header = match frame.get(12..14) {
+            Some([0x08, 0x00]) => ETHERNET_BYTES + 20,
+            Some([0x86, 0xdd]) => ETHERNET_BYTES + 40,
+            _ => return false,
+        };
+        let Some(bits) = frame.len().checked_sub(header).map(|bytes| bytes * 8) else {
+            return false;
+        };
+        if bits == 0 || frame.len() > self.scratch.len() {
+            return false;
+        }
+        let bit = bit as usize % bits;
+        self.scratch[..frame.len()].copy_from_slice(frame);
+        self.scratch[header + bit / 8] ^= 1 << (bit % 8);
+        true
+    }
+
+    fn hand_over(&mut self, frame: &[u8], flipped: bool, at_ns: u64, now_ns: u64) -> bool {
+        let frame = if flipped {
+            &self.scratch[..frame.len()]
+        } else {
+            frame
+        };
+        if at_ns <= now_ns && self.store.next_ns().is_none_or(|next| next > now_ns) {
+            return send(&self.to, frame, &mut self.report);
+        }
+        let kept = self.store.put(at_ns, frame);
+        self.report.no_room += u64::from(!kept);
+        kept
+    }
+
+    fn deliver_due(&mut self, now_ns: u64) {
+        let Self {
+            to, store, report, ..
+        } = self;
+        while store.take(now_ns, |at_ns, frame| {
+            report.late_max_ns = report.late_max_ns.max(now_ns - at_ns);
+            send(to, frame, report);
+        }) {}
+    }
+}
+
+fn send(to: &PacketSocket, frame: &[u8], report: &mut DirectionReport) -> bool {
+    let sent = to.send(frame).is_ok();
+    report.delivered += u64::from(sent);
+    report.refused += u64::from(!sent);
+    sent
+}
+
+const ETHERNET_BYTES: usize = 14;
+const BATCH: usize = 32;
+/// Memory for frames under way, in each direction; the kernel gives it page by page.
+const STORE_BYTES: usize = 64 << 20;
+const SLOTS_MAX: usize = 65_536;
+const LOOK_AT_STOP_NS: u64 = 20_000_000;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where the lab's commands and threads run, and whether they may run at all.
+#![expect(unsafe_code, reason = "pre_exec")]
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+use rustix::process::{Pid, Signal};
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+/// Keeps `command` and what it starts on one CPU.
+pub fn pin_command(command: &mut Command, cpu: usize) {
+    let pin = move || pin_thread(cpu);
+    // SAFETY: `pin_thread` makes one system call on a set that lies on the stack.
+    unsafe { command.pre_exec(pin) };
+}
+
+/// Keeps the calling thread on one CPU. Async-signal-safe.
+///
+/// # Errors
+/// EINVAL for a CPU that is absent or forbidden.
+pub fn pin_thread(cpu: usize) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    if cpu >= CpuSet::MAX_CPU {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    set.set(cpu);
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+/// A child by its number, to be held up and let go. The caller keeps it from being reaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reader(Pid);
+
+impl Reader {
+    /// That child.
+    pub fn of(child: &Child) -> Self {
+        Self(Pid::from_child(child))
+    }
+
+    /// SIGSTOP: it takes nothing from its sockets any more.
+    ///
+    /// # Errors
+    /// ESRCH when it has gone.
+    pub fn pause(self) -> io::Result<()> {
+        Ok(rustix::process::kill_process(self.0, Signal::STOP)?)
+    }
+
+    /// SIGCONT.
+    ///
+    /// # Errors
+    /// ESRCH when it has gone.
+    pub fn resume(self) -> io::Result<()> {
+        Ok(rustix::process::kill_process(self.0, Signal::CONT)?)
+    }
+}
