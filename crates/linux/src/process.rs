@@ -7,26 +7,14 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
 use rustix::process::{Pid, Signal};
-use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::cpu;
 
 /// Keeps `command` and what it starts on one CPU.
 pub fn pin_command(command: &mut Command, cpu: usize) {
-    let pin = move || pin_thread(cpu);
-    // SAFETY: `pin_thread` makes one system call on a set that lies on the stack.
+    let pin = move || cpu::pin(cpu);
+    // SAFETY: `pin` makes one system call on a set that lies on the stack.
     unsafe { command.pre_exec(pin) };
-}
-
-/// Keeps the calling thread on one CPU. Async-signal-safe.
-///
-/// # Errors
-/// EINVAL for a CPU that is absent or forbidden.
-pub fn pin_thread(cpu: usize) -> io::Result<()> {
-    let mut set = CpuSet::new();
-    if cpu >= CpuSet::MAX_CPU {
-        return Err(io::Error::from_raw_os_error(libc::EINVAL));
-    }
-    set.set(cpu);
-    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// A child by its number, to be held up and let go. The caller keeps it from being reaped.

@@ -4,8 +4,13 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::{Child, Command};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use linerate_linux::netns::NetNs;
+use linerate_linux::process::{self, Reader};
+use linerate_linux::sysctl;
+
+use super::LabError;
 
 /// A host of the lab.
 #[derive(Debug)]
@@ -16,13 +21,63 @@ pub struct Host {
     pub interface: &'static str,
     /// Its address.
     pub ipv4: Ipv4Addr,
-    /// Its address; none where the MTU is below IPv6's 1280.
+    /// Its address; none where the MTU is below IPv6's 1280 or the kernel has no IPv6.
     pub ipv6: Option<Ipv6Addr>,
     /// `None`: this machine itself, over the loopback.
-    pub(super) namespace: Option<NetNs>,
+    namespace: Option<NetNs>,
+    /// What faults do to the commands of this host.
+    pub(super) treatment: Treatment,
+}
+
+/// How a host's commands are treated.
+#[derive(Debug, Default)]
+pub(super) struct Treatment {
+    /// The one CPU they run on.
+    pub cpu: Option<usize>,
+    /// Those that have been started.
+    pub started: Arc<Mutex<Vec<Reader>>>,
 }
 
 impl Host {
+    pub(super) fn create(
+        name: &'static str,
+        (ipv4, ipv6): (Ipv4Addr, Option<Ipv6Addr>),
+    ) -> Result<Self, LabError> {
+        let namespace = NetNs::create().map_err(LabError::at("create a network namespace"))?;
+        namespace
+            .run(settle)
+            .map_err(LabError::at("enter a network namespace"))?;
+        let namespace = Some(namespace);
+        let treatment = Treatment::default();
+        Ok(Self {
+            name,
+            interface: ETHERNET,
+            ipv4,
+            ipv6,
+            namespace,
+            treatment,
+        })
+    }
+
+    pub(super) fn this_machine(
+        name: &'static str,
+        (ipv4, ipv6): (Ipv4Addr, Option<Ipv6Addr>),
+    ) -> Self {
+        let treatment = Treatment::default();
+        Self {
+            name,
+            interface: "lo",
+            ipv4,
+            ipv6,
+            namespace: None,
+            treatment,
+        }
+    }
+
+    pub(super) fn namespace(&self) -> Option<&NetNs> {
+        self.namespace.as_ref()
+    }
+
     /// The address of one family.
     pub fn address(&self, ipv6: bool) -> Option<IpAddr> {
         if ipv6 {
@@ -49,7 +104,7 @@ impl Host {
         }
     }
 
-    /// Starts a command in this host. It dies with the lab.
+    /// Starts a command in this host, treated as its faults want. It dies with the lab.
     ///
     /// # Errors
     /// Those of [`Command::spawn`].
@@ -57,6 +112,33 @@ impl Host {
         if let Some(namespace) = &self.namespace {
             namespace.start_inside(&mut command)?;
         }
-        command.spawn()
+        if let Some(cpu) = self.treatment.cpu {
+            process::pin_command(&mut command, cpu);
+        }
+        let child = command.spawn()?;
+        let mut started = self
+            .treatment
+            .started
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        started.push(Reader::of(&child));
+        Ok(child)
     }
 }
+
+/// Settings that keep a new host quiet and usable by who is root in it only: no address
+/// detection, no router to look for, echo sockets. A kernel without one of them needs none.
+fn settle() {
+    for (name, value) in [
+        ("net.ipv6.conf.default.disable_ipv6", "0"),
+        ("net.ipv6.conf.default.accept_dad", "0"),
+        ("net.ipv6.conf.default.accept_ra", "0"),
+        ("net.ipv6.conf.default.router_solicitations", "0"),
+        ("net.ipv4.ping_group_range", "0 0"),
+    ] {
+        let _absent = sysctl::write(name, value);
+    }
+}
+
+/// Every host's first interface.
+pub(super) const ETHERNET: &str = "eth0";

@@ -15,18 +15,24 @@
 //!
 //! Everything is gone when the process ends, however it ends.
 
+mod apply;
+mod cable;
 mod error;
 mod fault;
 mod ground;
 mod host;
+mod nuisance;
 mod size;
 mod topology;
 mod wire;
+
+use std::path::PathBuf;
 
 pub use error::LabError;
 pub use fault::{FAULTS, Fault, FaultKind, UnknownFault};
 pub use ground::Ground;
 pub use host::Host;
+use nuisance::Nuisance;
 pub use topology::Topology;
 pub use wire::{DirectionReport, Wire, WireReport, WireSpec};
 
@@ -34,8 +40,13 @@ pub use wire::{DirectionReport, Wire, WireReport, WireSpec};
 #[derive(Clone, Debug)]
 pub struct LabPlan {
     pub topology: Topology,
-    /// MTU of every interface, bytes of IP packet: 100 … 65535; IPv6 exists from 1280 on.
+    /// MTU of every interface, bytes of IP packet: 68 … 65535; IPv6 exists from 1280 on.
     pub mtu_bytes: u32,
+    /// Carry the frames in user space even if no fault needs it.
+    pub wire: Option<WireSpec>,
+    /// Where the wire writes down each datagram's fate.
+    pub wire_log: Option<PathBuf>,
+    pub faults: Vec<Fault>,
 }
 
 impl Default for LabPlan {
@@ -43,7 +54,38 @@ impl Default for LabPlan {
         Self {
             topology: Topology::Pair,
             mtu_bytes: 1500,
+            wire: None,
+            wire_log: None,
+            faults: Vec::new(),
         }
+    }
+}
+
+impl LabPlan {
+    /// The wire that the plan needs, if it needs one.
+    fn wire(&self) -> Option<WireSpec> {
+        let needed = self.wire_log.is_some() || self.faults.iter().any(Fault::needs_wire);
+        let spec = self.wire.or(needed.then(WireSpec::default))?;
+        Some(
+            self.faults
+                .iter()
+                .fold(spec, |spec, fault| spec.with(*fault)),
+        )
+    }
+
+    /// What of the plan cannot be had over the loopback.
+    fn beyond_loopback(&self) -> Option<String> {
+        if self.topology != Topology::Pair {
+            return Some(format!("build the topology '{}'", self.topology));
+        }
+        let wish = if !self.faults.is_empty() {
+            "make a fault"
+        } else if self.wire().is_some() {
+            "lay a wire"
+        } else {
+            return None;
+        };
+        Some(wish.to_owned())
     }
 }
 
@@ -52,15 +94,40 @@ impl Default for LabPlan {
 pub struct Lab {
     hosts: [Host; 2],
     device: Option<Host>,
+    wire: Option<Wire>,
+    nuisance: Nuisance,
 }
 
 impl Lab {
-    /// Builds the hosts and their link. On a loopback ground both hosts are this machine.
+    /// Builds the hosts and their link, then makes the faults. On a loopback ground both hosts
+    /// are this machine.
     ///
     /// # Errors
     /// [`LabError`]: what the kernel refused, or what a loopback ground cannot be.
     pub fn open(ground: &Ground, plan: &LabPlan) -> Result<Self, LabError> {
-        topology::build(ground, plan)
+        match (ground, plan.beyond_loopback()) {
+            (Ground::Namespaces(_), _) => {
+                let mut lab = topology::build(plan)?;
+                plan.faults
+                    .iter()
+                    .try_for_each(|fault| lab.make(*fault, plan))?;
+                Ok(lab)
+            }
+            (Ground::Loopback { .. }, None) => Ok(topology::loopback()),
+            (Ground::Loopback { because }, Some(wish)) => {
+                Err(LabError::new(wish, because).hint(because.remedy()))
+            }
+        }
+    }
+
+    fn of(hosts: [Host; 2], device: Option<Host>, wire: Option<Wire>) -> Self {
+        let nuisance = Nuisance::default();
+        Self {
+            hosts,
+            device,
+            wire,
+            nuisance,
+        }
     }
 
     /// Host A, from which commands run, and host B, its peer.
@@ -71,5 +138,10 @@ impl Lab {
     /// The device between the hosts, in the topologies that have one.
     pub fn device(&self) -> Option<&Host> {
         self.device.as_ref()
+    }
+
+    /// Takes the lab down; says what its wire did, if it had one.
+    pub fn close(self) -> Option<WireReport> {
+        self.wire.map(Wire::finish)
     }
 }

@@ -2,10 +2,11 @@
 //! Builds the hosts and what lies between them.
 //!
 //! ```text
-//! pair    a ─────────── b              one veth
-//! bridge  a ── device ── b             one subnet, the device bridges
-//! route   a ── device ── b             two subnets, the device routes
+//! pair    a ────────────── b      one subnet
+//! bridge  a ─── device ─── b      one subnet, the device bridges
+//! route   a ─── device ─── b      two subnets, the device routes
 //! ```
+//! Each line is a veth; the one at host A is replaced by the wire where one is asked for.
 //! Addresses are those that RFC 2544 and RFC 5180 keep for measuring: 198.18.0.0/15 and
 //! 2001:2::/48.
 
@@ -13,10 +14,12 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use linerate_linux::netns::NetNs;
 use linerate_linux::rtnl::{Rtnl, RtnlError};
+use linerate_linux::sysctl;
 
-use super::{Ground, Host, Lab, LabError, LabPlan};
+use super::cable::{self, End};
+use super::host::ETHERNET;
+use super::{Host, Lab, LabError, LabPlan, Wire};
 
 /// What lies between host A and host B.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,89 +59,158 @@ impl fmt::Display for Topology {
     }
 }
 
-pub(super) fn build(ground: &Ground, plan: &LabPlan) -> Result<Lab, LabError> {
-    match (ground, plan.topology) {
-        (Ground::Namespaces(_), Topology::Pair) => pair(plan),
-        (Ground::Namespaces(_), Topology::Bridge | Topology::Route) => through_device(plan),
-        (Ground::Loopback { .. }, Topology::Pair) => Ok(loopback()),
-        (Ground::Loopback { because }, topology) => {
-            let what = format!("build the topology '{topology}'");
-            Err(LabError::new(what, because).hint(because.remedy()))
-        }
+/// The lab on private namespaces, without its faults.
+pub(super) fn build(plan: &LabPlan) -> Result<Lab, LabError> {
+    match plan.topology {
+        Topology::Pair => pair(plan),
+        Topology::Bridge => bridge(plan),
+        Topology::Route => route(plan),
     }
+}
+
+/// Both hosts are this machine.
+pub(super) fn loopback() -> Lab {
+    let host = |name| {
+        let addresses = (Ipv4Addr::LOCALHOST, Some(Ipv6Addr::LOCALHOST));
+        Host::this_machine(name, addresses)
+    };
+    Lab::of([host("a"), host("b")], None, None)
 }
 
 fn pair(plan: &LabPlan) -> Result<Lab, LabError> {
-    let [a, b] = two_hosts(plan)?;
-    link((&a, ETHERNET), (&b, ETHERNET))?;
-    configure(&a, plan)?;
-    configure(&b, plan)?;
-    Ok(Lab {
-        hosts: [a, b],
-        device: None,
-    })
+    let [a, b] = [new_host("a", 0, 1, plan)?, new_host("b", 0, 2, plan)?];
+    let wire = join(End::new(&a, ETHERNET), End::new(&b, ETHERNET), plan)?;
+    give_addresses(&a)?;
+    give_addresses(&b)?;
+    Ok(Lab::of([a, b], None, wire))
 }
 
-fn through_device(plan: &LabPlan) -> Result<Lab, LabError> {
-    let _ = plan;
-    Err(LabError::new("build a device", "not yet"))
+fn bridge(plan: &LabPlan) -> Result<Lab, LabError> {
+    let [a, b] = [new_host("a", 0, 1, plan)?, new_host("b", 0, 2, plan)?];
+    let device = new_host("device", 0, DEVICE, plan)?;
+    let wire = join_device(&a, &device, &b, plan)?;
+    give_addresses(&a)?;
+    give_addresses(&b)?;
+    configure(&device, |net| {
+        net.bridge("br0")?;
+        for port in [ETHERNET, SECOND] {
+            net.enslave(port, "br0")?;
+            net.set_up(port, true)?;
+        }
+        net.set_up("br0", true)
+    })?;
+    Ok(Lab::of([a, b], Some(device), wire))
 }
 
-fn loopback() -> Lab {
-    let host = |name| Host {
-        name,
-        interface: "lo",
-        ipv4: Ipv4Addr::LOCALHOST,
-        ipv6: Some(Ipv6Addr::LOCALHOST),
-        namespace: None,
-    };
-    Lab {
-        hosts: [host("a"), host("b")],
-        device: None,
+fn route(plan: &LabPlan) -> Result<Lab, LabError> {
+    let [a, b] = [new_host("a", 0, 1, plan)?, new_host("b", 1, 2, plan)?];
+    let device = new_host("device", 0, DEVICE, plan)?;
+    let far_side = new_host_addresses(1, DEVICE, plan);
+    let wire = join_device(&a, &device, &b, plan)?;
+    for host in [&a, &b, &device] {
+        give_addresses(host)?;
+    }
+    configure(&device, |net| {
+        add_addresses(net, SECOND, far_side)?;
+        net.set_up(SECOND, true)
+    })?;
+    forward(&device)?;
+    route_through(&a, (device.ipv4, device.ipv6), &b)?;
+    route_through(&b, far_side, &a)?;
+    Ok(Lab::of([a, b], Some(device), wire))
+}
+
+fn join_device(
+    a: &Host,
+    device: &Host,
+    b: &Host,
+    plan: &LabPlan,
+) -> Result<Option<Wire>, LabError> {
+    cable::veth(
+        End::new(device, SECOND),
+        End::new(b, ETHERNET),
+        plan.mtu_bytes,
+    )?;
+    join(End::new(a, ETHERNET), End::new(device, ETHERNET), plan)
+}
+
+/// By the wire if there is to be one, else by a veth.
+fn join(near: End<'_>, far: End<'_>, plan: &LabPlan) -> Result<Option<Wire>, LabError> {
+    match plan.wire() {
+        Some(spec) => cable::wire(near, far, plan, &spec).map(Some),
+        None => cable::veth(near, far, plan.mtu_bytes).map(|()| None),
     }
 }
 
-fn two_hosts(plan: &LabPlan) -> Result<[Host; 2], LabError> {
-    Ok([new_host("a", 1, plan)?, new_host("b", 2, plan)?])
+fn new_host(name: &'static str, net: u8, number: u8, plan: &LabPlan) -> Result<Host, LabError> {
+    Host::create(name, new_host_addresses(net, number, plan))
 }
 
-fn new_host(name: &'static str, number: u8, plan: &LabPlan) -> Result<Host, LabError> {
-    let namespace = NetNs::create().map_err(LabError::at("create a network namespace"))?;
-    let ipv6 = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, number.into());
-    Ok(Host {
-        name,
-        interface: ETHERNET,
-        ipv4: Ipv4Addr::new(198, 18, 0, number),
-        ipv6: (plan.mtu_bytes >= IPV6_MTU_MIN).then_some(ipv6),
-        namespace: Some(namespace),
+fn new_host_addresses(net: u8, number: u8, plan: &LabPlan) -> Addresses {
+    let ipv4 = Ipv4Addr::new(198, 18, net, number);
+    let ipv6 = Ipv6Addr::new(0x2001, 2, 0, net.into(), 0, 0, 0, number.into());
+    let has_ipv6 = plan.mtu_bytes >= IPV6_MTU_MIN && sysctl::read(IPV6_OFF).is_ok();
+    (ipv4, has_ipv6.then_some(ipv6))
+}
+
+type Addresses = (Ipv4Addr, Option<Ipv6Addr>);
+
+fn give_addresses(host: &Host) -> Result<(), LabError> {
+    configure(host, |net| {
+        net.set_up("lo", true)?;
+        add_addresses(net, host.interface, (host.ipv4, host.ipv6))?;
+        net.set_up(host.interface, true)
     })
 }
 
-/// Joins two hosts by a veth.
-fn link(near: (&Host, &str), far: (&Host, &str)) -> Result<(), LabError> {
-    let (Some(near_ns), Some(far_ns)) = (&near.0.namespace, &far.0.namespace) else {
-        return Err(LabError::new("link two hosts", "one has no namespace"));
-    };
-    let mut net = Rtnl::open().map_err(LabError::at("open a netlink socket"))?;
-    net.veth((near.1, near_ns), (far.1, far_ns))
-        .map_err(LabError::at("link two hosts"))
+fn add_addresses(net: &mut Rtnl, interface: &str, (v4, v6): Addresses) -> Result<(), RtnlError> {
+    net.add_address(interface, IpAddr::V4(v4), IPV4_PREFIX)?;
+    match v6 {
+        Some(v6) => net.add_address(interface, IpAddr::V6(v6), IPV6_PREFIX),
+        None => Ok(()),
+    }
 }
 
-fn configure(host: &Host, plan: &LabPlan) -> Result<(), LabError> {
-    let set = || -> Result<(), RtnlError> {
-        let mut net = Rtnl::open()?;
-        net.set_up("lo", true)?;
-        net.set_mtu(host.interface, plan.mtu_bytes)?;
-        net.add_address(host.interface, IpAddr::V4(host.ipv4), 24)?;
-        if let Some(ipv6) = host.ipv6 {
-            net.add_address(host.interface, IpAddr::V6(ipv6), 64)?;
+fn route_through(host: &Host, (v4, v6): Addresses, to: &Host) -> Result<(), LabError> {
+    let ipv4_net = Ipv4Addr::from_bits(to.ipv4.to_bits() & !0xff);
+    configure(host, |net| {
+        net.add_route(IpAddr::V4(ipv4_net), IPV4_PREFIX, IpAddr::V4(v4))?;
+        let (Some(v6), Some(to)) = (v6, to.ipv6) else {
+            return Ok(());
+        };
+        let ipv6_net = Ipv6Addr::from_bits(to.to_bits() >> 64 << 64);
+        net.add_route(IpAddr::V6(ipv6_net), IPV6_PREFIX, IpAddr::V6(v6))
+    })
+}
+
+fn forward(device: &Host) -> Result<(), LabError> {
+    let forward = || {
+        sysctl::write("net.ipv4.ip_forward", "1")?;
+        match device.ipv6 {
+            Some(_) => sysctl::write("net.ipv6.conf.all.forwarding", "1"),
+            None => Ok(()),
         }
-        net.set_up(host.interface, true)
     };
-    host.enter(set)
-        .map_err(LabError::at("enter a host"))?
-        .map_err(LabError::at("configure a host"))
+    device
+        .enter(forward)
+        .and_then(|done| done)
+        .map_err(LabError::at("make the device route"))
 }
 
-const ETHERNET: &str = "eth0";
+fn configure(
+    host: &Host,
+    set: impl FnOnce(&mut Rtnl) -> Result<(), RtnlError> + Send,
+) -> Result<(), LabError> {
+    host.enter(|| set(&mut Rtnl::open()?))
+        .map_err(LabError::at("enter a host"))?
+        .map_err(|why| LabError::new(format!("configure host {}", host.name), why))
+}
+
+/// The device's interface towards host B.
+const SECOND: &str = "eth1";
+const DEVICE: u8 = 254;
+const IPV4_PREFIX: u8 = 24;
+const IPV6_PREFIX: u8 = 64;
 const IPV6_MTU_MIN: u32 = 1280;
+/// Absent from a kernel without IPv6.
+const IPV6_OFF: &str = "net.ipv6.conf.default.disable_ipv6";

@@ -100,7 +100,8 @@ impl Impairment {
             most => self.next() % (most + 1),
         };
         let in_turn = (sent_ns + self.spec.delay_ns + jitter).max(self.last_ns);
-        match self.spec.reorder {
+        let reorder = self.spec.reorder;
+        match reorder {
             Some((ratio, by_ns)) if self.happens(ratio) => in_turn + by_ns,
             _ => {
                 self.last_ns = in_turn;

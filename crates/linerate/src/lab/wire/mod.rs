@@ -38,9 +38,7 @@ pub struct Wire {
 /// The interfaces at the ends of the wire, and the longest frame they pass.
 pub(super) struct Ports {
     pub near: PacketSocket,
-    pub near_back: PacketSocket,
     pub far: PacketSocket,
-    pub far_back: PacketSocket,
     pub frame_bytes_max: usize,
 }
 
@@ -57,9 +55,10 @@ impl Wire {
             relays: Vec::new(),
             log,
         };
+        let (near, far) = (Arc::new(ports.near), Arc::new(ports.far));
         let directions = [
-            ("a-b", ports.near, ports.far_back, 0),
-            ("b-a", ports.far, ports.near_back, 1),
+            ("a-b", Arc::clone(&near), Arc::clone(&far), 0),
+            ("b-a", far, near, 1),
         ];
         let began = Instant::now();
         for (name, from, to, number) in directions {

@@ -20,8 +20,8 @@ use super::store::Store;
 
 pub(super) struct Relay {
     pub name: &'static str,
-    pub from: PacketSocket,
-    pub to: PacketSocket,
+    pub from: Arc<PacketSocket>,
+    pub to: Arc<PacketSocket>,
     pub began: Instant,
     pub impairment: Impairment,
     pub frame_bytes_max: usize,
@@ -80,7 +80,7 @@ impl Relay {
 
 /// The far side of a direction.
 struct Line {
-    to: PacketSocket,
+    to: Arc<PacketSocket>,
     store: Store,
     scratch: Vec<u8>,
     report: DirectionReport,
