@@ -1,2 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! How to measure: receiver accounting, pacing arithmetic, statistics of one flow, the search for a
+//! rate, and the lab wire's impairment model.
+//!
+//! Everything here is a pure state machine or function. Time and random seeds come in as arguments;
+//! there is no clock, socket, file or thread. What runs once per packet neither allocates nor panics.
 #![forbid(unsafe_code)]
+
+pub mod jitter;
+pub mod pacing;
+pub mod sequence;

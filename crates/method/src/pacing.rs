@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! When to send: absolute deadlines in integer arithmetic, small batches, and a bounded catching up.
+//!
+//! Packet `k` of a flow is due at `start + k · payload bits / rate`, computed from `k` each time, so
+//! that no error adds up. Packets go out in batches of a quarter of the declared burst, each at the
+//! deadline of its first packet. A sender that was held up catches up at up to *rate + half a burst
+//! per millisecond* (5 % above the rate with the default burst), never faster. Hence
+//!
+//! > no window of 1 ms carries more than `rate · 1 ms + one burst`,
+//!
+//! even if the sender is descheduled inside a send call: a batch may leave late by any time (one
+//! batch), and from then on batches are spaced by their time at the catching-up rate (half a burst
+//! over the window, and one batch because its edges may both hit one). What is still owed at the end
+//! is lateness of the sender, never loss of the path.
+//!
+//! ```
+//! use linerate_method::pacing::{Pace, Pacer, PacerConfig, default_burst_packets};
+//! let rate = Some(1_000_000_000);
+//! let mut pacer = Pacer::new(PacerConfig {
+//!     bits_per_second: rate,
+//!     payload_bytes: 1470,
+//!     burst_packets: default_burst_packets(rate, 1470),
+//!     start_ns: 0,
+//! });
+//! assert_eq!(pacer.next(0), Pace::Send(2));
+//! pacer.sent(2, 3_000);
+//! assert_eq!(pacer.next(3_000), Pace::WaitUntil(23_520));
+//! ```
+
+/// What is asked of the sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PacerConfig {
+    /// Payload bits per second; `None` or 0 is as fast as possible.
+    pub bits_per_second: Option<u64>,
+    /// Payload of one packet in bytes.
+    pub payload_bytes: u32,
+    /// The declared burst; less than 3 counts as 3, the smallest that leaves room to catch up.
+    pub burst_packets: u32,
+    /// When the first packet is due, in the clock of all calls.
+    pub start_ns: u64,
+}
+
+/// What to do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Send this many packets at once, then call [`Pacer::sent`].
+    Send(u32),
+    /// Nothing is due before this time.
+    WaitUntil(u64),
+}
+
+/// How far the sender fell behind its schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lateness {
+    /// The longest time by which a batch came after its deadline.
+    pub behind_ns_max: u64,
+    /// Packets that were due and were not sent.
+    pub unsent_packets: u64,
+}
+
+/// The schedule of one flow.
+#[derive(Debug, Clone)]
+pub struct Pacer {
+    config: PacerConfig,
+    sent_packets: u64,
+    granted_at_ns: u64,
+    not_before_ns: u64,
+    behind_ns_max: u64,
+}
+
+impl Pacer {
+    /// A schedule that starts at `config.start_ns`.
+    pub fn new(config: PacerConfig) -> Self {
+        let bits_per_second = config.bits_per_second.filter(|&rate| rate > 0);
+        let burst_packets = config.burst_packets.max(MIN_BURST_PACKETS);
+        let payload_bytes = config.payload_bytes.max(1);
+        Self {
+            config: PacerConfig {
+                bits_per_second,
+                payload_bytes,
+                burst_packets,
+                ..config
+            },
+            sent_packets: 0,
+            granted_at_ns: config.start_ns,
+            not_before_ns: config.start_ns,
+            behind_ns_max: 0,
+        }
+    }
+
+    /// Sends a batch now or says until when there is nothing to send.
+    pub fn next(&mut self, now_ns: u64) -> Pace {
+        let due_ns = self.deadline_ns(self.sent_packets);
+        let ready_ns = due_ns.max(self.not_before_ns);
+        if now_ns < ready_ns {
+            return Pace::WaitUntil(ready_ns);
+        }
+        if self.config.bits_per_second.is_some() {
+            self.behind_ns_max = self.behind_ns_max.max(now_ns - due_ns);
+        }
+        self.granted_at_ns = now_ns;
+        Pace::Send(self.batch_packets())
+    }
+
+    /// `packets` of the last batch went out (fewer if the socket took fewer); `now_ns` is after the
+    /// call. The space to the next batch counts from when this one was begun, so that a slow send
+    /// call costs no rate.
+    pub fn sent(&mut self, packets: u32, now_ns: u64) {
+        self.sent_packets += u64::from(packets);
+        let space_ns = self.catching_up_ns(packets);
+        self.not_before_ns = self.granted_at_ns.saturating_add(space_ns);
+        debug_assert!(now_ns >= self.granted_at_ns, "time went backwards");
+    }
+
+    /// How late the sender was, judged at `end_ns` (the end of the test, or now).
+    pub fn lateness(&self, end_ns: u64) -> Lateness {
+        let due = self.packets_due_before(end_ns).unwrap_or(0);
+        Lateness {
+            behind_ns_max: self.behind_ns_max,
+            unsent_packets: due.saturating_sub(self.sent_packets),
+        }
+    }
+
+    /// Packets sent so far.
+    pub fn sent_packets(&self) -> u64 {
+        self.sent_packets
+    }
+
+    /// The most that [`Self::next`] hands out at once.
+    pub fn batch_packets(&self) -> u32 {
+        (self.config.burst_packets / 4).max(1)
+    }
+
+    /// The burst that the 1 ms bound is stated with.
+    pub fn burst_packets(&self) -> u32 {
+        self.config.burst_packets
+    }
+
+    /// How many packets the schedule holds before `end_ns`: what a test of that length must send.
+    /// `None` without a rate.
+    pub fn packets_due_before(&self, end_ns: u64) -> Option<u64> {
+        let rate = u128::from(self.config.bits_per_second?);
+        let elapsed = u128::from(end_ns.saturating_sub(self.config.start_ns));
+        let packets = (elapsed * rate).div_ceil(self.packet_bits() * NS_PER_S);
+        Some(saturate(packets))
+    }
+
+    /// When packet `index` (from 0) is due; the start if there is no rate.
+    pub fn deadline_ns(&self, index: u64) -> u64 {
+        let Some(rate) = self.config.bits_per_second else {
+            return self.config.start_ns;
+        };
+        let after = u128::from(index) * self.packet_bits() * NS_PER_S / u128::from(rate);
+        self.config.start_ns.saturating_add(saturate(after))
+    }
+
+    /// Time of `packets` at the catching-up rate: the asked rate and half a burst per millisecond.
+    fn catching_up_ns(&self, packets: u32) -> u64 {
+        let Some(rate) = self.config.bits_per_second else {
+            return 0;
+        };
+        let credit_packets = u128::from(self.config.burst_packets - 2 * self.batch_packets());
+        let rate = u128::from(rate) + credit_packets * self.packet_bits() * WINDOWS_PER_S;
+        saturate((u128::from(packets) * self.packet_bits() * NS_PER_S).div_ceil(rate))
+    }
+
+    fn packet_bits(&self) -> u128 {
+        u128::from(self.config.payload_bytes) * 8
+    }
+}
+
+/// The burst to declare where none was asked for: 100 µs at the asked rate, at least 4 packets (room
+/// to catch up) and at most 64 (batches of 16).
+pub fn default_burst_packets(bits_per_second: Option<u64>, payload_bytes: u32) -> u32 {
+    let Some(rate) = bits_per_second.filter(|&rate| rate > 0) else {
+        return MAX_DEFAULT_BURST_PACKETS;
+    };
+    let bits = rate / BURSTS_PER_S;
+    let packets = bits / (u64::from(payload_bytes.max(1)) * 8);
+    packets.clamp(4, u64::from(MAX_DEFAULT_BURST_PACKETS)) as u32
+}
+
+fn saturate(value: u128) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+const NS_PER_S: u128 = 1_000_000_000;
+/// The bound is stated for windows of 1 ms.
+const WINDOWS_PER_S: u128 = 1000;
+/// A default burst lasts 100 µs.
+const BURSTS_PER_S: u64 = 10_000;
+const MIN_BURST_PACKETS: u32 = 3;
+const MAX_DEFAULT_BURST_PACKETS: u32 = 64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Receiver accounting of one flow: which packets arrived, which did not, in which order.
+//!
+//! Sequences are 64 bits and start at 1. A sliding bitmap remembers the last `window` of them, so a
+//! packet that comes late is told from a duplicate exactly while it is inside the window. Beyond it
+//! the two look alike: such a packet is *late*, and its sequence stays lost.
+//!
+//! Two equations hold at any time: `sent = received_unique + lost`, and
+//! `arrivals = received_unique + duplicates + late + wild`.
+//!
+//! Nothing here allocates, locks or panics after [`SequenceAccount::new`].
+//!
+//! ```
+//! use linerate_method::sequence::{Arrival, SequenceAccount};
+//! let mut account = SequenceAccount::new(65_536);
+//! assert_eq!(account.record(1, 10), Arrival::New);
+//! assert_eq!(account.record(3, 20), Arrival::New);
+//! assert_eq!(account.record(2, 30), Arrival::Reordered { extent: 1 });
+//! let totals = account.finish(Some(5));
+//! assert_eq!((totals.received_unique, totals.lost, totals.tail_lost), (3, 2, 2));
+//! ```
+
+use std::collections::VecDeque;
+
+/// What one arrival turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// Higher than all before it (RFC 4737 §3.3: at least *NextExp*).
+    New,
+    /// Lower than one that came before it: reordered by the definition of RFC 4737 §3.3.
+    /// `extent` is that of §4.2.2: how many packets, each counted once, arrived from the first that
+    /// overtook this one up to it.
+    Reordered { extent: u64 },
+    /// Its sequence had already arrived.
+    Duplicate,
+    /// Older than the window: reordered or duplicate, nobody can say. Its sequence stays as it was.
+    Late,
+    /// No sequence that this flow can have sent: 0, or absurdly far ahead. A jump of more than a
+    /// window is first called wild too; when a second packet confirms it, both count as received.
+    Wild,
+}
+
+/// The account at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SequenceTotals {
+    /// Packets of the flow: the sender's final count, or the highest sequence where it is unknown.
+    pub sent: u64,
+    /// Different sequences that arrived.
+    pub received_unique: u64,
+    /// `sent − received_unique`.
+    pub lost: u64,
+    /// The part of `lost` behind the last packet that arrived: invisible without the sender's count.
+    pub tail_lost: u64,
+    /// Arrivals whose sequence had already arrived.
+    pub duplicates: u64,
+    /// Arrivals after one with a higher sequence.
+    pub reordered: u64,
+    /// Largest reordering extent in packets, RFC 4737 §4.2.2; 0 without reordering.
+    pub reorder_extent_max: u64,
+    /// Arrivals older than the window.
+    pub late: u64,
+    /// Arrivals with an impossible sequence.
+    pub wild: u64,
+    /// Highest sequence that arrived; 0 if none did.
+    pub highest: u64,
+    /// The sender claims fewer packets than the highest that arrived: one of the two counts is
+    /// wrong, the test is invalid, and `sent` is the highest sequence.
+    pub contradicted: bool,
+}
+
+/// Consecutive sequences that never arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LossBurst {
+    /// The first of them.
+    pub first_sequence: u64,
+    /// How many.
+    pub packets: u64,
+    /// When the packet arrived that revealed the gap, in the receiver's clock.
+    pub at_ns: u64,
+}
+
+/// What a stock iperf3 receiver would have counted, for the results sent to one.
+///
+/// A duplicate hides a loss there, and the tail is invisible; never print these as loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StockCount {
+    /// Highest sequence (`packets` of its results).
+    pub highest: u64,
+    /// Gaps less everything that came out of order (`errors`).
+    pub errors: u64,
+    /// Arrivals that were not above the highest.
+    pub out_of_order: u64,
+}
+
+/// The account of one flow.
+#[derive(Debug, Clone)]
+pub struct SequenceAccount {
+    /// One bit a sequence of `(closed, closed + window]`, at `sequence % window`; 1 = arrived.
+    bits: Box<[u64]>,
+    window: u64,
+    /// Sequences up to here have left the window and are judged.
+    closed: u64,
+    counted: SequenceTotals,
+    stock: StockCount,
+    suspect: Option<Suspect>,
+    gaps: VecDeque<Gap>,
+    bursts: Vec<LossBurst>,
+    last_lost: u64,
+    bursts_dropped: u64,
+    bursts_dropped_packets: u64,
+}
+
+impl SequenceAccount {
+    /// An empty account that tells reordered from duplicate over `window_packets` (rounded up to a
+    /// power of two, at least 64).
+    pub fn new(window_packets: u64) -> Self {
+        let window = window_packets.clamp(64, MAX_WINDOW).next_power_of_two();
+        Self {
+            bits: vec![0; (window / 64) as usize].into_boxed_slice(),
+            window,
+            closed: 0,
+            counted: SequenceTotals::default(),
+            stock: StockCount::default(),
+            suspect: None,
+            gaps: VecDeque::with_capacity(GAPS),
+            bursts: Vec::with_capacity(BURSTS),
+            last_lost: 0,
+            bursts_dropped: 0,
+            bursts_dropped_packets: 0,
+        }
+    }
+
+    /// Counts the arrival of `sequence` at `now_ns` (any clock, the same for all calls).
+    #[inline]
+    pub fn record(&mut self, sequence: u64, now_ns: u64) -> Arrival {
+        if sequence <= self.counted.highest {
+            return self.behind(sequence);
+        }
+        let distance = sequence - self.counted.highest;
+        if distance > self.window {
+            return self.far_ahead(sequence, now_ns);
+        }
+        self.advance(sequence, now_ns);
+        Arrival::New
+    }
+
+    /// The account so far, as if nothing were under way behind the highest sequence.
+    pub fn totals(&self) -> SequenceTotals {
+        self.totals_of(None)
+    }
+
+    /// Judges everything still open. `sent` is the sender's exact count, `None` where there is none
+    /// (stock senders tell it only in their results). Afterwards nothing is to be recorded.
+    pub fn finish(&mut self, sent: Option<u64>) -> SequenceTotals {
+        if let Some(suspect) = self
+            .suspect
+            .take_if(|s| sent.is_some_and(|n| s.sequence <= n))
+        {
+            self.accept(suspect);
+        }
+        self.close_up_to(self.counted.highest);
+        self.totals_of(sent)
+    }
+
+    /// The loss bursts that have left the window, oldest first; all of them after [`Self::finish`],
+    /// when their packets and [`Self::bursts_dropped_packets`] sum up to `lost − tail_lost`.
+    ///
+    /// Dates are exact until some 500 gaps are open inside one window; beyond that a gap takes the
+    /// date of one at most `window / 512` sequences before it.
+    pub fn bursts(&self) -> &[LossBurst] {
+        &self.bursts
+    }
+
+    /// Bursts that did not fit into the list.
+    pub fn bursts_dropped(&self) -> u64 {
+        self.bursts_dropped
+    }
+
+    /// Lost packets of the bursts that did not fit into the list.
+    pub fn bursts_dropped_packets(&self) -> u64 {
+        self.bursts_dropped_packets
+    }
+
+    /// What a stock receiver would have counted.
+    pub fn stock(&self) -> StockCount {
+        self.stock
+    }
+
+    fn totals_of(&self, sent: Option<u64>) -> SequenceTotals {
+        let SequenceTotals {
+            highest,
+            received_unique,
+            ..
+        } = self.counted;
+        let claimed = sent.unwrap_or(highest);
+        let sent = claimed.max(highest);
+        SequenceTotals {
+            sent,
+            lost: sent - received_unique,
+            tail_lost: sent - highest,
+            contradicted: claimed < highest,
+            ..self.counted
+        }
+    }
+
+    /// `sequence` becomes the highest; what it skipped is a gap dated now.
+    #[inline]
+    fn advance(&mut self, sequence: u64, now_ns: u64) {
+        let skipped = sequence - self.counted.highest - 1;
+        if skipped > 0 {
+            self.open_gap(now_ns);
+        }
+        self.close_up_to(sequence.saturating_sub(self.window));
+        self.set(sequence);
+        self.counted.highest = sequence;
+        self.counted.received_unique += 1;
+        self.stock.highest = sequence;
+        self.stock.errors += skipped;
+    }
+
+    fn behind(&mut self, sequence: u64) -> Arrival {
+        if sequence == 0 {
+            self.counted.wild += 1;
+            return Arrival::Wild;
+        }
+        self.stock.out_of_order += 1;
+        self.stock.errors = self.stock.errors.saturating_sub(1);
+        if sequence <= self.closed {
+            self.counted.late += 1;
+            return Arrival::Late;
+        }
+        if self.is_set(sequence) {
+            self.counted.duplicates += 1;
+            return Arrival::Duplicate;
+        }
+        self.fill(sequence)
+    }
+
+    fn fill(&mut self, sequence: u64) -> Arrival {
+        self.set(sequence);
+        self.counted.received_unique += 1;
+        self.counted.reordered += 1;
+        let overtaken_at = self.gap_of(sequence).map_or(0, |gap| gap.arrival);
+        let extent = self.counted.received_unique - overtaken_at;
+        self.counted.reorder_extent_max = self.counted.reorder_extent_max.max(extent);
+        Arrival::Reordered { extent }
+    }
+
+    /// A jump of more than a window is believed only when a second packet comes from there: one
+    /// damaged sequence must not make everything behind it look late (RFC 3550 A.1 does likewise).
+    #[cold]
+    fn far_ahead(&mut self, sequence: u64, now_ns: u64) -> Arrival {
+        self.counted.wild += 1;
+        if sequence - self.counted.highest > WILD_AHEAD {
+            return Arrival::Wild;
+        }
+        match self.suspect.take() {
+            Some(known) if known.sequence == sequence => {
+                let copies = known.copies + 1;
+                self.suspect = Some(Suspect { copies, ..known });
+                Arrival::Wild
+            }
+            Some(known) if known.sequence.abs_diff(sequence) < self.window => {
+                self.counted.wild -= 1;
+                self.accept(known);
+                self.record(sequence, now_ns)
+            }
+            _ => {
+                self.suspect = Some(Suspect {
+                    sequence,
+                    at_ns: now_ns,
+                    copies: 1,
+                });
+                Arrival::Wild
+            }
+        }
+    }
+
+    fn accept(&mut self, suspect: Suspect) {
+        self.counted.wild -= suspect.copies;
+        self.advance(suspect.sequence, suspect.at_ns);
+        for _ in 1..suspect.copies {
+            self.behind(suspect.sequence);
+        }
+    }
+
+    /// The window now begins above `sequence`: what has not arrived up to there is lost.
+    #[inline]
+    fn close_up_to(&mut self, sequence: u64) {
+        while self.closed < sequence.min(self.counted.highest) {
+            self.closed += 1;
+            if self.is_set(self.closed) {
+                self.clear(self.closed);
+            } else {
+                self.lose(self.closed, 1);
+            }
+        }
+        if sequence > self.closed {
+            self.lose(self.closed + 1, sequence - self.closed);
+            self.closed = sequence;
+        }
+    }
+
+    fn lose(&mut self, first: u64, packets: u64) {
+        let continues = first == self.last_lost + 1 && self.last_lost > 0;
+        self.last_lost = first + packets - 1;
+        let stored = self.bursts.len();
+        match self.bursts.last_mut() {
+            Some(burst) if burst.first_sequence + burst.packets == first => {
+                burst.packets += packets;
+            }
+            _ if stored < BURSTS => {
+                let at_ns = self.gap_of(first).map_or(0, |gap| gap.at_ns);
+                self.bursts.push(LossBurst {
+                    first_sequence: first,
+                    packets,
+                    at_ns,
+                });
+            }
+            _ => {
+                self.bursts_dropped += u64::from(!continues);
+                self.bursts_dropped_packets += packets;
+            }
+        }
+    }
+
+    /// Remembers when and at which arrival the gap behind the highest sequence was seen. Half of the
+    /// ring is exact; of the other half each entry stands for a stretch of the window, so that it
+    /// cannot run over.
+    fn open_gap(&mut self, now_ns: u64) {
+        let first_sequence = self.counted.highest + 1;
+        while self
+            .gaps
+            .get(1)
+            .is_some_and(|next| next.first_sequence <= self.closed + 1)
+        {
+            self.gaps.pop_front();
+        }
+        let stretch = self.window / (GAPS as u64 / 2);
+        let near = |last: &Gap| first_sequence - last.first_sequence < stretch;
+        let crowded = self.gaps.len() >= GAPS / 2 && self.gaps.back().is_some_and(near);
+        if !crowded && self.gaps.len() < GAPS {
+            let arrival = self.counted.received_unique + 1;
+            self.gaps.push_back(Gap {
+                first_sequence,
+                at_ns: now_ns,
+                arrival,
+            });
+        }
+    }
+
+    fn gap_of(&self, sequence: u64) -> Option<&Gap> {
+        let after = self
+            .gaps
+            .partition_point(|gap| gap.first_sequence <= sequence);
+        self.gaps.get(after.checked_sub(1)?)
+    }
+
+    #[inline]
+    fn place(&self, sequence: u64) -> (usize, u64) {
+        let slot = sequence & (self.window - 1);
+        ((slot / 64) as usize, 1 << (slot % 64))
+    }
+
+    #[inline]
+    fn is_set(&self, sequence: u64) -> bool {
+        let (word, bit) = self.place(sequence);
+        self.bits[word] & bit != 0
+    }
+
+    #[inline]
+    fn set(&mut self, sequence: u64) {
+        let (word, bit) = self.place(sequence);
+        self.bits[word] |= bit;
+    }
+
+    #[inline]
+    fn clear(&mut self, sequence: u64) {
+        let (word, bit) = self.place(sequence);
+        self.bits[word] &= !bit;
+    }
+}
+
+/// The 64-bit sequence that a 32-bit counter means: the one nearest to the highest seen so far.
+pub fn unwrap32(last_highest: u64, sequence: u32) -> u64 {
+    let step = sequence.wrapping_sub(last_highest as u32).cast_signed();
+    last_highest
+        .checked_add_signed(i64::from(step))
+        .unwrap_or(u64::from(sequence))
+}
+
+/// A skipped stretch: which sequence it began with, when and at which unique arrival it was seen.
+#[derive(Debug, Clone, Copy)]
+struct Gap {
+    first_sequence: u64,
+    at_ns: u64,
+    arrival: u64,
+}
+
+/// A packet from more than a window ahead that waits for a second one to confirm it.
+#[derive(Debug, Clone, Copy)]
+struct Suspect {
+    sequence: u64,
+    at_ns: u64,
+    copies: u64,
+}
+
+/// Widest window: 2 MiB of bitmap.
+const MAX_WINDOW: u64 = 1 << 24;
+/// Further ahead than this no test can be: seven minutes of silence at ten million packets a second.
+const WILD_AHEAD: u64 = 1 << 32;
+/// Gaps remembered while they are inside the window.
+const GAPS: usize = 1024;
+/// Loss bursts kept; the memory is touched only when they occur.
+const BURSTS: usize = 4096;
+
+#[cfg(test)]
+mod tests;
