@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! The program: command line, engine, lab, store. `main.rs` only calls [`cli::main`].
 #![forbid(unsafe_code)]
 
+pub mod cli;
+pub mod engine;
+pub mod error;
+pub mod exit;
 pub mod lab;

@@ -1,2 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-fn main() {}
+//! The program; see the library.
+#![forbid(unsafe_code)]
+
+fn main() -> std::process::ExitCode {
+    linerate::cli::main().into()
+}
