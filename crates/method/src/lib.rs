@@ -6,6 +6,10 @@
 //! there is no clock, socket, file or thread. What runs once per packet neither allocates nor panics.
 #![forbid(unsafe_code)]
 
+pub mod histogram;
 pub mod jitter;
 pub mod pacing;
+pub mod rng;
 pub mod sequence;
+pub mod spacing;
+pub mod sweep;
