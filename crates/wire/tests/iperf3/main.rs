@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The iperf3 sessions: whole conversations in memory, hostile peers, and recordings of stock versions.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod conversations;
+mod drive;
+mod refusals;
