@@ -6,8 +6,10 @@
 //! there is no clock, socket, file or thread. What runs once per packet neither allocates nor panics.
 #![forbid(unsafe_code)]
 
+pub mod bound;
 pub mod histogram;
 pub mod jitter;
+pub mod line_rate;
 pub mod pacing;
 pub mod rng;
 pub mod sequence;

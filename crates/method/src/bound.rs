@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a count of lost packets says about the loss ratio: the upper bound of Clopper and Pearson
+//! (1934), so that "0 lost" is never printed as "no loss".
+//!
+//! The bound takes losses as independent. They come in bursts, so it holds for the ratio of this run
+//! and is too narrow as a forecast for the next one.
+
+/// The loss ratio that is exceeded with at most 5 % probability, given `lost` of `sent`: one-sided,
+/// `1 − 0.05^(1/sent)` ≈ 3 / sent when nothing was lost. `None` when nothing was sent or `lost > sent`.
+pub fn loss_upper95(lost: u64, sent: u64) -> Option<f64> {
+    clopper_pearson_upper(lost, sent, 0.05)
+}
+
+/// The upper Clopper–Pearson limit with error probability `alpha` (0…1) on this side: the (1 − alpha)
+/// quantile of Beta(lost + 1, sent − lost).
+pub fn clopper_pearson_upper(lost: u64, sent: u64, alpha: f64) -> Option<f64> {
+    if sent == 0 || lost > sent {
+        return None;
+    }
+    if lost == sent {
+        return Some(1.0);
+    }
+    if lost == 0 {
+        // 1 − alpha^(1/n) without cancellation.
+        return Some(-(alpha.ln() / sent as f64).exp_m1());
+    }
+    let (a, b) = (lost as f64 + 1.0, (sent - lost) as f64);
+    Some(beta_quantile(1.0 - alpha, a, b))
+}
+
+/// The `x` at which the regularised incomplete beta function reaches `probability`, by bisection.
+fn beta_quantile(probability: f64, a: f64, b: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..BISECTIONS {
+        let middle = f64::midpoint(low, high);
+        if beta_regularised(middle, a, b) < probability {
+            low = middle;
+        } else {
+            high = middle;
+        }
+        if high - low <= high * 1e-13 {
+            break;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
+/// I_x(a, b), DLMF 8.17: by the continued fraction on the side of the mean where it converges fast.
+fn beta_regularised(x: f64, a: f64, b: f64) -> f64 {
+    if x <= 0.0 || x >= 1.0 {
+        return x.clamp(0.0, 1.0);
+    }
+    let ln_front = a * x.ln() + b * (-x).ln_1p() - ln_beta(a, b);
+    if x < (a + 1.0) / (a + b + 2.0) {
+        ln_front.exp() / a / beta_fraction(x, a, b)
+    } else {
+        1.0 - ln_front.exp() / b / beta_fraction(1.0 - x, b, a)
+    }
+}
+
+/// The continued fraction of DLMF 8.17.22 by the modified Lentz method (its reciprocal).
+fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
+    let (mut value, mut c, mut d) = (1.0, 1.0, 0.0);
+    for n in 1..=MAX_TERMS {
+        let term = fraction_term(n, x, a, b);
+        d = 1.0 / away_from_zero(1.0 + term * d);
+        c = away_from_zero(1.0 + term / c);
+        value *= c * d;
+        if (c * d - 1.0).abs() < 1e-15 {
+            break;
+        }
+    }
+    value
+}
+
+fn fraction_term(n: u32, x: f64, a: f64, b: f64) -> f64 {
+    let m = f64::from(n / 2);
+    if n.is_multiple_of(2) {
+        m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m))
+    } else {
+        -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
+    }
+}
+
+fn away_from_zero(value: f64) -> f64 {
+    if value.abs() < 1e-300 { 1e-300 } else { value }
+}
+
+fn ln_beta(a: f64, b: f64) -> f64 {
+    ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b)
+}
+
+/// ln Γ(x) for x ≥ 1 by Stirling's series (DLMF 5.11.1), after shifting small x upwards.
+fn ln_gamma(x: f64) -> f64 {
+    let (mut x, mut product) = (x, 1.0_f64);
+    while x < 15.0 {
+        product *= x;
+        x += 1.0;
+    }
+    let inverse = 1.0 / x;
+    let square = inverse * inverse;
+    let series = 1.0 / 1680.0;
+    let series = 1.0 / 1260.0 - square * series;
+    let series = 1.0 / 360.0 - square * series;
+    let series = 1.0 / 12.0 - square * series;
+    let half_ln_two_pi = 0.918_938_533_204_672_8;
+    (x - 0.5) * x.ln() - x + half_ln_two_pi + inverse * series - product.ln()
+}
+
+const BISECTIONS: u32 = 200;
+/// Terms needed grow with the square root of the counts; this suffices for 10¹⁰ packets.
+const MAX_TERMS: u32 = 200_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_close(value: f64, exact: f64, relative: f64) {
+        let error = ((value - exact) / exact).abs();
+        assert!(error < relative, "{value} instead of {exact}: {error:e}");
+    }
+
+    #[test]
+    fn nothing_lost_is_three_over_n() {
+        assert_close(
+            loss_upper95(0, 98_693).unwrap(),
+            3.035_358_949_177_169e-5,
+            1e-13,
+        );
+        assert_close(loss_upper95(0, 1).unwrap(), 0.95, 1e-15);
+        let n = 10_000_000_000;
+        assert_close(
+            loss_upper95(0, n).unwrap(),
+            2.995_732_273_553_991 / n as f64,
+            1e-9,
+        );
+    }
+
+    #[test]
+    fn two_sided_intervals_of_other_programs() {
+        // The upper ends of 95 % two-sided intervals (2.5 % on this side), as R's binom.test gives.
+        let table = [
+            (0, 98_693, 3.737_661_753_889_562e-5),
+            (20, 98_693, 3.129_570_890_820_501e-4),
+            (71, 34_358, 2.605_874_802_779_19e-3),
+        ];
+        for (lost, sent, upper) in table {
+            assert_close(
+                clopper_pearson_upper(lost, sent, 0.025).unwrap(),
+                upper,
+                1e-9,
+            );
+        }
+    }
+
+    #[test]
+    fn it_solves_the_binomial_equation() {
+        // By definition P(X ≤ lost | upper) = 5 %, summed here term by term.
+        for (lost, sent) in [(1_u64, 10_u64), (3, 17), (9, 10), (40, 400), (150, 160)] {
+            let p = loss_upper95(lost, sent).unwrap();
+            let mut term = (1.0 - p).powi(sent as i32);
+            let mut below = term;
+            for k in 0..lost {
+                term *= (sent - k) as f64 / (k + 1) as f64 * p / (1.0 - p);
+                below += term;
+            }
+            assert_close(below, 0.05, 1e-9);
+        }
+    }
+
+    #[test]
+    fn large_counts_stay_just_above_the_ratio() {
+        for (lost, sent) in [
+            (5_000_000, 100_000_000),
+            (1_000_000_000, 10_000_000_000_u64),
+        ] {
+            let ratio = lost as f64 / sent as f64;
+            let normal = ratio + 1.6449 * (ratio * (1.0 - ratio) / sent as f64).sqrt();
+            assert_close(loss_upper95(lost, sent).unwrap(), normal, 1e-5);
+        }
+    }
+
+    #[test]
+    fn edges() {
+        assert_eq!(loss_upper95(0, 0), None);
+        assert_eq!(loss_upper95(2, 1), None);
+        assert_eq!(loss_upper95(7, 7), Some(1.0));
+    }
+}
