@@ -10,8 +10,10 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use libc::c_int;
+use rustix::event::PollFlags;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
+use crate::clock::monotonic_ns;
 use crate::message::{self, ReceiveBuffers};
 use crate::sockopt;
 
@@ -217,6 +219,23 @@ impl Mover {
     }
 }
 
+impl Drop for Mover {
+    /// Pages sent by reference must not be written to while the kernel may still send or resend them:
+    /// if the peer does not acknowledge soon, the block is given away instead of being freed.
+    fn drop(&mut self) {
+        let deadline = monotonic_ns() + COMPLETION_WAIT_NS;
+        self.drain_completions();
+        while self.in_flight > 0 && monotonic_ns() < deadline {
+            // Completions wake as POLLERR, which is always reported.
+            let _ = super::wait(&self.stream, PollFlags::empty(), Duration::from_millis(10));
+            self.drain_completions();
+        }
+        if self.in_flight > 0 {
+            std::mem::forget(std::mem::take(&mut self.block));
+        }
+    }
+}
+
 /// How many sends are complete, and whether the kernel copied them (`struct sock_extended_err`).
 fn completion(data: &[u8]) -> Option<(u32, bool)> {
     let word = |at: usize| Some(u32::from_ne_bytes(data.get(at..at + 4)?.try_into().ok()?));
@@ -255,3 +274,4 @@ const MSG_ZEROCOPY: u32 = 0x0400_0000;
 const ORIGIN_ZEROCOPY: u8 = 5;
 const CODE_COPIED: u8 = 1;
 const COMPLETIONS_EVERY: u32 = 32;
+const COMPLETION_WAIT_NS: u64 = 200_000_000;

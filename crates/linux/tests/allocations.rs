@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The data paths allocate nothing once they are set up.
+#![expect(unsafe_code, reason = "an allocator that counts")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::net::TcpListener;
+use std::time::Duration;
+
+use linerate_linux::tcp::{self, Mover};
+use linerate_linux::udp::{self, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[test]
+fn sending_and_receiving_datagrams() {
+    for (tx, rx) in [
+        (TxMode::Plain, RxMode::Plain),
+        (TxMode::Mmsg, RxMode::Mmsg),
+        (TxMode::Gso, RxMode::Gro),
+    ] {
+        let opened = udp::bind("127.0.0.1:0".parse().unwrap(), &Options::default()).unwrap();
+        let to = opened.socket.local_addr().unwrap();
+        let config = ReceiverConfig {
+            tos: true,
+            addresses: true,
+            ..ReceiverConfig::new(500, 8, rx)
+        };
+        let mut receiver = Receiver::new(opened.socket.into(), config).unwrap();
+        let socket = udp::connect(
+            to,
+            None,
+            &Options {
+                recv_err: true,
+                ..Options::default()
+            },
+        )
+        .unwrap()
+        .socket;
+        let mut sender = Sender::new(socket.into(), 500, 8, tx).unwrap();
+        let allocations = counted(|| {
+            for round in 0..50u8 {
+                (0..8).for_each(|index| sender.slot(index).fill(round));
+                assert_eq!(sender.send(0..8).accepted, 8);
+                let mut received = 0;
+                while received < 8 {
+                    received += receiver
+                        .receive(PATIENCE)
+                        .unwrap()
+                        .iter()
+                        .filter(|d| d.bytes[0] == round)
+                        .count();
+                }
+            }
+            assert_eq!(
+                (receiver.drops(), receiver.announced_drops()),
+                (Some(0), Some(0))
+            );
+        });
+        assert_eq!(allocations, 0, "{tx:?} {rx:?}");
+    }
+}
+
+#[test]
+fn a_refused_datagram() {
+    let closed = std::net::UdpSocket::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let socket = udp::connect(
+        closed,
+        None,
+        &Options {
+            recv_err: true,
+            ..Options::default()
+        },
+    )
+    .unwrap()
+    .socket;
+    let mut sender = Sender::new(socket.into(), 500, 8, TxMode::Mmsg).unwrap();
+    let allocations = counted(|| {
+        let mut pending = 0;
+        while pending == 0 {
+            pending += sender.send(0..8).pending_errors;
+        }
+    });
+    assert_eq!(allocations, 0);
+}
+
+#[test]
+fn moving_a_stream() {
+    for tx in [
+        tcp::TxMode::Copy,
+        tcp::TxMode::ZeroCopy,
+        tcp::TxMode::SendFile,
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = listener.local_addr().unwrap();
+        let client = tcp::connect(at, &tcp::Options::default(), PATIENCE, || false)
+            .unwrap()
+            .stream;
+        let server = listener.accept().unwrap().0;
+        let mut sender = Mover::new(client, 10_000, tx, tcp::RxMode::Copy, |_| {}).unwrap();
+        let mut receiver = Mover::new(server, 10_000, tx, tcp::RxMode::Copy, |_| {}).unwrap();
+        let allocations = counted(|| {
+            for _ in 0..100 {
+                let mut left = sender.send_block(10_000).unwrap();
+                while left > 0 {
+                    left -= receiver.receive_block().unwrap().unwrap();
+                }
+            }
+            tcp::info(sender.stream()).unwrap();
+        });
+        assert_eq!(allocations, 0, "{tx:?}");
+    }
+}
+
+/// How many allocations of this thread `work` made.
+fn counted(work: impl FnOnce()) -> u32 {
+    let before = ALLOCATIONS.get();
+    work();
+    ALLOCATIONS.get() - before
+}
+
+thread_local! {
+    static ALLOCATIONS: Cell<u32> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `System.alloc` with this layout, as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;

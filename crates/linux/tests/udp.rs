@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! UDP senders and receivers against each other over real sockets of the loopback.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use linerate_linux::clock::wall_ns;
+use linerate_linux::udp::{
+    self, Greeter, Options, Origin, Receiver, ReceiverConfig, RxMode, Sender, TxMode,
+};
+
+const LOOPBACKS: [&str; 2] = ["127.0.0.1", "::1"];
+const PATIENCE: Duration = Duration::from_secs(20);
+const TICK: Duration = Duration::from_millis(50);
+
+#[test]
+fn every_mode_delivers_the_same_datagrams_in_order() {
+    for address in LOOPBACKS {
+        for tx in [TxMode::Plain, TxMode::Mmsg, TxMode::Gso] {
+            for rx in [RxMode::Plain, RxMode::Mmsg, RxMode::Gro] {
+                let (mut sender, mut receiver) = pair(address, 1200, 16, tx, rx);
+                let mut expected = 0;
+                for first in (0..320).step_by(16) {
+                    number(&mut sender, first, 16);
+                    let sent = sender.send(0..16);
+                    assert_eq!((sent.accepted, sent.fault), (16, None), "{tx:?} {rx:?}");
+                    expected = collect(&mut receiver, expected, first + 16);
+                }
+                assert_eq!((sender.mode(), receiver.mode()), (tx, rx), "{address}");
+                assert_eq!(receiver.drops(), Some(0));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_short_last_batch_is_split_right() {
+    let (mut sender, mut receiver) = pair("127.0.0.1", 700, 100, TxMode::Gso, RxMode::Gro);
+    number(&mut sender, 0, 100);
+    assert_eq!(sender.send(3..100).accepted, 97);
+    let mut expected = 3;
+    while expected < 100 {
+        expected = collect(&mut receiver, expected, expected + 1);
+    }
+    assert_eq!(expected, 100);
+}
+
+#[test]
+fn received_and_dropped_make_sent_to_the_datagram() {
+    for rx in [RxMode::Plain, RxMode::Mmsg, RxMode::Gro] {
+        let small = Options {
+            recv_buffer_bytes: Some(16_384),
+            ..Options::default()
+        };
+        let opened = udp::bind("127.0.0.1:0".parse().unwrap(), &small).unwrap();
+        assert!(opened.recv_buffer.granted_bytes >= 16_384);
+        let to = opened.socket.local_addr().unwrap();
+        let config = ReceiverConfig::new(1000, 32, rx);
+        let mut receiver = Receiver::new(opened.socket.into(), config).unwrap();
+        let mut sender = sender_to(to, 1000, 10, TxMode::Mmsg);
+        for _ in 0..50 {
+            assert_eq!(sender.send(0..10).accepted, 10);
+        }
+        let mut received = 0;
+        let deadline = Instant::now() + PATIENCE;
+        while received + receiver.drops().unwrap() < 500 {
+            assert!(
+                Instant::now() < deadline,
+                "{received} + {:?}",
+                receiver.drops()
+            );
+            received += receiver.receive(TICK).unwrap().iter().count() as u32;
+        }
+        assert_eq!(received + receiver.drops().unwrap(), 500, "{rx:?}");
+        assert!(receiver.drops().unwrap() > 300);
+        // The count carried by datagrams is behind until a later one arrives.
+        assert_eq!(sender.send(0..1).accepted, 1);
+        assert_eq!(count(&mut receiver, 1), 1);
+        assert_eq!(receiver.announced_drops(), receiver.drops());
+    }
+}
+
+#[test]
+fn a_long_datagram_keeps_its_real_length() {
+    let (mut sender, receiver) = pair("127.0.0.1", 1000, 2, TxMode::Plain, RxMode::Mmsg);
+    let config = ReceiverConfig::new(16, 4, RxMode::Mmsg);
+    let mut receiver = Receiver::new(receiver_fd(&receiver), config).unwrap();
+    sender.slot(0)[..16].fill(7);
+    sender.send(0..1);
+    let batch = receiver.receive(PATIENCE).unwrap();
+    let datagram = batch.iter().next().unwrap();
+    assert_eq!((datagram.bytes, datagram.length), (&[7; 16][..], 1000));
+    assert!(datagram.truncated());
+}
+
+#[test]
+fn an_empty_datagram_is_a_datagram() {
+    let (sender, mut receiver) = pair("127.0.0.1", 100, 1, TxMode::Plain, RxMode::Gro);
+    rustix::net::send(&sender, &[], rustix::net::SendFlags::empty()).unwrap();
+    let batch = receiver.receive(PATIENCE).unwrap();
+    assert_eq!(
+        batch
+            .iter()
+            .map(|datagram| datagram.length)
+            .collect::<Vec<_>>(),
+        [0]
+    );
+}
+
+#[test]
+fn the_kernel_stamps_arrival_tos_and_source() {
+    for address in LOOPBACKS {
+        let opened = udp::bind(
+            any_port(address),
+            &Options {
+                packet_info: true,
+                ..Options::default()
+            },
+        )
+        .unwrap();
+        let to = opened.socket.local_addr().unwrap();
+        let config = ReceiverConfig {
+            tos: true,
+            addresses: true,
+            ..ReceiverConfig::new(64, 4, RxMode::Mmsg)
+        };
+        let mut receiver = Receiver::new(opened.socket.into(), config).unwrap();
+        let options = Options {
+            tos: Some(0xb8),
+            recv_err: true,
+            ..Options::default()
+        };
+        let from = udp::connect(to, None, &options).unwrap().socket;
+        let source = from.local_addr().unwrap();
+        let mut sender = Sender::new(from.into(), 64, 1, TxMode::Mmsg).unwrap();
+        let before = wall_ns();
+        assert_eq!(sender.send(0..1).accepted, 1);
+        let batch = receiver.receive(PATIENCE).unwrap();
+        let datagram = batch.iter().next().unwrap();
+        assert_eq!((datagram.tos, datagram.source), (Some(0xb8), Some(source)));
+        assert_eq!(datagram.local, Some(to.ip()));
+        let stamp = datagram.kernel_ns.unwrap();
+        assert!((before..=wall_ns()).contains(&stamp), "{before} {stamp}");
+    }
+}
+
+#[test]
+fn an_icmp_refusal_neither_loses_nor_doubles_a_datagram() {
+    for address in LOOPBACKS {
+        let closed = {
+            let socket = UdpSocket::bind(any_port(address)).unwrap();
+            socket.local_addr().unwrap()
+        };
+        let mut sender = sender_to(closed, 200, 8, TxMode::Mmsg);
+        let mut pending = 0;
+        let deadline = Instant::now() + PATIENCE;
+        while pending == 0 {
+            assert!(Instant::now() < deadline, "no ICMP error came back");
+            let sent = sender.send(0..8);
+            assert_eq!((sent.accepted, sent.fault), (8, None));
+            pending += sent.pending_errors;
+        }
+        let queued = sender.last_error().unwrap();
+        let (origin, kind, code) = match queued.offender.unwrap() {
+            IpAddr::V4(_) => (Origin::Icmp, 3, 3),
+            IpAddr::V6(_) => (Origin::Icmp6, 1, 4),
+        };
+        assert_eq!((queued.errno, queued.origin), (libc::ECONNREFUSED, origin));
+        assert_eq!((queued.icmp_type, queued.icmp_code), (kind, code));
+        assert_eq!(queued.offender, Some(closed.ip()));
+    }
+}
+
+#[test]
+fn waiting_ends_with_an_empty_batch() {
+    let (_sender, mut receiver) = pair("127.0.0.1", 100, 1, TxMode::Plain, RxMode::Mmsg);
+    for timeout in [Duration::ZERO, Duration::from_millis(1)] {
+        assert!(receiver.receive(timeout).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_grant_below_what_was_asked_says_so() {
+    let huge = Options {
+        recv_buffer_bytes: Some(usize::MAX),
+        ..Options::default()
+    };
+    let opened = udp::bind("127.0.0.1:0".parse().unwrap(), &huge).unwrap();
+    assert_eq!(opened.recv_buffer.asked_bytes, Some(usize::MAX));
+    assert!(opened.recv_buffer.is_short());
+    let small = Options {
+        recv_buffer_bytes: Some(32_768),
+        ..Options::default()
+    };
+    let opened = udp::bind("127.0.0.1:0".parse().unwrap(), &small).unwrap();
+    assert_eq!(opened.recv_buffer.granted_bytes, 32_768);
+    assert!(!opened.recv_buffer.is_short());
+}
+
+#[test]
+fn a_greeter_gives_each_peer_a_socket_of_its_own() {
+    let mut greeter = Greeter::bind(None, 0, &Options::default()).unwrap();
+    for address in LOOPBACKS {
+        let peer = UdpSocket::bind(any_port(address)).unwrap();
+        let other = UdpSocket::bind(any_port(address)).unwrap();
+        let at: SocketAddr = (address.parse::<IpAddr>().unwrap(), greeter.port()).into();
+        peer.connect(at).unwrap();
+        peer.send(b"hello").unwrap();
+        let greeting = greeter.receive(PATIENCE).unwrap().unwrap();
+        assert_eq!(
+            (&greeting.bytes[..], greeting.local),
+            (&b"hello"[..], at.ip())
+        );
+        assert_eq!(greeting.source, peer.local_addr().unwrap());
+        let (twin, strays) = greeter
+            .connected_twin(greeting.local, greeting.source, &Options::default())
+            .unwrap();
+        assert_eq!(strays, []);
+        peer.set_read_timeout(Some(PATIENCE)).unwrap();
+        twin.socket.send(b"welcome").unwrap();
+        let mut bytes = [0; 16];
+        assert_eq!(peer.recv(&mut bytes).unwrap(), 7);
+        peer.send(b"data").unwrap();
+        twin.socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        assert_eq!(twin.socket.recv(&mut bytes).unwrap(), 4);
+        other.send_to(b"other", at).unwrap();
+        let greeting = greeter.receive(PATIENCE).unwrap().unwrap();
+        assert_eq!(
+            (&greeting.bytes[..], greeting.source),
+            (&b"other"[..], other.local_addr().unwrap())
+        );
+    }
+}
+
+#[test]
+fn twins_made_under_a_storm_of_greetings_lose_none() {
+    let mut greeter = Greeter::bind(
+        None,
+        0,
+        &Options {
+            recv_buffer_bytes: Some(1 << 20),
+            ..Options::default()
+        },
+    )
+    .unwrap();
+    let at: SocketAddr = ("127.0.0.1".parse::<IpAddr>().unwrap(), greeter.port()).into();
+    let first = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let storm = std::thread::spawn(move || {
+        let other = UdpSocket::bind("127.0.0.1:0").unwrap();
+        (0..300u32)
+            .for_each(|number| assert_eq!(other.send_to(&number.to_be_bytes(), at).unwrap(), 4));
+    });
+    let mut seen = [0u32; 300];
+    let mut seen_late = Vec::new();
+    let mut note = |greeting: &udp::Greeting| {
+        let number = u32::from_be_bytes(greeting.bytes[..].try_into().unwrap());
+        seen[number as usize] += 1;
+    };
+    let mut twins = Vec::new();
+    for _ in 0..50 {
+        let (twin, strays) = greeter
+            .connected_twin(at.ip(), first.local_addr().unwrap(), &Options::default())
+            .unwrap();
+        strays.iter().for_each(&mut note);
+        twins.push(twin);
+    }
+    storm.join().unwrap();
+    // One that was on its way into a twin while it was being connected is still there.
+    for twin in twins {
+        let config = ReceiverConfig::new(4, 8, RxMode::Mmsg);
+        let mut rest = Receiver::new(twin.socket.into(), config).unwrap();
+        for datagram in rest.receive(Duration::ZERO).unwrap() {
+            seen_late.push(u32::from_be_bytes(datagram.bytes.try_into().unwrap()));
+        }
+    }
+    while let Some(greeting) = greeter.receive(Duration::ZERO).unwrap() {
+        note(&greeting);
+    }
+    seen_late
+        .iter()
+        .for_each(|&number| seen[number as usize] += 1);
+    assert_eq!(seen, [1; 300]);
+}
+
+fn pair(address: &str, payload: usize, batch: usize, tx: TxMode, rx: RxMode) -> (Sender, Receiver) {
+    let options = Options {
+        recv_buffer_bytes: Some(1 << 20),
+        ..Options::default()
+    };
+    let opened = udp::bind(any_port(address), &options).unwrap();
+    let to = opened.socket.local_addr().unwrap();
+    let receiver = Receiver::new(
+        opened.socket.into(),
+        ReceiverConfig::new(payload, batch, rx),
+    )
+    .unwrap();
+    (sender_to(to, payload, batch, tx), receiver)
+}
+
+fn sender_to(to: SocketAddr, payload: usize, batch: usize, tx: TxMode) -> Sender {
+    let options = Options {
+        recv_err: true,
+        ..Options::default()
+    };
+    let socket = udp::connect(to, None, &options).unwrap().socket;
+    Sender::new(socket.into(), payload, batch, tx).unwrap()
+}
+
+fn receiver_fd(receiver: &Receiver) -> std::os::fd::OwnedFd {
+    use std::os::fd::AsFd;
+    receiver.as_fd().try_clone_to_owned().unwrap()
+}
+
+fn any_port(address: &str) -> SocketAddr {
+    (address.parse::<IpAddr>().unwrap(), 0).into()
+}
+
+fn number(sender: &mut Sender, first: u32, count: u32) {
+    for index in 0..count {
+        let slot = sender.slot(index as usize);
+        slot.fill(index as u8);
+        slot[..4].copy_from_slice(&(first + index).to_be_bytes());
+    }
+}
+
+/// Receives until `until` is the next expected number, checking order and contents.
+fn collect(receiver: &mut Receiver, mut expected: u32, until: u32) -> u32 {
+    let deadline = Instant::now() + PATIENCE;
+    while expected < until {
+        assert!(Instant::now() < deadline, "datagram {expected} is missing");
+        for datagram in receiver.receive(TICK).unwrap() {
+            assert_eq!(
+                u32::from_be_bytes(datagram.bytes[..4].try_into().unwrap()),
+                expected
+            );
+            assert!(
+                datagram.bytes[4..]
+                    .iter()
+                    .all(|&byte| byte == datagram.bytes[4])
+            );
+            assert!(!datagram.truncated() && datagram.kernel_ns.is_some());
+            expected += 1;
+        }
+    }
+    expected
+}
+
+fn count(receiver: &mut Receiver, at_least: usize) -> usize {
+    let deadline = Instant::now() + PATIENCE;
+    let mut received = 0;
+    while received < at_least {
+        assert!(Instant::now() < deadline, "only {received} datagrams came");
+        received += receiver.receive(TICK).unwrap().iter().count();
+    }
+    received
+}
