@@ -125,7 +125,7 @@ mod tests {
         assert_close(
             loss_upper95(0, 98_693).unwrap(),
             3.035_358_949_177_169e-5,
-            1e-13,
+            1e-11,
         );
         assert_close(loss_upper95(0, 1).unwrap(), 0.95, 1e-15);
         let n = 10_000_000_000;
