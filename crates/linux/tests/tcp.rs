@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! TCP streams over real sockets of the loopback.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};

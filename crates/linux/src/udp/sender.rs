@@ -358,3 +358,55 @@ const LARGEST_SUPER_BYTES: usize = 65_487;
 const LARGEST_BATCH: usize = 1024;
 /// A queued error answers one send; more in a row are not queued ones.
 const RETRIES: u32 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sender(mode: TxMode) -> (Sender, std::net::UdpSocket) {
+        let far = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let near = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        near.connect(far.local_addr().unwrap()).unwrap();
+        (Sender::new(near.into(), 100, 4, mode).unwrap(), far)
+    }
+
+    #[test]
+    fn a_missing_facility_steps_down_and_still_sends() {
+        let (mut sender, _far) = sender(TxMode::Gso);
+        for mode in [TxMode::Mmsg, TxMode::Plain] {
+            assert!(sender.fall_back(libc::ENOSYS));
+            assert_eq!(sender.mode(), mode);
+            assert_eq!(sender.send(0..4).accepted, 4);
+        }
+        assert!(!sender.fall_back(libc::ENOSYS));
+    }
+
+    #[test]
+    fn an_error_that_comes_back_each_time_is_a_fault() {
+        let (mut sender, _far) = sender(TxMode::Mmsg);
+        let mut sent = Sent {
+            accepted: 0,
+            pending_errors: 0,
+            fault: None,
+        };
+        let mut retries = 0;
+        let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
+        for _ in 0..RETRIES {
+            assert_eq!(sender.judge(&refused, &mut retries, &mut sent), None);
+        }
+        assert_eq!(
+            sender.judge(&refused, &mut retries, &mut sent),
+            Some(Fault::Refused)
+        );
+        let dropped = io::Error::from_raw_os_error(libc::ENOBUFS);
+        assert_eq!(
+            sender.judge(&dropped, &mut retries, &mut sent),
+            Some(Fault::QueueFull)
+        );
+        let filtered = io::Error::from_raw_os_error(libc::EPERM);
+        assert_eq!(
+            sender.judge(&filtered, &mut retries, &mut sent),
+            Some(Fault::Filtered)
+        );
+    }
+}

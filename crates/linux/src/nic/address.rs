@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which interface an address belongs to, and which one leads to a peer.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use super::link::{attributes, dump, list};
+
+/// Every local address with its interface's name (`ip address`).
+///
+/// # Errors
+/// Those of netlink sockets.
+pub fn local_addresses() -> io::Result<Vec<(String, IpAddr)>> {
+    let links = list()?;
+    let mut found = Vec::new();
+    dump(RTM_GETADDR, RTM_NEWADDR, &[0; IFADDRMSG_BYTES], |body| {
+        found.extend(parse(body))
+    })?;
+    let named = found.into_iter().filter_map(|(index, address)| {
+        let link = links.iter().find(|link| link.index == index)?;
+        Some((link.name.clone(), address))
+    });
+    Ok(named.collect())
+}
+
+/// The name of the interface that holds `address`; all of 127.0.0.0/8 is the loopback's.
+///
+/// # Errors
+/// Those of netlink sockets.
+pub fn interface_of(address: IpAddr) -> io::Result<Option<String>> {
+    let address = address.to_canonical();
+    let all = local_addresses()?;
+    let exact = all.iter().find(|(_, held)| *held == address);
+    let loopback = || {
+        all.iter()
+            .find(|(_, held)| address.is_loopback() && held.is_loopback())
+    };
+    Ok(exact.or_else(loopback).map(|(name, _)| name.clone()))
+}
+
+/// The local address that the routing table chooses toward `peer` (nothing is sent).
+///
+/// # Errors
+/// `NetworkUnreachable` without a route.
+pub fn local_toward(peer: SocketAddr) -> io::Result<IpAddr> {
+    let any: IpAddr = match peer {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(peer)?;
+    Ok(socket.local_addr()?.ip())
+}
+
+/// `struct ifaddrmsg`: family, prefix, flags, scope, index. `IFA_LOCAL` is ours, `IFA_ADDRESS` may be the far end.
+fn parse(body: &[u8]) -> Option<(u32, IpAddr)> {
+    let index = u32::from_ne_bytes(body.get(4..8)?.try_into().ok()?);
+    let value = |wanted: u16| attributes(body, IFADDRMSG_BYTES).find(|(kind, _)| *kind == wanted);
+    let (_, bytes) = value(IFA_LOCAL).or_else(|| value(IFA_ADDRESS))?;
+    let address = match bytes.len() {
+        4 => IpAddr::from(<[u8; 4]>::try_from(bytes).ok()?),
+        _ => IpAddr::from(<[u8; 16]>::try_from(bytes).ok()?),
+    };
+    Some((index, address))
+}
+
+const RTM_NEWADDR: u16 = 20;
+const RTM_GETADDR: u16 = 22;
+const IFADDRMSG_BYTES: usize = 8;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_addresses_belong_to_the_loopback() {
+        for address in ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"] {
+            let name = interface_of(address.parse().unwrap()).unwrap();
+            assert_eq!(name.as_deref(), Some("lo"), "{address}");
+        }
+        assert_eq!(interface_of("192.0.2.77".parse().unwrap()).unwrap(), None);
+        let toward = local_toward("127.0.0.1:9".parse().unwrap()).unwrap();
+        assert_eq!(toward, IpAddr::V4(Ipv4Addr::LOCALHOST));
+    }
+}

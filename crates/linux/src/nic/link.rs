@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `RTM_GETLINK` (rtnetlink(7), include/uapi/linux/if_link.h), decoded leniently: what an old kernel does not send is absent.
+
+use std::io;
+
+use netlink_packet_core::{NetlinkBuffer, NlaBuffer, NlasIterator};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+
+use super::{LinkKind, malformed};
+
+/// One interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The kernel's number of the interface.
+    pub index: u32,
+    /// Name, at most 15 bytes.
+    pub name: String,
+    /// `IFF_UP`: switched on by the administrator.
+    pub up: bool,
+    /// `IFF_LOWER_UP`: the medium is there.
+    pub carrier: bool,
+    /// RFC 2863 state in `ip`'s words: `up`, `down`, `lowerlayerdown`, `unknown`…
+    pub operstate: &'static str,
+    /// Bytes of IP packet; 0 if the kernel did not say.
+    pub mtu_bytes: u32,
+    /// Hardware address.
+    pub address: Vec<u8>,
+    /// Transmit queue length, packets.
+    pub tx_queue_length: Option<u32>,
+    /// Root queueing discipline.
+    pub qdisc: Option<String>,
+    /// The kind of virtual interface in `ip`'s words (`veth`, `tun`, `bridge`, `vlan`…); `None` for a device.
+    pub kind: Option<String>,
+    /// What is measured over it.
+    pub link_kind: LinkKind,
+    /// The bridge or bond it belongs to.
+    pub controller: Option<u32>,
+    /// How often the carrier came or went.
+    pub carrier_changes: Option<u32>,
+    /// `rtnl_link_stats64` by the kernel's names, in its order; only those that this kernel has.
+    pub stats: Vec<(&'static str, u64)>,
+}
+
+/// All interfaces.
+///
+/// # Errors
+/// Those of netlink sockets.
+pub fn list() -> io::Result<Vec<Link>> {
+    let mut links = Vec::new();
+    dump(RTM_GETLINK, RTM_NEWLINK, &[0; IFINFOMSG_BYTES], |body| {
+        links.extend(parse(body))
+    })?;
+    Ok(links)
+}
+
+/// The interface called `name`.
+///
+/// # Errors
+/// `NotFound` if there is none; those of netlink sockets.
+pub fn link(name: &str) -> io::Result<Link> {
+    list()?
+        .into_iter()
+        .find(|link| link.name == name)
+        .ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// The counters of one interface (`ip -s -s link`), by the kernel's names.
+///
+/// # Errors
+/// As [`link`].
+pub fn stats64(name: &str) -> io::Result<Vec<(&'static str, u64)>> {
+    Ok(link(name)?.stats)
+}
+
+/// Sends one dump request and hands out the body of each answer of type `wanted`.
+pub(super) fn dump(
+    request: u16,
+    wanted: u16,
+    body: &[u8],
+    mut each: impl FnMut(&[u8]),
+) -> io::Result<()> {
+    let mut socket = Socket::new(NETLINK_ROUTE)?;
+    socket.bind_auto()?;
+    socket.connect(&SocketAddr::new(0, 0))?;
+    socket.send(&encode(request, body), 0)?;
+    loop {
+        let (datagram, _from) = socket.recv_from_full()?;
+        let mut rest = &datagram[..];
+        while !rest.is_empty() {
+            let message = NetlinkBuffer::new_checked(rest).map_err(|_| malformed())?;
+            match message.message_type() {
+                NLMSG_DONE => return Ok(()),
+                NLMSG_ERROR => return Err(refusal(message.payload())),
+                kind if kind == wanted => each(message.payload()),
+                _ => {}
+            }
+            let length = (message.length() as usize).next_multiple_of(4);
+            rest = rest.get(length..).unwrap_or(&[]);
+        }
+    }
+}
+
+/// The attributes behind a fixed header of `skip` bytes, up to the first malformed one.
+pub(super) fn attributes(body: &[u8], skip: usize) -> impl Iterator<Item = (u16, &[u8])> {
+    let nlas = NlasIterator::new(body.get(skip..).unwrap_or(&[]));
+    nlas.map_while(Result::ok)
+        .map(|nla: NlaBuffer<&[u8]>| (nla.kind(), value(nla)))
+}
+
+/// The value of an attribute with the lifetime of the message.
+fn value(nla: NlaBuffer<&[u8]>) -> &[u8] {
+    let length = usize::from(nla.length());
+    nla.into_inner().get(4..length).unwrap_or(&[])
+}
+
+fn encode(request: u16, body: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0; 16 + body.len()];
+    let mut message = NetlinkBuffer::new(&mut bytes);
+    message.set_length((16 + body.len()) as u32);
+    message.set_message_type(request);
+    message.set_flags(NLM_F_REQUEST | NLM_F_DUMP);
+    message.set_sequence_number(1);
+    bytes[16..].copy_from_slice(body);
+    bytes
+}
+
+fn refusal(payload: &[u8]) -> io::Error {
+    let code = payload
+        .get(..4)
+        .and_then(|code| code.try_into().ok())
+        .map_or(0, i32::from_ne_bytes);
+    io::Error::from_raw_os_error(-code)
+}
+
+fn parse(body: &[u8]) -> Option<Link> {
+    let hardware = u16::from_ne_bytes(body.get(2..4)?.try_into().ok()?);
+    let index = number(body.get(4..8)?)?;
+    let flags = number(body.get(8..12)?)?;
+    let mut link = Link {
+        index,
+        name: String::new(),
+        up: flags & IFF_UP != 0,
+        carrier: flags & IFF_LOWER_UP != 0,
+        operstate: "unknown",
+        mtu_bytes: 0,
+        address: Vec::new(),
+        tx_queue_length: None,
+        qdisc: None,
+        kind: None,
+        link_kind: LinkKind::Wire,
+        controller: None,
+        carrier_changes: None,
+        stats: Vec::new(),
+    };
+    for (kind, value) in attributes(body, IFINFOMSG_BYTES) {
+        note(&mut link, kind, value);
+    }
+    link.link_kind = link_kind(hardware, link.kind.as_deref());
+    Some(link)
+}
+
+fn note(link: &mut Link, kind: u16, value: &[u8]) {
+    match kind {
+        IFLA_ADDRESS => link.address = value.to_vec(),
+        IFLA_IFNAME => link.name = text(value),
+        IFLA_MTU => link.mtu_bytes = number(value).unwrap_or(0),
+        IFLA_QDISC => link.qdisc = Some(text(value)),
+        IFLA_MASTER => link.controller = number(value),
+        IFLA_TXQLEN => link.tx_queue_length = number(value),
+        IFLA_OPERSTATE => link.operstate = operstate(value.first().copied().unwrap_or(0)),
+        IFLA_CARRIER_CHANGES => link.carrier_changes = number(value),
+        IFLA_STATS64 => link.stats = stats(value),
+        IFLA_LINKINFO => {
+            link.kind = attributes(value, 0)
+                .find(|(kind, _)| *kind == IFLA_INFO_KIND)
+                .map(|(_, name)| text(name));
+        }
+        _ => {}
+    }
+}
+
+fn link_kind(hardware: u16, kind: Option<&str>) -> LinkKind {
+    match kind {
+        _ if hardware == ARPHRD_LOOPBACK => LinkKind::Loopback,
+        Some("veth") => LinkKind::Veth,
+        Some("tun") => LinkKind::Tap,
+        _ => LinkKind::Wire,
+    }
+}
+
+/// The names of `struct rtnl_link_stats64` as far as the kernel's structure reaches.
+fn stats(value: &[u8]) -> Vec<(&'static str, u64)> {
+    let counts = value
+        .chunks_exact(8)
+        .map(|count| count.try_into().map_or(0, u64::from_ne_bytes));
+    STATS.iter().copied().zip(counts).collect()
+}
+
+fn operstate(state: u8) -> &'static str {
+    match state {
+        1 => "notpresent",
+        2 => "down",
+        3 => "lowerlayerdown",
+        4 => "testing",
+        5 => "dormant",
+        6 => "up",
+        _ => "unknown",
+    }
+}
+
+fn number(value: &[u8]) -> Option<u32> {
+    Some(u32::from_ne_bytes(value.get(..4)?.try_into().ok()?))
+}
+
+fn text(value: &[u8]) -> String {
+    let end = value
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(value.len());
+    String::from_utf8_lossy(&value[..end]).into_owned()
+}
+
+const STATS: [&str; 25] = [
+    "rx_packets",
+    "tx_packets",
+    "rx_bytes",
+    "tx_bytes",
+    "rx_errors",
+    "tx_errors",
+    "rx_dropped",
+    "tx_dropped",
+    "multicast",
+    "collisions",
+    "rx_length_errors",
+    "rx_over_errors",
+    "rx_crc_errors",
+    "rx_frame_errors",
+    "rx_fifo_errors",
+    "rx_missed_errors",
+    "tx_aborted_errors",
+    "tx_carrier_errors",
+    "tx_fifo_errors",
+    "tx_heartbeat_errors",
+    "tx_window_errors",
+    "rx_compressed",
+    "tx_compressed",
+    "rx_nohandler",
+    "rx_otherhost_dropped",
+];
+
+const NLM_F_REQUEST: u16 = 1;
+const NLM_F_DUMP: u16 = 0x300;
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+const RTM_NEWLINK: u16 = 16;
+const RTM_GETLINK: u16 = 18;
+const IFINFOMSG_BYTES: usize = 16;
+const IFF_UP: u32 = 1;
+const IFF_LOWER_UP: u32 = 1 << 16;
+const ARPHRD_LOOPBACK: u16 = 772;
+const IFLA_ADDRESS: u16 = 1;
+const IFLA_IFNAME: u16 = 3;
+const IFLA_MTU: u16 = 4;
+const IFLA_QDISC: u16 = 6;
+const IFLA_MASTER: u16 = 10;
+const IFLA_TXQLEN: u16 = 13;
+const IFLA_OPERSTATE: u16 = 16;
+const IFLA_LINKINFO: u16 = 18;
+const IFLA_STATS64: u16 = 23;
+const IFLA_CARRIER_CHANGES: u16 = 35;
+const IFLA_INFO_KIND: u16 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_is_listed_with_its_counters() {
+        let loopback = link("lo").unwrap();
+        assert_eq!(
+            (loopback.link_kind, loopback.up, loopback.index),
+            (LinkKind::Loopback, true, 1)
+        );
+        assert!(loopback.mtu_bytes >= 16_436);
+        assert_eq!(loopback.stats[0].0, "rx_packets");
+        assert!(loopback.stats.len() >= 23);
+        assert_eq!(
+            link("no-such-if").unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+    }
+
+    #[test]
+    fn a_shorter_structure_has_fewer_counters() {
+        let counters = stats(&[1; 23 * 8]);
+        assert_eq!(counters.len(), 23);
+        assert_eq!(counters.last().unwrap().0, "tx_compressed");
+    }
+
+    #[test]
+    fn a_cut_message_is_no_link() {
+        assert_eq!(parse(&[0; 11]), None);
+        assert_eq!(parse(&[0; 16]).unwrap().name, "");
+    }
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Senders against queues, MTUs and firewalls of a veth pair in private namespaces, and what is known of its ends.
+//!
+//! Its own harness, because a process with threads cannot enter a user namespace.
+#![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::net::{IpAddr, SocketAddr};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use linerate_linux::netns::NetNs;
+use linerate_linux::nic::{self, LinkKind};
+use linerate_linux::rtnl::{Qdisc, Rtnl};
+use linerate_linux::sandbox;
+use linerate_linux::udp::{self, Fault, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode};
+
+const TESTS: &[(&str, fn())] = &[
+    (
+        "a_drop_of_the_own_queue_is_not_sent",
+        a_drop_of_the_own_queue_is_not_sent,
+    ),
+    (
+        "a_full_send_buffer_is_a_fault_and_not_a_hang",
+        a_full_send_buffer_is_a_fault_and_not_a_hang,
+    ),
+    (
+        "a_datagram_beyond_the_mtu_is_too_big_only_with_df",
+        a_datagram_beyond_the_mtu,
+    ),
+    (
+        "segments_longer_than_the_mtu_fall_back_visibly",
+        segments_longer_than_the_mtu,
+    ),
+    (
+        "a_lost_interface_is_unreachable",
+        a_lost_interface_is_unreachable,
+    ),
+    ("a_veth_says_what_it_is", a_veth_says_what_it_is),
+];
+
+fn main() -> ExitCode {
+    if std::env::args().any(|argument| argument == "--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if let Err(refusal) = sandbox::enter(None) {
+        println!(
+            "skipped: {} tests: {refusal}; {}",
+            TESTS.len(),
+            refusal.remedy()
+        );
+        return ExitCode::SUCCESS;
+    }
+    let filter = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
+    let mut failed = 0;
+    for (name, test) in TESTS
+        .iter()
+        .filter(|(name, _)| filter.as_ref().is_none_or(|f| name.contains(f)))
+    {
+        let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
+        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
+        failed += u8::from(!passed);
+    }
+    ExitCode::from(failed.min(1))
+}
+
+fn a_drop_of_the_own_queue_is_not_sent() {
+    for (mode, address) in [(TxMode::Plain, B4), (TxMode::Mmsg, B4), (TxMode::Mmsg, B6)] {
+        let pair = Pair::new();
+        pair.slow(TokenBucket {
+            rate_bytes_per_second: 1_000_000,
+            limit_bytes: 20_000,
+        });
+        let mut receiver = pair.receiver(address);
+        let mut sender = pair.sender(&receiver, 1000, 10, mode, false);
+        let (mut accepted, mut dropped) = (0, 0);
+        for _ in 0..100 {
+            let sent = sender.send(0..10);
+            accepted += sent.accepted;
+            match sent.fault {
+                Some(Fault::QueueFull) => dropped += 1,
+                None => assert_eq!(sent.accepted, 10),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(
+            dropped > 0 && accepted > 0,
+            "{mode:?}: {accepted} sent, {dropped} dropped"
+        );
+        assert_eq!(received(&mut receiver, accepted), accepted, "{mode:?}");
+        assert_eq!(receiver.drops(), Some(0));
+    }
+}
+
+fn a_full_send_buffer_is_a_fault_and_not_a_hang() {
+    let pair = Pair::new();
+    pair.slow(TokenBucket {
+        rate_bytes_per_second: 50_000,
+        limit_bytes: 10_000_000,
+    });
+    let receiver = pair.receiver(B4);
+    let mut sender = pair.sender(&receiver, 1000, 10, TxMode::Mmsg, false);
+    sender.set_stall(Duration::from_millis(1));
+    let full = (0..1000)
+        .map(|_| sender.send(0..10))
+        .find(|sent| sent.fault.is_some())
+        .unwrap();
+    assert_eq!(full.fault, Some(Fault::SendBufferFull));
+    assert!(sender.unsent_bytes().unwrap() > 0);
+}
+
+fn a_datagram_beyond_the_mtu() {
+    for address in [B4, B6] {
+        let pair = Pair::new();
+        let mut receiver = pair.receiver(address);
+        let mut whole = pair.sender(&receiver, 4000, 1, TxMode::Mmsg, true);
+        let sent = whole.send(0..1);
+        assert_eq!(
+            (sent.accepted, sent.fault),
+            (0, Some(Fault::TooBig)),
+            "{address}"
+        );
+        assert_eq!(whole.path_mtu(), Some(1500));
+        let mut fragments = pair.sender(&receiver, 4000, 1, TxMode::Mmsg, false);
+        assert_eq!(fragments.send(0..1).accepted, 1);
+        assert_eq!(received(&mut receiver, 1), 1);
+    }
+}
+
+fn segments_longer_than_the_mtu() {
+    for address in [B4, B6] {
+        let pair = Pair::new();
+        let mut receiver = pair.receiver(address);
+        let mut sender = pair.sender(&receiver, 4000, 8, TxMode::Gso, false);
+        let sent = sender.send(0..8);
+        assert_eq!(
+            (sent.accepted, sender.mode()),
+            (8, TxMode::Mmsg),
+            "{sent:?}"
+        );
+        assert_eq!(received(&mut receiver, 8), 8);
+    }
+}
+
+fn a_lost_interface_is_unreachable() {
+    let pair = Pair::new();
+    let receiver = pair.receiver(B4);
+    let mut sender = pair.sender(&receiver, 100, 4, TxMode::Mmsg, false);
+    assert_eq!(sender.send(0..4).accepted, 4);
+    pair.a
+        .run(|| Rtnl::open().unwrap().set_up("near", false).unwrap())
+        .unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let sent = sender.send(0..4);
+        if let Some(fault) = sent.fault {
+            assert!(matches!(fault, Fault::Unreachable(_)), "{fault:?}");
+            return;
+        }
+        assert!(Instant::now() < deadline, "nobody noticed");
+    }
+}
+
+fn a_veth_says_what_it_is() {
+    let pair = Pair::new();
+    pair.a
+        .run(|| {
+            let near = nic::link("near").unwrap();
+            assert_eq!(
+                (near.link_kind, near.kind.as_deref()),
+                (LinkKind::Veth, Some("veth"))
+            );
+            assert_eq!(
+                (near.up, near.carrier, near.operstate, near.mtu_bytes),
+                (true, true, "up", 1500)
+            );
+            assert_eq!(nic::driver("near").unwrap(), "veth");
+            assert_eq!(
+                nic::speed_bits_per_second("near").unwrap(),
+                Some(10_000_000_000)
+            );
+            let stats = nic::ethtool_stats("near").unwrap();
+            assert!(
+                stats.iter().any(|(name, _)| name == "peer_ifindex"),
+                "{stats:?}"
+            );
+            assert_eq!(
+                nic::interface_of(A4.parse().unwrap()).unwrap().as_deref(),
+                Some("near")
+            );
+            assert_eq!(
+                nic::local_toward(at(B6)).unwrap(),
+                A6.parse::<IpAddr>().unwrap()
+            );
+            assert_eq!(
+                nic::driver("absent").unwrap_err().raw_os_error(),
+                Some(libc::ENODEV)
+            );
+            assert!(
+                nic::list()
+                    .unwrap()
+                    .iter()
+                    .all(|link| link.name == "lo" || link.name == "near")
+            );
+        })
+        .unwrap();
+    let counter = |name: &str| {
+        let stats = pair.a.run(|| nic::stats64("near").unwrap()).unwrap();
+        stats.iter().find(|(known, _)| *known == name).unwrap().1
+    };
+    let mut receiver = pair.receiver(B4);
+    let before = counter("tx_packets");
+    let mut sender = pair.sender(&receiver, 100, 10, TxMode::Mmsg, false);
+    assert_eq!(sender.send(0..10).accepted, 10);
+    assert_eq!(received(&mut receiver, 10), 10);
+    assert!(counter("tx_packets") >= before + 10);
+}
+
+/// Two hosts on one link.
+struct Pair {
+    a: NetNs,
+    b: NetNs,
+}
+
+struct TokenBucket {
+    rate_bytes_per_second: u32,
+    limit_bytes: u32,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let (a, b) = (NetNs::create().unwrap(), NetNs::create().unwrap());
+        Rtnl::open()
+            .unwrap()
+            .veth(("near", &a), ("far", &b))
+            .unwrap();
+        for (host, name, v4, v6) in [(&a, "near", A4, A6), (&b, "far", B4, B6)] {
+            host.run(|| {
+                let mut rtnl = Rtnl::open().unwrap();
+                rtnl.set_up("lo", true).unwrap();
+                rtnl.set_up(name, true).unwrap();
+                rtnl.add_address(name, v4.parse().unwrap(), 24).unwrap();
+                rtnl.add_address(name, v6.parse().unwrap(), 64).unwrap();
+            })
+            .unwrap();
+        }
+        Self { a, b }
+    }
+
+    fn slow(&self, bucket: TokenBucket) {
+        let TokenBucket {
+            rate_bytes_per_second,
+            limit_bytes,
+        } = bucket;
+        let qdisc = Qdisc::TokenBucket {
+            rate_bytes_per_second,
+            burst_bytes: 5000,
+            limit_bytes,
+        };
+        self.a
+            .run(|| Rtnl::open().unwrap().set_qdisc("near", &qdisc).unwrap())
+            .unwrap();
+    }
+
+    fn receiver(&self, address: &str) -> Receiver {
+        let options = Options {
+            recv_buffer_bytes: Some(1 << 20),
+            ..Options::default()
+        };
+        let opened = self
+            .b
+            .run(|| udp::bind(at(address), &options).unwrap())
+            .unwrap();
+        Receiver::new(
+            opened.socket.into(),
+            ReceiverConfig::new(64, 16, RxMode::Mmsg),
+        )
+        .unwrap()
+    }
+
+    fn sender(
+        &self,
+        to: &Receiver,
+        payload: usize,
+        batch: usize,
+        mode: TxMode,
+        dont_fragment: bool,
+    ) -> Sender {
+        let options = Options {
+            recv_err: true,
+            dont_fragment,
+            ..Options::default()
+        };
+        let to = socket2::SockRef::from(to)
+            .local_addr()
+            .unwrap()
+            .as_socket()
+            .unwrap();
+        let opened = self
+            .a
+            .run(|| udp::connect(to, None, &options).unwrap())
+            .unwrap();
+        Sender::new(opened.socket.into(), payload, batch, mode).unwrap()
+    }
+}
+
+/// Receives until `expected` came and nothing more is on its way.
+fn received(receiver: &mut Receiver, expected: usize) -> usize {
+    let deadline = Instant::now() + PATIENCE;
+    let mut count = 0;
+    loop {
+        let came = receiver
+            .receive(Duration::from_millis(100))
+            .unwrap()
+            .iter()
+            .count();
+        count += came;
+        if came == 0 && count >= expected || Instant::now() > deadline {
+            return count;
+        }
+    }
+}
+
+fn at(address: &str) -> SocketAddr {
+    (address.parse::<IpAddr>().unwrap(), 0).into()
+}
+
+const A4: &str = "198.18.0.1";
+const B4: &str = "198.18.0.2";
+const A6: &str = "2001:2::1";
+const B6: &str = "2001:2::2";
+const PATIENCE: Duration = Duration::from_secs(20);
