@@ -8,6 +8,7 @@
 
 pub mod bound;
 pub mod histogram;
+pub mod impair;
 pub mod jitter;
 pub mod line_rate;
 pub mod pacing;
