@@ -5,5 +5,7 @@
 //! No input, however malformed, makes anything in this crate panic.
 #![forbid(unsafe_code)]
 
+pub mod iperf2;
 pub mod iperf3;
 pub mod linerate;
+pub mod proc;

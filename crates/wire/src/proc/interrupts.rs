@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `/proc/interrupts` and `/proc/softirqs`: a table with a column for each online CPU. Source: fs/proc/interrupts.c.
+
+/// The table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interrupts {
+    /// Numbers of the CPUs, by column.
+    pub cpus: Vec<u32>,
+    /// One entry a line.
+    pub lines: Vec<Line>,
+}
+
+/// One interrupt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// Its number or name, such as `24`, `NMI` or `NET_RX`.
+    pub name: String,
+    /// Count by column; lines such as `ERR` have one for all.
+    pub counts: Vec<u64>,
+    /// Chip, trigger and handlers, as written.
+    pub description: String,
+}
+
+/// Reads the file.
+#[must_use]
+pub fn parse(text: &str) -> Interrupts {
+    let mut table = Interrupts::default();
+    for line in text.lines() {
+        if table.cpus.is_empty() {
+            table.cpus = heading(line);
+        } else {
+            table.lines.extend(interrupt(line, table.cpus.len()));
+        }
+    }
+    table
+}
+
+/// The CPUs of a heading; none if the line is no heading.
+fn heading(line: &str) -> Vec<u32> {
+    let cpu = |word: &str| word.strip_prefix("CPU")?.parse().ok();
+    line.split_whitespace()
+        .map(cpu)
+        .collect::<Option<Vec<u32>>>()
+        .unwrap_or_default()
+}
+
+fn interrupt(line: &str, columns: usize) -> Option<Line> {
+    let (name, rest) = line.split_once(':')?;
+    let mut rest = rest.trim_start();
+    let mut counts = Vec::new();
+    while counts.len() < columns {
+        let (word, tail) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let Ok(count) = word.parse() else {
+            break;
+        };
+        counts.push(count);
+        rest = tail.trim_start();
+    }
+    let line = Line {
+        name: name.trim().to_owned(),
+        counts,
+        description: rest.trim_end().to_owned(),
+    };
+    (!line.counts.is_empty()).then_some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_columns_and_description() {
+        let table = parse(
+            "           CPU0       CPU3       \n 24:          1          5  IO-APIC   5-edge      eth0-rx-0\nERR:          7\nbroken\n",
+        );
+        assert_eq!(table.cpus, [0, 3]);
+        assert_eq!(table.lines[0].counts, [1, 5]);
+        assert_eq!(
+            table.lines[0].description,
+            "IO-APIC   5-edge      eth0-rx-0"
+        );
+        let expected = Line {
+            name: "ERR".to_owned(),
+            counts: vec![7],
+            description: String::new(),
+        };
+        assert_eq!(table.lines[1..], [expected]);
+    }
+}
