@@ -152,10 +152,8 @@ impl SequenceAccount {
     /// Judges everything still open. `sent` is the sender's exact count, `None` where there is none
     /// (stock senders tell it only in their results). Afterwards nothing is to be recorded.
     pub fn finish(&mut self, sent: Option<u64>) -> SequenceTotals {
-        if let Some(suspect) = self
-            .suspect
-            .take_if(|s| sent.is_some_and(|n| s.sequence <= n))
-        {
+        let end = sent.unwrap_or(0).max(self.counted.highest);
+        if let Some(suspect) = self.suspect.take_if(|suspect| suspect.sequence <= end) {
             self.accept(suspect);
         }
         self.close_up_to(self.counted.highest);
@@ -276,11 +274,15 @@ impl SequenceAccount {
         }
     }
 
+    /// The suspect was genuine. The stream may have reached it in the meantime.
     fn accept(&mut self, suspect: Suspect) {
         self.counted.wild -= suspect.copies;
-        self.advance(suspect.sequence, suspect.at_ns);
-        for _ in 1..suspect.copies {
-            self.behind(suspect.sequence);
+        for _ in 0..suspect.copies {
+            if suspect.sequence > self.counted.highest {
+                self.advance(suspect.sequence, suspect.at_ns);
+            } else {
+                self.behind(suspect.sequence);
+            }
         }
     }
 

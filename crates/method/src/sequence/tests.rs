@@ -252,6 +252,18 @@ fn a_long_outage_is_loss_once_a_second_packet_confirms_it() {
 }
 
 #[test]
+fn a_suspect_that_the_stream_reaches_was_genuine() {
+    let mut account = SequenceAccount::new(64);
+    account.record(1, 0);
+    assert_eq!(account.record(66, 0), Arrival::Wild);
+    for sequence in 2..=66 {
+        assert_eq!(account.record(sequence, 0), Arrival::New);
+    }
+    let totals = account.finish(None);
+    assert_eq!((totals.lost, totals.duplicates, totals.wild), (0, 1, 0));
+}
+
+#[test]
 fn the_last_packet_after_an_outage_counts_if_the_sender_sent_it() {
     let mut told = SequenceAccount::new(64);
     told.record(1, 10);
