@@ -10,6 +10,7 @@ pub mod bound;
 pub mod histogram;
 pub mod impair;
 pub mod jitter;
+pub mod knee;
 pub mod line_rate;
 pub mod pacing;
 pub mod rng;
