@@ -2,4 +2,10 @@
 //! The words and the record: what a run consists of and how it is written down. Serde only.
 #![forbid(unsafe_code)]
 
+pub mod counters;
+pub mod derived;
+pub mod expect;
 pub mod output;
+pub mod run;
+pub mod sample;
+pub mod units;

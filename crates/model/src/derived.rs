@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Numbers that follow from the document's own and that every format shows alike.
+
+use crate::output::{Cpu, Interval, LinkKind, Output, Test, Verdict};
+
+impl Verdict {
+    /// Achieved of line rate, 0 … 1; `None` where the line rate is not known.
+    #[must_use]
+    pub fn line_rate_ratio(&self) -> Option<f64> {
+        let line = self.line_rate_bits_per_second.filter(|line| *line > 0.0)?;
+        Some(self.achieved_bits_per_second / line)
+    }
+}
+
+impl Interval {
+    /// Payload bytes: the receiver's where it told, else the sender's.
+    #[must_use]
+    pub fn transfer_bytes(&self) -> Option<f64> {
+        let rate = self
+            .received_bits_per_second
+            .or(self.sent_bits_per_second)?;
+        Some(rate * (self.end_s - self.start_s) / 8.0)
+    }
+}
+
+impl Cpu {
+    /// Share of the whole machine's time that was not idle.
+    #[must_use]
+    pub fn busy(&self) -> f64 {
+        self.user + self.system + self.softirq + self.irq + self.steal
+    }
+}
+
+impl LinkKind {
+    /// How it is called in a report: what is no wire says so.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Wire => "wire",
+            Self::Veth => "veth: not a wire",
+            Self::Tap => "tap: not a wire",
+            Self::Loopback => "loopback: not a wire",
+        }
+    }
+}
+
+impl Test {
+    /// Whether the packet counts, where they are known, satisfy `sent = received + lost`.
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        match (self.sent_packets, self.received_packets, self.lost_packets) {
+            (Some(sent), Some(received), Some(lost)) => received.checked_add(lost) == Some(sent),
+            _ => true,
+        }
+    }
+}
+
+impl Output {
+    /// The test of an id.
+    #[must_use]
+    pub fn test(&self, id: &str) -> Option<&Test> {
+        self.tests.iter().find(|test| test.id == id)
+    }
+
+    /// Whether a test is a trial of a search, in which loss is looked for on purpose.
+    #[must_use]
+    pub fn is_trial(&self, test: &Test) -> bool {
+        self.knees
+            .iter()
+            .any(|knee| knee.test_ids.contains(&test.id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_needs_a_line_rate() {
+        let verdict = Verdict {
+            achieved_bits_per_second: 470e6,
+            line_rate_bits_per_second: Some(940e6),
+            ..Verdict::default()
+        };
+        assert_eq!(verdict.line_rate_ratio(), Some(0.5));
+        assert_eq!(Verdict::default().line_rate_ratio(), None);
+    }
+
+    #[test]
+    fn a_transfer_is_the_receivers_where_known() {
+        let interval = Interval {
+            start_s: 1.0,
+            end_s: 1.5,
+            sent_bits_per_second: Some(1600.0),
+            received_bits_per_second: Some(800.0),
+            ..Interval::default()
+        };
+        assert_eq!(interval.transfer_bytes(), Some(50.0));
+        assert_eq!(Interval::default().transfer_bytes(), None);
+    }
+
+    #[test]
+    fn an_account_that_does_not_balance_is_told() {
+        let mut test = Test {
+            sent_packets: Some(10),
+            received_packets: Some(7),
+            lost_packets: Some(3),
+            ..Test::default()
+        };
+        assert!(test.balances());
+        test.lost_packets = Some(2);
+        assert!(!test.balances());
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `run.json`, schema `linerate.run/1`: what was planned and what was measured. Nothing that was
+//! concluded is in it, so a better rule may judge an old run anew.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::output::{ErrorReport, Host, Knee, Latency, Output, Test, Tool};
+
+/// The schema that this version writes.
+pub const SCHEMA: &str = "linerate.run/1";
+
+/// One run, as stored. Written with `partial: true` when it starts and again when it ends.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Run {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Which program wrote this.
+    pub tool: Tool,
+    /// The command: `check`, `tcp` …
+    pub kind: String,
+    /// The command line.
+    pub command: Vec<String>,
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// False when the wall clock was never set (before 2020).
+    pub clock_trusted: bool,
+    /// Wall time of the whole command, seconds; `null` until it ends.
+    pub duration_s: Option<f64>,
+    /// True until the plan was carried out to its end.
+    pub partial: bool,
+    /// The plan, flattened: option names and their values with defaults filled in.
+    pub plan: BTreeMap<String, String>,
+    /// The hosts as they described themselves.
+    pub hosts: Vec<Host>,
+    /// Every direction of every test.
+    pub tests: Vec<Test>,
+    /// Latency by phase.
+    pub latency: Vec<Latency>,
+    /// Each search for a highest rate with its bracket, as the trials gave it.
+    pub knees: Vec<Knee>,
+    /// What ended the run early; `null` when nothing did.
+    pub error: Option<ErrorReport>,
+}
+
+impl Run {
+    /// The record of a command that begins now.
+    #[must_use]
+    pub fn begin(kind: &str, version: &str, command: &[String]) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            tool: Tool {
+                version: version.to_owned(),
+            },
+            kind: kind.to_owned(),
+            command: command.to_vec(),
+            partial: true,
+            ..Self::default()
+        }
+    }
+
+    /// Takes over what `output` measured, and leaves what it concluded.
+    pub fn record(&mut self, output: &Output) {
+        self.duration_s = Some(output.duration_s);
+        self.partial = output.partial;
+        self.hosts.clone_from(&output.hosts);
+        self.tests.clone_from(&output.tests);
+        self.latency.clone_from(&output.latency);
+        self.knees.clone_from(&output.knees);
+        self.error.clone_from(&output.error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Verdict;
+
+    #[test]
+    fn a_run_begins_partial_and_takes_over_measurements_only() {
+        let mut run = Run::begin("udp", "0.1.0", &["udp".to_owned(), "host".to_owned()]);
+        assert!(run.partial);
+        let output = Output {
+            duration_s: 2.5,
+            tests: vec![Test::default()],
+            verdicts: vec![Verdict::default()],
+            ..Output::new("udp", "0.1.0")
+        };
+        run.record(&output);
+        assert!(!run.partial);
+        assert_eq!(run.tests, output.tests);
+        let json = serde_json::to_value(&run).unwrap();
+        assert_eq!(json["schema"], "linerate.run/1");
+        assert!(json.get("verdicts").is_none());
+    }
+
+    #[test]
+    fn an_older_or_newer_record_still_reads() {
+        let run: Run = serde_json::from_str(r#"{"schema":"linerate.run/1","novel":1}"#).unwrap();
+        assert_eq!(run.schema, SCHEMA);
+        assert!(run.tests.is_empty());
+    }
+}
