@@ -5,6 +5,7 @@
 //! allocate and cannot fail. Smallest and largest value are kept exactly, beside the histogram.
 
 use hdrhistogram::Histogram as Hdr;
+use linerate_model::output::Quantiles;
 
 /// A distribution.
 #[derive(Debug, Clone)]
@@ -115,6 +116,19 @@ impl Histogram {
 impl Default for Histogram {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl From<Percentiles> for Quantiles {
+    fn from(ns: Percentiles) -> Self {
+        let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        Self {
+            min: signed(ns.min),
+            p50: signed(ns.p50),
+            p99: signed(ns.p99),
+            p999: signed(ns.p999),
+            max: signed(ns.max),
+        }
     }
 }
 

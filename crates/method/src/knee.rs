@@ -194,7 +194,9 @@ impl KneeSearch {
         };
         match &self.config.begin {
             Begin::Ladder(rates) => rates.iter().copied().find(untried),
-            Begin::Around { start, .. } if self.rungs.is_empty() => Some(*start),
+            Begin::Around { start, from, to } if self.rungs.is_empty() => {
+                Some((*start).min(*to).max(*from))
+            }
             Begin::Around { .. } => {
                 let again = self
                     .rungs

@@ -247,6 +247,15 @@ fn a_stopped_search_answers_with_what_it_has() {
 }
 
 #[test]
+fn a_start_outside_of_its_range_is_moved_to_the_edge() {
+    assert_eq!(
+        KneeSearch::new(config(around(5000))).next_rate(),
+        Some(1000 * M)
+    );
+    assert_eq!(KneeSearch::new(config(around(0))).next_rate(), Some(10 * M));
+}
+
+#[test]
 fn a_goal_above_zero_tolerates_its_loss() {
     let mut link = Link::new(always);
     let knee = search(
