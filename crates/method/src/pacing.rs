@@ -54,6 +54,8 @@ pub enum Pace {
 pub struct Lateness {
     /// The longest time by which a batch came after its deadline.
     pub behind_ns_max: u64,
+    /// The longest time that one send call took: the part of it that the scheduler or the socket cost.
+    pub send_call_ns_max: u64,
     /// Packets that were due and were not sent.
     pub unsent_packets: u64,
 }
@@ -66,6 +68,7 @@ pub struct Pacer {
     granted_at_ns: u64,
     not_before_ns: u64,
     behind_ns_max: u64,
+    send_call_ns_max: u64,
 }
 
 impl Pacer {
@@ -85,6 +88,7 @@ impl Pacer {
             granted_at_ns: config.start_ns,
             not_before_ns: config.start_ns,
             behind_ns_max: 0,
+            send_call_ns_max: 0,
         }
     }
 
@@ -109,7 +113,8 @@ impl Pacer {
         self.sent_packets += u64::from(packets);
         let space_ns = self.catching_up_ns(packets);
         self.not_before_ns = self.granted_at_ns.saturating_add(space_ns);
-        debug_assert!(now_ns >= self.granted_at_ns, "time went backwards");
+        let call_ns = now_ns.saturating_sub(self.granted_at_ns);
+        self.send_call_ns_max = self.send_call_ns_max.max(call_ns);
     }
 
     /// How late the sender was, judged at `end_ns` (the end of the test, or now).
@@ -117,6 +122,7 @@ impl Pacer {
         let due = self.packets_due_before(end_ns).unwrap_or(0);
         Lateness {
             behind_ns_max: self.behind_ns_max,
+            send_call_ns_max: self.send_call_ns_max,
             unsent_packets: due.saturating_sub(self.sent_packets),
         }
     }

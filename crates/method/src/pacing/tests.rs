@@ -166,6 +166,7 @@ fn an_undisturbed_sender_sends_batches_evenly() {
         sent.pacer.lateness(sent.end_ns),
         Lateness {
             behind_ns_max: 0,
+            send_call_ns_max: 1_000,
             unsent_packets: 0
         }
     );
