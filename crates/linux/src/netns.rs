@@ -55,7 +55,18 @@ impl NetNs {
         })?
     }
 
+    /// Moves the calling thread, and the threads that it starts from now on, here for good.
+    ///
+    /// # Errors
+    /// Those of setns(2).
+    pub fn move_in(&self) -> io::Result<()> {
+        join(self.fd.as_fd())
+    }
+
     /// Makes `command` start in this namespace.
+    ///
+    /// # Errors
+    /// EMFILE when no descriptor is left.
     pub fn start_inside(&self, command: &mut Command) -> io::Result<()> {
         let fd = self.fd.try_clone()?;
         let enter = move || join(fd.as_fd());

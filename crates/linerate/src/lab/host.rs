@@ -104,6 +104,15 @@ impl Host {
         }
     }
 
+    /// Moves the calling thread, and the threads that it starts from now on, into this host
+    /// for good. Called by the main thread, `/proc/net` is this host's too.
+    ///
+    /// # Errors
+    /// Those of setns(2).
+    pub fn move_in(&self) -> io::Result<()> {
+        self.namespace.as_ref().map_or(Ok(()), NetNs::move_in)
+    }
+
     /// Starts a command in this host, treated as its faults want. It dies with the lab.
     ///
     /// # Errors
@@ -127,12 +136,13 @@ impl Host {
 }
 
 /// Settings that keep a new host quiet and usable by who is root in it only: no address
-/// detection, no router to look for, echo sockets. A kernel without one of them needs none.
+/// detection, no router to look for, addresses that outlive a link, echo sockets. A kernel without one of them needs none.
 fn settle() {
     for (name, value) in [
         ("net.ipv6.conf.default.disable_ipv6", "0"),
         ("net.ipv6.conf.default.accept_dad", "0"),
         ("net.ipv6.conf.default.accept_ra", "0"),
+        ("net.ipv6.conf.default.keep_addr_on_down", "1"),
         ("net.ipv6.conf.default.router_solicitations", "0"),
         ("net.ipv4.ping_group_range", "0 0"),
     ] {

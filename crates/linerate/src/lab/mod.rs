@@ -17,6 +17,7 @@
 
 mod apply;
 mod cable;
+pub mod command;
 mod error;
 mod fault;
 mod ground;
@@ -65,7 +66,7 @@ impl LabPlan {
     /// The wire that the plan needs, if it needs one.
     fn wire(&self) -> Option<WireSpec> {
         let needed = self.wire_log.is_some() || self.faults.iter().any(Fault::needs_wire);
-        let spec = self.wire.or(needed.then(WireSpec::default))?;
+        let spec = self.wire.or(needed.then_some(WireSpec::PLAIN))?;
         Some(
             self.faults
                 .iter()

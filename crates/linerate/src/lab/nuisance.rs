@@ -101,7 +101,6 @@ fn each(started: &Mutex<Vec<Reader>>, act: impl Fn(Reader) -> io::Result<()>) {
     started.retain(|reader| act(*reader).is_ok());
 }
 
-/// A link that comes back has lost its IPv6 addresses; the kernel keeps the IPv4 ones.
 fn set_link(interface: &str, up: bool) -> Result<(), RtnlError> {
     Rtnl::open()?.set_up(interface, up)
 }

@@ -4,8 +4,8 @@
 use super::impairment::Impairment;
 use crate::lab::Fault;
 
-/// The behaviour of a wire; the default carries every frame at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// The behaviour of a wire.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WireSpec {
     pub delay_ns: u64,
     /// Added to the delay of each frame: uniform, at most this, never overtaking.
@@ -24,6 +24,19 @@ pub struct WireSpec {
 }
 
 impl WireSpec {
+    /// Carries every frame at once.
+    pub const PLAIN: Self = Self {
+        delay_ns: 0,
+        jitter_ns: 0,
+        loss_ratio: 0.0,
+        burst_loss: None,
+        reorder: None,
+        duplicate_ratio: 0.0,
+        corrupt_ratio: 0.0,
+        rate: None,
+        seed: 1,
+    };
+
     /// Adds what a fault does to the wire; the others leave it alone.
     #[must_use]
     pub fn with(mut self, fault: Fault) -> Self {

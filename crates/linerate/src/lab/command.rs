@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate lab … -- COMMAND`: runs a command in host A of a lab, with a peer in host B.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use linerate_linux::sandbox::Privilege;
+use linerate_linux::seccomp;
+
+use super::{FAULTS, Fault, Ground, Host, Lab, LabError, LabPlan, Topology, WireSpec};
+
+/// Run a command in a private laboratory: two hosts with a link to measure
+///
+/// Builds hosts in private namespaces of this machine (no root, nothing left behind), runs
+/// COMMAND in host A and ends with its exit code. Its environment says where the peer is:
+/// LINERATE_PEER (IPv4) and LINERATE_PEER6; an argument that is just @peer or @peer6 is
+/// replaced by it.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = examples(), after_long_help = examples())]
+pub struct LabArgs {
+    /// What lies between the hosts: pair, bridge or route
+    #[arg(long, default_value_t = Topology::Pair, value_name = "KIND")]
+    pub topology: Topology,
+    /// Reproduce a cause for real (may be given several times)
+    #[arg(long = "fault", value_name = "NAME[=VALUE]")]
+    pub faults: Vec<Fault>,
+    /// Carry the frames through the user-space wire even if no fault needs it
+    #[arg(long)]
+    pub wire: bool,
+    /// Write what the wire did with each UDP datagram to FILE, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub wire_log: Option<PathBuf>,
+    /// Seed of the wire's decisions
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+    /// MTU of every interface (IPv6 exists from 1280 on)
+    #[arg(long, default_value_t = 1500, value_name = "BYTES",
+          value_parser = clap::value_parser!(u32).range(68..=65535))]
+    pub mtu: u32,
+    /// Run `linerate serve` in host B [default: if COMMAND is linerate]
+    #[arg(long, conflicts_with = "peer")]
+    pub serve: bool,
+    /// Run this shell command in host B
+    #[arg(long, value_name = "COMMAND")]
+    pub peer: Option<String>,
+    /// Let COMMAND and the peer believe that they run on Linux 4.4
+    #[arg(long, hide = true)]
+    pub old_kernel: bool,
+    /// Use a user namespace even as root
+    #[arg(long, hide = true)]
+    pub user_namespace: bool,
+    /// The command to run in host A
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+impl LabArgs {
+    fn plan(&self) -> LabPlan {
+        let wired =
+            self.wire || self.wire_log.is_some() || self.faults.iter().any(Fault::needs_wire);
+        let spec = WireSpec {
+            seed: self.seed,
+            ..WireSpec::PLAIN
+        };
+        LabPlan {
+            topology: self.topology,
+            mtu_bytes: self.mtu,
+            wire: wired.then_some(spec),
+            wire_log: self.wire_log.clone(),
+            faults: self.faults.clone(),
+        }
+    }
+
+    /// What host B runs, if anything.
+    fn peer(&self) -> io::Result<Option<Command>> {
+        if let Some(text) = &self.peer {
+            let mut shell = Command::new("sh");
+            // The shell becomes the peer, so that a pause stops it and not its shell.
+            shell.args(["-c", &format!("exec {text}")]);
+            return Ok(Some(shell));
+        }
+        if self.serve || self.command.first().is_some_and(|program| is_ours(program)) {
+            let mut serve = Command::new(std::env::current_exe()?);
+            serve.arg("serve");
+            return Ok(Some(serve));
+        }
+        Ok(None)
+    }
+}
+
+/// Runs the command; returns the exit code to end with (128 + n: it died of signal n).
+///
+/// Must be called before any thread exists: see [`Ground::enter`].
+///
+/// # Errors
+/// [`LabError`]: the lab could not be built, or a command not be started.
+pub fn run(args: &LabArgs, notes: &mut dyn Write) -> Result<u8, LabError> {
+    let ground = Ground::enter_with(args.user_namespace.then_some(Privilege::UserNamespace));
+    let lab = Lab::open(&ground, &args.plan())?;
+    // Notes are a courtesy: a closed stderr does not stop the lab.
+    let _unread = writeln!(notes, "lab: {} on {ground}", args.topology);
+    let [a, b] = lab.hosts();
+    let mut peer = start_peer(args, b)?;
+    let mut command = peered(&args.command, b)?;
+    if args.old_kernel {
+        seccomp::see_old_kernel(&mut command);
+    }
+    let what = format!("run {}", args.command[0].display());
+    let child = a.spawn(command).map_err(|why| LabError::new(&what, why));
+    let status = child.and_then(|mut child| child.wait().map_err(|why| LabError::new(&what, why)));
+    if let Some(peer) = &mut peer {
+        end(peer);
+    }
+    if let Some(report) = lab.close() {
+        let _unread = write!(notes, "{report}");
+    }
+    status.map(exit_code)
+}
+
+fn start_peer(args: &LabArgs, b: &Host) -> Result<Option<Child>, LabError> {
+    let Some(mut command) = args.peer().map_err(LabError::at("find this program"))? else {
+        return Ok(None);
+    };
+    if args.old_kernel {
+        seccomp::see_old_kernel(&mut command);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut peer = b.spawn(command).map_err(LabError::at("start the peer"))?;
+    wait_until_it_listens(b, &mut peer)?;
+    Ok(Some(peer))
+}
+
+/// Until host B has a listening TCP or a bound UDP socket. Over the loopback, whose sockets
+/// are not only the peer's, the same is the best that can be known.
+fn wait_until_it_listens(b: &Host, peer: &mut Child) -> Result<(), LabError> {
+    let end = Instant::now() + PEER_STARTS_WITHIN;
+    while Instant::now() < end {
+        if b.enter(is_listening)
+            .map_err(LabError::at("enter host b"))?
+        {
+            return Ok(());
+        }
+        if let Ok(Some(status)) = peer.try_wait() {
+            return Err(LabError::new(
+                "start the peer",
+                format!("it ended with {status}"),
+            ));
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Err(LabError::new(
+        "start the peer",
+        "it listens on no port after 10 s",
+    ))
+}
+
+fn is_listening() -> bool {
+    let has = |table: &str, state: &str| {
+        let text = fs::read_to_string(format!("/proc/thread-self/net/{table}"));
+        let text = text.unwrap_or_default();
+        text.lines()
+            .any(|line| line.split_whitespace().nth(3) == Some(state))
+    };
+    has("tcp", LISTEN) || has("tcp6", LISTEN) || has("udp", BOUND) || has("udp6", BOUND)
+}
+
+fn end(peer: &mut Child) {
+    // It may have ended by itself.
+    let _gone = peer.kill();
+    let _status = peer.wait();
+}
+
+/// The command with `@peer` replaced and the environment set.
+fn peered(words: &[OsString], b: &Host) -> Result<Command, LabError> {
+    let addresses = [("@peer", b.address(false)), ("@peer6", b.address(true))];
+    let replace = |word: &OsString| {
+        let known = addresses.iter().find(|(name, _)| word == OsStr::new(name));
+        known
+            .and_then(|(_, address)| *address)
+            .map_or_else(|| word.clone(), |a| a.to_string().into())
+    };
+    let (program, arguments) = words.split_first().ok_or_else(|| {
+        LabError::new("run a command", "none is given").hint("linerate lab -- COMMAND")
+    })?;
+    let program = match is_ours(program) {
+        true => std::env::current_exe()
+            .map_err(LabError::at("find this program"))?
+            .into(),
+        false => program.clone(),
+    };
+    let mut command = Command::new(program);
+    command.args(arguments.iter().map(replace));
+    for (name, address) in ["LINERATE_PEER", "LINERATE_PEER6"].iter().zip(addresses) {
+        match address.1 {
+            Some(address) => command.env(name, address.to_string()),
+            None => command.env_remove(name),
+        };
+    }
+    Ok(command)
+}
+
+fn is_ours(program: &OsStr) -> bool {
+    program == OsStr::new("linerate")
+}
+
+fn exit_code(status: ExitStatus) -> u8 {
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+fn examples() -> String {
+    let mut text = String::from(
+        "Examples:\n  \
+         linerate lab -- linerate udp @peer -b 100M\n  \
+         linerate lab --fault delay=20ms --fault loss=0.1% --peer 'iperf3 -s' -- iperf3 -c @peer\n  \
+         linerate lab --topology route -- sh -c 'ping -c 3 $LINERATE_PEER'\n\n\
+         Faults (with their default values):\n",
+    );
+    for kind in FAULTS {
+        let named = match kind.default {
+            "" => kind.name.to_owned(),
+            default => format!("{}={default}", kind.name),
+        };
+        text.push_str(&format!("  {named:<18} {}\n", kind.effect));
+    }
+    text
+}
+
+/// The states of `/proc/net/tcp` and `udp`.
+const LISTEN: &str = "0A";
+const BOUND: &str = "07";
+const PEER_STARTS_WITHIN: Duration = Duration::from_secs(10);

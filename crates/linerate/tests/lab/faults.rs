@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Each fault of a host: its effect is really there, and absent without it.
+
+use std::net::UdpSocket;
+use std::process::{Command, Stdio};
+
+use linerate::lab::{Ground, Host, Lab};
+use linerate_linux::ethtool_features::{self, Offload};
+
+use super::Test;
+use super::role::VARIABLE;
+use super::traffic::{counter, eventually, fill, lab_with, send_numbered, tcp};
+use super::verdict::{Outcome, Verdict, ensure};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("healthy_loses_nothing", healthy_loses_nothing),
+    (
+        "rcvbuf_limits_what_a_socket_holds",
+        rcvbuf_limits_what_a_socket_holds,
+    ),
+    (
+        "qdisc_limit_drops_before_the_link",
+        qdisc_limit_drops_before_the_link,
+    ),
+    ("nft_drop_takes_every_nth", nft_drop_takes_every_nth),
+    (
+        "cpu_contention_makes_the_peer_wait",
+        cpu_contention_makes_the_peer_wait,
+    ),
+    (
+        "mtu_mismatch_eats_large_packets",
+        mtu_mismatch_eats_large_packets,
+    ),
+    ("offload_off_is_off", offload_off_is_off),
+    ("reno_is_used", reno_is_used),
+    ("tcp_rmem_limits_the_receiver", tcp_rmem_limits_the_receiver),
+    ("tcp_wmem_limits_the_sender", tcp_wmem_limits_the_sender),
+    (
+        "paused_reader_stops_and_goes_on",
+        paused_reader_stops_and_goes_on,
+    ),
+    (
+        "link_goes_down_and_comes_back",
+        link_goes_down_and_comes_back,
+    ),
+];
+
+fn healthy_loses_nothing(ground: &Ground) -> Outcome {
+    let lab = lab_with(ground, &[])?;
+    let arrived = send_numbered(&lab, 1000, 1400)?;
+    let expected: Vec<u64> = (1..=1000).collect();
+    ensure(arrived == expected, || {
+        format!("{} of 1000 arrived in order", arrived.len())
+    })
+}
+
+fn rcvbuf_limits_what_a_socket_holds(ground: &Ground) -> Outcome {
+    let granted = |faults: &[&str]| -> Outcome<u64> {
+        let lab = lab_with(ground, faults)?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.env(VARIABLE, "ask-for-a-buffer");
+        Ok(answer(&lab.hosts()[1], command)?.trim().parse()?)
+    };
+    let (healthy, small) = (granted(&[])?, granted(&["rcvbuf=16K"])?);
+    // The kernel doubles what is set, for its own overhead.
+    ensure(healthy > 100_000, || format!("healthy: {healthy}"))?;
+    ensure(small == 2 * 16_384, || format!("with the fault: {small}"))
+}
+
+fn qdisc_limit_drops_before_the_link(ground: &Ground) -> Outcome {
+    let lab = lab_with(ground, &["qdisc-limit=1M"])?;
+    let a = &lab.hosts()[0];
+    let before = counter(a, "tx_packets")?;
+    let arrived = send_numbered(&lab, 200, 1400)?.len() as u64;
+    let left = counter(a, "tx_packets")? - before;
+    ensure(arrived < 150, || format!("{arrived} of 200 arrived"))?;
+    ensure(left < 160, || {
+        format!("{left} left the host, so they were not dropped in it")
+    })
+}
+
+fn nft_drop_takes_every_nth(ground: &Ground) -> Outcome {
+    let lab = lab_with(ground, &["nft-drop=5"])?;
+    let arrived = send_numbered(&lab, 500, 200)?;
+    let every_fifth = arrived.len() == 400 && arrived.windows(5).all(|w| w[4] - w[0] == 5);
+    ensure(every_fifth, || format!("{} of 500 arrived", arrived.len()))
+}
+
+fn cpu_contention_makes_the_peer_wait(ground: &Ground) -> Outcome {
+    let lab = lab_with(ground, &["cpu-contention=2"])?;
+    let mut shell = Command::new("sh");
+    let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; \
+                  read line < /proc/self/schedstat; echo $line; \
+                  grep Cpus_allowed_list /proc/self/status";
+    shell.args(["-c", script]);
+    let said = answer(&lab.hosts()[1], shell)?;
+    let mut lines = said.lines();
+    let times: Vec<u64> = lines
+        .next()
+        .unwrap_or("")
+        .split(' ')
+        .flat_map(str::parse)
+        .collect();
+    let [ran_ns, waited_ns, _slices] = times[..] else {
+        return Err(Verdict::Skipped("no /proc/self/schedstat here".to_owned()));
+    };
+    ensure(waited_ns > ran_ns / 2, || {
+        format!("ran {ran_ns} ns, waited {waited_ns} ns")
+    })?;
+    let cpus = lines.next().and_then(|line| line.split_whitespace().nth(1));
+    ensure(cpus.is_some_and(|cpus| cpus.parse::<u32>().is_ok()), || {
+        format!("on CPUs {cpus:?}")
+    })
+}
+
+fn mtu_mismatch_eats_large_packets(ground: &Ground) -> Outcome {
+    let lab = lab_with(ground, &["mtu=1000"])?;
+    let b = &lab.hosts()[1];
+    let small = send_numbered(&lab, 50, 900)?.len();
+    let before = counter(b, "rx_dropped")?;
+    let large = send_numbered(&lab, 50, 1400)?.len();
+    let dropped = counter(b, "rx_dropped")? - before;
+    ensure((small, large) == (50, 0), || {
+        format!("{small} small and {large} large arrived")
+    })?;
+    ensure(dropped >= 50, || format!("rx_dropped grew by {dropped}"))
+}
+
+fn offload_off_is_off(ground: &Ground) -> Outcome {
+    let on = |lab: &Lab| -> Outcome<Vec<bool>> {
+        let b = &lab.hosts()[1];
+        let look = |offload| ethtool_features::is_on(b.interface, offload);
+        Ok(b.enter(|| Offload::ALL.into_iter().map(look).collect::<Result<_, _>>())??)
+    };
+    let (healthy, off) = (
+        on(&lab_with(ground, &[])?)?,
+        on(&lab_with(ground, &["offload-off"])?)?,
+    );
+    ensure(healthy.contains(&true), || format!("healthy: {healthy:?}"))?;
+    ensure(!off.contains(&true), || format!("with the fault: {off:?}"))
+}
+
+fn reno_is_used(ground: &Ground) -> Outcome {
+    let lab = lab_with(ground, &["reno"])?;
+    let [a, b] = lab.hosts();
+    let (near, far) = tcp(a, b)?;
+    for stream in [near, far] {
+        let name = socket2::SockRef::from(&stream).tcp_congestion()?;
+        ensure(name.starts_with(b"reno"), || {
+            String::from_utf8_lossy(&name).into_owned()
+        })?;
+    }
+    let report = lab
+        .close()
+        .ok_or_else(|| Verdict::Failed("no wire".to_owned()))?;
+    ensure(report.directions[0].received > 0, || {
+        "nothing crossed the wire".to_owned()
+    })
+}
+
+fn tcp_rmem_limits_the_receiver(ground: &Ground) -> Outcome {
+    let held = |faults: &[&str]| queues(ground, faults).map(|(_, receiver)| receiver);
+    let (healthy, small) = (held(&[])?, held(&["tcp-rmem=16K"])?);
+    ensure(healthy > 32_768, || format!("healthy: {healthy} bytes"))?;
+    ensure(small <= 16_384, || format!("with the fault: {small} bytes"))
+}
+
+fn tcp_wmem_limits_the_sender(ground: &Ground) -> Outcome {
+    let held = |faults: &[&str]| queues(ground, faults).map(|(sender, _)| sender);
+    let (healthy, small) = (held(&[])?, held(&["tcp-wmem=16K"])?);
+    // The kernel looks at the limit before it adds a segment, which may hold 64 KiB.
+    ensure(small <= 16_384 + 65_536, || {
+        format!("with the fault: {small} bytes")
+    })?;
+    ensure(healthy > 2 * small, || {
+        format!("healthy: {healthy}, with the fault: {small} bytes")
+    })
+}
+
+/// Bytes in the sender's and in the receiver's queue once nothing moves.
+fn queues(ground: &Ground, faults: &[&str]) -> Outcome<(usize, usize)> {
+    let lab = lab_with(ground, faults)?;
+    let [a, b] = lab.hosts();
+    let (mut near, far) = tcp(a, b)?;
+    let written = fill(&mut near)?;
+    let arrived = far.peek(&mut vec![0; 16 << 20])?;
+    Ok((written - arrived, arrived))
+}
+
+fn paused_reader_stops_and_goes_on(ground: &Ground) -> Outcome {
+    let lab = lab_with(ground, &["paused-reader=300ms"])?;
+    let mut command = Command::new("sleep");
+    command.arg("1000");
+    let mut reader = lab.hosts()[1].spawn(command)?;
+    let state = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", reader.id()));
+        stat.ok()
+            .and_then(|stat| stat.rsplit(") ").next()?.chars().next())
+    };
+    let stopped = eventually(|| state() == Some('T'));
+    let went_on = eventually(|| state().is_some_and(|state| state != 'T'));
+    reader.kill()?;
+    reader.wait()?;
+    ensure(stopped && went_on, || {
+        format!("stopped {stopped}, went on {went_on}")
+    })
+}
+
+fn link_goes_down_and_comes_back(ground: &Ground) -> Outcome {
+    let lab = lab_with(ground, &["link-down=100ms:300ms"])?;
+    let [a, b] = lab.hosts();
+    let carrier = || {
+        let path = format!("/sys/class/net/{}/carrier", a.interface);
+        a.enter(|| std::fs::read_to_string(path))
+            .and_then(|text| text)
+            .ok()
+    };
+    ensure(eventually(|| carrier().as_deref() == Some("0\n")), || {
+        "never down".to_owned()
+    })?;
+    ensure(eventually(|| carrier().as_deref() == Some("1\n")), || {
+        "never up again".to_owned()
+    })?;
+    let arrived = send_numbered(&lab, 10, 100)?.len();
+    ensure(arrived == 10, || {
+        format!("{arrived} of 10 arrived afterwards")
+    })?;
+    let Some(ipv6) = b.ipv6 else {
+        return Ok(());
+    };
+    let bound = b.enter(|| UdpSocket::bind((ipv6, 0)))?;
+    ensure(bound.is_ok(), || format!("IPv6 afterwards: {bound:?}"))
+}
+
+/// What a command in that host says.
+fn answer(host: &Host, mut command: Command) -> Outcome<String> {
+    command.stdout(Stdio::piped());
+    let output = host.spawn(command)?.wait_with_output()?;
+    Ok(String::from_utf8(output.stdout)?)
+}

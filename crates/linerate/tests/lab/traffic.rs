@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Labs and traffic for the tests.
+
+use std::io;
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use linerate::lab::{Fault, Ground, Host, Lab, LabError, LabPlan};
+
+use super::verdict::{Outcome, Verdict};
+
+/// A pair with these faults; skipped where the kernel was built without what they need.
+pub(crate) fn lab_with(ground: &Ground, faults: &[&str]) -> Outcome<Lab> {
+    open(
+        ground,
+        &LabPlan {
+            faults: parse(faults)?,
+            ..LabPlan::default()
+        },
+    )
+}
+
+pub(crate) fn parse(faults: &[&str]) -> Outcome<Vec<Fault>> {
+    Ok(faults
+        .iter()
+        .map(|fault| fault.parse())
+        .collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn open(ground: &Ground, plan: &LabPlan) -> Outcome<Lab> {
+    Lab::open(ground, plan).map_err(|error| match is_missing(&error) {
+        true => Verdict::Skipped(error.to_string()),
+        false => Verdict::Failed(error.to_string()),
+    })
+}
+
+/// ENOENT (an unknown qdisc or expression), EPROTONOSUPPORT, EOPNOTSUPP.
+fn is_missing(error: &LabError) -> bool {
+    [2, 93, 95]
+        .iter()
+        .any(|errno| error.why.ends_with(&format!("(os error {errno})")))
+}
+
+/// A socket in `from` connected to one in `to`.
+pub(crate) fn udp(from: &Host, to: &Host) -> Outcome<(UdpSocket, UdpSocket)> {
+    let receiver = to.enter(|| UdpSocket::bind((to.ipv4, 0)))??;
+    let sender = from.enter(|| UdpSocket::bind((from.ipv4, 0)))??;
+    sender.connect(receiver.local_addr()?)?;
+    Ok((sender, receiver))
+}
+
+/// Host A's end and host B's end of a connection.
+pub(crate) fn tcp(a: &Host, b: &Host) -> Outcome<(TcpStream, TcpStream)> {
+    let listener = b.enter(|| TcpListener::bind((b.ipv4, 0)))??;
+    let address = listener.local_addr()?;
+    let near = a.enter(|| TcpStream::connect_timeout(&address, DEADLINE))??;
+    Ok((near, listener.accept()?.0))
+}
+
+/// Sends datagrams 1 … `count` of `bytes` from A to B, gently, and returns the numbers that
+/// arrived, in order of arrival. Ends when B has heard nothing for a while.
+pub(crate) fn send_numbered(lab: &Lab, count: u64, bytes: usize) -> Outcome<Vec<u64>> {
+    let [a, b] = lab.hosts();
+    let (sender, receiver) = udp(a, b)?;
+    receiver.set_read_timeout(Some(SILENCE))?;
+    let listener = thread::spawn(move || receive_numbers(&receiver));
+    let mut payload = vec![0; bytes.max(16)];
+    for number in 1..=count {
+        payload[8..16].copy_from_slice(&number.to_be_bytes());
+        sender.send(&payload)?;
+        if number % 16 == 0 {
+            thread::sleep(Duration::from_micros(500));
+        }
+    }
+    listener
+        .join()
+        .map_err(|_| Verdict::Failed("the listener panicked".to_owned()))
+}
+
+fn receive_numbers(receiver: &UdpSocket) -> Vec<u64> {
+    let mut numbers = Vec::new();
+    let mut payload = [0; 65_536];
+    while let Ok(length) = receiver.recv(&mut payload) {
+        let number = payload[..length]
+            .get(8..16)
+            .and_then(|bytes| bytes.try_into().ok());
+        numbers.extend(number.map(u64::from_be_bytes));
+    }
+    numbers
+}
+
+/// Writes to a peer that does not read until nothing more is taken; returns the bytes.
+pub(crate) fn fill(stream: &mut TcpStream) -> io::Result<usize> {
+    stream.set_write_timeout(Some(SILENCE))?;
+    let chunk = [0; 1024];
+    let mut bytes = 0;
+    loop {
+        match io::Write::write(stream, &chunk) {
+            Ok(taken) => bytes += taken,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(bytes),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Asks again until it is so; `false`: never within the deadline.
+pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + DEADLINE;
+    while Instant::now() < end {
+        if holds() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    false
+}
+
+/// A counter of an interface of that host.
+pub(crate) fn counter(host: &Host, name: &str) -> Outcome<u64> {
+    let path = format!("/sys/class/net/{}/statistics/{name}", host.interface);
+    let text = host.enter(|| std::fs::read_to_string(path))??;
+    Ok(text.trim().parse()?)
+}
+
+pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+const SILENCE: Duration = Duration::from_millis(400);

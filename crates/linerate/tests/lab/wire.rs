@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The wire does what it was told, and its log says so, datagram by datagram.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use linerate::lab::{Ground, LabPlan, WireReport};
+use serde_json::Value;
+
+use super::Test;
+use super::traffic::{DEADLINE, lab_with, open, parse, send_numbered, udp};
+use super::verdict::{Outcome, Verdict, ensure};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("log_equals_what_arrived", log_equals_what_arrived),
+    ("loss_loses_singly", loss_loses_singly),
+    ("burst_loss_loses_in_runs", burst_loss_loses_in_runs),
+    ("reorder_lets_later_ones_pass", reorder_lets_later_ones_pass),
+    ("duplicate_is_seen_twice", duplicate_is_seen_twice),
+    ("corrupt_fails_the_checksum", corrupt_fails_the_checksum),
+    ("delay_is_there_and_back", delay_is_there_and_back),
+    ("rate_overflows_its_queue", rate_overflows_its_queue),
+];
+
+/// What the log says of A's datagrams: number to copies delivered intact.
+type Fates = BTreeMap<u64, u64>;
+
+/// Sends through a wire with these faults: what arrived, what the log says, and the report.
+fn through(ground: &Ground, faults: &[&str], count: u64) -> Outcome<(Vec<u64>, Fates, WireReport)> {
+    let log = Scratch::new();
+    let wire_log = Some(log.0.clone());
+    let lab = open(
+        ground,
+        &LabPlan {
+            faults: parse(faults)?,
+            wire_log,
+            ..LabPlan::default()
+        },
+    )?;
+    let arrived = send_numbered(&lab, count, 200)?;
+    let report = lab
+        .close()
+        .ok_or_else(|| Verdict::Failed("no wire".to_owned()))?;
+    ensure(report.log_error.is_none(), || {
+        format!("{:?}", report.log_error)
+    })?;
+    let missed: u64 = report
+        .directions
+        .iter()
+        .map(|direction| direction.missed)
+        .sum();
+    ensure(missed == 0, || {
+        format!("the wire was too slow for the test: {report}")
+    })?;
+    Ok((arrived, fates(&std::fs::read_to_string(&log.0)?)?, report))
+}
+
+fn fates(log: &str) -> Outcome<Fates> {
+    let mut fates = Fates::new();
+    for line in log.lines() {
+        let entry: Value = serde_json::from_str(line)?;
+        let number = entry["head"].as_str().and_then(|head| head.get(16..32));
+        let Some(number) = number.filter(|_| entry["dir"] == "a-b") else {
+            continue;
+        };
+        let intact = entry["copies"]
+            .as_u64()
+            .filter(|_| entry["corrupted"] == false);
+        fates.insert(u64::from_str_radix(number, 16)?, intact.unwrap_or(0));
+    }
+    Ok(fates)
+}
+
+fn log_equals_what_arrived(ground: &Ground) -> Outcome {
+    let faults = [
+        "loss=2%",
+        "duplicate=3%",
+        "reorder=3%:1ms",
+        "corrupt=2%",
+        "burst-loss=2%:5",
+    ];
+    let (arrived, fates, report) = through(ground, &faults, 5000)?;
+    ensure(fates.len() == 5000, || {
+        format!("the log has {} datagrams", fates.len())
+    })?;
+    let mut seen = Fates::new();
+    arrived
+        .iter()
+        .for_each(|number| *seen.entry(*number).or_default() += 1);
+    let differ =
+        |(number, copies): &(&u64, &u64)| seen.get(number).copied().unwrap_or(0) != **copies;
+    let different: Vec<_> = fates.iter().filter(differ).collect();
+    ensure(different.is_empty(), || format!("{different:?}; {report}"))?;
+    let lost = fates.values().filter(|copies| **copies == 0).count();
+    let twice = fates.values().filter(|copies| **copies == 2).count();
+    ensure(
+        (100..900).contains(&lost) && (50..400).contains(&twice),
+        || format!("{lost} lost, {twice} twice"),
+    )
+}
+
+fn loss_loses_singly(ground: &Ground) -> Outcome {
+    let (arrived, fates, _) = through(ground, &["loss=10%"], 2000)?;
+    let lost = 2000 - arrived.len();
+    ensure((120..300).contains(&lost), || {
+        format!("{lost} of 2000 lost at 10 %")
+    })?;
+    ensure(mean_run(&fates) < 1.5, || {
+        format!("in runs of {}", mean_run(&fates))
+    })
+}
+
+fn burst_loss_loses_in_runs(ground: &Ground) -> Outcome {
+    let (arrived, fates, _) = through(ground, &["burst-loss=10%:10"], 5000)?;
+    let lost = 5000 - arrived.len();
+    ensure((150..1200).contains(&lost), || {
+        format!("{lost} of 5000 lost at 10 %")
+    })?;
+    ensure(mean_run(&fates) > 4.0, || {
+        format!("in runs of {}", mean_run(&fates))
+    })
+}
+
+/// Lost datagrams for each run of them.
+fn mean_run(fates: &Fates) -> f64 {
+    let lost: Vec<bool> = fates.values().map(|copies| *copies == 0).collect();
+    let all = lost.iter().filter(|lost| **lost).count();
+    let starts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+    all as f64 / starts.max(1) as f64
+}
+
+fn reorder_lets_later_ones_pass(ground: &Ground) -> Outcome {
+    let (arrived, _, _) = through(ground, &["reorder=2%:3ms"], 2000)?;
+    ensure(arrived.len() == 2000, || {
+        format!("{} arrived", arrived.len())
+    })?;
+    let late = arrived.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    ensure((10..100).contains(&late), || {
+        format!("{late} came after a later one")
+    })
+}
+
+fn duplicate_is_seen_twice(ground: &Ground) -> Outcome {
+    let (mut arrived, _, report) = through(ground, &["duplicate=10%"], 2000)?;
+    let total = arrived.len();
+    arrived.sort_unstable();
+    arrived.dedup();
+    ensure(arrived.len() == 2000, || {
+        format!("{} different ones", arrived.len())
+    })?;
+    ensure((120..300).contains(&(total - 2000)), || {
+        format!("{total} of 2000 arrived")
+    })?;
+    let told = report.directions[0].duplicated;
+    ensure(told >= (total - 2000) as u64, || {
+        format!("{told} duplicated, {total} arrived")
+    })
+}
+
+fn corrupt_fails_the_checksum(ground: &Ground) -> Outcome {
+    let lab = lab_with(ground, &["corrupt=20%"])?;
+    let arrived = send_numbered(&lab, 500, 200)?.len();
+    let b = &lab.hosts()[1];
+    let snmp = b.enter(|| std::fs::read_to_string("/proc/thread-self/net/snmp"))??;
+    let wrong = udp_counter(&snmp, "InCsumErrors");
+    ensure((40..200).contains(&(500 - arrived)), || {
+        format!("{arrived} of 500 arrived intact")
+    })?;
+    // A bit of the ports or of the length sends it elsewhere: most, not all, are checksum errors.
+    ensure(wrong.is_some_and(|wrong| wrong >= 30), || {
+        format!("InCsumErrors {wrong:?}")
+    })
+}
+
+fn udp_counter(snmp: &str, name: &str) -> Option<u64> {
+    let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Udp: "));
+    let position = lines.next()?.split(' ').position(|word| word == name)?;
+    lines.next()?.split(' ').nth(position)?.parse().ok()
+}
+
+fn delay_is_there_and_back(ground: &Ground) -> Outcome {
+    let lab = lab_with(ground, &["delay=30ms"])?;
+    let [a, b] = lab.hosts();
+    let (near, far) = udp(a, b)?;
+    near.set_read_timeout(Some(DEADLINE))?;
+    far.set_read_timeout(Some(DEADLINE))?;
+    let began = Instant::now();
+    near.send(b"there")?;
+    let (_, source) = far.recv_from(&mut [0; 16])?;
+    far.send_to(b"back", source)?;
+    near.recv(&mut [0; 16])?;
+    let took_ms = began.elapsed().as_millis();
+    ensure(took_ms >= 60, || format!("there and back in {took_ms} ms"))
+}
+
+fn rate_overflows_its_queue(ground: &Ground) -> Outcome {
+    let (arrived, fates, report) = through(ground, &["rate=1M:4K"], 500)?;
+    let carried = fates.values().filter(|copies| **copies == 1).count();
+    ensure(arrived.len() == carried, || {
+        format!("{} arrived: {report}", arrived.len())
+    })?;
+    ensure((1..250).contains(&carried), || {
+        format!("{carried} of 500 carried")
+    })?;
+    let dropped = report.directions[0].lost_at_queue;
+    ensure(dropped as usize >= 500 - carried, || report.to_string())
+}
+
+/// A file that goes with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        let name = format!("linerate-wire-{}-{:?}", std::process::id(), Instant::now());
+        let plain: String = name
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
+        Self(std::env::temp_dir().join(plain))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_file(&self.0);
+    }
+}
