@@ -6,6 +6,7 @@
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use netlink_packet_core::{
     DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
@@ -62,6 +63,10 @@ impl Rtnl {
     }
 
     /// Makes a pair of virtual Ethernet interfaces, each end where it belongs.
+    ///
+    /// The ends get different numbers: the kernel takes a link whose ends have the same one
+    /// (easily so in two namespaces) for a plain device, and then may let a second pass before
+    /// a carrier that came up is used (net/core/link_watch.c, `linkwatch_urgent_event`).
     pub fn veth(&mut self, near: (&str, &NetNs), far: (&str, &NetNs)) -> Result<(), RtnlError> {
         let mut link = link_end(near);
         let peer = InfoData::Veth(InfoVeth::Peer(link_end(far)));
@@ -287,6 +292,9 @@ fn rate_specification(rate: u32) -> Vec<u8> {
     bytes
 }
 
+/// Above what the kernel counts up to by itself in a namespace of ours.
+static NEXT_INDEX: AtomicU32 = AtomicU32::new(100);
+
 const TCA_OPTIONS: u16 = 2;
 const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_BURST: u16 = 6;
@@ -294,6 +302,7 @@ const TC_LINKLAYER_ETHERNET: u8 = 1;
 
 fn link_end((name, namespace): (&str, &NetNs)) -> LinkMessage {
     let mut link = LinkMessage::default();
+    link.header.index = NEXT_INDEX.fetch_add(1, Ordering::Relaxed);
     link.attributes = vec![
         LinkAttribute::IfName(name.to_owned()),
         LinkAttribute::NetNsFd(namespace.as_raw_fd()),

@@ -10,7 +10,7 @@ use linerate_linux::nft;
 use linerate_linux::rtnl::{Qdisc, Rtnl, RtnlError};
 use linerate_linux::sysctl;
 
-use super::{Fault, Host, Lab, LabError, LabPlan};
+use super::{Fault, Host, Lab, LabError, LabPlan, cannot};
 
 impl Lab {
     pub(super) fn make(&mut self, fault: Fault, plan: &LabPlan) -> Result<(), LabError> {
@@ -44,18 +44,20 @@ impl Lab {
                 b.treatment.cpu = Some(cpu);
                 self.nuisance
                     .burn(cpu, threads)
-                    .map_err(LabError::at("start a busy thread"))
+                    .map_err(cannot("start a busy thread"))
             }
             Fault::PausedReader { ns } => {
                 let done = self.nuisance.hold_up(b, Duration::from_nanos(ns));
-                done.map_err(LabError::at("start the pausing thread"))
+                done.map_err(cannot("start the pausing thread"))
             }
             Fault::LinkDown { after_ns, for_ns } => {
                 let (after, time) = (Duration::from_nanos(after_ns), Duration::from_nanos(for_ns));
                 let done = self.nuisance.unplug(b, after, time);
-                done.map_err(LabError::at("start the unplugging thread"))
+                done.map_err(cannot("start the unplugging thread"))
             }
-            Fault::ReceiveBuffer { .. } => Err(LabError::new("limit receive buffers", "not yet")),
+            Fault::ReceiveBuffer { .. } => {
+                Err(LabError::measuring("limit receive buffers", "not yet"))
+            }
             _ => Ok(()),
         }
     }
@@ -93,7 +95,7 @@ fn each(hosts: [&Host; 2], make: impl Fn(&Host) -> Result<(), LabError>) -> Resu
 
 fn inside(host: &Host, make: impl FnOnce() -> io::Result<()> + Send) -> Result<(), LabError> {
     let done = host.enter(make).and_then(|done| done);
-    done.map_err(|why| LabError::new(format!("change host {}", host.name), why))
+    done.map_err(|why| LabError::measuring(format!("change host {}", host.name), why))
 }
 
 fn set(
@@ -101,6 +103,6 @@ fn set(
     make: impl FnOnce(&mut Rtnl) -> Result<(), RtnlError> + Send,
 ) -> Result<(), LabError> {
     host.enter(|| make(&mut Rtnl::open()?))
-        .map_err(LabError::at("enter a host"))?
-        .map_err(|why| LabError::new(format!("change host {}", host.name), why))
+        .map_err(cannot("enter a host"))?
+        .map_err(|why| LabError::measuring(format!("change host {}", host.name), why))
 }

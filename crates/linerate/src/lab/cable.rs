@@ -11,7 +11,7 @@ use linerate_linux::rtnl::{Rtnl, RtnlError};
 use linerate_linux::sysctl;
 
 use super::wire::{Ports, Wire, WireSpec};
-use super::{Host, LabError, LabPlan};
+use super::{Host, LabError, LabPlan, cannot};
 
 /// Where a cable is plugged in.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ impl<'a> End<'a> {
 
     fn plug(self) -> Result<(&'static str, &'a NetNs), LabError> {
         let namespace = self.host.namespace().ok_or_else(|| {
-            LabError::new("plug a cable into this machine", "it is a host of its own")
+            LabError::measuring("plug a cable into this machine", "it is a host of its own")
         })?;
         Ok((self.interface, namespace))
     }
@@ -45,10 +45,8 @@ pub(super) fn wire(
     plan: &LabPlan,
     spec: &WireSpec,
 ) -> Result<Wire, LabError> {
-    let middle = NetNs::create().map_err(LabError::at("create a network namespace"))?;
-    middle
-        .run(silence)
-        .map_err(LabError::at("enter the wire"))?;
+    let middle = NetNs::create().map_err(cannot("create a network namespace"))?;
+    middle.run(silence).map_err(cannot("enter the wire"))?;
     join(near.plug()?, ("near", &middle), plan.mtu_bytes)?;
     join(far.plug()?, ("far", &middle), plan.mtu_bytes)?;
     for end in [near, far] {
@@ -56,17 +54,17 @@ pub(super) fn wire(
     }
     let ports = middle
         .run(|| open_ports(plan.mtu_bytes))
-        .map_err(LabError::at("enter the wire"))??;
+        .map_err(cannot("enter the wire"))??;
     Wire::start(ports, spec, plan.wire_log.as_deref().map(Path::new))
 }
 
 fn join(near: (&str, &NetNs), far: (&str, &NetNs), mtu_bytes: u32) -> Result<(), LabError> {
     let link = || -> Result<(), RtnlError> { Rtnl::open()?.veth(near, far) };
-    link().map_err(LabError::at("join two hosts"))?;
+    link().map_err(cannot("join two hosts"))?;
     for (interface, namespace) in [near, far] {
         let set = || -> Result<(), RtnlError> { Rtnl::open()?.set_mtu(interface, mtu_bytes) };
-        let done = namespace.run(set).map_err(LabError::at("enter a host"))?;
-        done.map_err(LabError::at("set the MTU"))?;
+        let done = namespace.run(set).map_err(cannot("enter a host"))?;
+        done.map_err(cannot("set the MTU"))?;
     }
     Ok(())
 }
@@ -89,7 +87,7 @@ fn whole_frames(end: End<'_>) -> Result<(), LabError> {
             .try_for_each(|offload| ethtool_features::switch(end.interface, offload, false))
     };
     let done = end.host.enter(switch).and_then(|done| done);
-    done.map_err(LabError::at("switch offloads off"))
+    done.map_err(cannot("switch offloads off"))
 }
 
 fn open_ports(mtu_bytes: u32) -> Result<Ports, LabError> {
@@ -98,9 +96,9 @@ fn open_ports(mtu_bytes: u32) -> Result<Ports, LabError> {
         net.set_up("near", true)?;
         net.set_up("far", true)
     };
-    up().map_err(LabError::at("set the wire up"))?;
+    up().map_err(cannot("set the wire up"))?;
     let open = |interface, bytes| {
-        PacketSocket::open(interface, bytes).map_err(LabError::at("open the wire's sockets"))
+        PacketSocket::open(interface, bytes).map_err(cannot("open the wire's sockets"))
     };
     Ok(Ports {
         near: open("near", RECEIVE_BUFFER_BYTES)?,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate lab … -- COMMAND`: runs a command in host A of a lab, with a peer in host B.
 
-use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -13,14 +12,14 @@ use std::time::{Duration, Instant};
 use linerate_linux::sandbox::Privilege;
 use linerate_linux::seccomp;
 
-use super::{FAULTS, Fault, Ground, Host, Lab, LabError, LabPlan, Topology, WireSpec};
+use super::{FAULTS, Fault, Ground, Host, Lab, LabError, LabPlan, Topology, WireSpec, cannot};
 
-/// Run a command in a private laboratory: two hosts with a link to measure
+/// Run a command between two hosts made on this machine, without root
 ///
-/// Builds hosts in private namespaces of this machine (no root, nothing left behind), runs
-/// COMMAND in host A and ends with its exit code. Its environment says where the peer is:
-/// LINERATE_PEER (IPv4) and LINERATE_PEER6; an argument that is just @peer or @peer6 is
-/// replaced by it.
+/// Host A runs COMMAND and this ends with its exit code; host B runs `linerate serve`. In
+/// COMMAND, {peer} stands for host B's address and {peer6} for its IPv6 address; so do
+/// LINERATE_PEER and LINERATE_PEER6 in its environment. Without COMMAND a shell is started in
+/// host A. Nothing is left behind.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = examples(), after_long_help = examples())]
 pub struct LabArgs {
@@ -43,11 +42,11 @@ pub struct LabArgs {
     #[arg(long, default_value_t = 1500, value_name = "BYTES",
           value_parser = clap::value_parser!(u32).range(68..=65535))]
     pub mtu: u32,
-    /// Run `linerate serve` in host B [default: if COMMAND is linerate]
-    #[arg(long, conflicts_with = "peer")]
-    pub serve: bool,
-    /// Run this shell command in host B
-    #[arg(long, value_name = "COMMAND")]
+    /// Start no server in host B
+    #[arg(long)]
+    pub no_serve: bool,
+    /// Run this shell command in host B instead of `linerate serve`
+    #[arg(long, value_name = "COMMAND", conflicts_with = "no_serve")]
     pub peer: Option<String>,
     /// Let COMMAND and the peer believe that they run on Linux 4.4
     #[arg(long, hide = true)]
@@ -56,8 +55,8 @@ pub struct LabArgs {
     #[arg(long, hide = true)]
     pub user_namespace: bool,
     /// The command to run in host A
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    pub command: Vec<OsString>,
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
 }
 
 impl LabArgs {
@@ -66,7 +65,7 @@ impl LabArgs {
             self.wire || self.wire_log.is_some() || self.faults.iter().any(Fault::needs_wire);
         let spec = WireSpec {
             seed: self.seed,
-            ..WireSpec::PLAIN
+            ..WireSpec::default()
         };
         LabPlan {
             topology: self.topology,
@@ -85,12 +84,38 @@ impl LabArgs {
             shell.args(["-c", &format!("exec {text}")]);
             return Ok(Some(shell));
         }
-        if self.serve || self.command.first().is_some_and(|program| is_ours(program)) {
-            let mut serve = Command::new(std::env::current_exe()?);
-            serve.arg("serve");
-            return Ok(Some(serve));
+        if self.no_serve {
+            return Ok(None);
         }
-        Ok(None)
+        let mut serve = Command::new(std::env::current_exe()?);
+        serve.arg("serve");
+        Ok(Some(serve))
+    }
+
+    /// What host A runs; without a command the user's shell.
+    fn command(&self, b: &Host) -> io::Result<Command> {
+        let addresses = [("{peer}", b.address(false)), ("{peer6}", b.address(true))];
+        let fill_in = |word: &String| {
+            addresses
+                .iter()
+                .fold(word.clone(), |word, (name, address)| match address {
+                    Some(address) => word.replace(name, &address.to_string()),
+                    None => word,
+                })
+        };
+        let mut command = match self.command.first().map(String::as_str) {
+            None => Command::new(std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())),
+            Some("linerate") => Command::new(std::env::current_exe()?),
+            Some(program) => Command::new(program),
+        };
+        command.args(self.command.iter().skip(1).map(fill_in));
+        for (name, (_, address)) in ["LINERATE_PEER", "LINERATE_PEER6"].iter().zip(addresses) {
+            match address {
+                Some(address) => command.env(name, address.to_string()),
+                None => command.env_remove(name),
+            };
+        }
+        Ok(command)
     }
 }
 
@@ -107,13 +132,16 @@ pub fn run(args: &LabArgs, notes: &mut dyn Write) -> Result<u8, LabError> {
     let _unread = writeln!(notes, "lab: {} on {ground}", args.topology);
     let [a, b] = lab.hosts();
     let mut peer = start_peer(args, b)?;
-    let mut command = peered(&args.command, b)?;
+    let mut command = args.command(b).map_err(cannot("find this program"))?;
     if args.old_kernel {
         seccomp::see_old_kernel(&mut command);
     }
-    let what = format!("run {}", args.command[0].display());
-    let child = a.spawn(command).map_err(|why| LabError::new(&what, why));
-    let status = child.and_then(|mut child| child.wait().map_err(|why| LabError::new(&what, why)));
+    let what = format!("run {}", command.get_program().display());
+    let child = a
+        .spawn(command)
+        .map_err(|why| LabError::measuring(&what, why));
+    let status =
+        child.and_then(|mut child| child.wait().map_err(|why| LabError::measuring(&what, why)));
     if let Some(peer) = &mut peer {
         end(peer);
     }
@@ -124,14 +152,14 @@ pub fn run(args: &LabArgs, notes: &mut dyn Write) -> Result<u8, LabError> {
 }
 
 fn start_peer(args: &LabArgs, b: &Host) -> Result<Option<Child>, LabError> {
-    let Some(mut command) = args.peer().map_err(LabError::at("find this program"))? else {
+    let Some(mut command) = args.peer().map_err(cannot("find this program"))? else {
         return Ok(None);
     };
     if args.old_kernel {
         seccomp::see_old_kernel(&mut command);
     }
     command.stdin(Stdio::null()).stdout(Stdio::null());
-    let mut peer = b.spawn(command).map_err(LabError::at("start the peer"))?;
+    let mut peer = b.spawn(command).map_err(cannot("start the peer"))?;
     wait_until_it_listens(b, &mut peer)?;
     Ok(Some(peer))
 }
@@ -141,20 +169,18 @@ fn start_peer(args: &LabArgs, b: &Host) -> Result<Option<Child>, LabError> {
 fn wait_until_it_listens(b: &Host, peer: &mut Child) -> Result<(), LabError> {
     let end = Instant::now() + PEER_STARTS_WITHIN;
     while Instant::now() < end {
-        if b.enter(is_listening)
-            .map_err(LabError::at("enter host b"))?
-        {
+        if b.enter(is_listening).map_err(cannot("enter host b"))? {
             return Ok(());
         }
         if let Ok(Some(status)) = peer.try_wait() {
-            return Err(LabError::new(
+            return Err(LabError::measuring(
                 "start the peer",
                 format!("it ended with {status}"),
             ));
         }
         thread::sleep(Duration::from_millis(5));
     }
-    Err(LabError::new(
+    Err(LabError::measuring(
         "start the peer",
         "it listens on no port after 10 s",
     ))
@@ -176,39 +202,6 @@ fn end(peer: &mut Child) {
     let _status = peer.wait();
 }
 
-/// The command with `@peer` replaced and the environment set.
-fn peered(words: &[OsString], b: &Host) -> Result<Command, LabError> {
-    let addresses = [("@peer", b.address(false)), ("@peer6", b.address(true))];
-    let replace = |word: &OsString| {
-        let known = addresses.iter().find(|(name, _)| word == OsStr::new(name));
-        known
-            .and_then(|(_, address)| *address)
-            .map_or_else(|| word.clone(), |a| a.to_string().into())
-    };
-    let (program, arguments) = words.split_first().ok_or_else(|| {
-        LabError::new("run a command", "none is given").hint("linerate lab -- COMMAND")
-    })?;
-    let program = match is_ours(program) {
-        true => std::env::current_exe()
-            .map_err(LabError::at("find this program"))?
-            .into(),
-        false => program.clone(),
-    };
-    let mut command = Command::new(program);
-    command.args(arguments.iter().map(replace));
-    for (name, address) in ["LINERATE_PEER", "LINERATE_PEER6"].iter().zip(addresses) {
-        match address.1 {
-            Some(address) => command.env(name, address.to_string()),
-            None => command.env_remove(name),
-        };
-    }
-    Ok(command)
-}
-
-fn is_ours(program: &OsStr) -> bool {
-    program == OsStr::new("linerate")
-}
-
 fn exit_code(status: ExitStatus) -> u8 {
     let code = status
         .code()
@@ -219,9 +212,9 @@ fn exit_code(status: ExitStatus) -> u8 {
 fn examples() -> String {
     let mut text = String::from(
         "Examples:\n  \
-         linerate lab -- linerate udp @peer -b 100M\n  \
-         linerate lab --fault delay=20ms --fault loss=0.1% --peer 'iperf3 -s' -- iperf3 -c @peer\n  \
-         linerate lab --topology route -- sh -c 'ping -c 3 $LINERATE_PEER'\n\n\
+         linerate lab -- linerate udp {peer} -b 100M\n  \
+         linerate lab --fault delay=20ms --fault loss=0.1% --peer 'iperf3 -s' -- iperf3 -c {peer}\n  \
+         linerate lab --topology route -- ping -c 3 {peer}\n\n\
          Faults (with their default values):\n",
     );
     for kind in FAULTS {

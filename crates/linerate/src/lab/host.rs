@@ -10,7 +10,7 @@ use linerate_linux::netns::NetNs;
 use linerate_linux::process::{self, Reader};
 use linerate_linux::sysctl;
 
-use super::LabError;
+use super::{LabError, cannot};
 
 /// A host of the lab.
 #[derive(Debug)]
@@ -43,10 +43,10 @@ impl Host {
         name: &'static str,
         (ipv4, ipv6): (Ipv4Addr, Option<Ipv6Addr>),
     ) -> Result<Self, LabError> {
-        let namespace = NetNs::create().map_err(LabError::at("create a network namespace"))?;
+        let namespace = NetNs::create().map_err(cannot("create a network namespace"))?;
         namespace
             .run(settle)
-            .map_err(LabError::at("enter a network namespace"))?;
+            .map_err(cannot("enter a network namespace"))?;
         let namespace = Some(namespace);
         let treatment = Treatment::default();
         Ok(Self {

@@ -18,7 +18,6 @@
 mod apply;
 mod cable;
 pub mod command;
-mod error;
 mod fault;
 mod ground;
 mod host;
@@ -27,15 +26,19 @@ mod size;
 mod topology;
 mod wire;
 
+use std::fmt;
 use std::path::PathBuf;
 
-pub use error::LabError;
+use crate::error::Failure;
 pub use fault::{FAULTS, Fault, FaultKind, UnknownFault};
 pub use ground::Ground;
 pub use host::Host;
 use nuisance::Nuisance;
 pub use topology::Topology;
 pub use wire::{DirectionReport, Wire, WireReport, WireSpec};
+
+/// Why a lab could not be built.
+pub type LabError = Failure;
 
 /// What to build.
 #[derive(Clone, Debug)]
@@ -66,7 +69,7 @@ impl LabPlan {
     /// The wire that the plan needs, if it needs one.
     fn wire(&self) -> Option<WireSpec> {
         let needed = self.wire_log.is_some() || self.faults.iter().any(Fault::needs_wire);
-        let spec = self.wire.or(needed.then_some(WireSpec::PLAIN))?;
+        let spec = self.wire.or(needed.then(WireSpec::default))?;
         Some(
             self.faults
                 .iter()
@@ -116,7 +119,7 @@ impl Lab {
             }
             (Ground::Loopback { .. }, None) => Ok(topology::loopback()),
             (Ground::Loopback { because }, Some(wish)) => {
-                Err(LabError::new(wish, because).hint(because.remedy()))
+                Err(Failure::measuring(wish, because).hint(because.remedy()))
             }
         }
     }
@@ -145,4 +148,9 @@ impl Lab {
     pub fn close(self) -> Option<WireReport> {
         self.wire.map(Wire::finish)
     }
+}
+
+/// For `map_err`: names what was attempted.
+fn cannot<E: fmt::Display>(what: &'static str) -> impl Fn(E) -> LabError {
+    move |why| Failure::measuring(what, why)
 }

@@ -11,15 +11,19 @@
 //! 2001:2::/48.
 
 use std::fmt;
+use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 use std::str::FromStr;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use linerate_linux::rtnl::{Rtnl, RtnlError};
 use linerate_linux::sysctl;
 
 use super::cable::{self, End};
 use super::host::ETHERNET;
-use super::{Host, Lab, LabError, LabPlan, Wire};
+use super::{Host, Lab, LabError, LabPlan, Wire, cannot};
 
 /// What lies between host A and host B.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,11 +65,13 @@ impl fmt::Display for Topology {
 
 /// The lab on private namespaces, without its faults.
 pub(super) fn build(plan: &LabPlan) -> Result<Lab, LabError> {
-    match plan.topology {
+    let lab = match plan.topology {
         Topology::Pair => pair(plan),
         Topology::Bridge => bridge(plan),
         Topology::Route => route(plan),
-    }
+    }?;
+    wait_for_links(lab.hosts.iter().chain(&lab.device))?;
+    Ok(lab)
 }
 
 /// Both hosts are this machine.
@@ -134,6 +140,31 @@ fn join_device(
     join(End::new(a, ETHERNET), End::new(device, ETHERNET), plan)
 }
 
+/// Until every link between the hosts is in use: the kernel takes a moment after both ends are
+/// up, and swallows what is sent in it.
+fn wait_for_links<'a>(hosts: impl IntoIterator<Item = &'a Host>) -> Result<(), LabError> {
+    let end = Instant::now() + LINKS_UP_WITHIN;
+    for host in hosts {
+        while !host.enter(links_are_up).map_err(cannot("enter a host"))? {
+            if Instant::now() > end {
+                let what = format!("bring the links of host {} up", host.name);
+                return Err(LabError::measuring(what, "they have no carrier"));
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    Ok(())
+}
+
+/// Asks /sys, which is a host's own where it may be mounted; else it cannot be known.
+fn links_are_up() -> bool {
+    [ETHERNET, SECOND].into_iter().all(|interface| {
+        let state = fs::read_to_string(format!("/sys/class/net/{interface}/operstate"));
+        state.is_ok_and(|state| state.trim() == "up")
+            || !Path::new(&format!("/proc/sys/net/ipv4/conf/{interface}")).exists()
+    })
+}
+
 /// By the wire if there is to be one, else by a veth.
 fn join(near: End<'_>, far: End<'_>, plan: &LabPlan) -> Result<Option<Wire>, LabError> {
     match plan.wire() {
@@ -194,7 +225,7 @@ fn forward(device: &Host) -> Result<(), LabError> {
     device
         .enter(forward)
         .and_then(|done| done)
-        .map_err(LabError::at("make the device route"))
+        .map_err(cannot("make the device route"))
 }
 
 fn configure(
@@ -202,12 +233,13 @@ fn configure(
     set: impl FnOnce(&mut Rtnl) -> Result<(), RtnlError> + Send,
 ) -> Result<(), LabError> {
     host.enter(|| set(&mut Rtnl::open()?))
-        .map_err(LabError::at("enter a host"))?
-        .map_err(|why| LabError::new(format!("configure host {}", host.name), why))
+        .map_err(cannot("enter a host"))?
+        .map_err(|why| LabError::measuring(format!("configure host {}", host.name), why))
 }
 
 /// The device's interface towards host B.
 const SECOND: &str = "eth1";
+const LINKS_UP_WITHIN: Duration = Duration::from_secs(5);
 const DEVICE: u8 = 254;
 const IPV4_PREFIX: u8 = 24;
 const IPV6_PREFIX: u8 = 64;

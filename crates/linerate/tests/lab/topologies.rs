@@ -12,30 +12,29 @@ use super::verdict::{Outcome, ensure};
 
 pub(crate) const TESTS: &[Test] = &[
     ("pair_carries_both_families", |ground| {
-        carries(ground, Topology::Pair, None)
+        carries(ground, Topology::Pair, false)
     }),
     ("bridge_carries_both_families", |ground| {
-        carries(ground, Topology::Bridge, None)
+        carries(ground, Topology::Bridge, false)
     }),
     ("route_carries_both_families", |ground| {
-        carries(ground, Topology::Route, None)
+        carries(ground, Topology::Route, false)
     }),
     ("wired_pair_carries_both_families", |ground| {
-        carries(ground, Topology::Pair, WIRE)
+        carries(ground, Topology::Pair, true)
     }),
     ("wired_bridge_carries_both_families", |ground| {
-        carries(ground, Topology::Bridge, WIRE)
+        carries(ground, Topology::Bridge, true)
     }),
     ("wired_route_carries_both_families", |ground| {
-        carries(ground, Topology::Route, WIRE)
+        carries(ground, Topology::Route, true)
     }),
     ("route_takes_a_hop", route_takes_a_hop),
     ("mtu_from_100_to_9000", mtu_from_100_to_9000),
 ];
 
-const WIRE: Option<WireSpec> = Some(WireSpec::PLAIN);
-
-fn carries(ground: &Ground, topology: Topology, wire: Option<WireSpec>) -> Outcome {
+fn carries(ground: &Ground, topology: Topology, wired: bool) -> Outcome {
+    let wire = wired.then(WireSpec::default);
     let lab = open(
         ground,
         &LabPlan {
@@ -78,13 +77,14 @@ fn route_takes_a_hop(ground: &Ground) -> Outcome {
 }
 
 fn mtu_from_100_to_9000(ground: &Ground) -> Outcome {
-    for (mtu_bytes, wire) in [
-        (100, None),
-        (100, WIRE),
-        (1280, WIRE),
-        (9000, None),
-        (9000, WIRE),
+    for (mtu_bytes, wired) in [
+        (100, false),
+        (100, true),
+        (1280, true),
+        (9000, false),
+        (9000, true),
     ] {
+        let wire = wired.then(WireSpec::default);
         let lab = open(
             ground,
             &LabPlan {

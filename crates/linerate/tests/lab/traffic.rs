@@ -3,6 +3,7 @@
 
 use std::io;
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,13 +60,24 @@ pub(crate) fn tcp(a: &Host, b: &Host) -> Outcome<(TcpStream, TcpStream)> {
 }
 
 /// Sends datagrams 1 … `count` of `bytes` from A to B, gently, and returns the numbers that
-/// arrived, in order of arrival. Ends when B has heard nothing for a while.
+/// arrived, in order of arrival. Ends when all is sent and B has heard nothing for a while.
 pub(crate) fn send_numbered(lab: &Lab, count: u64, bytes: usize) -> Outcome<Vec<u64>> {
     let [a, b] = lab.hosts();
     let (sender, receiver) = udp(a, b)?;
     receiver.set_read_timeout(Some(SILENCE))?;
-    let listener = thread::spawn(move || receive_numbers(&receiver));
-    let mut payload = vec![0; bytes.max(16)];
+    let all_sent = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let listener = scope.spawn(|| receive_numbers(&receiver, &all_sent));
+        let sent = send_all(&sender, count, bytes.max(16));
+        all_sent.store(true, Ordering::Release);
+        let arrived = listener.join();
+        sent?;
+        arrived.map_err(|_| Verdict::Failed("the listener panicked".to_owned()))
+    })
+}
+
+fn send_all(sender: &UdpSocket, count: u64, bytes: usize) -> io::Result<()> {
+    let mut payload = vec![0; bytes];
     for number in 1..=count {
         payload[8..16].copy_from_slice(&number.to_be_bytes());
         sender.send(&payload)?;
@@ -73,21 +85,25 @@ pub(crate) fn send_numbered(lab: &Lab, count: u64, bytes: usize) -> Outcome<Vec<
             thread::sleep(Duration::from_micros(500));
         }
     }
-    listener
-        .join()
-        .map_err(|_| Verdict::Failed("the listener panicked".to_owned()))
+    Ok(())
 }
 
-fn receive_numbers(receiver: &UdpSocket) -> Vec<u64> {
+fn receive_numbers(receiver: &UdpSocket, all_sent: &AtomicBool) -> Vec<u64> {
     let mut numbers = Vec::new();
     let mut payload = [0; 65_536];
-    while let Ok(length) = receiver.recv(&mut payload) {
-        let number = payload[..length]
-            .get(8..16)
-            .and_then(|bytes| bytes.try_into().ok());
-        numbers.extend(number.map(u64::from_be_bytes));
+    loop {
+        let complete = all_sent.load(Ordering::Acquire);
+        match receiver.recv(&mut payload) {
+            Ok(length) => {
+                let number = payload[..length]
+                    .get(8..16)
+                    .and_then(|bytes| bytes.try_into().ok());
+                numbers.extend(number.map(u64::from_be_bytes));
+            }
+            Err(_) if complete => return numbers,
+            Err(_) => {}
+        }
     }
-    numbers
 }
 
 /// Writes to a peer that does not read until nothing more is taken; returns the bytes.

@@ -26,19 +26,19 @@ type Chunk = (&'static str, Vec<Record>);
 impl Log {
     pub(super) fn create(path: &Path, spec: &WireSpec) -> Result<Self, LabError> {
         let what = format!("write the wire's log {}", path.display());
-        let file = File::create(path).map_err(|why| LabError::new(&what, why))?;
+        let file = File::create(path).map_err(|why| LabError::measuring(&what, why))?;
         let mut out = BufWriter::new(file);
         writeln!(
             out,
             r#"{{"schema":"linerate.wire-log/1","seed":{}}}"#,
             spec.seed
         )
-        .map_err(|why| LabError::new(&what, why))?;
+        .map_err(|why| LabError::measuring(&what, why))?;
         let (chunks, received) = channel();
         let writer = Builder::new()
             .name("wire-log".to_owned())
             .spawn(move || write_all(received, out))
-            .map_err(|why| LabError::new(&what, why))?;
+            .map_err(|why| LabError::measuring(&what, why))?;
         Ok(Self { chunks, writer })
     }
 

@@ -5,7 +5,6 @@
 //! What the wire loses for reasons of its own (it was too slow, a buffer was full) is counted
 //! apart from what it was told to lose, and reported as its ceiling.
 
-mod impairment;
 mod log;
 mod relay;
 mod report;
@@ -20,7 +19,7 @@ use std::time::Instant;
 
 use linerate_linux::packet::PacketSocket;
 
-use super::LabError;
+use super::{LabError, cannot};
 use log::Log;
 use relay::Relay;
 pub use report::{DirectionReport, WireReport};
@@ -67,13 +66,13 @@ impl Wire {
                 from,
                 to,
                 began,
-                impairment: spec.impairment(number),
+                impairment: spec.direction(number),
                 frame_bytes_max: ports.frame_bytes_max,
                 log: wire.log.as_ref().map(|log| log.direction(name)),
                 stop: Arc::clone(&wire.stop),
             };
             wire.relays
-                .push(relay.spawn().map_err(LabError::at("start the wire"))?);
+                .push(relay.spawn().map_err(cannot("start the wire"))?);
         }
         Ok(wire)
     }

@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use linerate_linux::clock;
 use linerate_linux::packet::{FrameBatch, PacketSocket};
+use linerate_method::impair::{DropReason, Fate, Wire};
 
-use super::impairment::{Fate, Impairment, Reason};
 use super::log::{DirectionLog, Entry};
 use super::report::DirectionReport;
 use super::store::Store;
@@ -23,7 +23,7 @@ pub(super) struct Relay {
     pub from: Arc<PacketSocket>,
     pub to: Arc<PacketSocket>,
     pub began: Instant,
-    pub impairment: Impairment,
+    pub impairment: Wire,
     pub frame_bytes_max: usize,
     pub log: Option<DirectionLog>,
     pub stop: Arc<AtomicBool>,
@@ -116,32 +116,26 @@ impl Line {
         }
     }
 
-    fn lose(&mut self, reason: Reason) -> Entry {
+    fn lose(&mut self, reason: DropReason) -> Entry {
         let (count, why) = match reason {
-            Reason::Loss => (&mut self.report.lost, "loss"),
-            Reason::Burst => (&mut self.report.lost_in_bursts, "burst"),
-            Reason::Queue => (&mut self.report.lost_at_queue, "queue"),
+            DropReason::Loss => (&mut self.report.lost, "loss"),
+            DropReason::BurstLoss => (&mut self.report.lost_in_bursts, "burst"),
+            DropReason::Fifo => (&mut self.report.lost_at_queue, "queue"),
         };
         *count += 1;
         Entry::lost(why)
     }
 
-    /// Flips one bit behind the network header, into `scratch`; other than IP is left alone.
-    fn corrupt(&mut self, frame: &[u8], bit: u32) -> bool {
-        let header = match frame.get(12..14) {
-            Some([0x08, 0x00]) => ETHERNET_BYTES + 20,
-            Some([0x86, 0xdd]) => ETHERNET_BYTES + 40,
-            _ => return false,
-        };
-        let Some(bits) = frame.len().checked_sub(header).map(|bytes| bytes * 8) else {
-            return false;
-        };
-        if bits == 0 || frame.len() > self.scratch.len() {
+    /// Flips that bit, into `scratch`. What is not IP is spared: a wrong ARP would poison the
+    /// hosts for longer than a frame.
+    fn corrupt(&mut self, frame: &[u8], bit: u64) -> bool {
+        let is_ip = matches!(frame.get(12..14), Some([0x08, 0x00] | [0x86, 0xdd]));
+        let byte = (bit / 8) as usize;
+        if !is_ip || byte >= frame.len() || frame.len() > self.scratch.len() {
             return false;
         }
-        let bit = bit as usize % bits;
         self.scratch[..frame.len()].copy_from_slice(frame);
-        self.scratch[header + bit / 8] ^= 1 << (bit % 8);
+        self.scratch[byte] ^= 1 << (bit % 8);
         true
     }
 
@@ -177,7 +171,6 @@ fn send(to: &PacketSocket, frame: &[u8], report: &mut DirectionReport) -> bool {
     sent
 }
 
-const ETHERNET_BYTES: usize = 14;
 const BATCH: usize = 32;
 /// Memory for frames under way, in each direction; the kernel gives it page by page.
 const STORE_BYTES: usize = 64 << 20;
