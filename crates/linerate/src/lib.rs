@@ -7,3 +7,4 @@ pub mod engine;
 pub mod error;
 pub mod exit;
 pub mod lab;
+pub mod store;

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The run directory: `run.json`, `samples.jsonl`, `latency.hlog` (see `docs/run-directory.md`).
+//!
+//! Storing never fails a measurement. Where nothing can be written (read-only root, full disk, no
+//! HOME) the store says why and swallows the rest. `run.json` is replaced by rename, so a run that
+//! is cut off at any moment is valid and marked partial.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use linerate_model::output::{Output, Phase};
+use linerate_model::run::Run;
+use linerate_model::sample::Sample;
+
+/// Where runs go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// This very directory (`-o DIR`); a number is appended when it holds a run already.
+    Directory(PathBuf),
+    /// Nowhere, for this reason.
+    Nowhere(String),
+    /// A new directory under this one.
+    Runs(PathBuf),
+}
+
+impl Place {
+    /// `-o DIR`, else `${XDG_STATE_HOME:-~/.local/state}/linerate/runs`.
+    #[must_use]
+    pub fn chosen(directory: Option<&Path>) -> Self {
+        match directory {
+            Some(directory) => Self::Directory(directory.to_owned()),
+            None => Self::default_of(&|name| std::env::var_os(name).map(PathBuf::from)),
+        }
+    }
+
+    /// Relative paths in the variables are ignored, as the XDG specification demands.
+    fn default_of(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Self {
+        let absolute = |name| variable(name).filter(|path| path.is_absolute());
+        let home = || absolute("HOME").map(|home| home.join(".local/state"));
+        match absolute("XDG_STATE_HOME").or_else(home) {
+            Some(state) => Self::Runs(state.join("linerate/runs")),
+            None => Self::Nowhere("neither XDG_STATE_HOME nor HOME is set".to_owned()),
+        }
+    }
+}
+
+/// Whether there is a run on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// All that was given is there.
+    Stored(PathBuf),
+    /// Not, or not all of it.
+    NotStored {
+        /// The operation and what the system said.
+        why: String,
+        /// The directory with what was written before, if any.
+        partial: Option<PathBuf>,
+    },
+}
+
+impl Location {
+    /// The directory, when everything is in it: the `run_dir` of the document.
+    #[must_use]
+    pub fn run_dir(&self) -> Option<String> {
+        match self {
+            Self::Stored(directory) => Some(directory.display().to_string()),
+            Self::NotStored { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stored(directory) => write!(f, "stored in {}", directory.display()),
+            Self::NotStored { why, partial: None } => write!(f, "not stored: {why}"),
+            Self::NotStored {
+                why,
+                partial: Some(directory),
+            } => write!(f, "not stored: {why}; a part is in {}", directory.display()),
+        }
+    }
+}
+
+/// What is known when a run begins.
+#[derive(Debug, Clone)]
+pub struct Beginning<'a> {
+    /// The command: `check`, `udp` …
+    pub kind: &'a str,
+    /// The command line.
+    pub command: &'a [String],
+    /// Whom it measures against; becomes a part of the directory's name.
+    pub peer: &'a str,
+    /// Option names and values, defaults filled in.
+    pub plan: BTreeMap<String, String>,
+    /// The wall clock.
+    pub started: Timestamp,
+}
+
+/// A run that is being written.
+#[derive(Debug)]
+pub struct Store {
+    location: Location,
+    run: Run,
+    samples: Option<File>,
+}
+
+impl Store {
+    /// Makes the directory and writes `run.json`, marked partial.
+    #[must_use]
+    pub fn open(place: &Place, beginning: &Beginning<'_>) -> Self {
+        let mut run = Run::begin(beginning.kind, env!("CARGO_PKG_VERSION"), beginning.command);
+        run.started = rfc3339(beginning.started);
+        run.clock_trusted = clock_trusted(beginning.started);
+        run.plan.clone_from(&beginning.plan);
+        let mut store = Self {
+            location: not_stored(String::new(), None),
+            run,
+            samples: None,
+        };
+        match make_directory(place, beginning) {
+            Ok(directory) => {
+                store.location = Location::Stored(directory);
+                store.write_run();
+            }
+            Err(why) => store.location = not_stored(why, None),
+        }
+        store
+    }
+
+    /// A store that keeps nothing, for commands that measure nothing.
+    #[must_use]
+    pub fn nowhere(why: &str) -> Self {
+        Self {
+            location: not_stored(why.to_owned(), None),
+            run: Run::default(),
+            samples: None,
+        }
+    }
+
+    /// Whether all went well so far.
+    #[must_use]
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Appends a line to `samples.jsonl`, at once.
+    pub fn sample(&mut self, sample: &Sample) {
+        let line = serde_json::to_string(sample).map_err(io::Error::from);
+        self.attempt(SAMPLES, |store, path| {
+            if store.samples.is_none() {
+                store.samples = Some(append(path)?);
+            }
+            match &mut store.samples {
+                Some(file) => file.write_all(format!("{}\n", line?).as_bytes()),
+                None => Ok(()),
+            }
+        });
+    }
+
+    /// Appends a histogram of round-trip times, `(upper bound ns, count)`, to `latency.hlog`.
+    pub fn latency(&mut self, phase: Phase, histogram: &[(u64, u64)]) {
+        self.attempt(LATENCY, |_, path| {
+            let fresh = !path.exists();
+            let mut text = String::from(if fresh { LATENCY_HEADER } else { "" });
+            for (upper_ns, count) in histogram {
+                text.push_str(&format!("{} {upper_ns} {count}\n", phase_name(phase)));
+            }
+            append(path)?.write_all(text.as_bytes())
+        });
+    }
+
+    /// Writes the results as they are now, still marked partial.
+    pub fn checkpoint(&mut self, output: &Output) {
+        self.run.record(output);
+        self.run.partial = true;
+        self.write_run();
+    }
+
+    /// Writes the results for good.
+    pub fn finish(&mut self, output: &Output) -> &Location {
+        self.attempt(SAMPLES, |store, _| match store.samples.take() {
+            Some(file) => file.sync_all(),
+            None => Ok(()),
+        });
+        self.run.record(output);
+        self.write_run();
+        &self.location
+    }
+
+    fn write_run(&mut self) {
+        self.attempt(RUN, |store, path| {
+            let text = serde_json::to_string_pretty(&store.run)?;
+            replace(path, &format!("{text}\n"))
+        });
+    }
+
+    /// Does `write` on a file of the run; the first failure ends the storing.
+    fn attempt(&mut self, name: &str, write: impl FnOnce(&mut Self, &Path) -> io::Result<()>) {
+        let Location::Stored(directory) = &self.location else {
+            return;
+        };
+        let directory = directory.clone();
+        let path = directory.join(name);
+        if let Err(error) = write(self, &path) {
+            let why = format!("cannot write {}: {error}", path.display());
+            self.samples = None;
+            self.location = not_stored(
+                why,
+                Some(directory).filter(|directory| directory.join(RUN).exists()),
+            );
+        }
+    }
+}
+
+/// Reads a run. A damaged line of the samples is left out: it costs a sample, not the run.
+///
+/// # Errors
+/// `run.json` is missing, unreadable, or no run.
+pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
+    let run: Run = serde_json::from_str(&fs::read_to_string(directory.join(RUN))?)?;
+    let lines = fs::read(directory.join(SAMPLES)).unwrap_or_default();
+    let lines = lines.split(|byte| *byte == b'\n');
+    let samples = lines.filter_map(|line| serde_json::from_slice(line).ok());
+    Ok((run, samples.collect()))
+}
+
+/// A wall clock that reads a year before 2020 was never set: the board has no battery.
+#[must_use]
+pub fn clock_trusted(now: Timestamp) -> bool {
+    now.as_second() >= START_OF_2020
+}
+
+/// RFC 3339, UTC, whole seconds.
+#[must_use]
+pub fn rfc3339(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// A directory of its own: no run ever shares or replaces another's.
+fn make_directory(place: &Place, beginning: &Beginning<'_>) -> Result<PathBuf, String> {
+    let wanted = match place {
+        Place::Directory(directory) => directory.clone(),
+        Place::Nowhere(why) => return Err(why.clone()),
+        Place::Runs(runs) => runs.join(directory_name(beginning)),
+    };
+    let cannot = |error| format!("cannot make {}: {error}", wanted.display());
+    if let Some(parent) = wanted.parent() {
+        fs::create_dir_all(parent).map_err(cannot)?;
+    }
+    let adoptable = matches!(place, Place::Directory(_));
+    for number in 1..=MOST_NAMESAKES {
+        let candidate = numbered(&wanted, number);
+        match fs::create_dir(&candidate) {
+            Ok(()) => return Ok(candidate),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(cannot(error));
+            }
+            Err(_) if adoptable && candidate.is_dir() && !candidate.join(RUN).exists() => {
+                return Ok(candidate);
+            }
+            Err(_) => {}
+        }
+    }
+    Err(format!(
+        "{} and {MOST_NAMESAKES} of its name exist",
+        wanted.display()
+    ))
+}
+
+fn numbered(directory: &Path, number: u32) -> PathBuf {
+    match number {
+        1 => directory.to_owned(),
+        number => {
+            let mut name = directory.as_os_str().to_owned();
+            name.push(format!("-{number}"));
+            name.into()
+        }
+    }
+}
+
+/// `<time>-<command>-<peer>`, without anything that a shell or a file system minds.
+fn directory_name(beginning: &Beginning<'_>) -> String {
+    let time = beginning.started.strftime("%Y%m%dT%H%M%SZ");
+    let plain = |c: char| {
+        let harmless = c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+        if harmless { c } else { '-' }
+    };
+    let peer: String = beginning.peer.chars().take(64).map(plain).collect();
+    format!("{time}-{}-{peer}", beginning.kind)
+}
+
+/// Old or new content, never a part of either.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let next = path.with_extension("json.next");
+    let mut file = File::create(&next)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&next, path)?;
+    match path.parent() {
+        // Not every file system can; the rename itself has been done.
+        Some(directory) => File::open(directory)?.sync_all().or(Ok(())),
+        None => Ok(()),
+    }
+}
+
+fn append(path: &Path) -> io::Result<File> {
+    File::options().append(true).create(true).open(path)
+}
+
+fn not_stored(why: String, partial: Option<PathBuf>) -> Location {
+    Location::NotStored { why, partial }
+}
+
+fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Idle => "idle",
+        Phase::Up => "up",
+        Phase::Down => "down",
+        Phase::Both => "both",
+    }
+}
+
+const RUN: &str = "run.json";
+const SAMPLES: &str = "samples.jsonl";
+const LATENCY: &str = "latency.hlog";
+const LATENCY_HEADER: &str =
+    "# linerate.latency/1: phase, upper bound of the round-trip time in ns, count\n";
+/// Runs of one name: as many as a clock that stands at 1970 may make.
+const MOST_NAMESAKES: u32 = 10_000;
+/// 2020-01-01T00:00:00Z.
+const START_OF_2020: i64 = 1_577_836_800;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs in directories that exist, that cannot, and on a disk that is full.
+
+use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use linerate_model::output::Test;
+
+use super::*;
+
+/// A directory that is removed with its content.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path =
+            std::env::temp_dir().join(format!("linerate-store-{}-{number}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn beginning(started_s: i64) -> Beginning<'static> {
+    Beginning {
+        kind: "udp",
+        command: &[],
+        peer: "[2001:2::1]/x",
+        plan: BTreeMap::from([("duration".to_owned(), "10".to_owned())]),
+        started: Timestamp::from_second(started_s).unwrap(),
+    }
+}
+
+fn sample(t_ns: u64) -> Sample {
+    Sample {
+        t_ns,
+        source: "/proc/net/snmp".to_owned(),
+        counters: BTreeMap::from([("Udp.InErrors".to_owned(), t_ns)]),
+        ..Sample::default()
+    }
+}
+
+fn output() -> Output {
+    Output {
+        duration_s: 1.5,
+        tests: vec![Test::default()],
+        ..Output::new("udp", "0.1.0")
+    }
+}
+
+fn directory(store: &Store) -> PathBuf {
+    match store.location() {
+        Location::Stored(directory) => directory.clone(),
+        other => panic!("{other}"),
+    }
+}
+
+fn why(store: &Store) -> (String, Option<PathBuf>) {
+    match store.location() {
+        Location::NotStored { why, partial } => (why.clone(), partial.clone()),
+        Location::Stored(directory) => panic!("stored in {}", directory.display()),
+    }
+}
+
+#[test]
+fn a_run_is_read_back_as_written() {
+    let scratch = Scratch::new();
+    let mut store = Store::open(
+        &Place::Runs(scratch.0.join("a/b")),
+        &beginning(1_795_244_700),
+    );
+    store.sample(&sample(1));
+    store.sample(&sample(2));
+    store.latency(Phase::Idle, &[(1000, 3)]);
+    store.latency(Phase::Up, &[(2000, 4), (4000, 1)]);
+    store.finish(&output());
+    let directory = directory(&store);
+    assert_eq!(
+        directory,
+        scratch.0.join("a/b/20261121T070500Z-udp--2001-2--1--x")
+    );
+    let (run, samples) = read(&directory).unwrap();
+    assert!(!run.partial && run.clock_trusted);
+    assert_eq!(run.started, "2026-11-21T07:05:00Z");
+    assert_eq!(run.plan["duration"], "10");
+    assert_eq!(run.tests, output().tests);
+    assert_eq!(samples, [sample(1), sample(2)]);
+    let latency = fs::read_to_string(directory.join("latency.hlog")).unwrap();
+    assert_eq!(
+        latency,
+        format!("{LATENCY_HEADER}idle 1000 3\nup 2000 4\nup 4000 1\n")
+    );
+    let names = fs::read_dir(&directory).unwrap();
+    assert_eq!(names.count(), 3, "nothing temporary is left");
+}
+
+#[test]
+fn an_interrupted_run_is_valid_and_partial() {
+    let scratch = Scratch::new();
+    let mut store = Store::open(&Place::Runs(scratch.0.clone()), &beginning(1_795_244_700));
+    store.sample(&sample(1));
+    let directory = directory(&store);
+    drop(store);
+    fs::OpenOptions::new()
+        .append(true)
+        .open(directory.join("samples.jsonl"))
+        .and_then(|mut file| file.write_all(b"{\"t_ns\":2,\"sour"))
+        .unwrap();
+    let (run, samples) = read(&directory).unwrap();
+    assert!(run.partial);
+    assert_eq!(run.duration_s, None);
+    assert_eq!(samples, [sample(1)]);
+}
+
+#[test]
+fn a_checkpoint_keeps_results_and_stays_partial() {
+    let scratch = Scratch::new();
+    let mut store = Store::open(&Place::Runs(scratch.0.clone()), &beginning(1_795_244_700));
+    store.checkpoint(&output());
+    let (run, _) = read(&directory(&store)).unwrap();
+    assert!(run.partial);
+    assert_eq!(run.tests.len(), 1);
+}
+
+#[test]
+fn runs_of_one_second_and_of_a_clock_at_1970_have_their_own_directories() {
+    let scratch = Scratch::new();
+    let place = Place::Runs(scratch.0.clone());
+    let stores = [12, 12, 12].map(|second| Store::open(&place, &beginning(second)));
+    let names = stores.each_ref().map(directory);
+    let first = scratch.0.join("19700101T000012Z-udp--2001-2--1--x");
+    assert_eq!(
+        names,
+        [first.clone(), numbered(&first, 2), numbered(&first, 3)]
+    );
+    assert!(!read(&names[0]).unwrap().0.clock_trusted);
+}
+
+#[test]
+fn a_named_directory_is_used_unless_it_holds_a_run() {
+    let scratch = Scratch::new();
+    let place = Place::Directory(scratch.0.join("mine"));
+    fs::create_dir(scratch.0.join("mine")).unwrap();
+    fs::write(scratch.0.join("mine/notes"), "").unwrap();
+    let first = Store::open(&place, &beginning(0));
+    let second = Store::open(&place, &beginning(0));
+    assert_eq!(directory(&first), scratch.0.join("mine"));
+    assert_eq!(directory(&second), scratch.0.join("mine-2"));
+}
+
+#[test]
+fn nothing_can_be_made_in_proc_or_below_a_file() {
+    let scratch = Scratch::new();
+    fs::write(scratch.0.join("file"), "").unwrap();
+    for parent in [PathBuf::from("/proc/linerate"), scratch.0.join("file")] {
+        let mut store = Store::open(&Place::Runs(parent.clone()), &beginning(0));
+        store.sample(&sample(1));
+        store.finish(&output());
+        let (why, partial) = why(&store);
+        assert!(
+            why.starts_with(&format!("cannot make {}", parent.display())),
+            "{why}"
+        );
+        assert_eq!(partial, None);
+        assert_eq!(store.location().run_dir(), None);
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_leaves_a_valid_partial_run() {
+    let scratch = Scratch::new();
+    let place = Place::Directory(scratch.0.clone());
+    symlink("/dev/full", scratch.0.join("samples.jsonl")).unwrap();
+    let mut store = Store::open(&place, &beginning(0));
+    store.sample(&sample(1));
+    let told = why(&store);
+    store.sample(&sample(2));
+    store.finish(&output());
+    assert_eq!(why(&store), told, "the first reason stands");
+    assert!(
+        told.0.contains("samples.jsonl: No space left on device"),
+        "{}",
+        told.0
+    );
+    assert_eq!(told.1.as_deref(), Some(scratch.0.as_path()));
+    fs::remove_file(scratch.0.join("samples.jsonl")).unwrap();
+    assert!(read(&scratch.0).unwrap().0.partial);
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_says_so() {
+    let scratch = Scratch::new();
+    symlink("/dev/full", scratch.0.join("run.json.next")).unwrap();
+    let store = Store::open(&Place::Directory(scratch.0.clone()), &beginning(0));
+    let text = store.location().to_string();
+    assert!(text.starts_with("not stored: cannot write "), "{text}");
+    assert!(text.contains("No space left on device"), "{text}");
+    assert!(!text.contains("a part is in"), "{text}");
+}
+
+#[test]
+fn a_disk_that_is_full_at_the_end_keeps_the_beginning() {
+    let scratch = Scratch::new();
+    let mut store = Store::open(&Place::Directory(scratch.0.clone()), &beginning(0));
+    symlink("/dev/full", scratch.0.join("run.json.next")).unwrap();
+    store.finish(&output());
+    assert!(why(&store).0.contains("run.json: No space left on device"));
+    assert!(read(&scratch.0).unwrap().0.partial);
+}
+
+#[test]
+fn the_default_place_follows_the_xdg_rules() {
+    let place = |variables: &'static [(&str, &str)]| {
+        Place::default_of(&|name| {
+            let variable = variables.iter().find(|(known, _)| *known == name);
+            variable.map(|(_, value)| PathBuf::from(value))
+        })
+    };
+    let runs = |path: &str| Place::Runs(PathBuf::from(path));
+    assert_eq!(
+        place(&[("HOME", "/root")]),
+        runs("/root/.local/state/linerate/runs")
+    );
+    assert_eq!(
+        place(&[("HOME", "/root"), ("XDG_STATE_HOME", "/var/state")]),
+        runs("/var/state/linerate/runs")
+    );
+    assert_eq!(
+        place(&[("HOME", "/root"), ("XDG_STATE_HOME", "relative")]),
+        runs("/root/.local/state/linerate/runs")
+    );
+    let nowhere = Place::Nowhere("neither XDG_STATE_HOME nor HOME is set".to_owned());
+    assert_eq!(place(&[]), nowhere);
+    assert_eq!(place(&[("HOME", "")]), nowhere);
+}
