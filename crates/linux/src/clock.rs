@@ -47,6 +47,44 @@ pub fn sleep_until_ns(deadline_ns: u64, spin_ns: u64) -> u64 {
     }
 }
 
+/// Waits for deadlines with as little spinning as this machine's wake-ups need.
+///
+/// It spins as long as recent sleeps overslept, never longer than the limit: a machine that wakes on time does not spin.
+#[derive(Debug, Clone, Copy)]
+pub struct Sleeper {
+    spin_ns: u64,
+    limit_ns: u64,
+}
+
+impl Sleeper {
+    /// Never spins longer than `limit_ns` for one deadline (50 µs is plenty; 0: only sleeps).
+    #[must_use]
+    pub fn new(limit_ns: u64) -> Self {
+        Self {
+            spin_ns: limit_ns / 2,
+            limit_ns,
+        }
+    }
+
+    /// Waits until `deadline_ns` of [`monotonic_ns`] and returns the time it is then.
+    pub fn until(&mut self, deadline_ns: u64) -> u64 {
+        let wake_ns = deadline_ns.saturating_sub(self.spin_ns);
+        if monotonic_ns() < wake_ns {
+            let woken_ns = sleep_until_ns(wake_ns, 0);
+            self.note(woken_ns - wake_ns);
+        }
+        sleep_until_ns(deadline_ns, u64::MAX)
+    }
+
+    /// Follows a later wake-up at once, and forgets it over the next dozens.
+    fn note(&mut self, overslept_ns: u64) {
+        let faded = self.spin_ns - self.spin_ns / 32;
+        self.spin_ns = faded
+            .max(overslept_ns + overslept_ns / 8)
+            .min(self.limit_ns);
+    }
+}
+
 /// Lets this thread's sleeps end when due instead of up to 50 µs later (`PR_SET_TIMERSLACK` of 1 ns).
 pub fn precise_sleep() {
     // Refusal (a seccomp filter) costs precision only, which the reported lateness shows.
@@ -117,6 +155,17 @@ mod tests {
             let deadline = monotonic_ns() + 300_000;
             assert!(sleep_until_ns(deadline, spin_ns) >= deadline);
         }
+    }
+
+    #[test]
+    fn a_sleeper_spins_only_as_long_as_wake_ups_are_late() {
+        let mut sleeper = Sleeper::new(50_000);
+        let deadline = monotonic_ns() + 300_000;
+        assert!(sleeper.until(deadline) >= deadline);
+        sleeper.note(1_000_000);
+        assert_eq!(sleeper.spin_ns, 50_000);
+        (0..200).for_each(|_| sleeper.note(4_000));
+        assert_eq!(sleeper.spin_ns, 4_500);
     }
 
     #[test]

@@ -180,7 +180,8 @@ fn set(socket: &Socket, ipv6: bool, options: &Options) -> io::Result<()> {
         )?;
     }
     if let Some(timeout) = options.dead_peer_timeout {
-        notice_dead_peer(socket, timeout)?;
+        // Without them a vanished peer is noticed by the engine's own time-outs, only later.
+        let _ = notice_dead_peer(socket, timeout);
     }
     if let Some(rate) = options.max_pacing_bytes_per_second {
         sockopt::set_bytes(

@@ -35,6 +35,25 @@ fn every_mode_delivers_the_same_datagrams_in_order() {
 }
 
 #[test]
+fn lingering_takes_the_same_datagrams_in_fewer_batches() {
+    let (mut sender, receiver) = pair("127.0.0.1", 300, 1, TxMode::Plain, RxMode::Mmsg);
+    let linger = Duration::from_millis(1);
+    let config = ReceiverConfig {
+        linger,
+        ..ReceiverConfig::new(300, 64, RxMode::Mmsg)
+    };
+    let mut receiver = Receiver::new(receiver_fd(&receiver), config).unwrap();
+    let sending = std::thread::spawn(move || {
+        for index in 0..600 {
+            number(&mut sender, index, 1);
+            assert_eq!(sender.send(0..1).accepted, 1);
+        }
+    });
+    assert_eq!(collect(&mut receiver, 0, 600), 600);
+    sending.join().unwrap();
+}
+
+#[test]
 fn an_old_kernel_is_survived_and_visible() {
     if std::env::var_os("LINERATE_TEST_OLD_KERNEL").is_none() {
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
