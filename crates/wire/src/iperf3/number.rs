@@ -12,11 +12,11 @@ pub(super) fn unsigned(value: &Value) -> Option<u64> {
         .or_else(|| value.as_f64().and_then(unsigned_from_float))
 }
 
-/// An integer, written in any form; `None` if it is none.
+/// An integer, written in any form; `None` if it is none. Some versions write -1 as 2^64 - 1 (3.12 in UDP results).
 pub(super) fn signed(value: &Value) -> Option<i64> {
-    value
-        .as_i64()
-        .or_else(|| value.as_f64().and_then(signed_from_float))
+    let wrapped = || value.as_u64().map(u64::cast_signed);
+    let float = || value.as_f64().and_then(signed_from_float);
+    value.as_i64().or_else(wrapped).or_else(float)
 }
 
 #[expect(
@@ -25,14 +25,16 @@ pub(super) fn signed(value: &Value) -> Option<i64> {
     reason = "the range was checked"
 )]
 fn unsigned_from_float(number: f64) -> Option<u64> {
-    (0.0..18_446_744_073_709_551_616.0)
-        .contains(&number)
-        .then_some(number as u64)
+    (0.0..TWO_TO_64).contains(&number).then_some(number as u64)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
 fn signed_from_float(number: f64) -> Option<i64> {
-    (number.abs() < 9_223_372_036_854_775_808.0).then_some(number as i64)
+    match number.abs() {
+        ..TWO_TO_63 => Some(number as i64),
+        TWO_TO_64 if number > 0.0 => Some(-1),
+        _ => None,
+    }
 }
 
 pub(super) fn optional_unsigned<'de, D: Deserializer<'de>>(
@@ -94,5 +96,35 @@ pub(super) fn required_float<'de, D: Deserializer<'de>>(input: D) -> Result<f64,
         value => value
             .as_f64()
             .ok_or_else(|| serde::de::Error::custom("expected a number")),
+    }
+}
+
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(text: &str) -> (Option<i64>, Option<u64>) {
+        let value: Value = serde_json::from_str(text).unwrap();
+        (signed(&value), unsigned(&value))
+    }
+
+    #[test]
+    fn every_form_of_an_integer_is_read() {
+        assert_eq!(both("7"), (Some(7), Some(7)));
+        assert_eq!(both("-7"), (Some(-7), None));
+        assert_eq!(both("1e+10"), (Some(10_000_000_000), Some(10_000_000_000)));
+        assert_eq!(both("-1.0"), (Some(-1), None));
+        assert_eq!(both("18446744073709551615"), (Some(-1), Some(u64::MAX)));
+        assert_eq!(both("1.8446744073709552e+19"), (Some(-1), None));
+    }
+
+    #[test]
+    fn what_is_no_integer_is_none() {
+        for text in ["1e300", "-1e300", "\"1\"", "null", "true", "[]"] {
+            assert_eq!(both(text), (None, None), "{text}");
+        }
     }
 }

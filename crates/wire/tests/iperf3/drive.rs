@@ -31,6 +31,8 @@ pub(crate) fn results(streams: u32) -> Results {
 pub(crate) struct Client {
     pub(crate) session: ClientSession,
     pub(crate) events: Vec<ClientEvent>,
+    /// Whether the client ends the test as soon as it runs.
+    pub(crate) ends_test: bool,
     streams: u32,
     extended: bool,
 }
@@ -40,6 +42,7 @@ impl Client {
         Self {
             session: ClientSession::new(&cookie(), params.clone(), Timeouts::default(), 0),
             events: Vec::new(),
+            ends_test: true,
             streams: u32::try_from(params.streams_total()).unwrap(),
             extended: params.linerate.is_some(),
         }
@@ -58,7 +61,7 @@ impl Client {
     fn react(&mut self) {
         while let Some(event) = self.session.poll_event() {
             match &event {
-                ClientEvent::Running => {
+                ClientEvent::Running if self.ends_test => {
                     self.session.end_test(0);
                     if self.extended {
                         self.session.agent(&json!({"type": "final", "sent": [10]}));

@@ -5,3 +5,4 @@
 mod conversations;
 mod drive;
 mod refusals;
+mod transcripts;
