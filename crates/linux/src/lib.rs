@@ -2,6 +2,7 @@
 //! Everything this program asks of Linux: sockets, clocks, signals, netlink, ethtool and `/proc`.
 //! All `unsafe` of the workspace is in this crate.
 
+pub mod buffer_limit;
 pub mod clock;
 pub mod cpu;
 pub mod ethtool_features;

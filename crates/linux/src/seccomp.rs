@@ -19,14 +19,24 @@ pub fn see_old_kernel(command: &mut Command) {
     unsafe { command.pre_exec(install) };
 }
 
-/// One refusal: this system call, with these low halves of arguments, fails so.
-struct Refuse {
-    call: libc::c_long,
-    arguments: Vec<(u32, u32)>,
-    errno: i32,
+/// One rule: this system call, with these low halves of arguments, is answered so.
+pub(crate) struct Rule {
+    pub call: libc::c_long,
+    pub arguments: Vec<(u32, u32)>,
+    pub answer: u32,
 }
 
-fn old_kernel() -> Vec<Refuse> {
+impl Rule {
+    fn refuse(call: libc::c_long, arguments: Vec<(u32, u32)>, errno: i32) -> Self {
+        Self {
+            call,
+            arguments,
+            answer: ERRNO | errno as u32,
+        }
+    }
+}
+
+fn old_kernel() -> Vec<Rule> {
     let options = [
         (libc::SOL_UDP, 103, "UDP_SEGMENT, 4.18"),
         (libc::SOL_UDP, 104, "UDP_GRO, 5.0"),
@@ -39,24 +49,18 @@ fn old_kernel() -> Vec<Refuse> {
         (libc::SOL_SOCKET, 67, "SO_SNDTIMEO_NEW, 5.1"),
         (libc::SOL_PACKET, 23, "PACKET_IGNORE_OUTGOING, 4.20"),
     ];
-    let options = options.into_iter().map(|(level, option, _since)| Refuse {
-        call: libc::SYS_setsockopt,
-        arguments: vec![(1, level as u32), (2, option)],
-        errno: libc::ENOPROTOOPT,
+    let options = options.into_iter().map(|(level, option, _since)| {
+        let arguments = vec![(1, level as u32), (2, option)];
+        Rule::refuse(libc::SYS_setsockopt, arguments, libc::ENOPROTOOPT)
     });
-    let generic_netlink = Refuse {
-        call: libc::SYS_socket,
-        arguments: vec![
-            (0, libc::AF_NETLINK as u32),
-            (2, libc::NETLINK_GENERIC as u32),
-        ],
-        errno: libc::EPROTONOSUPPORT,
-    };
-    let calls = NEWER_CALLS.iter().map(|&call| Refuse {
-        call,
-        arguments: Vec::new(),
-        errno: libc::ENOSYS,
-    });
+    let generic = vec![
+        (0, libc::AF_NETLINK as u32),
+        (2, libc::NETLINK_GENERIC as u32),
+    ];
+    let generic_netlink = Rule::refuse(libc::SYS_socket, generic, libc::EPROTONOSUPPORT);
+    let calls = NEWER_CALLS
+        .iter()
+        .map(|&call| Rule::refuse(call, Vec::new(), libc::ENOSYS));
     options.chain([generic_netlink]).chain(calls).collect()
 }
 
@@ -79,24 +83,24 @@ const NEWER_CALLS: &[libc::c_long] = &[
     441, // epoll_pwait2
 ];
 
-/// Foreign architecture: allowed. Else the refusals in turn, then allowed.
-fn program(refusals: &[Refuse]) -> Vec<libc::sock_filter> {
+/// Foreign architecture: allowed. Else the rules in turn, then allowed.
+pub(crate) fn program(rules: &[Rule]) -> Vec<libc::sock_filter> {
     let mut code = vec![
         load(ARCH_OFFSET),
         jump_if_equal(NATIVE_ARCH, 1, 0),
         answer(ALLOW),
     ];
-    for refusal in refusals {
-        code.extend(refuse(refusal));
+    for rule in rules {
+        code.extend(decide(rule));
     }
     code.push(answer(ALLOW));
     code
 }
 
-/// A comparison that fails jumps over the rest of its refusal.
-fn refuse(refusal: &Refuse) -> Vec<libc::sock_filter> {
-    let call = (NUMBER_OFFSET, refusal.call as u32);
-    let arguments = refusal
+/// A comparison that fails jumps over the rest of its rule.
+fn decide(rule: &Rule) -> Vec<libc::sock_filter> {
+    let call = (NUMBER_OFFSET, rule.call as u32);
+    let arguments = rule
         .arguments
         .iter()
         .map(|&(n, value)| (argument_offset(n), value));
@@ -107,7 +111,7 @@ fn refuse(refusal: &Refuse) -> Vec<libc::sock_filter> {
         code.push(load(offset));
         code.push(jump_if_equal(value, 0, (2 * left + 1) as u8));
     }
-    code.push(answer(ERRNO | refusal.errno as u32));
+    code.push(answer(rule.answer));
     code
 }
 

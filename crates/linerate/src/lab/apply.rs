@@ -55,8 +55,9 @@ impl Lab {
                 let done = self.nuisance.unplug(b, after, time);
                 done.map_err(cannot("start the unplugging thread"))
             }
-            Fault::ReceiveBuffer { .. } => {
-                Err(LabError::measuring("limit receive buffers", "not yet"))
+            Fault::ReceiveBuffer { bytes } => {
+                b.treatment.receive_buffer_bytes = Some(bytes);
+                Ok(())
             }
             _ => Ok(()),
         }

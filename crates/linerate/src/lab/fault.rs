@@ -12,7 +12,7 @@ use super::size::{self, Unreadable};
 /// One fault, with all that it needs to be made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
-    /// Sockets of host B hold no more than this, whatever they ask for.
+    /// Datagram sockets of host B's commands hold no more than this, whatever they ask for.
     ReceiveBuffer { bytes: u32 },
     /// Both hosts' own queueing discipline sends no faster and holds 16 packets.
     QdiscLimit { bits_per_second: u64 },
@@ -68,7 +68,7 @@ pub const FAULTS: &[FaultKind] = &[
     FaultKind {
         name: "rcvbuf",
         default: "16K",
-        effect: "sockets of the peer hold no more than this",
+        effect: "datagram sockets of the peer hold no more than this",
         parse: |v| {
             Ok(Fault::ReceiveBuffer {
                 bytes: size::bytes(v[0])?,

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use linerate_linux::buffer_limit::BufferLimit;
 use linerate_linux::netns::NetNs;
 use linerate_linux::process::{self, Reader};
 use linerate_linux::sysctl;
@@ -34,6 +35,8 @@ pub struct Host {
 pub(super) struct Treatment {
     /// The one CPU they run on.
     pub cpu: Option<usize>,
+    /// What their datagram sockets get at most.
+    pub receive_buffer_bytes: Option<u32>,
     /// Those that have been started.
     pub started: Arc<Mutex<Vec<Reader>>>,
 }
@@ -124,7 +127,12 @@ impl Host {
         if let Some(cpu) = self.treatment.cpu {
             process::pin_command(&mut command, cpu);
         }
+        let limit = self.treatment.receive_buffer_bytes;
+        let limit = limit
+            .map(|bytes| BufferLimit::prepare(&mut command, bytes))
+            .transpose()?;
         let child = command.spawn()?;
+        limit.map_or(Ok(()), BufferLimit::watch)?;
         let mut started = self
             .treatment
             .started

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Under the old-kernel filter the data path finds no new facility, says so, and still works.
+
+use std::net::Ipv4Addr;
+use std::process::Command;
+use std::time::Duration;
+
+use linerate_linux::seccomp::see_old_kernel;
+use linerate_linux::udp::{self, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType, netlink, socket};
+use rustix::process::{PidfdFlags, getpid, pidfd_open};
+
+/// Starts itself again under the filter, because the filter is for ever.
+#[test]
+fn data_path_under_an_old_kernel() {
+    const INSIDE: &str = "LINERATE_TEST_OLD_KERNEL";
+    if std::env::var_os(INSIDE).is_some() {
+        return work_on_an_old_kernel();
+    }
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", "data_path_under_an_old_kernel", "--nocapture"]);
+    again.env(INSIDE, "1");
+    see_old_kernel(&mut again);
+    assert!(again.status().unwrap().success());
+}
+
+fn work_on_an_old_kernel() {
+    let generic = socket(
+        AddressFamily::NETLINK,
+        SocketType::RAW,
+        Some(netlink::GENERIC),
+    );
+    assert_eq!(generic.err(), Some(Errno::PROTONOSUPPORT));
+    assert_eq!(
+        pidfd_open(getpid(), PidfdFlags::empty()).err(),
+        Some(Errno::NOSYS)
+    );
+
+    let loopback = (Ipv4Addr::LOCALHOST, 0).into();
+    let far = udp::bind(loopback, &Options::default()).unwrap().socket;
+    let to = far.local_addr().unwrap();
+    let near = udp::connect(to, None, &Options::default()).unwrap().socket;
+    let mut sender = Sender::new(near.into(), 100, 8, TxMode::Gso).unwrap();
+    let config = ReceiverConfig::new(100, 8, RxMode::Gro);
+    let mut receiver = Receiver::new(far.into(), config).unwrap();
+    assert_eq!(
+        (sender.mode(), receiver.mode()),
+        (TxMode::Mmsg, RxMode::Mmsg)
+    );
+    assert!(
+        receiver.has_timestamps(),
+        "by the option of before Linux 5.1"
+    );
+
+    assert_eq!(sender.send(0..8).accepted, 8);
+    let mut received = 0;
+    while received < 8 {
+        let batch = receiver.receive(Duration::from_secs(5)).unwrap();
+        assert!(!batch.is_empty(), "only {received} of 8 arrived");
+        for datagram in batch.iter() {
+            assert!(datagram.kernel_ns.is_some_and(|time_ns| time_ns > 0));
+            received += 1;
+        }
+    }
+}
