@@ -5,7 +5,14 @@
 //! No input, however malformed, makes anything in this crate panic.
 #![forbid(unsafe_code)]
 
+pub mod arp;
+pub mod checksum;
+pub mod ether;
+pub mod flow;
 pub mod iperf2;
 pub mod iperf3;
+pub mod ipv4;
+pub mod ipv6;
 pub mod linerate;
 pub mod proc;
+pub mod udp;
