@@ -9,6 +9,7 @@ mod ethtool;
 mod link;
 
 use std::io;
+use std::net::SocketAddr;
 
 pub use address::{interface_of, local_addresses, local_toward};
 pub use ethtool::{driver, ethtool_stats, speed_bits_per_second};
@@ -38,6 +39,48 @@ impl LinkKind {
             Self::Loopback => "loopback",
         }
     }
+}
+
+/// What a result says about the interface it was measured over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Name, at most 15 bytes.
+    pub name: String,
+    /// The driver; `None` where there is no ethtool (the loopback).
+    pub driver: Option<String>,
+    /// Speed of the medium; `None` while down or unknown, and for interfaces without a medium, whose number is made up.
+    pub link_bits_per_second: Option<u64>,
+    /// Bytes of IP packet.
+    pub mtu_bytes: u32,
+    /// Whether there is a medium.
+    pub link_kind: LinkKind,
+}
+
+/// Describes the interface called `name`.
+///
+/// # Errors
+/// As [`link`](fn@link).
+pub fn describe(name: &str) -> io::Result<Description> {
+    let link = link(name)?;
+    let speed = match link.link_kind {
+        LinkKind::Wire => speed_bits_per_second(name).ok().flatten(),
+        _ => None,
+    };
+    Ok(Description {
+        name: link.name,
+        driver: driver(name).ok(),
+        link_bits_per_second: speed,
+        mtu_bytes: link.mtu_bytes,
+        link_kind: link.link_kind,
+    })
+}
+
+/// The name of the interface whose address the routing table chooses toward `peer`.
+///
+/// # Errors
+/// `NetworkUnreachable` without a route; those of netlink sockets.
+pub fn toward(peer: SocketAddr) -> io::Result<Option<String>> {
+    interface_of(local_toward(peer)?)
 }
 
 fn malformed() -> io::Error {

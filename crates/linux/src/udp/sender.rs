@@ -172,9 +172,10 @@ impl Sender {
             match self.offer(range.start + sent.accepted..range.end) {
                 Ok(taken) => {
                     sent.accepted += taken;
+                    sent.pending_errors += retries;
                     retries = 0;
                 }
-                Err(error) => match self.judge(&error, &mut retries, &mut sent) {
+                Err(error) => match self.judge(&error, &mut retries) {
                     None => {}
                     fault => {
                         sent.fault = fault;
@@ -237,7 +238,7 @@ impl Sender {
     }
 
     /// Decides after an error: `None` to offer the same slot again, else the fault to report.
-    fn judge(&mut self, error: &io::Error, retries: &mut u32, sent: &mut Sent) -> Option<Fault> {
+    fn judge(&mut self, error: &io::Error, retries: &mut u32) -> Option<Fault> {
         let errno = error.raw_os_error().unwrap_or(libc::EIO);
         if errno == libc::EAGAIN {
             return self.wait_for_room();
@@ -247,7 +248,6 @@ impl Sender {
         }
         *retries += 1;
         if is_pending_error(errno) && *retries <= RETRIES {
-            sent.pending_errors += 1;
             let last = &mut self.last_error;
             errors::drain_into(self.fd.as_fd(), &mut self.errors, |queued| {
                 *last = Some(queued)
@@ -384,29 +384,15 @@ mod tests {
     #[test]
     fn an_error_that_comes_back_each_time_is_a_fault() {
         let (mut sender, _far) = sender(TxMode::Mmsg);
-        let mut sent = Sent {
-            accepted: 0,
-            pending_errors: 0,
-            fault: None,
-        };
         let mut retries = 0;
         let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
         for _ in 0..RETRIES {
-            assert_eq!(sender.judge(&refused, &mut retries, &mut sent), None);
+            assert_eq!(sender.judge(&refused, &mut retries), None);
         }
-        assert_eq!(
-            sender.judge(&refused, &mut retries, &mut sent),
-            Some(Fault::Refused)
-        );
+        assert_eq!(sender.judge(&refused, &mut retries), Some(Fault::Refused));
         let dropped = io::Error::from_raw_os_error(libc::ENOBUFS);
-        assert_eq!(
-            sender.judge(&dropped, &mut retries, &mut sent),
-            Some(Fault::QueueFull)
-        );
+        assert_eq!(sender.judge(&dropped, &mut retries), Some(Fault::QueueFull));
         let filtered = io::Error::from_raw_os_error(libc::EPERM);
-        assert_eq!(
-            sender.judge(&filtered, &mut retries, &mut sent),
-            Some(Fault::Filtered)
-        );
+        assert_eq!(sender.judge(&filtered, &mut retries), Some(Fault::Filtered));
     }
 }

@@ -183,6 +183,12 @@ fn a_veth_says_what_it_is() {
                 nic::speed_bits_per_second("near").unwrap(),
                 Some(10_000_000_000)
             );
+            assert_eq!(nic::toward(at(B4)).unwrap().as_deref(), Some("near"));
+            let described = nic::describe("near").unwrap();
+            assert_eq!(
+                (described.driver.as_deref(), described.link_bits_per_second),
+                (Some("veth"), None)
+            );
             let stats = nic::ethtool_stats("near").unwrap();
             assert!(
                 stats.iter().any(|(name, _)| name == "peer_ifindex"),
