@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 use linerate_linux::sandbox::Privilege;
 use linerate_linux::seccomp;
 
-use super::{FAULTS, Fault, Ground, Host, Lab, LabError, LabPlan, Topology, WireSpec, cannot};
+use super::{
+    Ceiling, FAULTS, Fault, Ground, Host, Lab, LabError, LabPlan, Topology, WireSpec, cannot,
+};
 
 /// Run a command between two hosts made on this machine, without root
 ///
@@ -35,6 +37,9 @@ pub struct LabArgs {
     /// Write what the wire did with each UDP datagram to FILE, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub wire_log: Option<PathBuf>,
+    /// Measure how much the wire can carry on this machine, and end
+    #[arg(long, conflicts_with = "command")]
+    pub wire_ceiling: bool,
     /// Seed of the wire's decisions
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
@@ -127,6 +132,9 @@ impl LabArgs {
 /// [`LabError`]: the lab could not be built, or a command not be started.
 pub fn run(args: &LabArgs, notes: &mut dyn Write) -> Result<u8, LabError> {
     let ground = Ground::enter_with(args.user_namespace.then_some(Privilege::UserNamespace));
+    if args.wire_ceiling {
+        return state_ceiling(&ground, notes);
+    }
     let lab = Lab::open(&ground, &args.plan())?;
     // Notes are a courtesy: a closed stderr does not stop the lab.
     let _unread = writeln!(notes, "lab: {} on {ground}", args.topology);
@@ -149,6 +157,14 @@ pub fn run(args: &LabArgs, notes: &mut dyn Write) -> Result<u8, LabError> {
         let _unread = write!(notes, "{report}");
     }
     status.map(exit_code)
+}
+
+fn state_ceiling(ground: &Ground, notes: &mut dyn Write) -> Result<u8, LabError> {
+    for frame_bytes in [60, 1514] {
+        let ceiling = Ceiling::measure(ground, frame_bytes)?;
+        let _unread = writeln!(notes, "the wire carries {ceiling}");
+    }
+    Ok(0)
 }
 
 fn start_peer(args: &LabArgs, b: &Host) -> Result<Option<Child>, LabError> {

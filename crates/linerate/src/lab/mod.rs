@@ -35,7 +35,7 @@ pub use ground::Ground;
 pub use host::Host;
 use nuisance::Nuisance;
 pub use topology::Topology;
-pub use wire::{DirectionReport, Wire, WireReport, WireSpec};
+pub use wire::{Ceiling, DirectionReport, Wire, WireReport, WireSpec};
 
 /// Why a lab could not be built.
 pub type LabError = Failure;

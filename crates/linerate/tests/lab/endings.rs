@@ -14,6 +14,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("killed_outside_leaves_nothing", |_| killed(Who::Outside)),
     ("killed_inside_leaves_nothing", |_| killed(Who::Inside)),
     ("terminated_leaves_nothing", |_| killed(Who::Terminated)),
+    ("forbidden_namespaces_are_named", |_| {
+        forbidden_namespaces_are_named()
+    }),
 ];
 
 enum Who {
@@ -56,6 +59,29 @@ fn killed(who: Who) -> Outcome {
     ensure(left == 0, || {
         format!("{left} processes in the lab's namespaces")
     })
+}
+
+/// Where the machine forbids them: which switch, what lifts it, and the loopback instead.
+fn forbidden_namespaces_are_named() -> Outcome {
+    let mut command = Command::new(std::env::current_exe()?);
+    let output = command.env(VARIABLE, "forbid-namespaces").output()?;
+    let said = String::from_utf8(output.stdout)?;
+    if said == "unwritable\n" {
+        return Err(Verdict::Skipped(
+            "user.max_user_namespaces cannot be set".to_owned(),
+        ));
+    }
+    for part in [
+        "loopback, not a link: user namespaces are switched off by user.max_user_namespaces=0",
+        "sysctl -w user.max_user_namespaces=",
+        "a lab at 127.0.0.1",
+        "cannot make a fault",
+    ] {
+        ensure(said.contains(part), || {
+            format!("'{part}' is not in '{said}'")
+        })?;
+    }
+    Ok(())
 }
 
 fn who_number(who: &Who) -> u8 {

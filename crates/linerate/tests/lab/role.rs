@@ -7,6 +7,7 @@ use std::net::UdpSocket;
 use std::process::{Command, ExitCode};
 
 use linerate::lab::{Ground, Lab, LabPlan};
+use linerate_linux::sandbox::Privilege;
 
 /// Names the role.
 pub(crate) const VARIABLE: &str = "LINERATE_TEST_ROLE";
@@ -15,6 +16,8 @@ pub(crate) fn play(role: &OsStr) -> ExitCode {
     match role.to_str() {
         Some("lab-with-sleepers") => lab_with_sleepers(),
         Some("ask-for-a-buffer") => ask_for_a_buffer(),
+        Some("forbid-namespaces") => forbid_namespaces(),
+        Some("say-ground") => say_ground(),
         _ => ExitCode::FAILURE,
     }
 }
@@ -42,13 +45,48 @@ fn lab_with_sleepers() -> ExitCode {
     }
 }
 
-/// Asks for 4 MiB and says what the kernel gave.
+/// Says what the kernel gave unasked, asks for 4 MiB and says what it gave then.
 fn ask_for_a_buffer() -> ExitCode {
     let Ok(socket) = UdpSocket::bind("127.0.0.1:0") else {
         return ExitCode::FAILURE;
     };
     let socket = socket2::SockRef::from(&socket);
+    println!("{}", socket.recv_buffer_size().unwrap_or(0));
     let _less = socket.set_recv_buffer_size(4 << 20);
     println!("{}", socket.recv_buffer_size().unwrap_or(0));
+    ExitCode::SUCCESS
+}
+
+/// In a user namespace of its own, which it may spoil, forbids further ones.
+fn forbid_namespaces() -> ExitCode {
+    let Ground::Namespaces(_) = Ground::enter_with(Some(Privilege::UserNamespace)) else {
+        return ExitCode::FAILURE;
+    };
+    if std::fs::write("/proc/sys/user/max_user_namespaces", "0").is_err() {
+        println!("unwritable");
+        return ExitCode::SUCCESS;
+    }
+    let again = std::env::current_exe()
+        .and_then(|program| Command::new(program).env(VARIABLE, "say-ground").status());
+    again.map_or(ExitCode::FAILURE, |_| ExitCode::SUCCESS)
+}
+
+/// Tries to get a lab without privilege and says what became of it.
+fn say_ground() -> ExitCode {
+    let ground = Ground::enter_with(Some(Privilege::UserNamespace));
+    println!("{ground}");
+    let faults = "loss".parse().into_iter().collect();
+    for plan in [
+        LabPlan::default(),
+        LabPlan {
+            faults,
+            ..LabPlan::default()
+        },
+    ] {
+        match Lab::open(&ground, &plan) {
+            Ok(lab) => println!("a lab at {}", lab.hosts()[1].ipv4),
+            Err(error) => println!("{error}"),
+        }
+    }
     ExitCode::SUCCESS
 }

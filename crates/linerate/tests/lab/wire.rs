@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use linerate::lab::{Ground, LabPlan, WireReport};
+use linerate::lab::{Ground, LabPlan, WireReport, WireSpec};
+use linerate_linux::packet::PacketSocket;
 use serde_json::Value;
 
 use super::Test;
-use super::traffic::{DEADLINE, lab_with, open, parse, send_numbered, udp};
+use super::traffic::{DEADLINE, counter, lab_with, open, parse, send_numbered, udp};
 use super::verdict::{Outcome, Verdict, ensure};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -21,6 +22,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("corrupt_fails_the_checksum", corrupt_fails_the_checksum),
     ("delay_is_there_and_back", delay_is_there_and_back),
     ("rate_overflows_its_queue", rate_overflows_its_queue),
+    ("overload_is_counted", overload_is_counted),
 ];
 
 /// What the log says of A's datagrams: number to copies delivered intact.
@@ -205,6 +207,38 @@ fn rate_overflows_its_queue(ground: &Ground) -> Outcome {
     })?;
     let dropped = report.directions[0].lost_at_queue;
     ensure(dropped as usize >= 500 - carried, || report.to_string())
+}
+
+/// Whatever the wire cannot take is in its report: none of the frames is unaccounted for.
+fn overload_is_counted(ground: &Ground) -> Outcome {
+    let lab = open(
+        ground,
+        &LabPlan {
+            wire: Some(WireSpec::default()),
+            ..LabPlan::default()
+        },
+    )?;
+    let a = &lab.hosts()[0];
+    let before = counter(a, "tx_packets")?;
+    let socket = a.enter(|| PacketSocket::open(a.interface, 1 << 16))??;
+    let mut frame = [0; 60];
+    frame[..6].fill(0xff);
+    frame[12..14].copy_from_slice(&[0x88, 0xb5]);
+    let sent = (0..100_000).filter(|_| socket.send(&frame).is_ok()).count() as u64;
+    let left = counter(a, "tx_packets")? - before;
+    ensure(left >= sent, || {
+        format!("{sent} sent, {left} left the host")
+    })?;
+    let report = lab
+        .close()
+        .ok_or_else(|| Verdict::Failed("no wire".to_owned()))?;
+    let there = &report.directions[0];
+    ensure(there.received + there.missed >= sent, || {
+        format!("{sent} sent; {report}")
+    })?;
+    ensure(there.delivered + there.refused == there.received, || {
+        report.to_string()
+    })
 }
 
 /// A file that goes with the test.

@@ -5,6 +5,7 @@
 //! What the wire loses for reasons of its own (it was too slow, a buffer was full) is counted
 //! apart from what it was told to lose, and reported as its ceiling.
 
+mod ceiling;
 mod log;
 mod relay;
 mod report;
@@ -20,6 +21,7 @@ use std::time::Instant;
 use linerate_linux::packet::PacketSocket;
 
 use super::{LabError, cannot};
+pub use ceiling::Ceiling;
 use log::Log;
 use relay::Relay;
 pub use report::{DirectionReport, WireReport};

@@ -51,7 +51,8 @@ impl Relay {
         };
         let (mut impairment, mut log) = (self.impairment, self.log);
         let now_ns = || self.began.elapsed().as_nanos() as u64;
-        while !self.stop.load(Ordering::Relaxed) {
+        loop {
+            let stop = self.stop.load(Ordering::Relaxed);
             // A link that is down has nothing to give: waiting is all there is to do.
             let taken = self.from.receive(&mut batch).unwrap_or(0);
             let now = now_ns();
@@ -62,6 +63,9 @@ impl Relay {
                 }
             }
             line.deliver_due(now_ns());
+            if taken == 0 && stop {
+                break;
+            }
             if taken == 0 {
                 let due = line
                     .store
@@ -70,6 +74,7 @@ impl Relay {
                 let _interrupted = self.from.wait(due.min(LOOK_AT_STOP_NS));
             }
         }
+        line.report.under_way = line.store.len() as u64;
         line.report.missed = self
             .from
             .statistics()

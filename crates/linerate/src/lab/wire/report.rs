@@ -18,6 +18,8 @@ pub struct DirectionReport {
     pub lost_at_queue: u64,
     pub duplicated: u64,
     pub corrupted: u64,
+    /// Not yet delivered when the wire was taken down.
+    pub under_way: u64,
     /// Lost because the wire was too slow to take them.
     pub missed: u64,
     /// Lost because too many were under way for its memory.
@@ -67,6 +69,7 @@ impl fmt::Display for DirectionReport {
             ("lost at its queue", self.lost_at_queue),
             ("duplicated", self.duplicated),
             ("corrupted", self.corrupted),
+            ("still under way", self.under_way),
         ];
         for (what, count) in told.into_iter().filter(|(_, count)| *count > 0) {
             write!(f, ", {count} {what}")?;

@@ -41,6 +41,11 @@ impl Store {
         true
     }
 
+    /// How many wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// When the next frame is due.
     pub(super) fn next_ns(&self) -> Option<u64> {
         self.waiting.peek().map(|Reverse((at_ns, ..))| *at_ns)
