@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What each target does with one input: no panic, and the property that its comment states.
+//!
+//! The corpus test of `linerate-wire` includes this file, so a target is also an ordinary test.
+
+use linerate_wire::iperf2::client_header::ClientHeader;
+use linerate_wire::iperf2::datagram::{Header as Iperf2Header, has_64_bit_sequence};
+use linerate_wire::iperf2::server_report::ServerReport;
+use linerate_wire::iperf3::Timeouts;
+use linerate_wire::iperf3::client::{ClientEvent, ClientSession, Phase as ClientPhase};
+use linerate_wire::iperf3::cookie::Cookie;
+use linerate_wire::iperf3::datagram::{CounterWidth, Header};
+use linerate_wire::iperf3::params::Params;
+use linerate_wire::iperf3::results::Results;
+use linerate_wire::iperf3::server::{Limits, Phase as ServerPhase, ServerEvent, ServerSession};
+use linerate_wire::iperf3::{hello as stock_hello, stream_id};
+use linerate_wire::linerate::{hello, probe, stamp};
+use linerate_wire::{arp, ether, flow, proc};
+
+/// A server's bytes; the first byte says how they are cut and whether the client is linerate. However they are cut,
+/// the events are the same and the session ends.
+pub(crate) fn client_session(data: &[u8]) {
+    let Some((mode, bytes)) = data.split_first() else {
+        return;
+    };
+    let params = Params {
+        linerate: (mode & 1 == 1).then(|| serde_json::json!({})),
+        ..Params::default()
+    };
+    let whole = client_events(&params, bytes, bytes.len().max(1));
+    let cut = client_events(&params, bytes, usize::from(mode >> 1).max(1));
+    assert_eq!(whole, cut);
+}
+
+fn client_events(params: &Params, bytes: &[u8], piece: usize) -> Vec<ClientEvent> {
+    let cookie = Cookie::from_random(&[7; 23]);
+    let mut session = ClientSession::new(&cookie, params.clone(), Timeouts::default(), 0);
+    let mut events = Vec::new();
+    for bytes in bytes.chunks(piece) {
+        session.feed(bytes, 0);
+        client_react(&mut session, &mut events);
+    }
+    session.closed(0);
+    client_react(&mut session, &mut events);
+    assert_eq!(session.phase(), ClientPhase::Closed);
+    events
+}
+
+fn client_react(session: &mut ClientSession, events: &mut Vec<ClientEvent>) {
+    while let Some(event) = session.poll_event() {
+        match &event {
+            ClientEvent::Running => session.end_test(0),
+            ClientEvent::ExchangeResults => session.send_results(&Results::default(), 0),
+            ClientEvent::Display => session.done(),
+            _ => {}
+        }
+        events.push(event);
+    }
+}
+
+/// A client's bytes behind its cookie; as `client_session`.
+pub(crate) fn server_session(data: &[u8]) {
+    let Some((mode, bytes)) = data.split_first() else {
+        return;
+    };
+    let whole = server_events(bytes, bytes.len().max(1));
+    let cut = server_events(bytes, usize::from(*mode).max(1));
+    assert_eq!(whole, cut);
+}
+
+fn server_events(bytes: &[u8], piece: usize) -> Vec<ServerEvent> {
+    let mut session = ServerSession::new(Limits::default(), Timeouts::default(), 0);
+    let mut events = Vec::new();
+    for bytes in bytes.chunks(piece) {
+        session.feed(bytes, 0);
+        server_react(&mut session, &mut events);
+    }
+    session.closed(0);
+    server_react(&mut session, &mut events);
+    assert_eq!(session.phase(), ServerPhase::Closed);
+    events
+}
+
+fn server_react(session: &mut ServerSession, events: &mut Vec<ServerEvent>) {
+    while let Some(event) = session.poll_event() {
+        match &event {
+            ServerEvent::Params(_) => {
+                session.create_streams(0);
+                session.start(None, 0);
+            }
+            ServerEvent::TestEnd => session.exchange_results(0),
+            ServerEvent::ClientResults(_) => session.send_results(&Results::default(), 0),
+            _ => {}
+        }
+        events.push(event);
+    }
+}
+
+/// Parameters and results: what was read is written so that it reads the same again.
+pub(crate) fn documents(data: &[u8]) {
+    if let Ok(params) = Params::from_json(data) {
+        assert_eq!(Params::from_json(&params.to_json()).ok(), Some(params));
+    }
+    if let Ok(results) = Results::from_json(data) {
+        let again = Results::from_json(&results.to_json());
+        assert_eq!(
+            again.ok().map(|again| again.streams.len()),
+            Some(results.streams.len())
+        );
+        for stream in &results.streams {
+            let index = stream_id::to_index(stream.id);
+            assert!(index.is_none_or(|index| stream_id::from_index(index) == stream.id));
+        }
+    }
+}
+
+/// UDP payloads of iperf3 and linerate: what was read is written as the same bytes.
+pub(crate) fn datagrams(data: &[u8]) {
+    assert!(!(stock_hello::is_hello(data) && stock_hello::is_reply(data)));
+    for width in [CounterWidth::Bits32, CounterWidth::Bits64] {
+        if let Some(header) = Header::decode(width, data) {
+            let mut again = vec![0; width.header_bytes()];
+            assert!(header.encode(width, &mut again) && data.starts_with(&again));
+        }
+    }
+    assert!(hello::Hello::decode(data).is_none_or(|read| read.encode() == data));
+    assert!(hello::Reply::decode(data).is_none_or(|read| read.encode() == data));
+    assert!(probe::Request::decode(data).is_none_or(|read| read.encode() == data));
+    if let Some(reply) = probe::Reply::decode(data) {
+        assert_eq!(reply.encode(), data);
+        let _ = (reply.rtt_ns(u64::MAX), reply.clock_offset_ns(0));
+    }
+    if let Ok(read) = stamp::Stamp::decode(data) {
+        let mut again = vec![0; data.len().min(stamp::Stamp::CHECKED_LEN)];
+        assert!(read.encode(&mut again) && data.get(..16) == again.get(..16));
+    }
+}
+
+/// iperf2's headers and report.
+pub(crate) fn iperf2(data: &[u8]) {
+    let _ = has_64_bit_sequence(data);
+    if let Some(header) = Iperf2Header::decode(data, true) {
+        let mut again = [0; Iperf2Header::LEN];
+        assert!(header.encode(&mut again) && data.starts_with(&again));
+        let _ = (header.time_ns(), Iperf2Header::decode(data, false));
+    }
+    if let Some(header) = ClientHeader::decode(data) {
+        assert_eq!(ClientHeader::decode(&header.encode()), Some(header));
+        let _ = (header.duration_ms(), header.wants_server_to_send());
+    }
+    if let Some(report) = ServerReport::decode(data) {
+        let _ = report.encode();
+    }
+}
+
+/// Ethernet frames down to UDP.
+pub(crate) fn frame(data: &[u8]) {
+    let _ = flow::udp_of_frame(data);
+    if let Some(packet) =
+        ether::Frame::parse(data).and_then(|frame| arp::Packet::parse(frame.payload))
+    {
+        assert_eq!(arp::Packet::parse(&packet.encode()), Some(packet));
+    }
+}
+
+/// Every reader of /proc over the same text.
+pub(crate) fn proc_text(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = (
+        proc::stat::parse(&text),
+        proc::snmp::parse(&text),
+        proc::snmp6::parse(&text),
+    );
+    let _ = (
+        proc::netstat::parse(&text),
+        proc::softnet::parse(&text),
+        proc::net_dev::parse(&text),
+    );
+    let sockets = proc::net_udp::parse(&text);
+    let _ = (
+        proc::net_udp::drops_at_port(&sockets, 5201),
+        proc::meminfo::parse(&text),
+    );
+    let _ = (proc::interrupts::parse(&text), proc::sockstat::parse(&text));
+    let _ = (proc::schedstat::parse(&text), proc::loadavg::parse(&text));
+}
