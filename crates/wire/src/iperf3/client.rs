@@ -250,7 +250,7 @@ impl ClientSession {
         Some(Expect {
             phase,
             block,
-            interruption: State::ServerTerminate,
+            interruptions: &[State::ServerTerminate],
             agent_bytes: extended.then_some(AGENT_BYTES),
             errors: true,
         })

@@ -94,8 +94,8 @@ pub(super) struct Expect {
     pub phase: &'static str,
     /// A block of that name and limit (bytes) may begin here.
     pub block: Option<(&'static str, u32)>,
-    /// The only state byte that may stand there instead.
-    pub interruption: State,
+    /// The only state bytes that may stand there instead.
+    pub interruptions: &'static [State],
     /// `AGENT` frames up to that many bytes are allowed.
     pub agent_bytes: Option<u32>,
     /// Numbers follow `SERVER_ERROR`.
@@ -145,7 +145,7 @@ impl Inbox {
         match State::from_byte(first) {
             Some(State::Agent) if expect.agent_bytes.is_some() => self.next_agent(expect),
             Some(State::ServerError) if expect.errors => Ok(self.next_error()),
-            Some(state) if expect.block.is_none() || state == expect.interruption => {
+            Some(state) if expect.block.is_none() || expect.interruptions.contains(&state) => {
                 self.start += 1;
                 Ok(Some(Message::State(state)))
             }

@@ -92,7 +92,7 @@ pub enum ServerEvent {
     TestEnd,
     /// What the client counted.
     ClientResults(Box<Results>),
-    /// Last event: the client was interrupted.
+    /// Last event: the client was interrupted, or gave up with an early goodbye.
     ClientTerminated,
     /// Last event: the client said goodbye.
     Done,
@@ -290,7 +290,7 @@ impl ServerSession {
         Some(Expect {
             phase,
             block,
-            interruption: State::ClientTerminate,
+            interruptions: &[State::ClientTerminate, State::IperfDone],
             agent_bytes,
             errors: false,
         })
@@ -315,7 +315,9 @@ impl ServerSession {
                 ServerEvent::TestEnd
             }
             (Phase::AwaitingDone, State::IperfDone) => self.last(ServerEvent::Done),
-            (_, State::ClientTerminate) => self.last(ServerEvent::ClientTerminated),
+            (_, State::ClientTerminate | State::IperfDone) => {
+                self.last(ServerEvent::ClientTerminated)
+            }
             (_, state) => self.unexpected(state),
         }
     }

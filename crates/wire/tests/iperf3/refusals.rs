@@ -91,11 +91,11 @@ fn an_unknown_or_misplaced_message_is_refused() {
         Refusal::UnknownMessage { byte: 77, .. }
     ));
     bytes.pop();
-    bytes.push(State::IperfDone.byte());
+    bytes.push(State::TestStart.byte());
     assert!(matches!(
         refusal(&bytes),
         Refusal::UnexpectedMessage {
-            state: State::IperfDone,
+            state: State::TestStart,
             ..
         }
     ));
@@ -234,9 +234,11 @@ fn a_client_that_vanishes_or_gives_up_is_told_apart() {
         block(r#"{"tcp":true}"#),
         [block(r#"{"tcp":true}"#), vec![4]].concat(),
     ] {
-        let mut server = Server::new();
-        server.feed(&[prefix, vec![12]].concat());
-        assert_eq!(server.events.last(), Some(&ServerEvent::ClientTerminated));
+        for goodbye in [12, 16] {
+            let mut server = Server::new();
+            server.feed(&[&prefix[..], &[goodbye]].concat());
+            assert_eq!(server.events.last(), Some(&ServerEvent::ClientTerminated));
+        }
     }
 }
 
