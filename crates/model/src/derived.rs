@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers that follow from the document's own and that every format shows alike.
 
-use crate::output::{Cpu, Interval, LinkKind, Output, Test, Verdict};
+use crate::output::{Cpu, Interval, Knee, LinkKind, Output, Test, Verdict};
 
 impl Verdict {
     /// Achieved of line rate, 0 … 1; `None` where the line rate is not known.
@@ -62,6 +62,26 @@ impl Output {
         self.tests.iter().find(|test| test.id == id)
     }
 
+    /// The trials that bound a knee: the fastest that met the goal, the slowest valid one that did
+    /// not. Rates are those offered.
+    #[must_use]
+    pub fn bracket(&self, knee: &Knee) -> (Option<&Test>, Option<&Test>) {
+        let offered = |test: &&Test| test.offered_bits_per_second.unwrap_or(0.0);
+        let by_rate = |one: &&Test, other: &&Test| offered(one).total_cmp(&offered(other));
+        let trials = || {
+            let of_knee = |test: &&Test| test.valid && test.direction == knee.direction;
+            let trials = knee
+                .test_ids
+                .iter()
+                .filter_map(|id| self.test(id))
+                .filter(of_knee);
+            trials.filter_map(|test| Some((test, test.loss_ratio? <= knee.goal_loss_ratio)))
+        };
+        let met = trials().filter(|(_, met)| *met).map(|(test, _)| test);
+        let missed = trials().filter(|(_, met)| !met).map(|(test, _)| test);
+        (met.max_by(by_rate), missed.min_by(by_rate))
+    }
+
     /// Whether a test is a trial of a search, in which loss is looked for on purpose.
     #[must_use]
     pub fn is_trial(&self, test: &Test) -> bool {
@@ -97,6 +117,33 @@ mod tests {
         };
         assert_eq!(interval.transfer_bytes(), Some(50.0));
         assert_eq!(Interval::default().transfer_bytes(), None);
+    }
+
+    #[test]
+    fn a_knee_stands_between_two_trials() {
+        let trial = |id: &str, rate, loss| Test {
+            id: id.to_owned(),
+            offered_bits_per_second: Some(rate),
+            loss_ratio: Some(loss),
+            valid: true,
+            ..Test::default()
+        };
+        let mut output = Output::new("check", "0");
+        output.tests = vec![
+            trial("a", 1.0, 0.0),
+            trial("b", 9.0, 0.5),
+            trial("c", 4.0, 0.0),
+            trial("d", 5.0, 0.1),
+            trial("elsewhere", 7.0, 0.0),
+        ];
+        let test_ids = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+        let knee = Knee {
+            test_ids,
+            ..Knee::default()
+        };
+        let (lossless, lossy) = output.bracket(&knee);
+        assert_eq!(lossless.map(|test| test.id.as_str()), Some("c"));
+        assert_eq!(lossy.map(|test| test.id.as_str()), Some("d"));
     }
 
     #[test]

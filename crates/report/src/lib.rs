@@ -1,2 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! The record as text: one [`view`] says what is shown in which order, one module a format says
+//! how. No number is computed here.
 #![forbid(unsafe_code)]
+
+pub mod interval;
+pub mod json;
+pub mod term;
+pub mod view;

@@ -29,8 +29,8 @@ pub const SIZES: &[Step] = &[
 ];
 /// Times, from nanoseconds.
 pub const TIMES: &[Step] = &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")];
-/// Latencies: microseconds, whatever their size.
-pub const MICROSECONDS: &[Step] = &[(1e3, "us")];
+/// Latencies from nanoseconds: microseconds, whatever their size.
+pub const MICROSECOND: Step = (1e3, "us");
 
 /// What stands for an unknown number.
 pub const UNKNOWN: &str = "n/a";
@@ -102,7 +102,18 @@ pub struct Column {
 /// in megabits.
 #[must_use]
 pub fn column(values: &[Option<f64>], steps: &[Step]) -> Column {
-    let (size, unit) = step_for(lower_median(values), steps);
+    column_in(values, common_step(values, steps))
+}
+
+/// The unit that suits a column, or several that are to share one.
+#[must_use]
+pub fn common_step(values: &[Option<f64>], steps: &[Step]) -> Step {
+    step_for(lower_median(values), steps)
+}
+
+/// Formats a column in a given unit.
+#[must_use]
+pub fn column_in(values: &[Option<f64>], (size, unit): Step) -> Column {
     let texts: Vec<_> = values
         .iter()
         .map(|value| value.map(|value| significant(value / size)))

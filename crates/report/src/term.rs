@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The view on a terminal: 80 columns unless told otherwise, ASCII on request, colour as an
+//! addition only (a word always stands beside it).
+
+mod table;
+
+use linerate_model::output::{ErrorReport, Output};
+
+use crate::view::{Block, Line, Tone, View};
+
+/// What the terminal can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns; no line is longer unless one word is.
+    pub width: usize,
+    /// No character beyond ASCII.
+    pub ascii: bool,
+    /// ANSI colours.
+    pub color: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self {
+            width: 80,
+            ascii: true,
+            color: false,
+        }
+    }
+}
+
+/// The whole result as text, with a line end.
+#[must_use]
+pub fn render(output: &Output, style: &Style) -> String {
+    let mut text = String::new();
+    let view = View::of(output).map_text(&|text| printable(text, style));
+    for (number, block) in view.blocks.iter().enumerate() {
+        if number > 0 {
+            text.push('\n');
+        }
+        match block {
+            Block::Lines { heading, lines } => render_lines(&mut text, heading, lines, style),
+            Block::Table(table) => table::render(&mut text, table, style),
+        }
+    }
+    text
+}
+
+/// An error as three lines: what, why, what to try.
+#[must_use]
+pub fn error(report: &ErrorReport, style: &Style) -> String {
+    let mut text = String::new();
+    for line in View::error(report) {
+        wrap(
+            &mut text,
+            line.indent,
+            &printable(&line.text, style),
+            line.tone,
+            style,
+        );
+    }
+    text
+}
+
+fn render_lines(text: &mut String, heading: &str, lines: &[Line], style: &Style) {
+    if !heading.is_empty() {
+        wrap(text, 0, heading, Tone::Plain, style);
+    }
+    for line in lines {
+        wrap(text, line.indent, &line.text, line.tone, style);
+    }
+}
+
+/// Puts words into lines; the later lines of a sentence are indented by two more.
+fn wrap(text: &mut String, indent: usize, sentence: &str, tone: Tone, style: &Style) {
+    let mut line = " ".repeat(indent);
+    let mut empty = true;
+    for word in sentence.split(' ') {
+        let length = line.chars().count() + 1 + word.chars().count();
+        if !empty && length > style.width {
+            push_line(text, &line, tone, style);
+            line = " ".repeat(indent + 2);
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    push_line(text, &line, tone, style);
+}
+
+fn push_line(text: &mut String, line: &str, tone: Tone, style: &Style) {
+    let line = line.trim_end();
+    match color_of(tone).filter(|_| style.color) {
+        Some(code) => text.push_str(&format!("\x1b[{code}m{line}\x1b[0m\n")),
+        None => text.push_str(&format!("{line}\n")),
+    }
+}
+
+fn color_of(tone: Tone) -> Option<u8> {
+    match tone {
+        Tone::Bad => Some(31),
+        Tone::Good => Some(32),
+        Tone::Plain => None,
+        Tone::Warn => Some(33),
+    }
+}
+
+/// What the terminal can show. Names come from the peer, so control characters become `?`; on a
+/// serial console so does what has no spelling in ASCII.
+fn printable(text: &str, style: &Style) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            control if control.is_control() => plain.push('?'),
+            shown if !style.ascii => plain.push(shown),
+            '…' => plain.push_str("..."),
+            '–' | '—' => plain.push('-'),
+            '×' => plain.push('x'),
+            'µ' => plain.push('u'),
+            '≥' => plain.push_str(">="),
+            '≤' => plain.push_str("<="),
+            '“' | '”' => plain.push('"'),
+            '‘' | '’' => plain.push('\''),
+            known if known.is_ascii() => plain.push(known),
+            _ => plain.push('?'),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whole results against committed text. `LINERATE_BLESS=1 cargo test -p linerate-report` writes
+//! the files anew; read the difference before committing it.
+
+mod fixture;
+
+use std::path::Path;
+
+use linerate_model::output::{ErrorReport, Output};
+use proptest::prelude::*;
+
+use super::*;
+
+fn assert_matches_file(name: &str, text: &str) {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/term/tests/expected/{name}.txt"));
+    if std::env::var_os("LINERATE_BLESS").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        text == expected,
+        "{} differs; now it is:\n{text}",
+        path.display()
+    );
+}
+
+fn ascii(width: usize) -> Style {
+    Style {
+        width,
+        ..Style::default()
+    }
+}
+
+#[test]
+fn results_read_as_committed() {
+    for (name, output) in fixture::all() {
+        assert_matches_file(name, &render(&output, &Style::default()));
+    }
+}
+
+#[test]
+fn a_wide_terminal_shows_a_row_in_one_line() {
+    assert_matches_file("sweep-wide", &render(&fixture::sweep(), &ascii(160)));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in [72, 80, 100, 132] {
+        for (name, output) in fixture::all() {
+            for line in render(&output, &ascii(width)).lines() {
+                assert!(line.is_ascii(), "{name}: {line}");
+                assert!(
+                    line.len() <= width,
+                    "{name}: {} columns of {width}: {line}",
+                    line.len()
+                );
+                assert_eq!(line.trim_end(), line, "{name}: blanks at the end");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loss_of_nothing_always_has_its_count() {
+    let text = render(&fixture::udp(), &Style::default());
+    let row = text.lines().find(|line| line.contains("  0/")).unwrap();
+    assert!(row.contains("0/345303 "), "{row}");
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    for (_, output) in fixture::all() {
+        let plain = render(&output, &Style::default());
+        let style = Style {
+            color: true,
+            ..Style::default()
+        };
+        let mut stripped = render(&output, &style);
+        for code in ["\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"] {
+            stripped = stripped.replace(code, "");
+        }
+        assert_eq!(stripped, plain);
+    }
+}
+
+#[test]
+fn a_peer_cannot_write_to_the_terminal() {
+    let mut output = fixture::udp();
+    output.hosts[1].hostname = Some("evil\x1b]0;owned\x07\nfake".to_owned());
+    for ascii in [true, false] {
+        let style = Style {
+            ascii,
+            ..Style::default()
+        };
+        let text = render(&output, &style);
+        assert!(!text.contains('\x1b') && !text.contains('\x07'));
+        assert!(text.contains("evil?]0;owned??fake"));
+    }
+}
+
+#[test]
+fn an_error_is_what_why_and_what_to_try() {
+    let report = ErrorReport {
+        what: "cannot connect to 198.18.0.2:5201".to_owned(),
+        why: "connection refused".to_owned(),
+        try_: "start `linerate serve` there".to_owned(),
+    };
+    assert_eq!(
+        error(&report, &Style::default()),
+        "error: cannot connect to 198.18.0.2:5201\n  why: connection refused\n  try: start `linerate serve` there\n"
+    );
+}
+
+#[test]
+fn an_empty_result_renders() {
+    assert_eq!(
+        render(&Output::new("udp", "0.1.0"), &Style::default())
+            .lines()
+            .count(),
+        1
+    );
+}
+
+proptest! {
+    #[test]
+    fn sentences_fit_and_lose_no_word(sentence in "[a-z]{1,12}( [a-z…µ]{1,12}){0,30}", width in 30_usize..100) {
+        let mut text = String::new();
+        wrap(&mut text, 4, &printable(&sentence, &ascii(width)), Tone::Plain, &ascii(width));
+        // 12 times three dots is the longest word.
+        prop_assert!(text.lines().all(|line| line.len() <= width.max(6 + 36)));
+        let words: Vec<_> = text.split_whitespace().collect();
+        prop_assert_eq!(words.len(), sentence.split(' ').count());
+    }
+
+    #[test]
+    fn tables_fit_whatever_the_numbers(
+        rates in proptest::collection::vec(proptest::option::of(0.0..4e11_f64), 1..12),
+        counts in proptest::collection::vec(proptest::option::of(any::<u32>()), 12),
+    ) {
+        let mut output = fixture::sweep();
+        let first = output.tests[0].clone();
+        output.tests = rates
+            .iter()
+            .zip(&counts)
+            .map(|(rate, count)| linerate_model::output::Test {
+                offered_bits_per_second: *rate,
+                delivered_bits_per_second: *rate,
+                lost_packets: count.map(u64::from),
+                sent_packets: count.map(u64::from),
+                jitter_ns: *rate,
+                ..first.clone()
+            })
+            .collect();
+        for line in render(&output, &Style::default()).lines() {
+            prop_assert!(line.len() <= 80, "{}", line);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is shown, and in which order, whatever the format: blocks of sentences and of columns.
+//! Built from the document alone; unknown numbers stay unknown (`n/a`).
+
+mod conclusions;
+mod counters;
+mod tcp;
+mod title;
+mod udp;
+
+use linerate_model::output::{Cpu, Direction, ErrorReport, Output, Protocol, Role, Test};
+use linerate_model::units::format;
+
+/// A result, ready to be laid out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct View {
+    /// In the order of reading.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// Sentences under a heading.
+    Lines {
+        /// May be empty.
+        heading: String,
+        /// One sentence each.
+        lines: Vec<Line>,
+    },
+    /// Columns under a heading.
+    Table(Table),
+}
+
+/// One sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Depth, in columns.
+    pub indent: usize,
+    /// The words.
+    pub text: String,
+    /// An addition to the words, never instead of them.
+    pub tone: Tone,
+}
+
+/// How a line is meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Something failed.
+    Bad,
+    /// Something was met.
+    Good,
+    /// A fact.
+    #[default]
+    Plain,
+    /// Something may mislead.
+    Warn,
+}
+
+/// Columns of equal length.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    /// What it is, with the layer and the side that counted.
+    pub heading: String,
+    /// How many of the first columns name the row.
+    pub keys: usize,
+    /// All of one length.
+    pub columns: Vec<Column>,
+    /// One a row; rows beyond are plain.
+    pub tones: Vec<Tone>,
+}
+
+/// One column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// What is in it.
+    pub name: String,
+    /// In which unit; may be empty.
+    pub unit: String,
+    /// At which side the cells stand.
+    pub align: Align,
+    /// One a row; numbers are padded to stand under each other.
+    pub cells: Vec<String>,
+}
+
+/// At which side a cell stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+impl View {
+    /// Everything that there is to say about a result.
+    #[must_use]
+    pub fn of(output: &Output) -> Self {
+        let mut blocks = vec![title::block(output)];
+        blocks.extend(tcp::block(output));
+        blocks.extend(udp::blocks(output));
+        blocks.extend(counters::block(output));
+        blocks.extend(conclusions::blocks(output));
+        Self { blocks }
+    }
+
+    /// An error: what, why, what to try.
+    #[must_use]
+    pub fn error(report: &ErrorReport) -> Vec<Line> {
+        let mut lines = vec![Line::new(0, format!("error: {}", report.what)).tone(Tone::Bad)];
+        if !report.why.is_empty() {
+            lines.push(Line::new(2, format!("why: {}", report.why)));
+        }
+        if !report.try_.is_empty() {
+            lines.push(Line::new(2, format!("try: {}", report.try_)));
+        }
+        lines
+    }
+
+    /// The same view with each text passed through `change`.
+    #[must_use]
+    pub fn map_text(mut self, change: &dyn Fn(&str) -> String) -> Self {
+        for block in &mut self.blocks {
+            match block {
+                Block::Lines { heading, lines } => {
+                    *heading = change(heading);
+                    lines
+                        .iter_mut()
+                        .for_each(|line| line.text = change(&line.text));
+                }
+                Block::Table(table) => table.map_text(change),
+            }
+        }
+        self
+    }
+}
+
+impl Line {
+    fn new(indent: usize, text: impl Into<String>) -> Self {
+        Self {
+            indent,
+            text: text.into(),
+            tone: Tone::Plain,
+        }
+    }
+
+    fn tone(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+}
+
+impl Table {
+    /// How many rows there are.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns
+            .iter()
+            .map(|column| column.cells.len())
+            .min()
+            .unwrap_or(0)
+    }
+
+    /// How a row is meant.
+    #[must_use]
+    pub fn tone(&self, row: usize) -> Tone {
+        self.tones.get(row).copied().unwrap_or_default()
+    }
+
+    fn map_text(&mut self, change: &dyn Fn(&str) -> String) {
+        self.heading = change(&self.heading);
+        for column in &mut self.columns {
+            column.name = change(&column.name);
+            column.unit = change(&column.unit);
+            column
+                .cells
+                .iter_mut()
+                .for_each(|cell| *cell = change(cell));
+        }
+    }
+}
+
+impl Column {
+    fn words(name: &str, cells: impl Iterator<Item = String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            unit: String::new(),
+            align: Align::Left,
+            cells: cells.collect(),
+        }
+    }
+
+    fn numbers(name: &str, values: &[Option<f64>], step: format::Step) -> Self {
+        let column = format::column_in(values, step);
+        Self {
+            name: name.to_owned(),
+            unit: column.unit.to_owned(),
+            align: Align::Right,
+            cells: column.cells,
+        }
+    }
+
+    fn texts(name: &str, unit: &str, cells: impl Iterator<Item = Option<String>>) -> Self {
+        let cells: Vec<_> = cells.collect();
+        Self {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            align: Align::Right,
+            cells: format::align(&cells),
+        }
+    }
+
+    fn counts(name: &str, unit: &str, cells: impl Iterator<Item = Option<u64>>) -> Self {
+        Self::texts(
+            name,
+            unit,
+            cells.map(|count| count.map(|count| count.to_string())),
+        )
+    }
+
+    fn is_known(&self) -> bool {
+        self.cells.iter().any(|cell| cell.trim() != format::UNKNOWN)
+    }
+}
+
+/// The tests that are spoken of. In a sweep every trial is a result; elsewhere a search is shown by
+/// the two trials that bound its knee.
+fn relevant(output: &Output) -> Vec<&Test> {
+    let bounds: Vec<_> = output
+        .knees
+        .iter()
+        .flat_map(|knee| <[_; 2]>::from(output.bracket(knee)).into_iter().flatten())
+        .collect();
+    let shown = |test: &&Test| {
+        output.kind == "sweep"
+            || !output.is_trial(test)
+            || bounds.iter().any(|bound| bound.id == test.id)
+    };
+    output.tests.iter().filter(shown).collect()
+}
+
+/// Those of a protocol: the rows of its table.
+fn rows(output: &Output, protocol: Protocol) -> Vec<&Test> {
+    let mut tests = relevant(output);
+    tests.retain(|test| test.protocol == protocol);
+    tests
+}
+
+/// A rate of a test and what its column is called.
+struct RateOf(&'static str, fn(&Test) -> Option<f64>);
+
+/// Columns of rates that share a unit.
+fn rates(tests: &[&Test], rates: &[RateOf]) -> Vec<Column> {
+    let values = |RateOf(_, of): &RateOf| tests.iter().map(|test| of(test)).collect::<Vec<_>>();
+    let all: Vec<_> = rates.iter().flat_map(values).collect();
+    let step = format::common_step(&all, format::BIT_RATES);
+    rates
+        .iter()
+        .map(|rate| Column::numbers(rate.0, &values(rate), step))
+        .collect()
+}
+
+/// Name and direction: the columns that name a row.
+fn keys(tests: &[&Test]) -> Vec<Column> {
+    vec![
+        Column::words("test", tests.iter().map(|test| name(test))),
+        Column::words(
+            "dir",
+            tests.iter().map(|test| way(test.direction).to_owned()),
+        ),
+    ]
+}
+
+/// The load of the busiest processor of each end: local/remote.
+fn cpu(tests: &[&Test]) -> Column {
+    let share = |cpu: Option<Cpu>| {
+        cpu.map_or_else(
+            || format::UNKNOWN.to_owned(),
+            |cpu| format!("{:.0}", cpu.busiest_cpu * 100.0),
+        )
+    };
+    let pair = |test: &&Test| format!("{}/{}", share(test.cpu.local), share(test.cpu.remote));
+    Column {
+        unit: "busiest %".to_owned(),
+        align: Align::Right,
+        ..Column::words("CPU l/r", tests.iter().map(pair))
+    }
+}
+
+fn tones(tests: &[&Test]) -> Vec<Tone> {
+    let tone = |test: &&Test| match (test.valid, test.lost_packets) {
+        (false, _) => Tone::Bad,
+        (true, Some(1..)) => Tone::Warn,
+        (true, _) => Tone::Plain,
+    };
+    tests.iter().map(tone).collect()
+}
+
+/// A test's name, short enough for a key column.
+fn name(test: &Test) -> String {
+    let name = if test.name.is_empty() {
+        &test.id
+    } else {
+        &test.name
+    };
+    if name.chars().count() <= NAME_COLUMNS {
+        return name.clone();
+    }
+    let start: String = name.chars().take(NAME_COLUMNS - 1).collect();
+    start + "~"
+}
+
+fn way(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Up => "up",
+        Direction::Down => "down",
+    }
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Local => "local",
+        Role::Remote => "remote",
+        Role::Device => "device",
+    }
+}
+
+const NAME_COLUMNS: usize = 16;

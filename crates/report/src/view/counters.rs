@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The counters that moved while a test ran and that count something bad. Those that only count
+//! traffic are in the document.
+
+use linerate_model::output::{MovedCounter, Output, Test};
+
+use super::{Block, Line, Tone, name, relevant, role, way};
+
+pub(super) fn block(output: &Output) -> Option<Block> {
+    let tests = relevant(output);
+    let told = tests.iter().any(|test| !test.counters.is_empty());
+    let mut lines: Vec<_> = tests.iter().flat_map(|test| of_test(test)).collect();
+    if lines.is_empty() {
+        lines.push(Line::new(
+            2,
+            "none that counts errors, drops or overruns, of those that could be read",
+        ));
+    }
+    told.then(|| Block::Lines {
+        heading: "counters that moved".to_owned(),
+        lines,
+    })
+}
+
+fn of_test(test: &Test) -> Vec<Line> {
+    let bad: Vec<_> = test
+        .counters
+        .iter()
+        .filter(|counter| is_bad(&counter.name))
+        .collect();
+    let mut lines = Vec::new();
+    if !bad.is_empty() {
+        lines.push(Line::new(
+            2,
+            format!("{} {}", name(test), way(test.direction)),
+        ));
+    }
+    lines.extend(
+        bad.iter()
+            .take(MOST)
+            .map(|counter| Line::new(4, sentence(counter)).tone(Tone::Warn)),
+    );
+    if let Some(more @ 1..) = bad.len().checked_sub(MOST) {
+        lines.push(Line::new(4, format!("and {more} more (--json lists them)")));
+    }
+    lines
+}
+
+fn sentence(counter: &MovedCounter) -> String {
+    let place = counter
+        .interface
+        .as_ref()
+        .map(|interface| format!(" {interface}"));
+    let (name, delta, source) = (&counter.name, counter.delta, &counter.source);
+    format!(
+        "{}{} {name} +{delta} ({source})",
+        role(counter.host),
+        place.unwrap_or_default()
+    )
+}
+
+/// Whether a kernel's or driver's name speaks of trouble.
+fn is_bad(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    BAD.iter().any(|part| name.contains(part))
+}
+
+/// Parts of the names by which /proc/net, link statistics and drivers count what went wrong.
+const BAD: &[&str] = &[
+    "err",
+    "drop",
+    "over",
+    "miss",
+    "fail",
+    "crc",
+    "fifo",
+    "colli",
+    "discard",
+    "no_buf",
+    "nobuf",
+    "no_mem",
+    "nohandler",
+    "noport",
+    "timeout",
+    "squeeze",
+    "retrans",
+    "abort",
+    "carrier",
+    "jabber",
+    "fragment",
+    "undersize",
+    "oversize",
+    "reset",
+    "bad_",
+    "lost",
+    "pause",
+    "prune",
+    "collapse",
+    "full",
+];
+const MOST: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trouble_is_told_from_traffic() {
+        for name in [
+            "rx_dropped",
+            "UdpRcvbufErrors",
+            "rx_fifo_errors",
+            "IEEE_rx_crc",
+            "time_squeeze",
+            "NoPorts",
+        ] {
+            assert!(is_bad(name), "{name}");
+        }
+        for name in [
+            "rx_packets",
+            "InDatagrams",
+            "tx_bytes",
+            "processed",
+            "InOctets",
+        ] {
+            assert!(!is_bad(name), "{name}");
+        }
+    }
+}

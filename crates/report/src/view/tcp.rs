@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The TCP tests: goodput, retransmissions, round-trip times.
+
+use linerate_model::output::{Output, Protocol, Quantiles};
+use linerate_model::units::format::MICROSECOND;
+
+use super::{Block, Column, RateOf, Table, cpu, keys, rates, rows, tones};
+
+pub(super) fn block(output: &Output) -> Option<Block> {
+    let tests = rows(output, Protocol::Tcp);
+    if tests.is_empty() {
+        return None;
+    }
+    let rtt = |name, part: fn(Quantiles) -> i64| {
+        let values = tests
+            .iter()
+            .map(|test| test.rtt_ns.map(|rtt| part(rtt) as f64));
+        Column::numbers(name, &values.collect::<Vec<_>>(), MICROSECOND)
+    };
+    let streams = tests.iter().map(|test| Some(u64::from(test.streams)));
+    let retransmits = tests.iter().map(|test| test.retransmits);
+    let mut columns = keys(&tests);
+    columns.push(Column::counts("streams", "", streams));
+    columns.extend(rates(
+        &tests,
+        &[
+            RateOf("sent", |test| test.offered_bits_per_second),
+            RateOf("delivered", |test| test.delivered_bits_per_second),
+        ],
+    ));
+    columns.extend([
+        Column::counts("retr", "segments", retransmits),
+        rtt("rtt p50", |rtt| rtt.p50),
+        rtt("p99", |rtt| rtt.p99),
+        cpu(&tests),
+    ]);
+    Some(Block::Table(Table {
+        heading: "TCP: L4 goodput; delivered is the receiver's count".to_owned(),
+        keys: 2,
+        tones: tones(&tests),
+        columns,
+    }))
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The context that a pasted result must carry: version, hosts, kernels, links, buffers, modes.
+
+use linerate_model::output::{Host, Interface, Output, Protocol, ReceiveBuffer, Role, Test};
+use linerate_model::units::Bytes;
+use linerate_model::units::format::{BIT_RATES, with_unit};
+
+use super::{Block, Line, Tone, role};
+
+pub(super) fn block(output: &Output) -> Block {
+    let mut lines = Vec::new();
+    if !output.command.is_empty() {
+        lines.push(Line::new(
+            2,
+            format!("command: {}", output.command.join(" ")),
+        ));
+    }
+    lines.extend(output.hosts.iter().flat_map(host));
+    lines.extend(one_machine(output));
+    lines.extend(modes(output).into_iter().map(|mode| Line::new(2, mode)));
+    lines.extend(partial(output));
+    Block::Lines {
+        heading: heading(output),
+        lines,
+    }
+}
+
+fn heading(output: &Output) -> String {
+    let clock = if output.clock_trusted {
+        output.started.clone()
+    } else {
+        format!("{} by a clock that was never set", output.started)
+    };
+    let parts = [
+        format!("linerate {} {}", output.tool.version, output.kind),
+        clock,
+        format!("took {:.1} s", output.duration_s),
+    ];
+    let told: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    told.join(", ")
+}
+
+fn partial(output: &Output) -> Option<Line> {
+    let why = output
+        .error
+        .as_ref()
+        .map(|error| format!(": {}", error.what));
+    let text = format!("PARTIAL: ended before its plan{}", why.unwrap_or_default());
+    output.partial.then(|| Line::new(2, text).tone(Tone::Warn))
+}
+
+fn host(host: &Host) -> Vec<Line> {
+    let kernel = match (&host.kernel, &host.arch) {
+        (Some(kernel), Some(arch)) => Some(format!("Linux {kernel} {arch}")),
+        (Some(kernel), None) => Some(format!("Linux {kernel}")),
+        (None, _) => None,
+    };
+    let processors = match (host.cpus, &host.cpu_model) {
+        (Some(cpus), Some(model)) => Some(format!("{cpus} × {model}")),
+        (Some(cpus), None) => Some(format!("{cpus} CPUs")),
+        (None, model) => model.clone(),
+    };
+    let program = match (host.role, host.agent) {
+        (Role::Remote, true) => Some("linerate".to_owned()),
+        (Role::Remote, false) => Some("stock peer: its counters cannot be read".to_owned()),
+        (Role::Local | Role::Device, _) => None,
+    };
+    let facts = [host.hostname.clone(), kernel, processors, program];
+    let facts: Vec<_> = facts.into_iter().flatten().collect();
+    let mut lines = vec![Line::new(
+        2,
+        format!("{}: {}", role(host.role), facts.join(", ")),
+    )];
+    lines.extend(
+        host.interfaces
+            .iter()
+            .map(|link| Line::new(4, interface(link))),
+    );
+    lines
+}
+
+fn interface(link: &Interface) -> String {
+    let facts = [
+        link.link_kind.map(|kind| kind.label().to_owned()),
+        link.link_bits_per_second
+            .map(|rate| with_unit(rate as f64, BIT_RATES)),
+        link.driver
+            .as_ref()
+            .map(|driver| format!("driver {driver}")),
+        link.mtu.map(|mtu| format!("MTU {mtu}")),
+    ];
+    let facts: Vec<_> = facts.into_iter().flatten().collect();
+    format!("{}: {}", link.name, facts.join(", "))
+}
+
+/// Two ends of one boot are one machine: they share what is measured.
+fn one_machine(output: &Output) -> Option<Line> {
+    let boot = |wanted| {
+        let host = output.hosts.iter().find(|host| host.role == wanted)?;
+        host.boot_id.as_deref()
+    };
+    let same = boot(Role::Local)? == boot(Role::Remote)?;
+    same.then(|| Line::new(2, "both ends are one machine and share its processors"))
+}
+
+/// Each distinct way in which bytes were moved, in order of appearance.
+fn modes(output: &Output) -> Vec<String> {
+    let mut modes = Vec::new();
+    for mode in output.tests.iter().map(mode) {
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    modes
+}
+
+fn mode(test: &Test) -> String {
+    let protocol = match test.protocol {
+        Protocol::Tcp => "TCP",
+        Protocol::Udp => "UDP",
+    };
+    let unknown = || "n/a".to_owned();
+    let sizes = match test.protocol {
+        Protocol::Tcp => format!("writes of {} bytes", test.payload_bytes),
+        Protocol::Udp => format!("payload {} bytes", test.payload_bytes),
+    };
+    let facts = [
+        Some(format!("{protocol} over IPv{}", test.af)),
+        Some(sizes),
+        Some(format!(
+            "mode {} to {}",
+            test.mode.tx.clone().unwrap_or_else(unknown),
+            test.mode.rx.clone().unwrap_or_else(unknown)
+        )),
+        test.mode.burst.map(|burst| format!("burst {burst}")),
+        test.receive_buffer_bytes.map(buffer),
+        test.congestion.clone(),
+        test.mss_bytes.map(|mss| format!("MSS {mss}")),
+    ];
+    let facts: Vec<_> = facts.into_iter().flatten().collect();
+    facts.join(", ")
+}
+
+fn buffer(buffer: ReceiveBuffer) -> String {
+    let size = |bytes: Option<u64>| {
+        bytes.map_or_else(|| "n/a".to_owned(), |bytes| Bytes(bytes).to_string())
+    };
+    match (buffer.asked, buffer.granted) {
+        (None, granted) => format!("receive buffer {}", size(granted)),
+        (asked, granted) => format!(
+            "receive buffer {} granted of {} asked",
+            size(granted),
+            size(asked)
+        ),
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The UDP tests: what was sent, what arrived, in which order and at which distance; then when the
+//! losses were and who dropped them.
+
+use linerate_model::output::{Output, Protocol, Spacing, Test};
+use linerate_model::units::Nanos;
+use linerate_model::units::format::{MICROSECOND, percent};
+
+use super::{Block, Column, Line, RateOf, Table, Tone, cpu, keys, name, rates, rows, tones, way};
+
+pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    let tests = rows(output, Protocol::Udp);
+    if tests.is_empty() {
+        return Vec::new();
+    }
+    let mut columns = keys(&tests);
+    columns.extend(speeds(&tests));
+    columns.extend(losses(&tests));
+    columns.extend(order(&tests));
+    columns.extend(spacing(&tests));
+    columns.push(cpu(&tests));
+    let mut blocks = vec![Block::Table(Table {
+        heading: "UDP: L4 goodput; delivered and lost are the receiver's count".to_owned(),
+        keys: 2,
+        tones: tones(&tests),
+        columns,
+    })];
+    let lines: Vec<_> = tests.iter().flat_map(|test| remarks(test)).collect();
+    if !lines.is_empty() {
+        blocks.push(Block::Lines {
+            heading: "losses and lags".to_owned(),
+            lines,
+        });
+    }
+    blocks
+}
+
+fn speeds(tests: &[&Test]) -> Vec<Column> {
+    let mut columns = rates(
+        tests,
+        &[
+            RateOf("asked", |test| test.requested_bits_per_second),
+            RateOf("offered", |test| test.offered_bits_per_second),
+            RateOf("delivered", |test| test.delivered_bits_per_second),
+        ],
+    );
+    columns.retain(|column| column.name != "asked" || column.is_known());
+    columns
+}
+
+/// Never a share without its counts.
+fn losses(tests: &[&Test]) -> [Column; 2] {
+    let count =
+        |count: Option<u64>| count.map_or_else(|| "n/a".to_owned(), |count| count.to_string());
+    let counts = tests.iter().map(|test| {
+        Some(format!(
+            "{}/{}",
+            count(test.lost_packets),
+            count(test.sent_packets)
+        ))
+    });
+    [
+        Column::texts("lost/sent", "datagrams", counts),
+        Column::texts(
+            "loss",
+            "%",
+            tests.iter().map(|test| test.loss_ratio.map(percent)),
+        ),
+    ]
+}
+
+fn order(tests: &[&Test]) -> Vec<Column> {
+    let jitter: Vec<_> = tests.iter().map(|test| test.jitter_ns).collect();
+    let count = |name, part: fn(&Test) -> Option<u64>| {
+        Column::counts(name, "", tests.iter().map(|test| part(test)))
+    };
+    let mut columns = vec![
+        Column::numbers("jitter", &jitter, MICROSECOND),
+        count("reord", |test| test.reordered_packets),
+        count("dup", |test| test.duplicate_packets),
+    ];
+    // Rare, and shown when there is one: the document always has them.
+    let rare = [
+        (
+            "extent",
+            (|test| test.reorder_extent_max) as fn(&Test) -> Option<u64>,
+        ),
+        ("late", |test| test.late_packets),
+        ("corrupt", |test| test.corrupt_packets),
+    ];
+    let present = rare
+        .into_iter()
+        .filter(|(_, part)| tests.iter().any(|test| part(test) > Some(0)));
+    columns.extend(present.map(|(name, part)| count(name, part)));
+    columns
+}
+
+fn spacing(tests: &[&Test]) -> [Column; 3] {
+    let column = |name, part: fn(Spacing) -> u64| {
+        let values: Vec<_> = tests
+            .iter()
+            .map(|test| test.spacing_ns.map(|spacing| part(spacing) as f64))
+            .collect();
+        Column::numbers(name, &values, MICROSECOND)
+    };
+    [
+        column("spacing p50", |spacing| spacing.p50),
+        column("p99", |spacing| spacing.p99),
+        column("max", |spacing| spacing.max),
+    ]
+}
+
+fn remarks(test: &Test) -> Vec<Line> {
+    let facts = [
+        test.socket_drops.filter(|drops| *drops > 0).map(|drops| {
+            format!("{drops} datagrams dropped by the receiving socket (SO_RXQ_OVFL)")
+        }),
+        test.refused_packets.filter(|refused| *refused > 0).map(|refused| {
+            format!("{refused} datagrams refused by the sender's own kernel (not among the sent)")
+        }),
+        test.unsent_packets.filter(|unsent| *unsent > 0).map(|unsent| {
+            let behind = test.sender_behind_ns_max.map_or_else(|| "n/a".to_owned(), |lag| Nanos(lag).to_string());
+            format!("{unsent} datagrams never offered: the sender was up to {behind} behind its schedule")
+        }),
+    ];
+    let bursts = test.loss_bursts.iter().take(MOST_BURSTS).map(|burst| {
+        let (packets, sequence, at_s) = (burst.packets, burst.first_sequence, burst.at_s);
+        format!(
+            "{packets} lost from sequence {sequence} of stream {}, seen at {at_s:.3} s",
+            burst.flow
+        )
+    });
+    let more = test.loss_bursts.len().saturating_sub(MOST_BURSTS);
+    let more = (more > 0).then(|| format!("and {more} more bursts (--json lists them)"));
+    let facts = facts.into_iter().flatten().chain(bursts).chain(more);
+    let title = format!("{} {}: ", name(test), way(test.direction));
+    facts
+        .map(|fact| Line::new(2, format!("{title}{fact}")).tone(Tone::Warn))
+        .collect()
+}
+
+const MOST_BURSTS: usize = 3;
