@@ -82,6 +82,10 @@ struct Name([u8; 32]);
 pub(crate) struct ReceiveBuffers {
     message_bytes: usize,
     with_names: bool,
+    /// How many messages the next batch asks for: twice what the last one got, since each costs preparation.
+    ask: usize,
+    /// Whether the last batch got all it asked for, so that more may be waiting.
+    filled: bool,
     payload: Box<[u8]>,
     controls: Box<[Control]>,
     names: Box<[Name]>,
@@ -109,6 +113,8 @@ impl ReceiveBuffers {
         Self {
             message_bytes,
             with_names,
+            ask: capacity.min(LEAST_ASKED),
+            filled: false,
             payload: vec![0; capacity * message_bytes].into_boxed_slice(),
             controls: vec![Control([0; CONTROL_BYTES]); capacity].into_boxed_slice(),
             names: vec![Name([0; 32]); capacity].into_boxed_slice(),
@@ -121,9 +127,9 @@ impl ReceiveBuffers {
         self.headers.len()
     }
 
-    /// `recvmmsg(2)`: fills up to `capacity` messages; returns how many.
+    /// `recvmmsg(2)`: fills up to `capacity` messages, fewer at first; returns how many.
     pub(crate) fn receive_many(&mut self, fd: BorrowedFd<'_>, flags: c_int) -> io::Result<usize> {
-        let count = self.headers.len();
+        let count = self.ask;
         self.prepare(count);
         let timeout: *mut c_void = ptr::null_mut();
         // SAFETY: each header was just prepared to describe buffers owned by `self`, which is exclusively borrowed.
@@ -137,7 +143,10 @@ impl ReceiveBuffers {
                 timeout,
             )
         };
-        moved(result)
+        let received = moved(result)?;
+        self.filled = received == count;
+        self.ask = (received * 2).max(LEAST_ASKED).min(self.headers.len());
+        Ok(received)
     }
 
     /// `recvmsg(2)`: fills the first message; returns 1.
@@ -154,7 +163,13 @@ impl ReceiveBuffers {
         };
         let bytes = moved(result)?;
         self.headers[0].moved = bytes as c_uint;
+        self.filled = true;
         Ok(1)
+    }
+
+    /// Whether more messages may be waiting than the last receive took.
+    pub(crate) fn filled(&self) -> bool {
+        self.filled
     }
 
     /// The message `index` of the last receive.
@@ -323,5 +338,7 @@ fn moved(result: c_long) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
+/// A batch asks for at least so many.
+const LEAST_ASKED: usize = 8;
 /// `UIO_MAXIOV`: more messages than this in one call are refused or cut.
 const LARGEST_BATCH: usize = 1024;

@@ -57,32 +57,6 @@ fn lingering_takes_the_same_datagrams_in_fewer_batches() {
 }
 
 #[test]
-fn an_old_kernel_is_survived_and_visible() {
-    if std::env::var_os("LINERATE_TEST_OLD_KERNEL").is_none() {
-        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-        again.args(["--exact", "an_old_kernel_is_survived_and_visible"]);
-        again.env("LINERATE_TEST_OLD_KERNEL", "1");
-        linerate_linux::seccomp::see_old_kernel(&mut again);
-        let output = again.output().unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stdout)
-        );
-        return;
-    }
-    stay_on_one_processor();
-    let (mut sender, mut receiver) = pair("127.0.0.1", 1200, 16, TxMode::Gso, RxMode::Gro);
-    assert_eq!(
-        (sender.mode(), receiver.mode()),
-        (TxMode::Mmsg, RxMode::Mmsg)
-    );
-    number(&mut sender, 0, 16);
-    assert_eq!(sender.send(0..16).accepted, 16);
-    assert_eq!(collect(&mut receiver, 0, 16), 16);
-}
-
-#[test]
 fn a_short_last_batch_is_split_right() {
     stay_on_one_processor();
     let (mut sender, mut receiver) = pair("127.0.0.1", 700, 100, TxMode::Gso, RxMode::Gro);

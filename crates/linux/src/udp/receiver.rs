@@ -51,7 +51,7 @@ pub struct ReceiverConfig {
     pub addresses: bool,
     /// While datagrams come densely, sleep so long before taking the next batch: fewer wake-ups, which on one
     /// machine the sender's processor pays too. The socket's buffer must hold what arrives meanwhile; kernel time
-    /// stamps are not affected. Zero: take each datagram as soon as it comes.
+    /// stamps are not affected. Zero: take each datagram as soon as it comes. [`RxMode::Plain`] never lingers.
     pub linger: Duration,
 }
 
@@ -223,7 +223,7 @@ impl Receiver {
         if self.linger.is_some() {
             let now = monotonic_ns();
             let soon = now.saturating_sub(self.last_ns) < DENSE_NS;
-            self.dense = soon && count > 0 && count <= self.buffers.capacity() / 2;
+            self.dense = soon && count > 0 && !self.buffers.filled();
             self.last_ns = now;
         }
     }

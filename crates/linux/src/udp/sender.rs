@@ -7,6 +7,8 @@
 //! discipline dropped is refused with `ENOBUFS` and not counted (net/ipv4/udp.c, `udp_send_skb`). An ICMP
 //! error waits in the socket and is returned by the *next* send, which then does not send its datagram; the
 //! same slot is sent again, so that such an error neither loses nor doubles a datagram.
+//! Until the next hop's neighbour entry is resolved, the kernel takes datagrams into a queue whose losses nobody
+//! is told of (net/core/neighbour.c): exchange a datagram before counting.
 //! In [`TxMode::Gso`] a queue discipline that splits the segments itself can drop some of them unseen.
 
 use std::io;
