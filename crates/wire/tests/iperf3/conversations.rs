@@ -118,6 +118,40 @@ fn start_and_running_are_one_write_and_so_are_length_and_document() {
     assert_eq!(server.session.poll_output(), Some(vec![10, 1, 2]));
 }
 
+#[test]
+fn agent_messages_may_stand_where_results_are_awaited() {
+    let params = tests().swap_remove(3);
+    let (mut client, mut server) = (Client::new(&params), Server::new());
+    let heard = converse(&mut client, &mut server);
+    let agent = [&[32, 0, 0, 0, 2][..], b"{}"].concat();
+
+    let mut client = Client::new(&params);
+    client.feed(&before_results(&heard.from_server, &agent));
+    let names = client.names();
+    assert_eq!(
+        names[5..],
+        ["ExchangeResults", "Agent", "PeerResults", "Display"]
+    );
+
+    let mut server = Server::new();
+    server.feed(&before_results(&heard.from_client, &agent));
+    assert_eq!(
+        server.names()[2..],
+        ["Agent", "Agent", "ClientResults", "Done"]
+    );
+}
+
+/// The bytes of one side with some put in before the length of its results.
+fn before_results(bytes: &[u8], inserted: &[u8]) -> Vec<u8> {
+    let document = b"{\"cpu_util_total\"";
+    let at = bytes
+        .windows(document.len())
+        .position(|window| window == document)
+        .unwrap()
+        - 4;
+    [&bytes[..at], inserted, &bytes[at..]].concat()
+}
+
 fn recorded(which: usize) -> (Params, Heard, Vec<ClientEvent>, Vec<ServerEvent>) {
     let params = tests().swap_remove(which);
     let (mut client, mut server) = (Client::new(&params), Server::new());

@@ -208,6 +208,46 @@ fn an_interrupted_peer_is_told_apart_from_a_broken_one() {
     }
 }
 
+#[test]
+fn a_busy_server_is_told_apart() {
+    for transcript in all() {
+        if transcript.name.ends_with("busy") {
+            let mut client = Client::new(&Params::default());
+            transcript
+                .control("S")
+                .iter()
+                .for_each(|piece| client.feed(piece));
+            assert_eq!(client.events, [ClientEvent::Busy], "{}", transcript.name);
+        }
+    }
+}
+
+#[test]
+fn the_servers_own_report_comes_with_its_results() {
+    for transcript in whole_tests() {
+        let mut client = Client::new(&transcript.params());
+        transcript
+            .control("S")
+            .iter()
+            .for_each(|piece| client.feed(piece));
+        let Some(ClientEvent::PeerResults(results)) = client.events.get(4) else {
+            unreachable!()
+        };
+        let asked = transcript.params().get_server_output;
+        let text = results.server_output_text.as_deref();
+        assert_eq!(
+            text.is_some_and(|text| text.contains("receiver") || text.contains("sec")),
+            asked
+        );
+        assert_eq!(
+            transcript.name.ends_with("output"),
+            asked,
+            "{}",
+            transcript.name
+        );
+    }
+}
+
 fn check_results(transcript: &Transcript, results: &Results) {
     let streams = u32::try_from(transcript.params().streams_total()).unwrap();
     let ids: Vec<i64> = results.streams.iter().map(|stream| stream.id).collect();
@@ -279,11 +319,13 @@ impl Transcript {
 
 fn whole_tests() -> Vec<Transcript> {
     let mut transcripts = all();
-    transcripts.retain(|transcript| !transcript.name.ends_with("interrupted"));
+    transcripts.retain(|transcript| {
+        !transcript.name.ends_with("interrupted") && !transcript.name.ends_with("busy")
+    });
     transcripts
 }
 
-/// Every file of the folder: six versions, eleven tests (3.1.7: nine).
+/// Every file of the folder: six versions, thirteen tests (3.1.7: eleven).
 fn all() -> Vec<Transcript> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
     let mut transcripts = Vec::new();
@@ -299,7 +341,7 @@ fn all() -> Vec<Transcript> {
             transcripts.push(Transcript { name, lines });
         }
     }
-    assert_eq!(transcripts.len(), 64);
+    assert_eq!(transcripts.len(), 76);
     transcripts
 }
 

@@ -20,6 +20,8 @@ TESTS = {
     "udp-64bit": UDP + ["--udp-counters-64bit", "-P", "2"],
     "udp-reverse": UDP + ["-R"],
     "udp-bidir": UDP + ["--bidir"],
+    "tcp-output": TCP + ["--get-server-output"],
+    "busy": TCP,
     "client-interrupted": ["-t", "20"],
     "server-interrupted": ["-t", "20"],
 }
@@ -91,9 +93,13 @@ class Recorder:
                     pass
 
 
-def record(iperf3, arguments, interrupt, port):
+def record(iperf3, arguments, interrupt, busy, port):
     server = subprocess.Popen([iperf3, "-s", "-p", str(port + 1)], stdout=subprocess.DEVNULL)
     time.sleep(0.3)
+    if busy:
+        other = [iperf3, "-c", "127.0.0.1", "-p", str(port + 1), "-t", "2"]
+        other = subprocess.Popen(other, stdout=subprocess.DEVNULL)
+        time.sleep(0.5)
     recorder = Recorder(port, port + 1)
     client = subprocess.Popen([iperf3, "-c", "127.0.0.1", "-p", str(port)] + arguments,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -108,6 +114,9 @@ def record(iperf3, arguments, interrupt, port):
     time.sleep(0.2)
     server.kill()
     server.wait()
+    if busy:
+        other.kill()
+        other.wait()
     return recorder.lines, client.returncode, output
 
 
@@ -116,9 +125,9 @@ def main():
     port = 23000
     for name, arguments in TESTS.items():
         interrupt = name.removesuffix("-interrupted") if "interrupted" in name else None
-        lines, code, output = record(iperf3, arguments, interrupt, port)
+        lines, code, output = record(iperf3, arguments, interrupt, name == "busy", port)
         port += 2
-        if code != 0 and not interrupt:
+        if code != 0 and not interrupt and name != "busy":
             print(f"{version} {name}: not recorded, the client failed: {output.strip()[-100:]}")
             continue
         with open(f"{folder}/{version}-{name}.txt", "w") as out:
