@@ -2,15 +2,13 @@
 //! A paced UDP sender: one thread, one socket.
 //!
 //! Data path: no allocation, no lock, no log. The schedule is [`Pacer`]'s; this loop sleeps,
-//! stamps and sends. Datagrams that the kernel refused are not "sent" and keep their sequence.
+//! stamps and sends. Datagrams that the kernel refused are not "sent": they keep their sequence
+//! and are offered again, or stand among the unsent at the end.
 
-use super::Limit;
-use super::progress::Progress;
-use super::stamp::Stamp;
-use super::start::StartLine;
+use super::{Limit, Progress, Stamp, StartLine};
 use crate::engine::account::TxAccount;
 use linerate_linux::clock::{self, Wall};
-use linerate_linux::udp::Sender;
+use linerate_linux::udp::{Fault, Sender, Sent};
 use linerate_method::pacing::{Pace, Pacer, PacerConfig};
 
 /// All that one sender needs.
@@ -18,12 +16,10 @@ use linerate_method::pacing::{Pace, Pacer, PacerConfig};
 pub struct UdpTx {
     /// The connected socket with its batch of prepared datagrams.
     pub sender: Sender,
-    /// UDP payload.
-    pub payload_bytes: u32,
     /// Payload rate; `None` as fast as it goes.
     pub bits_per_second: Option<u64>,
-    /// Declared burst in datagrams; `None` lets the pacer choose.
-    pub burst_packets: Option<u32>,
+    /// Declared burst.
+    pub burst_packets: u32,
     /// The header's form.
     pub stamp: Stamp,
     /// When it ends.
@@ -37,81 +33,76 @@ impl UdpTx {
         let start_ns = line.wait()?;
         let mut pacer = Pacer::new(PacerConfig {
             bits_per_second: self.bits_per_second,
-            payload_bytes: self.payload_bytes,
+            payload_bytes: self.payload_bytes(),
             burst_packets: self.burst_packets,
             start_ns,
         });
-        let mut books = Books::new(start_ns, self.limit.omit_ns);
+        let mut books = Books::new(start_ns, &self.limit);
         self.send_all(line, progress, &mut pacer, &mut books);
-        Some(self.close(&pacer, &books))
+        Some(self.close(&pacer, books))
     }
 
     fn send_all(&mut self, line: &StartLine, progress: &Progress, pacer: &mut Pacer, books: &mut Books) {
         let wall = Wall::start();
-        let end_ns = books.start_ns.saturating_add(self.limit.total_ns());
-        let grace_ns = self.limit.grace_ns();
         let mut now = clock::monotonic_ns();
-        while !line.sending_is_over() {
-            if now >= end_ns && (pacer.due(end_ns) == 0 || now >= end_ns + grace_ns || self.bits_per_second.is_none()) {
+        while !line.sending_is_over() && books.failure.is_none() {
+            let left = self.left(pacer, books, now);
+            if left == 0 {
                 break;
             }
             match pacer.next(now) {
-                Pace::WaitUntil(at_ns) if at_ns >= end_ns && now < end_ns && pacer.due(end_ns) == 0 => {
-                    now = clock::sleep_until_ns(end_ns, 0);
-                }
-                Pace::WaitUntil(at_ns) => now = clock::sleep_until_ns(at_ns, SPIN_NS),
-                Pace::Send(wanted) => {
-                    let count = self.allowed(wanted, now.min(end_ns), end_ns, pacer, books);
-                    if count == 0 {
-                        break;
-                    }
-                    self.send_batch(count, wall.at(now), pacer, books, now);
-                    progress.show(books.bytes, books.packets, 0);
+                Pace::WaitUntil(at_ns) => now = clock::sleep_until_ns(at_ns.min(now + NAP_NS), SPIN_NS),
+                Pace::Send(batch) => {
+                    let count = (batch as usize).min(self.sender.slots()).min(usize::try_from(left).unwrap_or(usize::MAX));
+                    self.send_batch(count, wall.at(now), books, now);
                     now = clock::monotonic_ns();
+                    pacer.sent(books.just_sent, now);
+                    progress.show(books.bytes, books.packets, 0);
                 }
-            }
-            if books.failure.is_some() {
-                break;
             }
         }
         books.last_ns = now;
     }
 
-    fn allowed(&self, wanted: u32, _now: u64, end_ns: u64, pacer: &Pacer, books: &Books) -> u32 {
-        let by_limit = self.limit.packets_left(books.packets, books.bytes, self.payload_bytes);
-        let by_time = if self.bits_per_second.is_some() { pacer.due(end_ns) } else { u64::MAX };
-        wanted.min(u32::try_from(by_limit.min(by_time)).unwrap_or(u32::MAX))
+    /// Datagrams still to send; 0 ends the test. A paced sender owes exactly those due before the
+    /// end, and may be a little late with them; an unpaced one ends on time.
+    fn left(&self, pacer: &Pacer, books: &Books, now: u64) -> u64 {
+        let by_amount = self.limit.packets_left(books.packets, books.bytes, self.payload_bytes());
+        match pacer.packets_due_before(books.end_ns) {
+            Some(_) if now >= books.end_ns + self.limit.grace_ns() => 0,
+            Some(due) => by_amount.min(due.saturating_sub(books.packets)),
+            None if now >= books.end_ns => 0,
+            None => by_amount,
+        }
     }
 
-    fn send_batch(&mut self, count: u32, wall_ns: u64, pacer: &mut Pacer, books: &mut Books, now: u64) {
+    fn send_batch(&mut self, count: usize, wall_ns: u64, books: &mut Books, now: u64) {
         for slot in 0..count {
-            self.stamp.write(self.sender.slot(slot as usize), wall_ns, books.packets + 1 + u64::from(slot));
+            self.stamp.write(self.sender.slot(slot), wall_ns, books.packets + 1 + slot as u64);
         }
-        match self.sender.send(count as usize) {
-            Ok(sent) => {
-                books.accept(sent.accepted as u64, u64::from(self.payload_bytes), now);
-                books.refused += sent.refused as u64;
-                pacer.sent(sent.accepted as u32 + sent.refused as u32, now);
-            }
-            Err(error) => books.failure = Some(error.to_string()),
-        }
+        let sent = self.sender.send(0..count);
+        books.accept(&sent, self.payload_bytes(), now);
     }
 
-    fn close(self, pacer: &Pacer, books: &Books) -> TxAccount {
-        let lateness = pacer.lateness();
-        let timed_out = self.limit.packets_left(books.packets, books.bytes, self.payload_bytes) > 0;
-        let due = pacer.due(books.start_ns.saturating_add(self.limit.total_ns()));
+    fn payload_bytes(&self) -> u32 {
+        u32::try_from(self.sender.payload_bytes()).unwrap_or(u32::MAX)
+    }
+
+    fn close(self, pacer: &Pacer, books: Books) -> TxAccount {
+        let amount_reached = self.limit.packets_left(books.packets, books.bytes, self.payload_bytes()) == 0;
+        let lateness = pacer.lateness(books.end_ns.min(books.last_ns));
+        let paced = self.bits_per_second.is_some();
         TxAccount {
             packets: books.packets,
             bytes: books.bytes - books.omitted_bytes,
             omitted_packets: books.omitted_packets,
             duration_ns: books.last_ns.saturating_sub(books.start_ns),
-            unsent_packets: if self.bits_per_second.is_some() && timed_out { due } else { 0 },
-            behind_ns_max: self.bits_per_second.map(|_| lateness.behind_ns_max),
+            unsent_packets: if paced && !amount_reached { lateness.unsent_packets } else { 0 },
+            behind_ns_max: paced.then_some(lateness.behind_ns_max),
             refused_packets: books.refused,
-            mode: self.sender.mode().to_string(),
-            burst_packets: Some(pacer.burst_packets()),
-            failure: books.failure.clone(),
+            mode: format!("{:?}", self.sender.mode()).to_lowercase(),
+            burst_packets: paced.then(|| pacer.burst_packets()),
+            failure: books.failure,
             ..TxAccount::default()
         }
     }
@@ -122,40 +113,83 @@ impl UdpTx {
 struct Books {
     start_ns: u64,
     omit_until_ns: u64,
+    end_ns: u64,
     last_ns: u64,
     packets: u64,
     bytes: u64,
     omitted_packets: u64,
     omitted_bytes: u64,
+    just_sent: u32,
     refused: u64,
+    refused_in_a_row: u32,
     failure: Option<String>,
 }
 
 impl Books {
-    fn new(start_ns: u64, omit_ns: u64) -> Self {
+    fn new(start_ns: u64, limit: &Limit) -> Self {
         Self {
             start_ns,
-            omit_until_ns: start_ns + omit_ns,
+            omit_until_ns: start_ns + limit.omit_ns,
+            end_ns: start_ns.saturating_add(limit.total_ns()),
             last_ns: start_ns,
             packets: 0,
             bytes: 0,
             omitted_packets: 0,
             omitted_bytes: 0,
+            just_sent: 0,
             refused: 0,
+            refused_in_a_row: 0,
             failure: None,
         }
     }
 
-    fn accept(&mut self, packets: u64, payload_bytes: u64, now: u64) {
-        self.packets += packets;
-        self.bytes += packets * payload_bytes;
+    fn accept(&mut self, sent: &Sent, payload_bytes: u32, now: u64) {
+        self.just_sent = u32::try_from(sent.accepted).unwrap_or(u32::MAX);
+        self.packets += sent.accepted as u64;
+        self.bytes += sent.accepted as u64 * u64::from(payload_bytes);
         if now < self.omit_until_ns {
             self.omitted_packets = self.packets;
             self.omitted_bytes = self.bytes;
         }
+        if let Some(fault) = sent.fault {
+            self.judge(fault);
+        }
+    }
+
+    /// A full queue is the normal end of a fast sender's luck and counted; the rest ends the stream
+    /// (`EPERM` after a while: a firewall may drop some only).
+    fn judge(&mut self, fault: Fault) {
+        match fault {
+            Fault::QueueFull | Fault::SendBufferFull | Fault::Interrupted => {
+                self.refused += u64::from(fault == Fault::QueueFull);
+                self.refused_in_a_row = 0;
+            }
+            Fault::Filtered if self.refused_in_a_row < FILTERED_LIMIT => {
+                self.refused += 1;
+                self.refused_in_a_row += 1;
+            }
+            fault => self.failure = Some(describe(fault)),
+        }
     }
 }
 
-/// The last part of a wait that is spun, not slept: a timer wake-up is late by some tens of
+/// Why a stream ended, as a person reads it.
+fn describe(fault: Fault) -> String {
+    match fault {
+        Fault::TooBig => "datagram longer than the path MTU (EMSGSIZE)".to_owned(),
+        Fault::Refused => "the peer's port is closed (ICMP port unreachable)".to_owned(),
+        Fault::Filtered => "a local firewall rule refuses every datagram (EPERM)".to_owned(),
+        Fault::Unreachable(errno) | Fault::Other(errno) => std::io::Error::from_raw_os_error(errno).to_string(),
+        Fault::QueueFull => "the local queue is full (ENOBUFS)".to_owned(),
+        Fault::SendBufferFull => "the send buffer stays full".to_owned(),
+        Fault::Interrupted => "interrupted".to_owned(),
+    }
+}
+
+/// The last part of a wait that is spun, not slept: a timer's wake-up is late by tens of
 /// microseconds on an idle core.
-const SPIN_NS: u64 = 30_000;
+const SPIN_NS: u64 = 25_000;
+/// The longest sleep before the stop sign is looked at again.
+const NAP_NS: u64 = 20_000_000;
+/// So many refusals by a local rule in a row mean that nothing gets out.
+const FILTERED_LIMIT: u32 = 10_000;

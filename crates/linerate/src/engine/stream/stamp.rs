@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which header the datagrams of a test carry.
+
+use linerate_wire::iperf3::datagram::{CounterWidth, Header};
+use linerate_wire::linerate::stamp as own;
+
+/// The form of the datagram header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stamp {
+    /// Ours: nanoseconds, 64-bit sequence, a check where it fits.
+    Own,
+    /// iperf3's: seconds, microseconds and a 32- or 64-bit sequence.
+    Stock(CounterWidth),
+}
+
+/// What one header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Read {
+    /// Sender's wall clock and sequence (a 32-bit one not yet unwrapped).
+    Stamp {
+        /// Sender's wall clock.
+        wall_ns: u64,
+        /// Sequence from 1.
+        sequence: u64,
+    },
+    /// Too short, or the check does not fit.
+    Damaged,
+}
+
+impl Stamp {
+    /// The smallest payload that carries it.
+    pub fn min_payload_bytes(self) -> u32 {
+        match self {
+            Self::Own => own::Stamp::LEN as u32,
+            Self::Stock(width) => width.header_bytes() as u32,
+        }
+    }
+
+    /// Writes it at the front of `payload`, which is long enough by construction of the test.
+    pub fn write(self, payload: &mut [u8], wall_ns: u64, sequence: u64) {
+        let written = match self {
+            Self::Own => own::Stamp { wall_ns, sequence }.encode(payload),
+            Self::Stock(width) => Header::at(wall_ns, sequence).encode(width, payload),
+        };
+        debug_assert!(written, "payload shorter than its stamp");
+    }
+
+    /// Reads it from the front of `payload`.
+    pub fn read(self, payload: &[u8]) -> Read {
+        match self {
+            Self::Own => match own::Stamp::decode(payload) {
+                Ok(stamp) => Read::Stamp { wall_ns: stamp.wall_ns, sequence: stamp.sequence },
+                Err(_) => Read::Damaged,
+            },
+            Self::Stock(width) => Header::decode(width, payload).map_or(Read::Damaged, |header| Read::Stamp {
+                wall_ns: header.time_ns(),
+                sequence: header.sequence,
+            }),
+        }
+    }
+
+    /// Whether the sequence wraps at 2³² on the wire.
+    pub fn is_narrow(self) -> bool {
+        self == Self::Stock(CounterWidth::Bits32)
+    }
+}
