@@ -5,7 +5,7 @@
 //! A side fills `tx` of the streams it sends and `rx` of the streams it receives. Against a stock
 //! peer the far side's account is rebuilt from the standard result keys, with the rest absent.
 
-use linerate_model::output::{Cpu, MovedCounter};
+use linerate_model::output::{Cpu, MovedCounter, Quantiles};
 use serde::{Deserialize, Serialize};
 
 /// Everything one side measured in one test.
@@ -61,7 +61,7 @@ pub struct TxAccount {
     /// TCP retransmitted segments.
     pub retransmits: Option<u64>,
     /// TCP smoothed round-trip times, one a sample.
-    pub rtt_ns: Option<linerate_model::output::Quantiles>,
+    pub rtt_ns: Option<Quantiles>,
     /// Congestion control in use.
     pub congestion: Option<String>,
     /// The MSS that the kernel uses.
@@ -107,13 +107,13 @@ pub struct RxAccount {
     /// RFC 3550 interarrival jitter, the last value.
     pub jitter_ns: Option<f64>,
     /// Gaps between arrivals.
-    pub spacing_ns: Option<linerate_model::output::Quantiles>,
+    pub spacing_ns: Option<Quantiles>,
     /// Histogram of the gaps: upper bound in ns, count.
     pub spacing_histogram: Vec<(u64, u64)>,
     /// The most payload bytes in any 1 ms.
     pub window_bytes_max: Option<u64>,
     /// Transit time quantiles relative to `transit_base_ns`; the clocks' offset is still in it.
-    pub transit_ns: Option<linerate_model::output::Quantiles>,
+    pub transit_ns: Option<Quantiles>,
     /// What to add to `transit_ns`.
     pub transit_base_ns: i64,
     /// Datagrams whose stamp does not check.
@@ -160,8 +160,10 @@ pub struct SequenceAccountTotals {
     pub late: u64,
     /// The highest sequence seen.
     pub highest: u64,
+    /// The sender claims fewer than arrived: one of the counts is wrong.
+    pub contradicted: bool,
     /// iperf3's own arithmetic: gaps less fills.
-    pub stock_errors: i64,
+    pub stock_errors: u64,
     /// iperf3's own arithmetic: arrivals out of order.
     pub stock_out_of_order: u64,
 }

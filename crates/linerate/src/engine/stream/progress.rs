@@ -14,6 +14,8 @@ pub struct Progress {
     pub packets: Gauge,
     /// Receiver: datagrams missing so far.
     pub lost: Gauge,
+    /// The sender's final count, told to the receiver; 0 while unknown.
+    pub expected: Gauge,
 }
 
 /// Totals at one instant.
@@ -39,7 +41,7 @@ impl Progress {
             bytes: self.bytes.read(),
             packets: self.packets.read(),
             lost: self.lost.read(),
-            retransmits: info.and_then(|info| info.total_retransmits).map_or(0, u64::from),
+            retransmits: info.map_or(0, |info| u64::from(info.total_retrans)),
         }
     }
 }
@@ -53,8 +55,8 @@ impl Reading {
             bytes: self.bytes.saturating_sub(before.bytes),
             packets: self.packets.saturating_sub(before.packets),
             retransmits: info.map(|_| self.retransmits.saturating_sub(before.retransmits)),
-            cwnd_bytes: info.and_then(|info| info.cwnd_bytes),
-            rtt_ns: info.and_then(|info| info.rtt_ns),
+            cwnd_bytes: info.map(|info| info.cwnd_bytes),
+            rtt_ns: info.map(|info| info.rtt_ns),
         }
     }
 

@@ -29,6 +29,8 @@ pub struct Drain {
     pub quiet_ns: u64,
     /// Leave at this monotonic time in any case.
     pub deadline_ns: u64,
+    /// When this was ordered.
+    pub ordered_ns: u64,
 }
 
 impl StartLine {
@@ -74,7 +76,7 @@ impl StartLine {
             self.show(Signal::Off);
         }
         self.stop_sending();
-        self.drain(Drain { quiet_ns: 0, deadline_ns: 0 });
+        self.drain(Drain { quiet_ns: 0, deadline_ns: 0, ordered_ns: 0 });
     }
 
     /// Whether a sender has to leave.

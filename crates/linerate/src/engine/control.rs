@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Drives a sans-IO session over its control connection: the same pump at both ends.
+
+use linerate_linux::clock::monotonic_ns;
+use linerate_wire::iperf3::client::{ClientEvent, ClientSession};
+use linerate_wire::iperf3::server::{ServerEvent, ServerSession};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// What the pump needs of a session.
+pub trait Session {
+    /// What it reports.
+    type Event;
+    /// Takes bytes.
+    fn feed(&mut self, bytes: &[u8], now_ns: u64);
+    /// The peer closed its direction.
+    fn closed(&mut self, now_ns: u64);
+    /// Bytes to write.
+    fn poll_output(&mut self) -> Option<Vec<u8>>;
+    /// The next event.
+    fn poll_event(&mut self) -> Option<Self::Event>;
+    /// When time matters next.
+    fn poll_timeout(&self) -> Option<u64>;
+    /// Time has passed.
+    fn on_timeout(&mut self, now_ns: u64) -> Option<Self::Event>;
+}
+
+/// A session on its connection.
+#[derive(Debug)]
+pub struct Control<S> {
+    stream: TcpStream,
+    /// The conversation; its actions are written by the next [`Control::next`] or [`Control::flush`].
+    pub session: S,
+}
+
+impl<S: Session> Control<S> {
+    /// Takes the connection. Writes to a peer that does not read fail after some seconds.
+    pub fn new(stream: TcpStream, session: S) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
+        Ok(Self { stream, session })
+    }
+
+    /// The next event; `None` when `until_ns` (monotonic) passed first.
+    pub fn next(&mut self, until_ns: u64) -> io::Result<Option<S::Event>> {
+        loop {
+            self.flush()?;
+            if let Some(event) = self.session.poll_event() {
+                return Ok(Some(event));
+            }
+            let now_ns = monotonic_ns();
+            let alarm_ns = self.session.poll_timeout().unwrap_or(u64::MAX);
+            if now_ns >= alarm_ns
+                && let Some(event) = self.session.on_timeout(now_ns)
+            {
+                self.flush()?;
+                return Ok(Some(event));
+            }
+            if now_ns >= until_ns {
+                return Ok(None);
+            }
+            self.read(until_ns.min(alarm_ns).saturating_sub(now_ns));
+        }
+    }
+
+    /// Writes what the session has to say.
+    pub fn flush(&mut self) -> io::Result<()> {
+        while let Some(bytes) = self.session.poll_output() {
+            self.stream.write_all(&bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The connection, for its addresses and `TCP_INFO`.
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    fn read(&mut self, wait_ns: u64) {
+        let wait = Duration::from_nanos(wait_ns).max(SHORTEST_WAIT);
+        let mut bytes = [0; 16 * 1024];
+        let result = self.stream.set_read_timeout(Some(wait)).and_then(|()| self.stream.read(&mut bytes));
+        match result {
+            Ok(0) => self.session.closed(monotonic_ns()),
+            Ok(count) => self.session.feed(&bytes[..count], monotonic_ns()),
+            Err(error) if is_pause(&error) => {}
+            Err(_) => self.session.closed(monotonic_ns()),
+        }
+    }
+}
+
+impl Session for ClientSession {
+    type Event = ClientEvent;
+    fn feed(&mut self, bytes: &[u8], now_ns: u64) {
+        self.feed(bytes, now_ns);
+    }
+    fn closed(&mut self, now_ns: u64) {
+        self.closed(now_ns);
+    }
+    fn poll_output(&mut self) -> Option<Vec<u8>> {
+        self.poll_output()
+    }
+    fn poll_event(&mut self) -> Option<ClientEvent> {
+        self.poll_event()
+    }
+    fn poll_timeout(&self) -> Option<u64> {
+        self.poll_timeout()
+    }
+    fn on_timeout(&mut self, now_ns: u64) -> Option<ClientEvent> {
+        self.on_timeout(now_ns)
+    }
+}
+
+impl Session for ServerSession {
+    type Event = ServerEvent;
+    fn feed(&mut self, bytes: &[u8], now_ns: u64) {
+        self.feed(bytes, now_ns);
+    }
+    fn closed(&mut self, now_ns: u64) {
+        self.closed(now_ns);
+    }
+    fn poll_output(&mut self) -> Option<Vec<u8>> {
+        self.poll_output()
+    }
+    fn poll_event(&mut self) -> Option<ServerEvent> {
+        self.poll_event()
+    }
+    fn poll_timeout(&self) -> Option<u64> {
+        self.poll_timeout()
+    }
+    fn on_timeout(&mut self, now_ns: u64) -> Option<ServerEvent> {
+        self.on_timeout(now_ns)
+    }
+}
+
+fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A zero read time-out would mean "for ever"; the kernel's tick makes less than a millisecond useless.
+const SHORTEST_WAIT: Duration = Duration::from_millis(1);

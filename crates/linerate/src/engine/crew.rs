@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! All streams of one test at one end: their threads, their intervals, their accounts.
+
+use super::account::{RxAccount, RxInterval, StreamAccount, TxAccount, TxInterval};
+use super::stream::progress::Reading;
+use super::stream::tcp_rx::TcpRx;
+use super::stream::tcp_tx::TcpTx;
+use super::stream::udp_rx::{UdpReceived, UdpRx};
+use super::stream::udp_tx::UdpTx;
+use super::stream::{Drain, Progress, StartLine};
+use linerate_linux::clock::monotonic_ns;
+use linerate_linux::tcp::{self, TcpInfo};
+use linerate_linux::cpu;
+use linerate_method::histogram::Histogram;
+use std::io;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What one member does.
+#[derive(Debug)]
+pub enum Work {
+    /// Sends datagrams.
+    UdpTx(UdpTx),
+    /// Receives datagrams.
+    UdpRx(UdpRx),
+    /// Sends a byte stream; the clone is for `TCP_INFO` and for ending it.
+    TcpTx(TcpTx, TcpStream),
+    /// Receives a byte stream; the clone is for ending it.
+    TcpRx(TcpRx, TcpStream),
+}
+
+/// The streams of one test.
+#[derive(Debug)]
+pub struct Crew {
+    line: Arc<StartLine>,
+    members: Vec<Member>,
+    start_ns: u64,
+    cut_ns: u64,
+}
+
+#[derive(Debug)]
+struct Member {
+    id: u32,
+    port: Option<u16>,
+    progress: Arc<Progress>,
+    tcp: Option<TcpStream>,
+    before: Reading,
+    rtt: Histogram,
+    last_info: Option<TcpInfo>,
+    sent: Vec<TxInterval>,
+    received: Vec<RxInterval>,
+    job: Job,
+}
+
+#[derive(Debug)]
+enum Job {
+    Sending(JoinHandle<Option<TxAccount>>),
+    Sent(Option<TxAccount>),
+    ReceivingTcp(JoinHandle<Option<RxAccount>>),
+    ReceivingUdp(JoinHandle<Option<UdpReceived>>),
+    ReceivedTcp(Option<RxAccount>),
+    ReceivedUdp(Option<Box<UdpReceived>>),
+    Over,
+}
+
+impl Default for Crew {
+    fn default() -> Self {
+        Self { line: Arc::new(StartLine::default()), members: Vec::new(), start_ns: 0, cut_ns: 0 }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.line.off();
+        self.close_tcp();
+    }
+}
+
+impl Crew {
+    /// Adds a stream and starts its thread: receivers receive at once, senders wait for
+    /// [`Crew::go`]. `cpu` pins the thread.
+    pub fn add(&mut self, id: u32, port: Option<u16>, work: Work, cpu: Option<usize>) -> io::Result<()> {
+        let progress = Arc::new(Progress::default());
+        let (tcp, job) = self.employ(id, work, Arc::clone(&progress), cpu)?;
+        self.members.push(Member {
+            id,
+            port,
+            progress,
+            tcp,
+            before: Reading::default(),
+            rtt: Histogram::new(),
+            last_info: None,
+            sent: Vec::new(),
+            received: Vec::new(),
+            job,
+        });
+        Ok(())
+    }
+
+    /// Starts the clock of the test.
+    pub fn go(&mut self, start_ns: u64) {
+        self.start_ns = start_ns;
+        self.cut_ns = start_ns;
+        self.line.go(start_ns);
+    }
+
+    /// Cuts an interval of every stream that ends at `now_ns`.
+    pub fn cut(&mut self, now_ns: u64) {
+        let (start_ns, end_ns) = (self.cut_ns - self.start_ns, now_ns.saturating_sub(self.start_ns));
+        if end_ns > start_ns {
+            self.members.iter_mut().for_each(|member| member.cut(start_ns, end_ns));
+            self.cut_ns = now_ns;
+        }
+    }
+
+    /// Whether every sender of this end has left by itself.
+    pub fn sending_is_over(&self) -> bool {
+        self.members.iter().all(|member| match &member.job {
+            Job::Sending(handle) => handle.is_finished(),
+            _ => true,
+        })
+    }
+
+    /// Whether every receiver of this end has left by itself (end of stream, error).
+    pub fn receiving_is_over(&self) -> bool {
+        self.members.iter().all(|member| match &member.job {
+            Job::ReceivingTcp(handle) => handle.is_finished(),
+            Job::ReceivingUdp(handle) => handle.is_finished(),
+            _ => true,
+        })
+    }
+
+    /// Payload bytes that this end's receivers have, and datagrams.
+    pub fn received(&self) -> (u64, u64) {
+        let receivers = self.members.iter().filter(|member| member.receives());
+        receivers.fold((0, 0), |(bytes, packets), member| {
+            (bytes + member.progress.bytes.read(), packets + member.progress.packets.read())
+        })
+    }
+
+    /// Ends all senders and waits for them; their final counts are then in [`Crew::sent_counts`].
+    pub fn stop_sending(&mut self) {
+        self.line.stop_sending();
+        self.members.iter_mut().for_each(Member::join_sender);
+    }
+
+    /// Datagrams (or writes) and bytes that each sender of this end got rid of, by stream id.
+    pub fn sent_counts(&self) -> Vec<(u32, u64, u64)> {
+        let count = |member: &Member| match &member.job {
+            Job::Sent(Some(account)) => Some((member.id, account.packets, member.progress.bytes.read())),
+            _ => None,
+        };
+        self.members.iter().filter_map(count).collect()
+    }
+
+    /// Bytes written but not acknowledged, all streams of this end.
+    pub fn unacknowledged_bytes(&self) -> u64 {
+        let left = |member: &Member| {
+            let info = tcp::info(member.tcp.as_ref()?).ok()?;
+            Some(u64::from(info.unacked) * u64::from(info.snd_mss) + u64::from(info.notsent_bytes.unwrap_or(0)))
+        };
+        self.members.iter().filter_map(left).sum()
+    }
+
+    /// Tells a receiver the final count of its sender.
+    pub fn expect(&self, id: u32, packets: u64) {
+        if let Some(member) = self.members.iter().find(|member| member.id == id && member.receives()) {
+            member.progress.expected.set(packets);
+        }
+    }
+
+    /// Lets the receivers go on until all expected is in, or `quiet` without arrivals, or `longest`.
+    pub fn drain(&self, quiet: Duration, longest: Duration) {
+        let ordered_ns = monotonic_ns();
+        let quiet_ns = u64::try_from(quiet.as_nanos()).unwrap_or(u64::MAX);
+        let longest_ns = u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX);
+        self.line.drain(Drain { quiet_ns, deadline_ns: ordered_ns.saturating_add(longest_ns), ordered_ns });
+    }
+
+    /// Waits for the receivers; call after [`Crew::drain`].
+    pub fn join_receivers(&mut self) {
+        self.members.iter_mut().for_each(Member::join_receiver);
+    }
+
+    /// Closes the TCP data connections of this end. A peer in a blocking full-block read (iperf3
+    /// 3.1.7, reverse) would otherwise hang.
+    pub fn close_tcp(&self) {
+        self.members.iter().filter_map(|member| member.tcp.as_ref()).for_each(tcp::shutdown);
+    }
+
+    /// Closes the books. `sent` tells the final count of a stream's sender at the other end.
+    pub fn accounts(&mut self, sent: impl Fn(u32) -> Option<u64>) -> Vec<StreamAccount> {
+        self.members.iter_mut().map(|member| member.account(sent(member.id))).collect()
+    }
+
+    /// Totals of this end so far: bytes sent, bytes received, datagrams sent, datagrams missing.
+    pub fn last_intervals(&self) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
+        let sent = self.members.iter().filter_map(|member| member.sent.last()).collect();
+        let received = self.members.iter().filter_map(|member| member.received.last()).collect();
+        (sent, received)
+    }
+
+    /// The round-trip time that TCP sees now, the largest.
+    pub fn rtt_ns(&self) -> Option<u64> {
+        self.members.iter().filter_map(|member| Some(tcp::info(member.tcp.as_ref()?).ok()?.rtt_ns)).max()
+    }
+
+    fn employ(
+        &self,
+        id: u32,
+        work: Work,
+        progress: Arc<Progress>,
+        cpu: Option<usize>,
+    ) -> io::Result<(Option<TcpStream>, Job)> {
+        let line = Arc::clone(&self.line);
+        Ok(match work {
+            Work::UdpTx(tx) => (None, Job::Sending(spawn(id, "tx", cpu, move || tx.run(&line, &progress))?)),
+            Work::UdpRx(rx) => (None, Job::ReceivingUdp(spawn(id, "rx", cpu, move || rx.run(&line, &progress))?)),
+            Work::TcpTx(tx, stream) => (Some(stream), Job::Sending(spawn(id, "tx", cpu, move || tx.run(&line, &progress))?)),
+            Work::TcpRx(rx, stream) => {
+                (Some(stream), Job::ReceivingTcp(spawn(id, "rx", cpu, move || rx.run(&line, &progress))?))
+            }
+        })
+    }
+}
+
+impl Member {
+    fn receives(&self) -> bool {
+        matches!(self.job, Job::ReceivingTcp(_) | Job::ReceivingUdp(_) | Job::ReceivedTcp(_) | Job::ReceivedUdp(_))
+    }
+
+    fn cut(&mut self, start_ns: u64, end_ns: u64) {
+        let receives = self.receives();
+        let info = if receives { None } else { self.tcp.as_ref().and_then(|stream| tcp::info(stream).ok()) };
+        let now = self.progress.read(info.as_ref());
+        if receives {
+            self.received.push(now.received_since(&self.before, start_ns, end_ns));
+        } else {
+            self.sent.push(now.sent_since(&self.before, start_ns, end_ns, info.as_ref()));
+        }
+        if let Some(info) = info {
+            self.rtt.record(info.rtt_ns);
+            self.last_info = Some(info);
+        }
+        self.before = now;
+    }
+
+    fn join_sender(&mut self) {
+        self.job = match std::mem::replace(&mut self.job, Job::Over) {
+            Job::Sending(handle) => {
+                let account = handle.join().ok().flatten();
+                if let Some(info) = self.tcp.as_ref().and_then(|stream| tcp::info(stream).ok()) {
+                    self.last_info = Some(info);
+                }
+                Job::Sent(account)
+            }
+            other => other,
+        };
+    }
+
+    fn join_receiver(&mut self) {
+        self.job = match std::mem::replace(&mut self.job, Job::Over) {
+            Job::ReceivingTcp(handle) => Job::ReceivedTcp(handle.join().ok().flatten()),
+            Job::ReceivingUdp(handle) => Job::ReceivedUdp(handle.join().ok().flatten().map(Box::new)),
+            other => other,
+        };
+    }
+
+    fn account(&mut self, sent: Option<u64>) -> StreamAccount {
+        self.join_sender();
+        self.join_receiver();
+        let mut account = StreamAccount { id: self.id, port: self.port, ..StreamAccount::default() };
+        match std::mem::replace(&mut self.job, Job::Over) {
+            Job::Sent(Some(tx)) => account.tx = Some(self.complete_tx(tx)),
+            Job::ReceivedTcp(Some(rx)) => account.rx = Some(self.complete_rx(rx)),
+            Job::ReceivedUdp(Some(rx)) => account.rx = Some(self.complete_rx(rx.account(sent))),
+            _ => {}
+        }
+        account
+    }
+
+    fn complete_tx(&mut self, tx: TxAccount) -> TxAccount {
+        let stream = self.tcp.as_ref();
+        TxAccount {
+            retransmits: self.last_info.map(|info| u64::from(info.total_retrans)),
+            rtt_ns: super::quantiles::quantiles(&self.rtt),
+            congestion: stream.and_then(|stream| tcp::congestion(stream).ok()),
+            mss_bytes: self.last_info.map(|info| info.snd_mss),
+            intervals: std::mem::take(&mut self.sent),
+            ..tx
+        }
+    }
+
+    fn complete_rx(&mut self, rx: RxAccount) -> RxAccount {
+        RxAccount { intervals: std::mem::take(&mut self.received), ..rx }
+    }
+}
+
+fn spawn<T: Send + 'static>(
+    id: u32,
+    way: &str,
+    cpu: Option<usize>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    std::thread::Builder::new().name(format!("{way}{id}")).stack_size(STACK_BYTES).spawn(move || {
+        if let Some(cpu) = cpu {
+            // A processor that is not there costs the pinning only; `-A` is checked before the test.
+            let _ = cpu::pin(cpu);
+        }
+        work()
+    })
+}
+
+/// The workers keep their buffers on the heap; 128 of them have to fit a 64 MB board.
+const STACK_BYTES: usize = 128 * 1024;

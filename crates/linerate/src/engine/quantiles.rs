@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Histograms as the document writes them.
+
+use linerate_method::histogram::Histogram;
+use linerate_model::output::Quantiles;
+
+/// Five numbers of a histogram; `None` when it is empty.
+pub fn quantiles(histogram: &Histogram) -> Option<Quantiles> {
+    let of = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    histogram.percentiles().map(|known| Quantiles {
+        min: of(known.min),
+        p50: of(known.p50),
+        p99: of(known.p99),
+        p999: of(known.p999),
+        max: of(known.max),
+    })
+}
+
+/// The occupied buckets: upper bound in ns, count.
+pub fn buckets(histogram: &Histogram) -> Vec<(u64, u64)> {
+    histogram.buckets().map(|bucket| (bucket.to_ns, bucket.count)).collect()
+}
+
+/// The same distribution moved by `by_ns`.
+pub fn shifted(known: Quantiles, by_ns: i64) -> Quantiles {
+    let of = |value: i64| value.saturating_add(by_ns);
+    Quantiles { min: of(known.min), p50: of(known.p50), p99: of(known.p99), p999: of(known.p999), max: of(known.max) }
+}
