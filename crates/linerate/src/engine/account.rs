@@ -9,7 +9,7 @@ use linerate_model::output::{Cpu, MovedCounter, Quantiles};
 use serde::{Deserialize, Serialize};
 
 /// Everything one side measured in one test.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SideAccount {
     /// One entry a stream, in stream order.
@@ -23,7 +23,7 @@ pub struct SideAccount {
 }
 
 /// One stream as one side saw it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StreamAccount {
     /// iperf3's stream id: 1, 3, 4, 5 …
@@ -37,7 +37,7 @@ pub struct StreamAccount {
 }
 
 /// What a sender knows.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TxAccount {
     /// Datagrams that the kernel accepted (UDP), writes (TCP).
@@ -73,7 +73,7 @@ pub struct TxAccount {
 }
 
 /// One interval of a sender.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TxInterval {
     /// Start, after the start signal.
@@ -93,7 +93,7 @@ pub struct TxInterval {
 }
 
 /// What a receiver knows.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RxAccount {
     /// Payload bytes of unique datagrams (UDP) or of the stream (TCP), after the warm-up.
@@ -180,7 +180,7 @@ pub struct Burst {
 }
 
 /// One interval of a receiver.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RxInterval {
     /// Start, after the start signal.

@@ -6,27 +6,48 @@
 //! the cookie too; a stock hello carries nothing, so stock UDP tests of one address set up their
 //! streams one after the other.
 
-use super::greeter::Greeting;
+use linerate_linux::udp::{Opened, Options};
 use linerate_wire::iperf3::cookie::Cookie;
+use linerate_wire::linerate::hello::Kind;
 use std::collections::HashMap;
 use std::net::{IpAddr, TcpStream};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Something that arrived for a waiting test.
 #[derive(Debug)]
 pub enum Arrival {
-    /// A TCP data stream with its place in the order of accepting (rule: streams are numbered in
-    /// accept order, not in the order in which their cookies were read).
+    /// A TCP data stream with its place in the order of accepting (streams are numbered in accept
+    /// order, not in the order in which their cookies were read).
     Tcp {
         /// Place in the order of accepting.
         serial: u64,
         /// The connection, its cookie read.
         stream: TcpStream,
     },
-    /// A UDP hello, ours or a stock one.
-    Udp(Greeting),
+    /// A UDP socket connected to the peer, its hello answered.
+    Udp {
+        /// The index that our own hello names; stock hellos come in order.
+        index: Option<u16>,
+        /// Data or latency probe.
+        kind: Kind,
+        /// The socket.
+        opened: Opened,
+    },
+}
+
+/// A test in CREATE_STREAMS.
+#[derive(Debug, Clone)]
+pub struct Waiting {
+    /// The control connection's peer.
+    pub address: IpAddr,
+    /// The streams come with stock hellos.
+    pub stock_udp: bool,
+    /// What a UDP socket for it is asked for.
+    pub udp_options: Options,
+    /// Where arrivals go.
+    pub deliver: Sender<Arrival>,
 }
 
 /// The tests in CREATE_STREAMS.
@@ -34,13 +55,6 @@ pub enum Arrival {
 pub struct Registry {
     waiting: Mutex<HashMap<Cookie, Waiting>>,
     changed: Condvar,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    address: IpAddr,
-    stock_udp: bool,
-    deliver: Sender<Arrival>,
 }
 
 /// A place in the registry, given up when dropped.
@@ -51,61 +65,40 @@ pub struct Place {
 }
 
 impl Registry {
-    /// Enters a test that waits for streams. With `stock_udp` it first waits until no other stock
-    /// UDP test of that address is setting up, at most until `deadline`.
+    /// Enters a test that waits for streams. A stock UDP test first waits until no other one of
+    /// that address is setting up, at most until `deadline`.
     ///
     /// Returns `None` when the deadline passed first, or the cookie is already in use.
-    pub fn enter(
-        self: &Arc<Self>,
-        cookie: Cookie,
-        address: IpAddr,
-        stock_udp: bool,
-        deliver: Sender<Arrival>,
-        deadline: Instant,
-    ) -> Option<Place> {
+    pub fn enter(self: &Arc<Self>, cookie: Cookie, test: Waiting, deadline: Instant) -> Option<Place> {
         let mut waiting = self.lock();
-        while waiting.contains_key(&cookie) || (stock_udp && busy(&waiting, address)) {
+        while waiting.contains_key(&cookie) || (test.stock_udp && busy(&waiting, test.address)) {
             let left = deadline.checked_duration_since(Instant::now())?;
-            waiting = self.wait(waiting, left);
+            waiting = self.changed.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        waiting.insert(cookie, Waiting { address, stock_udp, deliver });
+        waiting.insert(cookie, test);
         Some(Place { registry: Arc::clone(self), cookie })
+    }
+
+    /// The test with that cookie, or (for a stock hello, without one) the one of that address.
+    pub fn find(&self, cookie: Option<&Cookie>, address: IpAddr) -> Option<Waiting> {
+        let waiting = self.lock();
+        match cookie {
+            Some(cookie) => waiting.get(cookie).filter(|test| test.address == address).cloned(),
+            None => waiting.values().find(|test| test.stock_udp && test.address == address).cloned(),
+        }
     }
 
     /// Delivers a TCP data stream; gives the connection back when no test waits for that cookie.
     pub fn deliver_tcp(&self, cookie: &Cookie, serial: u64, stream: TcpStream) -> Option<TcpStream> {
-        let waiting = self.lock();
-        let Some(test) = waiting.get(cookie) else { return Some(stream) };
+        let Some(test) = self.lock().get(cookie).cloned() else { return Some(stream) };
         match test.deliver.send(Arrival::Tcp { serial, stream }) {
-            Ok(()) => None,
-            Err(refused) => match refused.0 {
-                Arrival::Tcp { stream, .. } => Some(stream),
-                Arrival::Udp(_) => None,
-            },
+            Err(std::sync::mpsc::SendError(Arrival::Tcp { stream, .. })) => Some(stream),
+            _ => None,
         }
-    }
-
-    /// Delivers a UDP hello to the test with its cookie, or (stock) to the one of its address.
-    /// False when nobody waits for it.
-    pub fn deliver_udp(&self, greeting: Greeting) -> bool {
-        let waiting = self.lock();
-        let test = match &greeting.cookie {
-            Some(cookie) => waiting.get(cookie),
-            None => waiting.values().find(|test| test.stock_udp && test.address == greeting.peer.ip().to_canonical()),
-        };
-        test.is_some_and(|test| test.deliver.send(Arrival::Udp(greeting)).is_ok())
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Cookie, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(
-        &self,
-        guard: MutexGuard<'a, HashMap<Cookie, Waiting>>,
-        left: Duration,
-    ) -> MutexGuard<'a, HashMap<Cookie, Waiting>> {
-        self.changed.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0
     }
 }
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What two linerates tell each other beyond iperf3's protocol: the `linerate` key of the
+//! parameters and the messages in AGENT frames.
+
+use super::account::{RxInterval, TxInterval};
+use linerate_model::output::{Host, MovedCounter};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The `linerate` key of the parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ask {
+    /// Version of this extension.
+    pub v: u32,
+    /// False for a test without streams: latency and counters only.
+    pub load: bool,
+    /// Measured time (the standard key knows whole seconds only).
+    pub duration_ns: Option<u64>,
+    /// Warm-up.
+    pub omit_ns: u64,
+    /// Interval length; 0 = none.
+    pub interval_ns: u64,
+    /// Payload bytes to send in all, when the server sends.
+    pub bytes: Option<u64>,
+    /// Writes or datagrams to send in all, when the server sends.
+    pub blocks: Option<u64>,
+    /// How the server is to send: `auto`, `plain`, `mmsg`, `gso`, `copy`, `zerocopy`, `sendfile`.
+    pub tx_mode: String,
+    /// How the server is to receive: `auto`, `plain`, `mmsg`, `gro`, `copy`, `trunc`.
+    pub rx_mode: String,
+    /// Declared burst, datagrams.
+    pub burst: Option<u32>,
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self {
+            v: VERSION,
+            load: true,
+            duration_ns: None,
+            omit_ns: 0,
+            interval_ns: 1_000_000_000,
+            bytes: None,
+            blocks: None,
+            tx_mode: "auto".to_owned(),
+            rx_mode: "auto".to_owned(),
+            burst: None,
+        }
+    }
+}
+
+/// A message in an AGENT frame.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Message {
+    /// The server, before CREATE_STREAMS: who it is.
+    Hello {
+        /// Its version.
+        version: String,
+        /// The host as far as a test needs it.
+        host: Box<Host>,
+    },
+    /// The final counts of this end's senders.
+    Final {
+        /// Stream id, datagrams (writes), payload bytes.
+        streams: Vec<(u32, u64, u64)>,
+    },
+    /// Raw counters of this end, as they are now.
+    Sample {
+        /// One a source.
+        counters: Vec<MovedCounter>,
+    },
+    /// One interval of this end, all streams.
+    Interval {
+        /// Of its senders.
+        sent: Vec<TxInterval>,
+        /// Of its receivers.
+        received: Vec<RxInterval>,
+    },
+}
+
+impl Message {
+    /// As it travels.
+    pub fn to_value(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+
+    /// `None` for a message of a later version.
+    pub fn from_value(value: Value) -> Option<Self> {
+        serde_json::from_value(value).ok()
+    }
+}
+
+/// Version of the extension.
+pub const VERSION: u32 = 1;

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The shape of a test's streams, the same at both ends: made from the plan at the client and from
+//! the parameters at the server, it turns sockets into work.
+
+use super::crew::Work;
+use super::extension::Ask;
+use super::plan::{Direction, Protocol, RxChoice, TcpRxChoice, TcpTxChoice, TestPlan, TxChoice};
+use super::stream::tcp_rx::TcpRx;
+use super::stream::tcp_tx::TcpTx;
+use super::stream::udp_rx::UdpRx;
+use super::stream::udp_tx::UdpTx;
+use super::stream::{Limit, Stamp};
+use linerate_linux::udp::{self, Opened};
+use linerate_linux::{host, tcp};
+use linerate_method::pacing::default_burst_packets;
+use linerate_wire::iperf3::datagram::CounterWidth;
+use linerate_wire::iperf3::params::{self, Params};
+use linerate_wire::iperf3::stream_id;
+use std::io;
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// All that the streams of a test have in common.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    /// Transport.
+    pub protocol: Protocol,
+    /// From the client's point of view.
+    pub direction: Direction,
+    /// Streams per direction.
+    pub streams: u32,
+    /// UDP payload or TCP write size.
+    pub payload_bytes: u32,
+    /// Payload rate a stream.
+    pub bits_per_second: Option<u64>,
+    /// Declared burst.
+    pub burst: Option<u32>,
+    /// When this end's senders end, all streams together.
+    pub limit: Limit,
+    /// UDP header.
+    pub stamp: Stamp,
+    /// UDP send mode.
+    pub udp_tx: udp::TxMode,
+    /// UDP receive mode.
+    pub udp_rx: udp::RxMode,
+    /// TCP send mode.
+    pub tcp_tx: tcp::TxMode,
+    /// TCP receive mode.
+    pub tcp_rx: tcp::RxMode,
+    /// Socket buffers.
+    pub window_bytes: Option<u32>,
+    /// Whether to report the DSCP seen on arrival.
+    pub see_tos: bool,
+    /// TOS byte.
+    pub tos: Option<u8>,
+    /// Forbid fragmentation.
+    pub dont_fragment: bool,
+    /// TCP options.
+    pub mss_bytes: Option<u32>,
+    /// See there.
+    pub nodelay: bool,
+    /// Congestion control.
+    pub congestion: Option<String>,
+    /// Pinned processor of this end.
+    pub cpu: Option<usize>,
+    /// Interface to bind to.
+    pub bind_device: Option<String>,
+    /// `SO_MAX_PACING_RATE` (`--fq-rate`).
+    pub pacing_bytes_per_second: Option<u32>,
+}
+
+impl Shape {
+    /// The client's view of its plan; `mss` is the control connection's, for the default payload.
+    pub fn of_plan(plan: &TestPlan, own_peer: bool, mss: u32) -> Self {
+        let udp = plan.protocol == Protocol::Udp;
+        let default_bytes = if udp { mss } else { TCP_BLOCK_BYTES };
+        Self {
+            protocol: plan.protocol,
+            direction: plan.direction,
+            streams: u32::from(plan.streams),
+            payload_bytes: plan.payload_bytes.unwrap_or(default_bytes),
+            bits_per_second: plan.bits_per_second,
+            burst: plan.burst,
+            limit: Limit {
+                omit_ns: plan.omit_ms * 1_000_000,
+                duration_ns: (!plan.is_by_amount()).then_some(plan.duration_ms * 1_000_000),
+                bytes: plan.bytes,
+                packets: plan.blocks,
+            },
+            stamp: stamp(own_peer, plan.counters_64bit),
+            udp_tx: udp_tx_mode(match plan.tx_mode {
+                TxChoice::Auto | TxChoice::Mmsg => "mmsg",
+                TxChoice::Plain => "plain",
+                TxChoice::Gso => "gso",
+            }),
+            udp_rx: udp_rx_mode(match plan.rx_mode {
+                RxChoice::Auto | RxChoice::Mmsg => "mmsg",
+                RxChoice::Plain => "plain",
+                RxChoice::Gro => "gro",
+            }),
+            tcp_tx: tcp_tx_mode(plan.tcp_tx_name()),
+            tcp_rx: tcp_rx_mode(plan.tcp_rx_name()),
+            window_bytes: plan.window_bytes,
+            see_tos: plan.tos_byte().is_some(),
+            tos: plan.tos_byte(),
+            dont_fragment: plan.dont_fragment,
+            mss_bytes: plan.mss,
+            nodelay: plan.nodelay,
+            congestion: plan.congestion.clone(),
+            cpu: plan.affinity.map(|(cpu, _)| cpu as usize),
+            bind_device: plan.bind_device.clone(),
+            pacing_bytes_per_second: None,
+        }
+    }
+
+    /// The server's view of a client's parameters. Values out of range were refused before.
+    pub fn of_params(params: &Params, ask: Option<&Ask>) -> Self {
+        let number = |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok());
+        let udp = params.protocol() == params::Protocol::Udp;
+        let default_bytes = if udp { 1460 } else { TCP_BLOCK_BYTES };
+        let direction = match (params.bidirectional, params.reverse) {
+            (true, _) => Direction::Both,
+            (false, true) => Direction::Down,
+            (false, false) => Direction::Up,
+        };
+        Self {
+            protocol: if udp { Protocol::Udp } else { Protocol::Tcp },
+            direction,
+            streams: number(Some(params.streams_per_direction())).unwrap_or(1),
+            payload_bytes: number(params.len_bytes).unwrap_or(default_bytes),
+            bits_per_second: params.bandwidth_bits_per_second.filter(|&rate| rate > 0),
+            burst: ask.and_then(|ask| ask.burst).or(number(params.burst_packets).filter(|&burst| burst > 0)),
+            limit: ask.map_or(Limit { omit_ns: params.omit_s.unwrap_or(0) * 1_000_000_000, ..Limit::default() }, Ask::limit),
+            stamp: stamp(ask.is_some(), params.udp_counters_64bit),
+            udp_tx: udp_tx_mode(ask.map_or("auto", |ask| &ask.tx_mode)),
+            udp_rx: udp_rx_mode(ask.map_or("auto", |ask| &ask.rx_mode)),
+            tcp_tx: tcp_tx_mode(ask.map_or(if params.zerocopy { "sendfile" } else { "auto" }, |ask| &ask.tx_mode)),
+            tcp_rx: tcp_rx_mode(ask.map_or(if params.skip_rx_copy { "trunc" } else { "auto" }, |ask| &ask.rx_mode)),
+            window_bytes: number(params.window_bytes).filter(|&bytes| bytes > 0),
+            see_tos: ask.is_some() && params.tos.is_some(),
+            tos: params.tos.and_then(|tos| u8::try_from(tos).ok()),
+            dont_fragment: params.dont_fragment,
+            mss_bytes: number(params.mss_bytes).filter(|&bytes| bytes > 0),
+            nodelay: params.nodelay,
+            congestion: params.congestion.clone(),
+            cpu: number(params.server_affinity).map(|cpu| cpu as usize),
+            bind_device: None,
+            pacing_bytes_per_second: number(params.fqrate_bits_per_second.map(|rate| rate / 8)).filter(|&rate| rate > 0),
+        }
+    }
+
+    /// Streams of both directions.
+    pub fn streams_total(&self) -> u32 {
+        if self.direction == Direction::Both { self.streams * 2 } else { self.streams }
+    }
+
+    /// Whether the client sends on stream `index`: in a bidirectional test on the first half.
+    pub fn client_sends(&self, index: u32) -> bool {
+        match self.direction {
+            Direction::Up => true,
+            Direction::Down => false,
+            Direction::Both => index < self.streams,
+        }
+    }
+
+    /// iperf3's id of stream `index`.
+    pub fn id(index: u32) -> u32 {
+        u32::try_from(stream_id::from_index(index)).unwrap_or(u32::MAX)
+    }
+
+    /// What the UDP sockets are asked for.
+    pub fn udp_options(&self, sends: bool) -> udp::Options {
+        let buffer = self.window_bytes.map_or_else(default_buffer_bytes, |bytes| bytes as usize);
+        udp::Options {
+            recv_buffer_bytes: (!sends).then_some(buffer),
+            send_buffer_bytes: self.window_bytes.filter(|_| sends).map(|bytes| bytes as usize),
+            tos: self.tos,
+            dont_fragment: self.dont_fragment,
+            bind_device: self.bind_device.clone(),
+            reuse_addr: false,
+            recv_err: sends,
+            packet_info: false,
+            max_pacing_bytes_per_second: self.pacing_bytes_per_second,
+        }
+    }
+
+    /// What the TCP sockets are asked for.
+    pub fn tcp_options(&self) -> tcp::Options {
+        tcp::Options {
+            local: None,
+            bind_device: self.bind_device.clone(),
+            window_bytes: self.window_bytes.map(|bytes| bytes as usize),
+            nodelay: self.nodelay,
+            mss_bytes: self.mss_bytes,
+            congestion: self.congestion.clone(),
+            tos: self.tos,
+            dead_peer_timeout: Some(DEAD_PEER),
+            max_pacing_bytes_per_second: self.pacing_bytes_per_second,
+            zerocopy: self.tcp_tx == tcp::TxMode::ZeroCopy,
+        }
+    }
+
+    /// Work on a connected UDP socket.
+    pub fn udp_work(&self, sends: bool, index: u32, opened: Opened) -> io::Result<Work> {
+        if sends { self.udp_tx(index, opened).map(Work::UdpTx) } else { self.udp_rx(opened).map(Work::UdpRx) }
+    }
+
+    /// Work on a connected TCP stream whose cookie is through.
+    pub fn tcp_work(&self, sends: bool, index: u32, stream: TcpStream) -> io::Result<Work> {
+        tcp::set_wait(&stream, WAIT)?;
+        let handle = stream.try_clone()?;
+        let block_bytes = self.payload_bytes as usize;
+        let mover = tcp::Mover::new(stream, block_bytes.max(if sends { 1 } else { READ_BYTES }), self.tcp_tx, self.tcp_rx, fill)?;
+        let limit = self.share(index);
+        Ok(if sends {
+            Work::TcpTx(TcpTx { mover, block_bytes, bits_per_second: self.bits_per_second, limit }, handle)
+        } else {
+            Work::TcpRx(TcpRx { mover, limit }, handle)
+        })
+    }
+
+    fn udp_tx(&self, index: u32, opened: Opened) -> io::Result<UdpTx> {
+        let payload_bytes = self.payload_bytes as usize;
+        let burst = self.burst.unwrap_or_else(|| default_burst_packets(self.bits_per_second, self.payload_bytes));
+        let slots = match self.udp_tx {
+            udp::TxMode::Gso => GSO_SLOTS,
+            udp::TxMode::Mmsg => MMSG_SLOTS,
+            udp::TxMode::Plain => 1,
+        };
+        let mut sender = udp::Sender::new(opened.socket.into(), payload_bytes, slots, self.udp_tx)?;
+        (0..sender.slots()).for_each(|slot| fill(sender.slot(slot)));
+        Ok(UdpTx {
+            sender,
+            bits_per_second: self.bits_per_second,
+            burst_packets: burst,
+            stamp: self.stamp,
+            limit: self.share(index),
+        })
+    }
+
+    fn udp_rx(&self, opened: Opened) -> io::Result<UdpRx> {
+        let config = udp::ReceiverConfig {
+            tos: self.see_tos,
+            ..udp::ReceiverConfig::new(CAPTURE_BYTES, RX_BATCH, self.udp_rx)
+        };
+        let buffer = opened.recv_buffer;
+        let receiver = udp::Receiver::new(opened.socket.into(), config)?;
+        let drops_before = receiver.drops().unwrap_or(0);
+        Ok(UdpRx {
+            receiver,
+            stamp: self.stamp,
+            omit_ns: self.limit.omit_ns,
+            buffer_bytes: (buffer.asked_bytes.map(|bytes| bytes as u64), buffer.granted_bytes as u64),
+            drops_before,
+        })
+    }
+
+    /// One stream's part of a limit by amount: equal parts, the rest to the first stream.
+    fn share(&self, index: u32) -> Limit {
+        let streams = u64::from(self.streams);
+        let part = |total: u64| total / streams + if u64::from(index) % streams == 0 { total % streams } else { 0 };
+        Limit { bytes: self.limit.bytes.map(part), packets: self.limit.packets.map(part), ..self.limit }
+    }
+}
+
+impl Ask {
+    fn limit(&self) -> Limit {
+        Limit {
+            omit_ns: self.omit_ns,
+            duration_ns: self.duration_ns,
+            bytes: self.bytes,
+            packets: self.blocks,
+        }
+    }
+}
+
+impl TestPlan {
+    /// Whether bytes or writes, not time, end it.
+    pub fn is_by_amount(&self) -> bool {
+        self.bytes.is_some() || self.blocks.is_some()
+    }
+
+    /// The TOS byte that `--tos` or `--dscp` asks for.
+    pub fn tos_byte(&self) -> Option<u8> {
+        self.tos.or(self.dscp.map(|dscp| dscp << 2))
+    }
+
+    /// The name of the UDP or TCP send mode for the far end.
+    pub fn tx_name(&self) -> &'static str {
+        match (self.protocol, self.tx_mode) {
+            (Protocol::Tcp, _) => self.tcp_tx_name(),
+            (_, TxChoice::Auto) => "auto",
+            (_, TxChoice::Plain) => "plain",
+            (_, TxChoice::Mmsg) => "mmsg",
+            (_, TxChoice::Gso) => "gso",
+        }
+    }
+
+    /// The name of the UDP or TCP receive mode for the far end.
+    pub fn rx_name(&self) -> &'static str {
+        match (self.protocol, self.rx_mode) {
+            (Protocol::Tcp, _) => self.tcp_rx_name(),
+            (_, RxChoice::Auto) => "auto",
+            (_, RxChoice::Plain) => "plain",
+            (_, RxChoice::Mmsg) => "mmsg",
+            (_, RxChoice::Gro) => "gro",
+        }
+    }
+
+    fn tcp_tx_name(&self) -> &'static str {
+        match self.tcp_tx_mode {
+            TcpTxChoice::Auto => "auto",
+            TcpTxChoice::Copy => "copy",
+            TcpTxChoice::Zerocopy => "zerocopy",
+        }
+    }
+
+    fn tcp_rx_name(&self) -> &'static str {
+        match self.tcp_rx_mode {
+            TcpRxChoice::Auto => "auto",
+            TcpRxChoice::Copy => "copy",
+            TcpRxChoice::Trunc => "trunc",
+        }
+    }
+}
+
+/// The receive buffer that is asked for by default: 4 MiB, less on a small machine.
+pub fn default_buffer_bytes() -> usize {
+    let by_memory = host::memory_bytes().map_or(usize::MAX, |bytes| usize::try_from(bytes / 64).unwrap_or(usize::MAX));
+    by_memory.min(4 << 20)
+}
+
+fn stamp(own_peer: bool, wide: bool) -> Stamp {
+    match (own_peer, wide) {
+        (true, _) => Stamp::Own,
+        (false, true) => Stamp::Stock(CounterWidth::Bits64),
+        (false, false) => Stamp::Stock(CounterWidth::Bits32),
+    }
+}
+
+fn udp_tx_mode(name: &str) -> udp::TxMode {
+    match name {
+        "plain" => udp::TxMode::Plain,
+        "gso" => udp::TxMode::Gso,
+        _ => udp::TxMode::Mmsg,
+    }
+}
+
+fn udp_rx_mode(name: &str) -> udp::RxMode {
+    match name {
+        "plain" => udp::RxMode::Plain,
+        "gro" => udp::RxMode::Gro,
+        _ => udp::RxMode::Mmsg,
+    }
+}
+
+fn tcp_tx_mode(name: &str) -> tcp::TxMode {
+    match name {
+        "zerocopy" => tcp::TxMode::ZeroCopy,
+        "sendfile" => tcp::TxMode::SendFile,
+        _ => tcp::TxMode::Copy,
+    }
+}
+
+fn tcp_rx_mode(name: &str) -> tcp::RxMode {
+    if name == "trunc" { tcp::RxMode::Trunc } else { tcp::RxMode::Copy }
+}
+
+/// A pattern that no link compresses to nothing and no eye mistakes for a header.
+fn fill(bytes: &mut [u8]) {
+    let mut state = 0x9e37_79b9_u32;
+    for byte in bytes {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *byte = (state >> 24) as u8;
+    }
+}
+
+/// iperf3's default block.
+const TCP_BLOCK_BYTES: u32 = 128 * 1024;
+/// A receiver reads at least this much at once, whatever the sender's block.
+const READ_BYTES: usize = 128 * 1024;
+/// The front of a datagram that the accounting looks at.
+const CAPTURE_BYTES: usize = 64;
+const RX_BATCH: usize = 64;
+const MMSG_SLOTS: usize = 16;
+const GSO_SLOTS: usize = 64;
+/// A blocked read or write looks at the stop sign this often.
+const WAIT: Duration = Duration::from_millis(50);
+/// A peer that is gone is noticed by its data connection.
+const DEAD_PEER: Duration = Duration::from_secs(10);
