@@ -3,7 +3,8 @@
 //! parameters and the messages in AGENT frames.
 
 use super::account::{RxInterval, TxInterval};
-use linerate_model::output::{Host, MovedCounter};
+use linerate_model::output::Host;
+use linerate_model::sample::Sample;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -67,9 +68,9 @@ pub enum Message {
         streams: Vec<(u32, u64, u64)>,
     },
     /// Raw counters of this end, as they are now.
-    Sample {
+    Samples {
         /// One a source.
-        counters: Vec<MovedCounter>,
+        samples: Vec<Sample>,
     },
     /// One interval of this end, all streams.
     Interval {

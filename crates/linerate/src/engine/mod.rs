@@ -1,8 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs one test: a [`TestPlan`] in, what was measured out.
+//!
+//! Both ends are thin loops over the same parts: a [`control::Control`] pumps the conversation, a
+//! [`crew::Crew`] of [`stream`] workers moves the data, a [`sampler::Sampler`] reads the kernel's
+//! counters around it, and [`account`] is what they all write down. Only [`fold`] knows the
+//! document.
 
+pub mod account;
+mod client;
+mod connect;
+pub mod control;
+pub mod crew;
+pub mod extension;
+pub mod fold;
+mod iperf2;
 mod outcome;
 mod plan;
+pub mod probe;
+pub mod quantiles;
+pub mod sampler;
+mod server;
+pub mod shape;
+mod standard;
+pub mod stream;
 
 pub use outcome::{Blind, Event, Observer, Peer, TestOutcome};
 pub use plan::{
@@ -16,17 +36,30 @@ use linerate_linux::signal::Interrupt;
 /// Runs one test as a client, until its end, an error or an interruption.
 ///
 /// # Errors
-/// What could not be measured; what was measured before it is lost only if nothing was.
+/// What failed before the first datagram; what fails later is in the outcome, with all that was
+/// measured until then.
 pub fn run(
     plan: &TestPlan,
     observer: &mut dyn Observer,
     interrupt: &Interrupt,
 ) -> Result<TestOutcome, Failure> {
-    let _ = (observer, interrupt);
-    Err(Failure::measuring(
-        format!("measure to {}", plan.host),
-        "the engine is not built yet",
-    ))
+    if plan.iperf2 {
+        return iperf2::run(plan, observer, interrupt);
+    }
+    client::run(plan, true, observer, interrupt)
+}
+
+/// Only the latency probe, for the plan's duration: the idle path. Needs a linerate at the other
+/// end; the outcome of a stock one has no latency.
+///
+/// # Errors
+/// As [`run`].
+pub fn idle(
+    plan: &TestPlan,
+    observer: &mut dyn Observer,
+    interrupt: &Interrupt,
+) -> Result<TestOutcome, Failure> {
+    client::run(plan, false, observer, interrupt)
 }
 
 /// Serves until interrupted; `listening` is called once the port is open.
@@ -38,9 +71,5 @@ pub fn serve(
     listening: &mut dyn FnMut(),
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
-    let _ = (listening, interrupt);
-    Err(Failure::measuring(
-        format!("serve on port {}", options.port),
-        "the engine is not built yet",
-    ))
+    server::serve(options, listening, interrupt)
 }

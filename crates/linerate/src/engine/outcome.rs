@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use crate::error::Failure;
 use linerate_model::output::{Direction, Host, Interval, Latency, Test};
+use linerate_model::sample::Sample;
 
 /// Everything that one test measured.
 #[derive(Debug, Clone, Default)]
@@ -63,6 +64,8 @@ pub enum Event<'a> {
         /// What was measured in it.
         interval: &'a Interval,
     },
+    /// Raw counters of one host: one sample a source, at both ends of the test and once a second.
+    Samples(&'a [Sample]),
     /// Something that `-v` shows: a fallback taken, an option refused.
     Note(&'a str),
 }

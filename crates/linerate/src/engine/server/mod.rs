@@ -8,7 +8,8 @@
 mod greeter;
 mod iperf2;
 mod limits;
-pub mod registry;
+mod log;
+mod registry;
 mod session;
 
 use super::plan::{Family, ServeOptions};
@@ -18,6 +19,7 @@ use linerate_linux::signal::Interrupt;
 use linerate_linux::tcp;
 use linerate_linux::udp::{self, Greeter};
 use linerate_wire::iperf3::cookie::Cookie;
+use log::Log;
 use registry::Registry;
 use session::Session;
 use std::io::{self, Read, Write};
@@ -26,17 +28,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// What the server tells its user, one line each.
-pub trait Log: Sync {
-    /// One event with the client it concerns.
-    fn line(&self, client: Option<SocketAddr>, text: &str);
-}
-
 /// What all connections of one server share.
-pub struct Server<'a> {
+struct Server<'a> {
     options: ServeOptions,
     registry: Arc<Registry>,
-    log: &'a dyn Log,
+    log: Log,
     interrupt: &'a Interrupt,
     stop: AtomicBool,
     tests: AtomicU32,
@@ -46,14 +42,9 @@ pub struct Server<'a> {
 }
 
 /// Serves until interrupted, until the one test of `--one-off` is over, or until idle for too long.
-///
-/// `ready` is told the bound TCP address before the first client is served.
-pub fn serve(
-    options: &ServeOptions,
-    interrupt: &Interrupt,
-    log: &dyn Log,
-    ready: impl FnOnce(SocketAddr),
-) -> Result<(), Failure> {
+/// `ready` is called once the port is open.
+pub(super) fn serve(options: &ServeOptions, ready: &mut dyn FnMut(), interrupt: &Interrupt) -> Result<(), Failure> {
+    let log = Log::open(options)?;
     let listener = listen(options)?;
     let greeter = bind_greeter(options)?;
     let server = Server {
@@ -68,7 +59,7 @@ pub fn serve(
         idle_since: std::sync::Mutex::new(Instant::now()),
     };
     let old = if options.iperf2 { Some(iperf2::Listener::bind(options)?) } else { None };
-    ready(listener.local_addr().map_err(|error| Failure::measuring("listen", error))?);
+    ready();
     std::thread::scope(|scope| {
         scope.spawn(|| greeter::serve(greeter, &server.registry, &server.stop));
         if let Some(old) = old {

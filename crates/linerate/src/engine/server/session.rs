@@ -199,6 +199,7 @@ impl<'a, 'b> Session<'a, 'b> {
         let allowed = asked.or(standard).map(|length_ns| length_ns + GRACE_NS);
         self.control.session.start(allowed, now_ns);
         self.sampler.begin();
+        self.tell_samples(self.sampler.first().to_vec());
         self.crew.go(now_ns);
     }
 
@@ -206,6 +207,7 @@ impl<'a, 'b> Session<'a, 'b> {
     fn attend(&mut self) -> Result<(), String> {
         let interval_ns = self.ask.as_ref().map_or(SECOND_NS, |ask| ask.interval_ns.max(MIN_INTERVAL_NS));
         let mut next_cut_ns = monotonic_ns() + interval_ns;
+        let mut next_sample_ns = monotonic_ns() + SECOND_NS;
         loop {
             self.take_late_probes();
             let step_ns = monotonic_ns() + STEP_NS;
@@ -219,7 +221,17 @@ impl<'a, 'b> Session<'a, 'b> {
                 next_cut_ns += interval_ns;
                 self.tell_interval();
             }
+            if monotonic_ns() >= next_sample_ns {
+                next_sample_ns += SECOND_NS;
+                self.tell_samples(self.sampler.read());
+            }
             self.announce_own_end();
+        }
+    }
+
+    fn tell_samples(&mut self, samples: Vec<linerate_model::sample::Sample>) {
+        if self.ask.is_some() {
+            self.control.session.agent(&Message::Samples { samples }.to_value());
         }
     }
 
@@ -266,6 +278,7 @@ impl<'a, 'b> Session<'a, 'b> {
         }
         self.drain();
         self.sampler.end();
+        self.tell_samples(self.sampler.last().to_vec());
         self.crew.close_tcp();
         if self.ask.is_none() && self.shape.protocol == Protocol::Udp {
             return self.finish_stock_udp();
@@ -316,7 +329,7 @@ impl<'a, 'b> Session<'a, 'b> {
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
         };
-        let results = standard::results(&account, &self.shape, false, self.sampler.process_cpu(), self.ask.is_some());
+        let results = standard::results(&account, &self.shape, self.sampler.process_cpu(), self.ask.is_some());
         self.control.session.send_results(&results, monotonic_ns());
         loop {
             match self.pump(u64::MAX)? {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! In which ways a test's numbers can mislead, and whether they may be used at all.
+
+use super::Fold;
+use linerate_model::output::{LinkKind, Test, Warning};
+
+/// Adds the warnings and the validity.
+pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
+    let found = [
+        buffer_not_granted(test),
+        sender_limited(test),
+        virtual_link(test),
+        clock_offset_unknown(test, fold),
+        one_machine(fold),
+        ended_early(fold),
+    ];
+    test.warnings.extend(found.into_iter().flatten());
+    if let Some(reason) = invalid(test, fold) {
+        test.valid = false;
+        test.invalid_reason = Some(reason);
+    }
+}
+
+fn invalid(test: &Test, fold: &Fold<'_>) -> Option<String> {
+    if fold.measured.remote.is_none() {
+        return Some("the far end's count never came".to_owned());
+    }
+    if fold.rx().any(|rx| rx.sequence.is_some_and(|totals| totals.contradicted)) {
+        return Some("more datagrams arrived than the sender says it sent".to_owned());
+    }
+    let (sent, received) = (test.sent_packets.unwrap_or(0), test.received_packets.unwrap_or(0));
+    if received > sent {
+        return Some(format!("{received} unique datagrams received of {sent} sent"));
+    }
+    if fold.udp() && sent == 0 {
+        return Some("no datagram was sent".to_owned());
+    }
+    let failed = fold.tx().find_map(|tx| tx.failure.clone());
+    failed.or_else(|| fold.rx().find_map(|rx| rx.failure.clone())).map(|reason| format!("a stream ended early: {reason}"))
+}
+
+fn buffer_not_granted(test: &Test) -> Option<Warning> {
+    let buffer = test.receive_buffer_bytes?;
+    let (asked, granted) = (buffer.asked?, buffer.granted?);
+    (granted < asked).then(|| Warning {
+        id: "buffer-not-granted".to_owned(),
+        text: format!("the receiver asked for a buffer of {asked} bytes and was granted {granted}"),
+        try_: format!("sysctl -w net.core.rmem_max={asked}   on the receiving host, or run it with CAP_NET_ADMIN"),
+    })
+}
+
+fn sender_limited(test: &Test) -> Option<Warning> {
+    let unsent = test.unsent_packets.filter(|&unsent| unsent > 0)?;
+    let asked = unsent + test.sent_packets.unwrap_or(0);
+    (unsent * 1000 > asked).then(|| Warning {
+        id: "sender-limited".to_owned(),
+        text: format!("the sender handed {unsent} of {asked} datagrams too late or not at all to its kernel: no loss, but not the asked rate either"),
+        try_: "a lower -b, a larger -l, --mode gso, or a pinned sender (-A)".to_owned(),
+    })
+}
+
+fn virtual_link(test: &Test) -> Option<Warning> {
+    let kind = match test.link_kind? {
+        LinkKind::Wire => return None,
+        LinkKind::Veth => "a veth pair",
+        LinkKind::Tap => "a TAP device",
+        LinkKind::Loopback => "the loopback",
+    };
+    Some(Warning {
+        id: "not-a-wire".to_owned(),
+        text: format!("measured over {kind}: the machine's own speed, not a wire's"),
+        try_: "two hosts with a cable between them".to_owned(),
+    })
+}
+
+fn clock_offset_unknown(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
+    let no_offset = fold.udp() && fold.measured.plan.probe && fold.measured.offset_ns.is_none() && test.delay_ns.is_none();
+    (no_offset && fold.measured.hosts.get(1).is_some_and(|host| host.agent)).then(|| Warning {
+        id: "no-probe-answer".to_owned(),
+        text: "no latency probe came back: one-way delay and latency under load are unknown".to_owned(),
+        try_: "let UDP pass both ways between the hosts".to_owned(),
+    })
+}
+
+fn one_machine(fold: &Fold<'_>) -> Option<Warning> {
+    let boots: Vec<_> = fold.measured.hosts.iter().map(|host| host.boot_id.as_deref()).collect();
+    matches!(boots[..], [Some(a), Some(b), ..] if a == b).then(|| Warning {
+        id: "one-machine".to_owned(),
+        text: "both ends run on one machine: its processors do the work of both".to_owned(),
+        try_: "two machines, for figures of a link".to_owned(),
+    })
+}
+
+fn ended_early(fold: &Fold<'_>) -> Option<Warning> {
+    let asked_ns = fold.measured.shape.limit.duration_ns?;
+    (fold.duration_ns() < asked_ns).then(|| Warning {
+        id: "ended-early".to_owned(),
+        text: format!("ended after {:.1} s of {:.1} s", fold.duration_ns() as f64 / 1e9, asked_ns as f64 / 1e9),
+        try_: "a complete run".to_owned(),
+    })
+}

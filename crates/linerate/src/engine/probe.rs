@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The latency probe beside a test: small datagrams on a socket of their own, answered by the
+//! server's responder with its own clock, so that round trip and clock offset come from the same
+//! packets (the four time stamps of RFC 5905 §8).
+
+use linerate_linux::clock::{self, Wall};
+use linerate_linux::udp::{self, Opened};
+use linerate_method::histogram::Histogram;
+use linerate_model::output::{Latency, Phase};
+use linerate_wire::iperf3::cookie::Cookie;
+use linerate_wire::linerate::hello::{Hello, Kind, Reply as HelloReply};
+use linerate_wire::linerate::probe::{Reply, Request};
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The server's half: answers until dropped.
+#[derive(Debug)]
+pub struct Responder {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Responder {
+    /// Answers on a connected socket.
+    pub fn start(socket: UdpSocket) -> io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stop);
+        let thread = spawn("echo", move || answer(&socket, &seen))?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The client's half.
+#[derive(Debug)]
+pub struct Prober {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Probed>,
+}
+
+/// What the probes of one test found.
+#[derive(Debug, Default)]
+pub struct Probed {
+    /// Round-trip times.
+    pub rtt: Option<Histogram>,
+    /// Probes sent.
+    pub sent: u64,
+    /// Probes answered.
+    pub answered: u64,
+    /// Server's clock minus ours, from the quickest probe, and half its round trip: the error.
+    pub offset_ns: Option<(i64, u64)>,
+}
+
+impl Prober {
+    /// Introduces itself with the test's cookie and probes until [`Prober::finish`].
+    pub fn start(server: SocketAddr, cookie: &Cookie, options: &udp::Options, local: Option<SocketAddr>) -> io::Result<Self> {
+        let Opened { socket, .. } = udp::connect(server, local, options)?;
+        let hello = Hello { cookie: *cookie, index: u16::MAX, kind: Kind::Probe }.encode();
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stop);
+        let thread = spawn("probe", move || probe(&socket, &hello, &seen))?;
+        Ok(Self { stop, thread })
+    }
+
+    /// Stops probing; probes under way have been waited for.
+    pub fn finish(self) -> Probed {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+impl Probed {
+    /// As the results write it.
+    pub fn latency(&self, phase: Phase) -> Option<Latency> {
+        (self.sent > 0).then(|| Latency {
+            phase,
+            rtt_ns: self.rtt.as_ref().and_then(super::quantiles::quantiles),
+            sent: self.sent,
+            lost: self.sent - self.answered,
+        })
+    }
+
+    fn note(&mut self, reply: &Reply, t4_ns: u64) {
+        let Some(rtt_ns) = reply.rtt_ns(t4_ns) else { return };
+        self.answered += 1;
+        if let Some(rtt) = &mut self.rtt {
+            rtt.record(rtt_ns);
+        }
+        if self.offset_ns.is_none_or(|(_, error_ns)| rtt_ns / 2 < error_ns) {
+            self.offset_ns = Some((reply.clock_offset_ns(t4_ns), rtt_ns / 2));
+        }
+    }
+}
+
+fn answer(socket: &UdpSocket, stop: &AtomicBool) {
+    let wall = Wall::start();
+    let mut bytes = [0; 256];
+    while !stop.load(Ordering::Relaxed) {
+        let Some(length) = receive(socket, &mut bytes, WAIT) else { continue };
+        let received_ns = wall.at(clock::monotonic_ns());
+        let payload = &bytes[..length];
+        let sent = if let Some(request) = Request::decode(payload) {
+            let reply = Reply {
+                sequence: request.sequence,
+                sent_ns: request.sent_ns,
+                server_received_ns: received_ns,
+                server_sent_ns: wall.at(clock::monotonic_ns()),
+            };
+            socket.send(&reply.encode())
+        } else if let Some(hello) = Hello::decode(payload) {
+            socket.send(&HelloReply { index: hello.index, kind: hello.kind }.encode())
+        } else {
+            Ok(0)
+        };
+        // A reply that cannot be sent is a lost probe, which the client counts.
+        let _ = sent;
+    }
+}
+
+fn probe(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool) -> Probed {
+    clock::precise_sleep();
+    let mut found = Probed { rtt: Some(Histogram::new()), ..Probed::default() };
+    if !introduce(socket, hello, stop) {
+        return found;
+    }
+    let wall = Wall::start();
+    let mut next_ns = clock::monotonic_ns();
+    while !stop.load(Ordering::Relaxed) {
+        let sequence = u32::try_from(found.sent).unwrap_or(u32::MAX);
+        let request = Request { sequence, sent_ns: wall.at(clock::monotonic_ns()) };
+        if socket.send(&request.encode()).is_ok() {
+            found.sent += 1;
+        }
+        next_ns += EVERY_NS;
+        listen_until(socket, &wall, next_ns, &mut found);
+        next_ns = next_ns.max(clock::monotonic_ns());
+    }
+    let last_ns = clock::monotonic_ns() + LAST_WAIT_NS;
+    while found.answered < found.sent && clock::monotonic_ns() < last_ns {
+        listen_until(socket, &wall, last_ns.min(clock::monotonic_ns() + EVERY_NS), &mut found);
+    }
+    found
+}
+
+fn introduce(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool) -> bool {
+    let mut bytes = [0; 256];
+    while !stop.load(Ordering::Relaxed) {
+        // A hello that cannot be sent now is sent again.
+        let _ = socket.send(hello);
+        if let Some(length) = receive(socket, &mut bytes, HELLO_EVERY)
+            && HelloReply::decode(&bytes[..length]).is_some()
+        {
+            return true;
+        }
+    }
+    false
+}
+
+fn listen_until(socket: &UdpSocket, wall: &Wall, until_ns: u64, found: &mut Probed) {
+    let mut bytes = [0; 256];
+    loop {
+        let left_ns = until_ns.saturating_sub(clock::monotonic_ns());
+        if left_ns == 0 {
+            return;
+        }
+        let Some(length) = receive(socket, &mut bytes, Duration::from_nanos(left_ns)) else { return };
+        if let Some(reply) = Reply::decode(&bytes[..length]) {
+            found.note(&reply, wall.at(clock::monotonic_ns()));
+        }
+    }
+}
+
+/// One datagram; `None` after the wait, or an ICMP error (then after a short pause).
+fn receive(socket: &UdpSocket, bytes: &mut [u8], wait: Duration) -> Option<usize> {
+    socket.set_read_timeout(Some(wait.max(Duration::from_millis(1)))).ok()?;
+    match socket.recv(bytes) {
+        Ok(length) => Some(length),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            clock::sleep_until_ns(clock::monotonic_ns() + REFUSED_PAUSE_NS, 0);
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<JoinHandle<T>> {
+    std::thread::Builder::new().name(name.to_owned()).stack_size(128 * 1024).spawn(work)
+}
+
+/// 100 probes a second: 0.1 Mbit/s, no load worth the name.
+const EVERY_NS: u64 = 10_000_000;
+const HELLO_EVERY: Duration = Duration::from_millis(250);
+const WAIT: Duration = Duration::from_millis(50);
+/// Probes under way when the load ends are waited for this long.
+const LAST_WAIT_NS: u64 = 300_000_000;
+const REFUSED_PAUSE_NS: u64 = 5_000_000;
