@@ -139,7 +139,7 @@ pub struct RxAccount {
 }
 
 /// The receiver's books. `sent = unique + lost`, always.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SequenceAccountTotals {
     /// The sender's final count, or the highest sequence where the sender told none.
@@ -169,7 +169,7 @@ pub struct SequenceAccountTotals {
 }
 
 /// A run of consecutive lost datagrams.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Burst {
     /// When it was revealed, after the start signal.
     pub at_ns: u64,

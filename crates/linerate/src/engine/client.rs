@@ -10,7 +10,9 @@ use super::extension::{Ask, Message};
 use super::probe::{Probed, Prober};
 use super::sampler::Sampler;
 use super::shape::Shape;
-use super::{Direction, Event, Observer, Peer, Protocol, TestOutcome, TestPlan, connect, fold, standard};
+use super::{
+    Direction, Event, Observer, Peer, Protocol, TestOutcome, TestPlan, connect, fold, standard,
+};
 use crate::error::Failure;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::signal::Interrupt;
@@ -35,7 +37,10 @@ pub(super) fn run(
     let mut last = None;
     for _ in 0..BUSY_TRIES {
         match Client::open(plan, load, observer, interrupt)?.conduct() {
-            Err(Ended { busy: true, failure }) => last = Some(failure),
+            Err(Ended {
+                busy: true,
+                failure,
+            }) => last = Some(failure),
             Err(Ended { failure, .. }) => return Err(failure),
             Ok(outcome) => return Ok(outcome),
         }
@@ -75,7 +80,10 @@ struct Ended {
 
 impl From<Failure> for Ended {
     fn from(failure: Failure) -> Self {
-        Self { busy: false, failure }
+        Self {
+            busy: false,
+            failure,
+        }
     }
 }
 
@@ -91,11 +99,19 @@ impl<'a> Client<'a> {
         let mut random = [0; 23];
         random::fill(&mut random).map_err(|error| Failure::measuring("get random bytes", error))?;
         let cookie = Cookie::from_random(&random);
-        let mss = tcp::mss_bytes(&stream).unwrap_or(DEFAULT_MSS).clamp(64, 65_000);
+        let mss = tcp::mss_bytes(&stream)
+            .unwrap_or(DEFAULT_MSS)
+            .clamp(64, 65_000);
         let shape = Shape::of_plan(plan, false, mss);
         let sampler = Sampler::of(stream.local_addr().ok());
-        let session = ClientSession::new(&cookie, params(plan, &shape, load), timeouts(plan), monotonic_ns());
-        let control = Control::new(stream, session).map_err(|error| Failure::measuring("use the control connection", error))?;
+        let session = ClientSession::new(
+            &cookie,
+            params(plan, &shape, load),
+            timeouts(plan),
+            monotonic_ns(),
+        );
+        let control = Control::new(stream, session)
+            .map_err(|error| Failure::measuring("use the control connection", error))?;
         Ok(Self {
             plan,
             load,
@@ -120,7 +136,9 @@ impl<'a> Client<'a> {
     }
 
     fn conduct(mut self) -> Result<TestOutcome, Ended> {
-        self.await_event("CREATE_STREAMS", |event| matches!(event, ClientEvent::CreateStreams))?;
+        self.await_event("CREATE_STREAMS", |event| {
+            matches!(event, ClientEvent::CreateStreams)
+        })?;
         let peer = self.meet();
         if peer == Peer::Stock && !self.load {
             self.control.session.terminate();
@@ -129,7 +147,9 @@ impl<'a> Client<'a> {
         }
         self.connect_streams()?;
         if !self.running {
-            self.await_event("TEST_RUNNING", |event| matches!(event, ClientEvent::Running))?;
+            self.await_event("TEST_RUNNING", |event| {
+                matches!(event, ClientEvent::Running)
+            })?;
         }
         self.start();
         let attended = self.attend();
@@ -143,12 +163,17 @@ impl<'a> Client<'a> {
     /// Who the server is, known by now: a linerate has said hello.
     fn meet(&mut self) -> Peer {
         let peer = match &self.remote {
-            Some((version, _)) => Peer::Linerate { version: version.clone() },
+            Some((version, _)) => Peer::Linerate {
+                version: version.clone(),
+            },
             None => Peer::Stock,
         };
         let mss = self.shape.payload_bytes;
         self.shape = Shape::of_plan(self.plan, peer != Peer::Stock, mss);
-        self.observer.observe(&Event::Connected { peer: &peer, address: self.server });
+        self.observer.observe(&Event::Connected {
+            peer: &peer,
+            address: self.server,
+        });
         peer
     }
 
@@ -162,14 +187,20 @@ impl<'a> Client<'a> {
 
     /// The running test, to its end by time, by amount, by the user or by an error.
     fn attend(&mut self) -> Result<(), Ended> {
-        let interval_ns = if self.plan.interval_ms == 0 { u64::MAX } else { self.plan.interval_ms * 1_000_000 };
+        let interval_ns = if self.plan.interval_ms == 0 {
+            u64::MAX
+        } else {
+            self.plan.interval_ms * 1_000_000
+        };
         let mut next_cut_ns = self.start_ns.saturating_add(interval_ns);
         let mut next_sample_ns = self.start_ns + SAMPLE_NS;
         while !self.is_over() {
             if self.interrupt.requested().is_some() {
                 return Ok(());
             }
-            let step_ns = (monotonic_ns() + STEP_NS).min(next_cut_ns).min(self.end_ns());
+            let step_ns = (monotonic_ns() + STEP_NS)
+                .min(next_cut_ns)
+                .min(self.end_ns());
             if let Some(event) = self.pump(step_ns)? {
                 self.note(event)?;
             }
@@ -199,8 +230,12 @@ impl<'a> Client<'a> {
         }
         match self.shape.direction {
             Direction::Up => senders_left,
-            Direction::Down | Direction::Both if !self.plan.is_by_amount() => now_ns >= self.end_ns() && senders_left,
-            Direction::Down => self.server_is_done || self.amount_is_in() || self.crew.receiving_is_over(),
+            Direction::Down | Direction::Both if !self.plan.is_by_amount() => {
+                now_ns >= self.end_ns() && senders_left
+            }
+            Direction::Down => {
+                self.server_is_done || self.amount_is_in() || self.crew.receiving_is_over()
+            }
             Direction::Both => senders_left && (self.server_is_done || self.amount_is_in()),
         }
     }
@@ -208,16 +243,23 @@ impl<'a> Client<'a> {
     fn amount_is_in(&self) -> bool {
         let (bytes, packets) = self.crew.received();
         self.plan.bytes.is_some_and(|limit| bytes >= limit)
-            || (self.shape.protocol == Protocol::Udp && self.plan.blocks.is_some_and(|limit| packets >= limit))
+            || (self.shape.protocol == Protocol::Udp
+                && self.plan.blocks.is_some_and(|limit| packets >= limit))
             || (self.shape.protocol == Protocol::Tcp
-                && self.plan.blocks.is_some_and(|limit| bytes >= limit * u64::from(self.shape.payload_bytes)))
+                && self
+                    .plan
+                    .blocks
+                    .is_some_and(|limit| bytes >= limit * u64::from(self.shape.payload_bytes)))
     }
 
     fn cut(&mut self, at_ns: u64) {
         self.crew.cut(at_ns);
         let (sent, received) = self.crew.last_intervals();
         for (direction, interval) in fold::live(&sent, &received) {
-            self.observer.observe(&Event::Interval { direction, interval: &interval });
+            self.observer.observe(&Event::Interval {
+                direction,
+                interval: &interval,
+            });
         }
     }
 
@@ -228,7 +270,9 @@ impl<'a> Client<'a> {
         self.settle()?;
         if self.remote.is_some() {
             let streams = self.crew.sent_counts();
-            self.control.session.agent(&Message::Final { streams }.to_value());
+            self.control
+                .session
+                .agent(&Message::Final { streams }.to_value());
         }
         self.control.session.end_test(monotonic_ns());
         if self.shape.protocol == Protocol::Tcp {
@@ -250,7 +294,10 @@ impl<'a> Client<'a> {
         }
         let now_ns = monotonic_ns();
         match self.shape.protocol {
-            Protocol::Tcp if self.plan.is_by_amount() => self.idle_until(now_ns + FLUSH_NS, |client| client.crew.unacknowledged_bytes() == 0),
+            Protocol::Tcp if self.plan.is_by_amount() => self
+                .idle_until(now_ns + FLUSH_NS, |client| {
+                    client.crew.unacknowledged_bytes() == 0
+                }),
             Protocol::Udp if self.remote.is_none() => {
                 let rtt_ns = tcp::info(self.control.stream()).map_or(0, |info| info.rtt_ns);
                 self.idle_until(now_ns + TAIL_NS + 2 * rtt_ns, |_| false)
@@ -273,8 +320,14 @@ impl<'a> Client<'a> {
         for (&id, &packets) in &self.told {
             self.crew.expect(id, packets);
         }
-        let longest = if self.interrupt.impatient() { Duration::ZERO } else { LONGEST_DRAIN };
-        let rtt = Duration::from_nanos(tcp::info(self.control.stream()).map_or(0, |info| 2 * info.rtt_ns));
+        let longest = if self.interrupt.impatient() {
+            Duration::ZERO
+        } else {
+            LONGEST_DRAIN
+        };
+        let rtt = Duration::from_nanos(
+            tcp::info(self.control.stream()).map_or(0, |info| 2 * info.rtt_ns),
+        );
         match self.shape.protocol {
             Protocol::Udp => self.crew.drain(QUIET + rtt, longest),
             Protocol::Tcp => {}
@@ -284,14 +337,22 @@ impl<'a> Client<'a> {
         self.observer.observe(&Event::Samples(self.sampler.last()));
     }
 
-    fn exchange_results(&mut self, streams: Vec<super::account::StreamAccount>) -> Result<Option<SideAccount>, Ended> {
+    fn exchange_results(
+        &mut self,
+        streams: Vec<super::account::StreamAccount>,
+    ) -> Result<Option<SideAccount>, Ended> {
         let own = SideAccount {
             streams,
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
         };
-        let results = standard::results(&own, &self.shape, self.sampler.process_cpu(), self.remote.is_some());
+        let results = standard::results(
+            &own,
+            &self.shape,
+            self.sampler.process_cpu(),
+            self.remote.is_some(),
+        );
         self.own = own;
         self.control.session.send_results(&results, monotonic_ns());
         let mut remote = None;
@@ -313,7 +374,10 @@ impl<'a> Client<'a> {
     }
 
     fn peer_account(&self, results: &Results) -> SideAccount {
-        let exact = results.linerate.clone().and_then(|value| serde_json::from_value(value).ok());
+        let exact = results
+            .linerate
+            .clone()
+            .and_then(|value| serde_json::from_value(value).ok());
         let elapsed_ns = monotonic_ns().saturating_sub(self.start_ns);
         exact.unwrap_or_else(|| standard::account(results, &self.shape, true, elapsed_ns))
     }
@@ -321,7 +385,12 @@ impl<'a> Client<'a> {
 
 impl Client<'_> {
     /// Whatever happened, what was counted becomes the outcome.
-    fn close(mut self, peer: Peer, remote: Option<SideAccount>, failure: Option<Failure>) -> Result<TestOutcome, Ended> {
+    fn close(
+        mut self,
+        peer: Peer,
+        remote: Option<SideAccount>,
+        failure: Option<Failure>,
+    ) -> Result<TestOutcome, Ended> {
         let probed = self.prober.take().map(Prober::finish).unwrap_or_default();
         if self.own.streams.is_empty() {
             self.give_up();
@@ -346,11 +415,23 @@ impl Client<'_> {
         };
     }
 
-    fn outcome(self, peer: Peer, remote: Option<&SideAccount>, probed: &Probed, failure: Option<Failure>) -> TestOutcome {
+    fn outcome(
+        self,
+        peer: Peer,
+        remote: Option<&SideAccount>,
+        probed: &Probed,
+        failure: Option<Failure>,
+    ) -> TestOutcome {
         let partial = failure.is_some() || self.interrupt.requested().is_some();
         let mut hosts = vec![self.sampler.host(false)];
-        let remote_host = self.remote.as_ref().map(|(_, host)| Host { role: Role::Remote, ..host.clone() });
-        hosts.push(remote_host.unwrap_or_else(|| Host { role: Role::Remote, ..Host::default() }));
+        let remote_host = self.remote.as_ref().map(|(_, host)| Host {
+            role: Role::Remote,
+            ..host.clone()
+        });
+        hosts.push(remote_host.unwrap_or_else(|| Host {
+            role: Role::Remote,
+            ..Host::default()
+        }));
         let measured = fold::Measured {
             plan: self.plan,
             shape: &self.shape,
@@ -361,7 +442,11 @@ impl Client<'_> {
             hosts: &hosts,
             elapsed_ns: monotonic_ns().saturating_sub(self.start_ns),
         };
-        let tests = if self.load { fold::tests(&measured) } else { Vec::new() };
+        let tests = if self.load {
+            fold::tests(&measured)
+        } else {
+            Vec::new()
+        };
         let phase = match (self.load, self.shape.direction) {
             (false, _) => Phase::Idle,
             (true, Direction::Up) => Phase::Up,
@@ -380,12 +465,18 @@ impl Client<'_> {
     }
 
     /// Pumps until an event that `wanted` knows; the others are noted.
-    fn await_event(&mut self, what: &str, wanted: impl Fn(&ClientEvent) -> bool) -> Result<(), Ended> {
+    fn await_event(
+        &mut self,
+        what: &str,
+        wanted: impl Fn(&ClientEvent) -> bool,
+    ) -> Result<(), Ended> {
         loop {
             if self.interrupt.requested().is_some() {
                 self.control.session.terminate();
                 let _ = self.control.flush();
-                return Err(Failure::interrupted(format!("wait for {what} of {}", self.server)).into());
+                return Err(
+                    Failure::interrupted(format!("wait for {what} of {}", self.server)).into(),
+                );
             }
             match self.pump(monotonic_ns() + STEP_NS)? {
                 Some(event) if wanted(&event) => return Ok(()),
@@ -408,7 +499,9 @@ impl Client<'_> {
     fn pump(&mut self, until_ns: u64) -> Result<Option<ClientEvent>, Ended> {
         let until_ns = until_ns.min(monotonic_ns() + STEP_NS);
         self.control.next(until_ns).map_err(|error| {
-            Failure::measuring(format!("talk to {}", self.server), error).hint("is the server still running?").into()
+            Failure::measuring(format!("talk to {}", self.server), error)
+                .hint("is the server still running?")
+                .into()
         })
     }
 
@@ -417,7 +510,10 @@ impl Client<'_> {
             ClientEvent::Agent(value) => self.hear(value),
             ClientEvent::Running => self.running = true,
             ClientEvent::ExchangeResults => self.exchange = true,
-            ClientEvent::CreateStreams | ClientEvent::Start | ClientEvent::PeerResults(_) | ClientEvent::Display => {}
+            ClientEvent::CreateStreams
+            | ClientEvent::Start
+            | ClientEvent::PeerResults(_)
+            | ClientEvent::Display => {}
             ending => return Err(self.explain(ending)),
         }
         Ok(())
@@ -429,13 +525,23 @@ impl Client<'_> {
             Some(Message::Final { streams }) => {
                 self.server_is_done = true;
                 let udp = self.shape.protocol == Protocol::Udp;
-                self.told.extend(streams.into_iter().map(|(id, packets, bytes)| (id, if udp { packets } else { bytes })));
+                self.told.extend(
+                    streams
+                        .into_iter()
+                        .map(|(id, packets, bytes)| (id, if udp { packets } else { bytes })),
+                );
                 for (&id, &packets) in &self.told {
                     self.crew.expect(id, packets);
                 }
             }
             Some(Message::Samples { samples }) => {
-                let samples: Vec<_> = samples.into_iter().map(|sample| Sample { host: Role::Remote, ..sample }).collect();
+                let samples: Vec<_> = samples
+                    .into_iter()
+                    .map(|sample| Sample {
+                        host: Role::Remote,
+                        ..sample
+                    })
+                    .collect();
                 self.observer.observe(&Event::Samples(&samples));
             }
             Some(Message::Interval { .. }) | None => {}
@@ -453,17 +559,30 @@ impl Client<'_> {
                         .hint("wait for that test, or use `linerate serve` there: it serves many at a time"),
                 };
             }
-            ClientEvent::ServerTerminated => Failure::measuring(what, "the server was interrupted").hint("start it again"),
+            ClientEvent::ServerTerminated => {
+                Failure::measuring(what, "the server was interrupted").hint("start it again")
+            }
             ClientEvent::ServerError { code, text, .. } => {
                 let code = code.map_or_else(String::new, |code| format!(" (iperf3 error {code})"));
-                Failure::measuring(what, format!("the server refused: {text}{code}")).hint("see the server's own log for its limits")
+                Failure::measuring(what, format!("the server refused: {text}{code}"))
+                    .hint("see the server's own log for its limits")
             }
-            ClientEvent::Violation(refusal) => Failure::measuring(what, format!("not iperf3's protocol: {refusal}"))
-                .hint(format!("check that an iperf3 or linerate server listens on port {}", server.port())),
-            ClientEvent::Timeout { phase } => Failure::measuring(what, format!("the server kept silent while {phase:?}"))
-                .hint(format!("ping {}; is the server, or the link, gone?", server.ip())),
-            ClientEvent::Closed { phase } => Failure::measuring(what, format!("the server closed the connection while {phase:?}"))
-                .hint("is the server still running? its log says why"),
+            ClientEvent::Violation(refusal) => {
+                Failure::measuring(what, format!("not iperf3's protocol: {refusal}")).hint(format!(
+                    "check that an iperf3 or linerate server listens on port {}",
+                    server.port()
+                ))
+            }
+            ClientEvent::Timeout { phase } => {
+                Failure::measuring(what, format!("the server kept silent while {phase:?}")).hint(
+                    format!("ping {}; is the server, or the link, gone?", server.ip()),
+                )
+            }
+            ClientEvent::Closed { phase } => Failure::measuring(
+                what,
+                format!("the server closed the connection while {phase:?}"),
+            )
+            .hint("is the server still running? its log says why"),
             other => Failure::measuring(what, format!("unexpected {other:?}")),
         };
         failure.into()
@@ -490,7 +609,11 @@ fn params(plan: &TestPlan, shape: &Shape, load: bool) -> Params {
         tcp: !udp,
         udp,
         omit_s: Some(seconds(plan.omit_ms)),
-        time_s: Some(if by_amount { 0 } else { seconds(plan.duration_ms) }),
+        time_s: Some(if by_amount {
+            0
+        } else {
+            seconds(plan.duration_ms)
+        }),
         num_bytes: plan.bytes,
         blockcount: plan.blocks,
         parallel: Some(u64::from(plan.streams)),
@@ -518,7 +641,10 @@ fn params(plan: &TestPlan, shape: &Shape, load: bool) -> Params {
 
 fn timeouts(plan: &TestPlan) -> linerate_wire::iperf3::Timeouts {
     let answer_ns = (plan.connect_timeout_ms * 1_000_000).max(1_000_000_000);
-    linerate_wire::iperf3::Timeouts { answer_ns, ..linerate_wire::iperf3::Timeouts::default() }
+    linerate_wire::iperf3::Timeouts {
+        answer_ns,
+        ..linerate_wire::iperf3::Timeouts::default()
+    }
 }
 
 /// The protocol version that we speak.

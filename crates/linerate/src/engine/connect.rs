@@ -11,27 +11,40 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 /// The server's addresses of the asked family, in the resolver's order.
-pub fn resolve(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
-    let found = (plan.host.as_str(), plan.port).to_socket_addrs().map_err(|error| {
-        Failure::measuring(format!("resolve {}", plan.host), error)
-            .hint(format!("getent hosts {}   or the server's address instead of its name", plan.host))
-    })?;
+pub(super) fn resolve(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
+    let found = (plan.host.as_str(), plan.port)
+        .to_socket_addrs()
+        .map_err(|error| {
+            Failure::measuring(format!("resolve {}", plan.host), error).hint(format!(
+                "getent hosts {}   or the server's address instead of its name",
+                plan.host
+            ))
+        })?;
     let wanted = |address: &SocketAddr| match plan.family {
         Family::Any => true,
         Family::V4 => address.is_ipv4(),
         Family::V6 => address.is_ipv6(),
     };
-    let all: Vec<_> = found.filter(wanted).filter(|address| fits_local(address, plan.bind_address)).collect();
+    let all: Vec<_> = found
+        .filter(wanted)
+        .filter(|address| fits_local(address, plan.bind_address))
+        .collect();
     if all.is_empty() {
-        return Err(Failure::measuring(format!("resolve {}", plan.host), "it has no address of the asked family")
-            .hint("leave out -4 or -6, or the other family's --bind"));
+        return Err(Failure::measuring(
+            format!("resolve {}", plan.host),
+            "it has no address of the asked family",
+        )
+        .hint("leave out -4 or -6, or the other family's --bind"));
     }
     Ok(all)
 }
 
 /// A control connection to the first address that answers. A stock server closes its listener for
 /// an instant between tests: a refusal is tried again a few times.
-pub fn control(plan: &TestPlan, interrupt: &Interrupt) -> Result<(Connected, SocketAddr), Failure> {
+pub(super) fn control(
+    plan: &TestPlan,
+    interrupt: &Interrupt,
+) -> Result<(Connected, SocketAddr), Failure> {
     let mut last = None;
     for address in resolve(plan)? {
         match persist(plan, address, interrupt) {
@@ -49,8 +62,10 @@ pub fn control(plan: &TestPlan, interrupt: &Interrupt) -> Result<(Connected, Soc
 }
 
 /// The local end of a data connection: `--bind` and `--cport` (streams count up from it).
-pub fn local(plan: &TestPlan, server: SocketAddr, index: u32) -> Option<SocketAddr> {
-    let port = plan.client_port.map_or(0, |port| port.wrapping_add(index as u16));
+pub(super) fn local(plan: &TestPlan, server: SocketAddr, index: u32) -> Option<SocketAddr> {
+    let port = plan
+        .client_port
+        .map_or(0, |port| port.wrapping_add(index as u16));
     match plan.bind_address {
         Some(address) => Some((address, port).into()),
         None if port == 0 => None,
@@ -60,7 +75,11 @@ pub fn local(plan: &TestPlan, server: SocketAddr, index: u32) -> Option<SocketAd
 }
 
 /// Connects, trying again after refusals that may be a stock server between two tests.
-pub fn persist(plan: &TestPlan, address: SocketAddr, interrupt: &Interrupt) -> io::Result<Connected> {
+pub(super) fn persist(
+    plan: &TestPlan,
+    address: SocketAddr,
+    interrupt: &Interrupt,
+) -> io::Result<Connected> {
     let options = Options {
         local: plan.bind_address.map(|address| (address, 0).into()),
         bind_device: plan.bind_device.clone(),
@@ -71,7 +90,9 @@ pub fn persist(plan: &TestPlan, address: SocketAddr, interrupt: &Interrupt) -> i
     let timeout = Duration::from_millis(plan.connect_timeout_ms);
     let mut left = REFUSALS;
     loop {
-        match tcp::connect(address, &options, timeout, || interrupt.requested().is_some()) {
+        match tcp::connect(address, &options, timeout, || {
+            interrupt.requested().is_some()
+        }) {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && left > 0 => {
                 left -= 1;
                 sleep_until_ns(monotonic_ns() + REFUSED_PAUSE_NS, 0);
@@ -84,16 +105,29 @@ pub fn persist(plan: &TestPlan, address: SocketAddr, interrupt: &Interrupt) -> i
 fn explain(plan: &TestPlan, address: SocketAddr, error: &io::Error) -> Failure {
     let what = format!("connect to {} ({address})", plan.host);
     match error.kind() {
-        io::ErrorKind::ConnectionRefused => Failure::measuring(what, "connection refused: nothing listens on that port")
-            .hint(format!("start `linerate serve -p {0}` or `iperf3 -s -p {0}` there", plan.port)),
-        io::ErrorKind::TimedOut => {
-            Failure::measuring(what, format!("no answer within {} ms", plan.connect_timeout_ms))
-                .hint(format!("ping {}; a firewall may drop TCP port {}", address.ip(), plan.port))
+        io::ErrorKind::ConnectionRefused => {
+            Failure::measuring(what, "connection refused: nothing listens on that port").hint(
+                format!(
+                    "start `linerate serve -p {0}` or `iperf3 -s -p {0}` there",
+                    plan.port
+                ),
+            )
         }
+        io::ErrorKind::TimedOut => Failure::measuring(
+            what,
+            format!("no answer within {} ms", plan.connect_timeout_ms),
+        )
+        .hint(format!(
+            "ping {}; a firewall may drop TCP port {}",
+            address.ip(),
+            plan.port
+        )),
         io::ErrorKind::Interrupted => Failure::interrupted(what),
-        io::ErrorKind::PermissionDenied => Failure::measuring(what, error).hint("a local firewall refuses it, or --bind-dev needs CAP_NET_RAW"),
+        io::ErrorKind::PermissionDenied => Failure::measuring(what, error)
+            .hint("a local firewall refuses it, or --bind-dev needs CAP_NET_RAW"),
         io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse => {
-            Failure::measuring(what, error).hint("another --bind address or --cport; `ip addr` lists this host's")
+            Failure::measuring(what, error)
+                .hint("another --bind address or --cport; `ip addr` lists this host's")
         }
         _ => Failure::measuring(what, error).hint(format!("ip route get {}", address.ip())),
     }

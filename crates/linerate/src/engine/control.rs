@@ -80,7 +80,10 @@ impl<S: Session> Control<S> {
     fn read(&mut self, wait_ns: u64) {
         let wait = Duration::from_nanos(wait_ns).max(SHORTEST_WAIT);
         let mut bytes = [0; 16 * 1024];
-        let result = self.stream.set_read_timeout(Some(wait)).and_then(|()| self.stream.read(&mut bytes));
+        let result = self
+            .stream
+            .set_read_timeout(Some(wait))
+            .and_then(|()| self.stream.read(&mut bytes));
         match result {
             Ok(0) => self.session.closed(monotonic_ns()),
             Ok(count) => self.session.feed(&bytes[..count], monotonic_ns()),
@@ -135,7 +138,10 @@ impl Session for ServerSession {
 }
 
 fn is_pause(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+    )
 }
 
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -9,8 +9,8 @@ use super::stream::udp_rx::{UdpReceived, UdpRx};
 use super::stream::udp_tx::UdpTx;
 use super::stream::{Drain, Progress, StartLine};
 use linerate_linux::clock::monotonic_ns;
-use linerate_linux::tcp::{self, TcpInfo};
 use linerate_linux::cpu;
+use linerate_linux::tcp::{self, TcpInfo};
 use linerate_method::histogram::Histogram;
 use std::io;
 use std::net::TcpStream;
@@ -67,7 +67,12 @@ enum Job {
 
 impl Default for Crew {
     fn default() -> Self {
-        Self { line: Arc::new(StartLine::default()), members: Vec::new(), start_ns: 0, cut_ns: 0 }
+        Self {
+            line: Arc::new(StartLine::default()),
+            members: Vec::new(),
+            start_ns: 0,
+            cut_ns: 0,
+        }
     }
 }
 
@@ -81,7 +86,13 @@ impl Drop for Crew {
 impl Crew {
     /// Adds a stream and starts its thread: receivers receive at once, senders wait for
     /// [`Crew::go`]. `cpu` pins the thread.
-    pub fn add(&mut self, id: u32, port: Option<u16>, work: Work, cpu: Option<usize>) -> io::Result<()> {
+    pub fn add(
+        &mut self,
+        id: u32,
+        port: Option<u16>,
+        work: Work,
+        cpu: Option<usize>,
+    ) -> io::Result<()> {
         let progress = Arc::new(Progress::default());
         let (tcp, job) = self.employ(id, work, Arc::clone(&progress), cpu)?;
         self.members.push(Member {
@@ -108,9 +119,14 @@ impl Crew {
 
     /// Cuts an interval of every stream that ends at `now_ns`.
     pub fn cut(&mut self, now_ns: u64) {
-        let (start_ns, end_ns) = (self.cut_ns - self.start_ns, now_ns.saturating_sub(self.start_ns));
+        let (start_ns, end_ns) = (
+            self.cut_ns - self.start_ns,
+            now_ns.saturating_sub(self.start_ns),
+        );
         if end_ns > start_ns {
-            self.members.iter_mut().for_each(|member| member.cut(start_ns, end_ns));
+            self.members
+                .iter_mut()
+                .for_each(|member| member.cut(start_ns, end_ns));
             self.cut_ns = now_ns;
         }
     }
@@ -136,7 +152,10 @@ impl Crew {
     pub fn received(&self) -> (u64, u64) {
         let receivers = self.members.iter().filter(|member| member.receives());
         receivers.fold((0, 0), |(bytes, packets), member| {
-            (bytes + member.progress.bytes.read(), packets + member.progress.packets.read())
+            (
+                bytes + member.progress.bytes.read(),
+                packets + member.progress.packets.read(),
+            )
         })
     }
 
@@ -149,7 +168,9 @@ impl Crew {
     /// Datagrams (or writes) and bytes that each sender of this end got rid of, by stream id.
     pub fn sent_counts(&self) -> Vec<(u32, u64, u64)> {
         let count = |member: &Member| match &member.job {
-            Job::Sent(Some(account)) => Some((member.id, account.packets, member.progress.bytes.read())),
+            Job::Sent(Some(account)) => {
+                Some((member.id, account.packets, member.progress.bytes.read()))
+            }
             _ => None,
         };
         self.members.iter().filter_map(count).collect()
@@ -159,14 +180,21 @@ impl Crew {
     pub fn unacknowledged_bytes(&self) -> u64 {
         let left = |member: &Member| {
             let info = tcp::info(member.tcp.as_ref()?).ok()?;
-            Some(u64::from(info.unacked) * u64::from(info.snd_mss) + u64::from(info.notsent_bytes.unwrap_or(0)))
+            Some(
+                u64::from(info.unacked) * u64::from(info.snd_mss)
+                    + u64::from(info.notsent_bytes.unwrap_or(0)),
+            )
         };
         self.members.iter().filter_map(left).sum()
     }
 
     /// Tells a receiver the final count of its sender.
     pub fn expect(&self, id: u32, packets: u64) {
-        if let Some(member) = self.members.iter().find(|member| member.id == id && member.receives()) {
+        if let Some(member) = self
+            .members
+            .iter()
+            .find(|member| member.id == id && member.receives())
+        {
             member.progress.expected.set(packets);
         }
     }
@@ -176,7 +204,11 @@ impl Crew {
         let ordered_ns = monotonic_ns();
         let quiet_ns = u64::try_from(quiet.as_nanos()).unwrap_or(u64::MAX);
         let longest_ns = u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX);
-        self.line.drain(Drain { quiet_ns, deadline_ns: ordered_ns.saturating_add(longest_ns), ordered_ns });
+        self.line.drain(Drain {
+            quiet_ns,
+            deadline_ns: ordered_ns.saturating_add(longest_ns),
+            ordered_ns,
+        });
     }
 
     /// Waits for the receivers; call after [`Crew::drain`].
@@ -187,24 +219,41 @@ impl Crew {
     /// Closes the TCP data connections of this end. A peer in a blocking full-block read (iperf3
     /// 3.1.7, reverse) would otherwise hang.
     pub fn close_tcp(&self) {
-        self.members.iter().filter_map(|member| member.tcp.as_ref()).for_each(tcp::shutdown);
+        self.members
+            .iter()
+            .filter_map(|member| member.tcp.as_ref())
+            .for_each(tcp::shutdown);
     }
 
     /// Closes the books. `sent` tells the final count of a stream's sender at the other end.
     pub fn accounts(&mut self, sent: impl Fn(u32) -> Option<u64>) -> Vec<StreamAccount> {
-        self.members.iter_mut().map(|member| member.account(sent(member.id))).collect()
+        self.members
+            .iter_mut()
+            .map(|member| member.account(sent(member.id)))
+            .collect()
     }
 
     /// Totals of this end so far: bytes sent, bytes received, datagrams sent, datagrams missing.
     pub fn last_intervals(&self) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
-        let sent = self.members.iter().filter_map(|member| member.sent.last()).collect();
-        let received = self.members.iter().filter_map(|member| member.received.last()).collect();
+        let sent = self
+            .members
+            .iter()
+            .filter_map(|member| member.sent.last())
+            .collect();
+        let received = self
+            .members
+            .iter()
+            .filter_map(|member| member.received.last())
+            .collect();
         (sent, received)
     }
 
     /// The round-trip time that TCP sees now, the largest.
     pub fn rtt_ns(&self) -> Option<u64> {
-        self.members.iter().filter_map(|member| Some(tcp::info(member.tcp.as_ref()?).ok()?.rtt_ns)).max()
+        self.members
+            .iter()
+            .filter_map(|member| Some(tcp::info(member.tcp.as_ref()?).ok()?.rtt_ns))
+            .max()
     }
 
     fn employ(
@@ -216,29 +265,48 @@ impl Crew {
     ) -> io::Result<(Option<TcpStream>, Job)> {
         let line = Arc::clone(&self.line);
         Ok(match work {
-            Work::UdpTx(tx) => (None, Job::Sending(spawn(id, "tx", cpu, move || tx.run(&line, &progress))?)),
-            Work::UdpRx(rx) => (None, Job::ReceivingUdp(spawn(id, "rx", cpu, move || rx.run(&line, &progress))?)),
-            Work::TcpTx(tx, stream) => (Some(stream), Job::Sending(spawn(id, "tx", cpu, move || tx.run(&line, &progress))?)),
-            Work::TcpRx(rx, stream) => {
-                (Some(stream), Job::ReceivingTcp(spawn(id, "rx", cpu, move || rx.run(&line, &progress))?))
-            }
+            Work::UdpTx(tx) => (
+                None,
+                Job::Sending(spawn(id, "tx", cpu, move || tx.run(&line, &progress))?),
+            ),
+            Work::UdpRx(rx) => (
+                None,
+                Job::ReceivingUdp(spawn(id, "rx", cpu, move || rx.run(&line, &progress))?),
+            ),
+            Work::TcpTx(tx, stream) => (
+                Some(stream),
+                Job::Sending(spawn(id, "tx", cpu, move || tx.run(&line, &progress))?),
+            ),
+            Work::TcpRx(rx, stream) => (
+                Some(stream),
+                Job::ReceivingTcp(spawn(id, "rx", cpu, move || rx.run(&line, &progress))?),
+            ),
         })
     }
 }
 
 impl Member {
     fn receives(&self) -> bool {
-        matches!(self.job, Job::ReceivingTcp(_) | Job::ReceivingUdp(_) | Job::ReceivedTcp(_) | Job::ReceivedUdp(_))
+        matches!(
+            self.job,
+            Job::ReceivingTcp(_) | Job::ReceivingUdp(_) | Job::ReceivedTcp(_) | Job::ReceivedUdp(_)
+        )
     }
 
     fn cut(&mut self, start_ns: u64, end_ns: u64) {
         let receives = self.receives();
-        let info = if receives { None } else { self.tcp.as_ref().and_then(|stream| tcp::info(stream).ok()) };
+        let info = if receives {
+            None
+        } else {
+            self.tcp.as_ref().and_then(|stream| tcp::info(stream).ok())
+        };
         let now = self.progress.read(info.as_ref());
         if receives {
-            self.received.push(now.received_since(&self.before, start_ns, end_ns));
+            self.received
+                .push(now.received_since(&self.before, start_ns, end_ns));
         } else {
-            self.sent.push(now.sent_since(&self.before, start_ns, end_ns, info.as_ref()));
+            self.sent
+                .push(now.sent_since(&self.before, start_ns, end_ns, info.as_ref()));
         }
         if let Some(info) = info {
             self.rtt.record(info.rtt_ns);
@@ -263,7 +331,9 @@ impl Member {
     fn join_receiver(&mut self) {
         self.job = match std::mem::replace(&mut self.job, Job::Over) {
             Job::ReceivingTcp(handle) => Job::ReceivedTcp(handle.join().ok().flatten()),
-            Job::ReceivingUdp(handle) => Job::ReceivedUdp(handle.join().ok().flatten().map(Box::new)),
+            Job::ReceivingUdp(handle) => {
+                Job::ReceivedUdp(handle.join().ok().flatten().map(Box::new))
+            }
             other => other,
         };
     }
@@ -271,7 +341,11 @@ impl Member {
     fn account(&mut self, sent: Option<u64>) -> StreamAccount {
         self.join_sender();
         self.join_receiver();
-        let mut account = StreamAccount { id: self.id, port: self.port, ..StreamAccount::default() };
+        let mut account = StreamAccount {
+            id: self.id,
+            port: self.port,
+            ..StreamAccount::default()
+        };
         match std::mem::replace(&mut self.job, Job::Over) {
             Job::Sent(Some(tx)) => account.tx = Some(self.complete_tx(tx)),
             Job::ReceivedTcp(Some(rx)) => account.rx = Some(self.complete_rx(rx)),
@@ -294,7 +368,10 @@ impl Member {
     }
 
     fn complete_rx(&mut self, rx: RxAccount) -> RxAccount {
-        RxAccount { intervals: std::mem::take(&mut self.received), ..rx }
+        RxAccount {
+            intervals: std::mem::take(&mut self.received),
+            ..rx
+        }
     }
 }
 
@@ -304,13 +381,16 @@ fn spawn<T: Send + 'static>(
     cpu: Option<usize>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
-    std::thread::Builder::new().name(format!("{way}{id}")).stack_size(STACK_BYTES).spawn(move || {
-        if let Some(cpu) = cpu {
-            // A processor that is not there costs the pinning only; `-A` is checked before the test.
-            let _ = cpu::pin(cpu);
-        }
-        work()
-    })
+    std::thread::Builder::new()
+        .name(format!("{way}{id}"))
+        .stack_size(STACK_BYTES)
+        .spawn(move || {
+            if let Some(cpu) = cpu {
+                // A processor that is not there costs the pinning only; `-A` is checked before the test.
+                let _ = cpu::pin(cpu);
+            }
+            work()
+        })
 }
 
 /// The workers keep their buffers on the heap; 128 of them have to fit a 64 MB board.

@@ -9,8 +9,8 @@ use super::shape::Shape;
 use super::{Protocol, TestPlan};
 use linerate_method::bound::loss_upper95;
 use linerate_model::output::{
-    CpuPair, Direction, Dscp, Flow, Host, Interval, LossBurst, Mode, MovedCounter, Quantiles, ReceiveBuffer, Role,
-    Spacing, Test,
+    CpuPair, Direction, Dscp, Flow, Host, Interval, LossBurst, Mode, MovedCounter, Quantiles,
+    ReceiveBuffer, Role, Spacing, Test,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -40,14 +40,25 @@ pub struct Measured<'a> {
 pub fn tests(measured: &Measured<'_>) -> Vec<Test> {
     let both = measured.shape.direction == super::Direction::Both;
     let up = (both || measured.shape.direction == super::Direction::Up).then_some(Direction::Up);
-    let down = (both || measured.shape.direction == super::Direction::Down).then_some(Direction::Down);
-    up.into_iter().chain(down).map(|direction| Fold::new(measured, direction).test()).collect()
+    let down =
+        (both || measured.shape.direction == super::Direction::Down).then_some(Direction::Down);
+    up.into_iter()
+        .chain(down)
+        .map(|direction| Fold::new(measured, direction).test())
+        .collect()
 }
 
 /// The intervals that this side has just cut, as far as it knows them.
 pub fn live(sent: &[&TxInterval], received: &[&RxInterval]) -> Vec<(Direction, Interval)> {
-    let up = sent.first().map(|first| (Direction::Up, sum_tx(first.start_ns, first.end_ns, sent)));
-    let down = received.first().map(|first| (Direction::Down, sum_rx(first.start_ns, first.end_ns, received)));
+    let up = sent
+        .first()
+        .map(|first| (Direction::Up, sum_tx(first.start_ns, first.end_ns, sent)));
+    let down = received.first().map(|first| {
+        (
+            Direction::Down,
+            sum_rx(first.start_ns, first.end_ns, received),
+        )
+    });
     up.into_iter().chain(down).collect()
 }
 
@@ -70,8 +81,14 @@ impl<'a> Fold<'a> {
     fn new(measured: &'a Measured<'a>, direction: Direction) -> Self {
         let shape = measured.shape;
         let of_direction = |index: &u32| shape.client_sends(*index) == (direction == Direction::Up);
-        let pairs = (0..shape.streams_total()).filter(of_direction).map(|index| Pair::find(measured, Shape::id(index)));
-        Self { measured, direction, pairs: pairs.collect() }
+        let pairs = (0..shape.streams_total())
+            .filter(of_direction)
+            .map(|index| Pair::find(measured, Shape::id(index)));
+        Self {
+            measured,
+            direction,
+            pairs: pairs.collect(),
+        }
     }
 
     fn test(&self) -> Test {
@@ -80,24 +97,47 @@ impl<'a> Fold<'a> {
             id: self.id(),
             name: plan.name.clone(),
             group: plan.group.clone(),
-            protocol: if self.udp() { linerate_model::output::Protocol::Udp } else { linerate_model::output::Protocol::Tcp },
-            af: if self.measured.server.ip().to_canonical().is_ipv4() { 4 } else { 6 },
+            protocol: if self.udp() {
+                linerate_model::output::Protocol::Udp
+            } else {
+                linerate_model::output::Protocol::Tcp
+            },
+            af: if self.measured.server.ip().to_canonical().is_ipv4() {
+                4
+            } else {
+                6
+            },
             direction: self.direction,
             streams: shape.streams,
             payload_bytes: shape.payload_bytes,
             duration_s: self.duration_ns() as f64 / 1e9,
-            requested_bits_per_second: shape.bits_per_second.map(|rate| (rate * u64::from(shape.streams)) as f64),
+            requested_bits_per_second: shape
+                .bits_per_second
+                .map(|rate| (rate * u64::from(shape.streams)) as f64),
             offered_bits_per_second: self.offered(),
             delivered_bits_per_second: self.delivered(),
             mode: self.mode(),
-            cpu: CpuPair { local: self.measured.local.cpu, remote: self.measured.remote.and_then(|remote| remote.cpu) },
+            cpu: CpuPair {
+                local: self.measured.local.cpu,
+                remote: self.measured.remote.and_then(|remote| remote.cpu),
+            },
             flows: self.pairs.iter().map(|pair| self.flow(pair)).collect(),
             intervals: self.intervals(),
             counters: self.counters(),
             local_interface: self.measured.local.interface.clone(),
-            remote_interface: self.measured.remote.and_then(|remote| remote.interface.clone()),
-            link_kind: self.measured.hosts.first().and_then(|host| host.interfaces.first()?.link_kind),
-            dscp: plan.tos_byte().map(|tos| Dscp { requested: Some(tos >> 2), seen: self.rx().find_map(|rx| rx.dscp_seen) }),
+            remote_interface: self
+                .measured
+                .remote
+                .and_then(|remote| remote.interface.clone()),
+            link_kind: self
+                .measured
+                .hosts
+                .first()
+                .and_then(|host| host.interfaces.first()?.link_kind),
+            dscp: plan.tos_byte().map(|tos| Dscp {
+                requested: Some(tos >> 2),
+                seen: self.rx().find_map(|rx| rx.dscp_seen),
+            }),
             valid: true,
             ..Test::default()
         };
@@ -111,7 +151,11 @@ impl<'a> Fold<'a> {
     }
 
     fn id(&self) -> String {
-        let way = if self.direction == Direction::Up { "up" } else { "down" };
+        let way = if self.direction == Direction::Up {
+            "up"
+        } else {
+            "down"
+        };
         format!("{}-{way}", self.measured.plan.name)
     }
 
@@ -131,31 +175,53 @@ impl<'a> Fold<'a> {
     fn duration_ns(&self) -> u64 {
         let limit = &self.measured.shape.limit;
         let took_ns = self.measured.elapsed_ns.saturating_sub(limit.omit_ns);
-        let sent_ns = self.tx().map(|tx| tx.duration_ns.saturating_sub(limit.omit_ns)).max();
+        let sent_ns = self
+            .tx()
+            .map(|tx| tx.duration_ns.saturating_sub(limit.omit_ns))
+            .max();
+        let received_ns = self.rx().map(|rx| rx.duration_ns).max();
         match limit.duration_ns {
             Some(asked_ns) if took_ns >= asked_ns => asked_ns,
             Some(_) => took_ns,
-            None => sent_ns.filter(|&ns| ns > 0).unwrap_or(took_ns),
+            None => sent_ns
+                .into_iter()
+                .chain(received_ns)
+                .max()
+                .filter(|&ns| ns > 0)
+                .unwrap_or(took_ns),
         }
     }
 
     fn offered(&self) -> Option<f64> {
         let duration_ns = self.duration_ns();
-        let each = self.pairs.iter().map(|pair| pair.tx.map(|tx| rate(tx.bytes, duration_ns)));
+        let each = self
+            .pairs
+            .iter()
+            .map(|pair| pair.tx.map(|tx| rate(tx.bytes, duration_ns)));
         each.sum()
     }
 
     /// The receiver's rate. UDP: over the flow's own time, from arrivals; TCP: over the test's.
     fn delivered(&self) -> Option<f64> {
-        self.pairs.iter().map(|pair| pair.rx.map(|rx| self.delivered_of(rx))).sum()
+        self.pairs
+            .iter()
+            .map(|pair| pair.rx.map(|rx| self.delivered_of(rx)))
+            .sum()
     }
 
     fn delivered_of(&self, rx: &RxAccount) -> f64 {
         let duration_ns = self.duration_ns();
         let stock = rx.mode.is_empty();
         let whole = self.measured.shape.limit.omit_ns == 0;
-        let own_ns = if self.udp() && !stock && whole && rx.duration_ns > 0 { rx.duration_ns } else { duration_ns };
-        rate(rx.bytes, own_ns.max(if self.udp() { 0 } else { rx.duration_ns }))
+        let own_ns = if self.udp() && !stock && whole && rx.duration_ns > 0 {
+            rx.duration_ns
+        } else {
+            duration_ns
+        };
+        rate(
+            rx.bytes,
+            own_ns.max(if self.udp() { 0 } else { rx.duration_ns }),
+        )
     }
 
     fn mode(&self) -> Mode {
@@ -169,47 +235,87 @@ impl<'a> Fold<'a> {
 
     fn fill_udp(&self, test: &mut Test) {
         let sent: Option<u64> = self.pairs.iter().map(Pair::sent).sum();
-        let received: Option<u64> = self.pairs.iter().map(|pair| pair.rx.map(|rx| rx.packets)).sum();
+        let received: Option<u64> = self
+            .pairs
+            .iter()
+            .map(|pair| pair.rx.map(|rx| rx.packets))
+            .sum();
         let totals = || self.rx().filter_map(|rx| rx.sequence);
         let exact = self.rx().all(|rx| !rx.mode.is_empty());
         let counted = |value: u64| (exact && self.rx().next().is_some()).then_some(value);
         test.sent_packets = sent;
         test.received_packets = received;
-        test.lost_packets = sent.zip(received).map(|(sent, received)| sent.saturating_sub(received));
-        test.loss_ratio = test.lost_packets.zip(sent).filter(|&(_, sent)| sent > 0).map(|(lost, sent)| lost as f64 / sent as f64);
-        test.loss_ratio_upper95 = test.lost_packets.zip(sent).and_then(|(lost, sent)| loss_upper95(lost, sent));
+        test.lost_packets = sent
+            .zip(received)
+            .map(|(sent, received)| sent.saturating_sub(received));
+        test.loss_ratio = test
+            .lost_packets
+            .zip(sent)
+            .filter(|&(_, sent)| sent > 0)
+            .map(|(lost, sent)| lost as f64 / sent as f64);
+        test.loss_ratio_upper95 = test
+            .lost_packets
+            .zip(sent)
+            .and_then(|(lost, sent)| loss_upper95(lost, sent));
         test.duplicate_packets = counted(totals().map(|t| t.duplicates).sum());
         test.reordered_packets = counted(totals().map(|t| t.reordered).sum());
-        test.reorder_extent_max = counted(totals().map(|t| t.reorder_extent_max).max().unwrap_or(0));
+        test.reorder_extent_max =
+            counted(totals().map(|t| t.reorder_extent_max).max().unwrap_or(0));
         test.late_packets = counted(totals().map(|t| t.late).sum());
         test.corrupt_packets = counted(self.rx().map(|rx| rx.corrupt_packets).sum());
-        test.jitter_ns = self.rx().filter_map(|rx| rx.jitter_ns).max_by(f64::total_cmp);
-        test.socket_drops = self.rx().map(|rx| rx.socket_drops).sum::<Option<u64>>().filter(|_| exact);
-        test.unsent_packets = Some(self.tx().map(|tx| tx.unsent_packets).sum()).filter(|_| self.knows_sender());
-        test.refused_packets = Some(self.tx().map(|tx| tx.refused_packets).sum()).filter(|_| self.knows_sender());
+        test.jitter_ns = self
+            .rx()
+            .filter_map(|rx| rx.jitter_ns)
+            .max_by(f64::total_cmp);
+        test.socket_drops = self
+            .rx()
+            .map(|rx| rx.socket_drops)
+            .sum::<Option<u64>>()
+            .filter(|_| exact);
+        test.unsent_packets =
+            Some(self.tx().map(|tx| tx.unsent_packets).sum()).filter(|_| self.knows_sender());
+        test.refused_packets =
+            Some(self.tx().map(|tx| tx.refused_packets).sum()).filter(|_| self.knows_sender());
         test.sender_behind_ns_max = self.tx().filter_map(|tx| tx.behind_ns_max).max();
-        test.receive_buffer_bytes = self.rx().find(|rx| rx.buffer_granted_bytes.is_some()).map(|rx| ReceiveBuffer {
-            asked: rx.buffer_asked_bytes,
-            granted: rx.buffer_granted_bytes,
-        });
+        test.receive_buffer_bytes =
+            self.rx()
+                .find(|rx| rx.buffer_granted_bytes.is_some())
+                .map(|rx| ReceiveBuffer {
+                    asked: rx.buffer_asked_bytes,
+                    granted: rx.buffer_granted_bytes,
+                });
         self.fill_timing(test);
     }
 
     fn fill_timing(&self, test: &mut Test) {
-        test.spacing_ns = self.rx().filter_map(|rx| rx.spacing_ns).max_by_key(|known| known.max).map(|known| Spacing {
-            p50: known.p50.unsigned_abs(),
-            p99: known.p99.unsigned_abs(),
-            max: known.max.unsigned_abs(),
-        });
+        test.spacing_ns = self
+            .rx()
+            .filter_map(|rx| rx.spacing_ns)
+            .max_by_key(|known| known.max)
+            .map(|known| Spacing {
+                p50: known.p50.unsigned_abs(),
+                p99: known.p99.unsigned_abs(),
+                max: known.max.unsigned_abs(),
+            });
         let mut histogram = BTreeMap::new();
-        self.rx().flat_map(|rx| &rx.spacing_histogram).for_each(|&(upper, count)| *histogram.entry(upper).or_insert(0) += count);
+        self.rx()
+            .flat_map(|rx| &rx.spacing_histogram)
+            .for_each(|&(upper, count)| *histogram.entry(upper).or_insert(0) += count);
         test.spacing_histogram = histogram.into_iter().collect();
         test.window_bytes_max = self.rx().filter_map(|rx| rx.window_bytes_max).max();
         if let Some((offset_ns, error_ns)) = self.measured.offset_ns {
             // What the far clock is ahead makes transit up longer and down shorter.
-            let correction_ns = if self.direction == Direction::Up { -offset_ns } else { offset_ns };
-            let worst = self.rx().filter(|rx| rx.transit_ns.is_some()).max_by_key(|rx| rx.transit_ns.map(|known| known.p99));
-            test.delay_ns = worst.and_then(|rx| Some(shifted(rx.transit_ns?, rx.transit_base_ns + correction_ns)));
+            let correction_ns = if self.direction == Direction::Up {
+                -offset_ns
+            } else {
+                offset_ns
+            };
+            let worst = self
+                .rx()
+                .filter(|rx| rx.transit_ns.is_some())
+                .max_by_key(|rx| rx.transit_ns.map(|known| known.p99));
+            test.delay_ns = worst
+                .and_then(|rx| Some(shifted(rx.transit_ns?, rx.transit_base_ns + correction_ns)));
             test.delay_error_ns = test.delay_ns.map(|_| error_ns);
         }
         test.loss_bursts = self.pairs.iter().flat_map(Pair::bursts).collect();
@@ -218,7 +324,10 @@ impl<'a> Fold<'a> {
 
     fn fill_tcp(&self, test: &mut Test) {
         test.retransmits = self.tx().map(|tx| tx.retransmits).sum();
-        test.rtt_ns = self.tx().filter_map(|tx| tx.rtt_ns).max_by_key(|known: &Quantiles| known.p99);
+        test.rtt_ns = self
+            .tx()
+            .filter_map(|tx| tx.rtt_ns)
+            .max_by_key(|known: &Quantiles| known.p99);
         test.congestion = self.tx().find_map(|tx| tx.congestion.clone());
         test.mss_bytes = self.tx().find_map(|tx| tx.mss_bytes);
     }
@@ -241,15 +350,24 @@ impl<'a> Fold<'a> {
 
     /// Sender's and receiver's intervals, each on its own clock from its own start signal.
     fn intervals(&self) -> Vec<Interval> {
-        let longest = self.pairs.iter().map(Pair::interval_count).max().unwrap_or(0);
+        let longest = self
+            .pairs
+            .iter()
+            .map(Pair::interval_count)
+            .max()
+            .unwrap_or(0);
         (0..longest).map(|index| self.interval(index)).collect()
     }
 
     fn interval(&self, index: usize) -> Interval {
         let sent: Vec<_> = self.tx().filter_map(|tx| tx.intervals.get(index)).collect();
         let received: Vec<_> = self.rx().filter_map(|rx| rx.intervals.get(index)).collect();
-        let from_tx = sent.first().map(|first| sum_tx(first.start_ns, first.end_ns, &sent));
-        let from_rx = received.first().map(|first| sum_rx(first.start_ns, first.end_ns, &received));
+        let from_tx = sent
+            .first()
+            .map(|first| sum_tx(first.start_ns, first.end_ns, &sent));
+        let from_rx = received
+            .first()
+            .map(|first| sum_rx(first.start_ns, first.end_ns, &received));
         match (from_tx, from_rx) {
             (Some(tx), Some(rx)) => Interval {
                 received_bits_per_second: rx.received_bits_per_second,
@@ -263,9 +381,24 @@ impl<'a> Fold<'a> {
     }
 
     fn counters(&self) -> Vec<MovedCounter> {
-        let as_role = |role: Role| move |counter: &MovedCounter| MovedCounter { host: role, ..counter.clone() };
-        let local = self.measured.local.counters.iter().map(as_role(Role::Local));
-        let remote = self.measured.remote.into_iter().flat_map(|remote| &remote.counters).map(as_role(Role::Remote));
+        let as_role = |role: Role| {
+            move |counter: &MovedCounter| MovedCounter {
+                host: role,
+                ..counter.clone()
+            }
+        };
+        let local = self
+            .measured
+            .local
+            .counters
+            .iter()
+            .map(as_role(Role::Local));
+        let remote = self
+            .measured
+            .remote
+            .into_iter()
+            .flat_map(|remote| &remote.counters)
+            .map(as_role(Role::Remote));
         local.chain(remote).collect()
     }
 }
@@ -274,14 +407,26 @@ impl<'a> Pair<'a> {
     fn find(measured: &'a Measured<'_>, id: u32) -> Self {
         let of = |side: &'a SideAccount| side.streams.iter().find(|stream| stream.id == id);
         let (local, remote) = (of(measured.local), measured.remote.and_then(of));
-        let tx = local.and_then(|stream| stream.tx.as_ref()).or_else(|| remote.and_then(|stream| stream.tx.as_ref()));
-        let rx = local.and_then(|stream| stream.rx.as_ref()).or_else(|| remote.and_then(|stream| stream.rx.as_ref()));
-        Self { id, local, remote, tx, rx }
+        let tx = local
+            .and_then(|stream| stream.tx.as_ref())
+            .or_else(|| remote.and_then(|stream| stream.tx.as_ref()));
+        let rx = local
+            .and_then(|stream| stream.rx.as_ref())
+            .or_else(|| remote.and_then(|stream| stream.rx.as_ref()));
+        Self {
+            id,
+            local,
+            remote,
+            tx,
+            rx,
+        }
     }
 
     /// The sender's count; where the sender told none, the receiver's highest.
     fn sent(&self) -> Option<u64> {
-        self.tx.map(|tx| tx.packets).or_else(|| Some(self.rx?.sequence?.sent))
+        self.tx
+            .map(|tx| tx.packets)
+            .or_else(|| Some(self.rx?.sequence?.sent))
     }
 
     fn lost(&self) -> Option<u64> {
@@ -300,7 +445,8 @@ impl<'a> Pair<'a> {
             first_sequence: burst.first_sequence,
             packets: burst.packets,
         };
-        self.rx.map_or_else(Vec::new, |rx| rx.bursts.iter().map(dated).collect())
+        self.rx
+            .map_or_else(Vec::new, |rx| rx.bursts.iter().map(dated).collect())
     }
 }
 

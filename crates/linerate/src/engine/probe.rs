@@ -30,7 +30,10 @@ impl Responder {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
         let thread = spawn("echo", move || answer(&socket, &seen))?;
-        Ok(Self { stop, thread: Some(thread) })
+        Ok(Self {
+            stop,
+            thread: Some(thread),
+        })
     }
 }
 
@@ -65,9 +68,19 @@ pub struct Probed {
 
 impl Prober {
     /// Introduces itself with the test's cookie and probes until [`Prober::finish`].
-    pub fn start(server: SocketAddr, cookie: &Cookie, options: &udp::Options, local: Option<SocketAddr>) -> io::Result<Self> {
+    pub fn start(
+        server: SocketAddr,
+        cookie: &Cookie,
+        options: &udp::Options,
+        local: Option<SocketAddr>,
+    ) -> io::Result<Self> {
         let Opened { socket, .. } = udp::connect(server, local, options)?;
-        let hello = Hello { cookie: *cookie, index: u16::MAX, kind: Kind::Probe }.encode();
+        let hello = Hello {
+            cookie: *cookie,
+            index: u16::MAX,
+            kind: Kind::Probe,
+        }
+        .encode();
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
         let thread = spawn("probe", move || probe(&socket, &hello, &seen))?;
@@ -93,12 +106,17 @@ impl Probed {
     }
 
     fn note(&mut self, reply: &Reply, t4_ns: u64) {
-        let Some(rtt_ns) = reply.rtt_ns(t4_ns) else { return };
+        let Some(rtt_ns) = reply.rtt_ns(t4_ns) else {
+            return;
+        };
         self.answered += 1;
         if let Some(rtt) = &mut self.rtt {
             rtt.record(rtt_ns);
         }
-        if self.offset_ns.is_none_or(|(_, error_ns)| rtt_ns / 2 < error_ns) {
+        if self
+            .offset_ns
+            .is_none_or(|(_, error_ns)| rtt_ns / 2 < error_ns)
+        {
             self.offset_ns = Some((reply.clock_offset_ns(t4_ns), rtt_ns / 2));
         }
     }
@@ -108,7 +126,9 @@ fn answer(socket: &UdpSocket, stop: &AtomicBool) {
     let wall = Wall::start();
     let mut bytes = [0; 256];
     while !stop.load(Ordering::Relaxed) {
-        let Some(length) = receive(socket, &mut bytes, WAIT) else { continue };
+        let Some(length) = receive(socket, &mut bytes, WAIT) else {
+            continue;
+        };
         let received_ns = wall.at(clock::monotonic_ns());
         let payload = &bytes[..length];
         let sent = if let Some(request) = Request::decode(payload) {
@@ -120,7 +140,13 @@ fn answer(socket: &UdpSocket, stop: &AtomicBool) {
             };
             socket.send(&reply.encode())
         } else if let Some(hello) = Hello::decode(payload) {
-            socket.send(&HelloReply { index: hello.index, kind: hello.kind }.encode())
+            socket.send(
+                &HelloReply {
+                    index: hello.index,
+                    kind: hello.kind,
+                }
+                .encode(),
+            )
         } else {
             Ok(0)
         };
@@ -131,7 +157,10 @@ fn answer(socket: &UdpSocket, stop: &AtomicBool) {
 
 fn probe(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool) -> Probed {
     clock::precise_sleep();
-    let mut found = Probed { rtt: Some(Histogram::new()), ..Probed::default() };
+    let mut found = Probed {
+        rtt: Some(Histogram::new()),
+        ..Probed::default()
+    };
     if !introduce(socket, hello, stop) {
         return found;
     }
@@ -139,7 +168,10 @@ fn probe(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool) -> Probed {
     let mut next_ns = clock::monotonic_ns();
     while !stop.load(Ordering::Relaxed) {
         let sequence = u32::try_from(found.sent).unwrap_or(u32::MAX);
-        let request = Request { sequence, sent_ns: wall.at(clock::monotonic_ns()) };
+        let request = Request {
+            sequence,
+            sent_ns: wall.at(clock::monotonic_ns()),
+        };
         if socket.send(&request.encode()).is_ok() {
             found.sent += 1;
         }
@@ -149,7 +181,12 @@ fn probe(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool) -> Probed {
     }
     let last_ns = clock::monotonic_ns() + LAST_WAIT_NS;
     while found.answered < found.sent && clock::monotonic_ns() < last_ns {
-        listen_until(socket, &wall, last_ns.min(clock::monotonic_ns() + EVERY_NS), &mut found);
+        listen_until(
+            socket,
+            &wall,
+            last_ns.min(clock::monotonic_ns() + EVERY_NS),
+            &mut found,
+        );
     }
     found
 }
@@ -175,7 +212,9 @@ fn listen_until(socket: &UdpSocket, wall: &Wall, until_ns: u64, found: &mut Prob
         if left_ns == 0 {
             return;
         }
-        let Some(length) = receive(socket, &mut bytes, Duration::from_nanos(left_ns)) else { return };
+        let Some(length) = receive(socket, &mut bytes, Duration::from_nanos(left_ns)) else {
+            return;
+        };
         if let Some(reply) = Reply::decode(&bytes[..length]) {
             found.note(&reply, wall.at(clock::monotonic_ns()));
         }
@@ -184,7 +223,9 @@ fn listen_until(socket: &UdpSocket, wall: &Wall, until_ns: u64, found: &mut Prob
 
 /// One datagram; `None` after the wait, or an ICMP error (then after a short pause).
 fn receive(socket: &UdpSocket, bytes: &mut [u8], wait: Duration) -> Option<usize> {
-    socket.set_read_timeout(Some(wait.max(Duration::from_millis(1)))).ok()?;
+    socket
+        .set_read_timeout(Some(wait.max(Duration::from_millis(1))))
+        .ok()?;
     match socket.recv(bytes) {
         Ok(length) => Some(length),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
@@ -195,8 +236,14 @@ fn receive(socket: &UdpSocket, bytes: &mut [u8], wait: Duration) -> Option<usize
     }
 }
 
-fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<JoinHandle<T>> {
-    std::thread::Builder::new().name(name.to_owned()).stack_size(128 * 1024).spawn(work)
+fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .stack_size(128 * 1024)
+        .spawn(work)
 }
 
 /// 100 probes a second: 0.1 Mbit/s, no load worth the name.

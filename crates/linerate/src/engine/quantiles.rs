@@ -18,11 +18,20 @@ pub fn quantiles(histogram: &Histogram) -> Option<Quantiles> {
 
 /// The occupied buckets: upper bound in ns, count.
 pub fn buckets(histogram: &Histogram) -> Vec<(u64, u64)> {
-    histogram.buckets().map(|bucket| (bucket.to_ns, bucket.count)).collect()
+    histogram
+        .buckets()
+        .map(|bucket| (bucket.to_ns, bucket.count))
+        .collect()
 }
 
 /// The same distribution moved by `by_ns`.
 pub fn shifted(known: Quantiles, by_ns: i64) -> Quantiles {
     let of = |value: i64| value.saturating_add(by_ns);
-    Quantiles { min: of(known.min), p50: of(known.p50), p99: of(known.p99), p999: of(known.p999), max: of(known.max) }
+    Quantiles {
+        min: of(known.min),
+        p50: of(known.p50),
+        p99: of(known.p99),
+        p999: of(known.p999),
+        max: of(known.max),
+    }
 }

@@ -5,8 +5,8 @@
 use linerate_linux::cpu::{Load, SystemTimes, Usage, process_usage};
 use linerate_linux::{clock, host, nic, proc};
 use linerate_model::counters;
-use linerate_model::sample::Sample;
 use linerate_model::output::{Cpu, Host, Interface, LinkKind, MovedCounter, Role};
+use linerate_model::sample::Sample;
 use linerate_wire::proc::{netstat, snmp, snmp6, softnet};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -32,7 +32,11 @@ impl Sampler {
     pub fn of(local: Option<SocketAddr>) -> Self {
         let address = local.map(|local| local.ip().to_canonical());
         let interface = address.and_then(|address| nic::interface_of(address).ok().flatten());
-        Self { interface, before: None, after: None }
+        Self {
+            interface,
+            before: None,
+            after: None,
+        }
     }
 
     /// The interface that carries the test.
@@ -57,12 +61,16 @@ impl Sampler {
 
     /// Those of [`Sampler::begin`].
     pub fn first(&self) -> &[Sample] {
-        self.before.as_ref().map_or(&[], |snapshot| &snapshot.samples)
+        self.before
+            .as_ref()
+            .map_or(&[], |snapshot| &snapshot.samples)
     }
 
     /// Those of [`Sampler::end`].
     pub fn last(&self) -> &[Sample] {
-        self.after.as_ref().map_or(&[], |snapshot| &snapshot.samples)
+        self.after
+            .as_ref()
+            .map_or(&[], |snapshot| &snapshot.samples)
     }
 
     /// Counters that moved between begin and end.
@@ -73,7 +81,10 @@ impl Sampler {
 
     /// Load of this host's processors between begin and end.
     pub fn cpu(&self) -> Option<Cpu> {
-        let load = Load::between(self.before.as_ref()?.times.as_ref()?, self.after.as_ref()?.times.as_ref()?)?;
+        let load = Load::between(
+            self.before.as_ref()?.times.as_ref()?,
+            self.after.as_ref()?.times.as_ref()?,
+        )?;
         Some(Cpu {
             user: load.user,
             system: load.system,
@@ -86,10 +97,14 @@ impl Sampler {
 
     /// This process's use of processors, percent of one: total, user, system (iperf3's figures).
     pub fn process_cpu(&self) -> (f64, f64, f64) {
-        let (Some(before), Some(after)) = (&self.before, &self.after) else { return (0.0, 0.0, 0.0) };
+        let (Some(before), Some(after)) = (&self.before, &self.after) else {
+            return (0.0, 0.0, 0.0);
+        };
         let elapsed = after.at_ns.saturating_sub(before.at_ns).max(1) as f64;
-        let user = 100.0 * after.usage.user_ns.saturating_sub(before.usage.user_ns) as f64 / elapsed;
-        let system = 100.0 * after.usage.system_ns.saturating_sub(before.usage.system_ns) as f64 / elapsed;
+        let user =
+            100.0 * after.usage.user_ns.saturating_sub(before.usage.user_ns) as f64 / elapsed;
+        let system =
+            100.0 * after.usage.system_ns.saturating_sub(before.usage.system_ns) as f64 / elapsed;
         (user + system, user, system)
     }
 
@@ -104,7 +119,12 @@ impl Sampler {
             arch: Some(facts.arch),
             cpu_model: facts.cpu_model,
             cpus: u32::try_from(facts.cpus).ok(),
-            interfaces: self.interface.as_deref().and_then(describe).into_iter().collect(),
+            interfaces: self
+                .interface
+                .as_deref()
+                .and_then(describe)
+                .into_iter()
+                .collect(),
             agent: true,
         }
     }
@@ -131,7 +151,11 @@ pub fn describe(name: &str) -> Option<Interface> {
         nic::LinkKind::Loopback => LinkKind::Loopback,
     };
     // A veth claims 10 Gbit/s that mean nothing.
-    let speed = if kind == LinkKind::Wire { nic::speed_bits_per_second(name).ok().flatten() } else { None };
+    let speed = if kind == LinkKind::Wire {
+        nic::speed_bits_per_second(name).ok().flatten()
+    } else {
+        None
+    };
     Some(Interface {
         name: name.to_owned(),
         driver: nic::driver(name).ok(),
@@ -146,22 +170,47 @@ fn read_samples(interface: Option<&str>) -> Vec<Sample> {
     let now = (clock::monotonic_ns(), i64::try_from(clock::wall_ns()).ok());
     let host = |source: &str, counters| sample(now, source, None, counters);
     let mut all = vec![
-        host("/proc/net/snmp", protocol(proc::net("snmp").map(|text| snmp::parse(&text)))),
-        host("/proc/net/snmp6", protocol(proc::net("snmp6").map(|text| snmp6::parse(&text)))),
-        host("/proc/net/netstat", protocol(proc::net("netstat").map(|text| netstat::parse(&text)))),
+        host(
+            "/proc/net/snmp",
+            protocol(proc::net("snmp").map(|text| snmp::parse(&text))),
+        ),
+        host(
+            "/proc/net/snmp6",
+            protocol(proc::net("snmp6").map(|text| snmp6::parse(&text))),
+        ),
+        host(
+            "/proc/net/netstat",
+            protocol(proc::net("netstat").map(|text| netstat::parse(&text))),
+        ),
         host("/proc/net/softnet_stat", softnet_counters()),
     ];
     if let Some(name) = interface {
         let link = nic::stats64(name).unwrap_or_default();
-        let link = link.into_iter().map(|(counter, value)| (counter.to_owned(), value)).collect();
+        let link = link
+            .into_iter()
+            .map(|(counter, value)| (counter.to_owned(), value))
+            .collect();
         all.push(sample(now, "rtnl_link_stats64", interface, link));
-        all.push(sample(now, "ethtool -S", interface, nic::ethtool_stats(name).unwrap_or_default().into_iter().collect()));
+        all.push(sample(
+            now,
+            "ethtool -S",
+            interface,
+            nic::ethtool_stats(name)
+                .unwrap_or_default()
+                .into_iter()
+                .collect(),
+        ));
     }
     all.retain(|sample| !sample.counters.is_empty());
     all
 }
 
-fn sample(now: (u64, Option<i64>), source: &str, interface: Option<&str>, counters: BTreeMap<String, u64>) -> Sample {
+fn sample(
+    now: (u64, Option<i64>),
+    source: &str,
+    interface: Option<&str>,
+    counters: BTreeMap<String, u64>,
+) -> Sample {
     Sample {
         host: Role::Local,
         t_ns: now.0,
@@ -175,12 +224,22 @@ fn sample(now: (u64, Option<i64>), source: &str, interface: Option<&str>, counte
 /// Some values of these tables are gauges and may be negative: those are no counters.
 fn protocol(parsed: std::io::Result<Vec<(String, i64)>>) -> BTreeMap<String, u64> {
     let counter = |(name, value): (String, i64)| Some((name, u64::try_from(value).ok()?));
-    parsed.unwrap_or_default().into_iter().filter_map(counter).collect()
+    parsed
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(counter)
+        .collect()
 }
 
 fn softnet_counters() -> BTreeMap<String, u64> {
-    let Ok(text) = proc::net("softnet_stat") else { return BTreeMap::new() };
+    let Ok(text) = proc::net("softnet_stat") else {
+        return BTreeMap::new();
+    };
     let rows = softnet::parse(&text);
-    let sum = |pick: fn(&softnet::SoftnetCpu) -> u32| rows.iter().map(|row| u64::from(pick(row))).sum();
-    BTreeMap::from([("dropped".to_owned(), sum(|row| row.dropped)), ("time_squeeze".to_owned(), sum(|row| row.time_squeeze))])
+    let sum =
+        |pick: fn(&softnet::SoftnetCpu) -> u32| rows.iter().map(|row| u64::from(pick(row))).sum();
+    BTreeMap::from([
+        ("dropped".to_owned(), sum(|row| row.dropped)),
+        ("time_squeeze".to_owned(), sum(|row| row.time_squeeze)),
+    ])
 }

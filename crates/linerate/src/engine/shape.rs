@@ -129,13 +129,29 @@ impl Shape {
             streams: number(Some(params.streams_per_direction())).unwrap_or(1),
             payload_bytes: number(params.len_bytes).unwrap_or(default_bytes),
             bits_per_second: params.bandwidth_bits_per_second.filter(|&rate| rate > 0),
-            burst: ask.and_then(|ask| ask.burst).or(number(params.burst_packets).filter(|&burst| burst > 0)),
-            limit: ask.map_or(Limit { omit_ns: params.omit_s.unwrap_or(0) * 1_000_000_000, ..Limit::default() }, Ask::limit),
+            burst: ask
+                .and_then(|ask| ask.burst)
+                .or(number(params.burst_packets).filter(|&burst| burst > 0)),
+            limit: ask.map_or(
+                Limit {
+                    omit_ns: params.omit_s.unwrap_or(0) * 1_000_000_000,
+                    ..Limit::default()
+                },
+                Ask::limit,
+            ),
             stamp: stamp(ask.is_some(), params.udp_counters_64bit),
             udp_tx: udp_tx_mode(ask.map_or("auto", |ask| &ask.tx_mode)),
             udp_rx: udp_rx_mode(ask.map_or("auto", |ask| &ask.rx_mode)),
-            tcp_tx: tcp_tx_mode(ask.map_or(if params.zerocopy { "sendfile" } else { "auto" }, |ask| &ask.tx_mode)),
-            tcp_rx: tcp_rx_mode(ask.map_or(if params.skip_rx_copy { "trunc" } else { "auto" }, |ask| &ask.rx_mode)),
+            tcp_tx: tcp_tx_mode(
+                ask.map_or(if params.zerocopy { "sendfile" } else { "auto" }, |ask| {
+                    &ask.tx_mode
+                }),
+            ),
+            tcp_rx: tcp_rx_mode(
+                ask.map_or(if params.skip_rx_copy { "trunc" } else { "auto" }, |ask| {
+                    &ask.rx_mode
+                }),
+            ),
             window_bytes: number(params.window_bytes).filter(|&bytes| bytes > 0),
             see_tos: ask.is_some() && params.tos.is_some(),
             tos: params.tos.and_then(|tos| u8::try_from(tos).ok()),
@@ -145,13 +161,18 @@ impl Shape {
             congestion: params.congestion.clone(),
             cpu: number(params.server_affinity).map(|cpu| cpu as usize),
             bind_device: None,
-            pacing_bytes_per_second: number(params.fqrate_bits_per_second.map(|rate| rate / 8)).filter(|&rate| rate > 0),
+            pacing_bytes_per_second: number(params.fqrate_bits_per_second.map(|rate| rate / 8))
+                .filter(|&rate| rate > 0),
         }
     }
 
     /// Streams of both directions.
     pub fn streams_total(&self) -> u32 {
-        if self.direction == Direction::Both { self.streams * 2 } else { self.streams }
+        if self.direction == Direction::Both {
+            self.streams * 2
+        } else {
+            self.streams
+        }
     }
 
     /// Whether the client sends on stream `index`: in a bidirectional test on the first half.
@@ -170,10 +191,15 @@ impl Shape {
 
     /// What the UDP sockets are asked for.
     pub fn udp_options(&self, sends: bool) -> udp::Options {
-        let buffer = self.window_bytes.map_or_else(default_buffer_bytes, |bytes| bytes as usize);
+        let buffer = self
+            .window_bytes
+            .map_or_else(default_buffer_bytes, |bytes| bytes as usize);
         udp::Options {
             recv_buffer_bytes: (!sends).then_some(buffer),
-            send_buffer_bytes: self.window_bytes.filter(|_| sends).map(|bytes| bytes as usize),
+            send_buffer_bytes: self
+                .window_bytes
+                .filter(|_| sends)
+                .map(|bytes| bytes as usize),
             tos: self.tos,
             dont_fragment: self.dont_fragment,
             bind_device: self.bind_device.clone(),
@@ -202,7 +228,11 @@ impl Shape {
 
     /// Work on a connected UDP socket.
     pub fn udp_work(&self, sends: bool, index: u32, opened: Opened) -> io::Result<Work> {
-        if sends { self.udp_tx(index, opened).map(Work::UdpTx) } else { self.udp_rx(opened).map(Work::UdpRx) }
+        if sends {
+            self.udp_tx(index, opened).map(Work::UdpTx)
+        } else {
+            self.udp_rx(opened).map(Work::UdpRx)
+        }
     }
 
     /// Work on a connected TCP stream whose cookie is through.
@@ -210,10 +240,24 @@ impl Shape {
         tcp::set_wait(&stream, WAIT)?;
         let handle = stream.try_clone()?;
         let block_bytes = self.payload_bytes as usize;
-        let mover = tcp::Mover::new(stream, block_bytes.max(if sends { 1 } else { READ_BYTES }), self.tcp_tx, self.tcp_rx, fill)?;
+        let mover = tcp::Mover::new(
+            stream,
+            block_bytes.max(if sends { 1 } else { READ_BYTES }),
+            self.tcp_tx,
+            self.tcp_rx,
+            fill,
+        )?;
         let limit = self.share(index);
         Ok(if sends {
-            Work::TcpTx(TcpTx { mover, block_bytes, bits_per_second: self.bits_per_second, limit }, handle)
+            Work::TcpTx(
+                TcpTx {
+                    mover,
+                    block_bytes,
+                    bits_per_second: self.bits_per_second,
+                    limit,
+                },
+                handle,
+            )
         } else {
             Work::TcpRx(TcpRx { mover, limit }, handle)
         })
@@ -221,7 +265,9 @@ impl Shape {
 
     fn udp_tx(&self, index: u32, opened: Opened) -> io::Result<UdpTx> {
         let payload_bytes = self.payload_bytes as usize;
-        let burst = self.burst.unwrap_or_else(|| default_burst_packets(self.bits_per_second, self.payload_bytes));
+        let burst = self
+            .burst
+            .unwrap_or_else(|| default_burst_packets(self.bits_per_second, self.payload_bytes));
         let slots = match self.udp_tx {
             udp::TxMode::Gso => GSO_SLOTS,
             udp::TxMode::Mmsg => MMSG_SLOTS,
@@ -250,7 +296,10 @@ impl Shape {
             receiver,
             stamp: self.stamp,
             omit_ns: self.limit.omit_ns,
-            buffer_bytes: (buffer.asked_bytes.map(|bytes| bytes as u64), buffer.granted_bytes as u64),
+            buffer_bytes: (
+                buffer.asked_bytes.map(|bytes| bytes as u64),
+                buffer.granted_bytes as u64,
+            ),
             drops_before,
         })
     }
@@ -258,8 +307,19 @@ impl Shape {
     /// One stream's part of a limit by amount: equal parts, the rest to the first stream.
     fn share(&self, index: u32) -> Limit {
         let streams = u64::from(self.streams);
-        let part = |total: u64| total / streams + if u64::from(index) % streams == 0 { total % streams } else { 0 };
-        Limit { bytes: self.limit.bytes.map(part), packets: self.limit.packets.map(part), ..self.limit }
+        let part = |total: u64| {
+            total / streams
+                + if u64::from(index) % streams == 0 {
+                    total % streams
+                } else {
+                    0
+                }
+        };
+        Limit {
+            bytes: self.limit.bytes.map(part),
+            packets: self.limit.packets.map(part),
+            ..self.limit
+        }
     }
 }
 
@@ -312,6 +372,7 @@ impl TestPlan {
             TcpTxChoice::Auto => "auto",
             TcpTxChoice::Copy => "copy",
             TcpTxChoice::Zerocopy => "zerocopy",
+            TcpTxChoice::Sendfile => "sendfile",
         }
     }
 
@@ -326,7 +387,9 @@ impl TestPlan {
 
 /// The receive buffer that is asked for by default: 4 MiB, less on a small machine.
 pub fn default_buffer_bytes() -> usize {
-    let by_memory = host::memory_bytes().map_or(usize::MAX, |bytes| usize::try_from(bytes / 64).unwrap_or(usize::MAX));
+    let by_memory = host::memory_bytes().map_or(usize::MAX, |bytes| {
+        usize::try_from(bytes / 64).unwrap_or(usize::MAX)
+    });
     by_memory.min(4 << 20)
 }
 
@@ -363,7 +426,11 @@ fn tcp_tx_mode(name: &str) -> tcp::TxMode {
 }
 
 fn tcp_rx_mode(name: &str) -> tcp::RxMode {
-    if name == "trunc" { tcp::RxMode::Trunc } else { tcp::RxMode::Copy }
+    if name == "trunc" {
+        tcp::RxMode::Trunc
+    } else {
+        tcp::RxMode::Copy
+    }
 }
 
 /// A pattern that no link compresses to nothing and no eye mistakes for a header.

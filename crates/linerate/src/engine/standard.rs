@@ -8,7 +8,12 @@ use linerate_wire::iperf3::results::{Results, StreamResult};
 use std::collections::HashMap;
 
 /// The results of this end. `own_peer` adds our exact account.
-pub fn results(account: &SideAccount, shape: &Shape, cpu: (f64, f64, f64), own_peer: bool) -> Results {
+pub(super) fn results(
+    account: &SideAccount,
+    shape: &Shape,
+    cpu: (f64, f64, f64),
+    own_peer: bool,
+) -> Results {
     let sends = account.streams.iter().any(|stream| stream.tx.is_some());
     let tcp = shape.protocol == Protocol::Tcp;
     Results {
@@ -16,54 +21,113 @@ pub fn results(account: &SideAccount, shape: &Shape, cpu: (f64, f64, f64), own_p
         cpu_user_percent: cpu.1,
         cpu_system_percent: cpu.2,
         sender_has_retransmits: if sends { i64::from(tcp) } else { -1 },
-        congestion_used: account.streams.iter().find_map(|stream| stream.tx.as_ref()?.congestion.clone()),
-        streams: account.streams.iter().map(|stream| stream_result(stream, shape)).collect(),
-        linerate: if own_peer { serde_json::to_value(account).ok() } else { None },
+        congestion_used: account
+            .streams
+            .iter()
+            .find_map(|stream| stream.tx.as_ref()?.congestion.clone()),
+        streams: account
+            .streams
+            .iter()
+            .map(|stream| stream_result(stream, shape))
+            .collect(),
+        linerate: if own_peer {
+            serde_json::to_value(account).ok()
+        } else {
+            None
+        },
         ..Results::default()
     }
 }
 
 /// The final counts of a stock client's UDP senders, by stream id.
-pub fn sent_counts(results: &Results, shape: &Shape) -> HashMap<u32, u64> {
-    let sent_by_client = |id: u32| (0..shape.streams_total()).any(|index| Shape::id(index) == id && shape.client_sends(index));
+pub(super) fn sent_counts(results: &Results, shape: &Shape) -> HashMap<u32, u64> {
+    let sent_by_client = |id: u32| {
+        (0..shape.streams_total()).any(|index| Shape::id(index) == id && shape.client_sends(index))
+    };
     let count = |stream: &StreamResult| {
-        let id = u32::try_from(stream.id).ok().filter(|&id| sent_by_client(id))?;
+        let id = u32::try_from(stream.id)
+            .ok()
+            .filter(|&id| sent_by_client(id))?;
         Some((id, u64::try_from(stream.packets).ok()?))
     };
     results.streams.iter().filter_map(count).collect()
 }
 
 /// What a stock peer's results tell, in our shape. Its duration falls back to `duration_ns`.
-pub fn account(results: &Results, shape: &Shape, peer_is_server: bool, duration_ns: u64) -> SideAccount {
+pub(super) fn account(
+    results: &Results,
+    shape: &Shape,
+    peer_is_server: bool,
+    duration_ns: u64,
+) -> SideAccount {
     let stream = |result: &StreamResult| {
         let id = u32::try_from(result.id).ok()?;
         let index = (0..shape.streams_total()).find(|&index| Shape::id(index) == id)?;
         let peer_sends = shape.client_sends(index) != peer_is_server;
         Some(stock_stream(result, id, peer_sends, shape, duration_ns))
     };
-    SideAccount { streams: results.streams.iter().filter_map(stream).collect(), ..SideAccount::default() }
+    SideAccount {
+        streams: results.streams.iter().filter_map(stream).collect(),
+        ..SideAccount::default()
+    }
 }
 
 /// One line for the server's log.
-pub fn summary(account: &SideAccount, shape: &Shape) -> String {
-    let received: u64 = account.streams.iter().filter_map(|stream| Some(stream.rx.as_ref()?.bytes)).sum();
-    let sent: u64 = account.streams.iter().filter_map(|stream| Some(stream.tx.as_ref()?.bytes)).sum();
-    let lost: u64 = account.streams.iter().filter_map(|stream| Some(stream.rx.as_ref()?.sequence?.lost)).sum();
-    let protocol = if shape.protocol == Protocol::Udp { "UDP" } else { "TCP" };
-    let losses = if shape.protocol == Protocol::Udp && received > 0 { format!(", {lost} datagrams lost") } else { String::new() };
-    format!("done: {protocol}, {} streams, {received} bytes received, {sent} bytes sent{losses}", shape.streams_total())
+pub(super) fn summary(account: &SideAccount, shape: &Shape) -> String {
+    let received: u64 = account
+        .streams
+        .iter()
+        .filter_map(|stream| Some(stream.rx.as_ref()?.bytes))
+        .sum();
+    let sent: u64 = account
+        .streams
+        .iter()
+        .filter_map(|stream| Some(stream.tx.as_ref()?.bytes))
+        .sum();
+    let lost: u64 = account
+        .streams
+        .iter()
+        .filter_map(|stream| Some(stream.rx.as_ref()?.sequence?.lost))
+        .sum();
+    let protocol = if shape.protocol == Protocol::Udp {
+        "UDP"
+    } else {
+        "TCP"
+    };
+    let losses = if shape.protocol == Protocol::Udp && received > 0 {
+        format!(", {lost} datagrams lost")
+    } else {
+        String::new()
+    };
+    format!(
+        "done: {protocol}, {} streams, {received} bytes received, {sent} bytes sent{losses}",
+        shape.streams_total()
+    )
 }
-
 
 fn stream_result(stream: &StreamAccount, shape: &Shape) -> StreamResult {
     let id = i64::from(stream.id);
     let seconds = |ns: u64| Some(ns as f64 / 1e9);
-    let base = StreamResult { id, retransmits: -1, start_time_s: Some(0.0), omitted_errors: Some(0), omitted_packets: Some(0), ..StreamResult::default() };
+    let base = StreamResult {
+        id,
+        retransmits: -1,
+        start_time_s: Some(0.0),
+        omitted_errors: Some(0),
+        omitted_packets: Some(0),
+        ..StreamResult::default()
+    };
     if let Some(tx) = &stream.tx {
-        let packets = if shape.protocol == Protocol::Udp { tx.packets } else { 0 };
+        let packets = if shape.protocol == Protocol::Udp {
+            tx.packets
+        } else {
+            0
+        };
         return StreamResult {
             bytes: tx.bytes,
-            retransmits: tx.retransmits.filter(|_| shape.protocol == Protocol::Tcp).map_or(-1, signed),
+            retransmits: tx
+                .retransmits
+                .filter(|_| shape.protocol == Protocol::Tcp)
+                .map_or(-1, signed),
             packets: signed(packets),
             omitted_packets: Some(signed(tx.omitted_packets)),
             end_time_s: seconds(tx.duration_ns.saturating_sub(shape.limit.omit_ns)),
@@ -82,8 +146,17 @@ fn stream_result(stream: &StreamAccount, shape: &Shape) -> StreamResult {
     }
 }
 
-fn stock_stream(result: &StreamResult, id: u32, sends: bool, shape: &Shape, duration_ns: u64) -> StreamAccount {
-    let told_ns = result.end_time_s.filter(|&end| end > 0.0).map(|end| (end * 1e9) as u64);
+fn stock_stream(
+    result: &StreamResult,
+    id: u32,
+    sends: bool,
+    shape: &Shape,
+    duration_ns: u64,
+) -> StreamAccount {
+    let told_ns = result
+        .end_time_s
+        .filter(|&end| end > 0.0)
+        .map(|end| (end * 1e9) as u64);
     let duration_ns = told_ns.unwrap_or(duration_ns);
     let udp = shape.protocol == Protocol::Udp;
     let count = |value: i64| u64::try_from(value).unwrap_or(0);
@@ -95,7 +168,11 @@ fn stock_stream(result: &StreamResult, id: u32, sends: bool, shape: &Shape, dura
             retransmits: u64::try_from(result.retransmits).ok(),
             ..TxAccount::default()
         };
-        return StreamAccount { id, tx: Some(tx), ..StreamAccount::default() };
+        return StreamAccount {
+            id,
+            tx: Some(tx),
+            ..StreamAccount::default()
+        };
     }
     let (packets, errors) = (count(result.packets), count(result.errors));
     let totals = SequenceAccountTotals {
@@ -114,7 +191,11 @@ fn stock_stream(result: &StreamResult, id: u32, sends: bool, shape: &Shape, dura
         jitter_ns: udp.then_some(result.jitter_s * 1e9),
         ..RxAccount::default()
     };
-    StreamAccount { id, rx: Some(rx), ..StreamAccount::default() }
+    StreamAccount {
+        id,
+        rx: Some(rx),
+        ..StreamAccount::default()
+    }
 }
 
 fn signed(value: u64) -> i64 {

@@ -44,9 +44,13 @@ impl Client<'_> {
 
     fn connect_tcp(&mut self) -> Result<(), Ended> {
         for index in 0..self.shape.streams_total() {
-            let stream = self.open_tcp(index).map_err(|error| self.stream_failure(index, &error))?;
+            let stream = self
+                .open_tcp(index)
+                .map_err(|error| self.stream_failure(index, &error))?;
             let port = stream.local_addr().ok().map(|address| address.port());
-            let work = self.shape.tcp_work(self.shape.client_sends(index), index, stream);
+            let work = self
+                .shape
+                .tcp_work(self.shape.client_sends(index), index, stream);
             let work = work.map_err(|error| self.stream_failure(index, &error))?;
             self.employ(index, port, work)?;
         }
@@ -61,7 +65,9 @@ impl Client<'_> {
         };
         let timeout = Duration::from_millis(self.plan.connect_timeout_ms);
         for _ in 0..STREAM_TRIES {
-            match tcp::connect(self.server, &options, timeout, || self.interrupt.requested().is_some()) {
+            match tcp::connect(self.server, &options, timeout, || {
+                self.interrupt.requested().is_some()
+            }) {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                     clock::sleep_until_ns(monotonic_ns() + RETRY_NS, 0);
                 }
@@ -80,7 +86,9 @@ impl Client<'_> {
     fn connect_udp(&mut self) -> Result<(), Ended> {
         let mut open = Vec::new();
         for index in 0..self.shape.streams_total() {
-            let opened = self.open_udp(index).map_err(|error| self.stream_failure(index, &error))?;
+            let opened = self
+                .open_udp(index)
+                .map_err(|error| self.stream_failure(index, &error))?;
             open.push((index, opened));
         }
         self.introduce(&open)?;
@@ -118,7 +126,11 @@ impl Client<'_> {
 
     fn say_hello(&self, open: &[(u32, Opened)], answered: &[bool]) {
         for ((index, opened), _) in open.iter().zip(answered).filter(|(_, seen)| !**seen) {
-            let hello = Hello { cookie: self.cookie, index: *index as u16, kind: Kind::Data };
+            let hello = Hello {
+                cookie: self.cookie,
+                index: *index as u16,
+                kind: Kind::Data,
+            };
             // What cannot be sent now is sent again; a closed port shows as a missing answer.
             let _ = opened.socket.send(&hello.encode());
         }
@@ -128,7 +140,9 @@ impl Client<'_> {
     /// Only after two seconds of silence it is more likely lost than late.
     fn connect_stock_udp(&mut self) -> Result<(), Ended> {
         for index in 0..self.shape.streams_total() {
-            let opened = self.open_udp(index).map_err(|error| self.stream_failure(index, &error))?;
+            let opened = self
+                .open_udp(index)
+                .map_err(|error| self.stream_failure(index, &error))?;
             self.greet_stock(&opened)?;
             self.employ_udp(index, opened)?;
         }
@@ -162,43 +176,83 @@ impl Client<'_> {
 
     fn open_udp(&self, index: u32) -> io::Result<Opened> {
         let options = self.shape.udp_options(self.shape.client_sends(index));
-        let opened = udp::connect(self.server, connect::local(self.plan, self.server, index), &options)?;
+        let opened = udp::connect(
+            self.server,
+            connect::local(self.plan, self.server, index),
+            &options,
+        )?;
         opened.socket.set_nonblocking(true)?;
         Ok(opened)
     }
 
     fn employ_udp(&mut self, index: u32, opened: Opened) -> Result<(), Ended> {
-        let port = opened.socket.local_addr().ok().map(|address| address.port());
+        let port = opened
+            .socket
+            .local_addr()
+            .ok()
+            .map(|address| address.port());
         let ready = opened.socket.set_nonblocking(false);
-        let work = ready.and_then(|()| self.shape.udp_work(self.shape.client_sends(index), index, opened));
+        let work = ready.and_then(|()| {
+            self.shape
+                .udp_work(self.shape.client_sends(index), index, opened)
+        });
         let work = work.map_err(|error| self.stream_failure(index, &error))?;
         self.employ(index, port, work)
     }
 
-    fn employ(&mut self, index: u32, port: Option<u16>, work: crate::engine::crew::Work) -> Result<(), Ended> {
+    fn employ(
+        &mut self,
+        index: u32,
+        port: Option<u16>,
+        work: crate::engine::crew::Work,
+    ) -> Result<(), Ended> {
         let added = self.crew.add(Shape::id(index), port, work, self.shape.cpu);
         added.map_err(|error| self.stream_failure(index, &error).into())
     }
 
     fn stream_failure(&self, index: u32, error: &io::Error) -> Failure {
-        let what = format!("open stream {} of {} to {}", index + 1, self.shape.streams_total(), self.server);
+        let what = format!(
+            "open stream {} of {} to {}",
+            index + 1,
+            self.shape.streams_total(),
+            self.server
+        );
         let hint = match error.kind() {
-            io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => "another --cport or --bind",
-            io::ErrorKind::NotFound => "a congestion control of `sysctl net.ipv4.tcp_available_congestion_control`",
-            io::ErrorKind::PermissionDenied => "--bind-dev and some --dscp values need CAP_NET_RAW or CAP_NET_ADMIN",
-            _ if error.raw_os_error() == Some(NO_SUCH_DEVICE) => "an interface that `ip link` lists",
+            io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => {
+                "another --cport or --bind"
+            }
+            io::ErrorKind::NotFound => {
+                "a congestion control of `sysctl net.ipv4.tcp_available_congestion_control`"
+            }
+            io::ErrorKind::PermissionDenied => {
+                "--bind-dev and some --dscp values need CAP_NET_RAW or CAP_NET_ADMIN"
+            }
+            _ if error.raw_os_error() == Some(NO_SUCH_DEVICE) => {
+                "an interface that `ip link` lists"
+            }
             _ => "fewer streams with -P, or see `ulimit -n`",
         };
         Failure::measuring(what, error).hint(hint)
     }
 
     fn udp_is_eaten(&self) -> Failure {
-        let way = if self.shape.direction == Direction::Down { "from" } else { "to" };
+        let way = if self.shape.direction == Direction::Down {
+            "from"
+        } else {
+            "to"
+        };
         Failure::measuring(
             format!("set up UDP with {}", self.server),
-            format!("TCP works, but no UDP hello was answered within {} s", HELLO_NS / 1_000_000_000),
+            format!(
+                "TCP works, but no UDP hello was answered within {} s",
+                HELLO_NS / 1_000_000_000
+            ),
         )
-        .hint(format!("let UDP port {} {way} {} through the firewalls on both hosts and between", self.server.port(), self.server.ip()))
+        .hint(format!(
+            "let UDP port {} {way} {} through the firewalls on both hosts and between",
+            self.server.port(),
+            self.server.ip()
+        ))
     }
 }
 

@@ -25,18 +25,28 @@ fn invalid(test: &Test, fold: &Fold<'_>) -> Option<String> {
     if fold.measured.remote.is_none() {
         return Some("the far end's count never came".to_owned());
     }
-    if fold.rx().any(|rx| rx.sequence.is_some_and(|totals| totals.contradicted)) {
+    if fold
+        .rx()
+        .any(|rx| rx.sequence.is_some_and(|totals| totals.contradicted))
+    {
         return Some("more datagrams arrived than the sender says it sent".to_owned());
     }
-    let (sent, received) = (test.sent_packets.unwrap_or(0), test.received_packets.unwrap_or(0));
+    let (sent, received) = (
+        test.sent_packets.unwrap_or(0),
+        test.received_packets.unwrap_or(0),
+    );
     if received > sent {
-        return Some(format!("{received} unique datagrams received of {sent} sent"));
+        return Some(format!(
+            "{received} unique datagrams received of {sent} sent"
+        ));
     }
     if fold.udp() && sent == 0 {
         return Some("no datagram was sent".to_owned());
     }
     let failed = fold.tx().find_map(|tx| tx.failure.clone());
-    failed.or_else(|| fold.rx().find_map(|rx| rx.failure.clone())).map(|reason| format!("a stream ended early: {reason}"))
+    failed
+        .or_else(|| fold.rx().find_map(|rx| rx.failure.clone()))
+        .map(|reason| format!("a stream ended early: {reason}"))
 }
 
 fn buffer_not_granted(test: &Test) -> Option<Warning> {
@@ -74,16 +84,25 @@ fn virtual_link(test: &Test) -> Option<Warning> {
 }
 
 fn clock_offset_unknown(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
-    let no_offset = fold.udp() && fold.measured.plan.probe && fold.measured.offset_ns.is_none() && test.delay_ns.is_none();
+    let no_offset = fold.udp()
+        && fold.measured.plan.probe
+        && fold.measured.offset_ns.is_none()
+        && test.delay_ns.is_none();
     (no_offset && fold.measured.hosts.get(1).is_some_and(|host| host.agent)).then(|| Warning {
         id: "no-probe-answer".to_owned(),
-        text: "no latency probe came back: one-way delay and latency under load are unknown".to_owned(),
+        text: "no latency probe came back: one-way delay and latency under load are unknown"
+            .to_owned(),
         try_: "let UDP pass both ways between the hosts".to_owned(),
     })
 }
 
 fn one_machine(fold: &Fold<'_>) -> Option<Warning> {
-    let boots: Vec<_> = fold.measured.hosts.iter().map(|host| host.boot_id.as_deref()).collect();
+    let boots: Vec<_> = fold
+        .measured
+        .hosts
+        .iter()
+        .map(|host| host.boot_id.as_deref())
+        .collect();
     matches!(boots[..], [Some(a), Some(b), ..] if a == b).then(|| Warning {
         id: "one-machine".to_owned(),
         text: "both ends run on one machine: its processors do the work of both".to_owned(),
@@ -95,7 +114,11 @@ fn ended_early(fold: &Fold<'_>) -> Option<Warning> {
     let asked_ns = fold.measured.shape.limit.duration_ns?;
     (fold.duration_ns() < asked_ns).then(|| Warning {
         id: "ended-early".to_owned(),
-        text: format!("ended after {:.1} s of {:.1} s", fold.duration_ns() as f64 / 1e9, asked_ns as f64 / 1e9),
+        text: format!(
+            "ended after {:.1} s of {:.1} s",
+            fold.duration_ns() as f64 / 1e9,
+            asked_ns as f64 / 1e9
+        ),
         try_: "a complete run".to_owned(),
     })
 }

@@ -12,10 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Serves hellos until `stop`.
-pub fn serve(mut greeter: Greeter, registry: &Arc<Registry>, stop: &AtomicBool) {
+pub(super) fn serve(mut greeter: Greeter, registry: &Arc<Registry>, stop: &AtomicBool) {
     let mut strays = VecDeque::new();
     while !stop.load(Ordering::Relaxed) {
-        let next = strays.pop_front().map_or_else(|| greeter.receive(WAIT).ok().flatten(), Some);
+        let next = strays
+            .pop_front()
+            .map_or_else(|| greeter.receive(WAIT).ok().flatten(), Some);
         if let Some(greeting) = next {
             strays.extend(welcome(&greeter, registry, &greeting));
         }
@@ -25,10 +27,15 @@ pub fn serve(mut greeter: Greeter, registry: &Arc<Registry>, stop: &AtomicBool) 
 /// Answers one hello; returns datagrams of others that landed in the new socket meanwhile.
 fn welcome(greeter: &Greeter, registry: &Registry, greeting: &Greeting) -> Vec<Greeting> {
     let hello = Hello::decode(&greeting.bytes);
-    let Some(test) = registry.find(hello.as_ref().map(|hello| &hello.cookie), greeting.source.ip()) else {
+    let Some(test) = registry.find(
+        hello.as_ref().map(|hello| &hello.cookie),
+        greeting.source.ip(),
+    ) else {
         return Vec::new();
     };
-    let Ok((opened, strays)) = greeter.connected_twin(greeting.local, greeting.source, &test.udp_options) else {
+    let Ok((opened, strays)) =
+        greeter.connected_twin(greeting.local, greeting.source, &test.udp_options)
+    else {
         return Vec::new();
     };
     let kind = hello.as_ref().map_or(Kind::Data, |hello| hello.kind);
@@ -39,7 +46,11 @@ fn welcome(greeter: &Greeter, registry: &Registry, greeting: &Greeting) -> Vec<G
     };
     if sent.is_ok() {
         // A test that has just ended takes nothing any more.
-        let _ = test.deliver.send(Arrival::Udp { index, kind, opened });
+        let _ = test.deliver.send(Arrival::Udp {
+            index,
+            kind,
+            opened,
+        });
     }
     strays
 }

@@ -7,17 +7,20 @@ use linerate_wire::iperf3::error;
 use linerate_wire::iperf3::params::{Params, Protocol};
 
 /// Why a client is refused: iperf3's error number, and the reason for the log.
-pub type Refused = (i32, String);
+pub(super) type Refused = (i32, String);
 
 /// Checks the parameters against protocol and server limits.
-pub fn check(options: &ServeOptions, params: &Params, shape: &Shape) -> Result<(), Refused> {
+pub(super) fn check(options: &ServeOptions, params: &Params, shape: &Shape) -> Result<(), Refused> {
     let bad = |reason: String| Err((error::PARAMS_RECEIVE, reason));
     if params.protocol() == Protocol::Sctp {
         return bad("SCTP is not served".to_owned());
     }
     let streams = params.streams_total();
     if streams == 0 || streams > u64::from(options.max_streams) {
-        return bad(format!("{streams} streams asked, 1 to {} are served", options.max_streams));
+        return bad(format!(
+            "{streams} streams asked, 1 to {} are served",
+            options.max_streams
+        ));
     }
     if let Some(reason) = bad_length(params, shape) {
         return bad(reason);
@@ -31,29 +34,54 @@ pub fn check(options: &ServeOptions, params: &Params, shape: &Shape) -> Result<(
 
 fn bad_length(params: &Params, shape: &Shape) -> Option<String> {
     let udp = params.protocol() == Protocol::Udp;
-    let (least, most) = if udp { (u64::from(shape.stamp.min_payload_bytes()), 65_507) } else { (1, MOST_BLOCK_BYTES) };
-    let length = params.len_bytes.unwrap_or_else(|| u64::from(shape.payload_bytes));
-    (length < least || length > most).then(|| format!("length {length}, {least} to {most} are served"))
+    let (least, most) = if udp {
+        (u64::from(shape.stamp.min_payload_bytes()), 65_507)
+    } else {
+        (1, MOST_BLOCK_BYTES)
+    };
+    let length = params
+        .len_bytes
+        .unwrap_or_else(|| u64::from(shape.payload_bytes));
+    (length < least || length > most)
+        .then(|| format!("length {length}, {least} to {most} are served"))
 }
 
 fn check_duration(options: &ServeOptions, params: &Params) -> Result<(), Refused> {
-    let asked_s = params.time_s.unwrap_or(0).saturating_add(params.omit_s.unwrap_or(0));
+    let asked_s = params
+        .time_s
+        .unwrap_or(0)
+        .saturating_add(params.omit_s.unwrap_or(0));
     match options.max_duration_s {
-        Some(limit) if asked_s == 0 || asked_s > limit => {
-            Err((error::DURATION_LIMIT, format!("{asked_s} s asked (0 = endless), at most {limit} s are served")))
-        }
-        _ if asked_s > MOST_SECONDS => Err((error::PARAMS_RECEIVE, format!("{asked_s} s asked, at most {MOST_SECONDS}"))),
+        Some(limit) if asked_s == 0 || asked_s > limit => Err((
+            error::DURATION_LIMIT,
+            format!("{asked_s} s asked (0 = endless), at most {limit} s are served"),
+        )),
+        _ if asked_s > MOST_SECONDS => Err((
+            error::PARAMS_RECEIVE,
+            format!("{asked_s} s asked, at most {MOST_SECONDS}"),
+        )),
         _ => Ok(()),
     }
 }
 
 fn check_rate(options: &ServeOptions, params: &Params, streams: u64) -> Result<(), Refused> {
-    let Some(limit) = options.max_bits_per_second else { return Ok(()) };
-    let asked = params.bandwidth_bits_per_second.filter(|&rate| rate > 0).map(|rate| rate.saturating_mul(streams));
+    let Some(limit) = options.max_bits_per_second else {
+        return Ok(());
+    };
+    let asked = params
+        .bandwidth_bits_per_second
+        .filter(|&rate| rate > 0)
+        .map(|rate| rate.saturating_mul(streams));
     match asked {
         Some(rate) if rate <= limit => Ok(()),
-        Some(rate) => Err((error::RATE_LIMIT, format!("{rate} bit/s asked, at most {limit} are served"))),
-        None => Err((error::RATE_LIMIT, format!("an unlimited rate asked, at most {limit} bit/s are served"))),
+        Some(rate) => Err((
+            error::RATE_LIMIT,
+            format!("{rate} bit/s asked, at most {limit} are served"),
+        )),
+        None => Err((
+            error::RATE_LIMIT,
+            format!("an unlimited rate asked, at most {limit} bit/s are served"),
+        )),
     }
 }
 

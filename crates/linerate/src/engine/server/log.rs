@@ -19,7 +19,8 @@ impl Log {
             Some(path) => {
                 let opened = File::options().create(true).append(true).open(path);
                 Some(Box::new(opened.map_err(|error| {
-                    Failure::usage(format!("write the log {}", path.display()), error).hint("a writable --log-file, or none for stderr")
+                    Failure::usage(format!("write the log {}", path.display()), error)
+                        .hint("a writable --log-file, or none for stderr")
                 })?))
             }
             None if options.quiet => None,
@@ -30,7 +31,12 @@ impl Log {
 
     /// One event with the client that it concerns. A log that cannot be written stops no test.
     pub(super) fn line(&self, client: Option<SocketAddr>, text: &str) {
-        if let Some(sink) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        if let Some(sink) = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_mut()
+        {
             let client = client.map_or_else(String::new, |client| format!("{client}: "));
             let _ = writeln!(sink, "{} {client}{text}", now()).and_then(|()| sink.flush());
         }
@@ -39,5 +45,6 @@ impl Log {
 
 fn now() -> String {
     let seconds = i64::try_from(wall_ns() / 1_000_000_000).unwrap_or(0);
-    jiff::Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
+    jiff::Timestamp::from_second(seconds)
+        .map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }

@@ -43,7 +43,11 @@ struct Server<'a> {
 
 /// Serves until interrupted, until the one test of `--one-off` is over, or until idle for too long.
 /// `ready` is called once the port is open.
-pub(super) fn serve(options: &ServeOptions, ready: &mut dyn FnMut(), interrupt: &Interrupt) -> Result<(), Failure> {
+pub(super) fn serve(
+    options: &ServeOptions,
+    ready: &mut dyn FnMut(),
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
     let log = Log::open(options)?;
     let listener = listen(options)?;
     let greeter = bind_greeter(options)?;
@@ -58,7 +62,11 @@ pub(super) fn serve(options: &ServeOptions, ready: &mut dyn FnMut(), interrupt: 
         strangers: AtomicU32::new(0),
         idle_since: std::sync::Mutex::new(Instant::now()),
     };
-    let old = if options.iperf2 { Some(iperf2::Listener::bind(options)?) } else { None };
+    let old = if options.iperf2 {
+        Some(iperf2::Listener::bind(options)?)
+    } else {
+        None
+    };
     ready();
     std::thread::scope(|scope| {
         scope.spawn(|| greeter::serve(greeter, &server.registry, &server.stop));
@@ -79,7 +87,9 @@ impl Server<'_> {
     ) -> Result<(), Failure> {
         let mut serial = 0;
         while !self.is_over() {
-            if !tcp::wait_acceptable(listener, POLL).map_err(|error| Failure::measuring("accept clients", error))? {
+            if !tcp::wait_acceptable(listener, POLL)
+                .map_err(|error| Failure::measuring("accept clients", error))?
+            {
                 continue;
             }
             match listener.accept() {
@@ -95,11 +105,14 @@ impl Server<'_> {
 
     fn is_over(&self) -> bool {
         let idle_too_long = self.options.idle_timeout_s.is_some_and(|limit| {
-            self.tests.load(Ordering::Relaxed) == 0 && self.idle_since().elapsed() >= Duration::from_secs(limit)
+            self.tests.load(Ordering::Relaxed) == 0
+                && self.idle_since().elapsed() >= Duration::from_secs(limit)
         });
         self.interrupt.requested().is_some()
             || idle_too_long
-            || (self.options.one_off && self.finished.load(Ordering::Relaxed) > 0 && self.tests.load(Ordering::Relaxed) == 0)
+            || (self.options.one_off
+                && self.finished.load(Ordering::Relaxed) > 0
+                && self.tests.load(Ordering::Relaxed) == 0)
     }
 
     /// A thread reads the cookie; strangers that never send one are few and short-lived.
@@ -112,32 +125,45 @@ impl Server<'_> {
     ) {
         if self.strangers.fetch_add(1, Ordering::Relaxed) >= MOST_STRANGERS {
             self.strangers.fetch_sub(1, Ordering::Relaxed);
-            self.log.line(Some(peer), "refused: too many connections without a cookie");
+            self.log
+                .line(Some(peer), "refused: too many connections without a cookie");
             return;
         }
-        let spawned = std::thread::Builder::new().name("client".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, move || {
-            let cookie = read_cookie(&stream);
-            self.strangers.fetch_sub(1, Ordering::Relaxed);
-            match cookie {
-                Ok(cookie) => self.welcome(cookie, stream, peer, serial),
-                Err(reason) => self.log.line(Some(peer), &format!("refused: {reason}")),
-            }
-        });
+        let spawned = std::thread::Builder::new()
+            .name("client".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, move || {
+                let cookie = read_cookie(&stream);
+                self.strangers.fetch_sub(1, Ordering::Relaxed);
+                match cookie {
+                    Ok(cookie) => self.welcome(cookie, stream, peer, serial),
+                    Err(reason) => self.log.line(Some(peer), &format!("refused: {reason}")),
+                }
+            });
         if let Err(error) = spawned {
             self.strangers.fetch_sub(1, Ordering::Relaxed);
-            self.log.line(Some(peer), &format!("refused: no thread: {error}"));
+            self.log
+                .line(Some(peer), &format!("refused: no thread: {error}"));
         }
     }
 
     fn welcome(&self, cookie: Cookie, stream: TcpStream, peer: SocketAddr, serial: u64) {
-        let Some(mut stream) = self.registry.deliver_tcp(&cookie, serial, stream) else { return };
+        let Some(mut stream) = self.registry.deliver_tcp(&cookie, serial, stream) else {
+            return;
+        };
         if !cookie.is_plausible() {
-            self.log.line(Some(peer), "refused: the first 37 bytes are no iperf3 cookie");
+            self.log.line(
+                Some(peer),
+                "refused: the first 37 bytes are no iperf3 cookie",
+            );
             return;
         }
         if self.tests.fetch_add(1, Ordering::Relaxed) >= u32::from(self.options.max_tests) {
             self.tests.fetch_sub(1, Ordering::Relaxed);
-            self.log.line(Some(peer), "refused: as many tests as --max-tests allows are running");
+            self.log.line(
+                Some(peer),
+                "refused: as many tests as --max-tests allows are running",
+            );
             // The client may be gone already; it is told as a courtesy.
             let _ = stream.write_all(&[0xff]);
             return;
@@ -155,15 +181,23 @@ impl Server<'_> {
     }
 
     fn idle_since(&self) -> std::sync::MutexGuard<'_, Instant> {
-        self.idle_since.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.idle_since
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
 fn listen(options: &ServeOptions) -> Result<TcpListener, Failure> {
-    let tcp_options = tcp::Options { bind_device: options.bind_device.clone(), ..tcp::Options::default() };
+    let tcp_options = tcp::Options {
+        bind_device: options.bind_device.clone(),
+        ..tcp::Options::default()
+    };
     tcp::listen(bind_address(options), options.port, &tcp_options).map_err(|error| {
         let hint = match error.kind() {
-            io::ErrorKind::AddrInUse => format!("ss -ltnp 'sport = :{}'   or another port with -p", options.port),
+            io::ErrorKind::AddrInUse => format!(
+                "ss -ltnp 'sport = :{}'   or another port with -p",
+                options.port
+            ),
             io::ErrorKind::PermissionDenied => "a port above 1023 with -p".to_owned(),
             _ => "an address of this host with --bind; `ip addr` lists them".to_owned(),
         };
@@ -172,15 +206,22 @@ fn listen(options: &ServeOptions) -> Result<TcpListener, Failure> {
 }
 
 fn bind_greeter(options: &ServeOptions) -> Result<Greeter, Failure> {
-    let udp_options = udp::Options { bind_device: options.bind_device.clone(), ..udp::Options::default() };
+    let udp_options = udp::Options {
+        bind_device: options.bind_device.clone(),
+        ..udp::Options::default()
+    };
     Greeter::bind(bind_address(options), options.port, &udp_options).map_err(|error| {
-        Failure::measuring(format!("bind UDP port {}", options.port), error)
-            .hint(format!("ss -lunp 'sport = :{}'   or another port with -p", options.port))
+        Failure::measuring(format!("bind UDP port {}", options.port), error).hint(format!(
+            "ss -lunp 'sport = :{}'   or another port with -p",
+            options.port
+        ))
     })
 }
 
 fn bind_address(options: &ServeOptions) -> Option<IpAddr> {
-    options.bind.or((options.family == Family::V4).then_some(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
+    options
+        .bind
+        .or((options.family == Family::V4).then_some(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
 }
 
 /// The first 37 bytes, within a few seconds whatever their spacing.
@@ -193,11 +234,19 @@ fn read_cookie(mut stream: &TcpStream) -> Result<Cookie, String> {
         if left_ns == 0 {
             return Err(format!("no cookie within 5 s ({filled} of 37 bytes)"));
         }
-        stream.set_read_timeout(Some(Duration::from_nanos(left_ns.max(1_000_000)))).map_err(|error| error.to_string())?;
+        stream
+            .set_read_timeout(Some(Duration::from_nanos(left_ns.max(1_000_000))))
+            .map_err(|error| error.to_string())?;
         match stream.read(&mut bytes[filled..]) {
             Ok(0) => return Err(format!("closed after {filled} of 37 bytes of a cookie")),
             Ok(count) => filled += count,
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock
+                        | io::ErrorKind::TimedOut
+                        | io::ErrorKind::Interrupted
+                ) => {}
             Err(error) => return Err(error.to_string()),
         }
     }

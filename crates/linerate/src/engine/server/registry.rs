@@ -17,7 +17,7 @@ use std::time::Instant;
 
 /// Something that arrived for a waiting test.
 #[derive(Debug)]
-pub enum Arrival {
+pub(super) enum Arrival {
     /// A TCP data stream with its place in the order of accepting (streams are numbered in accept
     /// order, not in the order in which their cookies were read).
     Tcp {
@@ -39,7 +39,7 @@ pub enum Arrival {
 
 /// A test in CREATE_STREAMS.
 #[derive(Debug, Clone)]
-pub struct Waiting {
+pub(super) struct Waiting {
     /// The control connection's peer.
     pub address: IpAddr,
     /// The streams come with stock hellos.
@@ -52,14 +52,14 @@ pub struct Waiting {
 
 /// The tests in CREATE_STREAMS.
 #[derive(Debug, Default)]
-pub struct Registry {
+pub(super) struct Registry {
     waiting: Mutex<HashMap<Cookie, Waiting>>,
     changed: Condvar,
 }
 
 /// A place in the registry, given up when dropped.
 #[derive(Debug)]
-pub struct Place {
+pub(super) struct Place {
     registry: Arc<Registry>,
     cookie: Cookie,
 }
@@ -69,28 +69,53 @@ impl Registry {
     /// that address is setting up, at most until `deadline`.
     ///
     /// Returns `None` when the deadline passed first, or the cookie is already in use.
-    pub fn enter(self: &Arc<Self>, cookie: Cookie, test: Waiting, deadline: Instant) -> Option<Place> {
+    pub(super) fn enter(
+        self: &Arc<Self>,
+        cookie: Cookie,
+        test: Waiting,
+        deadline: Instant,
+    ) -> Option<Place> {
         let mut waiting = self.lock();
         while waiting.contains_key(&cookie) || (test.stock_udp && busy(&waiting, test.address)) {
             let left = deadline.checked_duration_since(Instant::now())?;
-            waiting = self.changed.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
+            waiting = self
+                .changed
+                .wait_timeout(waiting, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         waiting.insert(cookie, test);
-        Some(Place { registry: Arc::clone(self), cookie })
+        Some(Place {
+            registry: Arc::clone(self),
+            cookie,
+        })
     }
 
     /// The test with that cookie, or (for a stock hello, without one) the one of that address.
-    pub fn find(&self, cookie: Option<&Cookie>, address: IpAddr) -> Option<Waiting> {
+    pub(super) fn find(&self, cookie: Option<&Cookie>, address: IpAddr) -> Option<Waiting> {
         let waiting = self.lock();
         match cookie {
-            Some(cookie) => waiting.get(cookie).filter(|test| test.address == address).cloned(),
-            None => waiting.values().find(|test| test.stock_udp && test.address == address).cloned(),
+            Some(cookie) => waiting
+                .get(cookie)
+                .filter(|test| test.address == address)
+                .cloned(),
+            None => waiting
+                .values()
+                .find(|test| test.stock_udp && test.address == address)
+                .cloned(),
         }
     }
 
     /// Delivers a TCP data stream; gives the connection back when no test waits for that cookie.
-    pub fn deliver_tcp(&self, cookie: &Cookie, serial: u64, stream: TcpStream) -> Option<TcpStream> {
-        let Some(test) = self.lock().get(cookie).cloned() else { return Some(stream) };
+    pub(super) fn deliver_tcp(
+        &self,
+        cookie: &Cookie,
+        serial: u64,
+        stream: TcpStream,
+    ) -> Option<TcpStream> {
+        let Some(test) = self.lock().get(cookie).cloned() else {
+            return Some(stream);
+        };
         match test.deliver.send(Arrival::Tcp { serial, stream }) {
             Err(std::sync::mpsc::SendError(Arrival::Tcp { stream, .. })) => Some(stream),
             _ => None,
@@ -110,5 +135,7 @@ impl Drop for Place {
 }
 
 fn busy(waiting: &HashMap<Cookie, Waiting>, address: IpAddr) -> bool {
-    waiting.values().any(|test| test.stock_udp && test.address == address)
+    waiting
+        .values()
+        .any(|test| test.stock_udp && test.address == address)
 }

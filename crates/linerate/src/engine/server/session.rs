@@ -26,7 +26,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// One test at the server.
-pub struct Session<'a, 'b> {
+pub(super) struct Session<'a, 'b> {
     server: &'a Server<'b>,
     control: Control<ServerSession>,
     peer: SocketAddr,
@@ -43,12 +43,24 @@ pub struct Session<'a, 'b> {
 
 impl<'a, 'b> Session<'a, 'b> {
     /// Serves the test behind `cookie`; what happened, for the log.
-    pub fn run(server: &'a Server<'b>, stream: TcpStream, cookie: Cookie, peer: SocketAddr) -> Result<String, String> {
+    pub(super) fn run(
+        server: &'a Server<'b>,
+        stream: TcpStream,
+        cookie: Cookie,
+        peer: SocketAddr,
+    ) -> Result<String, String> {
         let sampler = Sampler::of(stream.local_addr().ok());
-        let session = ServerSession::new(Limits::default(), linerate_wire::iperf3::Timeouts::default(), monotonic_ns());
+        let session = ServerSession::new(
+            Limits::default(),
+            linerate_wire::iperf3::Timeouts::default(),
+            monotonic_ns(),
+        );
         let mut control = Control::new(stream, session).map_err(|error| error.to_string())?;
         let params = await_params(&mut control, server)?;
-        let ask = params.linerate.clone().map(|value| serde_json::from_value(value).unwrap_or_default());
+        let ask = params
+            .linerate
+            .clone()
+            .map(|value| serde_json::from_value(value).unwrap_or_default());
         let shape = Shape::of_params(&params, ask.as_ref());
         let mut test = Self {
             server,
@@ -68,7 +80,8 @@ impl<'a, 'b> Session<'a, 'b> {
     }
 
     fn conduct(&mut self, cookie: Cookie) -> Result<String, String> {
-        if let Err((code, reason)) = limits::check(&self.server.options, &self.params, &self.shape) {
+        if let Err((code, reason)) = limits::check(&self.server.options, &self.params, &self.shape)
+        {
             return Err(self.give_up(code, reason));
         }
         if self.ask.is_some() {
@@ -98,11 +111,18 @@ impl<'a, 'b> Session<'a, 'b> {
         };
         let deadline = Instant::now() + STREAMS;
         let Some(place) = self.server.registry.enter(cookie, waiting, deadline) else {
-            return Err(self.give_up(error::STREAM_CONNECT, "another test of this address sets up its streams".to_owned()));
+            return Err(self.give_up(
+                error::STREAM_CONNECT,
+                "another test of this address sets up its streams".to_owned(),
+            ));
         };
         self.control.session.create_streams(monotonic_ns());
         self.arrivals = Some(arrivals);
-        let wanted = if self.is_idle() { 0 } else { self.shape.streams_total() as usize };
+        let wanted = if self.is_idle() {
+            0
+        } else {
+            self.shape.streams_total() as usize
+        };
         match self.shape.protocol {
             Protocol::Tcp => self.gather_tcp(wanted)?,
             Protocol::Udp => self.gather_udp(wanted)?,
@@ -117,7 +137,11 @@ impl<'a, 'b> Session<'a, 'b> {
         let receiving = self.shape.udp_options(false);
         let sending = self.shape.udp_options(true);
         linerate_linux::udp::Options {
-            send_buffer_bytes: if server_sends { sending.send_buffer_bytes } else { None },
+            send_buffer_bytes: if server_sends {
+                sending.send_buffer_bytes
+            } else {
+                None
+            },
             recv_err: server_sends,
             ..receiving
         }
@@ -128,13 +152,18 @@ impl<'a, 'b> Session<'a, 'b> {
         while streams.len() < wanted {
             match self.next_arrival()? {
                 Arrival::Tcp { serial, stream } => streams.push((serial, stream)),
-                Arrival::Udp { kind: Kind::Probe, opened, .. } => self.respond(opened),
+                Arrival::Udp {
+                    kind: Kind::Probe,
+                    opened,
+                    ..
+                } => self.respond(opened),
                 Arrival::Udp { .. } => {}
             }
         }
         streams.sort_by_key(|(serial, _)| *serial);
         for (index, (_, stream)) in (0..).zip(streams) {
-            self.employ_tcp(index, stream).map_err(|error| self.give_up(error::STREAM_CONNECT, error.to_string()))?;
+            self.employ_tcp(index, stream)
+                .map_err(|error| self.give_up(error::STREAM_CONNECT, error.to_string()))?;
         }
         Ok(())
     }
@@ -151,12 +180,17 @@ impl<'a, 'b> Session<'a, 'b> {
         let mut present = std::collections::HashSet::new();
         while present.len() < wanted {
             match self.next_arrival()? {
-                Arrival::Udp { kind: Kind::Probe, opened, .. } => self.respond(opened),
+                Arrival::Udp {
+                    kind: Kind::Probe,
+                    opened,
+                    ..
+                } => self.respond(opened),
                 Arrival::Udp { index, opened, .. } => {
                     let index = index.map_or(present.len() as u32, u32::from);
                     if index < self.shape.streams_total() && present.insert(index) {
-                        self.employ_udp(index, opened)
-                            .map_err(|error| self.give_up(error::STREAM_CONNECT, error.to_string()))?;
+                        self.employ_udp(index, opened).map_err(|error| {
+                            self.give_up(error::STREAM_CONNECT, error.to_string())
+                        })?;
                     }
                 }
                 Arrival::Tcp { .. } => {}
@@ -175,7 +209,11 @@ impl<'a, 'b> Session<'a, 'b> {
     /// The next stream, while the control connection is watched too.
     fn next_arrival(&mut self) -> Result<Arrival, String> {
         loop {
-            if let Some(arrival) = self.arrivals.as_ref().and_then(|arrivals| arrivals.recv_timeout(STEP).ok()) {
+            if let Some(arrival) = self
+                .arrivals
+                .as_ref()
+                .and_then(|arrivals| arrivals.recv_timeout(STEP).ok())
+            {
                 return Ok(arrival);
             }
             if let Some(event) = self.pump(0)? {
@@ -194,8 +232,15 @@ impl<'a, 'b> Session<'a, 'b> {
 
     fn start(&mut self) {
         let now_ns = monotonic_ns();
-        let asked = self.ask.as_ref().and_then(|ask| ask.duration_ns.map(|duration| duration + ask.omit_ns));
-        let standard = self.params.time_s.filter(|&time_s| time_s > 0).map(|time_s| (time_s + self.params.omit_s.unwrap_or(0)) * SECOND_NS);
+        let asked = self
+            .ask
+            .as_ref()
+            .and_then(|ask| ask.duration_ns.map(|duration| duration + ask.omit_ns));
+        let standard = self
+            .params
+            .time_s
+            .filter(|&time_s| time_s > 0)
+            .map(|time_s| (time_s + self.params.omit_s.unwrap_or(0)) * SECOND_NS);
         let allowed = asked.or(standard).map(|length_ns| length_ns + GRACE_NS);
         self.control.session.start(allowed, now_ns);
         self.sampler.begin();
@@ -205,7 +250,10 @@ impl<'a, 'b> Session<'a, 'b> {
 
     /// The running test, until the client ends it.
     fn attend(&mut self) -> Result<(), String> {
-        let interval_ns = self.ask.as_ref().map_or(SECOND_NS, |ask| ask.interval_ns.max(MIN_INTERVAL_NS));
+        let interval_ns = self
+            .ask
+            .as_ref()
+            .map_or(SECOND_NS, |ask| ask.interval_ns.max(MIN_INTERVAL_NS));
         let mut next_cut_ns = monotonic_ns() + interval_ns;
         let mut next_sample_ns = monotonic_ns() + SECOND_NS;
         loop {
@@ -231,12 +279,19 @@ impl<'a, 'b> Session<'a, 'b> {
 
     fn tell_samples(&mut self, samples: Vec<linerate_model::sample::Sample>) {
         if self.ask.is_some() {
-            self.control.session.agent(&Message::Samples { samples }.to_value());
+            self.control
+                .session
+                .agent(&Message::Samples { samples }.to_value());
         }
     }
 
     fn take_late_probes(&mut self) {
-        while let Some(Ok(Arrival::Udp { kind: Kind::Probe, opened, .. })) = self.arrivals.as_ref().map(|arrivals| arrivals.try_recv()) {
+        while let Some(Ok(Arrival::Udp {
+            kind: Kind::Probe,
+            opened,
+            ..
+        })) = self.arrivals.as_ref().map(|arrivals| arrivals.try_recv())
+        {
             self.respond(opened);
         }
     }
@@ -254,7 +309,11 @@ impl<'a, 'b> Session<'a, 'b> {
 
     /// A test by amount in which this end sends is over when its senders are: the client is told.
     fn announce_own_end(&mut self) {
-        if self.ask.is_some() && !self.final_is_sent && !self.is_idle() && self.crew.sending_is_over() {
+        if self.ask.is_some()
+            && !self.final_is_sent
+            && !self.is_idle()
+            && self.crew.sending_is_over()
+        {
             self.crew.stop_sending();
             self.tell_final();
         }
@@ -263,7 +322,9 @@ impl<'a, 'b> Session<'a, 'b> {
     fn tell_final(&mut self) {
         let streams = self.crew.sent_counts();
         if !self.final_is_sent && !streams.is_empty() {
-            self.control.session.agent(&Message::Final { streams }.to_value());
+            self.control
+                .session
+                .agent(&Message::Final { streams }.to_value());
         }
         self.final_is_sent = true;
     }
@@ -305,7 +366,14 @@ impl<'a, 'b> Session<'a, 'b> {
         }
         let (quiet, longest) = match self.shape.protocol {
             Protocol::Udp => (QUIET, LONGEST_DRAIN),
-            Protocol::Tcp if self.ask.as_ref().is_some_and(|ask| ask.duration_ns.is_none()) => (LONGEST_DRAIN, LONGEST_DRAIN),
+            Protocol::Tcp
+                if self
+                    .ask
+                    .as_ref()
+                    .is_some_and(|ask| ask.duration_ns.is_none()) =>
+            {
+                (LONGEST_DRAIN, LONGEST_DRAIN)
+            }
             Protocol::Tcp => (Duration::ZERO, Duration::ZERO),
         };
         self.crew.drain(quiet, longest);
@@ -329,7 +397,12 @@ impl<'a, 'b> Session<'a, 'b> {
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
         };
-        let results = standard::results(&account, &self.shape, self.sampler.process_cpu(), self.ask.is_some());
+        let results = standard::results(
+            &account,
+            &self.shape,
+            self.sampler.process_cpu(),
+            self.ask.is_some(),
+        );
         self.control.session.send_results(&results, monotonic_ns());
         loop {
             match self.pump(u64::MAX)? {
@@ -344,17 +417,30 @@ impl<'a, 'b> Session<'a, 'b> {
         match event {
             ServerEvent::Agent(value) => {
                 if let Some(Message::Final { streams }) = Message::from_value(value) {
-                    self.told.extend(streams.into_iter().map(|(id, packets, bytes)| {
-                        (id, if self.shape.protocol == Protocol::Udp { packets } else { bytes })
-                    }));
+                    self.told
+                        .extend(streams.into_iter().map(|(id, packets, bytes)| {
+                            (
+                                id,
+                                if self.shape.protocol == Protocol::Udp {
+                                    packets
+                                } else {
+                                    bytes
+                                },
+                            )
+                        }));
                 }
                 Ok(())
             }
             ServerEvent::ClientTerminated => Err("the client was interrupted".to_owned()),
             ServerEvent::Refused { reason } => Err(format!("refused: {reason}")),
-            ServerEvent::Timeout { phase } => Err(format!("the client kept silent while {phase:?}")),
+            ServerEvent::Timeout { phase } => {
+                Err(format!("the client kept silent while {phase:?}"))
+            }
             ServerEvent::Closed { phase } => Err(format!("the client went away while {phase:?}")),
-            ServerEvent::TestEnd | ServerEvent::Done | ServerEvent::Params(_) | ServerEvent::ClientResults(_) => Ok(()),
+            ServerEvent::TestEnd
+            | ServerEvent::Done
+            | ServerEvent::Params(_)
+            | ServerEvent::ClientResults(_) => Ok(()),
         }
     }
 
@@ -365,7 +451,9 @@ impl<'a, 'b> Session<'a, 'b> {
             let _ = self.control.flush();
             return Err("the server was interrupted".to_owned());
         }
-        self.control.next(until_ns.min(monotonic_ns() + STEP_NS)).map_err(|error| error.to_string())
+        self.control
+            .next(until_ns.min(monotonic_ns() + STEP_NS))
+            .map_err(|error| error.to_string())
     }
 
     fn is_idle(&self) -> bool {
@@ -380,17 +468,29 @@ impl<'a, 'b> Session<'a, 'b> {
     }
 }
 
-fn await_params(control: &mut Control<ServerSession>, server: &Server<'_>) -> Result<Box<Params>, String> {
+fn await_params(
+    control: &mut Control<ServerSession>,
+    server: &Server<'_>,
+) -> Result<Box<Params>, String> {
     loop {
         if server.interrupt.requested().is_some() {
             return Err("the server was interrupted".to_owned());
         }
-        match control.next(monotonic_ns() + STEP_NS).map_err(|error| error.to_string())? {
+        match control
+            .next(monotonic_ns() + STEP_NS)
+            .map_err(|error| error.to_string())?
+        {
             Some(ServerEvent::Params(params)) => return Ok(params),
             Some(ServerEvent::Refused { reason }) => return Err(format!("refused: {reason}")),
-            Some(ServerEvent::Timeout { .. }) => return Err("refused: no parameters in time".to_owned()),
-            Some(ServerEvent::Closed { .. }) => return Err("the client went away before its parameters".to_owned()),
-            Some(ServerEvent::ClientTerminated) => return Err("the client was interrupted".to_owned()),
+            Some(ServerEvent::Timeout { .. }) => {
+                return Err("refused: no parameters in time".to_owned());
+            }
+            Some(ServerEvent::Closed { .. }) => {
+                return Err("the client went away before its parameters".to_owned());
+            }
+            Some(ServerEvent::ClientTerminated) => {
+                return Err("the client was interrupted".to_owned());
+            }
             Some(_) | None => {}
         }
     }

@@ -33,12 +33,15 @@ mod whole {
 }
 
 #[cfg(any(test, not(target_has_atomic = "64")))]
+#[cfg_attr(
+    target_has_atomic = "64",
+    expect(unreachable_pub, reason = "public where it is the gauge")
+)]
 mod halves {
     use std::sync::atomic::{AtomicU32, Ordering, fence};
 
     /// A published 64-bit number, in two halves.
     #[derive(Debug, Default)]
-    #[cfg_attr(target_has_atomic = "64", expect(unreachable_pub, reason = "public on 32-bit"))]
     pub struct Gauge {
         version: AtomicU32,
         low: AtomicU32,
@@ -49,11 +52,13 @@ mod halves {
         /// Publishes `value`. Only the one owning worker calls this.
         pub fn set(&self, value: u64) {
             let version = self.version.load(Ordering::Relaxed);
-            self.version.store(version.wrapping_add(1), Ordering::Relaxed);
+            self.version
+                .store(version.wrapping_add(1), Ordering::Relaxed);
             fence(Ordering::Release);
             self.low.store(value as u32, Ordering::Relaxed);
             self.high.store((value >> 32) as u32, Ordering::Relaxed);
-            self.version.store(version.wrapping_add(2), Ordering::Release);
+            self.version
+                .store(version.wrapping_add(2), Ordering::Release);
         }
 
         /// The value last published.

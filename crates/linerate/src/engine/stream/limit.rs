@@ -17,20 +17,26 @@ pub struct Limit {
 impl Limit {
     /// Warm-up and measured time; the far future without a time limit.
     pub fn total_ns(&self) -> u64 {
-        self.duration_ns.map_or(FAR_NS, |duration_ns| duration_ns + self.omit_ns)
+        self.duration_ns
+            .map_or(FAR_NS, |duration_ns| duration_ns + self.omit_ns)
     }
 
     /// How far behind its end a paced sender may run to send what it still owes: a hundredth of
     /// the time, at most 50 ms.
     pub fn grace_ns(&self) -> u64 {
-        self.duration_ns.map_or(0, |duration_ns| (duration_ns / 100).min(50_000_000))
+        self.duration_ns
+            .map_or(0, |duration_ns| (duration_ns / 100).min(50_000_000))
     }
 
     /// Datagrams (writes) of `payload_bytes` that may still be sent.
     pub fn packets_left(&self, packets: u64, bytes: u64, payload_bytes: u32) -> u64 {
-        let by_count = self.packets.map_or(u64::MAX, |limit| limit.saturating_sub(packets));
+        let by_count = self
+            .packets
+            .map_or(u64::MAX, |limit| limit.saturating_sub(packets));
         let by_bytes = self.bytes.map_or(u64::MAX, |limit| {
-            limit.saturating_sub(bytes).div_ceil(u64::from(payload_bytes.max(1)))
+            limit
+                .saturating_sub(bytes)
+                .div_ceil(u64::from(payload_bytes.max(1)))
         });
         by_count.min(by_bytes)
     }
@@ -40,7 +46,9 @@ impl Limit {
         if self.packets.is_some_and(|limit| writes >= limit) {
             return 0;
         }
-        let left = self.bytes.map_or(u64::MAX, |limit| limit.saturating_sub(bytes));
+        let left = self
+            .bytes
+            .map_or(u64::MAX, |limit| limit.saturating_sub(bytes));
         usize::try_from(left).unwrap_or(usize::MAX).min(block_bytes)
     }
 
@@ -59,7 +67,10 @@ mod tests {
 
     #[test]
     fn the_last_write_is_cut_to_the_byte_limit() {
-        let limit = Limit { bytes: Some(300), ..Limit::default() };
+        let limit = Limit {
+            bytes: Some(300),
+            ..Limit::default()
+        };
         assert_eq!(limit.next_write(0, 0, 128), 128);
         assert_eq!(limit.next_write(2, 256, 128), 44);
         assert_eq!(limit.next_write(3, 300, 128), 0);
@@ -69,7 +80,11 @@ mod tests {
 
     #[test]
     fn whichever_limit_comes_first() {
-        let limit = Limit { bytes: Some(1000), packets: Some(3), ..Limit::default() };
+        let limit = Limit {
+            bytes: Some(1000),
+            packets: Some(3),
+            ..Limit::default()
+        };
         assert_eq!(limit.packets_left(0, 0, 100), 3);
         assert_eq!(limit.next_write(3, 300, 100), 0);
     }

@@ -48,7 +48,13 @@ impl Progress {
 
 impl Reading {
     /// The sender's interval from `before` to this reading.
-    pub fn sent_since(&self, before: &Self, start_ns: u64, end_ns: u64, info: Option<&TcpInfo>) -> TxInterval {
+    pub fn sent_since(
+        &self,
+        before: &Self,
+        start_ns: u64,
+        end_ns: u64,
+        info: Option<&TcpInfo>,
+    ) -> TxInterval {
         TxInterval {
             start_ns,
             end_ns,

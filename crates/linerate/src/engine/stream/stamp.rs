@@ -49,13 +49,18 @@ impl Stamp {
     pub fn read(self, payload: &[u8]) -> Read {
         match self {
             Self::Own => match own::Stamp::decode(payload) {
-                Ok(stamp) => Read::Stamp { wall_ns: stamp.wall_ns, sequence: stamp.sequence },
+                Ok(stamp) => Read::Stamp {
+                    wall_ns: stamp.wall_ns,
+                    sequence: stamp.sequence,
+                },
                 Err(_) => Read::Damaged,
             },
-            Self::Stock(width) => Header::decode(width, payload).map_or(Read::Damaged, |header| Read::Stamp {
-                wall_ns: header.time_ns(),
-                sequence: header.sequence,
-            }),
+            Self::Stock(width) => {
+                Header::decode(width, payload).map_or(Read::Damaged, |header| Read::Stamp {
+                    wall_ns: header.time_ns(),
+                    sequence: header.sequence,
+                })
+            }
         }
     }
 

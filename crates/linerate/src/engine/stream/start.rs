@@ -41,7 +41,12 @@ impl StartLine {
             match *signal {
                 Signal::Go(start_ns) => return Some(start_ns),
                 Signal::Off => return None,
-                Signal::Wait => signal = self.shown.wait(signal).unwrap_or_else(PoisonError::into_inner),
+                Signal::Wait => {
+                    signal = self
+                        .shown
+                        .wait(signal)
+                        .unwrap_or_else(PoisonError::into_inner)
+                }
             }
         }
     }
@@ -76,7 +81,11 @@ impl StartLine {
             self.show(Signal::Off);
         }
         self.stop_sending();
-        self.drain(Drain { quiet_ns: 0, deadline_ns: 0, ordered_ns: 0 });
+        self.drain(Drain {
+            quiet_ns: 0,
+            deadline_ns: 0,
+            ordered_ns: 0,
+        });
     }
 
     /// Whether a sender has to leave.

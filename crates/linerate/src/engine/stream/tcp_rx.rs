@@ -16,13 +16,17 @@ pub struct TcpRx {
 }
 
 impl TcpRx {
-    /// Receives until the stop sign, the end of the stream or an error; `None` when the test never
+    /// Receives until all expected is in, the stop sign, the end of the stream or an error; `None` when the test never
     /// started.
     pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<RxAccount> {
         let start_ns = line.wait()?;
-        let mut books = Books { start_ns, last_ns: start_ns, ..Books::default() };
+        let mut books = Books {
+            start_ns,
+            last_ns: start_ns,
+            ..Books::default()
+        };
         let omit_until_ns = start_ns + self.limit.omit_ns;
-        while books.go_on(line) {
+        while books.go_on(line, progress) {
             match self.mover.receive_block() {
                 Ok(None) => break,
                 Ok(Some(0)) => books.quiet(),
@@ -42,7 +46,9 @@ impl TcpRx {
     fn close(self, books: Books) -> RxAccount {
         RxAccount {
             bytes: books.bytes - books.omitted_bytes,
-            duration_ns: books.last_ns.saturating_sub(books.start_ns + self.limit.omit_ns),
+            duration_ns: books
+                .last_ns
+                .saturating_sub(books.start_ns + self.limit.omit_ns),
             mode: format!("{:?}", self.mover.rx_mode()).to_lowercase(),
             failure: books.failure,
             ..RxAccount::default()
@@ -61,9 +67,14 @@ struct Books {
 }
 
 impl Books {
-    fn go_on(&self, line: &StartLine) -> bool {
+    fn go_on(&self, line: &StartLine, progress: &Progress) -> bool {
+        let expected = progress.expected.read();
+        if expected > 0 && self.bytes >= expected {
+            return false;
+        }
         line.draining().is_none_or(|drain| {
-            self.now_ns < drain.deadline_ns && self.now_ns.saturating_sub(self.last_ns) < drain.quiet_ns
+            self.now_ns < drain.deadline_ns
+                && self.now_ns.saturating_sub(self.last_ns) < drain.quiet_ns
         })
     }
 

@@ -31,24 +31,42 @@ impl TcpTx {
             burst_packets: 4,
             start_ns,
         });
-        let mut books = Books { start_ns, ..Books::default() };
+        let mut books = Books {
+            start_ns,
+            ..Books::default()
+        };
         self.send_all(line, progress, &mut pacer, &mut books);
         Some(self.close(books))
     }
 
-    fn send_all(&mut self, line: &StartLine, progress: &Progress, pacer: &mut Pacer, books: &mut Books) {
+    fn send_all(
+        &mut self,
+        line: &StartLine,
+        progress: &Progress,
+        pacer: &mut Pacer,
+        books: &mut Books,
+    ) {
         let end_ns = books.start_ns.saturating_add(self.limit.total_ns());
         let omit_until_ns = books.start_ns + self.limit.omit_ns;
         let mut now = clock::monotonic_ns();
         while now < end_ns && !line.sending_is_over() && books.failure.is_none() {
-            let wanted = self.limit.next_write(books.writes, books.bytes, self.block_bytes - books.part);
+            let wanted =
+                self.limit
+                    .next_write(books.writes, books.bytes, self.block_bytes - books.part);
             if wanted == 0 {
                 break;
             }
             now = match pacer.next(now) {
-                Pace::WaitUntil(at_ns) => clock::sleep_until_ns(at_ns.min(end_ns).min(now + NAP_NS), 0),
+                Pace::WaitUntil(at_ns) => {
+                    clock::sleep_until_ns(at_ns.min(end_ns).min(now + NAP_NS), 0)
+                }
                 Pace::Send(_) => {
-                    books.note(self.mover.send_block(wanted), self.block_bytes, now < omit_until_ns, pacer);
+                    books.note(
+                        self.mover.send_block(wanted),
+                        self.block_bytes,
+                        now < omit_until_ns,
+                        pacer,
+                    );
                     progress.show(books.bytes, books.writes, 0);
                     clock::monotonic_ns()
                 }
@@ -82,7 +100,13 @@ struct Books {
 
 impl Books {
     /// Counts a write; a short one is completed by the next, so that the peer sees whole blocks.
-    fn note(&mut self, result: io::Result<usize>, block_bytes: usize, warming_up: bool, pacer: &mut Pacer) {
+    fn note(
+        &mut self,
+        result: io::Result<usize>,
+        block_bytes: usize,
+        warming_up: bool,
+        pacer: &mut Pacer,
+    ) {
         match result {
             Ok(sent) => {
                 self.bytes += sent as u64;

@@ -7,9 +7,9 @@ use super::stamp::Read;
 use super::start::Drain;
 use super::{Progress, Stamp, StartLine};
 use crate::engine::account::{Burst, RxAccount, SequenceAccountTotals};
+use crate::engine::quantiles::{buckets, quantiles};
 use linerate_linux::clock::{self, Wall};
 use linerate_linux::udp::{Datagram, Receiver};
-use crate::engine::quantiles::{buckets, quantiles};
 use linerate_method::histogram::Histogram;
 use linerate_method::jitter::Jitter;
 use linerate_method::sequence::{Arrival, SequenceAccount, SequenceTotals, unwrap32};
@@ -72,7 +72,10 @@ impl UdpRx {
     }
 
     fn close(self, books: Books, start_ns: u64, failure: Option<String>) -> UdpReceived {
-        let drops = self.receiver.drops().map(|drops| u64::from(drops.wrapping_sub(self.drops_before)));
+        let drops = self
+            .receiver
+            .drops()
+            .map(|drops| u64::from(drops.wrapping_sub(self.drops_before)));
         UdpReceived {
             books,
             start_ns,
@@ -169,7 +172,14 @@ impl Books {
 
     /// False once the drain is over: all is in, or silence, or the deadline.
     fn go_on(&self, line: &StartLine, progress: &Progress) -> bool {
-        let Some(Drain { quiet_ns, deadline_ns, ordered_ns }) = line.draining() else { return true };
+        let Some(Drain {
+            quiet_ns,
+            deadline_ns,
+            ordered_ns,
+        }) = line.draining()
+        else {
+            return true;
+        };
         let expected = progress.expected.read();
         let complete = expected > 0 && self.unique >= expected;
         let since_ns = self.last_arrival_ns.max(ordered_ns);
@@ -188,11 +198,19 @@ impl Books {
             Read::Damaged if is_hello(datagram.bytes) => return,
             Read::Damaged => return self.damaged += 1,
         };
-        let sequence = if self.stamp.is_narrow() { unwrap32(self.highest.0, sequence as u32) } else { sequence };
-        let arrival_ns = datagram.kernel_ns.map_or(self.now_ns, |wall_ns| self.wall.monotonic_of(wall_ns));
+        let sequence = if self.stamp.is_narrow() {
+            unwrap32(self.highest.0, sequence as u32)
+        } else {
+            sequence
+        };
+        let arrival_ns = datagram
+            .kernel_ns
+            .map_or(self.now_ns, |wall_ns| self.wall.monotonic_of(wall_ns));
         self.tos = self.tos.or(datagram.tos);
         match self.account.record(sequence, arrival_ns) {
-            Arrival::New | Arrival::Reordered { .. } => self.note(sequence, arrival_ns, wall_ns, datagram.length),
+            Arrival::New | Arrival::Reordered { .. } => {
+                self.note(sequence, arrival_ns, wall_ns, datagram.length)
+            }
             Arrival::Duplicate | Arrival::Late => self.last_arrival_ns = self.now_ns,
             Arrival::Wild => {}
         }
@@ -203,7 +221,10 @@ impl Books {
         self.last_arrival_ns = self.now_ns;
         self.unique += 1;
         self.bytes += length as u64;
-        if self.omit_until_ns.is_some_and(|until_ns| arrival_ns < until_ns) {
+        if self
+            .omit_until_ns
+            .is_some_and(|until_ns| arrival_ns < until_ns)
+        {
             self.omitted_bytes = self.bytes;
         }
         if self.first.is_none() {
@@ -212,30 +233,48 @@ impl Books {
         if sequence > self.highest.0 {
             self.highest = (sequence, arrival_ns);
         }
-        let transit_ns = self.wall.at(arrival_ns).wrapping_sub(sent_wall_ns).cast_signed();
-        let base_ns = *self.transit_base_ns.get_or_insert(transit_ns - TRANSIT_MARGIN_NS);
+        let transit_ns = self
+            .wall
+            .at(arrival_ns)
+            .wrapping_sub(sent_wall_ns)
+            .cast_signed();
+        let base_ns = *self
+            .transit_base_ns
+            .get_or_insert(transit_ns - TRANSIT_MARGIN_NS);
         self.jitter.record(transit_ns);
-        self.transit.record(u64::try_from(transit_ns - base_ns).unwrap_or(0));
+        self.transit
+            .record(u64::try_from(transit_ns - base_ns).unwrap_or(0));
     }
 
     fn publish(&self, progress: &Progress) {
-        progress.show(self.bytes, self.unique, self.highest.0.saturating_sub(self.unique));
+        progress.show(
+            self.bytes,
+            self.unique,
+            self.highest.0.saturating_sub(self.unique),
+        );
     }
 
     /// The flow's time: the mean gap between the first and the last arrival, times the datagrams
     /// sent. Independent of when each side heard of start and end, and of losses at the edges.
     fn duration_ns(&self, sent: u64) -> u64 {
-        let Some((first_sequence, first_ns)) = self.first else { return 0 };
+        let Some((first_sequence, first_ns)) = self.first else {
+            return 0;
+        };
         let steps = self.highest.0.saturating_sub(first_sequence);
         if steps == 0 {
             return 0;
         }
         let span_ns = u128::from(self.highest.1.saturating_sub(first_ns));
-        u64::try_from(span_ns * u128::from(sent.max(self.highest.0)) / u128::from(steps)).unwrap_or(u64::MAX)
+        u64::try_from(span_ns * u128::from(sent.max(self.highest.0)) / u128::from(steps))
+            .unwrap_or(u64::MAX)
     }
 }
 
-fn sequence_totals(totals: &SequenceTotals, account: &SequenceAccount, exact: bool) -> SequenceAccountTotals {
+fn sequence_totals(
+    totals: &SequenceTotals,
+    account: &SequenceAccount,
+    exact: bool,
+) -> SequenceAccountTotals {
     let stock = account.stock();
     SequenceAccountTotals {
         sent: totals.sent,
@@ -263,9 +302,9 @@ fn bursts(account: &SequenceAccount, start_ns: u64) -> Vec<Burst> {
 }
 
 fn is_hello(bytes: &[u8]) -> bool {
-    linerate_wire::linerate::hello::Hello::decode(bytes).is_some() || linerate_wire::iperf3::hello::is_hello(bytes)
+    linerate_wire::linerate::hello::Hello::decode(bytes).is_some()
+        || linerate_wire::iperf3::hello::is_hello(bytes)
 }
-
 
 /// The longest wait before the stop sign is looked at again.
 const WAIT: Duration = Duration::from_millis(50);

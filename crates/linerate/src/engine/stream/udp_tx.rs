@@ -42,7 +42,13 @@ impl UdpTx {
         Some(self.close(&pacer, books))
     }
 
-    fn send_all(&mut self, line: &StartLine, progress: &Progress, pacer: &mut Pacer, books: &mut Books) {
+    fn send_all(
+        &mut self,
+        line: &StartLine,
+        progress: &Progress,
+        pacer: &mut Pacer,
+        books: &mut Books,
+    ) {
         let wall = Wall::start();
         let mut now = clock::monotonic_ns();
         while !line.sending_is_over() && books.failure.is_none() {
@@ -51,9 +57,13 @@ impl UdpTx {
                 break;
             }
             match pacer.next(now) {
-                Pace::WaitUntil(at_ns) => now = clock::sleep_until_ns(at_ns.min(now + NAP_NS), SPIN_NS),
+                Pace::WaitUntil(at_ns) => {
+                    now = clock::sleep_until_ns(at_ns.min(now + NAP_NS), SPIN_NS)
+                }
                 Pace::Send(batch) => {
-                    let count = (batch as usize).min(self.sender.slots()).min(usize::try_from(left).unwrap_or(usize::MAX));
+                    let count = (batch as usize)
+                        .min(self.sender.slots())
+                        .min(usize::try_from(left).unwrap_or(usize::MAX));
                     self.send_batch(count, wall.at(now), books, now);
                     now = clock::monotonic_ns();
                     pacer.sent(books.just_sent, now);
@@ -67,7 +77,9 @@ impl UdpTx {
     /// Datagrams still to send; 0 ends the test. A paced sender owes exactly those due before the
     /// end, and may be a little late with them; an unpaced one ends on time.
     fn left(&self, pacer: &Pacer, books: &Books, now: u64) -> u64 {
-        let by_amount = self.limit.packets_left(books.packets, books.bytes, self.payload_bytes());
+        let by_amount = self
+            .limit
+            .packets_left(books.packets, books.bytes, self.payload_bytes());
         match pacer.packets_due_before(books.end_ns) {
             Some(_) if now >= books.end_ns + self.limit.grace_ns() => 0,
             Some(due) => by_amount.min(due.saturating_sub(books.packets)),
@@ -78,7 +90,11 @@ impl UdpTx {
 
     fn send_batch(&mut self, count: usize, wall_ns: u64, books: &mut Books, now: u64) {
         for slot in 0..count {
-            self.stamp.write(self.sender.slot(slot), wall_ns, books.packets + 1 + slot as u64);
+            self.stamp.write(
+                self.sender.slot(slot),
+                wall_ns,
+                books.packets + 1 + slot as u64,
+            );
         }
         let sent = self.sender.send(0..count);
         books.accept(&sent, self.payload_bytes(), now);
@@ -89,7 +105,10 @@ impl UdpTx {
     }
 
     fn close(self, pacer: &Pacer, books: Books) -> TxAccount {
-        let amount_reached = self.limit.packets_left(books.packets, books.bytes, self.payload_bytes()) == 0;
+        let amount_reached =
+            self.limit
+                .packets_left(books.packets, books.bytes, self.payload_bytes())
+                == 0;
         let lateness = pacer.lateness(books.end_ns.min(books.last_ns));
         let paced = self.bits_per_second.is_some();
         TxAccount {
@@ -97,7 +116,11 @@ impl UdpTx {
             bytes: books.bytes - books.omitted_bytes,
             omitted_packets: books.omitted_packets,
             duration_ns: books.last_ns.saturating_sub(books.start_ns),
-            unsent_packets: if paced && !amount_reached { lateness.unsent_packets } else { 0 },
+            unsent_packets: if paced && !amount_reached {
+                lateness.unsent_packets
+            } else {
+                0
+            },
             behind_ns_max: paced.then_some(lateness.behind_ns_max),
             refused_packets: books.refused,
             mode: format!("{:?}", self.sender.mode()).to_lowercase(),
@@ -179,7 +202,9 @@ fn describe(fault: Fault) -> String {
         Fault::TooBig => "datagram longer than the path MTU (EMSGSIZE)".to_owned(),
         Fault::Refused => "the peer's port is closed (ICMP port unreachable)".to_owned(),
         Fault::Filtered => "a local firewall rule refuses every datagram (EPERM)".to_owned(),
-        Fault::Unreachable(errno) | Fault::Other(errno) => std::io::Error::from_raw_os_error(errno).to_string(),
+        Fault::Unreachable(errno) | Fault::Other(errno) => {
+            std::io::Error::from_raw_os_error(errno).to_string()
+        }
         Fault::QueueFull => "the local queue is full (ENOBUFS)".to_owned(),
         Fault::SendBufferFull => "the send buffer stays full".to_owned(),
         Fault::Interrupted => "interrupted".to_owned(),

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Both of our ends against each other over the loopback: every shape of test ends well, and its
+//! books balance.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use linerate::engine::{
+    self, Blind, Direction, Peer, ServeOptions, TestOutcome, TestPlan, TxChoice,
+};
+use linerate_linux::signal::Interrupt;
+use std::net::{TcpListener, UdpSocket};
+
+/// A server on a free port, ended with the value.
+struct Served {
+    port: u16,
+    interrupt: Interrupt,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Served {
+    fn start() -> Self {
+        let port = free_port();
+        let interrupt = Interrupt::default();
+        let stop = interrupt.clone();
+        let (ready, wait) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let options = ServeOptions {
+                port,
+                quiet: true,
+                ..ServeOptions::default()
+            };
+            engine::serve(&options, &mut || ready.send(()).unwrap(), &stop).unwrap();
+        });
+        wait.recv().unwrap();
+        Self {
+            port,
+            interrupt,
+            thread: Some(thread),
+        }
+    }
+
+    fn run(&self, plan: TestPlan) -> TestOutcome {
+        let plan = TestPlan {
+            port: self.port,
+            interval_ms: 100,
+            ..plan
+        };
+        engine::run(&plan, &mut Blind, &Interrupt::default()).unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.interrupt.request(15);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+#[test]
+fn tcp_in_every_direction_delivers_what_was_sent() {
+    let served = Served::start();
+    for (direction, entries) in [
+        (Direction::Up, 1),
+        (Direction::Down, 1),
+        (Direction::Both, 2),
+    ] {
+        for streams in [1, 3] {
+            let plan = TestPlan {
+                direction,
+                streams,
+                duration_ms: 300,
+                ..TestPlan::tcp("127.0.0.1")
+            };
+            let outcome = served.run(plan);
+            assert_eq!(outcome.error, None);
+            assert!(matches!(outcome.peer, Peer::Linerate { .. }));
+            assert_eq!(outcome.tests.len(), entries, "{direction:?}");
+            for test in &outcome.tests {
+                assert!(test.valid, "{direction:?}: {:?}", test.invalid_reason);
+                assert!(test.delivered_bits_per_second.unwrap() > 1e6, "{test:?}");
+                assert_eq!(test.flows.len(), usize::from(streams));
+                assert!(!test.intervals.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn udp_books_balance_in_every_direction() {
+    let served = Served::start();
+    for direction in [Direction::Up, Direction::Down, Direction::Both] {
+        let plan = TestPlan {
+            direction,
+            streams: 2,
+            duration_ms: 400,
+            payload_bytes: Some(1000),
+            bits_per_second: Some(20_000_000),
+            ..TestPlan::udp("127.0.0.1")
+        };
+        let outcome = served.run(plan);
+        assert_eq!(outcome.error, None);
+        for test in &outcome.tests {
+            assert!(test.valid, "{:?}", test.invalid_reason);
+            let sent = test.sent_packets.unwrap();
+            // 20 Mbit/s of 1000 bytes for 0.4 s is exactly 1000 datagrams a stream.
+            assert_eq!(sent + test.unsent_packets.unwrap(), 2000);
+            assert_eq!(
+                sent,
+                test.received_packets.unwrap() + test.lost_packets.unwrap()
+            );
+            assert!(
+                test.lost_packets.unwrap() <= test.socket_drops.unwrap(),
+                "{test:?}"
+            );
+        }
+        assert!(outcome.latency[0].rtt_ns.is_some());
+    }
+}
+
+#[test]
+fn an_amount_is_sent_exactly() {
+    let served = Served::start();
+    for direction in [Direction::Up, Direction::Down] {
+        let udp = TestPlan {
+            direction,
+            blocks: Some(777),
+            payload_bytes: Some(200),
+            bits_per_second: Some(10_000_000),
+            ..TestPlan::udp("127.0.0.1")
+        };
+        let outcome = served.run(udp);
+        assert_eq!(
+            outcome.tests[0].sent_packets,
+            Some(777),
+            "{direction:?} {outcome:?}"
+        );
+        let tcp = TestPlan {
+            direction,
+            bytes: Some(5_000_001),
+            ..TestPlan::tcp("127.0.0.1")
+        };
+        let test = served.run(tcp).tests.remove(0);
+        let bytes = test.delivered_bits_per_second.unwrap() * test.duration_s / 8.0;
+        assert!(
+            bytes <= 5_000_002.0 && bytes > 4_000_000.0,
+            "{direction:?}: {bytes}"
+        );
+    }
+}
+
+#[test]
+fn every_send_mode_is_named() {
+    let served = Served::start();
+    for (mode, name) in [
+        (TxChoice::Plain, "plain"),
+        (TxChoice::Mmsg, "mmsg"),
+        (TxChoice::Gso, "gso"),
+    ] {
+        let plan = TestPlan {
+            tx_mode: mode,
+            duration_ms: 200,
+            payload_bytes: Some(1200),
+            bits_per_second: Some(50_000_000),
+            ..TestPlan::udp("127.0.0.1")
+        };
+        let test = served.run(plan).tests.remove(0);
+        assert_eq!(test.mode.tx.as_deref(), Some(name));
+        assert!(test.valid, "{:?}", test.invalid_reason);
+    }
+}
+
+fn free_port() -> u16 {
+    loop {
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = tcp.local_addr().unwrap().port();
+        if UdpSocket::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
