@@ -11,6 +11,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the expected texts are rewritten by this test when it is asked to"
+)]
 fn assert_matches_file(name: &str, text: &str) {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/term/tests/expected/{name}.txt"));

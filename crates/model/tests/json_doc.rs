@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `docs/json.md` and `docs/run-directory.md` name what is written, no more and no less.
+
+use std::collections::BTreeSet;
+
+use linerate_model::output::*;
+use linerate_model::run::Run;
+use linerate_model::sample::Sample;
+use serde_json::Value;
+
+const JSON: &str = include_str!("../../../docs/json.md");
+const RUN_DIRECTORY: &str = include_str!("../../../docs/run-directory.md");
+
+#[test]
+fn every_name_of_the_document_is_described() {
+    let mut written = BTreeSet::new();
+    collect(
+        &serde_json::to_value(populated()).unwrap(),
+        "",
+        &mut written,
+    );
+    let described = first_cells(JSON);
+    let missing: Vec<_> = written.difference(&described).collect();
+    let invented: Vec<_> = described.difference(&written).collect();
+    assert!(missing.is_empty(), "not in docs/json.md: {missing:?}");
+    assert!(invented.is_empty(), "only in docs/json.md: {invented:?}");
+}
+
+#[test]
+fn every_name_of_the_run_directory_is_described() {
+    let mut written = BTreeSet::new();
+    for value in [
+        serde_json::to_value(Run::default()).unwrap(),
+        serde_json::to_value(Sample::default()).unwrap(),
+    ] {
+        written.extend(value.as_object().unwrap().keys().cloned());
+    }
+    assert_eq!(first_cells(RUN_DIRECTORY), written);
+}
+
+#[test]
+fn every_word_of_the_closed_sets_is_described() {
+    let values = [
+        serde_json::to_value([Role::Local, Role::Remote, Role::Device]),
+        serde_json::to_value([
+            LinkKind::Wire,
+            LinkKind::Veth,
+            LinkKind::Tap,
+            LinkKind::Loopback,
+        ]),
+        serde_json::to_value([Protocol::Tcp, Protocol::Udp]),
+        serde_json::to_value([Direction::Up, Direction::Down]),
+        serde_json::to_value([Phase::Idle, Phase::Up, Phase::Down, Phase::Both]),
+        serde_json::to_value([Limit::Sender, Limit::ReceiverCpu, Limit::ReceiverSocket]),
+        serde_json::to_value([Limit::Path, Limit::Link, Limit::Unknown]),
+    ];
+    for value in values {
+        for word in value.unwrap().as_array().unwrap() {
+            let word = word.as_str().unwrap();
+            assert!(JSON.contains(&format!("`{word}`")), "{word}");
+        }
+    }
+}
+
+#[test]
+fn the_document_reads_back() {
+    let output = populated();
+    let text = serde_json::to_string(&output).unwrap();
+    assert_eq!(serde_json::from_str::<Output>(&text).unwrap(), output);
+}
+
+/// What the schema knows and this fixture leaves empty would go undescribed.
+#[test]
+fn the_fixture_leaves_nothing_empty() {
+    fn full(value: &Value) -> bool {
+        match value {
+            Value::Array(list) => !list.is_empty() && list.iter().all(full),
+            Value::Null => false,
+            Value::Object(map) => map.values().all(full),
+            _ => true,
+        }
+    }
+    assert!(full(&serde_json::to_value(populated()).unwrap()));
+}
+
+/// Paths such as `tests[].mode.tx`. The shapes that occur in many places stand by their own name.
+fn collect(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
+    let Value::Object(map) = value else {
+        if let Some(first) = value.as_array().and_then(|list| list.first()) {
+            collect(first, &format!("{path}[]"), paths);
+        }
+        return;
+    };
+    let shape = match () {
+        () if map.contains_key("p999") => "quantiles",
+        () if map.contains_key("busiest_cpu") => "cpu",
+        () => path,
+    };
+    for (name, value) in map {
+        let path = format!("{shape}{}{name}", if shape.is_empty() { "" } else { "." });
+        collect(value, &path, paths);
+        paths.insert(path);
+    }
+}
+
+/// The names in the first column of all tables.
+fn first_cells(text: &str) -> BTreeSet<String> {
+    let cells = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    cells.map(|(name, _)| name.to_owned()).collect()
+}
+
+fn text() -> String {
+    "x".to_owned()
+}
+
+fn populated() -> Output {
+    Output {
+        run_dir: Some(text()),
+        command: vec![text()],
+        hosts: vec![host()],
+        tests: vec![test()],
+        latency: vec![Latency {
+            rtt_ns: Some(Quantiles::default()),
+            ..Latency::default()
+        }],
+        verdicts: vec![Verdict {
+            line_rate_bits_per_second: Some(1.0),
+            ..Verdict::default()
+        }],
+        knees: vec![Knee {
+            test_ids: vec![text()],
+            lossless_bits_per_second: Some(1.0),
+            lossy_bits_per_second: Some(1.0),
+            lossless_pps: Some(1.0),
+            lossy_pps: Some(1.0),
+            ..Knee::default()
+        }],
+        ledger: vec![ledger()],
+        findings: vec![finding()],
+        cannot_tell: vec![CannotTell {
+            missing: vec![text()],
+            ..CannotTell::default()
+        }],
+        expectations: vec![Expectation::default()],
+        error: Some(ErrorReport::default()),
+        ..Output::new("check", "0.1.0")
+    }
+}
+
+fn host() -> Host {
+    Host {
+        hostname: Some(text()),
+        boot_id: Some(text()),
+        kernel: Some(text()),
+        arch: Some(text()),
+        cpu_model: Some(text()),
+        cpus: Some(1),
+        interfaces: vec![Interface {
+            driver: Some(text()),
+            link_bits_per_second: Some(1),
+            mtu: Some(1),
+            link_kind: Some(LinkKind::Wire),
+            ..Interface::default()
+        }],
+        ..Host::default()
+    }
+}
+
+fn test() -> Test {
+    Test {
+        requested_bits_per_second: Some(1.0),
+        offered_bits_per_second: Some(1.0),
+        delivered_bits_per_second: Some(1.0),
+        sent_packets: Some(1),
+        received_packets: Some(1),
+        lost_packets: Some(1),
+        duplicate_packets: Some(1),
+        reordered_packets: Some(1),
+        reorder_extent_max: Some(1),
+        late_packets: Some(1),
+        corrupt_packets: Some(1),
+        loss_ratio: Some(1.0),
+        loss_ratio_upper95: Some(1.0),
+        jitter_ns: Some(1.0),
+        retransmits: Some(1),
+        rtt_ns: Some(Quantiles::default()),
+        delay_ns: Some(Quantiles::default()),
+        delay_error_ns: Some(1),
+        mode: Mode {
+            tx: Some(text()),
+            rx: Some(text()),
+            burst: Some(1),
+        },
+        spacing_ns: Some(Spacing::default()),
+        spacing_histogram: vec![(1, 1)],
+        window_bytes_max: Some(1),
+        receive_buffer_bytes: Some(ReceiveBuffer {
+            asked: Some(1),
+            granted: Some(1),
+        }),
+        socket_drops: Some(1),
+        sender_behind_ns_max: Some(1),
+        unsent_packets: Some(1),
+        refused_packets: Some(1),
+        dscp: Some(Dscp {
+            requested: Some(1),
+            seen: Some(1),
+        }),
+        congestion: Some(text()),
+        mss_bytes: Some(1),
+        local_interface: Some(text()),
+        remote_interface: Some(text()),
+        link_kind: Some(LinkKind::Veth),
+        cpu: CpuPair {
+            local: Some(Cpu::default()),
+            remote: Some(Cpu::default()),
+        },
+        flows: vec![Flow {
+            local_port: Some(1),
+            remote_port: Some(1),
+            delivered_bits_per_second: Some(1.0),
+            lost_packets: Some(1),
+            retransmits: Some(1),
+            ..Flow::default()
+        }],
+        intervals: vec![interval()],
+        loss_bursts: vec![LossBurst::default()],
+        counters: vec![MovedCounter {
+            interface: Some(text()),
+            ..MovedCounter::default()
+        }],
+        invalid_reason: Some(text()),
+        warnings: vec![Warning::default()],
+        ..Test::default()
+    }
+}
+
+fn interval() -> Interval {
+    Interval {
+        sent_bits_per_second: Some(1.0),
+        received_bits_per_second: Some(1.0),
+        sent_packets: Some(1),
+        lost_packets: Some(1),
+        retransmits: Some(1),
+        cwnd_bytes: Some(1),
+        rtt_ns: Some(1),
+        ..Interval::default()
+    }
+}
+
+fn ledger() -> LedgerEntry {
+    LedgerEntry {
+        stages: vec![Stage {
+            interface: Some(text()),
+            evidence: vec![Evidence::default()],
+            ..Stage::default()
+        }],
+        blind: vec![text()],
+        ..LedgerEntry::default()
+    }
+}
+
+fn finding() -> Finding {
+    Finding {
+        test_ids: vec![text()],
+        explains: Explains {
+            lost_packets: Some(1),
+            bits_per_second: Some(1.0),
+        },
+        evidence: vec![Evidence::default()],
+        change: Some(Change {
+            commands: vec![text()],
+            undo: vec![text()],
+            ..Change::default()
+        }),
+        ..Finding::default()
+    }
+}
