@@ -1,85 +1,101 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whole Ethernet frames from and to one interface (AF_PACKET, packet(7)).
 //!
-//! Hot path: [`PacketSocket::receive`] and [`PacketSocket::send`] neither allocate nor lock.
-#![expect(unsafe_code, reason = "sockaddr_ll, recvmmsg and packet options")]
+//! Frames arrive in a ring of memory shared with the kernel (TPACKET_V2), whose size no
+//! setting of the machine limits. Hot path: [`PacketReceiver::receive`] makes no system call,
+//! [`PacketSender::send`] makes one; neither allocates nor locks.
+#![expect(unsafe_code, reason = "sockaddr_ll, packet options and a shared ring")]
 
 use std::io;
-use std::mem;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::netdevice;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
 
-/// A raw socket bound to one interface; sees every frame that arrives there.
+/// Sends frames out of one interface, past its queueing discipline.
 #[derive(Debug)]
-pub struct PacketSocket {
+pub struct PacketSender {
     fd: OwnedFd,
-    /// The kernel was told to leave out what this machine sent itself.
-    outgoing_left_out: bool,
 }
 
-/// What the socket has seen since it was last asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PacketStatistics {
-    /// Frames that arrived, the dropped ones included.
-    pub packets: u32,
-    /// Frames dropped because this socket's buffer was full.
-    pub drops: u32,
-}
-
-impl PacketSocket {
-    /// Binds to an interface of the calling thread's namespace, promiscuously, past its qdisc.
+impl PacketSender {
+    /// Binds to an interface of the calling thread's namespace.
     ///
     /// # Errors
     /// EPERM without CAP_NET_RAW, ENODEV for an unknown interface.
-    pub fn open(interface: &str, receive_buffer_bytes: usize) -> io::Result<Self> {
-        let flags = SocketFlags::CLOEXEC;
-        let fd = rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?;
-        let index = netdevice::name_to_index(&fd, interface)?;
-        let outgoing_left_out = set(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32).is_ok();
+    pub fn open(interface: &str) -> io::Result<Self> {
+        let fd = open()?;
         // An old kernel queues instead: slower, not wrong.
-        let _queued = set(&fd, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1i32);
-        set_receive_buffer(&fd, receive_buffer_bytes)?;
-        bind(&fd, index)?;
-        let everything = promiscuous(index);
-        set(
-            &fd,
-            libc::SOL_PACKET,
-            libc::PACKET_ADD_MEMBERSHIP,
-            &everything,
-        )?;
+        let _queued = set(&fd, libc::PACKET_QDISC_BYPASS, &1i32);
+        bind(&fd, interface, NOTHING)?;
+        Ok(Self { fd })
+    }
+
+    /// Sends one frame.
+    ///
+    /// # Errors
+    /// ENOBUFS or EAGAIN when the device has no room, EMSGSIZE beyond its MTU.
+    pub fn send(&self, frame: &[u8]) -> io::Result<()> {
+        rustix::net::send(&self.fd, frame, SendFlags::DONTWAIT)?;
+        Ok(())
+    }
+}
+
+/// Receives every frame that arrives at one interface, whoever it is for.
+#[derive(Debug)]
+pub struct PacketReceiver {
+    ring: Ring,
+    fd: OwnedFd,
+    /// The slot that the kernel fills next.
+    next: usize,
+    truncated: u64,
+}
+
+impl PacketReceiver {
+    /// Binds to an interface of the calling thread's namespace, with room for `ring_bytes` of
+    /// frames of at most `frame_bytes_max`.
+    ///
+    /// # Errors
+    /// EPERM without CAP_NET_RAW, ENODEV for an unknown interface, ENOMEM.
+    pub fn open(interface: &str, frame_bytes_max: usize, ring_bytes: usize) -> io::Result<Self> {
+        let fd = open()?;
+        // An old kernel shows what this machine sends, too: `receive` leaves it out.
+        let _shown = set(&fd, PACKET_IGNORE_OUTGOING, &1i32);
+        set(&fd, libc::PACKET_VERSION, &TPACKET_V2)?;
+        let ring = Ring::map(&fd, frame_bytes_max, ring_bytes)?;
+        let index = bind(&fd, interface, EVERYTHING)?;
+        set(&fd, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(index))?;
         Ok(Self {
+            ring,
             fd,
-            outgoing_left_out,
+            next: 0,
+            truncated: 0,
         })
     }
 
-    /// Takes the frames that have arrived, as many as `batch` holds; returns how many of its
-    /// first slots are filled. Zero: none is waiting.
-    ///
-    /// # Errors
-    /// ENETDOWN when the interface went down.
-    pub fn receive(&self, batch: &mut FrameBatch) -> io::Result<usize> {
-        let headers = batch.prepare();
-        let count = headers.len() as libc::c_uint;
-        let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
-        // SAFETY: `prepare` has pointed each header at a buffer and an address of the batch,
-        // which is borrowed until the call returns.
-        let taken = unsafe {
-            libc::recvmmsg(
-                self.fd.as_raw_fd(),
-                headers.as_mut_ptr(),
-                count,
-                flags as _,
-                std::ptr::null_mut(),
-            )
-        };
-        match usize::try_from(taken) {
-            Ok(taken) => Ok(batch.keep_incoming(taken, !self.outgoing_left_out)),
-            Err(_) => nothing_waiting(io::Error::last_os_error()),
+    /// Shows the frames that have arrived, at most `most`, to `each`; returns how many.
+    pub fn receive(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> usize {
+        let mut shown = 0;
+        while shown < most {
+            let Some(slot) = self.ring.filled(self.next) else {
+                break;
+            };
+            match slot.frame() {
+                Some(frame) if !slot.is_outgoing() => {
+                    each(frame);
+                    shown += 1;
+                }
+                Some(_) => {}
+                None => self.truncated += 1,
+            }
+            slot.give_back();
+            self.next = (self.next + 1) % self.ring.slots;
         }
+        shown
     }
 
     /// Waits until a frame has arrived or `timeout_ns` are over.
@@ -98,20 +114,11 @@ impl PacketSocket {
         }
     }
 
-    /// Sends one frame.
-    ///
-    /// # Errors
-    /// ENOBUFS or EAGAIN when the device has no room, EMSGSIZE beyond its MTU.
-    pub fn send(&self, frame: &[u8]) -> io::Result<()> {
-        rustix::net::send(&self.fd, frame, SendFlags::DONTWAIT)?;
-        Ok(())
-    }
-
-    /// Counts since the last call.
+    /// Frames lost since the last call: the ring was full, or they were longer than a slot.
     ///
     /// # Errors
     /// Those of getsockopt(2).
-    pub fn statistics(&self) -> io::Result<PacketStatistics> {
+    pub fn take_losses(&mut self) -> io::Result<u64> {
         let mut counts = [0u32; 2];
         let mut length = size_of_val(&counts) as libc::socklen_t;
         // SAFETY: `counts` has the size and layout of `struct tpacket_stats`.
@@ -124,118 +131,158 @@ impl PacketSocket {
                 &raw mut length,
             )
         };
-        let [packets, drops] = counts;
-        check(done).map(|()| PacketStatistics { packets, drops })
+        let [_all, dropped] = counts;
+        check(done).map(|()| u64::from(dropped) + std::mem::take(&mut self.truncated))
     }
 }
 
-impl AsFd for PacketSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
-    }
+/// The memory shared with the kernel: equal slots, used in turn.
+#[derive(Debug)]
+struct Ring {
+    memory: NonNull<u8>,
+    bytes: usize,
+    slot_bytes: usize,
+    slots: usize,
 }
 
-/// Room for several frames, allocated once.
-pub struct FrameBatch {
-    frame_bytes_max: usize,
-    bytes: Vec<u8>,
-    addresses: Vec<libc::sockaddr_ll>,
-    vectors: Vec<libc::iovec>,
-    headers: Vec<libc::mmsghdr>,
-    /// Where each kept frame lies: slot and length.
-    kept: Vec<(usize, usize)>,
-}
+// SAFETY: the mapping belongs to this value alone, and no thread's identity matters to it.
+unsafe impl Send for Ring {}
 
-// SAFETY: the raw pointers in `vectors` and `headers` point into this value's own heap
-// buffers, which move with it, and are written anew before each use.
-unsafe impl Send for FrameBatch {}
-
-impl FrameBatch {
-    /// Room for `frames` frames of at most `frame_bytes_max` each.
-    pub fn new(frames: usize, frame_bytes_max: usize) -> Self {
-        let zeroed = || {
-            // SAFETY: all zeroes is a valid sockaddr_ll.
-            unsafe { mem::zeroed::<libc::sockaddr_ll>() }
+impl Ring {
+    fn map(fd: &OwnedFd, frame_bytes_max: usize, ring_bytes: usize) -> io::Result<Self> {
+        // Powers of two, so that slots fill blocks, and blocks are whole pages of any size.
+        let slot_bytes = (frame_bytes_max + SLOT_OVERHEAD_BYTES).next_power_of_two();
+        let block_bytes = slot_bytes.max(LARGEST_PAGE_BYTES);
+        let blocks = (ring_bytes / block_bytes).max(1);
+        let bytes = blocks * block_bytes;
+        let slots = bytes / slot_bytes;
+        let request = libc::tpacket_req {
+            tp_block_size: block_bytes as u32,
+            tp_block_nr: blocks as u32,
+            tp_frame_size: slot_bytes as u32,
+            tp_frame_nr: slots as u32,
         };
-        let header = || {
-            // SAFETY: all zeroes is a valid mmsghdr: null pointers with zero lengths.
-            unsafe { mem::zeroed::<libc::mmsghdr>() }
+        set(fd, libc::PACKET_RX_RING, &request)?;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping of the ring that was just made, at an address of the kernel's.
+        let memory = unsafe {
+            let anywhere = std::ptr::null_mut();
+            libc::mmap(
+                anywhere,
+                bytes,
+                protection,
+                libc::MAP_SHARED,
+                fd.as_raw_fd(),
+                0,
+            )
         };
-        let vector = libc::iovec {
-            iov_base: std::ptr::null_mut(),
-            iov_len: 0,
-        };
-        Self {
-            frame_bytes_max,
-            bytes: vec![0; frames * frame_bytes_max],
-            addresses: (0..frames).map(|_| zeroed()).collect(),
-            vectors: vec![vector; frames],
-            headers: (0..frames).map(|_| header()).collect(),
-            kept: Vec::with_capacity(frames),
+        match NonNull::new(memory.cast::<u8>()) {
+            Some(memory) if memory.as_ptr().cast() != libc::MAP_FAILED => Ok(Self {
+                memory,
+                bytes,
+                slot_bytes,
+                slots,
+            }),
+            _ => Err(io::Error::last_os_error()),
         }
     }
 
-    /// Frame `number` of those that the last `receive` counted; longer than the room: cut.
-    pub fn frame(&self, number: usize) -> &[u8] {
-        let Some(&(slot, length)) = self.kept.get(number) else {
-            return &[];
+    /// The slot if the kernel has filled it and left it to us.
+    fn filled(&self, number: usize) -> Option<Slot<'_>> {
+        let slot = Slot {
+            ring: self,
+            start: number * self.slot_bytes,
         };
-        let start = slot * self.frame_bytes_max;
-        self.bytes.get(start..start + length).unwrap_or(&[])
-    }
-
-    fn prepare(&mut self) -> &mut [libc::mmsghdr] {
-        let rooms = self.bytes.chunks_exact_mut(self.frame_bytes_max);
-        let slots = rooms.zip(&mut self.vectors).zip(&mut self.addresses);
-        for (((room, vector), address), header) in slots.zip(&mut self.headers) {
-            vector.iov_base = room.as_mut_ptr().cast();
-            vector.iov_len = room.len();
-            header.msg_hdr.msg_name = std::ptr::from_mut(address).cast();
-            header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-            header.msg_hdr.msg_iov = vector;
-            header.msg_hdr.msg_iovlen = 1;
-        }
-        &mut self.headers
-    }
-
-    /// Remembers which of the first `taken` slots hold frames from outside.
-    fn keep_incoming(&mut self, taken: usize, outgoing_among_them: bool) -> usize {
-        self.kept.clear();
-        let slots = self.headers.iter().zip(&self.addresses).take(taken);
-        for (slot, (header, address)) in slots.enumerate() {
-            let outgoing = outgoing_among_them && address.sll_pkttype == libc::PACKET_OUTGOING;
-            if !outgoing {
-                let length = (header.msg_len as usize).min(self.frame_bytes_max);
-                self.kept.push((slot, length));
-            }
-        }
-        self.kept.len()
+        let ours = slot.status().load(Ordering::Acquire) & TP_STATUS_USER != 0;
+        ours.then_some(slot)
     }
 }
 
-fn nothing_waiting(error: io::Error) -> io::Result<usize> {
-    match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(0),
-        _ => Err(error),
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: exactly what was mapped; slots borrow the ring, so none is in use.
+        let _unmapped = unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
     }
 }
 
-/// Beyond the machine's limit where the privilege allows it.
-fn set_receive_buffer(fd: &OwnedFd, bytes: usize) -> io::Result<()> {
-    let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
-    set(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes)
-        .or_else(|_| set(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes))
+/// One slot that is ours: `struct tpacket2_hdr`, `struct sockaddr_ll`, the frame.
+struct Slot<'a> {
+    ring: &'a Ring,
+    start: usize,
 }
 
-fn bind(fd: &OwnedFd, index: u32) -> io::Result<()> {
-    // SAFETY: all zeroes is a valid sockaddr_ll.
-    let mut address = unsafe { mem::zeroed::<libc::sockaddr_ll>() };
-    address.sll_family = libc::AF_PACKET as libc::c_ushort;
-    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
-    address.sll_ifindex = index as i32;
+impl<'a> Slot<'a> {
+    fn status(&self) -> &'a AtomicU32 {
+        let at = self.bytes_at(0, 4).as_ptr();
+        // SAFETY: slots are aligned to at least 16; the word is shared with the kernel and both
+        // sides only access it whole.
+        unsafe { AtomicU32::from_ptr(at.cast_mut().cast()) }
+    }
+
+    /// The frame; `None` if it was longer than the slot.
+    fn frame(&self) -> Option<&'a [u8]> {
+        let (length, kept) = (self.word_at(4), self.word_at(8));
+        let start = u16::from_ne_bytes(self.array_at(12)).into();
+        (length == kept).then(|| self.bytes_at(start, kept as usize))
+    }
+
+    fn is_outgoing(&self) -> bool {
+        let [kind] = self.array_at(PACKET_TYPE_AT);
+        kind == libc::PACKET_OUTGOING
+    }
+
+    fn give_back(self) {
+        self.status().store(TP_STATUS_KERNEL, Ordering::Release);
+    }
+
+    fn word_at(&self, offset: usize) -> u32 {
+        u32::from_ne_bytes(self.array_at(offset))
+    }
+
+    fn array_at<const N: usize>(&self, offset: usize) -> [u8; N] {
+        let mut array = [0; N];
+        array.copy_from_slice(self.bytes_at(offset, N));
+        array
+    }
+
+    /// Bytes of this slot, cut at its end whatever the offsets say.
+    fn bytes_at(&self, offset: usize, length: usize) -> &'a [u8] {
+        let offset = offset.min(self.ring.slot_bytes);
+        let length = length.min(self.ring.slot_bytes - offset);
+        // SAFETY: within the mapping, because a slot begins `slot_bytes` before its end at most.
+        let first = unsafe { self.ring.memory.as_ptr().add(self.start + offset) };
+        // SAFETY: within the mapping as above; the kernel writes to a slot only while it is the
+        // kernel's, and but for the status word this is called only while it is ours.
+        unsafe { slice::from_raw_parts(first, length) }
+    }
+}
+
+fn open() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC;
+    Ok(rustix::net::socket_with(
+        AddressFamily::PACKET,
+        SocketType::RAW,
+        flags,
+        None,
+    )?)
+}
+
+/// Returns the interface's number.
+fn bind(fd: &OwnedFd, interface: &str, protocol: u16) -> io::Result<u32> {
+    let index = netdevice::name_to_index(fd, interface)?;
+    let address = libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as libc::c_ushort,
+        sll_protocol: protocol.to_be(),
+        sll_ifindex: index as i32,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    };
     let length = size_of_val(&address) as libc::socklen_t;
     // SAFETY: `address` is a sockaddr_ll of that length and outlives the call.
-    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) })
+    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) })?;
+    Ok(index)
 }
 
 fn promiscuous(index: u32) -> libc::packet_mreq {
@@ -247,11 +294,11 @@ fn promiscuous(index: u32) -> libc::packet_mreq {
     }
 }
 
-fn set<T>(fd: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
+fn set<T>(fd: &OwnedFd, option: i32, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     let value = std::ptr::from_ref(value).cast();
     // SAFETY: `value` points to `length` initialised bytes that outlive the call.
-    check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, option, value, length) })
+    check(unsafe { libc::setsockopt(fd.as_raw_fd(), libc::SOL_PACKET, option, value, length) })
 }
 
 fn check(done: i32) -> io::Result<()> {
@@ -262,5 +309,17 @@ fn check(done: i32) -> io::Result<()> {
     }
 }
 
+/// Protocols to receive.
+const NOTHING: u16 = 0;
+const EVERYTHING: u16 = libc::ETH_P_ALL as u16;
 /// linux/if_packet.h; Linux 4.20.
 const PACKET_IGNORE_OUTGOING: i32 = 23;
+/// `enum tpacket_versions`.
+const TPACKET_V2: i32 = 1;
+const TP_STATUS_KERNEL: u32 = 0;
+const TP_STATUS_USER: u32 = 1;
+/// `sll_pkttype` behind the 32 bytes of `struct tpacket2_hdr`.
+const PACKET_TYPE_AT: usize = 32 + 10;
+/// Header, address and alignment in front of a frame (net/packet/af_packet.c, `tpacket_rcv`).
+const SLOT_OVERHEAD_BYTES: usize = 96;
+const LARGEST_PAGE_BYTES: usize = 65_536;

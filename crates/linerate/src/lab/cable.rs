@@ -6,11 +6,11 @@ use std::path::Path;
 
 use linerate_linux::ethtool_features::{self, Offload};
 use linerate_linux::netns::NetNs;
-use linerate_linux::packet::PacketSocket;
+use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_linux::rtnl::{Rtnl, RtnlError};
 use linerate_linux::sysctl;
 
-use super::wire::{Ports, Wire, WireSpec};
+use super::wire::{Port, Ports, Wire, WireSpec};
 use super::{Host, LabError, LabPlan, cannot};
 
 /// Where a cable is plugged in.
@@ -97,15 +97,22 @@ fn open_ports(mtu_bytes: u32) -> Result<Ports, LabError> {
         net.set_up("far", true)
     };
     up().map_err(cannot("set the wire up"))?;
-    let open = |interface, bytes| {
-        PacketSocket::open(interface, bytes).map_err(cannot("open the wire's sockets"))
+    let frame_bytes_max = mtu_bytes as usize + ETHERNET_AND_TAG_BYTES;
+    let open = |interface| -> io::Result<Port> {
+        Ok(Port {
+            receiver: PacketReceiver::open(interface, frame_bytes_max, RING_BYTES)?,
+            sender: PacketSender::open(interface)?,
+        })
     };
-    Ok(Ports {
-        near: open("near", RECEIVE_BUFFER_BYTES)?,
-        far: open("far", RECEIVE_BUFFER_BYTES)?,
-        frame_bytes_max: mtu_bytes as usize + ETHERNET_AND_TAG_BYTES,
-    })
+    let both = || {
+        Ok(Ports {
+            near: open("near")?,
+            far: open("far")?,
+            frame_bytes_max,
+        })
+    };
+    both().map_err(cannot::<io::Error>("open the wire's sockets"))
 }
 
-const RECEIVE_BUFFER_BYTES: usize = 16 << 20;
+const RING_BYTES: usize = 8 << 20;
 const ETHERNET_AND_TAG_BYTES: usize = 18;

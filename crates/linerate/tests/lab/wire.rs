@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use linerate::lab::{Ground, LabPlan, WireReport, WireSpec};
-use linerate_linux::packet::PacketSocket;
+use linerate_linux::packet::PacketSender;
 use serde_json::Value;
 
 use super::Test;
@@ -206,7 +206,11 @@ fn rate_overflows_its_queue(ground: &Ground) -> Outcome {
         format!("{carried} of 500 carried")
     })?;
     let dropped = report.directions[0].lost_at_queue;
-    ensure(dropped as usize >= 500 - carried, || report.to_string())
+    // Until ARP is through, the host keeps some to itself: what the wire saw counts.
+    let seen = fates.len();
+    ensure(seen > 100 && dropped as usize >= seen - carried, || {
+        report.to_string()
+    })
 }
 
 /// Whatever the wire cannot take is in its report: none of the frames is unaccounted for.
@@ -220,7 +224,7 @@ fn overload_is_counted(ground: &Ground) -> Outcome {
     )?;
     let a = &lab.hosts()[0];
     let before = counter(a, "tx_packets")?;
-    let socket = a.enter(|| PacketSocket::open(a.interface, 1 << 16))??;
+    let socket = a.enter(|| PacketSender::open(a.interface))??;
     let mut frame = [0; 60];
     frame[..6].fill(0xff);
     frame[12..14].copy_from_slice(&[0x88, 0xb5]);

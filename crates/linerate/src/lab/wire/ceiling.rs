@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 
 use linerate_linux::clock;
-use linerate_linux::packet::PacketSocket;
+use linerate_linux::packet::PacketSender;
 
 use crate::lab::{Ground, Host, Lab, LabError, LabPlan, WireSpec, cannot};
 
@@ -99,7 +99,7 @@ impl Trial {
 
 /// Sends frames that no host understands, each at its time or as soon after as may be.
 fn flood(a: &Host, frame_bytes: usize, rate: u64, count: u64) -> io::Result<u64> {
-    let socket = a.enter(|| PacketSocket::open(a.interface, 1 << 16))??;
+    let socket = a.enter(|| PacketSender::open(a.interface))??;
     let mut frame = vec![0; frame_bytes.max(14)];
     frame[..6].fill(0xff);
     frame[12..14].copy_from_slice(&LOCAL_EXPERIMENT);

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use linerate_linux::packet::PacketSocket;
+use linerate_linux::packet::{PacketReceiver, PacketSender};
 
 use super::{LabError, cannot};
 pub use ceiling::Ceiling;
@@ -36,10 +36,16 @@ pub struct Wire {
     log: Option<Log>,
 }
 
-/// The interfaces at the ends of the wire, and the longest frame they pass.
+/// An end of the wire.
+pub(super) struct Port {
+    pub receiver: PacketReceiver,
+    pub sender: PacketSender,
+}
+
+/// Both ends, and the longest frame they pass.
 pub(super) struct Ports {
-    pub near: PacketSocket,
-    pub far: PacketSocket,
+    pub near: Port,
+    pub far: Port,
     pub frame_bytes_max: usize,
 }
 
@@ -56,10 +62,14 @@ impl Wire {
             relays: Vec::new(),
             log,
         };
-        let (near, far) = (Arc::new(ports.near), Arc::new(ports.far));
+        let Ports {
+            near,
+            far,
+            frame_bytes_max,
+        } = ports;
         let directions = [
-            ("a-b", Arc::clone(&near), Arc::clone(&far), 0),
-            ("b-a", far, near, 1),
+            ("a-b", near.receiver, far.sender, 0),
+            ("b-a", far.receiver, near.sender, 1),
         ];
         let began = Instant::now();
         for (name, from, to, number) in directions {
@@ -69,7 +79,7 @@ impl Wire {
                 to,
                 began,
                 impairment: spec.direction(number),
-                frame_bytes_max: ports.frame_bytes_max,
+                frame_bytes_max,
                 log: wire.log.as_ref().map(|log| log.direction(name)),
                 stop: Arc::clone(&wire.stop),
             };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One direction of the wire.
 //!
-//! Hot path: one clock reading a batch, no allocation but a log chunk every few thousand
-//! frames.
+//! Hot path: one clock reading and one system call a frame that is delivered, no
+//! allocation but a log chunk every few thousand frames.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
 use linerate_linux::clock;
-use linerate_linux::packet::{FrameBatch, PacketSocket};
+use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_method::impair::{DropReason, Fate, Wire};
 
 use super::log::{DirectionLog, Entry};
@@ -20,8 +20,8 @@ use super::store::Store;
 
 pub(super) struct Relay {
     pub name: &'static str,
-    pub from: Arc<PacketSocket>,
-    pub to: Arc<PacketSocket>,
+    pub from: PacketReceiver,
+    pub to: PacketSender,
     pub began: Instant,
     pub impairment: Wire,
     pub frame_bytes_max: usize,
@@ -36,10 +36,9 @@ impl Relay {
             .spawn(move || self.run())
     }
 
-    fn run(self) -> DirectionReport {
+    fn run(mut self) -> DirectionReport {
         clock::precise_sleep();
         let slots = (STORE_BYTES / self.frame_bytes_max).clamp(64, SLOTS_MAX) as u32;
-        let mut batch = FrameBatch::new(BATCH, self.frame_bytes_max);
         let mut line = Line {
             to: self.to,
             store: Store::new(slots, self.frame_bytes_max),
@@ -50,18 +49,17 @@ impl Relay {
             },
         };
         let (mut impairment, mut log) = (self.impairment, self.log);
-        let now_ns = || self.began.elapsed().as_nanos() as u64;
+        let began = self.began;
+        let now_ns = || began.elapsed().as_nanos() as u64;
         loop {
             let stop = self.stop.load(Ordering::Relaxed);
-            // A link that is down has nothing to give: waiting is all there is to do.
-            let taken = self.from.receive(&mut batch).unwrap_or(0);
-            let now = now_ns();
-            for frame in (0..taken).map(|number| batch.frame(number)) {
+            let taken = self.from.receive(BATCH, |frame| {
+                let now = now_ns();
                 let entry = line.carry(frame, now, impairment.admit(now, frame.len()));
                 if let Some(log) = &mut log {
                     log.note(now, frame, entry);
                 }
-            }
+            });
             line.deliver_due(now_ns());
             if taken == 0 && stop {
                 break;
@@ -75,17 +73,14 @@ impl Relay {
             }
         }
         line.report.under_way = line.store.len() as u64;
-        line.report.missed = self
-            .from
-            .statistics()
-            .map_or(0, |counts| counts.drops.into());
+        line.report.missed = self.from.take_losses().unwrap_or(0);
         line.report
     }
 }
 
 /// The far side of a direction.
 struct Line {
-    to: Arc<PacketSocket>,
+    to: PacketSender,
     store: Store,
     scratch: Vec<u8>,
     report: DirectionReport,
@@ -169,7 +164,7 @@ impl Line {
     }
 }
 
-fn send(to: &PacketSocket, frame: &[u8], report: &mut DirectionReport) -> bool {
+fn send(to: &PacketSender, frame: &[u8], report: &mut DirectionReport) -> bool {
     let sent = to.send(frame).is_ok();
     report.delivered += u64::from(sent);
     report.refused += u64::from(!sent);
