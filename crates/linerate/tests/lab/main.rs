@@ -6,6 +6,7 @@
 //! Without namespaces every test is printed and counted as skipped.
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
 
+mod commands;
 mod endings;
 mod faults;
 mod role;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         wire::TESTS,
         faults::TESTS,
         endings::TESTS,
+        commands::TESTS,
     ]
     .concat();
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What this program does when a test starts it again as a command of its own.
-#![expect(clippy::print_stdout, reason = "the role's answer")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the role's answer"
+)]
 
 use std::ffi::OsStr;
 use std::net::UdpSocket;
 use std::process::{Command, ExitCode};
 
+use linerate::lab::command::{self, LabArgs};
 use linerate::lab::{Ground, Lab, LabPlan};
 use linerate_linux::sandbox::Privilege;
 
@@ -17,6 +22,7 @@ pub(crate) fn play(role: &OsStr) -> ExitCode {
         Some("lab-with-sleepers") => lab_with_sleepers(),
         Some("ask-for-a-buffer") => ask_for_a_buffer(),
         Some("forbid-namespaces") => forbid_namespaces(),
+        Some("lab-command") => lab_command(),
         Some("say-ground") => say_ground(),
         _ => ExitCode::FAILURE,
     }
@@ -55,6 +61,24 @@ fn ask_for_a_buffer() -> ExitCode {
     let _less = socket.set_recv_buffer_size(4 << 20);
     println!("{}", socket.recv_buffer_size().unwrap_or(0));
     ExitCode::SUCCESS
+}
+
+#[derive(clap::Parser)]
+struct Words {
+    #[command(flatten)]
+    lab: LabArgs,
+}
+
+/// The command `lab`, as the command line has it.
+fn lab_command() -> ExitCode {
+    let words = <Words as clap::Parser>::parse();
+    match command::run(&words.lab, &mut std::io::stderr()) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            eprintln!("{failure}");
+            failure.exit.into()
+        }
+    }
 }
 
 /// In a user namespace of its own, which it may spoil, forbids further ones.

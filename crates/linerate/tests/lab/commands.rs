@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate lab … -- COMMAND`, through this program in the role of it.
+
+use std::process::{Command, Output};
+
+use super::Test;
+use super::role::VARIABLE;
+use super::verdict::{Outcome, Verdict, ensure};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("exit_code_is_passed_on", |_| exit_code_is_passed_on()),
+    ("peer_is_named_to_the_command", |_| {
+        peer_is_named_to_the_command()
+    }),
+    ("unknown_program_is_named", |_| unknown_program_is_named()),
+    ("peer_that_ends_is_reported", |_| {
+        peer_that_ends_is_reported()
+    }),
+    ("old_kernel_filters_both", |_| old_kernel_filters_both()),
+    ("stock_iperf3_runs_between_the_hosts", |_| {
+        stock_iperf3_runs_between_the_hosts()
+    }),
+];
+
+fn lab(words: &[&str]) -> Outcome<Output> {
+    let mut command = Command::new(std::env::current_exe()?);
+    Ok(command.env(VARIABLE, "lab-command").args(words).output()?)
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn exit_code_is_passed_on() -> Outcome {
+    for (script, code) in [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 128 + 15)] {
+        let output = lab(&["--no-serve", "--", "sh", "-c", script])?;
+        ensure(output.status.code() == Some(code), || {
+            format!("{script}: {output:?}")
+        })?;
+    }
+    Ok(())
+}
+
+fn peer_is_named_to_the_command() -> Outcome {
+    let script = "echo {peer} $LINERATE_PEER; echo {peer6} $LINERATE_PEER6";
+    let pair = lab(&["--no-serve", "--", "sh", "-c", script])?;
+    let expected = "198.18.0.2 198.18.0.2\n2001:2::2 2001:2::2\n";
+    ensure(out(&pair) == expected, || format!("{pair:?}"))?;
+    let route = ["--topology", "route", "--no-serve", "--", "echo", "{peer}"];
+    ensure(out(&lab(&route)?) == "198.18.1.2\n", || {
+        "the route's peer".to_owned()
+    })
+}
+
+fn unknown_program_is_named() -> Outcome {
+    let output = lab(&["--no-serve", "--", "no-such-program"])?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure(said.contains("cannot run no-such-program"), || said.clone())?;
+    ensure(output.status.code() == Some(3), || format!("{output:?}"))
+}
+
+fn peer_that_ends_is_reported() -> Outcome {
+    let output = lab(&["--peer", "false", "--", "true"])?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure(
+        said.contains("cannot start the peer") && said.contains("exit status: 1"),
+        || said.clone(),
+    )
+}
+
+fn old_kernel_filters_both() -> Outcome {
+    let state = "grep ^Seccomp: /proc/self/status";
+    let output = lab(&["--old-kernel", "--no-serve", "--", "sh", "-c", state])?;
+    ensure(out(&output) == "Seccomp:\t2\n", || format!("{output:?}"))
+}
+
+fn stock_iperf3_runs_between_the_hosts() -> Outcome {
+    if Command::new("iperf3").arg("-v").output().is_err() {
+        return Err(Verdict::Skipped("no iperf3 here".to_owned()));
+    }
+    let words = [
+        "--peer",
+        "iperf3 -s",
+        "--",
+        "iperf3",
+        "-c",
+        "{peer}",
+        "-n",
+        "1M",
+        "-J",
+    ];
+    let output = lab(&words)?;
+    let complete = out(&output).contains("\"sum_received\"");
+    ensure(output.status.success() && complete, || {
+        format!("{output:?}")
+    })
+}
