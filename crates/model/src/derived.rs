@@ -62,24 +62,30 @@ impl Output {
         self.tests.iter().find(|test| test.id == id)
     }
 
-    /// The trials that bound a knee: the fastest that met the goal, the slowest valid one that did
-    /// not. Rates are those offered.
+    /// The trials that bound a knee: of those that met the goal the one nearest to its lossless
+    /// rate, of those that did not the one nearest to its lossy rate. `None` where there is no bound.
     #[must_use]
     pub fn bracket(&self, knee: &Knee) -> (Option<&Test>, Option<&Test>) {
-        let offered = |test: &&Test| test.offered_bits_per_second.unwrap_or(0.0);
-        let by_rate = |one: &&Test, other: &&Test| offered(one).total_cmp(&offered(other));
-        let trials = || {
-            let of_knee = |test: &&Test| test.valid && test.direction == knee.direction;
-            let trials = knee
-                .test_ids
-                .iter()
-                .filter_map(|id| self.test(id))
-                .filter(of_knee);
-            trials.filter_map(|test| Some((test, test.loss_ratio? <= knee.goal_loss_ratio)))
+        (
+            self.trial_near(knee, knee.lossless_bits_per_second, true),
+            self.trial_near(knee, knee.lossy_bits_per_second, false),
+        )
+    }
+
+    fn trial_near(&self, knee: &Knee, bound: Option<f64>, met: bool) -> Option<&Test> {
+        let bound = bound?;
+        let trials = knee.test_ids.iter().filter_map(|id| self.test(id));
+        let alike = trials.filter(|test| {
+            let kept = test.loss_ratio.map(|loss| loss <= knee.goal_loss_ratio);
+            test.valid && test.direction == knee.direction && kept == Some(met)
+        });
+        let away = |test: &Test| {
+            let rate = test
+                .requested_bits_per_second
+                .or(test.offered_bits_per_second);
+            rate.map_or(f64::INFINITY, |rate| (rate - bound).abs())
         };
-        let met = trials().filter(|(_, met)| *met).map(|(test, _)| test);
-        let missed = trials().filter(|(_, met)| !met).map(|(test, _)| test);
-        (met.max_by(by_rate), missed.min_by(by_rate))
+        alike.min_by(|one, other| away(one).total_cmp(&away(other)))
     }
 
     /// Whether a test is a trial of a search, in which loss is looked for on purpose.
@@ -134,16 +140,21 @@ mod tests {
             trial("b", 9.0, 0.5),
             trial("c", 4.0, 0.0),
             trial("d", 5.0, 0.1),
-            trial("elsewhere", 7.0, 0.0),
+            trial("lucky", 8.0, 0.0),
+            trial("elsewhere", 4.5, 0.0),
         ];
-        let test_ids = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-        let knee = Knee {
+        let test_ids = ["a", "b", "c", "d", "lucky"].map(str::to_owned).to_vec();
+        let mut knee = Knee {
             test_ids,
+            lossless_bits_per_second: Some(4.0),
+            lossy_bits_per_second: Some(5.0),
             ..Knee::default()
         };
         let (lossless, lossy) = output.bracket(&knee);
         assert_eq!(lossless.map(|test| test.id.as_str()), Some("c"));
         assert_eq!(lossy.map(|test| test.id.as_str()), Some("d"));
+        knee.lossy_bits_per_second = None;
+        assert_eq!(output.bracket(&knee).1, None);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Quantities with their unit: how a person types them ([`parse`]) and reads them ([`format`]).
+//! Quantities with their unit: how a person types them ([parse]) and reads them ([mod@format]).
 //!
 //! Rates are decimal bits a second (SI). Sizes are bytes, and their letters are 1024-based as in
 //! iperf3's `-l`, `-n` and `-w`. Times are nanoseconds inside, seconds when typed bare.

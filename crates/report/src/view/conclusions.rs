@@ -94,13 +94,22 @@ fn knee(knee: &Knee) -> Vec<Line> {
     let mut details = vec![format!("payload {} bytes", knee.payload_bytes)];
     details.extend(knee.lossless_pps.map(|pps| with_unit(pps, PACKET_RATES)));
     details.push(format!("{} trials", knee.trials));
-    if !knee.limited_by.is_empty() {
-        details.push(format!("ended by: {}", knee.limited_by));
-    }
+    details.extend(ended_by(&knee.limited_by));
     vec![
         Line::new(2, format!("{direction}: {bracket}{goal}")),
         Line::new(4, details.join(", ")),
     ]
+}
+
+/// Why a search stopped where it did; loss is what it looks for and needs no word.
+fn ended_by(limit: &str) -> Option<String> {
+    match limit {
+        "" | "loss" => None,
+        "range" => Some("to the end of the asked range".to_owned()),
+        "sender" => Some("beyond that the sender could not offer".to_owned()),
+        "trials" => Some("stopped for want of trials".to_owned()),
+        other => Some(format!("ended by {other}")),
+    }
 }
 
 fn invalid(output: &Output) -> Vec<Line> {
