@@ -7,4 +7,5 @@ pub mod engine;
 pub mod error;
 pub mod exit;
 pub mod lab;
+pub mod output;
 pub mod store;

@@ -24,4 +24,5 @@ pub mod socket_buffer;
 mod sockopt;
 pub mod sysctl;
 pub mod tcp;
+pub mod terminal;
 pub mod udp;

@@ -1,9 +1,168 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The command line: flags in, exit code out.
 
-use crate::exit::Exit;
+mod args;
+mod check;
+mod completions;
+mod doctor;
+mod ground;
+mod man;
+mod plan;
+mod progress;
+mod session;
+mod sweep;
+mod trial;
+mod values;
 
-/// Runs the command that the process was started with.
-pub fn main() -> Exit {
-    Exit::Usage
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+
+use clap::Parser;
+use clap::error::ErrorKind as ClapError;
+use linerate_linux::signal::Interrupt;
+
+use crate::engine::{self, TestPlan};
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::lab;
+use args::{Cli, Command, ManArgs, ServeArgs, TcpArgs, UdpArgs};
+use ground::Place;
+use progress::Progress;
+
+/// Runs the command that the process was started with; the exit code.
+pub fn main() -> u8 {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    match Cli::try_parse_from(&words) {
+        Ok(cli) => run(&cli.command),
+        Err(error) => explain(&error, &words).code(),
+    }
 }
+
+fn run(command: &Command) -> u8 {
+    let exit = match command {
+        Command::Check(args) => check::run(args),
+        Command::Tcp(args) => tcp(args),
+        Command::Udp(args) => udp(args),
+        Command::Sweep(args) => sweep::run(args),
+        Command::Serve(args) => serve(args),
+        Command::Lab(args) => return in_lab(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Completions(args) => written(&completions::script(args.shell)),
+        Command::Man(args) => manual(args),
+    };
+    exit.code()
+}
+
+fn tcp(args: &TcpArgs) -> Exit {
+    let place = Place {
+        kind: "tcp",
+        host: args.host.as_deref(),
+        lab: &args.lab,
+        ipv6: args.target.version6,
+        output: &args.output,
+        progress: Progress::Lines,
+    };
+    one_test(&place, |host| plan::tcp(args, host))
+}
+
+fn udp(args: &UdpArgs) -> Exit {
+    let place = Place {
+        kind: "udp",
+        host: args.host.as_deref(),
+        lab: &args.lab,
+        ipv6: args.target.version6,
+        output: &args.output,
+        progress: Progress::Lines,
+    };
+    one_test(&place, |host| plan::udp(args, host))
+}
+
+fn one_test(place: &Place<'_>, plan: impl Fn(&str) -> Result<TestPlan, Failure> + Sync) -> Exit {
+    place.measure(|session, host| session.run(&plan(host)?).map(|_| ()))
+}
+
+fn serve(args: &ServeArgs) -> Exit {
+    let options = plan::serve(args);
+    let served = Interrupt::install()
+        .map_err(|error| Failure::measuring("catch signals", error))
+        .and_then(|interrupt| engine::serve(&options, &mut || (), &interrupt));
+    match served {
+        Ok(()) => Exit::Ok,
+        Err(failure) => session::refuse("serve", false, &failure),
+    }
+}
+
+fn in_lab(args: &lab::command::LabArgs) -> u8 {
+    match lab::command::run(args, &mut io::stderr()) {
+        Ok(code) => code,
+        Err(failure) => session::refuse("lab", false, &failure).code(),
+    }
+}
+
+fn manual(args: &ManArgs) -> Exit {
+    let text = match &args.dir {
+        Some(dir) => man::write_all(dir).map(|files| files.join("\n")),
+        None => man::page(args.command.as_deref()),
+    };
+    match text {
+        Ok(text) => written(&text),
+        Err(failure) => session::refuse("man", false, &failure),
+    }
+}
+
+/// To stdout; a reader that went away is a quiet success.
+fn written(text: &str) -> Exit {
+    match crate::output::print(text) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => session::refuse(
+            "print",
+            false,
+            &Failure::measuring("write to stdout", error),
+        ),
+        _ => Exit::Ok,
+    }
+}
+
+/// Help and version go to stdout; a wrong command line is a failure like any other.
+fn explain(error: &clap::Error, words: &[OsString]) -> Exit {
+    match error.kind() {
+        ClapError::DisplayHelp | ClapError::DisplayVersion => written(&error.render().to_string()),
+        _ => {
+            let kind = words
+                .get(1)
+                .map(|word| word.to_string_lossy().into_owned())
+                .unwrap_or_default();
+            let json = words
+                .iter()
+                .any(|word| word == "--json" || word == "-j" || word == "-J");
+            session::refuse(&kind, json, &misunderstood(error, &kind))
+        }
+    }
+}
+
+/// clap's sentence in the house form: flag, value and range are in its first paragraph.
+fn misunderstood(error: &clap::Error, kind: &str) -> Failure {
+    let text = error.render().to_string();
+    let sentence: Vec<&str> = text
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .map(str::trim)
+        .collect();
+    let why = sentence.join(" ").trim_start_matches("error: ").to_owned();
+    let why = if error.kind() == ClapError::DisplayHelpOnMissingArgumentOrSubcommand {
+        "no command is given".to_owned()
+    } else {
+        why
+    };
+    let tip = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("tip: "));
+    let page = match <Cli as clap::CommandFactory>::command().find_subcommand(kind) {
+        Some(command) => format!("linerate {} --help", command.get_name()),
+        None => "linerate --help".to_owned(),
+    };
+    let hint = tip.map_or_else(|| page.clone(), |tip| format!("{tip}      or      {page}"));
+    Failure::usage("understand the command line", why).hint(hint)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tcp` and `udp`: one test, with iperf3's letters and meanings.
+
+use std::str::FromStr;
+
+use clap::Args;
+
+use super::{LabFlags, OutputFlags, TargetFlags};
+use crate::cli::values::{self, PacedRate};
+use crate::engine::{RxChoice, TcpRxChoice, TcpTxChoice, TxChoice};
+
+/// Measure with TCP
+#[derive(Debug, Args)]
+#[command(before_long_help = "Examples:
+  linerate tcp 192.0.2.7                     10 s up, one stream
+  linerate tcp 192.0.2.7 -R -P 4 -t 30       30 s down, four streams
+  linerate tcp 192.0.2.7 --bidir -C bbr --expect '>=900M'
+  linerate tcp --lab --fault reno -i 0.5")]
+pub(in crate::cli) struct TcpArgs {
+    /// Name or address of the server
+    #[arg(required_unless_present = "lab")]
+    pub(in crate::cli) host: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) load: LoadFlags,
+    /// Write size, 1 byte … 1 MiB [default: 128K]
+    #[arg(short = 'l', long, value_name = "BYTES", value_parser = values::tcp_length)]
+    pub(in crate::cli) length: Option<u32>,
+    /// Payload rate of each stream, with an optional burst in writes [default: unlimited]
+    #[arg(short = 'b', long, value_name = "RATE[/BURST]", value_parser = values::paced_rate)]
+    pub(in crate::cli) bitrate: Option<PacedRate>,
+    /// Maximum segment size, 88 … 32767 bytes
+    #[arg(short = 'M', long, value_name = "BYTES", value_parser = values::segment)]
+    pub(in crate::cli) set_mss: Option<u32>,
+    /// Send small writes at once (TCP_NODELAY)
+    #[arg(short = 'N', long)]
+    pub(in crate::cli) no_delay: bool,
+    /// Congestion control, such as cubic, reno, bbr
+    #[arg(short = 'C', long, value_name = "NAME")]
+    pub(in crate::cli) congestion: Option<String>,
+    /// Send without copying, by sendfile(2); same as --mode sendfile
+    #[arg(short = 'Z', long, conflicts_with = "mode")]
+    pub(in crate::cli) zerocopy: bool,
+    /// How data is sent (copy, zerocopy, sendfile) and received (copy, trunc)
+    #[arg(long, value_name = "SEND[/RECEIVE]")]
+    pub(in crate::cli) mode: Option<TcpMode>,
+    #[command(flatten)]
+    pub(in crate::cli) lab: LabFlags,
+    #[command(flatten)]
+    pub(in crate::cli) target: TargetFlags,
+    #[command(flatten)]
+    pub(in crate::cli) output: OutputFlags,
+}
+
+/// Measure with UDP: rate, loss, order, jitter
+///
+/// As in iperf3 the default rate is 1 Mbit/s per stream: ask for the rate to be tested with -b.
+#[derive(Debug, Args)]
+#[command(before_long_help = "Examples:
+  linerate udp 192.0.2.7 -b 500M             10 s up at 500 Mbit/s of payload
+  linerate udp 192.0.2.7 -R -b 100M -l 64    small datagrams, down
+  linerate udp 192.0.2.7 --bidir -b 900M -t 60 --expect 'loss<=0.001%'
+  linerate udp --lab --fault duplicate=1% -b 50M")]
+pub(in crate::cli) struct UdpArgs {
+    /// Name or address of the server
+    #[arg(required_unless_present = "lab")]
+    pub(in crate::cli) host: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) load: LoadFlags,
+    /// Payload, 16 … 65507 bytes [default: what fits the MTU]
+    #[arg(short = 'l', long, value_name = "BYTES", value_parser = values::udp_length)]
+    pub(in crate::cli) length: Option<u32>,
+    /// Payload rate of each stream, with an optional burst in datagrams; 0 = unlimited [default: 1 Mbit/s]
+    #[arg(short = 'b', long, value_name = "RATE[/BURST]", value_parser = values::paced_rate)]
+    pub(in crate::cli) bitrate: Option<PacedRate>,
+    /// Datagrams sent back to back, 1 … 1000 [default: at most 100 µs of line time]
+    #[arg(long, value_name = "DATAGRAMS", value_parser = values::burst)]
+    pub(in crate::cli) burst: Option<u32>,
+    /// How datagrams are sent (plain, mmsg, gso) and received (plain, mmsg, gro) [default: mmsg/mmsg]
+    #[arg(long, value_name = "SEND[/RECEIVE]")]
+    pub(in crate::cli) mode: Option<UdpMode>,
+    /// 64-bit sequence numbers with a stock server (between linerates always)
+    #[arg(long = "udp-counters-64bit")]
+    pub(in crate::cli) counters_64bit: bool,
+    /// Forbid IPv4 fragmentation
+    #[arg(long)]
+    pub(in crate::cli) dont_fragment: bool,
+    #[command(flatten)]
+    pub(in crate::cli) lab: LabFlags,
+    #[command(flatten)]
+    pub(in crate::cli) target: TargetFlags,
+    #[command(flatten)]
+    pub(in crate::cli) output: OutputFlags,
+}
+
+/// What TCP and UDP tests have in common.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct LoadFlags {
+    /// Length of the test, such as 10, 500ms, 2m [default: 10]
+    #[arg(short = 't', long, value_name = "TIME", value_parser = values::duration, group = "end")]
+    pub(in crate::cli) time: Option<u64>,
+    /// End after so many payload bytes instead
+    #[arg(short = 'n', long, value_name = "BYTES", value_parser = values::amount, group = "end")]
+    pub(in crate::cli) bytes: Option<u64>,
+    /// End after so many writes or datagrams instead
+    #[arg(short = 'k', long, value_name = "COUNT", value_parser = values::blocks, group = "end")]
+    pub(in crate::cli) blockcount: Option<u64>,
+    /// Streams in each direction, 1 … 128
+    #[arg(short = 'P', long, value_name = "STREAMS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=128))]
+    pub(in crate::cli) parallel: u16,
+    /// The server sends
+    #[arg(short = 'R', long)]
+    pub(in crate::cli) reverse: bool,
+    /// Both send at once
+    #[arg(long, conflicts_with = "reverse")]
+    pub(in crate::cli) bidir: bool,
+    /// Length of the reported intervals, 0 = none [default: 1]
+    #[arg(short = 'i', long, value_name = "TIME", value_parser = values::interval)]
+    pub(in crate::cli) interval: Option<u64>,
+    /// Warm-up that does not count
+    #[arg(short = 'O', long, value_name = "TIME", value_parser = values::warm_up)]
+    pub(in crate::cli) omit: Option<u64>,
+    /// Socket buffers to ask for, 1K … 512M [default: TCP the kernel's, UDP 4M]
+    #[arg(short = 'w', long, value_name = "BYTES", value_parser = values::window)]
+    pub(in crate::cli) window: Option<u32>,
+    /// Run on this CPU, and the server on that one
+    #[arg(short = 'A', long, value_name = "LOCAL[,REMOTE]", value_parser = values::affinity)]
+    pub(in crate::cli) affinity: Option<(u32, Option<u32>)>,
+    /// Local port of the first data stream
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(in crate::cli) cport: Option<u16>,
+    /// Differentiated services code point: 0 … 63 or a name such as ef, cs6, af41
+    #[arg(long, value_name = "DSCP", value_parser = values::dscp)]
+    pub(in crate::cli) dscp: Option<u8>,
+    /// The whole TOS octet: 0 … 255
+    #[arg(short = 'S', long, value_name = "TOS", value_parser = values::tos, conflicts_with = "dscp")]
+    pub(in crate::cli) tos: Option<u8>,
+    /// Text for the results
+    #[arg(short = 'T', long, value_name = "TEXT")]
+    pub(in crate::cli) title: Option<String>,
+    /// Ask the server for its own report
+    #[arg(long)]
+    pub(in crate::cli) get_server_output: bool,
+    /// HOST is an iperf2 server (its port is 5001 unless -p says otherwise)
+    #[arg(long, conflicts_with_all = ["bidir", "get_server_output"])]
+    pub(in crate::cli) iperf2: bool,
+}
+
+/// `--mode` of `tcp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) struct TcpMode {
+    pub(in crate::cli) tx: TcpTxChoice,
+    pub(in crate::cli) rx: TcpRxChoice,
+}
+
+/// `--mode` of `udp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) struct UdpMode {
+    pub(in crate::cli) tx: TxChoice,
+    pub(in crate::cli) rx: RxChoice,
+}
+
+impl FromStr for TcpMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (send, receive) = halves(text);
+        let tx = match send {
+            "auto" => TcpTxChoice::Auto,
+            "copy" => TcpTxChoice::Copy,
+            "zerocopy" => TcpTxChoice::Zerocopy,
+            "sendfile" => TcpTxChoice::Sendfile,
+            _ => return Err("expected auto, copy, zerocopy or sendfile for sending".to_owned()),
+        };
+        let rx = match receive {
+            "auto" => TcpRxChoice::Auto,
+            "copy" => TcpRxChoice::Copy,
+            "trunc" => TcpRxChoice::Trunc,
+            _ => return Err("expected auto, copy or trunc for receiving".to_owned()),
+        };
+        Ok(Self { tx, rx })
+    }
+}
+
+impl FromStr for UdpMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (send, receive) = halves(text);
+        let tx = match send {
+            "auto" => TxChoice::Auto,
+            "plain" => TxChoice::Plain,
+            "mmsg" => TxChoice::Mmsg,
+            "gso" => TxChoice::Gso,
+            _ => return Err("expected auto, plain, mmsg or gso for sending".to_owned()),
+        };
+        let rx = match receive {
+            "auto" => RxChoice::Auto,
+            "plain" => RxChoice::Plain,
+            "mmsg" => RxChoice::Mmsg,
+            "gro" => RxChoice::Gro,
+            _ => return Err("expected auto, plain, mmsg or gro for receiving".to_owned()),
+        };
+        Ok(Self { tx, rx })
+    }
+}
+
+fn halves(text: &str) -> (&str, &str) {
+    text.split_once('/').unwrap_or((text, "auto"))
+}

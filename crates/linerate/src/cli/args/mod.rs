@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The grammar of the command line. Every flag's value is parsed into its range here;
+//! [`super::plan`] turns the whole into a plan.
+
+mod lab;
+mod load;
+mod output;
+mod serve;
+mod target;
+
+pub(super) use lab::{LabFlags, LabShape};
+pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
+pub(super) use output::{ColorChoice, OutputFlags};
+pub(super) use serve::ServeArgs;
+pub(super) use target::TargetFlags;
+
+use super::values;
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// Measures a network link in both directions, exactly
+#[derive(Debug, Parser)]
+#[command(name = "linerate", version, long_version = long_version(), propagate_version = true)]
+#[command(disable_help_subcommand = true, max_term_width = 100, after_help = EXIT_STATUS)]
+#[command(before_long_help = EXAMPLES)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    Check(CheckArgs),
+    Tcp(TcpArgs),
+    Udp(UdpArgs),
+    Sweep(SweepArgs),
+    Serve(ServeArgs),
+    Lab(crate::lab::command::LabArgs),
+    Doctor(DoctorArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+}
+
+/// Measure a link in both directions and say what limits it
+///
+/// Measures idle latency, TCP up, down and both at once, TCP with one stream per processor, the
+/// highest UDP rate without loss, the rate of small datagrams, and the latency under each load.
+/// HOST runs `linerate serve`; against a stock `iperf3 -s` the facts of the far end are missing.
+#[derive(Debug, Args)]
+#[command(before_long_help = "Examples:
+  linerate check --lab                      two hosts on this machine, no root needed
+  linerate check 192.0.2.7                  HOST runs `linerate serve`
+  linerate check 192.0.2.7 --quick --expect '>=940M'
+  linerate check --lab --fault loss=0.5% --json")]
+pub(super) struct CheckArgs {
+    /// Name or address of the server
+    #[arg(required_unless_present = "lab")]
+    pub(super) host: Option<String>,
+    /// About 8 seconds instead of 30
+    #[arg(long)]
+    pub(super) quick: bool,
+    #[command(flatten)]
+    pub(super) lab: LabFlags,
+    #[command(flatten)]
+    pub(super) target: TargetFlags,
+    #[command(flatten)]
+    pub(super) output: OutputFlags,
+}
+
+/// Raise the UDP rate in steps, then find the highest rate without loss
+///
+/// One row per rate and direction, with the counters that moved; then a search between the
+/// highest rate without loss and the lowest rate with loss.
+#[derive(Debug, Args)]
+#[command(before_long_help = "Examples:
+  linerate sweep 192.0.2.7                            50M to 1000M in steps of 50M
+  linerate sweep 192.0.2.7 --from 900M --to 1G --step 10M -t 5
+  linerate sweep 192.0.2.7 -R -l 1400 -o /tmp/sweep   only from HOST to here
+  linerate sweep --lab --fault rate=300M")]
+pub(super) struct SweepArgs {
+    /// Name or address of the server
+    #[arg(required_unless_present = "lab")]
+    pub(super) host: Option<String>,
+    /// First rate
+    #[arg(long, value_name = "RATE", default_value = "50M", value_parser = values::rate)]
+    pub(super) from: u64,
+    /// Last rate
+    #[arg(long, value_name = "RATE", default_value = "1000M", value_parser = values::rate)]
+    pub(super) to: u64,
+    /// Between two rates
+    #[arg(long, value_name = "RATE", default_value = "50M", value_parser = values::rate)]
+    pub(super) step: u64,
+    /// Time per rate and direction
+    #[arg(short = 't', long, value_name = "TIME", default_value = "2", value_parser = values::duration)]
+    pub(super) time: u64,
+    /// Only from HOST to here [default: both directions, one after the other]
+    #[arg(short = 'R', long)]
+    pub(super) reverse: bool,
+    /// Both directions at once
+    #[arg(long, conflicts_with = "reverse")]
+    pub(super) bidir: bool,
+    /// UDP payload, 16 … 65507 bytes [default: what fits the MTU]
+    #[arg(short = 'l', long, value_name = "BYTES", value_parser = values::udp_length)]
+    pub(super) length: Option<u32>,
+    #[command(flatten)]
+    pub(super) lab: LabFlags,
+    #[command(flatten)]
+    pub(super) target: TargetFlags,
+    #[command(flatten)]
+    pub(super) output: OutputFlags,
+}
+
+/// Say what works on this machine, with a remedy for what does not
+#[derive(Debug, Args)]
+#[command(before_long_help = "Examples:
+  linerate doctor
+  linerate doctor --json > doctor.json")]
+pub(super) struct DoctorArgs {
+    /// One JSON document
+    #[arg(short = 'j', long, visible_short_alias = 'J')]
+    pub(super) json: bool,
+    /// Colour: auto, always or never
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub(super) color: ColorChoice,
+    /// Only ASCII characters
+    #[arg(long)]
+    pub(super) ascii: bool,
+}
+
+/// Print the completions of a shell
+#[derive(Debug, Args)]
+#[command(before_long_help = "Examples:
+  linerate completions bash > ~/.local/share/bash-completion/completions/linerate
+  linerate completions zsh > ~/.zfunc/_linerate
+  linerate completions fish > ~/.config/fish/completions/linerate.fish")]
+pub(super) struct CompletionsArgs {
+    /// bash, zsh or fish
+    #[arg(value_parser = shell)]
+    pub(super) shell: Shell,
+}
+
+/// Print or write the manual pages
+#[derive(Debug, Args)]
+#[command(before_long_help = "Examples:
+  linerate man | man -l -
+  linerate man check | man -l -
+  linerate man --dir ~/.local/share/man/man1")]
+pub(super) struct ManArgs {
+    /// Of which command [default: of linerate itself]
+    pub(super) command: Option<String>,
+    /// Write every page into this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(super) dir: Option<std::path::PathBuf>,
+}
+
+fn shell(text: &str) -> Result<Shell, String> {
+    match text {
+        "bash" => Ok(Shell::Bash),
+        "zsh" => Ok(Shell::Zsh),
+        "fish" => Ok(Shell::Fish),
+        _ => Err("expected bash, zsh or fish".to_owned()),
+    }
+}
+
+fn long_version() -> String {
+    format!(
+        "{}\ntarget: {}-{}\nschema: {}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::ARCH,
+        std::env::consts::OS,
+        linerate_model::output::SCHEMA,
+    )
+}
+
+const EXAMPLES: &str = "Examples:
+  linerate check --lab             try it: two hosts on this machine, no root needed
+  linerate serve                   on one machine …
+  linerate check 192.0.2.7         … and on the other: both directions, what limits them
+  linerate udp 192.0.2.7 -b 500M   one test, with iperf3's letters";
+
+pub(super) const EXIT_STATUS: &str = "Exit status:
+  0 measured, every expectation met    1 an expectation failed     2 wrong command line
+  3 could not measure                  4 measured but not valid    130 interrupted";

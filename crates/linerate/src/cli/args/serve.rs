@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `serve`: the other end.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::values;
+use crate::engine::PORT;
+
+/// Serve linerate and iperf3 clients, many at a time
+///
+/// Runs until interrupted. Nothing that a client asks can change this machine.
+#[derive(Debug, Args)]
+#[command(before_long_help = "Examples:
+  linerate serve                             TCP and UDP port 5201
+  linerate serve -1                          one test, then end
+  linerate serve --bind 192.0.2.7 --max-rate 500M --max-time 1m
+  linerate serve --iperf2                    iperf2 clients too, on port 5001")]
+pub(in crate::cli) struct ServeArgs {
+    /// TCP and UDP port
+    #[arg(short = 'p', long, value_name = "PORT", default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(in crate::cli) port: u16,
+    /// Local address [default: all]
+    #[arg(short = 'B', long, value_name = "ADDRESS")]
+    pub(in crate::cli) bind: Option<IpAddr>,
+    /// Local interface [default: all]
+    #[arg(long, value_name = "INTERFACE", value_parser = values::interface)]
+    pub(in crate::cli) bind_dev: Option<String>,
+    /// Only IPv4
+    #[arg(short = '4', long, conflicts_with = "version6")]
+    pub(in crate::cli) version4: bool,
+    /// Only IPv6
+    #[arg(short = '6', long)]
+    pub(in crate::cli) version6: bool,
+    /// End after one test
+    #[arg(short = '1', long)]
+    pub(in crate::cli) one_off: bool,
+    /// Refuse tests that ask for more in all
+    #[arg(long, value_name = "RATE", value_parser = values::rate)]
+    pub(in crate::cli) max_rate: Option<u64>,
+    /// Refuse longer tests
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub(in crate::cli) max_time: Option<u64>,
+    /// Refuse tests with more streams, both directions together
+    #[arg(long, value_name = "STREAMS", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(in crate::cli) max_streams: u16,
+    /// Refuse more tests at once
+    #[arg(long, value_name = "TESTS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(in crate::cli) max_tests: u16,
+    /// End when no test came for so long
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub(in crate::cli) idle_timeout: Option<u64>,
+    /// File with the token that opens the whole agent
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) token_file: Option<PathBuf>,
+    /// Serve iperf2 clients too, on port 5001
+    #[arg(long)]
+    pub(in crate::cli) iperf2: bool,
+    /// No line a test
+    #[arg(short = 'q', long)]
+    pub(in crate::cli) quiet: bool,
+    /// Log to this file instead of stderr
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) log_file: Option<PathBuf>,
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Flags that say how the server is reached.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::values::{self, BindTo};
+
+/// How the server is reached.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reaching the server")]
+pub(in crate::cli) struct TargetFlags {
+    /// Port of the server [default: 5201]
+    #[arg(short = 'p', long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(in crate::cli) port: Option<u16>,
+    /// Only IPv4
+    #[arg(short = '4', long, conflicts_with = "version6")]
+    pub(in crate::cli) version4: bool,
+    /// Only IPv6
+    #[arg(short = '6', long)]
+    pub(in crate::cli) version6: bool,
+    /// Local address, or ADDRESS%INTERFACE
+    #[arg(short = 'B', long, value_name = "ADDRESS", value_parser = values::bind_to)]
+    pub(in crate::cli) bind: Option<BindTo>,
+    /// Local interface
+    #[arg(long, value_name = "INTERFACE", value_parser = values::interface)]
+    pub(in crate::cli) bind_dev: Option<String>,
+    /// How long to wait for the server [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = values::timeout)]
+    pub(in crate::cli) connect_timeout: Option<u64>,
+    /// File with the token that opens the server's whole agent
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) token_file: Option<PathBuf>,
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What `check` runs, for how long, and how long that takes in all.
+
+use linerate_model::output;
+
+use super::SMALL_PAYLOAD_BYTES;
+use crate::engine::{Direction, Protocol, TestPlan};
+
+/// The tests of one check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Schedule {
+    quick: bool,
+    cpus: u16,
+}
+
+/// Which datagrams a search sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    /// As much as one frame carries.
+    Full,
+    /// 64 bytes of payload.
+    Small,
+}
+
+impl Size {
+    /// `None`: the engine chooses by the MTU.
+    pub(super) fn payload_bytes(self) -> Option<u32> {
+        match self {
+            Self::Full => None,
+            Self::Small => Some(SMALL_PAYLOAD_BYTES),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Full => "udp",
+            Self::Small => "udp-64B",
+        }
+    }
+}
+
+impl Schedule {
+    pub(super) fn new(quick: bool, cpus: usize) -> Self {
+        let cpus = u16::try_from(cpus)
+            .unwrap_or(u16::MAX)
+            .clamp(1, STREAMS_MAX);
+        Self { quick, cpus }
+    }
+
+    /// What a person waits for, said first.
+    pub(super) fn announcement(&self) -> String {
+        format!(
+            "about {} s: latency, TCP up, down and both, UDP up and down, small datagrams",
+            (self.estimate_ms() + 500) / 1000
+        )
+    }
+
+    /// Wall time. A search usually ends before its last trial.
+    pub(super) fn estimate_ms(&self) -> u64 {
+        let base = TestPlan::tcp("");
+        let idle = self.idle(&base);
+        let loads: u64 = self.tcp(&base).iter().map(with_overhead).sum();
+        let searches: u64 = [Size::Full, Size::Small]
+            .into_iter()
+            .map(|size| {
+                let trial = with_overhead(&self.trial(&base, size, output::Direction::Up, 1));
+                2 * trial * u64::from(self.trials_max(size)) * 4 / 5
+            })
+            .sum();
+        with_overhead(&idle) + loads + searches
+    }
+
+    /// The latency probe, beside ten small datagrams per second: no load.
+    pub(super) fn idle(&self, base: &TestPlan) -> TestPlan {
+        let mut plan = self.test(base, "idle", Direction::Up, self.pick(400, 2000));
+        plan.protocol = Protocol::Udp;
+        plan.payload_bytes = Some(SMALL_PAYLOAD_BYTES);
+        plan.bits_per_second = Some(10 * 8 * u64::from(SMALL_PAYLOAD_BYTES));
+        plan
+    }
+
+    /// The loads: one stream each way and both, then a stream a processor each way.
+    pub(super) fn tcp(&self, base: &TestPlan) -> Vec<TestPlan> {
+        let single = self.pick(700, 3000);
+        let mut plans = vec![
+            self.test(base, "tcp", Direction::Up, single),
+            self.test(base, "tcp", Direction::Down, single),
+            self.test(base, "tcp-both", Direction::Both, single),
+        ];
+        if self.cpus > 1 {
+            for direction in [Direction::Up, Direction::Down] {
+                let name = format!("tcp-{}-streams", self.cpus);
+                let mut plan = self.test(base, &name, direction, self.pick(500, 2000));
+                plan.streams = self.cpus;
+                plan.probe = false;
+                plans.push(plan);
+            }
+        }
+        plans
+    }
+
+    /// One trial of a search.
+    pub(super) fn trial(
+        &self,
+        base: &TestPlan,
+        size: Size,
+        way: output::Direction,
+        rate: u64,
+    ) -> TestPlan {
+        let direction = match way {
+            output::Direction::Up => Direction::Up,
+            output::Direction::Down => Direction::Down,
+        };
+        let mut plan = self.test(base, size.name(), direction, self.pick(150, 500));
+        plan.protocol = Protocol::Udp;
+        plan.bits_per_second = Some(rate);
+        plan.payload_bytes = size.payload_bytes();
+        plan.probe = false;
+        plan
+    }
+
+    /// Enough to double a few times and bisect to the resolution.
+    pub(super) fn trials_max(&self, size: Size) -> u32 {
+        match (self.quick, size) {
+            (false, Size::Full) => 10,
+            (false, Size::Small) => 8,
+            (true, Size::Full) => 6,
+            (true, Size::Small) => 4,
+        }
+    }
+
+    /// Share of the rate within which the knee is bracketed.
+    pub(super) fn resolution_ratio(&self) -> f64 {
+        if self.quick { 0.1 } else { 0.02 }
+    }
+
+    fn test(
+        &self,
+        base: &TestPlan,
+        name: &str,
+        direction: Direction,
+        duration_ms: u64,
+    ) -> TestPlan {
+        TestPlan {
+            name: name.to_owned(),
+            group: name.to_owned(),
+            direction,
+            duration_ms,
+            interval_ms: self.pick(200, 500),
+            ..base.clone()
+        }
+    }
+
+    fn pick(&self, quick: u64, full: u64) -> u64 {
+        if self.quick { quick } else { full }
+    }
+}
+
+/// Connecting, draining and the results take about so long on a near path.
+fn with_overhead(plan: &TestPlan) -> u64 {
+    plan.duration_ms + OVERHEAD_MS
+}
+
+const OVERHEAD_MS: u64 = 100;
+/// More streams say no more.
+const STREAMS_MAX: u16 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_promise_of_30_and_8_seconds() {
+        for cpus in [1, 2, 8, 256] {
+            let full = Schedule::new(false, cpus).estimate_ms();
+            let quick = Schedule::new(true, cpus).estimate_ms();
+            assert!((24_000..=33_000).contains(&full), "{cpus} CPUs: {full} ms");
+            assert!((6_000..=9_500).contains(&quick), "{cpus} CPUs: {quick} ms");
+        }
+    }
+
+    #[test]
+    fn what_the_issue_asks_for_is_in_it() {
+        let schedule = Schedule::new(false, 4);
+        let base = TestPlan::tcp("192.0.2.7");
+        let shape = |plan: &TestPlan| (plan.streams, plan.direction, plan.probe);
+        assert_eq!(
+            schedule.tcp(&base).iter().map(shape).collect::<Vec<_>>(),
+            [
+                (1, Direction::Up, true),
+                (1, Direction::Down, true),
+                (1, Direction::Both, true),
+                (4, Direction::Up, false),
+                (4, Direction::Down, false),
+            ]
+        );
+        let trial = schedule.trial(&base, Size::Small, output::Direction::Down, 1_000_000);
+        assert_eq!(
+            (trial.protocol, trial.direction),
+            (Protocol::Udp, Direction::Down)
+        );
+        assert_eq!(
+            (trial.payload_bytes, trial.bits_per_second),
+            (Some(64), Some(1_000_000))
+        );
+        assert_eq!(trial.host, "192.0.2.7");
+        assert_eq!(
+            Schedule::new(false, 1).tcp(&base).len(),
+            3,
+            "one CPU: nothing to add"
+        );
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate doctor`: what works on this machine, by trying it, and a remedy for what does not.
+
+mod probe;
+
+use std::io;
+
+use linerate_linux::clock::{clock_trusted, wall_ns};
+use linerate_model::output::Output;
+use serde::Serialize;
+
+use super::args::DoctorArgs;
+use super::session;
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::output::{self, Look, Surroundings};
+
+/// One thing that was tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Check {
+    /// Stable name.
+    id: &'static str,
+    /// What works or does not.
+    name: &'static str,
+    /// `None`: this machine does not tell.
+    works: Option<bool>,
+    /// What was found.
+    found: String,
+    /// What helps.
+    #[serde(rename = "try")]
+    try_: Option<String>,
+}
+
+impl Check {
+    fn works(id: &'static str, name: &'static str, found: impl Into<String>) -> Self {
+        let (works, found) = (Some(true), found.into());
+        Self {
+            id,
+            name,
+            works,
+            found,
+            try_: None,
+        }
+    }
+
+    fn fails(
+        id: &'static str,
+        name: &'static str,
+        found: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        let (works, found, try_) = (Some(false), found.into(), Some(remedy.into()));
+        Self {
+            id,
+            name,
+            works,
+            found,
+            try_,
+        }
+    }
+
+    fn unknown(id: &'static str, name: &'static str, found: impl Into<String>) -> Self {
+        let (works, found) = (None, found.into());
+        Self {
+            id,
+            name,
+            works,
+            found,
+            try_: None,
+        }
+    }
+}
+
+/// Runs the command. What does not work is an answer, not a failure: exit 0.
+pub(super) fn run(args: &DoctorArgs) -> Exit {
+    let look = Surroundings::read().look(session::color(args.color), args.ascii);
+    let checks = probe::all();
+    let text = if args.json {
+        json(checks)
+    } else {
+        Ok(render(&checks, look))
+    };
+    match text.and_then(|text| output::print(&text)) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => session::refuse(
+            "doctor",
+            false,
+            &Failure::measuring("print what works", error),
+        ),
+        _ => Exit::Ok,
+    }
+}
+
+/// The document of every command, and the checks.
+#[derive(Serialize)]
+struct Document {
+    #[serde(flatten)]
+    output: Output,
+    checks: Vec<Check>,
+}
+
+fn json(checks: Vec<Check>) -> io::Result<String> {
+    let mut output = Output::new("doctor", env!("CARGO_PKG_VERSION"));
+    output.command = std::env::args().collect();
+    output.started = session::rfc3339(wall_ns());
+    output.clock_trusted = clock_trusted();
+    Ok(serde_json::to_string_pretty(&Document { output, checks })?)
+}
+
+fn render(checks: &[Check], look: Look) -> String {
+    let width = checks
+        .iter()
+        .map(|check| check.name.len())
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    for check in checks {
+        let (mark, color) = mark(check.works);
+        let mark = format!("{mark:<3}");
+        let mark = if look.color {
+            format!("\x1b[{color}m{mark}\x1b[0m")
+        } else {
+            mark
+        };
+        text.push_str(&format!("{mark} {:<width$}  {}\n", check.name, check.found));
+        if let Some(remedy) = &check.try_ {
+            text.push_str(&format!("    {:<width$}  try: {remedy}\n", ""));
+        }
+    }
+    let failing = checks
+        .iter()
+        .filter(|check| check.works == Some(false))
+        .count();
+    text.push_str(&format!(
+        "{} of {} things work here",
+        checks.len() - failing,
+        checks.len()
+    ));
+    if look.ascii {
+        output::ascii(&text)
+    } else {
+        text
+    }
+}
+
+/// A word in ASCII, a sign else; never the colour alone.
+fn mark(works: Option<bool>) -> (&'static str, u8) {
+    match works {
+        Some(true) => ("✓", 32),
+        Some(false) => ("✗", 31),
+        None => ("?", 33),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(ascii: bool) -> Look {
+        Look {
+            width: 80,
+            ascii,
+            color: false,
+        }
+    }
+
+    fn checks() -> Vec<Check> {
+        vec![
+            Check::works("kernel", "kernel", "6.1.0"),
+            Check::fails(
+                "rmem",
+                "4 MiB receive buffer",
+                "208 KiB",
+                "sudo sysctl -w net.core.rmem_max=4194304",
+            ),
+            Check::unknown("irq", "interrupts", "not readable"),
+        ]
+    }
+
+    #[test]
+    fn every_line_has_its_mark_and_every_failure_its_remedy() {
+        assert_eq!(
+            render(&checks(), look(false)),
+            "✓   kernel                6.1.0\n\
+             ✗   4 MiB receive buffer  208 KiB\n    \
+             \x20                     try: sudo sysctl -w net.core.rmem_max=4194304\n\
+             ?   interrupts            not readable\n\
+             2 of 3 things work here"
+        );
+    }
+
+    #[test]
+    fn a_serial_console_reads_words() {
+        let text = render(&checks(), look(true));
+        assert!(text.is_ascii(), "{text}");
+        assert!(text.contains("\nno") && text.starts_with("ok"), "{text}");
+    }
+
+    #[test]
+    fn the_document_is_one_and_has_the_checks() {
+        let value: serde_json::Value = serde_json::from_str(&json(checks()).unwrap()).unwrap();
+        assert_eq!(value["kind"], "doctor");
+        assert_eq!(value["checks"][1]["works"], false);
+        assert_eq!(value["error"], serde_json::Value::Null);
+    }
+
+    #[test]
+    fn this_machine_can_be_examined() {
+        let all = probe::all();
+        let failing = all.iter().filter(|check| check.works == Some(false));
+        assert!(failing.clone().all(|check| check.try_.is_some()), "{all:?}");
+        let mut ids: Vec<&str> = all.iter().map(|check| check.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all.len(), "ids are unique");
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where a command measures: to a host on the network, or between the two hosts of a lab.
+
+use std::io;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use linerate_linux::proc;
+use linerate_linux::signal::Interrupt;
+
+use super::args::{LabFlags, LabShape, OutputFlags};
+use super::progress::Progress;
+use super::session::{self, Session};
+use crate::engine::PORT;
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::lab::{Ground, Host, Lab, LabPlan};
+
+/// A measuring command: how it is called, and where it measures.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    pub(super) kind: &'static str,
+    pub(super) host: Option<&'a str>,
+    pub(super) lab: &'a LabFlags,
+    pub(super) ipv6: bool,
+    pub(super) output: &'a OutputFlags,
+    pub(super) progress: Progress,
+}
+
+impl Place<'_> {
+    /// Runs `body` with the server's name, inside the lab if there is one; prints and stores.
+    pub(super) fn measure(
+        &self,
+        body: impl FnOnce(&mut Session, &str) -> Result<(), Failure> + Send,
+    ) -> Exit {
+        // Private namespaces must be entered before any thread exists.
+        let ground = self.lab.lab.then(Ground::enter);
+        let interrupt = match Interrupt::install() {
+            Ok(interrupt) => interrupt,
+            Err(error) => {
+                let failure = Failure::measuring("catch signals", error);
+                return session::refuse(self.kind, self.output.json, &failure);
+            }
+        };
+        let mut session = Session::begin(
+            self.kind,
+            self.host.unwrap_or("lab"),
+            self.output,
+            self.progress,
+            interrupt,
+        );
+        let ended = match (&ground, self.host) {
+            (Some(ground), _) => self.in_lab(ground, &mut session, body),
+            (None, Some(host)) => body(&mut session, host),
+            (None, None) => Err(Failure::usage("measure", "neither HOST nor --lab is given")),
+        };
+        session.finish(ended)
+    }
+
+    fn in_lab(
+        &self,
+        ground: &Ground,
+        session: &mut Session,
+        body: impl FnOnce(&mut Session, &str) -> Result<(), Failure> + Send,
+    ) -> Result<(), Failure> {
+        session.console.say(&format!("lab: {ground}"));
+        let lab = Lab::open(ground, &plan(&self.lab.shape))?;
+        let [here, there] = lab.hosts();
+        let address = there.address(self.ipv6);
+        let address = address
+            .ok_or_else(|| Failure::usage("measure over IPv6", "the lab's MTU is below 1280"))?;
+        let server = Server::start(there)?;
+        let ended = here
+            .enter(|| body(session, &address.to_string()))
+            .map_err(|error| Failure::measuring("enter host A of the lab", error));
+        drop(server);
+        if let Some(report) = lab.close() {
+            session.console.detail(&report.to_string());
+        }
+        ended?
+    }
+}
+
+/// The plan of a lab's flags.
+pub(super) fn plan(shape: &LabShape) -> LabPlan {
+    let usual = LabPlan::default();
+    LabPlan {
+        topology: shape.topology.unwrap_or(usual.topology),
+        mtu_bytes: shape.mtu.unwrap_or(usual.mtu_bytes),
+        faults: shape.fault.clone(),
+        ..usual
+    }
+}
+
+/// `linerate serve` in host B; ends with its value.
+#[derive(Debug)]
+pub(super) struct Server(Child);
+
+impl Server {
+    /// Starts it and waits until its port is open.
+    pub(super) fn start(host: &Host) -> Result<Self, Failure> {
+        let fail =
+            |error: io::Error| Failure::measuring("start a server in host B of the lab", error);
+        let mut command = Command::new(std::env::current_exe().map_err(fail)?);
+        command.args(["serve", "--quiet"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let mut server = Self(host.spawn(command).map_err(fail)?);
+        server.wait_until_open(host).map_err(fail)?;
+        Ok(server)
+    }
+
+    fn wait_until_open(&mut self, host: &Host) -> io::Result<()> {
+        let deadline = Instant::now() + START_TIMEOUT;
+        while !host.enter(is_open)? {
+            if let Some(status) = self.0.try_wait()? {
+                return Err(io::Error::other(format!("it ended with {status}")));
+            }
+            if Instant::now() > deadline {
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "its port did not open",
+                ));
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Does anybody listen on the port, in the network namespace of this thread?
+fn is_open() -> bool {
+    let tables = ["tcp", "tcp6"].map(|name| proc::net(name).unwrap_or_default());
+    tables.iter().any(|table| listens(table, PORT))
+}
+
+/// `/proc/net/tcp`: local address and port in hexadecimal, state `0A` is LISTEN.
+fn listens(table: &str, port: u16) -> bool {
+    let port = format!(":{port:04X}");
+    table.lines().any(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        words.next().is_some_and(|local| local.ends_with(&port)) && words.nth(1) == Some("0A")
+    })
+}
+
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_is_found_by_port_and_state() {
+        let table = "  sl  local_address rem_address   st tx_queue\n   0: 00000000:1451 00000000:0000 0A 00000000:00000000\n   1: 0100007F:1F90 0100007F:C001 01 0:0\n";
+        assert!(listens(table, 5201));
+        assert!(!listens(table, 8080), "connected is not listening");
+        assert!(!listens("", 5201));
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a person sees of a test while it runs, on stderr.
+
+use linerate_model::output::{self, Direction, Interval, Output};
+use linerate_model::units::format::{BIT_RATES, with_unit};
+use linerate_report::interval::{Stream, interval_header, interval_line};
+use linerate_report::term::{self, Style};
+
+use crate::engine::{Event, Peer, Protocol, TestPlan};
+use crate::output::{Console, Look, ascii};
+
+/// How much of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// A line an interval, as iperf3's: `tcp`, `udp`.
+    Lines,
+    /// A status line that is drawn over; without a terminal a line a test: `check`, `sweep`.
+    Status,
+}
+
+impl Progress {
+    /// Shows one event.
+    pub(super) fn show(self, console: &mut Console, plan: &TestPlan, event: &Event<'_>) {
+        match (event, self) {
+            (Event::Note(text), _) => console.detail(text),
+            (Event::Connected { peer, address }, _) => {
+                console.detail(&format!("{}: {address}, {}", plan.name, who(peer)))
+            }
+            (Event::Started, Self::Lines) if plan.interval_ms > 0 => {
+                console.say(&interval_header(protocol(plan)))
+            }
+            (Event::Started, Self::Status) if console.redraws() => console.status(&plan.name),
+            (Event::Started, Self::Status) => console.say(&plan.name),
+            (Event::Started, Self::Lines) => {}
+            (
+                Event::Interval {
+                    direction,
+                    interval,
+                },
+                Self::Lines,
+            ) => {
+                console.say(&interval_line(sum(plan, *direction), interval));
+            }
+            (
+                Event::Interval {
+                    direction,
+                    interval,
+                },
+                Self::Status,
+            ) => {
+                console.status(&status(&plan.name, *direction, interval));
+            }
+        }
+    }
+}
+
+/// The document as text.
+pub(super) fn render(output: &Output, look: Look) -> String {
+    let Look {
+        width,
+        ascii: plain,
+        color,
+    } = look;
+    let text = term::render(
+        output,
+        &Style {
+            width,
+            ascii: plain,
+            color,
+        },
+    );
+    // Names and messages from elsewhere may hold anything.
+    if plain { only_ascii(&text) } else { text }
+}
+
+fn only_ascii(text: &str) -> String {
+    if text.is_ascii() {
+        text.to_owned()
+    } else {
+        ascii(text)
+    }
+}
+
+pub(super) fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Up => "up",
+        Direction::Down => "down",
+    }
+}
+
+fn status(name: &str, direction: Direction, interval: &Interval) -> String {
+    let rate = interval
+        .received_bits_per_second
+        .or(interval.sent_bits_per_second);
+    let rate = rate
+        .map(|rate| with_unit(rate, BIT_RATES))
+        .unwrap_or_default();
+    format!(
+        "{name}  {:.1} s  {}  {rate}",
+        interval.end_s,
+        word(direction)
+    )
+}
+
+fn sum(plan: &TestPlan, direction: Direction) -> Stream {
+    Stream {
+        id: None,
+        protocol: protocol(plan),
+        direction,
+    }
+}
+
+fn protocol(plan: &TestPlan) -> output::Protocol {
+    match plan.protocol {
+        Protocol::Tcp => output::Protocol::Tcp,
+        Protocol::Udp => output::Protocol::Udp,
+    }
+}
+
+fn who(peer: &Peer) -> String {
+    match peer {
+        Peer::Linerate { version } => format!("linerate {version}"),
+        Peer::Stock => "a stock server: facts of the far end are missing".to_owned(),
+    }
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One measuring command from its first word to its exit code: what was measured is gathered in
+//! the document, whatever happens after, and printed and stored at the end.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use linerate_linux::clock::{clock_trusted, wall_ns};
+use linerate_linux::signal::Interrupt;
+use linerate_model::expect::Expect;
+use linerate_model::output::{ErrorReport, Host, Interval, Output, Phase, Role, Test};
+use serde::Serialize;
+
+use super::args::{ColorChoice, OutputFlags};
+use super::progress::{self, Progress};
+use crate::engine::{self, Event, Observer, TestOutcome, TestPlan};
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::output::{Color, Console, Form, Surroundings};
+use crate::store::{Beginning, Place, Store};
+
+/// A command that measures.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) output: Output,
+    pub(super) console: Console,
+    pub(super) interrupt: Interrupt,
+    expect: Vec<Expect>,
+    store: Store,
+    progress: Progress,
+    begun: Instant,
+}
+
+impl Session {
+    /// Begins the document of the command `kind`.
+    pub(super) fn begin(
+        kind: &str,
+        peer: &str,
+        flags: &OutputFlags,
+        progress: Progress,
+        interrupt: Interrupt,
+    ) -> Self {
+        let mut output = Output::new(kind, env!("CARGO_PKG_VERSION"));
+        output.command = std::env::args().collect();
+        output.started = rfc3339(wall_ns());
+        output.clock_trusted = clock_trusted();
+        let beginning = Beginning {
+            kind,
+            command: &output.command,
+            peer,
+            plan: BTreeMap::new(),
+            started: timestamp(wall_ns()),
+        };
+        let store = Store::open(&Place::chosen(flags.output.as_deref()), &beginning);
+        Self {
+            output,
+            console: console(flags),
+            interrupt,
+            expect: flags.expect.clone(),
+            store,
+            progress,
+            begun: Instant::now(),
+        }
+    }
+
+    /// Runs one test and takes in what it measured. The ids of its entries are returned.
+    ///
+    /// # Errors
+    /// The test could not run or broke off, or the user interrupted; what it measured until then
+    /// is in the document.
+    pub(super) fn run(&mut self, plan: &TestPlan) -> Result<Vec<String>, Failure> {
+        self.heed_interrupt()?;
+        let mut watcher = Watcher {
+            plan,
+            console: &mut self.console,
+            progress: self.progress,
+        };
+        let outcome = engine::run(plan, &mut watcher, &self.interrupt)?;
+        self.absorb(plan, outcome)
+    }
+
+    /// Probes the latency of the path at rest; the load that the plan may need for it is not
+    /// reported. Against a stock server there is nothing to probe with.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub(super) fn idle(&mut self, plan: &TestPlan) -> Result<(), Failure> {
+        self.heed_interrupt()?;
+        let mut watcher = Watcher {
+            plan,
+            console: &mut self.console,
+            progress: self.progress,
+        };
+        let mut outcome = engine::run(plan, &mut watcher, &self.interrupt)?;
+        outcome.tests.clear();
+        outcome
+            .latency
+            .iter_mut()
+            .for_each(|latency| latency.phase = Phase::Idle);
+        self.absorb(plan, outcome).map(|_| ())
+    }
+
+    fn absorb(&mut self, plan: &TestPlan, outcome: TestOutcome) -> Result<Vec<String>, Failure> {
+        let mut ids = Vec::new();
+        for mut test in outcome.tests {
+            test.id = self.unused_id(&test, plan);
+            ids.push(test.id.clone());
+            // A reader of the stream that went away is found out at the end.
+            let _ = self.console.event("test", &test);
+            self.output.tests.push(test);
+        }
+        self.output.latency.extend(outcome.latency);
+        outcome.hosts.into_iter().for_each(|host| self.meet(host));
+        self.output.partial |= outcome.partial;
+        self.store.checkpoint(&self.output);
+        if let Some(text) = outcome.server_output {
+            self.console
+                .say(&format!("The server's own report:\n{text}"));
+        }
+        match outcome.error {
+            Some(failure) => Err(failure),
+            None => self.heed_interrupt().map(|()| ids),
+        }
+    }
+
+    /// The last results of these entries.
+    pub(super) fn tests(&self, ids: &[String]) -> impl Iterator<Item = &Test> {
+        let named = |test: &&Test| ids.contains(&test.id);
+        self.output.tests.iter().filter(named)
+    }
+
+    /// Prints and stores everything; the exit code.
+    pub(super) fn finish(mut self, ended: Result<(), Failure>) -> Exit {
+        if let Err(failure) = &ended {
+            self.output.partial = true;
+            self.output.error = Some(report(failure));
+        }
+        self.output.duration_s = self.begun.elapsed().as_secs_f64();
+        self.output.expectations = self
+            .expect
+            .iter()
+            .map(|expect| expect.judge(&self.output))
+            .collect();
+        let exit = exit_of(&self.output, ended.as_ref().err());
+        self.output.exit_code = exit.code();
+        self.keep();
+        let printed = self.print(ended.err());
+        match printed {
+            Ok(()) => exit,
+            Err(error) => {
+                let failure = Failure::measuring("write the results to stdout", error);
+                self.console.alert(&failure.to_string());
+                failure.exit
+            }
+        }
+    }
+
+    /// Storing never fails a measurement; where it did not work is said.
+    fn keep(&mut self) {
+        self.output.run_dir = self.store.location().run_dir();
+        let location = self.store.finish(&self.output).clone();
+        self.output.run_dir = location.run_dir();
+        self.console.say(&location.to_string());
+    }
+
+    fn print(&mut self, failure: Option<Failure>) -> std::io::Result<()> {
+        match self.console.form {
+            Form::Json => self.console.document(&self.output)?,
+            Form::JsonStream => self.console.event("end", &self.output)?,
+            Form::Text if self.output.tests.is_empty() && failure.is_some() => {}
+            Form::Text => {
+                let text = progress::render(&self.output, self.console.look);
+                self.console.result(&text)?;
+            }
+        }
+        if let Some(failure) = failure {
+            self.console.alert(&failure.to_string());
+        }
+        Ok(())
+    }
+
+    fn heed_interrupt(&self) -> Result<(), Failure> {
+        match self.interrupt.requested() {
+            Some(_) => Err(Failure::interrupted("finish the measurement")),
+            None => Ok(()),
+        }
+    }
+
+    fn unused_id(&self, test: &Test, plan: &TestPlan) -> String {
+        let base = format!("{}-{}", plan.name, progress::word(test.direction));
+        let taken = |id: &String| self.output.tests.iter().any(|test| test.id == *id);
+        let numbered = (2_u32..).map(|number| format!("{base}-{number}"));
+        std::iter::once(base.clone())
+            .chain(numbered)
+            .find(|id| !taken(id))
+            .unwrap_or_default()
+    }
+
+    /// Keeps one description of each end, the richest.
+    fn meet(&mut self, host: Host) {
+        match self
+            .output
+            .hosts
+            .iter_mut()
+            .find(|known| known.role == host.role)
+        {
+            None if host.role == Role::Local => self.output.hosts.insert(0, host),
+            None => self.output.hosts.push(host),
+            Some(known) => {
+                for interface in host.interfaces {
+                    if !known
+                        .interfaces
+                        .iter()
+                        .any(|seen| seen.name == interface.name)
+                    {
+                        known.interfaces.push(interface);
+                    }
+                }
+                known.agent |= host.agent;
+            }
+        }
+    }
+}
+
+/// Passes on what the engine tells.
+struct Watcher<'a> {
+    plan: &'a TestPlan,
+    console: &'a mut Console,
+    progress: Progress,
+}
+
+#[derive(Serialize)]
+struct StreamInterval<'a> {
+    test: &'a str,
+    direction: linerate_model::output::Direction,
+    #[serde(flatten)]
+    interval: &'a Interval,
+}
+
+impl Observer for Watcher<'_> {
+    fn observe(&mut self, event: &Event<'_>) {
+        if let Event::Interval {
+            direction,
+            interval,
+        } = event
+        {
+            let (direction, interval) = (*direction, *interval);
+            let test = &self.plan.name;
+            let _ = self.console.event(
+                "interval",
+                &StreamInterval {
+                    test,
+                    direction,
+                    interval,
+                },
+            );
+        }
+        if matches!(event, Event::Started) {
+            let _ = self.console.event(
+                "start",
+                &serde_json::json!({ "test": self.plan.name, "host": self.plan.host }),
+            );
+        }
+        self.progress.show(self.console, self.plan, event);
+    }
+}
+
+/// The document of a command that could not even begin.
+pub(super) fn refuse(kind: &str, json: bool, failure: &Failure) -> Exit {
+    if json {
+        let mut output = Output::new(kind, env!("CARGO_PKG_VERSION"));
+        output.command = std::env::args().collect();
+        output.started = rfc3339(wall_ns());
+        output.clock_trusted = clock_trusted();
+        output.exit_code = failure.exit.code();
+        output.error = Some(report(failure));
+        let text = serde_json::to_string_pretty(&output).unwrap_or_default();
+        // The sentence below says the same.
+        let _ = crate::output::print(&text);
+    }
+    let surroundings = Surroundings::read();
+    let look = surroundings.look(Color::Auto, false);
+    Console::new(Form::Text, look, &surroundings, false, 0).alert(&failure.to_string());
+    failure.exit
+}
+
+pub(super) fn report(failure: &Failure) -> ErrorReport {
+    ErrorReport {
+        what: format!("cannot {}", failure.what),
+        why: failure.why.clone(),
+        try_: failure.try_.clone().unwrap_or_default(),
+    }
+}
+
+/// The exit code of a finished document.
+fn exit_of(output: &Output, failure: Option<&Failure>) -> Exit {
+    let judged = |test: &&Test| !output.is_trial(test);
+    if let Some(failure) = failure {
+        failure.exit
+    } else if output.tests.iter().filter(judged).any(|test| !test.valid) {
+        Exit::Invalid
+    } else if output
+        .expectations
+        .iter()
+        .any(|expectation| !expectation.met)
+    {
+        Exit::ExpectationFailed
+    } else {
+        Exit::Ok
+    }
+}
+
+fn console(flags: &OutputFlags) -> Console {
+    let surroundings = Surroundings::read();
+    let look = surroundings.look(color(flags.color), flags.ascii);
+    let form = match (flags.json, flags.json_stream) {
+        (true, _) => Form::Json,
+        (_, true) => Form::JsonStream,
+        _ => Form::Text,
+    };
+    Console::new(form, look, &surroundings, flags.quiet, flags.verbose)
+}
+
+pub(super) fn color(choice: ColorChoice) -> Color {
+    match choice {
+        ColorChoice::Auto => Color::Auto,
+        ColorChoice::Always => Color::Always,
+        ColorChoice::Never => Color::Never,
+    }
+}
+
+/// UTC.
+pub(super) fn rfc3339(wall_ns: u64) -> String {
+    timestamp(wall_ns).to_string()
+}
+
+fn timestamp(wall_ns: u64) -> Timestamp {
+    let ms = i64::try_from(wall_ns / 1_000_000).unwrap_or(0);
+    Timestamp::from_millisecond(ms).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_model::output::Expectation;
+
+    fn output(valid: bool, met: bool) -> Output {
+        Output {
+            tests: vec![Test {
+                valid,
+                ..Test::default()
+            }],
+            expectations: vec![Expectation {
+                met,
+                ..Expectation::default()
+            }],
+            ..Output::default()
+        }
+    }
+
+    #[test]
+    fn exit_codes_by_weight() {
+        let gone = Failure::measuring("go on", "gone");
+        let stopped = Failure::interrupted("go on");
+        for (output, failure, exit) in [
+            (output(true, true), None, Exit::Ok),
+            (output(true, false), None, Exit::ExpectationFailed),
+            (output(false, false), None, Exit::Invalid),
+            (output(false, false), Some(&gone), Exit::CouldNotMeasure),
+            (output(true, true), Some(&stopped), Exit::Interrupted),
+        ] {
+            assert_eq!(exit_of(&output, failure), exit);
+        }
+    }
+
+    #[test]
+    fn times_are_rfc_3339() {
+        assert_eq!(rfc3339(1_500_000_000), "1970-01-01T00:00:01.5Z");
+    }
+}

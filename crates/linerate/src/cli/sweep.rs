@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate sweep`: a ladder of UDP rates, then the search between its rungs.
+
+use linerate_method::knee::Begin;
+use linerate_method::sweep::ladder;
+use linerate_model::output::Direction as Way;
+
+use super::args::SweepArgs;
+use super::ground::Place;
+use super::plan;
+use super::progress::{Progress, word};
+use super::session::Session;
+use super::trial::{Scope, Search};
+use crate::engine::{Direction, TestPlan};
+use crate::error::Failure;
+use crate::exit::Exit;
+
+/// Runs the command.
+pub(super) fn run(args: &SweepArgs) -> Exit {
+    let place = Place {
+        kind: "sweep",
+        host: args.host.as_deref(),
+        lab: &args.lab,
+        ipv6: args.target.version6,
+        output: &args.output,
+        progress: Progress::Status,
+    };
+    let rates = match ladder(args.from, args.to, args.step) {
+        Ok(rates) => rates,
+        Err(error) => {
+            let failure =
+                Failure::usage("lay out the rates", error).hint("--from 50M --to 1000M --step 50M");
+            return super::session::refuse("sweep", args.output.json, &failure);
+        }
+    };
+    place.measure(|session, host| {
+        session.console.say(&announcement(args, rates.len()));
+        let mut sweep = Sweep::new(args, &rates);
+        let base = base(args, host);
+        let measured = sweep.climb(session, &base);
+        sweep
+            .searches
+            .iter()
+            .for_each(|search| search.conclude(&mut session.output));
+        measured
+    })
+}
+
+fn announcement(args: &SweepArgs, rungs: usize) -> String {
+    let ways = if args.reverse || args.bidir { 1 } else { 2 };
+    let ladder_ms = (args.time + OVERHEAD_MS) * rungs as u64 * ways;
+    let search_ms = (args.time + OVERHEAD_MS) * SEARCH_TRIALS_USUAL * ways;
+    format!(
+        "about {} s for {rungs} rates, and up to {} s to find the knee",
+        ladder_ms.div_ceil(1000),
+        search_ms.div_ceil(1000)
+    )
+}
+
+fn base(args: &SweepArgs, host: &str) -> TestPlan {
+    let plan = plan::reached(&args.target, TestPlan::udp(host));
+    TestPlan {
+        duration_ms: args.time,
+        payload_bytes: args.length,
+        probe: false,
+        ..plan
+    }
+}
+
+/// The searches of a sweep, which climb side by side.
+#[derive(Debug)]
+struct Sweep {
+    searches: Vec<Search>,
+    at_once: bool,
+}
+
+impl Sweep {
+    fn new(args: &SweepArgs, rates: &[u64]) -> Self {
+        let ways: &[Way] = if args.reverse {
+            &[Way::Down]
+        } else {
+            &[Way::Up, Way::Down]
+        };
+        let search = |way: &Way| {
+            let scope = Scope {
+                begin: Begin::Ladder(rates.to_vec()),
+                resolution_ratio: RESOLUTION_RATIO,
+                trials_max: u32::try_from(rates.len())
+                    .unwrap_or(u32::MAX)
+                    .saturating_add(SEARCH_TRIALS_MAX),
+                payload_bytes: args.length.unwrap_or(USUAL_PAYLOAD_BYTES),
+            };
+            Search::new(*way, scope)
+        };
+        Self {
+            searches: ways.iter().map(search).collect(),
+            at_once: args.bidir,
+        }
+    }
+
+    fn climb(&mut self, session: &mut Session, base: &TestPlan) -> Result<(), Failure> {
+        while let Some(steps) = self.next_steps() {
+            for step in steps {
+                self.take(session, base, step)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next test of each direction, or the one of both at once.
+    fn next_steps(&self) -> Option<Vec<Step>> {
+        let wanted = self.searches.iter().filter_map(|search| {
+            let rate = search.next_rate()?;
+            let direction = match search.direction {
+                Way::Up => Direction::Up,
+                Way::Down => Direction::Down,
+            };
+            Some(Step { rate, direction })
+        });
+        let mut steps: Vec<Step> = wanted.collect();
+        if self.at_once {
+            steps.truncate(1);
+            steps
+                .iter_mut()
+                .for_each(|step| step.direction = Direction::Both);
+        }
+        (!steps.is_empty()).then_some(steps)
+    }
+
+    fn take(&mut self, session: &mut Session, base: &TestPlan, step: Step) -> Result<(), Failure> {
+        let name = format!("udp-{}M", megabits(step.rate));
+        let plan = TestPlan {
+            group: name.clone(),
+            name,
+            direction: step.direction,
+            bits_per_second: Some(step.rate),
+            ..base.clone()
+        };
+        let ids = session.run(&plan)?;
+        for search in &mut self.searches {
+            let entry = session
+                .tests(&ids)
+                .find(|test| test.direction == search.direction);
+            match entry {
+                // At once: the other direction may already be done with this rate.
+                Some(test) if search.next_rate() == Some(step.rate) => search.feed(step.rate, test),
+                Some(_) => {}
+                None if step.includes(search.direction) => {
+                    let why = format!("the engine returned none {}", word(search.direction));
+                    return Err(Failure::measuring("judge a trial", why));
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One test to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Step {
+    rate: u64,
+    direction: Direction,
+}
+
+impl Step {
+    fn includes(self, way: Way) -> bool {
+        match self.direction {
+            Direction::Both => true,
+            Direction::Up => way == Way::Up,
+            Direction::Down => way == Way::Down,
+        }
+    }
+}
+
+fn megabits(rate: u64) -> String {
+    let text = format!("{:.3}", rate as f64 / 1e6);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+const OVERHEAD_MS: u64 = 100;
+/// The bracket ends within half a percent of its upper end.
+const RESOLUTION_RATIO: f64 = 0.005;
+const SEARCH_TRIALS_USUAL: u64 = 6;
+const SEARCH_TRIALS_MAX: u32 = 16;
+const USUAL_PAYLOAD_BYTES: u32 = 1472;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::{Cli, Command};
+    use clap::Parser;
+    use linerate_model::output::Test;
+
+    const M: u64 = 1_000_000;
+
+    fn args(line: &str) -> SweepArgs {
+        match Cli::try_parse_from(line.split_whitespace())
+            .unwrap()
+            .command
+        {
+            Command::Sweep(args) => args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn sweep(line: &str) -> Sweep {
+        let args = args(line);
+        Sweep::new(&args, &ladder(args.from, args.to, args.step).unwrap())
+    }
+
+    fn lossless(rate: u64, direction: Way) -> Test {
+        Test {
+            direction,
+            payload_bytes: 1472,
+            offered_bits_per_second: Some(rate as f64),
+            sent_packets: Some(1000),
+            lost_packets: Some(0),
+            valid: true,
+            ..Test::default()
+        }
+    }
+
+    #[test]
+    fn both_directions_climb_side_by_side() {
+        let mut sweep = sweep("linerate sweep 192.0.2.7 --to 150M");
+        let mut seen = Vec::new();
+        while let Some(steps) = sweep.next_steps() {
+            for (search, step) in sweep.searches.iter_mut().zip(steps) {
+                seen.push((step.rate / M, step.direction));
+                search.feed(step.rate, &lossless(step.rate, search.direction));
+            }
+        }
+        let (up, down) = (Direction::Up, Direction::Down);
+        assert_eq!(
+            seen,
+            [
+                (50, up),
+                (50, down),
+                (100, up),
+                (100, down),
+                (150, up),
+                (150, down)
+            ]
+        );
+        assert_eq!(sweep.searches[0].knee().limited_by, "range");
+    }
+
+    #[test]
+    fn one_direction_or_both_at_once() {
+        let steps = |line| sweep(line).next_steps().unwrap();
+        let step = |direction| Step {
+            rate: 50 * M,
+            direction,
+        };
+        assert_eq!(steps("linerate sweep h -R"), [step(Direction::Down)]);
+        assert_eq!(steps("linerate sweep h --bidir"), [step(Direction::Both)]);
+        assert_eq!(steps("linerate sweep h").len(), 2);
+    }
+
+    #[test]
+    fn names_are_rates() {
+        assert_eq!(
+            (megabits(50 * M), megabits(937_500_000), megabits(1_500)),
+            ("50".to_owned(), "937.5".to_owned(), "0.002".to_owned())
+        );
+    }
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where words go: results to stdout, everything else to stderr.
+//!
+//! - `--json` prints one document, also on errors; `--json-stream` one object a line, flushed.
+//! - Colour and a status line that is drawn over only on a terminal; meaning never by colour alone.
+//! - A reader that went away (broken pipe) is a quiet success.
+
+use std::env;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use serde::Serialize;
+
+/// What stdout carries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Text for people.
+    #[default]
+    Text,
+    /// One JSON document.
+    Json,
+    /// One JSON object a line.
+    JsonStream,
+}
+
+/// How text looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Columns.
+    pub width: usize,
+    /// Only ASCII characters.
+    pub ascii: bool,
+    /// With colour.
+    pub color: bool,
+}
+
+/// The wish for colour: `--color`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Color {
+    /// As the terminal and the environment suggest.
+    #[default]
+    Auto,
+    /// In any case.
+    Always,
+    /// In no case.
+    Never,
+}
+
+/// What the process was started in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Stdout is a terminal.
+    pub stdout_terminal: bool,
+    /// Stderr is a terminal.
+    pub stderr_terminal: bool,
+    /// `NO_COLOR` is set and not empty (no-color.org).
+    pub no_color: bool,
+    /// `CLICOLOR_FORCE` is set, not empty and not `0` (bixense.com/clicolors).
+    pub force_color: bool,
+    /// `TERM` is `dumb`.
+    pub dumb: bool,
+    /// The locale's characters are UTF-8.
+    pub utf8: bool,
+    /// Columns of the terminal.
+    pub columns: Option<usize>,
+}
+
+impl Surroundings {
+    /// Reads the environment and asks the terminal.
+    pub fn read() -> Self {
+        let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let columns = set("COLUMNS").and_then(|columns| columns.parse().ok());
+        Self {
+            stdout_terminal: io::stdout().is_terminal(),
+            stderr_terminal: io::stderr().is_terminal(),
+            no_color: set("NO_COLOR").is_some(),
+            force_color: set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
+            dumb: set("TERM").is_some_and(|term| term == "dumb"),
+            utf8: is_utf8(set("LC_ALL").or(set("LC_CTYPE")).or(set("LANG")).as_deref()),
+            columns: columns.or_else(terminal_columns),
+        }
+    }
+
+    /// How text looks here, given the flags.
+    pub fn look(&self, color: Color, ascii: bool) -> Look {
+        let color = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto if self.no_color => false,
+            Color::Auto => self.force_color || (self.stdout_terminal && !self.dumb),
+        };
+        Look {
+            width: self.columns.unwrap_or(WIDTH).clamp(WIDTH_MIN, WIDTH_MAX),
+            ascii: ascii || !self.utf8,
+            color,
+        }
+    }
+}
+
+/// The two streams of one command.
+#[derive(Debug)]
+pub struct Console {
+    /// What stdout carries.
+    pub form: Form,
+    /// How text looks.
+    pub look: Look,
+    /// Draw the status line over itself.
+    redraw: bool,
+    quiet: bool,
+    verbose: u8,
+    status_shown: bool,
+    reader_gone: bool,
+}
+
+impl Console {
+    /// The streams as the flags and the surroundings have them.
+    pub fn new(
+        form: Form,
+        look: Look,
+        surroundings: &Surroundings,
+        quiet: bool,
+        verbose: u8,
+    ) -> Self {
+        Self {
+            form,
+            look,
+            redraw: surroundings.stderr_terminal && !surroundings.dumb,
+            quiet,
+            verbose,
+            status_shown: false,
+            reader_gone: false,
+        }
+    }
+
+    /// Results, to stdout.
+    ///
+    /// # Errors
+    /// Those of writing, except that the reader went away.
+    pub fn result(&mut self, text: &str) -> io::Result<()> {
+        self.clear_status();
+        self.write_out(text)
+    }
+
+    /// The one JSON document, to stdout.
+    ///
+    /// # Errors
+    /// As [`Console::result`].
+    pub fn document(&mut self, document: &impl Serialize) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(document)?;
+        self.write_out(&text)
+    }
+
+    /// One line of the stream, if stdout carries it.
+    ///
+    /// # Errors
+    /// As [`Console::result`].
+    pub fn event(&mut self, event: &str, data: &impl Serialize) -> io::Result<()> {
+        if self.form != Form::JsonStream {
+            return Ok(());
+        }
+        let line = serde_json::to_string(&StreamLine { event, data })?;
+        self.write_out(&line)
+    }
+
+    /// A sentence for people, to stderr, unless quiet.
+    pub fn say(&mut self, text: &str) {
+        if !self.quiet {
+            self.alert(text);
+        }
+    }
+
+    /// A detail: only with `-v`.
+    pub fn detail(&mut self, text: &str) {
+        if self.verbose > 0 {
+            self.alert(text);
+        }
+    }
+
+    /// To stderr, even when quiet.
+    pub fn alert(&mut self, text: &str) {
+        self.clear_status();
+        let text = if self.look.ascii {
+            ascii(text)
+        } else {
+            text.to_owned()
+        };
+        // Nobody is left to be told that stderr is closed.
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
+    /// Progress: drawn over on a terminal, else nothing.
+    pub fn status(&mut self, text: &str) {
+        if self.quiet || !self.redraw {
+            return;
+        }
+        let text: String = text
+            .chars()
+            .take(self.look.width.saturating_sub(1))
+            .collect();
+        let text = if self.look.ascii { ascii(&text) } else { text };
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
+        self.status_shown = true;
+    }
+
+    /// Whether progress is drawn over itself.
+    pub fn redraws(&self) -> bool {
+        self.redraw && !self.quiet
+    }
+
+    fn clear_status(&mut self) {
+        if std::mem::take(&mut self.status_shown) {
+            let mut stderr = io::stderr().lock();
+            let _ = write!(stderr, "\r\x1b[K").and_then(|()| stderr.flush());
+        }
+    }
+
+    fn write_out(&mut self, text: &str) -> io::Result<()> {
+        if self.reader_gone {
+            return Ok(());
+        }
+        match print(text) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.reader_gone = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+}
+
+/// Writes to stdout, ended by one newline, and flushes.
+///
+/// # Errors
+/// Those of writing, `BrokenPipe` among them.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.trim_end_matches('\n').as_bytes())?;
+    stdout.write_all(b"\n")?;
+    stdout.flush()
+}
+
+/// The nearest text in ASCII.
+pub fn ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            'µ' | 'μ' => plain.push('u'),
+            '…' => plain.push_str("..."),
+            '–' | '—' | '─' => plain.push('-'),
+            '×' => plain.push('x'),
+            '≥' => plain.push_str(">="),
+            '≤' => plain.push_str("<="),
+            '✓' => plain.push_str("ok"),
+            '✗' => plain.push_str("no"),
+            '→' => plain.push_str("->"),
+            '·' => plain.push('.'),
+            '’' => plain.push('\''),
+            other if other.is_ascii() => plain.push(other),
+            _ => plain.push('?'),
+        }
+    }
+    plain
+}
+
+#[derive(Serialize)]
+struct StreamLine<'a, T> {
+    event: &'a str,
+    data: &'a T,
+}
+
+/// Whether a locale such as `C.UTF-8` or `de_DE.utf8` has UTF-8 characters.
+fn is_utf8(locale: Option<&str>) -> bool {
+    locale.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}
+
+fn terminal_columns() -> Option<usize> {
+    linerate_linux::terminal::columns()
+}
+
+const WIDTH: usize = 80;
+const WIDTH_MIN: usize = 40;
+const WIDTH_MAX: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terminal() -> Surroundings {
+        Surroundings {
+            stdout_terminal: true,
+            stderr_terminal: true,
+            utf8: true,
+            ..Surroundings::default()
+        }
+    }
+
+    #[test]
+    fn colour_follows_flag_then_environment_then_terminal() {
+        let no_color = || Surroundings {
+            no_color: true,
+            ..terminal()
+        };
+        let dumb = || Surroundings {
+            dumb: true,
+            ..terminal()
+        };
+        let forced = Surroundings {
+            force_color: true,
+            ..Surroundings::default()
+        };
+        for (surroundings, wish, colored) in [
+            (terminal(), Color::Auto, true),
+            (Surroundings::default(), Color::Auto, false),
+            (no_color(), Color::Auto, false),
+            (no_color(), Color::Always, true),
+            (dumb(), Color::Auto, false),
+            (forced.clone(), Color::Auto, true),
+            (forced, Color::Never, false),
+        ] {
+            assert_eq!(
+                surroundings.look(wish, false).color,
+                colored,
+                "{surroundings:?} {wish:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_serial_console_gets_80_columns_of_ascii() {
+        let look = Surroundings::default().look(Color::Auto, false);
+        assert_eq!((look.width, look.ascii), (80, true));
+        assert!(!terminal().look(Color::Auto, false).ascii);
+        assert!(terminal().look(Color::Auto, true).ascii);
+    }
+
+    #[test]
+    fn locales() {
+        for (locale, utf8) in [
+            ("C.UTF-8", true),
+            ("de_DE.utf8", true),
+            ("C", false),
+            ("POSIX", false),
+        ] {
+            assert_eq!(is_utf8(Some(locale)), utf8, "{locale}");
+        }
+        assert!(!is_utf8(None));
+    }
+
+    #[test]
+    fn ascii_keeps_the_meaning() {
+        assert_eq!(ascii("12 µs … 3×, ✗ ≥ 1 ü"), "12 us ... 3x, no >= 1 ?");
+    }
+}
