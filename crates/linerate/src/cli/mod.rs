@@ -21,7 +21,7 @@ use clap::Parser;
 use clap::error::ErrorKind as ClapError;
 use linerate_linux::signal::Interrupt;
 
-use crate::engine::{self, TestPlan};
+use crate::engine::{self, ServeOptions, TestPlan};
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::lab;
@@ -85,10 +85,20 @@ fn serve(args: &ServeArgs) -> Exit {
     let options = plan::serve(args);
     let served = Interrupt::install()
         .map_err(|error| Failure::measuring("catch signals", error))
-        .and_then(|interrupt| engine::serve(&options, &mut || (), &interrupt));
+        .and_then(|interrupt| engine::serve(&options, &mut || announce(&options), &interrupt));
     match served {
         Ok(()) => Exit::Ok,
         Err(failure) => session::refuse("serve", false, &failure),
+    }
+}
+
+fn announce(options: &ServeOptions) {
+    if !options.quiet {
+        let version = env!("CARGO_PKG_VERSION");
+        session::say(&format!(
+            "linerate {version} listens on port {}, TCP and UDP",
+            options.port
+        ));
     }
 }
 

@@ -31,7 +31,7 @@ impl Progress {
             }
             (Event::Started, Self::Status) if console.redraws() => console.status(&plan.name),
             (Event::Started, Self::Status) => console.say(&plan.name),
-            (Event::Started, Self::Lines) => {}
+            (Event::Started, Self::Lines) | (Event::Samples(_), _) => {}
             (
                 Event::Interval {
                     direction,

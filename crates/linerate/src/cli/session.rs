@@ -70,35 +70,33 @@ impl Session {
     /// The test could not run or broke off, or the user interrupted; what it measured until then
     /// is in the document.
     pub(super) fn run(&mut self, plan: &TestPlan) -> Result<Vec<String>, Failure> {
-        self.heed_interrupt()?;
-        let mut watcher = Watcher {
-            plan,
-            console: &mut self.console,
-            progress: self.progress,
-        };
-        let outcome = engine::run(plan, &mut watcher, &self.interrupt)?;
+        let outcome = self.watched(plan, engine::run)?;
         self.absorb(plan, outcome)
     }
 
-    /// Probes the latency of the path at rest; the load that the plan may need for it is not
-    /// reported. Against a stock server there is nothing to probe with.
+    /// Probes the latency of the path at rest. Against a stock server there is nothing to probe
+    /// with.
     ///
     /// # Errors
     /// As [`Session::run`].
     pub(super) fn idle(&mut self, plan: &TestPlan) -> Result<(), Failure> {
-        self.heed_interrupt()?;
-        let mut watcher = Watcher {
-            plan,
-            console: &mut self.console,
-            progress: self.progress,
-        };
-        let mut outcome = engine::run(plan, &mut watcher, &self.interrupt)?;
-        outcome.tests.clear();
+        let mut outcome = self.watched(plan, engine::idle)?;
         outcome
             .latency
             .iter_mut()
             .for_each(|latency| latency.phase = Phase::Idle);
         self.absorb(plan, outcome).map(|_| ())
+    }
+
+    fn watched(&mut self, plan: &TestPlan, run: Engine) -> Result<TestOutcome, Failure> {
+        self.heed_interrupt()?;
+        let mut watcher = Watcher {
+            plan,
+            console: &mut self.console,
+            store: &mut self.store,
+            progress: self.progress,
+        };
+        run(plan, &mut watcher, &self.interrupt)
     }
 
     fn absorb(&mut self, plan: &TestPlan, outcome: TestOutcome) -> Result<Vec<String>, Failure> {
@@ -223,10 +221,14 @@ impl Session {
     }
 }
 
+/// One of the engine's ways to measure.
+type Engine = fn(&TestPlan, &mut dyn Observer, &Interrupt) -> Result<TestOutcome, Failure>;
+
 /// Passes on what the engine tells.
 struct Watcher<'a> {
     plan: &'a TestPlan,
     console: &'a mut Console,
+    store: &'a mut Store,
     progress: Progress,
 }
 
@@ -256,6 +258,9 @@ impl Observer for Watcher<'_> {
                 },
             );
         }
+        if let Event::Samples(samples) = event {
+            samples.iter().for_each(|sample| self.store.sample(sample));
+        }
         if matches!(event, Event::Started) {
             let _ = self.console.event(
                 "start",
@@ -279,10 +284,15 @@ pub(super) fn refuse(kind: &str, json: bool, failure: &Failure) -> Exit {
         // The sentence below says the same.
         let _ = crate::output::print(&text);
     }
+    say(&failure.to_string());
+    failure.exit
+}
+
+/// A sentence on stderr from a command without flags for its looks.
+pub(super) fn say(text: &str) {
     let surroundings = Surroundings::read();
     let look = surroundings.look(Color::Auto, false);
-    Console::new(Form::Text, look, &surroundings, false, 0).alert(&failure.to_string());
-    failure.exit
+    Console::new(Form::Text, look, &surroundings, false, 0).alert(text);
 }
 
 pub(super) fn report(failure: &Failure) -> ErrorReport {

@@ -70,13 +70,9 @@ impl Schedule {
         with_overhead(&idle) + loads + searches
     }
 
-    /// The latency probe, beside ten small datagrams per second: no load.
+    /// Only the latency probe.
     pub(super) fn idle(&self, base: &TestPlan) -> TestPlan {
-        let mut plan = self.test(base, "idle", Direction::Up, self.pick(400, 2000));
-        plan.protocol = Protocol::Udp;
-        plan.payload_bytes = Some(SMALL_PAYLOAD_BYTES);
-        plan.bits_per_second = Some(10 * 8 * u64::from(SMALL_PAYLOAD_BYTES));
-        plan
+        self.test(base, "idle", Direction::Up, self.pick(400, 2000))
     }
 
     /// The loads: one stream each way and both, then a stream a processor each way.
