@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate lab … -- COMMAND`: runs a command in host A of a lab, with a peer in host B.
 
-use std::fs;
 use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -9,8 +8,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use linerate_linux::proc;
 use linerate_linux::sandbox::Privilege;
 use linerate_linux::seccomp;
+
+use crate::engine::PORT;
 
 use super::{
     Ceiling, FAULTS, Fault, Ground, Host, Lab, LabError, LabPlan, Topology, WireSpec, cannot,
@@ -176,23 +178,23 @@ fn start_peer(args: &LabArgs, b: &Host) -> Result<Option<Child>, LabError> {
     }
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let mut peer = b.spawn(command).map_err(cannot("start the peer"))?;
-    wait_until_it_listens(b, &mut peer)?;
+    wait_until_it_listens(b, &mut peer, args.peer.is_none().then_some(PORT))?;
     Ok(Some(peer))
 }
 
-/// Until host B has a listening TCP or a bound UDP socket. Over the loopback, whose sockets
-/// are not only the peer's, the same is the best that can be known.
-fn wait_until_it_listens(b: &Host, peer: &mut Child) -> Result<(), LabError> {
+/// Until host B has a listening TCP or a bound UDP socket, our server its own port. (Over the
+/// loopback another program's socket is taken for that of a peer that is not ours.)
+fn wait_until_it_listens(b: &Host, peer: &mut Child, port: Option<u16>) -> Result<(), LabError> {
     let end = Instant::now() + PEER_STARTS_WITHIN;
     while Instant::now() < end {
-        if b.enter(is_listening).map_err(cannot("enter host b"))? {
+        if b.enter(|| is_listening(port))
+            .map_err(cannot("enter host b"))?
+        {
             return Ok(());
         }
         if let Ok(Some(status)) = peer.try_wait() {
-            return Err(LabError::measuring(
-                "start the peer",
-                format!("it ended with {status}"),
-            ));
+            let why = format!("it ended with {status}");
+            return Err(LabError::measuring("start the peer", why));
         }
         thread::sleep(Duration::from_millis(5));
     }
@@ -202,12 +204,14 @@ fn wait_until_it_listens(b: &Host, peer: &mut Child) -> Result<(), LabError> {
     ))
 }
 
-fn is_listening() -> bool {
+fn is_listening(port: Option<u16>) -> bool {
+    let ending = port.map_or_else(String::new, |port| format!(":{port:04X}"));
     let has = |table: &str, state: &str| {
-        let text = fs::read_to_string(format!("/proc/thread-self/net/{table}"));
-        let text = text.unwrap_or_default();
-        text.lines()
-            .any(|line| line.split_whitespace().nth(3) == Some(state))
+        let text = proc::net(table).unwrap_or_default();
+        text.lines().any(|line| {
+            let words: Vec<&str> = line.split_whitespace().take(4).collect();
+            words.len() == 4 && words[1].ends_with(&ending) && words[3] == state
+        })
     };
     has("tcp", LISTEN) || has("tcp6", LISTEN) || has("udp", BOUND) || has("udp6", BOUND)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The lab's kernel interfaces, on real namespaces. Runs once as what it is (root: without a
-//! user namespace) and, if that is root, once more in a user namespace.
+//! The lab's kernel interfaces, on real namespaces. Runs once in a user namespace and once as
+//! what it is, which for root means without one.
 //!
 //! libtest starts threads, and a process with threads cannot enter a user namespace: so this
 //! harness is its own. It answers `--list` and takes a name to filter by, as libtest does.
@@ -33,9 +33,10 @@ fn main() -> ExitCode {
         TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
     }
-    let wanted = std::env::var("LINERATE_TEST_PRIVILEGE").ok();
-    let asked = wanted.as_deref().map(|_| Privilege::UserNamespace);
-    match sandbox::enter(asked) {
+    let wanted = std::env::var_os(IN_A_USER_NAMESPACE).is_some();
+    let other_way = (!wanted).then(again_in_a_user_namespace);
+    let asked = wanted.then_some(Privilege::UserNamespace);
+    let here = match sandbox::enter(asked) {
         Ok(privilege) => run_all(privilege),
         Err(refusal) => {
             println!(
@@ -45,8 +46,25 @@ fn main() -> ExitCode {
             );
             ExitCode::SUCCESS
         }
+    };
+    if other_way == Some(false) {
+        ExitCode::FAILURE
+    } else {
+        here
     }
 }
+
+/// The same tests without the privilege that the caller may have.
+fn again_in_a_user_namespace() -> bool {
+    let program = std::env::current_exe();
+    let mut again = Command::new(program.unwrap_or_default());
+    again
+        .args(std::env::args().skip(1))
+        .env(IN_A_USER_NAMESPACE, "1");
+    again.status().is_ok_and(|status| status.success())
+}
+
+const IN_A_USER_NAMESPACE: &str = "LINERATE_TEST_USER_NAMESPACE";
 
 fn run_all(privilege: Privilege) -> ExitCode {
     let filter = std::env::args()
