@@ -287,6 +287,11 @@ impl Shape {
     fn udp_rx(&self, opened: Opened) -> io::Result<UdpRx> {
         let config = udp::ReceiverConfig {
             tos: self.see_tos,
+            linger: if opened.recv_buffer.granted_bytes >= LINGER_BUFFER_BYTES {
+                LINGER
+            } else {
+                Duration::ZERO
+            },
             ..udp::ReceiverConfig::new(CAPTURE_BYTES, RX_BATCH, self.udp_rx)
         };
         let buffer = opened.recv_buffer;
@@ -449,6 +454,10 @@ const READ_BYTES: usize = 128 * 1024;
 /// The front of a datagram that the accounting looks at.
 const CAPTURE_BYTES: usize = 64;
 const RX_BATCH: usize = 64;
+/// With a buffer of this size a receiver lets datagrams gather for a moment: fewer wake-ups, which
+/// the sender's processor would pay for.
+const LINGER_BUFFER_BYTES: usize = 1 << 20;
+const LINGER: Duration = Duration::from_micros(200);
 const MMSG_SLOTS: usize = 16;
 const GSO_SLOTS: usize = 64;
 /// A blocked read or write looks at the stop sign this often.

@@ -91,6 +91,7 @@ impl UdpReceived {
     /// Closes the books with the sender's final count, if it is known.
     pub fn account(mut self, sent: Option<u64>) -> RxAccount {
         let totals = self.books.account.finish(sent);
+        self.books.transit.settle();
         let start_ns = self.start_ns;
         let books = &self.books;
         RxAccount {
@@ -102,8 +103,8 @@ impl UdpReceived {
             spacing_ns: quantiles(books.spacing.between()),
             spacing_histogram: buckets(books.spacing.between()),
             window_bytes_max: Some(books.spacing.max_bytes_in_1ms()),
-            transit_ns: quantiles(&books.transit),
-            transit_base_ns: books.transit_base_ns.unwrap_or(0),
+            transit_ns: quantiles(&books.transit.histogram),
+            transit_base_ns: books.transit.base_ns,
             corrupt_packets: books.damaged + totals.wild,
             socket_drops: self.socket_drops,
             buffer_asked_bytes: self.buffer_bytes.0,
@@ -123,6 +124,60 @@ impl UdpReceived {
     }
 }
 
+/// Transit times above a base. The clocks' offset makes them any number: the base is learnt from
+/// the first datagrams, so that the histogram's digits go to what varies.
+#[derive(Debug)]
+struct Transit {
+    histogram: Histogram,
+    base_ns: i64,
+    first: [i64; LEARN_PACKETS],
+    learnt: usize,
+}
+
+impl Transit {
+    fn new() -> Self {
+        Self {
+            histogram: Histogram::new(),
+            base_ns: 0,
+            first: [0; LEARN_PACKETS],
+            learnt: 0,
+        }
+    }
+
+    fn record(&mut self, transit_ns: i64) {
+        if self.learnt > LEARN_PACKETS {
+            return self.note(transit_ns);
+        }
+        if self.learnt == LEARN_PACKETS {
+            self.settle();
+            return self.note(transit_ns);
+        }
+        self.first[self.learnt] = transit_ns;
+        self.learnt += 1;
+    }
+
+    /// Ends the learning, early if there were few datagrams.
+    fn settle(&mut self) {
+        if self.learnt > LEARN_PACKETS {
+            return;
+        }
+        let known = self.learnt;
+        self.base_ns = self.first[..known]
+            .iter()
+            .min()
+            .map_or(0, |least| least - MARGIN_NS);
+        for index in 0..known {
+            self.note(self.first[index]);
+        }
+        self.learnt = LEARN_PACKETS + 1;
+    }
+
+    fn note(&mut self, transit_ns: i64) {
+        self.histogram
+            .record(u64::try_from(transit_ns.saturating_sub(self.base_ns)).unwrap_or(0));
+    }
+}
+
 /// The receiver's running books.
 #[derive(Debug)]
 struct Books {
@@ -131,8 +186,7 @@ struct Books {
     account: SequenceAccount,
     jitter: Jitter,
     spacing: Spacing,
-    transit: Histogram,
-    transit_base_ns: Option<i64>,
+    transit: Transit,
     omit_ns: u64,
     omit_until_ns: Option<u64>,
     now_ns: u64,
@@ -154,8 +208,7 @@ impl Books {
             account: SequenceAccount::new(WINDOW_PACKETS),
             jitter: Jitter::new(),
             spacing: Spacing::new(),
-            transit: Histogram::new(),
-            transit_base_ns: None,
+            transit: Transit::new(),
             omit_ns,
             omit_until_ns: None,
             now_ns: clock::monotonic_ns(),
@@ -238,12 +291,8 @@ impl Books {
             .at(arrival_ns)
             .wrapping_sub(sent_wall_ns)
             .cast_signed();
-        let base_ns = *self
-            .transit_base_ns
-            .get_or_insert(transit_ns - TRANSIT_MARGIN_NS);
         self.jitter.record(transit_ns);
-        self.transit
-            .record(u64::try_from(transit_ns - base_ns).unwrap_or(0));
+        self.transit.record(transit_ns);
     }
 
     fn publish(&self, progress: &Progress) {
@@ -310,5 +359,7 @@ fn is_hello(bytes: &[u8]) -> bool {
 const WAIT: Duration = Duration::from_millis(50);
 /// Reordered or duplicate is told apart within so many datagrams.
 const WINDOW_PACKETS: u64 = 65_536;
-/// The first transit stands this far above zero in the histogram: later ones may be shorter.
-const TRANSIT_MARGIN_NS: i64 = 1_000_000_000;
+/// Datagrams from which the base of the transit times is learnt.
+const LEARN_PACKETS: usize = 64;
+/// Room below the base for drifting clocks (50 ppm over 20 s are 1 ms).
+const MARGIN_NS: i64 = 1_000_000;

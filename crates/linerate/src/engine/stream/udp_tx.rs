@@ -7,7 +7,7 @@
 
 use super::{Limit, Progress, Stamp, StartLine};
 use crate::engine::account::TxAccount;
-use linerate_linux::clock::{self, Wall};
+use linerate_linux::clock::{self, Sleeper, Wall};
 use linerate_linux::udp::{Fault, Sender, Sent};
 use linerate_method::pacing::{Pace, Pacer, PacerConfig};
 
@@ -50,6 +50,7 @@ impl UdpTx {
         books: &mut Books,
     ) {
         let wall = Wall::start();
+        let mut sleeper = Sleeper::new(SPIN_LIMIT_NS);
         let mut now = clock::monotonic_ns();
         while !line.sending_is_over() && books.failure.is_none() {
             let left = self.left(pacer, books, now);
@@ -57,9 +58,7 @@ impl UdpTx {
                 break;
             }
             match pacer.next(now) {
-                Pace::WaitUntil(at_ns) => {
-                    now = clock::sleep_until_ns(at_ns.min(now + NAP_NS), SPIN_NS)
-                }
+                Pace::WaitUntil(at_ns) => now = sleeper.until(at_ns.min(now + NAP_NS)),
                 Pace::Send(batch) => {
                     let count = (batch as usize)
                         .min(self.sender.slots())
@@ -211,9 +210,9 @@ fn describe(fault: Fault) -> String {
     }
 }
 
-/// The last part of a wait that is spun, not slept: a timer's wake-up is late by tens of
+/// At most this last part of a wait is spun, not slept: a timer's wake-up is late by tens of
 /// microseconds on an idle core.
-const SPIN_NS: u64 = 25_000;
+const SPIN_LIMIT_NS: u64 = 40_000;
 /// The longest sleep before the stop sign is looked at again.
 const NAP_NS: u64 = 20_000_000;
 /// So many refusals by a local rule in a row mean that nothing gets out.
