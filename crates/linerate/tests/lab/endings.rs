@@ -52,12 +52,13 @@ fn killed(who: Who) -> Outcome {
         format!("left: {:?}", marked(&mark))
     })?;
     let ours = network_of(std::process::id());
-    let kept = all_pids().into_iter().filter_map(network_of);
-    let left = kept
-        .filter(|net| namespaces.contains(net) && Some(net) != ours.as_ref())
-        .count();
-    ensure(left == 0, || {
-        format!("{left} processes in the lab's namespaces")
+    let left = || {
+        let kept = all_pids().into_iter().filter_map(network_of);
+        kept.filter(|net| namespaces.contains(net) && Some(net) != ours.as_ref())
+            .count()
+    };
+    ensure(eventually(|| left() == 0), || {
+        format!("{} processes in the lab's namespaces", left())
     })
 }
 
