@@ -6,7 +6,7 @@ use linerate_model::units::format::{BIT_RATES, with_unit};
 use linerate_report::interval::{Stream, interval_header, interval_line};
 use linerate_report::term::{self, Style};
 
-use crate::engine::{Event, Peer, Protocol, TestPlan};
+use crate::engine::{self, Event, Peer, Protocol, TestPlan};
 use crate::output::{Console, Look, ascii};
 
 /// How much of it.
@@ -29,8 +29,8 @@ impl Progress {
             (Event::Started, Self::Lines) if plan.interval_ms > 0 => {
                 console.say(&interval_header(protocol(plan)))
             }
-            (Event::Started, Self::Status) if console.redraws() => console.status(&plan.name),
-            (Event::Started, Self::Status) => console.say(&plan.name),
+            (Event::Started, Self::Status) if console.redraws() => console.status(&heading(plan)),
+            (Event::Started, Self::Status) => console.say(&heading(plan)),
             (Event::Started, Self::Lines) | (Event::Samples(_), _) => {}
             (
                 Event::Interval {
@@ -86,6 +86,15 @@ pub(super) fn word(direction: Direction) -> &'static str {
         Direction::Up => "up",
         Direction::Down => "down",
     }
+}
+
+fn heading(plan: &TestPlan) -> String {
+    let way = match plan.direction {
+        engine::Direction::Up => "up",
+        engine::Direction::Down => "down",
+        engine::Direction::Both => "both directions",
+    };
+    format!("{}  {way}", plan.name)
 }
 
 fn status(name: &str, direction: Direction, interval: &Interval) -> String {

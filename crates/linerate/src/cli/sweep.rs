@@ -49,7 +49,7 @@ pub(super) fn run(args: &SweepArgs) -> Exit {
 fn announcement(args: &SweepArgs, rungs: usize) -> String {
     let ways = if args.reverse || args.bidir { 1 } else { 2 };
     let ladder_ms = (args.time + OVERHEAD_MS) * rungs as u64 * ways;
-    let search_ms = (args.time + OVERHEAD_MS) * SEARCH_TRIALS_USUAL * ways;
+    let search_ms = (args.time + OVERHEAD_MS) * u64::from(SEARCH_TRIALS_MAX) * ways;
     format!(
         "about {} s for {rungs} rates, and up to {} s to find the knee",
         ladder_ms.div_ceil(1000),
@@ -178,10 +178,9 @@ fn megabits(rate: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-const OVERHEAD_MS: u64 = 100;
+const OVERHEAD_MS: u64 = 150;
 /// The bracket ends within half a percent of its upper end.
 const RESOLUTION_RATIO: f64 = 0.005;
-const SEARCH_TRIALS_USUAL: u64 = 6;
 const SEARCH_TRIALS_MAX: u32 = 16;
 const USUAL_PAYLOAD_BYTES: u32 = 1472;
 

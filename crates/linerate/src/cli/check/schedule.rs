@@ -77,7 +77,7 @@ impl Schedule {
 
     /// The loads: one stream each way and both, then a stream a processor each way.
     pub(super) fn tcp(&self, base: &TestPlan) -> Vec<TestPlan> {
-        let single = self.pick(700, 3000);
+        let single = self.pick(700, 2500);
         let mut plans = vec![
             self.test(base, "tcp", Direction::Up, single),
             self.test(base, "tcp", Direction::Down, single),
@@ -119,9 +119,9 @@ impl Schedule {
     pub(super) fn trials_max(&self, size: Size) -> u32 {
         match (self.quick, size) {
             (false, Size::Full) => 10,
-            (false, Size::Small) => 8,
-            (true, Size::Full) => 6,
-            (true, Size::Small) => 4,
+            (false, Size::Small) => 6,
+            (true, Size::Full) => 5,
+            (true, Size::Small) => 3,
         }
     }
 
@@ -157,7 +157,7 @@ fn with_overhead(plan: &TestPlan) -> u64 {
     plan.duration_ms + OVERHEAD_MS
 }
 
-const OVERHEAD_MS: u64 = 100;
+const OVERHEAD_MS: u64 = 150;
 /// More streams say no more.
 const STREAMS_MAX: u16 = 16;
 

@@ -6,7 +6,7 @@
 
 use linerate_method::line_rate::{Family, Framing, Transport};
 use linerate_model::output::{
-    Direction, Host, Interface, Knee, Limit, LinkKind, Output, Protocol, Role, Test, Verdict,
+    Cpu, Direction, Host, Interface, Knee, Limit, LinkKind, Output, Protocol, Role, Test, Verdict,
 };
 
 /// One verdict for each direction in which anything was measured.
@@ -87,13 +87,25 @@ fn limit(
         return Limit::Link;
     }
     let knee = full_size_knee(output, direction);
-    let lossy = knee.and_then(|knee| lossy_trial(output, knee));
-    if !one_machine(output) && [Some(best), lossy].into_iter().flatten().any(receiver_full) {
-        return Limit::ReceiverCpu;
+    // One lossy trial proves nothing: the search must have confirmed it.
+    let lossy = knee
+        .filter(|knee| knee.lossy_bits_per_second.is_some())
+        .and_then(|knee| lossy_trial(output, knee));
+    if !one_machine(output) {
+        if [Some(best), lossy]
+            .into_iter()
+            .flatten()
+            .any(|test| full(receiver(test)))
+        {
+            return Limit::ReceiverCpu;
+        }
+        if full(sender(best)) {
+            return Limit::Sender;
+        }
     }
     match (knee, lossy) {
         (_, Some(lossy)) if socket_dropped(lossy) => Limit::ReceiverSocket,
-        (_, Some(lossy)) if receiver_full(lossy) => Limit::Unknown,
+        (_, Some(lossy)) if full(receiver(lossy)) => Limit::Unknown,
         // Without the receiver's own counters its socket cannot be ruled out.
         (_, Some(lossy)) if lossy.socket_drops.is_some() => Limit::Path,
         (Some(knee), None) if knee.limited_by == "sender" && !one_machine(output) => Limit::Sender,
@@ -120,12 +132,23 @@ fn lossy_trial<'a>(output: &'a Output, knee: &Knee) -> Option<&'a Test> {
         .max_by_key(|test| test.lost_packets)
 }
 
-fn receiver_full(test: &Test) -> bool {
-    let receiver = match test.direction {
+fn receiver(test: &Test) -> Option<Cpu> {
+    match test.direction {
         Direction::Up => test.cpu.remote,
         Direction::Down => test.cpu.local,
-    };
-    receiver.is_some_and(|cpu| cpu.busiest_cpu >= FULL_CPU)
+    }
+}
+
+fn sender(test: &Test) -> Option<Cpu> {
+    match test.direction {
+        Direction::Up => test.cpu.local,
+        Direction::Down => test.cpu.remote,
+    }
+}
+
+/// Is a processor of this end full?
+fn full(cpu: Option<Cpu>) -> bool {
+    cpu.is_some_and(|cpu| cpu.busiest_cpu >= FULL_CPU)
 }
 
 /// Did the socket's buffer drop the greater part of what was lost?
@@ -161,7 +184,7 @@ const FULL_CPU: f64 = 0.95;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linerate_model::output::{Cpu, CpuPair};
+    use linerate_model::output::CpuPair;
 
     fn host(role: Role, boot_id: &str, kind: LinkKind, speed: Option<u64>) -> Host {
         Host {
@@ -202,6 +225,7 @@ mod tests {
         output.knees.push(Knee {
             test_ids: vec![lossy.id.clone()],
             payload_bytes: 1472,
+            lossy_bits_per_second: (limited_by == "loss").then_some(600e6),
             limited_by: limited_by.to_owned(),
             ..Knee::default()
         });
@@ -266,6 +290,26 @@ mod tests {
             let output = with_knee(output, lossy(drops, busiest), "loss");
             assert_eq!(limit_of(&output), limit, "{drops:?} {busiest}");
         }
+    }
+
+    #[test]
+    fn one_unconfirmed_loss_accuses_nobody() {
+        let mut output = wire(1_000_000_000);
+        output.tests = vec![tcp(500e6)];
+        let output = with_knee(output, lossy(Some(90), 0.5), "trials");
+        assert_eq!(limit_of(&output), Limit::Unknown);
+    }
+
+    #[test]
+    fn a_full_processor_at_the_sender_limits_it() {
+        let mut output = wire(10_000_000_000);
+        let mut best = tcp(3e9);
+        best.cpu.local = Some(Cpu {
+            busiest_cpu: 0.99,
+            ..Cpu::default()
+        });
+        output.tests = vec![best];
+        assert_eq!(limit_of(&output), Limit::Sender);
     }
 
     #[test]
