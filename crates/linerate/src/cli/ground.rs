@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where a command measures: to a host on the network, or between the two hosts of a lab.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -26,6 +27,7 @@ pub(super) struct Place<'a> {
     pub(super) ipv6: bool,
     pub(super) output: &'a OutputFlags,
     pub(super) progress: Progress,
+    pub(super) options: BTreeMap<String, String>,
 }
 
 impl Place<'_> {
@@ -43,13 +45,7 @@ impl Place<'_> {
                 return session::refuse(self.kind, self.output.json, &failure);
             }
         };
-        let mut session = Session::begin(
-            self.kind,
-            self.host.unwrap_or("lab"),
-            self.output,
-            self.progress,
-            interrupt,
-        );
+        let mut session = Session::begin(self, interrupt);
         let ended = match (&ground, self.host) {
             (Some(ground), _) => self.in_lab(ground, &mut session, body),
             (None, Some(host)) => body(&mut session, host),

@@ -14,11 +14,12 @@ mod sweep;
 mod trial;
 mod values;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 
-use clap::Parser;
 use clap::error::ErrorKind as ClapError;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use linerate_linux::signal::Interrupt;
 
 use crate::engine::{self, ServeOptions, TestPlan};
@@ -32,18 +33,40 @@ use progress::Progress;
 /// Runs the command that the process was started with; the exit code.
 pub fn main() -> u8 {
     let words: Vec<OsString> = std::env::args_os().collect();
-    match Cli::try_parse_from(&words) {
-        Ok(cli) => run(&cli.command),
+    let understood = Cli::command()
+        .try_get_matches_from(&words)
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, options(&matches))));
+    match understood {
+        Ok((cli, options)) => run(&cli.command, options),
         Err(error) => explain(&error, &words).code(),
     }
 }
 
-fn run(command: &Command) -> u8 {
+/// Every option of the command with its value, defaults filled in, for the record.
+fn options(matches: &ArgMatches) -> BTreeMap<String, String> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return BTreeMap::new();
+    };
+    let top = Cli::command();
+    let arguments = top
+        .find_subcommand(name)
+        .into_iter()
+        .flat_map(clap::Command::get_arguments);
+    let told = arguments.filter_map(|argument| {
+        let id = argument.get_id().as_str();
+        let values = matches.try_get_raw(id).ok()??;
+        let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+        Some((id.to_owned(), values.join(" ")))
+    });
+    told.collect()
+}
+
+fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
     let exit = match command {
-        Command::Check(args) => check::run(args),
-        Command::Tcp(args) => tcp(args),
-        Command::Udp(args) => udp(args),
-        Command::Sweep(args) => sweep::run(args),
+        Command::Check(args) => check::run(args, options),
+        Command::Tcp(args) => tcp(args, options),
+        Command::Udp(args) => udp(args, options),
+        Command::Sweep(args) => sweep::run(args, options),
         Command::Serve(args) => serve(args),
         Command::Lab(args) => return in_lab(args),
         Command::Doctor(args) => doctor::run(args),
@@ -53,7 +76,7 @@ fn run(command: &Command) -> u8 {
     exit.code()
 }
 
-fn tcp(args: &TcpArgs) -> Exit {
+fn tcp(args: &TcpArgs, options: BTreeMap<String, String>) -> Exit {
     let place = Place {
         kind: "tcp",
         host: args.host.as_deref(),
@@ -61,11 +84,12 @@ fn tcp(args: &TcpArgs) -> Exit {
         ipv6: args.target.version6,
         output: &args.output,
         progress: Progress::Lines,
+        options,
     };
     one_test(&place, |host| plan::tcp(args, host))
 }
 
-fn udp(args: &UdpArgs) -> Exit {
+fn udp(args: &UdpArgs, options: BTreeMap<String, String>) -> Exit {
     let place = Place {
         kind: "udp",
         host: args.host.as_deref(),
@@ -73,6 +97,7 @@ fn udp(args: &UdpArgs) -> Exit {
         ipv6: args.target.version6,
         output: &args.output,
         progress: Progress::Lines,
+        options,
     };
     one_test(&place, |host| plan::udp(args, host))
 }
@@ -166,7 +191,7 @@ fn misunderstood(error: &clap::Error, kind: &str) -> Failure {
     let tip = text
         .lines()
         .find_map(|line| line.trim().strip_prefix("tip: "));
-    let page = match <Cli as clap::CommandFactory>::command().find_subcommand(kind) {
+    let page = match Cli::command().find_subcommand(kind) {
         Some(command) => format!("linerate {} --help", command.get_name()),
         None => "linerate --help".to_owned(),
     };

@@ -2,7 +2,6 @@
 //! One measuring command from its first word to its exit code: what was measured is gathered in
 //! the document, whatever happens after, and printed and stored at the end.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -13,12 +12,13 @@ use linerate_model::output::{ErrorReport, Host, Interval, Output, Phase, Role, T
 use serde::Serialize;
 
 use super::args::{ColorChoice, OutputFlags};
+use super::ground::Place;
 use super::progress::{self, Progress};
 use crate::engine::{self, Event, Observer, TestOutcome, TestPlan};
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::output::{Color, Console, Form, Surroundings};
-use crate::store::{Beginning, Place, Store};
+use crate::store::{self, Beginning, Location, Store};
 
 /// A command that measures.
 #[derive(Debug)]
@@ -33,33 +33,28 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Begins the document of the command `kind`.
-    pub(super) fn begin(
-        kind: &str,
-        peer: &str,
-        flags: &OutputFlags,
-        progress: Progress,
-        interrupt: Interrupt,
-    ) -> Self {
-        let mut output = Output::new(kind, env!("CARGO_PKG_VERSION"));
+    /// Begins the document and the run of a command.
+    pub(super) fn begin(place: &Place<'_>, interrupt: Interrupt) -> Self {
+        let flags = place.output;
+        let mut output = Output::new(place.kind, env!("CARGO_PKG_VERSION"));
         output.command = std::env::args().collect();
         output.started = rfc3339(wall_ns());
         output.clock_trusted = clock_trusted();
         let beginning = Beginning {
-            kind,
+            kind: place.kind,
             command: &output.command,
-            peer,
-            plan: BTreeMap::new(),
+            peer: place.host.unwrap_or("lab"),
+            plan: place.options.clone(),
             started: timestamp(wall_ns()),
         };
-        let store = Store::open(&Place::chosen(flags.output.as_deref()), &beginning);
+        let store = Store::open(&store::Place::chosen(flags.output.as_deref()), &beginning);
         Self {
             output,
             console: console(flags),
             interrupt,
             expect: flags.expect.clone(),
             store,
-            progress,
+            progress: place.progress,
             begun: Instant::now(),
         }
     }
@@ -159,7 +154,10 @@ impl Session {
         self.output.run_dir = self.store.location().run_dir();
         let location = self.store.finish(&self.output).clone();
         self.output.run_dir = location.run_dir();
-        self.console.say(&location.to_string());
+        // The text has a line of its own for a stored run.
+        if self.console.form != Form::Text || !matches!(location, Location::Stored(_)) {
+            self.console.say(&location.to_string());
+        }
     }
 
     fn print(&mut self, failure: Option<Failure>) -> std::io::Result<()> {

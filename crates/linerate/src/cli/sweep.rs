@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate sweep`: a ladder of UDP rates, then the search between its rungs.
 
+use std::collections::BTreeMap;
+
 use linerate_method::knee::Begin;
 use linerate_method::sweep::ladder;
 use linerate_model::output::Direction as Way;
@@ -16,7 +18,7 @@ use crate::error::Failure;
 use crate::exit::Exit;
 
 /// Runs the command.
-pub(super) fn run(args: &SweepArgs) -> Exit {
+pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
     let place = Place {
         kind: "sweep",
         host: args.host.as_deref(),
@@ -24,6 +26,7 @@ pub(super) fn run(args: &SweepArgs) -> Exit {
         ipv6: args.target.version6,
         output: &args.output,
         progress: Progress::Status,
+        options,
     };
     let rates = match ladder(args.from, args.to, args.step) {
         Ok(rates) => rates,

@@ -238,6 +238,23 @@ fn refusals_name_the_flag_the_value_and_the_range() {
 }
 
 #[test]
+fn the_record_knows_every_option_with_its_default() {
+    let matches = Cli::command()
+        .try_get_matches_from(words("linerate udp h -b 5M --expect loss=0 --expect >=4M"))
+        .unwrap();
+    let options = super::options(&matches);
+    let value = |name: &str| options.get(name).map(String::as_str);
+    assert_eq!(
+        (value("host"), value("bitrate"), value("expect")),
+        (Some("h"), Some("5M"), Some("loss=0 >=4M"))
+    );
+    assert_eq!(
+        (value("parallel"), value("reverse"), value("time")),
+        (Some("1"), Some("false"), None)
+    );
+}
+
+#[test]
 fn no_two_flags_clash() {
     Cli::command().debug_assert();
 }

@@ -4,6 +4,8 @@
 mod schedule;
 mod verdict;
 
+use std::collections::BTreeMap;
+
 use linerate_linux::cpu;
 use linerate_method::knee::Begin;
 use linerate_model::output::{Direction, Output, Test};
@@ -20,7 +22,7 @@ use crate::exit::Exit;
 use schedule::{Schedule, Size};
 
 /// Runs the command.
-pub(super) fn run(args: &CheckArgs) -> Exit {
+pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
     let place = Place {
         kind: "check",
         host: args.host.as_deref(),
@@ -28,6 +30,7 @@ pub(super) fn run(args: &CheckArgs) -> Exit {
         ipv6: args.target.version6,
         output: &args.output,
         progress: Progress::Status,
+        options,
     };
     place.measure(|session, host| {
         let schedule = Schedule::new(args.quick, cpu::count());
