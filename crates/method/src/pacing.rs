@@ -2,16 +2,17 @@
 //! When to send: absolute deadlines in integer arithmetic, small batches, and a bounded catching up.
 //!
 //! Packet `k` of a flow is due at `start + k · payload bits / rate`, computed from `k` each time, so
-//! that no error adds up. Packets go out in batches of a quarter of the declared burst, each at the
-//! deadline of its first packet. A sender that was held up catches up at up to *rate + half a burst
-//! per millisecond* (5 % above the rate with the default burst), never faster. Hence
+//! that no error adds up. Packets go out in batches of an eighth of the declared burst, each at the
+//! deadline of its first packet. Timers wake late: a delay of up to a tolerance of about half a
+//! burst is made good at once, a longer one at *rate + a quarter of a burst per millisecond* (5 %
+//! above the rate with the default burst). Hence
 //!
 //! > no window of 1 ms carries more than `rate · 1 ms + one burst`,
 //!
-//! even if the sender is descheduled inside a send call: a batch may leave late by any time (one
-//! batch), and from then on batches are spaced by their time at the catching-up rate (half a burst
-//! over the window, and one batch because its edges may both hit one). What is still owed at the end
-//! is lateness of the sender, never loss of the path.
+//! even if the sender is descheduled inside a send call. The batches conform to the generic cell rate
+//! algorithm (ITU-T I.371 annex A) at the catching-up rate, which admits in a window its rate times
+//! window and tolerance, and one batch; one more batch may leave late by any time. What is still owed
+//! at the end is lateness of the sender, never loss of the path.
 //!
 //! ```
 //! use linerate_method::pacing::{Pace, Pacer, PacerConfig, default_burst_packets};
@@ -111,8 +112,9 @@ impl Pacer {
     /// call costs no rate.
     pub fn sent(&mut self, packets: u32, now_ns: u64) {
         self.sent_packets += u64::from(packets);
-        let space_ns = self.catching_up_ns(packets);
-        self.not_before_ns = self.granted_at_ns.saturating_add(space_ns);
+        let earliest_ns = self.granted_at_ns.saturating_sub(self.tolerance_ns());
+        let space_ns = self.catching_up_ns(u64::from(packets));
+        self.not_before_ns = self.not_before_ns.max(earliest_ns).saturating_add(space_ns);
         let call_ns = now_ns.saturating_sub(self.granted_at_ns);
         self.send_call_ns_max = self.send_call_ns_max.max(call_ns);
     }
@@ -134,7 +136,7 @@ impl Pacer {
 
     /// The most that [`Self::next`] hands out at once.
     pub fn batch_packets(&self) -> u32 {
-        (self.config.burst_packets / 4).max(1)
+        (self.config.burst_packets / 8).max(1)
     }
 
     /// The burst that the 1 ms bound is stated with.
@@ -160,14 +162,30 @@ impl Pacer {
         self.config.start_ns.saturating_add(saturate(after))
     }
 
-    /// Time of `packets` at the catching-up rate: the asked rate and half a burst per millisecond.
-    fn catching_up_ns(&self, packets: u32) -> u64 {
+    /// Time of `packets` at the catching-up rate.
+    fn catching_up_ns(&self, packets: u64) -> u64 {
         let Some(rate) = self.config.bits_per_second else {
             return 0;
         };
-        let credit_packets = u128::from(self.config.burst_packets - 2 * self.batch_packets());
-        let rate = u128::from(rate) + credit_packets * self.packet_bits() * WINDOWS_PER_S;
+        let rate = u128::from(rate) + u128::from(self.credit_packets()) * self.packet_bits() * WINDOWS_PER_S;
         saturate((u128::from(packets) * self.packet_bits() * NS_PER_S).div_ceil(rate))
+    }
+
+    /// How late a batch may be without pushing the next one back: what the burst has left, at the
+    /// catching-up rate (rounded down, so that the bound holds).
+    fn tolerance_ns(&self) -> u64 {
+        let left = self.burst_left_packets() - self.credit_packets();
+        self.catching_up_ns(u64::from(left)).saturating_sub(1)
+    }
+
+    /// Packets a millisecond above the rate, for catching up.
+    fn credit_packets(&self) -> u32 {
+        (self.burst_left_packets() / 3).max(1)
+    }
+
+    /// The burst less the two batches that the edges of a window may hit.
+    fn burst_left_packets(&self) -> u32 {
+        self.config.burst_packets - 2 * self.batch_packets()
     }
 
     fn packet_bits(&self) -> u128 {
@@ -175,15 +193,15 @@ impl Pacer {
     }
 }
 
-/// The burst to declare where none was asked for: 100 µs at the asked rate, at least 4 packets (room
-/// to catch up) and at most 64 (batches of 16).
+/// The burst to declare where none was asked for: 200 µs at the asked rate, at least 8 packets (room
+/// to wake late) and at most 128 (batches of 16).
 pub fn default_burst_packets(bits_per_second: Option<u64>, payload_bytes: u32) -> u32 {
     let Some(rate) = bits_per_second.filter(|&rate| rate > 0) else {
         return MAX_DEFAULT_BURST_PACKETS;
     };
     let bits = rate / BURSTS_PER_S;
     let packets = bits / (u64::from(payload_bytes.max(1)) * 8);
-    packets.clamp(4, u64::from(MAX_DEFAULT_BURST_PACKETS)) as u32
+    packets.clamp(8, u64::from(MAX_DEFAULT_BURST_PACKETS)) as u32
 }
 
 fn saturate(value: u128) -> u64 {
@@ -193,10 +211,10 @@ fn saturate(value: u128) -> u64 {
 const NS_PER_S: u128 = 1_000_000_000;
 /// The bound is stated for windows of 1 ms.
 const WINDOWS_PER_S: u128 = 1000;
-/// A default burst lasts 100 µs.
-const BURSTS_PER_S: u64 = 10_000;
+/// A default burst lasts 200 µs.
+const BURSTS_PER_S: u64 = 5_000;
 const MIN_BURST_PACKETS: u32 = 3;
-const MAX_DEFAULT_BURST_PACKETS: u32 = 64;
+const MAX_DEFAULT_BURST_PACKETS: u32 = 128;
 
 #[cfg(test)]
 mod tests;

@@ -161,7 +161,7 @@ fn sixty_seconds_at_an_odd_rate_end_on_the_exact_packet() {
 #[test]
 fn an_undisturbed_sender_sends_batches_evenly() {
     let sent = run(config(1_000_000_000, 1470), 100_000_000, &[]);
-    assert_eq!(sent.pacer.burst_packets(), 8);
+    assert_eq!(sent.pacer.burst_packets(), 17);
     assert_eq!(
         sent.pacer.lateness(sent.end_ns),
         Lateness {
@@ -207,7 +207,27 @@ fn a_partial_send_is_completed_by_the_next_batch() {
     assert_eq!(pacer.next(500), Pace::Send(8));
     pacer.sent(3, 900);
     assert_eq!(pacer.deadline_ns(3), 8_820);
-    assert_eq!(pacer.next(900), Pace::WaitUntil(8_877));
+    assert_eq!(pacer.next(900), Pace::WaitUntil(8_820));
+}
+
+/// A timer that always wakes 60 µs late costs spacing, never rate (25 kpps: a gap of 40 µs).
+#[test]
+fn late_timers_cost_no_rate() {
+    let mut pacer = Pacer::new(PacerConfig {
+        start_ns: 0,
+        ..config(12_800_000, 64)
+    });
+    let mut now = 0;
+    while now < 1_000_000_000 {
+        match pacer.next(now) {
+            Pace::WaitUntil(until) => now = until + 60_000,
+            Pace::Send(packets) => {
+                now += 2_000;
+                pacer.sent(packets, now);
+            }
+        }
+    }
+    assert!(pacer.lateness(1_000_000_000).unsent_packets <= 3, "{pacer:?}");
 }
 
 #[test]
@@ -216,7 +236,7 @@ fn without_a_rate_it_sends_at_once_for_ever() {
         let mut pacer = Pacer::new(PacerConfig {
             bits_per_second: rate,
             payload_bytes: 1470,
-            burst_packets: 64,
+            burst_packets: 128,
             start_ns: 7,
         });
         for now in 7..1000 {
@@ -231,14 +251,14 @@ fn without_a_rate_it_sends_at_once_for_ever() {
 #[test]
 fn default_bursts() {
     let table = [
-        (Some(50_000_000), 1470, 4),
-        (Some(400_000_000), 1470, 4),
-        (Some(1_000_000_000), 1470, 8),
-        (Some(2_000_000_000), 1470, 17),
-        (Some(10_000_000_000), 1470, 64),
-        (Some(153_600_000), 64, 30),
-        (Some(307_200_000), 64, 60),
-        (None, 1470, 64),
+        (Some(50_000_000), 1470, 8),
+        (Some(400_000_000), 1470, 8),
+        (Some(1_000_000_000), 1470, 17),
+        (Some(2_000_000_000), 1470, 34),
+        (Some(10_000_000_000), 1470, 128),
+        (Some(153_600_000), 64, 60),
+        (Some(307_200_000), 64, 120),
+        (None, 1470, 128),
     ];
     for (rate, payload, burst) in table {
         assert_eq!(
