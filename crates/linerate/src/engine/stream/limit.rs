@@ -21,11 +21,11 @@ impl Limit {
             .map_or(FAR_NS, |duration_ns| duration_ns + self.omit_ns)
     }
 
-    /// How far behind its end a paced sender may run to send what it still owes: a hundredth of
-    /// the time, at most 50 ms.
+    /// How far behind its end a paced sender may run to send what it still owes: a tenth of the
+    /// time, at most 100 ms.
     pub fn grace_ns(&self) -> u64 {
         self.duration_ns
-            .map_or(0, |duration_ns| (duration_ns / 100).min(50_000_000))
+            .map_or(0, |duration_ns| (duration_ns / 10).min(100_000_000))
     }
 
     /// Datagrams (writes) of `payload_bytes` that may still be sent.
