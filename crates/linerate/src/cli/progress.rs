@@ -94,7 +94,16 @@ fn heading(plan: &TestPlan) -> String {
         engine::Direction::Down => "down",
         engine::Direction::Both => "both directions",
     };
-    format!("{}  {way}", plan.name)
+    match (plan.protocol, plan.bits_per_second) {
+        (Protocol::Udp, Some(rate)) => {
+            format!(
+                "{}  {way}  {}",
+                plan.name,
+                with_unit(rate as f64, BIT_RATES)
+            )
+        }
+        _ => format!("{}  {way}", plan.name),
+    }
 }
 
 fn status(name: &str, direction: Direction, interval: &Interval) -> String {
