@@ -55,7 +55,6 @@ pub(super) fn reached(target: &TargetFlags, plan: TestPlan) -> TestPlan {
         bind_address: target.bind.as_ref().map(|bind| bind.address),
         bind_device: target.bind_dev.clone().or(device),
         connect_timeout_ms: target.connect_timeout.unwrap_or(plan.connect_timeout_ms),
-        token_file: target.token_file.clone(),
         ..plan
     }
 }

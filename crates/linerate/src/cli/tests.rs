@@ -65,7 +65,7 @@ fn the_defaults_are_those_of_iperf3() {
 fn the_letters_of_tcp() {
     let line = "linerate tcp h -p 5202 -t 30 -P 4 -R -i 0.5 -w 1M -M 1400 -N -C bbr -O 2 -4 -A 2,3 \
                 -B 10.0.0.1 --bind-dev eth0 --cport 6000 --dscp ef -Z -b 100M/8 -l 64K -T note \
-                --get-server-output --connect-timeout 300ms --token-file /etc/token";
+                --get-server-output --connect-timeout 300ms";
     assert_eq!(
         plan_of(line),
         TestPlan {
@@ -92,7 +92,6 @@ fn the_letters_of_tcp() {
             title: Some("note".to_owned()),
             server_output: true,
             connect_timeout_ms: 300,
-            token_file: Some("/etc/token".into()),
             ..TestPlan::tcp("h")
         }
     );

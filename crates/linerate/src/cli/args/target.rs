@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flags that say how the server is reached.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use crate::cli::values::{self, BindTo};
@@ -29,7 +27,4 @@ pub(in crate::cli) struct TargetFlags {
     /// How long to wait for the server [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = values::timeout)]
     pub(in crate::cli) connect_timeout: Option<u64>,
-    /// File with the token that opens the server's whole agent
-    #[arg(long, value_name = "FILE")]
-    pub(in crate::cli) token_file: Option<PathBuf>,
 }
