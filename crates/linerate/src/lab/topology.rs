@@ -71,6 +71,7 @@ pub(super) fn build(plan: &LabPlan) -> Result<Lab, LabError> {
         Topology::Route => route(plan),
     }?;
     wait_for_links(lab.hosts.iter().chain(&lab.device))?;
+    lab.wire.iter().for_each(Wire::plug_in);
     Ok(lab)
 }
 

@@ -48,7 +48,13 @@ fn carries(ground: &Ground, topology: Topology, wired: bool) -> Outcome {
         datagram_there_and_back(&lab, from, to, 1000)?;
         stream_there_and_back(&lab, to)?;
     }
-    Ok(())
+    let report = lab.close().unwrap_or_default();
+    let own: u64 = report
+        .directions
+        .iter()
+        .map(|direction| direction.own_drops())
+        .sum();
+    ensure(own == 0, || format!("little traffic, yet {report}"))
 }
 
 fn route_takes_a_hop(ground: &Ground) -> Outcome {

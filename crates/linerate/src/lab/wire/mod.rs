@@ -31,6 +31,9 @@ pub use spec::WireSpec;
 #[derive(Debug)]
 pub struct Wire {
     stop: Arc<AtomicBool>,
+    /// The links at both ends are in use. What arrives earlier cannot be delivered: it is
+    /// neither carried nor counted.
+    plugged: Arc<AtomicBool>,
     /// Each ends with its direction's counts.
     relays: Vec<JoinHandle<DirectionReport>>,
     log: Option<Log>,
@@ -59,6 +62,7 @@ impl Wire {
         let log = log.map(|path| Log::create(path, spec)).transpose()?;
         let mut wire = Self {
             stop: Arc::default(),
+            plugged: Arc::default(),
             relays: Vec::new(),
             log,
         };
@@ -82,11 +86,17 @@ impl Wire {
                 frame_bytes_max,
                 log: wire.log.as_ref().map(|log| log.direction(name)),
                 stop: Arc::clone(&wire.stop),
+                plugged: Arc::clone(&wire.plugged),
             };
             wire.relays
                 .push(relay.spawn().map_err(cannot("start the wire"))?);
         }
         Ok(wire)
+    }
+
+    /// From now on frames are carried.
+    pub(super) fn plug_in(&self) {
+        self.plugged.store(true, Ordering::Relaxed);
     }
 
     /// Stops the wire, completes its log, and says what it did.

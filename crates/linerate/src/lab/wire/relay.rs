@@ -27,6 +27,7 @@ pub(super) struct Relay {
     pub frame_bytes_max: usize,
     pub log: Option<DirectionLog>,
     pub stop: Arc<AtomicBool>,
+    pub plugged: Arc<AtomicBool>,
 }
 
 impl Relay {
@@ -53,7 +54,11 @@ impl Relay {
         let now_ns = || began.elapsed().as_nanos() as u64;
         loop {
             let stop = self.stop.load(Ordering::Relaxed);
+            let plugged = self.plugged.load(Ordering::Relaxed);
             let taken = self.from.receive(BATCH, |frame| {
+                if !plugged {
+                    return;
+                }
                 let now = now_ns();
                 let entry = line.carry(frame, now, impairment.admit(now, frame.len()));
                 if let Some(log) = &mut log {
