@@ -35,6 +35,17 @@ impl Reader {
         Ok(rustix::process::kill_process(self.0, Signal::STOP)?)
     }
 
+    /// Passes a signal on, by its number; one that this system does not know is none.
+    ///
+    /// # Errors
+    /// ESRCH when it has gone.
+    pub fn signal(self, number: u8) -> io::Result<()> {
+        match Signal::from_named_raw(i32::from(number)) {
+            Some(signal) => Ok(rustix::process::kill_process(self.0, signal)?),
+            None => Ok(()),
+        }
+    }
+
     /// SIGCONT.
     ///
     /// # Errors

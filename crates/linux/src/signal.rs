@@ -9,8 +9,11 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{self, SIGHUP, SIGINT};
 use signal_hook::low_level;
+
+/// The number of the signal that asks a process to end.
+pub const SIGTERM: u8 = consts::SIGTERM as u8;
 
 /// A clonable view of the requests to stop.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +34,7 @@ impl Interrupt {
     /// Those of sigaction(2).
     pub fn install() -> io::Result<Self> {
         let interrupt = Self::default();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in [SIGINT, consts::SIGTERM, SIGHUP] {
             let state = Arc::clone(&interrupt.state);
             // SAFETY: the handler only changes two atomics, which is async-signal-safe.
             unsafe { low_level::register(signal, move || state.note(signal)) }?;
@@ -84,7 +87,7 @@ mod tests {
             (interrupt.requested(), interrupt.impatient()),
             (Some(SIGHUP as u8), false)
         );
-        low_level::raise(SIGTERM).unwrap();
+        low_level::raise(consts::SIGTERM).unwrap();
         assert_eq!(
             (interrupt.requested(), interrupt.impatient()),
             (Some(SIGHUP as u8), true)

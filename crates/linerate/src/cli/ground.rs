@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -101,6 +102,8 @@ impl Server {
         let mut command = Command::new(std::env::current_exe().map_err(fail)?);
         command.args(["serve", "--quiet"]);
         command.stdin(Stdio::null()).stdout(Stdio::null());
+        // Ctrl-C at a terminal stops the client only: it still asks the server for its count.
+        command.process_group(0);
         let mut server = Self(host.spawn(command).map_err(fail)?);
         server.wait_until_open(host).map_err(fail)?;
         Ok(server)

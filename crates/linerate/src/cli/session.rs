@@ -112,6 +112,11 @@ impl Session {
                 .say(&format!("The server's own report:\n{text}"));
         }
         match outcome.error {
+            // Whatever went wrong after the user's Ctrl-C, he ended it.
+            Some(failure) if self.interrupt.requested().is_some() => Err(Failure {
+                exit: Exit::Interrupted,
+                ..failure
+            }),
             Some(failure) => Err(failure),
             None => self.heed_interrupt().map(|()| ids),
         }

@@ -17,9 +17,9 @@ use crate::error::Failure;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::{random, tcp};
-use linerate_model::output::{Host, Phase, Role};
+use linerate_model::output::{self, Host, Role};
 use linerate_model::sample::Sample;
-use linerate_wire::iperf3::client::{ClientEvent, ClientSession};
+use linerate_wire::iperf3::client::{ClientEvent, ClientSession, Phase};
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::results::Results;
@@ -65,6 +65,7 @@ struct Client<'a> {
     told: HashMap<u32, u64>,
     own: SideAccount,
     start_ns: u64,
+    heard_ns: u64,
     running: bool,
     exchange: bool,
     server_is_done: bool,
@@ -128,6 +129,7 @@ impl<'a> Client<'a> {
             told: HashMap::new(),
             own: SideAccount::default(),
             start_ns: 0,
+            heard_ns: monotonic_ns(),
             running: false,
             exchange: false,
             server_is_done: false,
@@ -448,10 +450,10 @@ impl Client<'_> {
             Vec::new()
         };
         let phase = match (self.load, self.shape.direction) {
-            (false, _) => Phase::Idle,
-            (true, Direction::Up) => Phase::Up,
-            (true, Direction::Down) => Phase::Down,
-            (true, Direction::Both) => Phase::Both,
+            (false, _) => output::Phase::Idle,
+            (true, Direction::Up) => output::Phase::Up,
+            (true, Direction::Down) => output::Phase::Down,
+            (true, Direction::Both) => output::Phase::Both,
         };
         TestOutcome {
             tests,
@@ -497,12 +499,37 @@ impl Client<'_> {
     }
 
     fn pump(&mut self, until_ns: u64) -> Result<Option<ClientEvent>, Ended> {
+        if self.interrupt.impatient() {
+            self.control.session.terminate();
+            let _ = self.control.flush();
+            let what = format!("wait for the count of {}", self.server);
+            return Err(Failure::interrupted(what).into());
+        }
         let until_ns = until_ns.min(monotonic_ns() + STEP_NS);
-        self.control.next(until_ns).map_err(|error| {
+        let event = self.control.next(until_ns).map_err(|error| {
             Failure::measuring(format!("talk to {}", self.server), error)
                 .hint("is the server still running?")
-                .into()
-        })
+        })?;
+        match event {
+            Some(_) => self.heard_ns = monotonic_ns(),
+            None => self.miss_the_server()?,
+        }
+        Ok(event)
+    }
+
+    /// A linerate server tells its counters every second: one that says nothing for long is gone,
+    /// though its kernel may still acknowledge.
+    fn miss_the_server(&self) -> Result<(), Ended> {
+        let silent_ns = monotonic_ns().saturating_sub(self.heard_ns);
+        if self.remote.is_none() || !self.running || silent_ns < SILENCE_NS {
+            return Ok(());
+        }
+        let why = format!("the server kept silent for {} s", silent_ns / 1_000_000_000);
+        Err(
+            Failure::measuring(format!("finish the test with {}", self.server), why)
+                .hint(is_it_gone(self.server))
+                .into(),
+        )
     }
 
     fn note(&mut self, event: ClientEvent) -> Result<(), Ended> {
@@ -573,19 +600,37 @@ impl Client<'_> {
                     server.port()
                 ))
             }
-            ClientEvent::Timeout { phase } => {
-                Failure::measuring(what, format!("the server kept silent while {phase:?}")).hint(
-                    format!("ping {}; is the server, or the link, gone?", server.ip()),
-                )
-            }
+            ClientEvent::Timeout { phase } => Failure::measuring(
+                what,
+                format!("the server kept silent while {}", doing(phase)),
+            )
+            .hint(is_it_gone(server)),
             ClientEvent::Closed { phase } => Failure::measuring(
                 what,
-                format!("the server closed the connection while {phase:?}"),
+                format!("the server closed the connection while {}", doing(phase)),
             )
             .hint("is the server still running? its log says why"),
             other => Failure::measuring(what, format!("unexpected {other:?}")),
         };
         failure.into()
+    }
+}
+
+fn is_it_gone(server: SocketAddr) -> String {
+    format!("ping {}; is the server, or the link, gone?", server.ip())
+}
+
+/// What the client was at, to be read after "while".
+fn doing(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Hello | Phase::Accepting => "it was asked for a test",
+        Phase::Connecting => "the streams were connected",
+        Phase::Running => "the test ran",
+        Phase::Ending => "it was asked for its count",
+        Phase::Reporting | Phase::AwaitingResults | Phase::AwaitingDisplay => {
+            "results were exchanged"
+        }
+        Phase::Displaying | Phase::Closed => "saying goodbye",
     }
 }
 
@@ -643,6 +688,7 @@ fn timeouts(plan: &TestPlan) -> linerate_wire::iperf3::Timeouts {
     let answer_ns = (plan.connect_timeout_ms * 1_000_000).max(1_000_000_000);
     linerate_wire::iperf3::Timeouts {
         answer_ns,
+        results_ns: RESULTS_NS,
         ..linerate_wire::iperf3::Timeouts::default()
     }
 }
@@ -651,6 +697,10 @@ fn timeouts(plan: &TestPlan) -> linerate_wire::iperf3::Timeouts {
 const IPERF3_VERSION: &str = "3.21";
 const DEFAULT_MSS: u32 = 1448;
 const STEP_NS: u64 = 50_000_000;
+/// Longer than a retransmission after a pause of seconds, and than a server's longest drain.
+const SILENCE_NS: u64 = 11_000_000_000;
+/// A stock server's answer to TEST_END, through whatever queue the test has filled.
+const RESULTS_NS: u64 = 15_000_000_000;
 /// Raw counters are read this often during a test.
 const SAMPLE_NS: u64 = 1_000_000_000;
 const SHORT_STEP_NS: u64 = 5_000_000;

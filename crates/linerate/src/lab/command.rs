@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate lab … -- COMMAND`: runs a command in host A of a lab, with a peer in host B.
 
-use std::io::{self, Write};
-use std::os::unix::process::ExitStatusExt;
+use std::io::{self, IsTerminal, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use linerate_linux::proc;
+use linerate_linux::process::Reader;
 use linerate_linux::sandbox::Privilege;
 use linerate_linux::seccomp;
+use linerate_linux::signal::{Interrupt, SIGTERM};
 
 use crate::engine::PORT;
 
@@ -137,6 +139,7 @@ pub fn run(args: &LabArgs, notes: &mut dyn Write) -> Result<u8, LabError> {
     if args.wire_ceiling {
         return state_ceiling(&ground, notes);
     }
+    let interrupt = Interrupt::install().map_err(cannot("catch signals"))?;
     let lab = Lab::open(&ground, &args.plan())?;
     // Notes are a courtesy: a closed stderr does not stop the lab.
     let _unread = writeln!(notes, "lab: {} on {ground}", args.topology);
@@ -150,8 +153,8 @@ pub fn run(args: &LabArgs, notes: &mut dyn Write) -> Result<u8, LabError> {
     let child = a
         .spawn(command)
         .map_err(|why| LabError::measuring(&what, why));
-    let status =
-        child.and_then(|mut child| child.wait().map_err(|why| LabError::measuring(&what, why)));
+    let status = child
+        .and_then(|child| attend(child, &interrupt).map_err(|why| LabError::measuring(&what, why)));
     if let Some(peer) = &mut peer {
         end(peer);
     }
@@ -159,6 +162,28 @@ pub fn run(args: &LabArgs, notes: &mut dyn Write) -> Result<u8, LabError> {
         let _unread = write!(notes, "{report}");
     }
     status.map(exit_code)
+}
+
+/// Waits for COMMAND, which decides what a signal means: it may have to end a test well before the
+/// lab goes. What the terminal sends it gets from there.
+fn attend(mut child: Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
+    let reader = Reader::of(&child);
+    let from_terminal = io::stdin().is_terminal();
+    let mut passed_on = 0;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        let arrived = u8::from(interrupt.requested().is_some()) + u8::from(interrupt.impatient());
+        if let Some(signal) = interrupt.requested().filter(|_| passed_on < arrived) {
+            passed_on += 1;
+            if signal == SIGTERM || !from_terminal {
+                // It may have ended since.
+                let _gone = reader.signal(signal);
+            }
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn state_ceiling(ground: &Ground, notes: &mut dyn Write) -> Result<u8, LabError> {
@@ -177,6 +202,8 @@ fn start_peer(args: &LabArgs, b: &Host) -> Result<Option<Child>, LabError> {
         seccomp::see_old_kernel(&mut command);
     }
     command.stdin(Stdio::null()).stdout(Stdio::null());
+    // Ctrl-C at a terminal is for COMMAND, which may still need its peer to end well.
+    command.process_group(0);
     let mut peer = b.spawn(command).map_err(cannot("start the peer"))?;
     wait_until_it_listens(b, &mut peer, args.peer.is_none().then_some(PORT))?;
     Ok(Some(peer))

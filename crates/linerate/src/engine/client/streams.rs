@@ -217,6 +217,9 @@ impl Client<'_> {
             self.shape.streams_total(),
             self.server
         );
+        if error.kind() == io::ErrorKind::Interrupted {
+            return Failure::interrupted(what);
+        }
         let hint = match error.kind() {
             io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => {
                 "another --cport or --bind"

@@ -190,6 +190,8 @@ impl Server<'_> {
 fn listen(options: &ServeOptions) -> Result<TcpListener, Failure> {
     let tcp_options = tcp::Options {
         bind_device: options.bind_device.clone(),
+        // Inherited by what is accepted: a client that vanished is noticed.
+        dead_peer_timeout: Some(DEAD_PEER),
         ..tcp::Options::default()
     };
     tcp::listen(bind_address(options), options.port, &tcp_options).map_err(|error| {
@@ -263,6 +265,8 @@ fn plain(peer: SocketAddr) -> SocketAddr {
 
 /// The longest wait before the stop sign is looked at again.
 const POLL: Duration = Duration::from_millis(100);
+/// A client that vanished is noticed after this long.
+const DEAD_PEER: Duration = Duration::from_secs(8);
 /// Time for the first 37 bytes.
 const COOKIE_NS: u64 = 5_000_000_000;
 /// Connections that have not sent their cookie yet.
