@@ -167,7 +167,8 @@ impl Pacer {
         let Some(rate) = self.config.bits_per_second else {
             return 0;
         };
-        let rate = u128::from(rate) + u128::from(self.credit_packets()) * self.packet_bits() * WINDOWS_PER_S;
+        let rate = u128::from(rate)
+            + u128::from(self.credit_packets()) * self.packet_bits() * WINDOWS_PER_S;
         saturate((u128::from(packets) * self.packet_bits() * NS_PER_S).div_ceil(rate))
     }
 

@@ -453,6 +453,8 @@ pub enum Phase {
 pub struct Latency {
     /// Beside which load.
     pub phase: Phase,
+    /// `udp-probe` (ours, to a linerate) or `icmp-echo` (to the host of a stock server).
+    pub method: String,
     /// Distribution; `null` when nothing came back.
     pub rtt_ns: Option<Quantiles>,
     /// Probes sent.

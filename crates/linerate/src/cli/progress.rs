@@ -31,7 +31,7 @@ impl Progress {
             }
             (Event::Started, Self::Status) if console.redraws() => console.status(&heading(plan)),
             (Event::Started, Self::Status) => console.say(&heading(plan)),
-            (Event::Started, Self::Lines) | (Event::Samples(_), _) => {}
+            (Event::Started, Self::Lines) | (Event::Samples(_) | Event::Latency { .. }, _) => {}
             (
                 Event::Interval {
                     direction,

@@ -264,6 +264,9 @@ impl Observer for Watcher<'_> {
         if let Event::Samples(samples) = event {
             samples.iter().for_each(|sample| self.store.sample(sample));
         }
+        if let Event::Latency { phase, buckets } = event {
+            self.store.latency(*phase, buckets);
+        }
         if matches!(event, Event::Started) {
             let _ = self.console.event(
                 "start",

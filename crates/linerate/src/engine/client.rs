@@ -145,7 +145,7 @@ impl<'a> Client<'a> {
         if peer == Peer::Stock && !self.load {
             self.control.session.terminate();
             let _ = self.control.flush();
-            return Ok(self.outcome(peer, None, &Probed::default(), None));
+            return self.ping_idle(peer);
         }
         self.connect_streams()?;
         if !self.running {
@@ -394,10 +394,35 @@ impl Client<'_> {
         failure: Option<Failure>,
     ) -> Result<TestOutcome, Ended> {
         let probed = self.prober.take().map(Prober::finish).unwrap_or_default();
+        let (phase, buckets) = (self.phase(), probed.buckets());
+        self.observer.observe(&Event::Latency {
+            phase,
+            buckets: &buckets,
+        });
         if self.own.streams.is_empty() {
             self.give_up();
         }
         Ok(self.outcome(peer, remote.as_ref(), &probed, failure))
+    }
+
+    /// A stock server has nothing that answers probes: its host may answer echo requests.
+    fn ping_idle(mut self, peer: Peer) -> Result<TestOutcome, Ended> {
+        self.start_prober();
+        self.start_ns = monotonic_ns();
+        let end_ns = self.end_ns();
+        while monotonic_ns() < end_ns && self.interrupt.requested().is_none() {
+            linerate_linux::clock::sleep_until_ns(end_ns.min(monotonic_ns() + STEP_NS), 0);
+        }
+        self.close(peer, None, None)
+    }
+
+    fn phase(&self) -> output::Phase {
+        match (self.load, self.shape.direction) {
+            (false, _) => output::Phase::Idle,
+            (true, Direction::Up) => output::Phase::Up,
+            (true, Direction::Down) => output::Phase::Down,
+            (true, Direction::Both) => output::Phase::Both,
+        }
     }
 
     /// The conversation broke: the books are closed as they stand.
@@ -449,15 +474,9 @@ impl Client<'_> {
         } else {
             Vec::new()
         };
-        let phase = match (self.load, self.shape.direction) {
-            (false, _) => output::Phase::Idle,
-            (true, Direction::Up) => output::Phase::Up,
-            (true, Direction::Down) => output::Phase::Down,
-            (true, Direction::Both) => output::Phase::Both,
-        };
         TestOutcome {
             tests,
-            latency: probed.latency(phase).into_iter().collect(),
+            latency: probed.latency(self.phase()).into_iter().collect(),
             hosts,
             partial,
             error: failure,

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 
 use crate::error::Failure;
-use linerate_model::output::{Direction, Host, Interval, Latency, Test};
+use linerate_model::output::{Direction, Host, Interval, Latency, Phase, Test};
 use linerate_model::sample::Sample;
 
 /// Everything that one test measured.
@@ -66,6 +66,13 @@ pub enum Event<'a> {
     },
     /// Raw counters of one host: one sample a source, at both ends of the test and once a second.
     Samples(&'a [Sample]),
+    /// The probe's round-trip times beside one load: upper bound in ns, count.
+    Latency {
+        /// Beside which load.
+        phase: Phase,
+        /// The occupied buckets.
+        buckets: &'a [(u64, u64)],
+    },
     /// Something that `-v` shows: a fallback taken, an option refused.
     Note(&'a str),
 }

@@ -4,6 +4,7 @@
 //! packets (the four time stamps of RFC 5905 §8).
 
 use linerate_linux::clock::{self, Wall};
+use linerate_linux::icmp::Pinger;
 use linerate_linux::udp::{self, Opened};
 use linerate_method::histogram::Histogram;
 use linerate_model::output::{Latency, Phase};
@@ -11,7 +12,7 @@ use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::linerate::hello::{Hello, Kind, Reply as HelloReply};
 use linerate_wire::linerate::probe::{Reply, Request};
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -62,6 +63,8 @@ pub struct Probed {
     pub sent: u64,
     /// Probes answered.
     pub answered: u64,
+    /// By ICMP echo, not by our own probe.
+    pub by_echo: bool,
     /// Server's clock minus ours, from the quickest probe, and half its round trip: the error.
     pub offset_ns: Option<(i64, u64)>,
 }
@@ -87,6 +90,15 @@ impl Prober {
         Ok(Self { stop, thread })
     }
 
+    /// Probes with ICMP echo requests; `None` where this user may not send them.
+    pub fn echo(peer: IpAddr, bind_device: Option<&str>) -> Option<Self> {
+        let pinger = Pinger::open(peer.to_canonical(), bind_device).ok()?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stop);
+        let thread = spawn("probe", move || ping(pinger, &seen)).ok()?;
+        Some(Self { stop, thread })
+    }
+
     /// Stops probing; probes under way have been waited for.
     pub fn finish(self) -> Probed {
         self.stop.store(true, Ordering::Relaxed);
@@ -99,10 +111,23 @@ impl Probed {
     pub fn latency(&self, phase: Phase) -> Option<Latency> {
         (self.sent > 0).then(|| Latency {
             phase,
+            method: if self.by_echo {
+                "icmp-echo"
+            } else {
+                "udp-probe"
+            }
+            .to_owned(),
             rtt_ns: self.rtt.as_ref().and_then(super::quantiles::quantiles),
             sent: self.sent,
             lost: self.sent - self.answered,
         })
+    }
+
+    /// The occupied buckets: upper bound in ns, count.
+    pub fn buckets(&self) -> Vec<(u64, u64)> {
+        self.rtt
+            .as_ref()
+            .map_or_else(Vec::new, super::quantiles::buckets)
     }
 
     fn note(&mut self, reply: &Reply, t4_ns: u64) {
@@ -189,6 +214,55 @@ fn probe(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool) -> Probed {
         );
     }
     found
+}
+
+fn ping(mut pinger: Pinger, stop: &AtomicBool) -> Probed {
+    clock::precise_sleep();
+    let mut found = Probed {
+        rtt: Some(Histogram::new()),
+        by_echo: true,
+        ..Probed::default()
+    };
+    let mut next_ns = clock::monotonic_ns();
+    while !stop.load(Ordering::Relaxed) {
+        if pinger.send(found.sent as u16).is_ok() {
+            found.sent += 1;
+        }
+        next_ns = (next_ns + EVERY_NS).max(clock::monotonic_ns());
+        hear_echoes(&mut pinger, next_ns, &mut found);
+    }
+    if found.answered < found.sent {
+        hear_echoes(
+            &mut pinger,
+            clock::monotonic_ns() + LAST_WAIT_NS,
+            &mut found,
+        );
+    }
+    found
+}
+
+fn hear_echoes(pinger: &mut Pinger, until_ns: u64, found: &mut Probed) {
+    loop {
+        let left_ns = until_ns.saturating_sub(clock::monotonic_ns());
+        match pinger.receive(Duration::from_nanos(left_ns)) {
+            Ok(Some(reply)) => {
+                found.answered += 1;
+                if let Some(rtt) = &mut found.rtt {
+                    rtt.record(reply.rtt_ns);
+                }
+            }
+            Ok(None) | Err(_) if clock::monotonic_ns() >= until_ns => return,
+            // An ICMP error instead of an answer: the probe is lost, the next one is due soon.
+            Ok(None) => {}
+            Err(_) => {
+                clock::sleep_until_ns(until_ns, 0);
+                return;
+            }
+        }
+        if found.answered >= found.sent && left_ns > EVERY_NS {
+            return;
+        }
+    }
 }
 
 fn introduce(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool) -> bool {

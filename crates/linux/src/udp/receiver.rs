@@ -213,7 +213,9 @@ impl Receiver {
 
     fn wait_at_most(&mut self, timeout: Duration) -> io::Result<c_int> {
         if self.timeout != Some(timeout) {
-            socket2::SockRef::from(&self.fd).set_read_timeout(Some(timeout))?;
+            // Less than a microsecond would become 0 in a timeval: wait for ever.
+            let wait = timeout.max(Duration::from_micros(1));
+            socket2::SockRef::from(&self.fd).set_read_timeout(Some(wait))?;
             self.timeout = Some(timeout);
         }
         Ok(0)

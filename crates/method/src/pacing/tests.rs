@@ -227,7 +227,10 @@ fn late_timers_cost_no_rate() {
             }
         }
     }
-    assert!(pacer.lateness(1_000_000_000).unsent_packets <= 3, "{pacer:?}");
+    assert!(
+        pacer.lateness(1_000_000_000).unsent_packets <= 3,
+        "{pacer:?}"
+    );
 }
 
 #[test]

@@ -58,12 +58,18 @@ fn latency(output: &Output) -> Option<Block> {
     ];
     (!rows.is_empty()).then(|| {
         Block::Table(Table {
-            heading: "latency: round trips of the probe, by load".to_owned(),
+            heading: latency_heading(rows),
             keys: 1,
             columns,
             tones: Vec::new(),
         })
     })
+}
+
+fn latency_heading(rows: &[linerate_model::output::Latency]) -> String {
+    let echo = rows.iter().any(|row| row.method == "icmp-echo");
+    let probe = if echo { "ICMP echo" } else { "the probe" };
+    format!("latency: round trips of {probe}, by load")
 }
 
 fn phase(phase: Phase) -> &'static str {

@@ -18,7 +18,7 @@ use std::time::Duration;
 impl Client<'_> {
     /// Connects all streams and puts a worker on each.
     pub(super) fn connect_streams(&mut self) -> Result<(), Ended> {
-        if self.plan.probe && self.remote.is_some() {
+        if self.plan.probe {
             self.start_prober();
         }
         if !self.load {
@@ -31,15 +31,19 @@ impl Client<'_> {
         }
     }
 
-    /// The probe is an extra: without it the test runs all the same.
-    fn start_prober(&mut self) {
+    /// Beside a linerate our own probe, beside a stock server ICMP echo where it is permitted. An
+    /// extra: without it the test runs all the same.
+    pub(super) fn start_prober(&mut self) {
         let options = udp::Options {
             tos: self.shape.tos,
             bind_device: self.plan.bind_device.clone(),
             ..udp::Options::default()
         };
         let local = self.plan.bind_address.map(|address| (address, 0).into());
-        self.prober = Prober::start(self.server, &self.cookie, &options, local).ok();
+        self.prober = match self.remote {
+            Some(_) => Prober::start(self.server, &self.cookie, &options, local).ok(),
+            None => Prober::echo(self.server.ip(), self.plan.bind_device.as_deref()),
+        };
     }
 
     fn connect_tcp(&mut self) -> Result<(), Ended> {

@@ -325,18 +325,21 @@ pub(super) fn check() -> Output {
         latency: vec![
             Latency {
                 phase: Phase::Idle,
+                method: "udp-probe".to_owned(),
                 rtt_ns: Some(quantiles(98_400)),
                 sent: 100,
                 lost: 0,
             },
             Latency {
                 phase: Phase::Up,
+                method: "udp-probe".to_owned(),
                 rtt_ns: Some(quantiles(2_984_000)),
                 sent: 500,
                 lost: 3,
             },
             Latency {
                 phase: Phase::Down,
+                method: "udp-probe".to_owned(),
                 rtt_ns: None,
                 sent: 500,
                 lost: 500,
