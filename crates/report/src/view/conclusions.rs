@@ -134,13 +134,16 @@ fn invalid(output: &Output) -> Vec<Line> {
     tests.map(line).collect()
 }
 
-/// Each distinct warning once, with the tests that it is of.
+/// Each kind of warning once, in the words of its first test, with the tests that it is of.
 fn warnings(output: &Output) -> Vec<Line> {
     let mut distinct: Vec<(&Warning, Vec<String>)> = Vec::new();
     for test in relevant(output) {
         let title = format!("{} {}", name(test), way(test.direction));
         for warning in &test.warnings {
-            match distinct.iter_mut().find(|(known, _)| *known == warning) {
+            match distinct
+                .iter_mut()
+                .find(|(known, _)| known.id == warning.id)
+            {
                 Some((_, tests)) => tests.push(title.clone()),
                 None => distinct.push((warning, vec![title.clone()])),
             }

@@ -103,15 +103,29 @@ fn one_machine(output: &Output) -> Option<Line> {
     same.then(|| Line::new(2, "both ends are one machine and share its processors"))
 }
 
-/// Each distinct way in which bytes were moved, in order of appearance.
+/// Each distinct way in which bytes were moved, in order of appearance; tests that differ only in
+/// their declared burst share a line with its range.
 fn modes(output: &Output) -> Vec<String> {
-    let mut modes = Vec::new();
-    for mode in output.tests.iter().map(mode) {
-        if !modes.contains(&mode) {
-            modes.push(mode);
+    let mut modes: Vec<(String, Vec<u32>)> = Vec::new();
+    for test in &output.tests {
+        let words = mode(test);
+        match modes.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, bursts)) => bursts.extend(test.mode.burst),
+            None => modes.push((words, test.mode.burst.into_iter().collect())),
         }
     }
     modes
+        .into_iter()
+        .map(|(words, bursts)| words + &burst_range(&bursts))
+        .collect()
+}
+
+fn burst_range(bursts: &[u32]) -> String {
+    match (bursts.iter().min(), bursts.iter().max()) {
+        (Some(least), Some(most)) if least == most => format!(", burst {least}"),
+        (Some(least), Some(most)) => format!(", burst {least} to {most}"),
+        _ => String::new(),
+    }
 }
 
 fn mode(test: &Test) -> String {
@@ -132,7 +146,6 @@ fn mode(test: &Test) -> String {
             test.mode.tx.clone().unwrap_or_else(unknown),
             test.mode.rx.clone().unwrap_or_else(unknown)
         )),
-        test.mode.burst.map(|burst| format!("burst {burst}")),
         test.receive_buffer_bytes.map(buffer),
         test.congestion.clone(),
         test.mss_bytes.map(|mss| format!("MSS {mss}")),
