@@ -1,2 +1,45 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-fn main() {}
+//! The project's own tasks: `cargo xtask TASK`. A program apart: it knows the linerate it
+//! builds only by its command line and its `--json`.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what a task has to say it says on the terminal"
+)]
+
+mod bench;
+mod build;
+mod dist;
+mod ports;
+mod process;
+mod tally;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+/// What a task ends with: whether what it found is good.
+type Outcome = Result<bool, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = match words.split_first() {
+        Some((&"dist", rest)) => dist::run(rest),
+        Some((&"bench", rest)) => bench::run(rest),
+        _ => Err(USAGE.into()),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+const USAGE: &str = "\
+usage: cargo xtask dist [--check] [TARGET...]   static binaries, their size against the budget
+                                                --check: run them, under qemu-user where foreign
+       cargo xtask bench [OPTION...] [ROW...]   us and the peers in turn (see bench/README.md)";

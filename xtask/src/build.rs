@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Builds the program for a target and says where the binary is.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// One binary.
+#[derive(Debug, Clone)]
+pub(crate) struct Binary {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// Its size.
+    pub(crate) bytes: u64,
+    /// How long the build took.
+    pub(crate) took: Duration,
+}
+
+/// Which build.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recipe<'a> {
+    /// cargo's subcommand: `build`, or another that takes the same options.
+    pub(crate) subcommand: &'a str,
+    /// Target triple.
+    pub(crate) triple: &'a str,
+    /// cargo profile.
+    pub(crate) profile: &'a str,
+    /// More options.
+    pub(crate) options: &'a [&'a str],
+    /// Environment.
+    pub(crate) environment: &'a [(String, String)],
+}
+
+/// Builds package `linerate`.
+///
+/// # Errors
+/// The last of what cargo complained about.
+pub(crate) fn build(recipe: Recipe<'_>) -> Result<Binary, String> {
+    let start = Instant::now();
+    let output = Command::new(cargo())
+        .args([recipe.subcommand, "--quiet", "--package", "linerate"])
+        .args(["--profile", recipe.profile, "--target", recipe.triple])
+        .arg("--message-format=json-render-diagnostics")
+        .args(recipe.options)
+        .envs(recipe.environment.iter().cloned())
+        .output()
+        .map_err(|why| format!("start cargo: {why}"))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        let error = text.lines().find(|line| line.starts_with("error"));
+        return Err(error.unwrap_or(crate::process::last_line(&text)).to_owned());
+    }
+    let path =
+        executable(&String::from_utf8_lossy(&output.stdout)).ok_or("cargo named no executable")?;
+    let bytes = std::fs::metadata(&path)
+        .map_err(|why| format!("{}: {why}", path.display()))?
+        .len();
+    let took = start.elapsed();
+    Ok(Binary { path, bytes, took })
+}
+
+/// The `executable` of the artifact messages.
+fn executable(messages: &str) -> Option<PathBuf> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter(|message| message["target"]["name"] == "linerate")
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+}
+
+/// Whether the standard library of `triple` is installed.
+pub(crate) fn has_std(triple: &str) -> bool {
+    let output = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", triple])
+        .output();
+    output.is_ok_and(|output| {
+        let directory = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        output.status.success()
+            && Path::new(&directory)
+                .join(".")
+                .read_dir()
+                .is_ok_and(|mut d| d.next().is_some())
+    })
+}
+
+/// Whether `program` is in `PATH`.
+pub(crate) fn has_program(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|directory| directory.join(program).is_file())
+}
+
+/// The cargo that runs this task.
+fn cargo() -> std::ffi::OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// Whether the source of the standard library is installed.
+pub(crate) fn has_std_source() -> bool {
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output();
+    output.is_ok_and(|output| {
+        let sysroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        Path::new(&sysroot)
+            .join("lib/rustlib/src/rust/library")
+            .is_dir()
+    })
+}

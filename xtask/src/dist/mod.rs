@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask dist`: the static binaries that are given away, and proof that they run.
+
+mod check;
+mod target;
+
+use std::path::PathBuf;
+
+use crate::Outcome;
+use crate::tally::Tally;
+use target::{TARGETS, Target};
+
+/// No binary may be larger: it must fit the flash of a small board.
+pub(crate) const BUDGET_BYTES: u64 = 6 << 20;
+
+/// `dist [--check] [TARGET...]`.
+pub(crate) fn run(words: &[&str]) -> Outcome {
+    let check = words.contains(&"--check");
+    let named: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| *word != "--check")
+        .collect();
+    if let Some(unknown) = named
+        .iter()
+        .find(|name| TARGETS.iter().all(|t| t.triple != **name))
+    {
+        let known: Vec<&str> = TARGETS.iter().map(|target| target.triple).collect();
+        return Err(format!("dist: no target {unknown} (there are {})", known.join(", ")).into());
+    }
+    let wanted = |target: &&Target| match named.as_slice() {
+        [] => target.checked || !check,
+        named => named.contains(&target.triple),
+    };
+    let mut tally = Tally::default();
+    let built: Vec<Build> = TARGETS
+        .iter()
+        .filter(wanted)
+        .filter_map(|t| build(t, check, &mut tally))
+        .collect();
+    if check {
+        check::run(&built, &mut tally);
+    }
+    Ok(tally.close())
+}
+
+/// One target with its binary.
+#[derive(Debug)]
+pub(crate) struct Build {
+    target: &'static Target,
+    path: PathBuf,
+}
+
+fn build(target: &'static Target, check: bool, tally: &mut Tally) -> Option<Build> {
+    let what = format!("build of {}", target.triple);
+    if let Some(why) = target.missing() {
+        tally.skip(&what, why);
+        return None;
+    }
+    // What is given away has every optimisation; to be run once, a foreign one needs less.
+    let profile = if check && !target.is_native() {
+        "dist-check"
+    } else {
+        "dist"
+    };
+    let built = target.build(profile);
+    tally.check(
+        &what,
+        built.clone().and_then(|binary| {
+            let mib = binary.bytes as f64 / f64::from(1 << 20);
+            let line = format!(
+                "{mib:.2} MiB in profile {profile} ({:.0} s): {}",
+                binary.took.as_secs_f64(),
+                binary.path.display()
+            );
+            if binary.bytes > BUDGET_BYTES {
+                Err(format!("over 6 MiB: {line}"))
+            } else {
+                Ok(line)
+            }
+        }),
+    );
+    let path = built.ok()?.path;
+    Some(Build { target, path })
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is built for which machines, and what each build needs.
+
+use crate::build::{self, Binary, Recipe};
+
+/// One machine that is built for.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// Target triple.
+    pub(crate) triple: &'static str,
+    /// How its program is run here: by the machine itself, or by these emulators (the first
+    /// that is installed).
+    pub(crate) emulators: &'static [&'static str],
+    /// Among those of `dist --check`.
+    pub(crate) checked: bool,
+    linker: Linker,
+}
+
+/// Who links.
+#[derive(Debug, PartialEq, Eq)]
+enum Linker {
+    /// The machine's own C compiler.
+    Native,
+    /// rustc's lld: needs no cross compiler, as musl's start files come with the target.
+    RustLld,
+    /// A cross gcc of the distribution, with its static glibc.
+    Gcc(&'static str),
+    /// cargo-zigbuild, with a standard library built from rust-src.
+    Zig,
+}
+
+pub(crate) const TARGETS: &[Target] = &[
+    Target {
+        triple: "x86_64-unknown-linux-musl",
+        emulators: &["qemu-x86_64-static", "qemu-x86_64"],
+        checked: true,
+        linker: if cfg!(target_arch = "x86_64") {
+            Linker::Native
+        } else {
+            Linker::RustLld
+        },
+    },
+    Target {
+        triple: "aarch64-unknown-linux-musl",
+        emulators: &["qemu-aarch64-static", "qemu-aarch64"],
+        checked: true,
+        linker: Linker::RustLld,
+    },
+    Target {
+        triple: "armv7-unknown-linux-gnueabihf",
+        emulators: &["qemu-arm-static", "qemu-arm"],
+        checked: true,
+        linker: Linker::Gcc("arm-linux-gnueabihf-gcc"),
+    },
+    Target {
+        triple: "riscv64gc-unknown-linux-gnu",
+        emulators: &["qemu-riscv64-static", "qemu-riscv64"],
+        checked: false,
+        linker: Linker::Gcc("riscv64-linux-gnu-gcc"),
+    },
+    Target {
+        triple: "mipsel-unknown-linux-musl",
+        emulators: &["qemu-mipsel-static", "qemu-mipsel"],
+        checked: false,
+        linker: Linker::Zig,
+    },
+];
+
+impl Target {
+    /// What this machine lacks to build it.
+    pub(crate) fn missing(&self) -> Option<String> {
+        if let Linker::Gcc(gcc) = self.linker
+            && !build::has_program(gcc)
+        {
+            return Some(format!("{gcc} is not installed"));
+        }
+        if self.linker == Linker::Zig {
+            return self.missing_for_zig();
+        }
+        let advice = format!("no standard library (rustup target add {})", self.triple);
+        (!build::has_std(self.triple)).then_some(advice)
+    }
+
+    fn missing_for_zig(&self) -> Option<String> {
+        if !build::has_program("cargo-zigbuild") {
+            return Some("cargo-zigbuild is not installed (with ziglang 0.15.2 it can)".into());
+        }
+        (!build::has_std_source()).then(|| "no rust-src (rustup component add rust-src)".into())
+    }
+
+    /// Builds it.
+    ///
+    /// # Errors
+    /// What cargo complained about.
+    pub(crate) fn build(&self, profile: &str) -> Result<Binary, String> {
+        let zig = self.linker == Linker::Zig;
+        let options: &[&str] = if zig {
+            &["-Zbuild-std=std,panic_abort"]
+        } else {
+            &[]
+        };
+        build::build(Recipe {
+            subcommand: if zig { "zigbuild" } else { "build" },
+            triple: self.triple,
+            profile,
+            options,
+            environment: &self.environment(),
+        })
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        let upper = self.triple.replace('-', "_").to_uppercase();
+        let linker = |linker: &str| (format!("CARGO_TARGET_{upper}_LINKER"), linker.to_owned());
+        let flags = |flags: &str| (format!("CARGO_TARGET_{upper}_RUSTFLAGS"), flags.to_owned());
+        match self.linker {
+            Linker::Native => Vec::new(),
+            Linker::RustLld => vec![linker("rust-lld")],
+            Linker::Gcc(gcc) => vec![linker(gcc), flags("-Ctarget-feature=+crt-static")],
+            Linker::Zig => vec![
+                // The options of a nightly, for -Zbuild-std only.
+                ("RUSTC_BOOTSTRAP".into(), "1".into()),
+                flags("-Ctarget-feature=+crt-static -Clink-self-contained=no"),
+            ],
+        }
+    }
+
+    /// Whether this machine runs it without an emulator.
+    pub(crate) fn is_native(&self) -> bool {
+        self.triple.starts_with(std::env::consts::ARCH)
+    }
+}
