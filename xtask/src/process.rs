@@ -58,7 +58,7 @@ pub(crate) fn end_of(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
 }
 
 /// Reads to the end, so that the child never waits for a full pipe.
-fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+pub(crate) fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         // What was read before an error is still worth showing.

@@ -18,6 +18,8 @@ use crate::process::{self, Finished, Server};
 pub(crate) struct Metered {
     /// Of the client.
     pub(crate) finished: Finished,
+    /// What the server printed.
+    pub(crate) server_output: String,
     /// Processor seconds of the client.
     pub(crate) client_cpu_s: f64,
     /// Processor seconds of the server.
@@ -52,10 +54,12 @@ pub(crate) fn run(ground: &Ground, pair: &Pair, limit: Duration) -> Result<Meter
     let machine_cpu_s = machine_busy_s() - machine;
     let between = children_cpu_s();
     let server_resident_bytes = resident_peak_bytes(&server);
+    let output = process::drain(server.stdout.take());
     drop(end(&mut server));
     drop(server);
     Ok(Metered {
         finished,
+        server_output: output.join().unwrap_or_default(),
         client_cpu_s: between - before,
         server_cpu_s: children_cpu_s() - between,
         machine_cpu_s,
@@ -65,7 +69,8 @@ pub(crate) fn run(ground: &Ground, pair: &Pair, limit: Duration) -> Result<Meter
 
 fn start_server(ground: &Ground, pair: &Pair) -> Result<Server, String> {
     let mut command = command(ground, Side::Server, &pair.server)?;
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Peers print a few lines a test: no pipe fills up before it is read at the end.
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut server = Server(command.spawn().map_err(|why| format!("start {}: {why}", pair.server[0]))?);
     ports::wait_for_listener(&mut server, ground.pid(Side::Server), pair.port)?;
     Ok(server)
