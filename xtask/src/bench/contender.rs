@@ -20,7 +20,7 @@ pub(crate) struct Contender {
     /// The program.
     pub(crate) program: Program,
     /// Options beside those that the load asks for.
-    pub(crate) options: &'static [&'static str],
+    pub(crate) options: Vec<String>,
 }
 
 /// A program that measures.
@@ -56,15 +56,22 @@ impl Program {
     }
 
     /// With these options.
-    pub(crate) fn with(&self, options: &'static [&'static str]) -> Contender {
-        Contender { program: self.clone(), options }
+    pub(crate) fn with(&self, options: &[&str]) -> Contender {
+        Contender {
+            program: self.clone(),
+            options: words(options),
+        }
     }
 }
 
 impl Contender {
     /// As it stands in a table.
     pub(crate) fn label(&self) -> String {
-        [self.program.name()].iter().chain(self.options).copied().collect::<Vec<_>>().join(" ")
+        let options = self.options.iter().map(String::as_str);
+        let words: Vec<&str> = std::iter::once(self.program.name())
+            .chain(options)
+            .collect();
+        words.join(" ")
     }
 
     /// Ours?
@@ -80,16 +87,18 @@ impl Contender {
         let pair = self.pair(load);
         let limit = Duration::from_secs(u64::from(load.seconds) + 20);
         let metered = meter::run(ground, &pair, limit)?;
-        let account = self.read(load, &metered).ok_or_else(|| self.complaint(&metered))?;
+        let account = self
+            .read(load, &metered)
+            .ok_or_else(|| self.complaint(&metered))?;
         Ok(Measured { account, metered })
     }
 
     fn pair(&self, load: &Load) -> Pair {
         match &self.program {
-            Program::Linerate(path) => linerate::pair(path, self.options, load),
-            Program::Iperf3 => iperf3::pair(self.options, load),
-            Program::Iperf2 => iperf2::pair(self.options, load),
-            Program::Nuttcp => nuttcp::pair(self.options, load),
+            Program::Linerate(path) => linerate::pair(path, &self.options, load),
+            Program::Iperf3 => iperf3::pair(&self.options, load),
+            Program::Iperf2 => iperf2::pair(&self.options, load),
+            Program::Nuttcp => nuttcp::pair(&self.options, load),
         }
     }
 
@@ -108,7 +117,11 @@ impl Contender {
             _ => &metered.finished.stderr,
         };
         let line = crate::process::last_line(text);
-        format!("{} ended with {}: {line}", self.label(), metered.finished.status)
+        format!(
+            "{} ended with {}: {line}",
+            self.label(),
+            metered.finished.status
+        )
     }
 }
 
@@ -127,7 +140,15 @@ pub(crate) fn version(program: &Program) -> Option<String> {
     let output = std::process::Command::new(name).arg(option).output().ok()?;
     // iperf says it on stderr.
     let text = [output.stdout, output.stderr].concat();
-    String::from_utf8_lossy(&text).lines().next().map(str::to_owned)
+    String::from_utf8_lossy(&text)
+        .lines()
+        .next()
+        .map(str::to_owned)
+}
+
+/// Our own document of a valid test; the peers tell nothing like it.
+pub(crate) fn detail(metered: &Metered) -> Option<serde_json::Value> {
+    linerate::test(metered)
 }
 
 /// Where every server is reached.

@@ -8,6 +8,7 @@
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::build::has_program;
@@ -45,10 +46,20 @@ impl Ground {
                 return Err(format!("{program} is not installed (util-linux, iproute2)"));
             }
         }
-        let ground = Self { client: holder()?, server: holder()? };
-        let [a, b] = [ground.pid(Side::Client), ground.pid(Side::Server)].map(|pid| pid.to_string());
-        ip(&["link", "add", "bench0", "netns", &a, "type", "veth", "peer", "name", "bench0", "netns", &b])?;
-        for (side, address) in [(Side::Client, CLIENT_ADDRESS), (Side::Server, SERVER_ADDRESS)] {
+        let ground = Self {
+            client: holder()?,
+            server: holder()?,
+        };
+        let [a, b] =
+            [ground.pid(Side::Client), ground.pid(Side::Server)].map(|pid| pid.to_string());
+        ip(&[
+            "link", "add", "bench0", "netns", &a, "type", "veth", "peer", "name", "bench0",
+            "netns", &b,
+        ])?;
+        for (side, address) in [
+            (Side::Client, CLIENT_ADDRESS),
+            (Side::Server, SERVER_ADDRESS),
+        ] {
             for words in [
                 &["addr", "add", &format!("{address}/24"), "dev", "bench0"][..],
                 &["link", "set", "lo", "up"],
@@ -63,7 +74,9 @@ impl Ground {
     /// `program` on one of the hosts.
     pub(crate) fn command(&self, side: Side, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/proc/{}/ns/net", self.pid(side))).arg(program);
+        command
+            .arg(format!("--net=/proc/{}/ns/net", self.pid(side)))
+            .arg(program);
         command
     }
 
@@ -76,20 +89,24 @@ impl Ground {
     }
 }
 
-/// Without root: this program again, as root of a user namespace of its own. Returns only if
-/// that is not needed, or fails.
+/// Without root: this program again, as root of a user namespace of its own, with the binary
+/// that was built. Returns only if that is not needed, or fails.
 ///
 /// # Errors
 /// It fails.
-pub(crate) fn become_root() -> Result<(), String> {
+pub(crate) fn become_root(binary: &Path) -> Result<(), String> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let uid = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-    let is_root = uid.and_then(|uids| uids.split_whitespace().nth(1)) == Some("0");
-    if is_root {
+    let uids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    if uids.and_then(|uids| uids.split_whitespace().nth(1)) == Some("0") {
         return Ok(());
     }
     let this = std::env::current_exe().map_err(|why| format!("find this program: {why}"))?;
-    let why = Command::new("unshare").args(["--user", "--map-root-user"]).arg(this).args(std::env::args_os().skip(1)).exec();
+    let mut unshare = Command::new("unshare");
+    unshare
+        .args(["--user", "--map-root-user"])
+        .arg(this)
+        .args(std::env::args_os().skip(1));
+    let why = unshare.arg("--binary").arg(binary).exec();
     Err(format!("start unshare: {why}"))
 }
 
@@ -101,7 +118,8 @@ fn holder() -> Result<Server, String> {
     let mut child = Server(child.map_err(|why| format!("start unshare: {why}"))?);
     let mut word = [0; 6];
     let pipe = child.stdout.as_mut().ok_or("no pipe")?;
-    pipe.read_exact(&mut word).map_err(|_ended| "unshare --net: not permitted here".to_owned())?;
+    pipe.read_exact(&mut word)
+        .map_err(|_ended| "unshare --net: not permitted here".to_owned())?;
     Ok(child)
 }
 
@@ -110,10 +128,19 @@ fn ip(words: &[&str]) -> Result<(), String> {
 }
 
 fn succeed(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|why| format!("start {}: {why}", command.get_program().display()))?;
+    let output = command
+        .output()
+        .map_err(|why| format!("start {}: {why}", command.get_program().display()))?;
     if output.status.success() {
         return Ok(());
     }
-    let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
-    Err(format!("{}: {}", words.join(" "), process::last_line(&String::from_utf8_lossy(&output.stderr))))
+    let words: Vec<_> = command
+        .get_args()
+        .map(|word| word.to_string_lossy())
+        .collect();
+    Err(format!(
+        "{}: {}",
+        words.join(" "),
+        process::last_line(&String::from_utf8_lossy(&output.stderr))
+    ))
 }

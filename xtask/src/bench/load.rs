@@ -10,8 +10,6 @@ pub(crate) struct Load {
     pub(crate) kind: Kind,
     /// Length of the test, seconds.
     pub(crate) seconds: u32,
-    /// The server sends.
-    pub(crate) reverse: bool,
 }
 
 /// Which transport.
@@ -56,7 +54,7 @@ impl Account {
         }
     }
 
-    /// Rate of the datagrams that were sent, payload bits a second.
+    /// Rate at which the datagrams were sent, payload bits a second.
     pub(crate) fn offered_bits_per_second(&self, payload_bytes: u32) -> f64 {
         self.sent_packets as f64 * f64::from(payload_bytes) * 8.0 / self.seconds
     }
@@ -72,21 +70,27 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Processor seconds for 10⁹ payload bytes delivered: of sender, receiver, whole machine.
-    pub(crate) fn cpu_s_per_gb(&self, reverse: bool) -> [f64; 3] {
+    /// Processor seconds for 10⁹ payload bytes delivered: of client, server, whole machine.
+    pub(crate) fn cpu_s_per_gb(&self) -> [f64; 3] {
         let bytes = self.account.delivered_bits_per_second * self.account.seconds / 8.0;
-        self.cpu_s(reverse).map(|cpu_s| cpu_s / (bytes / 1e9))
+        self.cpu_s().map(|cpu_s| cpu_s / (bytes / 1e9))
     }
 
     /// The same for 10⁶ datagrams delivered.
-    pub(crate) fn cpu_s_per_million(&self, reverse: bool) -> [f64; 3] {
-        let delivered = self.account.sent_packets.saturating_sub(self.account.lost_packets);
-        self.cpu_s(reverse).map(|cpu_s| cpu_s / (delivered as f64 / 1e6))
+    pub(crate) fn cpu_s_per_million(&self) -> [f64; 3] {
+        let delivered = self
+            .account
+            .sent_packets
+            .saturating_sub(self.account.lost_packets);
+        self.cpu_s().map(|cpu_s| cpu_s / (delivered as f64 / 1e6))
     }
 
-    fn cpu_s(&self, reverse: bool) -> [f64; 3] {
-        let Metered { client_cpu_s: client, server_cpu_s: server, machine_cpu_s, .. } = self.metered;
-        let [sender, receiver] = if reverse { [server, client] } else { [client, server] };
-        [sender, receiver, machine_cpu_s]
+    fn cpu_s(&self) -> [f64; 3] {
+        let metered = &self.metered;
+        [
+            metered.client_cpu_s,
+            metered.server_cpu_s,
+            metered.machine_cpu_s,
+        ]
     }
 }

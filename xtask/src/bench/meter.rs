@@ -55,7 +55,7 @@ pub(crate) fn run(ground: &Ground, pair: &Pair, limit: Duration) -> Result<Meter
     let between = children_cpu_s();
     let server_resident_bytes = resident_peak_bytes(&server);
     let output = process::drain(server.stdout.take());
-    drop(end(&mut server));
+    let _status = end(&mut server);
     drop(server);
     Ok(Metered {
         finished,
@@ -70,8 +70,15 @@ pub(crate) fn run(ground: &Ground, pair: &Pair, limit: Duration) -> Result<Meter
 fn start_server(ground: &Ground, pair: &Pair) -> Result<Server, String> {
     let mut command = command(ground, Side::Server, &pair.server)?;
     // Peers print a few lines a test: no pipe fills up before it is read at the end.
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut server = Server(command.spawn().map_err(|why| format!("start {}: {why}", pair.server[0]))?);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut server = Server(
+        command
+            .spawn()
+            .map_err(|why| format!("start {}: {why}", pair.server[0]))?,
+    );
     ports::wait_for_listener(&mut server, ground.pid(Side::Server), pair.port)?;
     Ok(server)
 }
@@ -87,7 +94,10 @@ fn command(ground: &Ground, side: Side, words: &[String]) -> Result<Command, Str
 fn end(server: &mut Child) -> Option<std::process::ExitStatus> {
     let pid = server.id().to_string();
     // It may have ended by itself.
-    let _gone = Command::new("kill").args(["-INT", &pid]).stderr(Stdio::null()).status();
+    let _gone = Command::new("kill")
+        .args(["-INT", &pid])
+        .stderr(Stdio::null())
+        .status();
     process::end_of(server, Duration::from_secs(1))
 }
 
@@ -95,26 +105,40 @@ fn end(server: &mut Child) -> Option<std::process::ExitStatus> {
 fn children_cpu_s() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name stands in parentheses and may hold spaces; then follow state (3), … 16, 17.
-    let fields = stat.rsplit(") ").next().unwrap_or_default().split_whitespace();
+    let fields = stat
+        .rsplit(") ")
+        .next()
+        .unwrap_or_default()
+        .split_whitespace();
     ticks(fields.skip(13).take(2))
 }
 
 /// user, nice, system, irq, softirq and steal of all processors.
 fn machine_busy_s() -> f64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.lines().next().unwrap_or_default().split_whitespace().collect();
+    let fields: Vec<&str> = stat
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
     let busy = [1, 2, 3, 6, 7, 8];
     ticks(busy.iter().filter_map(|&field| fields.get(field).copied()))
 }
 
 /// `USER_HZ` is 100 on every architecture that is built for.
 fn ticks<'a>(fields: impl Iterator<Item = &'a str>) -> f64 {
-    fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
+    fields
+        .filter_map(|field| field.parse::<f64>().ok())
+        .sum::<f64>()
+        / 100.0
 }
 
 fn resident_peak_bytes(process: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", process.id())).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib * 1024)
 }

@@ -1,4 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask bench`: linerate and its peers in turn over one veth, as ratios. Never a test:
+//! a machine has good and bad minutes, so all that counts is who did better in the same ones.
+
+mod contender;
+mod footprint;
+mod ground;
+mod load;
+mod meter;
+mod options;
+mod row;
+mod series;
+mod table;
+mod trial;
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
 use crate::Outcome;
-pub(crate) fn run(_: &[&str]) -> Outcome {
+use crate::build;
+use contender::{Contender, Program};
+use ground::Ground;
+use options::Options;
+use row::{Method, Row};
+use table::{Entry, Results};
+
+/// `bench [OPTION...] [ROW...]`.
+pub(crate) fn run(words: &[&str]) -> Outcome {
+    let options = Options::parse(words)?;
+    // Built before the user namespace is entered, and handed on: see `become_root`.
+    let ours = Program::Linerate(binary(&options)?);
+    ground::become_root(&ours_path(&ours))?;
+    let peers = present(&ours);
+    let rows: Vec<Row> = row::all(&ours)
+        .into_iter()
+        .filter(|row| options.wants(row.name))
+        .collect();
+    if rows.is_empty() && !options.wants("footprint") {
+        let names: Vec<&str> = row::all(&ours).iter().map(|row| row.name).collect();
+        return Err(format!(
+            "bench: no such row (there are {}, footprint)",
+            names.join(", ")
+        )
+        .into());
+    }
+    let ground = Ground::open()?;
+    let mut documents = Vec::new();
+    for row in &rows {
+        let results = measure(&ground, row, &options, &peers);
+        table::print(row, &results);
+        documents.push(table::document(row, &results));
+    }
+    if options.wants("footprint") {
+        documents.push(footprint::run(
+            &ground,
+            &ours,
+            &peers,
+            options.seconds.unwrap_or(3),
+        ));
+    }
+    store(&ours, &peers, documents)
+}
+
+/// The binary that is given away, where it can be built.
+fn binary(options: &Options) -> Result<PathBuf, String> {
+    if let Some(path) = &options.binary {
+        return path
+            .canonicalize()
+            .map_err(|why| format!("{}: {why}", path.display()));
+    }
+    let arch = std::env::consts::ARCH;
+    let musl = format!("{arch}-unknown-linux-musl");
+    let gnu = format!("{arch}-unknown-linux-gnu");
+    let triple = if build::has_std(&musl) { musl } else { gnu };
+    eprintln!("building linerate for {triple} in profile dist");
+    let recipe = build::Recipe {
+        subcommand: "build",
+        triple: &triple,
+        profile: "dist",
+        options: &[],
+        environment: &[],
+    };
+    Ok(build::build(recipe)?.path)
+}
+
+fn ours_path(ours: &Program) -> PathBuf {
+    match ours {
+        Program::Linerate(path) => path.clone(),
+        _ => PathBuf::new(),
+    }
+}
+
+/// The peers that are installed; the others are named.
+fn present(ours: &Program) -> Vec<Program> {
+    let state = |program: &Program| {
+        let version = contender::version(program).unwrap_or_default();
+        match program.is_present() {
+            true => println!("{}: {version}", program.name()),
+            false => println!("{}: absent", program.name()),
+        }
+    };
+    let peers = [Program::Iperf3, Program::Iperf2, Program::Nuttcp];
+    std::iter::once(ours).chain(&peers).for_each(state);
+    println!("net.core.rmem_max: {}", sysctl("net/core/rmem_max"));
+    peers.into_iter().filter(Program::is_present).collect()
+}
+
+fn sysctl(name: &str) -> String {
+    let text = std::fs::read_to_string(format!("/proc/sys/{name}"));
+    text.map_or("unknown".to_owned(), |text| text.trim().to_owned())
+}
+
+/// All rounds of one row; every other round backwards, so that nobody always goes first.
+fn measure(ground: &Ground, row: &Row, options: &Options, peers: &[Program]) -> Results {
+    let wanted = |contender: &&Contender| {
+        let label = contender.label();
+        let present = contender.is_ours() || peers.contains(&contender.program);
+        present
+            && options
+                .only
+                .as_ref()
+                .is_none_or(|only| label.starts_with(only.as_str()))
+    };
+    let contenders: Vec<&Contender> = row.contenders.iter().filter(wanted).collect();
+    let new_entry = |contender: &&Contender| Entry {
+        label: contender.label(),
+        ours: contender.is_ours(),
+        rounds: Vec::new(),
+    };
+    let mut entries: Vec<Entry> = contenders.iter().map(new_entry).collect();
+    let seconds = options.seconds.unwrap_or(default_seconds(row.method));
+    for round in 0..options.rounds {
+        let mut order: Vec<usize> = (0..contenders.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for place in order {
+            eprintln!("{} round {}: {}", row.name, round + 1, entries[place].label);
+            entries[place]
+                .rounds
+                .push(trial::run(ground, contenders[place], row.method, seconds));
+        }
+    }
+    Results { entries }
+}
+
+fn default_seconds(method: Method) -> u32 {
+    match method {
+        Method::Rate(_) => 3,
+        Method::Knee { .. } => 1,
+        Method::Paced { .. } => 10,
+    }
+}
+
+/// Keeps the values for later, by the time of the run.
+fn store(ours: &Program, peers: &[Program], rows: Vec<Value>) -> Outcome {
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)?
+        .as_secs();
+    let version =
+        |program: &Program| json!({"name": program.name(), "version": contender::version(program)});
+    let programs: Vec<Value> = std::iter::once(ours).chain(peers).map(version).collect();
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let document = json!({
+        "unix_s": now, "kernel": kernel.trim(), "rmem_max": sysctl("net/core/rmem_max"),
+        "cpus": std::thread::available_parallelism().map_or(0, usize::from),
+        "programs": programs, "rows": rows,
+    });
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../bench/results");
+    std::fs::create_dir_all(&directory)?;
+    let path = directory.join(format!("{now}.json"));
+    std::fs::write(&path, serde_json::to_string_pretty(&document)?)?;
+    println!("\nstored in bench/results/{now}.json");
     Ok(true)
 }

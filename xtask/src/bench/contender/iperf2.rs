@@ -1,26 +1,47 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! iperf 2: the receiver's number is the server's report (UDP: as the client prints it; TCP: as
-//! the server does). With `-R` it has no report of the far end: only upwards.
+//! the server does).
 
 use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
 use super::{HOST, words};
 
-pub(super) fn pair(options: &[&str], load: &Load) -> Pair {
-    let mut client = words(&["iperf", "-c", HOST, "-f", "k", "-t", &load.seconds.to_string()]);
+pub(super) fn pair(options: &[String], load: &Load) -> Pair {
+    let mut client = words(&[
+        "iperf",
+        "-c",
+        HOST,
+        "-f",
+        "k",
+        "-t",
+        &load.seconds.to_string(),
+    ]);
     let mut server = words(&["iperf", "-s", "-f", "k"]);
     match load.kind {
         Kind::Tcp { streams } => client.extend(words(&["-P", &streams.to_string()])),
-        Kind::Udp { payload_bytes, bits_per_second } => {
+        Kind::Udp {
+            payload_bytes,
+            bits_per_second,
+        } => {
             // No unit: its M is 2²⁰. Without a limit it sends 1 Mbit/s.
             let rate = bits_per_second.unwrap_or(100_000_000_000).to_string();
-            client.extend(words(&["-u", "-l", &payload_bytes.to_string(), "-b", &rate]));
+            client.extend(words(&[
+                "-u",
+                "-l",
+                &payload_bytes.to_string(),
+                "-b",
+                &rate,
+            ]));
             server.push("-u".into());
         }
     }
-    client.extend(words(options));
-    server.extend(words(options));
-    Pair { server, client, port: 5001 }
+    client.extend_from_slice(options);
+    server.extend_from_slice(options);
+    Pair {
+        server,
+        client,
+        port: 5001,
+    }
 }
 
 pub(super) fn read(load: &Load, metered: &Metered) -> Option<Account> {
@@ -32,28 +53,44 @@ pub(super) fn read(load: &Load, metered: &Metered) -> Option<Account> {
 
 /// `[  1] 0.0000-1.0018 sec  4500992 KBytes  36859595 Kbits/sec`, several streams: `[SUM]`.
 fn tcp(text: &str) -> Option<Account> {
-    let reports: Vec<&str> = text.lines().filter(|line| line.contains("bits/sec")).collect();
+    let reports: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("bits/sec"))
+        .collect();
     let sum = reports.iter().find(|line| line.starts_with("[SUM]"));
     let report = sum.or(reports.last())?;
     let (seconds, rest) = interval(report)?;
     let kbits: f64 = rest.split_whitespace().nth(2)?.parse().ok()?;
-    Some(Account { delivered_bits_per_second: kbits * 1e3, seconds, ..Account::default() })
+    Some(Account {
+        delivered_bits_per_second: kbits * 1e3,
+        seconds,
+        ..Account::default()
+    })
 }
 
 /// `[  1] 0.0000-1.0004 sec  12804 KBytes  104856 Kbits/sec   0.001 ms 0/ 9055 (0%)`
 fn udp(text: &str, payload_bytes: u32) -> Option<Account> {
     let (before, after) = text.split_once("Server Report")?;
-    let report = after.lines().find(|line| line.contains('%') && line.contains(" ms"))?;
+    let report = after
+        .lines()
+        .find(|line| line.contains('%') && line.contains(" ms"))?;
     let (seconds, rest) = interval(report)?;
     let counts = rest.split_once(" ms")?.1.split_once('(')?.0;
     let (lost, total) = counts.split_once('/')?;
     let seen: u64 = total.trim().parse().ok()?;
     let lost: u64 = lost.trim().parse().ok()?;
-    let sent = before.split_once("Sent ").and_then(|(_, rest)| rest.split_whitespace().next()?.parse().ok());
+    let sent = before
+        .split_once("Sent ")
+        .and_then(|(_, rest)| rest.split_whitespace().next()?.parse().ok());
     // Its count of the sent holds the datagram that ends the test, which the server leaves out.
     let sent = sent.map_or(seen, |sent: u64| seen.max(sent.saturating_sub(1)));
     let arrived = seen.saturating_sub(lost);
-    Some(Account::of_datagrams(sent, sent.saturating_sub(arrived), payload_bytes, seconds))
+    Some(Account::of_datagrams(
+        sent,
+        sent.saturating_sub(arrived),
+        payload_bytes,
+        seconds,
+    ))
 }
 
 /// The length of a report's interval, and what follows it.
@@ -81,6 +118,9 @@ mod tests {
     fn of_several_streams_the_sum_is_read() {
         let text = "[  1] 0.0-1.0 sec  5 KBytes  40 Kbits/sec\n[SUM] 0.0-2.0 sec  9 KBytes  72 Kbits/sec\n";
         let account = tcp(text).unwrap();
-        assert_eq!((account.delivered_bits_per_second, account.seconds), (72e3, 2.0));
+        assert_eq!(
+            (account.delivered_bits_per_second, account.seconds),
+            (72e3, 2.0)
+        );
     }
 }

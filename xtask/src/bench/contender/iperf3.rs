@@ -7,18 +7,30 @@ use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
 use super::{HOST, words};
 
-pub(super) fn pair(options: &[&str], load: &Load) -> Pair {
+pub(super) fn pair(options: &[String], load: &Load) -> Pair {
     let mut client = words(&["iperf3", "-J", "-c", HOST, "-t", &load.seconds.to_string()]);
     match load.kind {
         Kind::Tcp { streams } => client.extend(words(&["-P", &streams.to_string()])),
-        Kind::Udp { payload_bytes, bits_per_second } => {
+        Kind::Udp {
+            payload_bytes,
+            bits_per_second,
+        } => {
             let rate = bits_per_second.unwrap_or(0).to_string();
-            client.extend(words(&["-u", "-l", &payload_bytes.to_string(), "-b", &rate]));
+            client.extend(words(&[
+                "-u",
+                "-l",
+                &payload_bytes.to_string(),
+                "-b",
+                &rate,
+            ]));
         }
     }
-    client.extend(load.reverse.then(|| "-R".to_owned()));
-    client.extend(words(options));
-    Pair { server: words(&["iperf3", "-s", "-1"]), client, port: 5201 }
+    client.extend_from_slice(options);
+    Pair {
+        server: words(&["iperf3", "-s"]),
+        client,
+        port: 5201,
+    }
 }
 
 pub(super) fn read(load: &Load, metered: &Metered) -> Option<Account> {
@@ -37,5 +49,10 @@ pub(super) fn read(load: &Load, metered: &Metered) -> Option<Account> {
     let seen = received["packets"].as_u64()?;
     let arrived = seen.saturating_sub(received["lost_packets"].as_u64()?);
     let seconds = received["seconds"].as_f64()?;
-    Some(Account::of_datagrams(sent, sent.saturating_sub(arrived), payload_bytes, seconds))
+    Some(Account::of_datagrams(
+        sent,
+        sent.saturating_sub(arrived),
+        payload_bytes,
+        seconds,
+    ))
 }

@@ -9,23 +9,36 @@ use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
 use super::{HOST, words};
 
-pub(super) fn pair(path: &Path, options: &[&str], load: &Load) -> Pair {
+pub(super) fn pair(path: &Path, options: &[String], load: &Load) -> Pair {
     let program = path.display().to_string();
     let mut client = vec![program.clone()];
     match load.kind {
         Kind::Tcp { streams } => {
             client.extend(words(&["tcp", HOST, "-P", &streams.to_string()]));
         }
-        Kind::Udp { payload_bytes, bits_per_second } => {
+        Kind::Udp {
+            payload_bytes,
+            bits_per_second,
+        } => {
             let rate = bits_per_second.unwrap_or(0).to_string();
-            client.extend(words(&["udp", HOST, "-l", &payload_bytes.to_string(), "-b", &rate]));
+            client.extend(words(&[
+                "udp",
+                HOST,
+                "-l",
+                &payload_bytes.to_string(),
+                "-b",
+                &rate,
+            ]));
         }
     }
     client.extend(words(&["--json", "-t", &load.seconds.to_string()]));
-    client.extend(load.reverse.then(|| "-R".to_owned()));
-    client.extend(words(options));
-    let server = vec![program, "serve".into(), "-1".into()];
-    Pair { server, client, port: 5201 }
+    client.extend_from_slice(options);
+    let server = vec![program, "serve".into()];
+    Pair {
+        server,
+        client,
+        port: 5201,
+    }
 }
 
 pub(super) fn read(metered: &Metered) -> Option<Account> {
@@ -40,7 +53,7 @@ pub(super) fn read(metered: &Metered) -> Option<Account> {
 }
 
 /// The valid test of the `--json` document.
-pub(crate) fn test(metered: &Metered) -> Option<Value> {
+pub(super) fn test(metered: &Metered) -> Option<Value> {
     let mut document: Value = serde_json::from_str(&metered.finished.stdout).ok()?;
     let test = document["tests"][0].take();
     (test["valid"] == true).then_some(test)

@@ -5,26 +5,40 @@ use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
 use super::{HOST, words};
 
-pub(super) fn pair(options: &[&str], load: &Load) -> Pair {
+pub(super) fn pair(options: &[String], load: &Load) -> Pair {
     let mut client = words(&["nuttcp", "-fparse", &format!("-T{}", load.seconds)]);
     match load.kind {
         Kind::Tcp { streams } => client.push(format!("-N{streams}")),
-        Kind::Udp { payload_bytes, bits_per_second } => {
+        Kind::Udp {
+            payload_bytes,
+            bits_per_second,
+        } => {
             client.extend(["-u".to_owned(), format!("-l{payload_bytes}")]);
             // It wants whole kilobits a second; u = no limit.
-            client.push(bits_per_second.map_or("-Ru".to_owned(), |rate| format!("-R{}", rate / 1000)));
+            client.push(
+                bits_per_second.map_or("-Ru".to_owned(), |rate| format!("-R{}", rate / 1000)),
+            );
         }
     }
-    client.extend(load.reverse.then(|| "-r".to_owned()));
-    client.extend(words(options));
+    client.extend_from_slice(options);
     client.push(HOST.to_owned());
-    Pair { server: words(&["nuttcp", "-S", "--nofork"]), client, port: 5000 }
+    Pair {
+        server: words(&["nuttcp", "-S", "--nofork"]),
+        client,
+        port: 5000,
+    }
 }
 
 pub(super) fn read(load: &Load, metered: &Metered) -> Option<Account> {
-    let line = metered.finished.stdout.lines().find(|line| line.starts_with("megabytes="))?;
+    let line = metered
+        .finished
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("megabytes="))?;
     let value = |key: &str| -> Option<f64> {
-        let mut pairs = line.split_whitespace().filter_map(|pair| pair.split_once('='));
+        let mut pairs = line
+            .split_whitespace()
+            .filter_map(|pair| pair.split_once('='));
         pairs.find(|(name, _)| *name == key)?.1.parse().ok()
     };
     let seconds = value("real_seconds")?;
