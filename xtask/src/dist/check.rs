@@ -98,6 +98,7 @@ fn exchange(mut server: Command, mut client: Command, reverse: bool) -> Result<S
     );
     let pid = std::process::id();
     ports::wait_for_listener(&mut server, pid, port)?;
+    client.env("XDG_STATE_HOME", "/dev/null"); // keeps no run
     client.args(["udp", "127.0.0.1", "-p", &port.to_string()]);
     client.args(["-b", "20M", "-l", "1000", "-t", "2", "--json"]);
     client.args(reverse.then_some("-R"));
@@ -166,6 +167,7 @@ fn old_kernel(native: &Build, tally: &mut Tally) {
         ]);
         lab.args(["-b", "50M", "-l", "1000", "-t", "2", "--json"])
             .args(direction);
+        lab.env("XDG_STATE_HOME", "/dev/null");
         let result = process::run(&mut lab, LIMIT).and_then(|lab| fallen_back(&lab));
         tally.check(
             &format!("as on Linux 4.4{}", direction.map_or("", |_| " -R")),

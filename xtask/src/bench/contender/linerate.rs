@@ -54,7 +54,7 @@ pub(super) fn read(metered: &Metered) -> Option<Account> {
 
 /// The valid test of the `--json` document.
 pub(super) fn test(metered: &Metered) -> Option<Value> {
-    let mut document: Value = serde_json::from_str(&metered.finished.stdout).ok()?;
-    let test = document["tests"][0].take();
+    let document: Value = serde_json::from_str(&metered.finished.stdout).ok()?;
+    let test = document["tests"][0].clone();
     (test["valid"] == true).then_some(test)
 }
