@@ -20,6 +20,8 @@ pub struct SideAccount {
     pub counters: Vec<MovedCounter>,
     /// Name of the interface that carries the test on this side.
     pub interface: Option<String>,
+    /// Only what was told while the test ran: it broke before the results.
+    pub partial: bool,
 }
 
 /// One stream as one side saw it.

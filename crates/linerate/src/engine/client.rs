@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The client's conversation: one test against a linerate or a stock iperf3 server.
 
+mod heard;
 mod streams;
 
 use super::account::SideAccount;
@@ -14,6 +15,7 @@ use super::{
     Direction, Event, Observer, Peer, Protocol, TestOutcome, TestPlan, connect, fold, standard,
 };
 use crate::error::Failure;
+use heard::Heard;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::{random, tcp};
@@ -63,6 +65,7 @@ struct Client<'a> {
     prober: Option<Prober>,
     remote: Option<(String, Host)>,
     told: HashMap<u32, u64>,
+    heard: Heard,
     own: SideAccount,
     start_ns: u64,
     heard_ns: u64,
@@ -127,6 +130,7 @@ impl<'a> Client<'a> {
             prober: None,
             remote: None,
             told: HashMap::new(),
+            heard: Heard::default(),
             own: SideAccount::default(),
             start_ns: 0,
             heard_ns: monotonic_ns(),
@@ -348,6 +352,7 @@ impl<'a> Client<'a> {
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
+            partial: false,
         };
         let results = standard::results(
             &own,
@@ -402,6 +407,8 @@ impl Client<'_> {
         if self.own.streams.is_empty() {
             self.give_up();
         }
+        let told = std::mem::take(&mut self.heard);
+        let remote = remote.or_else(|| told.account(&self.shape));
         Ok(self.outcome(peer, remote.as_ref(), &probed, failure))
     }
 
@@ -439,6 +446,7 @@ impl Client<'_> {
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
+            partial: false,
         };
     }
 
@@ -590,7 +598,8 @@ impl Client<'_> {
                     .collect();
                 self.observer.observe(&Event::Samples(&samples));
             }
-            Some(Message::Interval { .. }) | None => {}
+            Some(Message::Interval { sent, received }) => self.heard.note(sent, received),
+            None => {}
         }
     }
 

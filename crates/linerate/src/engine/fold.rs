@@ -75,6 +75,7 @@ struct Pair<'a> {
     remote: Option<&'a StreamAccount>,
     tx: Option<&'a TxAccount>,
     rx: Option<&'a RxAccount>,
+    far_is_partial: bool,
 }
 
 impl<'a> Fold<'a> {
@@ -235,11 +236,7 @@ impl<'a> Fold<'a> {
 
     fn fill_udp(&self, test: &mut Test) {
         let sent: Option<u64> = self.pairs.iter().map(Pair::sent).sum();
-        let received: Option<u64> = self
-            .pairs
-            .iter()
-            .map(|pair| pair.rx.map(|rx| rx.packets))
-            .sum();
+        let received: Option<u64> = self.pairs.iter().map(Pair::received).sum();
         let totals = || self.rx().filter_map(|rx| rx.sequence);
         let exact = self.rx().all(|rx| !rx.mode.is_empty());
         let counted = |value: u64| (exact && self.rx().next().is_some()).then_some(value);
@@ -419,18 +416,27 @@ impl<'a> Pair<'a> {
             remote,
             tx,
             rx,
+            far_is_partial: measured.remote.is_some_and(|remote| remote.partial),
         }
     }
 
-    /// The sender's count; where the sender told none, the receiver's highest.
+    /// The sender's final count; where it told none, the receiver's highest.
     fn sent(&self) -> Option<u64> {
-        self.tx
-            .map(|tx| tx.packets)
-            .or_else(|| Some(self.rx?.sequence?.sent))
+        let known = |stream: &StreamAccount| stream.tx.is_some();
+        let is_final = !self.far_is_partial || self.local.is_some_and(known);
+        let told = self.tx.filter(|_| is_final).map(|tx| tx.packets);
+        told.or_else(|| Some(self.rx?.sequence?.sent))
+    }
+
+    /// The receiver's final count; what it told on the way says nothing of loss.
+    fn received(&self) -> Option<u64> {
+        let known = |stream: &StreamAccount| stream.rx.is_some();
+        let is_final = !self.far_is_partial || self.local.is_some_and(known);
+        self.rx.filter(|_| is_final).map(|rx| rx.packets)
     }
 
     fn lost(&self) -> Option<u64> {
-        Some(self.sent()?.saturating_sub(self.rx?.packets))
+        Some(self.sent()?.saturating_sub(self.received()?))
     }
 
     fn interval_count(&self) -> usize {

@@ -396,6 +396,7 @@ impl<'a, 'b> Session<'a, 'b> {
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
+            partial: false,
         };
         let results = standard::results(
             &account,
