@@ -22,6 +22,7 @@ impl Progress {
     /// Shows one event.
     pub(super) fn show(self, console: &mut Console, plan: &TestPlan, event: &Event<'_>) {
         match (event, self) {
+            (Event::Stopping, _) => console.say(STOPPING),
             (Event::Note(text), _) => console.detail(text),
             (Event::Connected { peer, address }, _) => {
                 console.detail(&format!("{}: {address}, {}", plan.name, who(peer)))
@@ -53,6 +54,8 @@ impl Progress {
         }
     }
 }
+
+const STOPPING: &str = "stopping: waiting for what is on the way (once more skips that)";
 
 /// The document as text.
 pub(super) fn render(output: &Output, look: Look) -> String {

@@ -26,6 +26,7 @@ use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::results::Results;
 use std::collections::HashMap;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -202,6 +203,7 @@ impl<'a> Client<'a> {
         let mut next_sample_ns = self.start_ns + SAMPLE_NS;
         while !self.is_over() {
             if self.interrupt.requested().is_some() {
+                self.observer.observe(&Event::Stopping);
                 return Ok(());
             }
             let step_ns = (monotonic_ns() + STEP_NS)
@@ -533,10 +535,8 @@ impl Client<'_> {
             return Err(Failure::interrupted(what).into());
         }
         let until_ns = until_ns.min(monotonic_ns() + STEP_NS);
-        let event = self.control.next(until_ns).map_err(|error| {
-            Failure::measuring(format!("talk to {}", self.server), error)
-                .hint("is the server still running?")
-        })?;
+        let event = self.control.next(until_ns);
+        let event = event.map_err(|error| self.lost("the test went on", &error))?;
         match event {
             Some(_) => self.heard_ns = monotonic_ns(),
             None => self.miss_the_server()?,
@@ -544,11 +544,26 @@ impl Client<'_> {
         Ok(event)
     }
 
+    /// The connection did not end by the server's will, or by its reset.
+    fn lost(&self, during: &str, error: &io::Error) -> Failure {
+        let what = format!("finish the test with {}", self.server);
+        match error.kind() {
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+                let why = format!("the server closed the connection while {during}: {error}");
+                Failure::measuring(what, why).hint("is the server still running? its log says why")
+            }
+            _ => {
+                let why = format!("the connection broke while {during}: {error}");
+                Failure::measuring(what, why).hint(is_it_gone(self.server))
+            }
+        }
+    }
+
     /// A linerate server tells its counters every second: one that says nothing for long is gone,
     /// though its kernel may still acknowledge.
     fn miss_the_server(&self) -> Result<(), Ended> {
         let silent_ns = monotonic_ns().saturating_sub(self.heard_ns);
-        if self.remote.is_none() || !self.running || silent_ns < SILENCE_NS {
+        if self.remote.is_none() || self.start_ns == 0 || silent_ns < SILENCE_NS {
             return Ok(());
         }
         let why = format!("the server kept silent for {} s", silent_ns / 1_000_000_000);
@@ -623,25 +638,34 @@ impl Client<'_> {
                     .hint("see the server's own log for its limits")
             }
             ClientEvent::Violation(refusal) => {
-                Failure::measuring(what, format!("not iperf3's protocol: {refusal}")).hint(format!(
-                    "check that an iperf3 or linerate server listens on port {}",
-                    server.port()
-                ))
+                Failure::measuring(what, format!("not iperf3's protocol: {refusal}"))
+                    .hint(not_it(server))
             }
-            ClientEvent::Timeout { phase } => Failure::measuring(
-                what,
-                format!("the server kept silent while {}", doing(phase)),
-            )
-            .hint(is_it_gone(server)),
-            ClientEvent::Closed { phase } => Failure::measuring(
-                what,
-                format!("the server closed the connection while {}", doing(phase)),
-            )
-            .hint("is the server still running? its log says why"),
+            ClientEvent::Timeout { phase } => {
+                let why = format!("the server kept silent while {}", doing(phase));
+                let hint = match phase {
+                    Phase::Hello => not_it(server),
+                    _ => is_it_gone(server),
+                };
+                Failure::measuring(what, why).hint(hint)
+            }
+            ClientEvent::Closed { phase } => match self.control.broken() {
+                Some(error) => self.lost(doing(phase), error),
+                None => Failure::measuring(
+                    what,
+                    format!("the server closed the connection while {}", doing(phase)),
+                )
+                .hint("is the server still running? its log says why"),
+            },
             other => Failure::measuring(what, format!("unexpected {other:?}")),
         };
         failure.into()
     }
+}
+
+fn not_it(server: SocketAddr) -> String {
+    let port = server.port();
+    format!("check that an iperf3 or linerate server listens on port {port}")
 }
 
 fn is_it_gone(server: SocketAddr) -> String {

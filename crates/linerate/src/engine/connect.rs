@@ -103,8 +103,15 @@ pub(super) fn persist(
 }
 
 fn explain(plan: &TestPlan, address: SocketAddr, error: &io::Error) -> Failure {
-    let what = format!("connect to {} ({address})", plan.host);
+    let from = plan.bind_address.map(|local| format!(" from {local}"));
+    let from = from.unwrap_or_default();
+    let what = format!("connect to {} ({address}){from}", plan.host);
     match error.kind() {
+        _ if error.raw_os_error() == Some(NO_SUCH_DEVICE) => {
+            let device = plan.bind_device.as_deref().unwrap_or_default();
+            Failure::measuring(format!("{what} through {device}"), error)
+                .hint("an interface that `ip link` lists")
+        }
         io::ErrorKind::ConnectionRefused => {
             Failure::measuring(what, "connection refused: nothing listens on that port").hint(
                 format!(
@@ -137,6 +144,8 @@ fn fits_local(address: &SocketAddr, local: Option<IpAddr>) -> bool {
     local.is_none_or(|local| local.is_ipv4() == address.is_ipv4())
 }
 
+/// ENODEV
+pub(super) const NO_SUCH_DEVICE: i32 = 19;
 /// Refusals after which the server is taken to be absent.
 const REFUSALS: u32 = 5;
 const REFUSED_PAUSE_NS: u64 = 100_000_000;

@@ -30,6 +30,7 @@ pub trait Session {
 #[derive(Debug)]
 pub struct Control<S> {
     stream: TcpStream,
+    broken: Option<io::Error>,
     /// The conversation; its actions are written by the next [`Control::next`] or [`Control::flush`].
     pub session: S,
 }
@@ -39,7 +40,11 @@ impl<S: Session> Control<S> {
     pub fn new(stream: TcpStream, session: S) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-        Ok(Self { stream, session })
+        Ok(Self {
+            stream,
+            broken: None,
+            session,
+        })
     }
 
     /// The next event; `None` when `until_ns` (monotonic) passed first.
@@ -77,6 +82,11 @@ impl<S: Session> Control<S> {
         &self.stream
     }
 
+    /// What ended the connection, if the peer did not close it.
+    pub fn broken(&self) -> Option<&io::Error> {
+        self.broken.as_ref()
+    }
+
     fn read(&mut self, wait_ns: u64) {
         let wait = Duration::from_nanos(wait_ns).max(SHORTEST_WAIT);
         let mut bytes = [0; 16 * 1024];
@@ -88,7 +98,10 @@ impl<S: Session> Control<S> {
             Ok(0) => self.session.closed(monotonic_ns()),
             Ok(count) => self.session.feed(&bytes[..count], monotonic_ns()),
             Err(error) if is_pause(&error) => {}
-            Err(_) => self.session.closed(monotonic_ns()),
+            Err(error) => {
+                self.broken = Some(error);
+                self.session.closed(monotonic_ns());
+            }
         }
     }
 }
@@ -137,10 +150,11 @@ impl Session for ServerSession {
     }
 }
 
+/// The read's own time-out is `WouldBlock`; `TimedOut` is a peer that acknowledges nothing.
 fn is_pause(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
     )
 }
 

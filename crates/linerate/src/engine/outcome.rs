@@ -73,6 +73,8 @@ pub enum Event<'a> {
         /// The occupied buckets.
         buckets: &'a [(u64, u64)],
     },
+    /// The user asked to stop: what is on the way is waited for, unless he asks again.
+    Stopping,
     /// Something that `-v` shows: a fallback taken, an option refused.
     Note(&'a str),
 }

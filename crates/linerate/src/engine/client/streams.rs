@@ -224,17 +224,19 @@ impl Client<'_> {
         if error.kind() == io::ErrorKind::Interrupted {
             return Failure::interrupted(what);
         }
+        if let (io::ErrorKind::NotFound, Some(name)) = (error.kind(), &self.plan.congestion) {
+            let why = format!("congestion control {name} is not available here ({error})");
+            let hint = "one of `sysctl net.ipv4.tcp_available_congestion_control`";
+            return Failure::measuring(what, why).hint(hint);
+        }
         let hint = match error.kind() {
             io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => {
                 "another --cport or --bind"
             }
-            io::ErrorKind::NotFound => {
-                "a congestion control of `sysctl net.ipv4.tcp_available_congestion_control`"
-            }
             io::ErrorKind::PermissionDenied => {
                 "--bind-dev and some --dscp values need CAP_NET_RAW or CAP_NET_ADMIN"
             }
-            _ if error.raw_os_error() == Some(NO_SUCH_DEVICE) => {
+            _ if error.raw_os_error() == Some(connect::NO_SUCH_DEVICE) => {
                 "an interface that `ip link` lists"
             }
             _ => "fewer streams with -P, or see `ulimit -n`",
@@ -281,5 +283,3 @@ const SHORT_STEP_NS: u64 = 2_000_000;
 const HELLO_NS: u64 = 6_000_000_000;
 const HELLO_EVERY_NS: u64 = 250_000_000;
 const STOCK_HELLO_EVERY_NS: u64 = 2_500_000_000;
-/// ENODEV
-const NO_SUCH_DEVICE: i32 = 19;

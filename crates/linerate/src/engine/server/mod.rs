@@ -203,8 +203,13 @@ fn listen(options: &ServeOptions) -> Result<TcpListener, Failure> {
             io::ErrorKind::PermissionDenied => "a port above 1023 with -p".to_owned(),
             _ => "an address of this host with --bind; `ip addr` lists them".to_owned(),
         };
-        Failure::measuring(format!("listen on TCP port {}", options.port), error).hint(hint)
+        Failure::measuring(format!("listen on TCP {}", place(options)), error).hint(hint)
     })
+}
+
+fn place(options: &ServeOptions) -> String {
+    let at = options.bind.map(|address| format!(" of {address}"));
+    format!("port {}{}", options.port, at.unwrap_or_default())
 }
 
 fn bind_greeter(options: &ServeOptions) -> Result<Greeter, Failure> {
@@ -213,7 +218,7 @@ fn bind_greeter(options: &ServeOptions) -> Result<Greeter, Failure> {
         ..udp::Options::default()
     };
     Greeter::bind(bind_address(options), options.port, &udp_options).map_err(|error| {
-        Failure::measuring(format!("bind UDP port {}", options.port), error).hint(format!(
+        Failure::measuring(format!("bind UDP {}", place(options)), error).hint(format!(
             "ss -lunp 'sport = :{}'   or another port with -p",
             options.port
         ))

@@ -437,7 +437,11 @@ impl<'a, 'b> Session<'a, 'b> {
             ServerEvent::Timeout { phase } => {
                 Err(format!("the client kept silent while {phase:?}"))
             }
-            ServerEvent::Closed { phase } => Err(format!("the client went away while {phase:?}")),
+            ServerEvent::Closed { phase } => {
+                let why = self.control.broken().map(|error| format!(": {error}"));
+                let why = why.unwrap_or_default();
+                Err(format!("the client went away while {phase:?}{why}"))
+            }
             ServerEvent::TestEnd
             | ServerEvent::Done
             | ServerEvent::Params(_)
@@ -454,7 +458,7 @@ impl<'a, 'b> Session<'a, 'b> {
         }
         self.control
             .next(until_ns.min(monotonic_ns() + STEP_NS))
-            .map_err(|error| error.to_string())
+            .map_err(|error| format!("the client went away: {error}"))
     }
 
     fn is_idle(&self) -> bool {

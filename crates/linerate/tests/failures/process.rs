@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The program as a child process whose words are read while it runs.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// The program under test.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_linerate");
+/// Far beyond what any ending here takes; within it a hang is told from a slow machine.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// `linerate` with these words; its runs go to a place of the tests.
+pub(crate) fn linerate(line: &str) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(line.split_whitespace());
+    settle(&mut command);
+    command
+}
+
+/// `sh -c`, where `linerate` is the program under test.
+pub(crate) fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).env("LINERATE", PROGRAM);
+    settle(&mut command);
+    command
+}
+
+fn settle(command: &mut Command) {
+    command
+        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
+        .env_remove("COLUMNS");
+}
+
+/// A running program; it is killed when its test ends before it.
+pub(crate) struct Running {
+    child: Child,
+    said: [Arc<Mutex<String>>; 2],
+    readers: Vec<JoinHandle<()>>,
+}
+
+/// How a program ended and all that it said.
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+}
+
+pub(crate) fn start(mut command: Command) -> Running {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said = [Arc::default(), Arc::default()];
+    let out = child.stdout.take().map(|out| listen(out, &said[0]));
+    let err = child.stderr.take().map(|err| listen(err, &said[1]));
+    Running {
+        child,
+        readers: out.into_iter().chain(err).collect(),
+        said,
+    }
+}
+
+pub(crate) fn run(command: Command) -> Ended {
+    start(command).end()
+}
+
+fn listen(from: impl Read + Send + 'static, to: &Arc<Mutex<String>>) -> JoinHandle<()> {
+    let to = Arc::clone(to);
+    thread::spawn(move || {
+        let mut from = BufReader::new(from);
+        let mut line = Vec::new();
+        while from
+            .read_until(b'\n', &mut line)
+            .is_ok_and(|count| count > 0)
+        {
+            let text = String::from_utf8_lossy(&line).into_owned();
+            to.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push_str(&text);
+            line.clear();
+        }
+    })
+}
+
+impl Running {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        self.said(1)
+    }
+
+    fn said(&self, stream: usize) -> String {
+        self.said[stream]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Waits until `word` has been said so many times on stderr.
+    pub(crate) fn wait_for(&mut self, word: &str, times: usize) {
+        let end = Instant::now() + DEADLINE;
+        while self.stderr().matches(word).count() < times {
+            let over = self.child.try_wait().unwrap();
+            assert!(
+                over.is_none() && Instant::now() < end,
+                "no {times} of {word:?}, {over:?}:\n{}",
+                self.stderr()
+            );
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        signal(self.pid(), name);
+    }
+
+    /// What the program reads.
+    pub(crate) fn stdin(&mut self) -> &mut ChildStdin {
+        self.child.stdin.as_mut().unwrap()
+    }
+
+    pub(crate) fn type_in(&mut self, bytes: &[u8]) {
+        self.stdin()
+            .write_all(bytes)
+            .and_then(|()| self.stdin().flush())
+            .unwrap();
+    }
+
+    /// Waits for its end, which must come by itself.
+    pub(crate) fn end(mut self) -> Ended {
+        let end = Instant::now() + DEADLINE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(
+                Instant::now() < end,
+                "it hangs:\n{}\n{}",
+                self.said(0),
+                self.said(1)
+            );
+            thread::sleep(Duration::from_millis(5));
+        };
+        self.readers.drain(..).for_each(|reader| {
+            reader.join().unwrap();
+        });
+        Ended {
+            status,
+            stdout: self.said(0),
+            stderr: self.said(1),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended long ago.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn signal(pid: u32, name: &str) {
+    let sent = Command::new("kill")
+        .args([&format!("-{name}"), &pid.to_string()])
+        .status()
+        .unwrap();
+    assert!(sent.success(), "kill -{name} {pid}");
+}
+
+/// A server on the loopback that is up, and its port.
+pub(crate) fn serve() -> (Running, u16) {
+    let port = free_port();
+    let mut server = start(linerate(&format!("serve --bind 127.0.0.1 -p {port}")));
+    server.wait_for("listens on port", 1);
+    (server, port)
+}
+
+/// A port that nobody had a moment ago.
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// Processes below `ancestor` (of any process namespace) whose command line holds `word`.
+pub(crate) fn below(ancestor: u32, word: &str) -> Vec<u32> {
+    let mut family = vec![ancestor];
+    let mut next = 0;
+    while let Some(&pid) = family.get(next) {
+        next += 1;
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        let children = children.unwrap_or_default();
+        family.extend(
+            children
+                .split_whitespace()
+                .filter_map(|pid| pid.parse::<u32>().ok()),
+        );
+    }
+    let holds = |pid: &u32| {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        words
+            .split(|&byte| byte == 0)
+            .any(|part| part == word.as_bytes())
+    };
+    family.into_iter().skip(1).filter(holds).collect()
+}
