@@ -387,7 +387,8 @@ impl<'a> Client<'a> {
             .linerate
             .clone()
             .and_then(|value| serde_json::from_value(value).ok());
-        let elapsed_ns = monotonic_ns().saturating_sub(self.start_ns);
+        let elapsed_ns =
+            monotonic_ns().saturating_sub(self.start_ns.saturating_add(self.shape.limit.omit_ns));
         exact.unwrap_or_else(|| standard::account(results, &self.shape, true, elapsed_ns))
     }
 }

@@ -134,7 +134,8 @@ impl Shape {
                 .or(number(params.burst_packets).filter(|&burst| burst > 0)),
             limit: ask.map_or(
                 Limit {
-                    omit_ns: params.omit_s.unwrap_or(0) * 1_000_000_000,
+                    omit_ns: params.omit_s.unwrap_or(0).saturating_mul(1_000_000_000),
+                    packets: stock_writes(params),
                     ..Limit::default()
                 },
                 Ask::limit,
@@ -396,6 +397,22 @@ pub fn default_buffer_bytes() -> usize {
         usize::try_from(bytes / 64).unwrap_or(usize::MAX)
     });
     by_memory.min(4 << 20)
+}
+
+/// The writes that a stock client's amount asks of a sending server: whole blocks, for old clients
+/// read nothing less, and alike on all streams. It ends such a test by what it received: a UDP
+/// sender goes on, for datagrams may be lost; and in a warm-up nothing counts.
+fn stock_writes(params: &Params) -> Option<u64> {
+    let set = |amount: Option<u64>| amount.filter(|&amount| amount > 0);
+    let length = set(params.len_bytes).unwrap_or(u64::from(TCP_BLOCK_BYTES));
+    let writes = match (set(params.num_bytes), set(params.blockcount)) {
+        (Some(bytes), _) => bytes.div_ceil(length),
+        (None, Some(blocks)) => blocks,
+        (None, None) => return None,
+    };
+    let counts = params.protocol() == params::Protocol::Tcp && params.omit_s.unwrap_or(0) == 0;
+    let streams = params.streams_per_direction();
+    counts.then(|| writes.div_ceil(streams).saturating_mul(streams))
 }
 
 fn stamp(own_peer: bool, wide: bool) -> Stamp {

@@ -100,8 +100,8 @@ pub(super) fn summary(account: &SideAccount, shape: &Shape) -> String {
         String::new()
     };
     format!(
-        "done: {protocol}, {} streams, {received} bytes received, {sent} bytes sent{losses}",
-        shape.streams_total()
+        "done: {protocol}, {}, {received} bytes received, {sent} bytes sent{losses}",
+        counted(shape.streams_total(), "stream")
     )
 }
 
@@ -141,8 +141,20 @@ fn stream_result(stream: &StreamAccount, shape: &Shape) -> StreamResult {
         jitter_s: rx.jitter_ns.unwrap_or(0.0) / 1e9,
         errors: signed(totals.lost),
         packets: signed(totals.sent),
-        end_time_s: seconds(rx.duration_ns),
+        end_time_s: seconds(measured_ns(rx, shape)),
         ..base
+    }
+}
+
+fn counted(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A UDP receiver's time is from its first arrival on, the warm-up included.
+fn measured_ns(rx: &RxAccount, shape: &Shape) -> u64 {
+    match shape.protocol {
+        Protocol::Udp => rx.duration_ns.saturating_sub(shape.limit.omit_ns),
+        Protocol::Tcp => rx.duration_ns,
     }
 }
 

@@ -2,41 +2,73 @@
 //! Answers UDP hellos: gives each peer of a waiting test a socket of its own on the same port.
 //! Nothing is ever sent to an address that no test waits for.
 
-use super::registry::{Arrival, Registry};
+use super::Server;
+use super::registry::Arrival;
 use linerate_linux::udp::{Greeter, Greeting};
 use linerate_wire::iperf3::hello as stock;
 use linerate_wire::linerate::hello::{Hello, Kind, Reply};
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
-/// Serves hellos until `stop`.
-pub(super) fn serve(mut greeter: Greeter, registry: &Arc<Registry>, stop: &AtomicBool) {
+/// Serves hellos until the server stops.
+pub(super) fn serve(mut greeter: Greeter, server: &Server<'_>) {
     let mut strays = VecDeque::new();
-    while !stop.load(Ordering::Relaxed) {
+    let mut ignored = Ignored::default();
+    while !server.stop.load(Ordering::Relaxed) {
         let next = strays
             .pop_front()
             .map_or_else(|| greeter.receive(WAIT).ok().flatten(), Some);
-        if let Some(greeting) = next {
-            strays.extend(welcome(&greeter, registry, &greeting));
+        match next.map(|greeting| (welcome(&greeter, server, &greeting), greeting.source)) {
+            Some((Some(others), _)) => strays.extend(others),
+            Some((None, source)) => ignored.note(source, server),
+            None => {}
         }
     }
 }
 
-/// Answers one hello; returns datagrams of others that landed in the new socket meanwhile.
-fn welcome(greeter: &Greeter, registry: &Registry, greeting: &Greeting) -> Vec<Greeting> {
+/// Hellos that belong to no test: a line at times, not one each.
+#[derive(Default)]
+struct Ignored {
+    datagrams: u64,
+    told: Option<Instant>,
+}
+
+impl Ignored {
+    fn note(&mut self, source: SocketAddr, server: &Server<'_>) {
+        self.datagrams += 1;
+        if self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
+            let others = match self.datagrams - 1 {
+                0 => String::new(),
+                others => format!(", and {others} before"),
+            };
+            let line = format!("refused: a UDP hello that belongs to no test{others}");
+            server.log.line(Some(source), &line);
+            *self = Self {
+                datagrams: 0,
+                told: Some(Instant::now()),
+            };
+        }
+    }
+}
+
+/// Answers one hello; returns datagrams of others that landed in the new socket meanwhile. `None`:
+/// it is nobody's hello.
+fn welcome(greeter: &Greeter, server: &Server<'_>, greeting: &Greeting) -> Option<Vec<Greeting>> {
     let hello = Hello::decode(&greeting.bytes);
-    let Some(test) = registry.find(
+    if hello.is_none() && greeting.length != stock::HELLO.len() {
+        // Data that outlived its test, most likely.
+        return Some(Vec::new());
+    }
+    let test = server.registry.find(
         hello.as_ref().map(|hello| &hello.cookie),
         greeting.source.ip(),
-    ) else {
-        return Vec::new();
-    };
+    )?;
     let Ok((opened, strays)) =
         greeter.connected_twin(greeting.local, greeting.source, &test.udp_options)
     else {
-        return Vec::new();
+        return Some(Vec::new());
     };
     let kind = hello.as_ref().map_or(Kind::Data, |hello| hello.kind);
     let index = hello.as_ref().map(|hello| hello.index);
@@ -52,8 +84,9 @@ fn welcome(greeter: &Greeter, registry: &Registry, greeting: &Greeting) -> Vec<G
             opened,
         });
     }
-    strays
+    Some(strays)
 }
 
 /// The longest wait before the stop sign is looked at again.
 const WAIT: Duration = Duration::from_millis(100);
+const TELL_EVERY: Duration = Duration::from_secs(10);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a client may ask for.
 
+use crate::engine::extension::Ask;
 use crate::engine::plan::ServeOptions;
 use crate::engine::shape::Shape;
 use linerate_wire::iperf3::error;
@@ -10,7 +11,12 @@ use linerate_wire::iperf3::params::{Params, Protocol};
 pub(super) type Refused = (i32, String);
 
 /// Checks the parameters against protocol and server limits.
-pub(super) fn check(options: &ServeOptions, params: &Params, shape: &Shape) -> Result<(), Refused> {
+pub(super) fn check(
+    options: &ServeOptions,
+    params: &Params,
+    ask: Option<&Ask>,
+    shape: &Shape,
+) -> Result<(), Refused> {
     let bad = |reason: String| Err((error::PARAMS_RECEIVE, reason));
     if params.protocol() == Protocol::Sctp {
         return bad("SCTP is not served".to_owned());
@@ -28,7 +34,16 @@ pub(super) fn check(options: &ServeOptions, params: &Params, shape: &Shape) -> R
     if params.tos.is_some_and(|tos| tos > 255) {
         return bad("TOS above 255".to_owned());
     }
-    check_duration(options, params)?;
+    if shape.burst.is_some_and(|burst| burst > MOST_BURST_PACKETS) {
+        return bad(format!("a burst above {MOST_BURST_PACKETS} datagrams"));
+    }
+    if params
+        .window_bytes
+        .is_some_and(|bytes| bytes > MOST_WINDOW_BYTES)
+    {
+        return bad(format!("socket buffers above {MOST_WINDOW_BYTES} bytes"));
+    }
+    check_duration(options, params, ask)?;
     check_rate(options, params, streams)
 }
 
@@ -46,11 +61,23 @@ fn bad_length(params: &Params, shape: &Shape) -> Option<String> {
         .then(|| format!("length {length}, {least} to {most} are served"))
 }
 
-fn check_duration(options: &ServeOptions, params: &Params) -> Result<(), Refused> {
-    let asked_s = params
+/// The longer of what the standard keys and what our own ask for: both are the client's word.
+fn check_duration(
+    options: &ServeOptions,
+    params: &Params,
+    ask: Option<&Ask>,
+) -> Result<(), Refused> {
+    let standard_s = params
         .time_s
         .unwrap_or(0)
         .saturating_add(params.omit_s.unwrap_or(0));
+    let own_s = ask.map_or(0, |ask| {
+        ask.duration_ns
+            .unwrap_or(0)
+            .saturating_add(ask.omit_ns)
+            .div_ceil(1_000_000_000)
+    });
+    let asked_s = standard_s.max(own_s);
     match options.max_duration_s {
         Some(limit) if asked_s == 0 || asked_s > limit => Err((
             error::DURATION_LIMIT,
@@ -87,5 +114,8 @@ fn check_rate(options: &ServeOptions, params: &Params, streams: u64) -> Result<(
 
 /// iperf3's own limit of a TCP block.
 const MOST_BLOCK_BYTES: u64 = 1 << 20;
+/// iperf3's own limits.
+const MOST_BURST_PACKETS: u32 = 1000;
+const MOST_WINDOW_BYTES: u64 = 512 << 20;
 /// A day, and iperf3's longest warm-up.
 const MOST_SECONDS: u64 = 86_400 + 600;

@@ -10,11 +10,13 @@ mod iperf2;
 mod limits;
 mod log;
 mod registry;
+mod report;
 mod session;
+mod strangers;
 
 use super::plan::{Family, ServeOptions};
 use crate::error::Failure;
-use linerate_linux::clock::monotonic_ns;
+use linerate_linux::clock::{self, monotonic_ns};
 use linerate_linux::signal::Interrupt;
 use linerate_linux::tcp;
 use linerate_linux::udp::{self, Greeter};
@@ -22,11 +24,12 @@ use linerate_wire::iperf3::cookie::Cookie;
 use log::Log;
 use registry::Registry;
 use session::Session;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+use strangers::Strangers;
 
 /// What all connections of one server share.
 struct Server<'a> {
@@ -37,7 +40,7 @@ struct Server<'a> {
     stop: AtomicBool,
     tests: AtomicU32,
     finished: AtomicU32,
-    strangers: AtomicU32,
+    strangers: Strangers,
     idle_since: std::sync::Mutex<Instant>,
 }
 
@@ -59,7 +62,7 @@ pub(super) fn serve(
         stop: AtomicBool::new(false),
         tests: AtomicU32::new(0),
         finished: AtomicU32::new(0),
-        strangers: AtomicU32::new(0),
+        strangers: Strangers::default(),
         idle_since: std::sync::Mutex::new(Instant::now()),
     };
     let old = if options.iperf2 {
@@ -69,7 +72,7 @@ pub(super) fn serve(
     };
     ready();
     std::thread::scope(|scope| {
-        scope.spawn(|| greeter::serve(greeter, &server.registry, &server.stop));
+        scope.spawn(|| greeter::serve(greeter, &server));
         if let Some(old) = old {
             scope.spawn(|| old.serve(&server));
         }
@@ -97,7 +100,11 @@ impl Server<'_> {
                     serial += 1;
                     self.admit(scope, stream, plain(peer), serial);
                 }
-                Err(error) => self.log.line(None, &format!("accept failed: {error}")),
+                Err(error) => {
+                    self.log.line(None, &format!("accept failed: {error}"));
+                    // Out of descriptors, most likely: until some are free again.
+                    clock::sleep_until_ns(monotonic_ns() + PAUSE_NS, 0);
+                }
             }
         }
         Ok(())
@@ -115,7 +122,7 @@ impl Server<'_> {
                 && self.tests.load(Ordering::Relaxed) == 0)
     }
 
-    /// A thread reads the cookie; strangers that never send one are few and short-lived.
+    /// A thread of its own reads the cookie and goes on from there.
     fn admit<'scope>(
         &'scope self,
         scope: &'scope std::thread::Scope<'scope, '_>,
@@ -123,67 +130,73 @@ impl Server<'_> {
         peer: SocketAddr,
         serial: u64,
     ) {
-        if self.strangers.fetch_add(1, Ordering::Relaxed) >= MOST_STRANGERS {
-            self.strangers.fetch_sub(1, Ordering::Relaxed);
-            self.log
-                .line(Some(peer), "refused: too many connections without a cookie");
-            return;
-        }
-        let spawned = std::thread::Builder::new()
-            .name("client".to_owned())
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, move || {
-                let cookie = read_cookie(&stream);
-                self.strangers.fetch_sub(1, Ordering::Relaxed);
-                match cookie {
-                    Ok(cookie) => self.welcome(cookie, stream, peer, serial),
-                    Err(reason) => self.log.line(Some(peer), &format!("refused: {reason}")),
-                }
-            });
-        if let Err(error) = spawned {
-            self.strangers.fetch_sub(1, Ordering::Relaxed);
-            self.log
-                .line(Some(peer), &format!("refused: no thread: {error}"));
+        let entered = self.strangers.enter(serial, &stream).and_then(|()| {
+            std::thread::Builder::new()
+                .name("client".to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, move || self.meet(stream, peer, serial))
+        });
+        if let Err(error) = entered {
+            self.strangers.leave(serial);
+            self.log.line(Some(peer), &format!("refused: {error}"));
         }
     }
 
-    fn welcome(&self, cookie: Cookie, stream: TcpStream, peer: SocketAddr, serial: u64) {
-        let Some(mut stream) = self.registry.deliver_tcp(&cookie, serial, stream) else {
-            return;
+    fn meet(&self, stream: TcpStream, peer: SocketAddr, serial: u64) {
+        let outcome = match read_cookie(&stream) {
+            Err(reason) => Err(format!("refused: {reason}")),
+            Ok(cookie) => match self.registry.deliver_tcp(&cookie, serial, stream) {
+                None => {
+                    self.strangers.leave(serial);
+                    return;
+                }
+                Some(_) if !cookie.is_plausible() => {
+                    Err("refused: the first 37 bytes are no iperf3 cookie".to_owned())
+                }
+                Some(stream) => Session::run(self, stream, cookie, peer, serial),
+            },
         };
-        if !cookie.is_plausible() {
-            self.log.line(
-                Some(peer),
-                "refused: the first 37 bytes are no iperf3 cookie",
-            );
-            return;
-        }
-        if self.tests.fetch_add(1, Ordering::Relaxed) >= u32::from(self.options.max_tests) {
-            self.tests.fetch_sub(1, Ordering::Relaxed);
-            self.log.line(
-                Some(peer),
-                "refused: as many tests as --max-tests allows are running",
-            );
-            // The client may be gone already; it is told as a courtesy.
-            let _ = stream.write_all(&[0xff]);
-            return;
-        }
-        let outcome = Session::run(self, stream, cookie, peer);
-        self.tests.fetch_sub(1, Ordering::Relaxed);
-        *self.idle_since() = Instant::now();
-        match outcome {
+        self.part(peer, serial, outcome);
+    }
+
+    /// Tells how it ended.
+    fn part(&self, peer: SocketAddr, serial: u64, outcome: Result<String, String>) {
+        self.strangers.leave(serial);
+        let line = match outcome {
             Ok(summary) => {
                 self.finished.fetch_add(1, Ordering::Relaxed);
-                self.log.line(Some(peer), &summary);
+                summary
             }
-            Err(reason) => self.log.line(Some(peer), &format!("ended: {reason}")),
-        }
+            Err(reason) if reason.starts_with("refused") => reason,
+            Err(reason) => format!("ended: {reason}"),
+        };
+        self.log.line(Some(peer), &line);
+    }
+
+    /// A place among the tests that run at once.
+    fn seat(&self) -> Option<Seat<'_>> {
+        let most = u32::from(self.options.max_tests);
+        let free = |taken: u32| (taken < most).then_some(taken + 1);
+        self.tests
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, free)
+            .ok()
+            .map(|_| Seat(self))
     }
 
     fn idle_since(&self) -> std::sync::MutexGuard<'_, Instant> {
         self.idle_since
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// One of the tests that run; given up when dropped.
+struct Seat<'a>(&'a Server<'a>);
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        *self.0.idle_since() = Instant::now();
+        self.0.tests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -274,6 +287,6 @@ const POLL: Duration = Duration::from_millis(100);
 const DEAD_PEER: Duration = Duration::from_secs(8);
 /// Time for the first 37 bytes.
 const COOKIE_NS: u64 = 5_000_000_000;
-/// Connections that have not sent their cookie yet.
-const MOST_STRANGERS: u32 = 256;
+/// After a failed accept.
+const PAUSE_NS: u64 = 50_000_000;
 const STACK_BYTES: usize = 256 * 1024;

@@ -2,7 +2,7 @@
 //! One client's test, from its parameters to its goodbye.
 
 use super::registry::{Arrival, Place, Waiting};
-use super::{Server, limits};
+use super::{Server, limits, report};
 use crate::engine::account::{SideAccount, StreamAccount};
 use crate::engine::control::Control;
 use crate::engine::crew::Crew;
@@ -48,6 +48,7 @@ impl<'a, 'b> Session<'a, 'b> {
         stream: TcpStream,
         cookie: Cookie,
         peer: SocketAddr,
+        serial: u64,
     ) -> Result<String, String> {
         let sampler = Sampler::of(stream.local_addr().ok());
         let session = ServerSession::new(
@@ -56,7 +57,17 @@ impl<'a, 'b> Session<'a, 'b> {
             monotonic_ns(),
         );
         let mut control = Control::new(stream, session).map_err(|error| error.to_string())?;
-        let params = await_params(&mut control, server)?;
+        let params = await_params(&mut control, server);
+        if !server.strangers.leave(serial) {
+            return Err("refused: silent, and too many others came".to_owned());
+        }
+        let params = params?;
+        let Some(_seat) = server.seat() else {
+            control.session.deny();
+            // The client may be gone already; it is told as a courtesy.
+            let _ = control.flush();
+            return Err("refused: as many tests as --max-tests allows are running".to_owned());
+        };
         let ask = params
             .linerate
             .clone()
@@ -80,8 +91,12 @@ impl<'a, 'b> Session<'a, 'b> {
     }
 
     fn conduct(&mut self, cookie: Cookie) -> Result<String, String> {
-        if let Err((code, reason)) = limits::check(&self.server.options, &self.params, &self.shape)
-        {
+        if let Err((code, reason)) = limits::check(
+            &self.server.options,
+            &self.params,
+            self.ask.as_ref(),
+            &self.shape,
+        ) {
             return Err(self.give_up(code, reason));
         }
         if self.ask.is_some() {
@@ -250,10 +265,9 @@ impl<'a, 'b> Session<'a, 'b> {
 
     /// The running test, until the client ends it.
     fn attend(&mut self) -> Result<(), String> {
-        let interval_ns = self
-            .ask
-            .as_ref()
-            .map_or(SECOND_NS, |ask| ask.interval_ns.max(MIN_INTERVAL_NS));
+        let interval_ns = self.ask.as_ref().map_or(SECOND_NS, |ask| {
+            ask.interval_ns.clamp(MIN_INTERVAL_NS, MAX_INTERVAL_NS)
+        });
         let mut next_cut_ns = monotonic_ns() + interval_ns;
         let mut next_sample_ns = monotonic_ns() + SECOND_NS;
         loop {
@@ -374,10 +388,17 @@ impl<'a, 'b> Session<'a, 'b> {
             {
                 (LONGEST_DRAIN, LONGEST_DRAIN)
             }
+            // A stock client that was to send an amount has sent it, but here it may not be in yet.
+            Protocol::Tcp if self.ask.is_none() && self.is_by_amount() => (QUIET, LONGEST_DRAIN),
             Protocol::Tcp => (Duration::ZERO, Duration::ZERO),
         };
         self.crew.drain(quiet, longest);
         self.crew.join_receivers();
+    }
+
+    fn is_by_amount(&self) -> bool {
+        let set = |amount: Option<u64>| amount.is_some_and(|amount| amount > 0);
+        set(self.params.num_bytes) || set(self.params.blockcount)
     }
 
     fn await_results(&mut self) -> Result<Box<Results>, String> {
@@ -398,12 +419,16 @@ impl<'a, 'b> Session<'a, 'b> {
             interface: self.sampler.interface(),
             partial: false,
         };
-        let results = standard::results(
+        let mut results = standard::results(
             &account,
             &self.shape,
             self.sampler.process_cpu(),
             self.ask.is_some(),
         );
+        results.server_output_text = self
+            .params
+            .get_server_output
+            .then(|| report::text(&account, &self.shape));
         self.control.session.send_results(&results, monotonic_ns());
         loop {
             match self.pump(u64::MAX)? {
@@ -512,5 +537,6 @@ const GRACE_NS: u64 = 40 * SECOND_NS;
 const QUIET: Duration = Duration::from_millis(250);
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);
 const MIN_INTERVAL_NS: u64 = 100_000_000;
+const MAX_INTERVAL_NS: u64 = 86_400 * SECOND_NS;
 /// Latency probes of one test.
 const MOST_PROBES: usize = 4;

@@ -17,8 +17,9 @@ pub struct Limit {
 impl Limit {
     /// Warm-up and measured time; the far future without a time limit.
     pub fn total_ns(&self) -> u64 {
-        self.duration_ns
-            .map_or(FAR_NS, |duration_ns| duration_ns + self.omit_ns)
+        self.duration_ns.map_or(FAR_NS, |duration_ns| {
+            duration_ns.saturating_add(self.omit_ns)
+        })
     }
 
     /// How far behind its end a paced sender may run to send what it still owes: a tenth of the
