@@ -7,6 +7,7 @@ use linerate_linux::clock::{self, Wall};
 use linerate_linux::icmp::Pinger;
 use linerate_linux::udp::{self, Opened};
 use linerate_method::histogram::Histogram;
+use linerate_method::sequence::{Arrival, SequenceAccount};
 use linerate_model::output::{Latency, Phase};
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::linerate::hello::{Hello, Kind, Reply as HelloReply};
@@ -61,12 +62,13 @@ pub struct Probed {
     pub rtt: Option<Histogram>,
     /// Probes sent.
     pub sent: u64,
-    /// Probes answered.
+    /// Probes answered, each counted once however often its reply arrived.
     pub answered: u64,
     /// By ICMP echo, not by our own probe.
     pub by_echo: bool,
     /// Server's clock minus ours, from the quickest probe, and half its round trip: the error.
     pub offset_ns: Option<(i64, u64)>,
+    replies: Option<SequenceAccount>,
 }
 
 impl Prober {
@@ -131,7 +133,7 @@ impl Probed {
     }
 
     fn note(&mut self, reply: &Reply, t4_ns: u64) {
-        let Some(rtt_ns) = reply.rtt_ns(t4_ns) else {
+        let Some(rtt_ns) = reply.rtt_ns(t4_ns).filter(|_| self.is_first(reply, t4_ns)) else {
             return;
         };
         self.answered += 1;
@@ -144,6 +146,16 @@ impl Probed {
         {
             self.offset_ns = Some((reply.clock_offset_ns(t4_ns), rtt_ns / 2));
         }
+    }
+
+    /// The network may deliver a reply, or the probe before it, more than once.
+    fn is_first(&mut self, reply: &Reply, now_ns: u64) -> bool {
+        let sequence = u64::from(reply.sequence) + 1;
+        let replies = self
+            .replies
+            .get_or_insert_with(|| SequenceAccount::new(REPLY_WINDOW));
+        let arrival = (sequence <= self.sent).then(|| replies.record(sequence, now_ns));
+        matches!(arrival, Some(Arrival::New | Arrival::Reordered { .. }))
     }
 }
 
@@ -322,8 +334,34 @@ fn spawn<T: Send + 'static>(
 
 /// 100 probes a second: 0.1 Mbit/s, no load worth the name.
 const EVERY_NS: u64 = 10_000_000;
+/// Replies are told from their duplicates within so many probes: 40 s.
+const REPLY_WINDOW: u64 = 4096;
 const HELLO_EVERY: Duration = Duration::from_millis(250);
 const WAIT: Duration = Duration::from_millis(50);
 /// Probes under way when the load ends are waited for this long.
 const LAST_WAIT_NS: u64 = 300_000_000;
 const REFUSED_PAUSE_NS: u64 = 5_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_that_comes_twice_counts_once_and_a_foreign_one_never() {
+        let mut found = Probed {
+            sent: 3,
+            ..Probed::default()
+        };
+        for sequence in [0, 2, 2, 1, 0, 3, u32::MAX] {
+            let reply = Reply {
+                sequence,
+                sent_ns: 1000,
+                server_received_ns: 2000,
+                server_sent_ns: 2100,
+            };
+            found.note(&reply, 3000);
+        }
+        let latency = found.latency(Phase::Up).unwrap();
+        assert_eq!((found.answered, latency.lost), (3, 0));
+    }
+}

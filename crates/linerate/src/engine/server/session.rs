@@ -265,10 +265,14 @@ impl<'a, 'b> Session<'a, 'b> {
 
     /// The running test, until the client ends it.
     fn attend(&mut self) -> Result<(), String> {
-        let interval_ns = self.ask.as_ref().map_or(SECOND_NS, |ask| {
-            ask.interval_ns.clamp(MIN_INTERVAL_NS, MAX_INTERVAL_NS)
-        });
-        let mut next_cut_ns = monotonic_ns() + interval_ns;
+        let interval_ns = self
+            .ask
+            .as_ref()
+            .map_or(SECOND_NS, |ask| match ask.interval_ns {
+                0 => u64::MAX,
+                ns => ns.clamp(MIN_INTERVAL_NS, MAX_INTERVAL_NS),
+            });
+        let mut next_cut_ns = monotonic_ns().saturating_add(interval_ns);
         let mut next_sample_ns = monotonic_ns() + SECOND_NS;
         loop {
             self.take_late_probes();
@@ -280,7 +284,7 @@ impl<'a, 'b> Session<'a, 'b> {
             }
             if monotonic_ns() >= next_cut_ns {
                 self.crew.cut(next_cut_ns);
-                next_cut_ns += interval_ns;
+                next_cut_ns = next_cut_ns.saturating_add(interval_ns);
                 self.tell_interval();
             }
             if monotonic_ns() >= next_sample_ns {

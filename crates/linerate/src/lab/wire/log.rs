@@ -77,7 +77,8 @@ impl Log {
 pub(super) struct Entry {
     /// Delivered so many times.
     pub copies: u8,
-    pub corrupted: bool,
+    /// Which of the frame's bits was flipped: byte, times 8, plus the bit of it from the lowest.
+    pub corrupt_bit: Option<u64>,
     /// Why it was not delivered; empty: it was.
     pub why: &'static str,
     pub delay_ns: u64,
@@ -87,7 +88,7 @@ impl Entry {
     pub(super) fn lost(why: &'static str) -> Self {
         Self {
             copies: 0,
-            corrupted: false,
+            corrupt_bit: None,
             why,
             delay_ns: 0,
         }
@@ -211,8 +212,12 @@ fn write_one(out: &mut impl Write, direction: &str, record: &Record) -> io::Resu
     write!(
         out,
         r#"","copies":{},"corrupted":{}"#,
-        entry.copies, entry.corrupted
+        entry.copies,
+        entry.corrupt_bit.is_some()
     )?;
+    if let Some(bit) = entry.corrupt_bit {
+        write!(out, r#","bit":{bit}"#)?;
+    }
     match entry.why {
         "" => writeln!(out, r#","delay_ns":{}}}"#, entry.delay_ns),
         why => writeln!(out, r#","lost":"{why}"}}"#),
@@ -247,7 +252,7 @@ mod tests {
         let datagram = Datagram::find(&frame()).ok_or(io::ErrorKind::NotFound)?;
         let entry = Entry {
             copies: 1,
-            corrupted: false,
+            corrupt_bit: None,
             why: "",
             delay_ns: 7,
         };

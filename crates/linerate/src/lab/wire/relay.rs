@@ -114,7 +114,7 @@ impl Line {
             0 => Entry::lost("ceiling"),
             copies => Entry {
                 copies,
-                corrupted: flipped,
+                corrupt_bit: corrupt_bit.filter(|_| flipped),
                 why: "",
                 delay_ns: at_ns - now_ns,
             },
