@@ -4,6 +4,10 @@
 //! by code that shares nothing with the receiver. The definitions are spelt out again here, as
 //! slowly as can be: nothing of the product is called.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets nothing where something must be has failed"
+)]
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -105,7 +109,11 @@ fn compare(name: &str, test: &Value, log: &Log) {
     for flow in test["flows"].as_array().unwrap() {
         let port = flow["local_port"].as_u64().unwrap();
         let expected = Expected::of(&log.flow(direction, port));
-        assert_eq!(flow["lost_packets"], expected.lost, "{name} flow {flow}");
+        assert_eq!(
+            flow["lost_packets"], expected.lost,
+            "{name} flow {flow}, socket_drops {}, bursts {}",
+            test["socket_drops"], test["loss_bursts"]
+        );
         compare_bursts(name, test, &flow["id"], &expected.bursts);
         sum.add(&expected);
     }

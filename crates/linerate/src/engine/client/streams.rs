@@ -119,7 +119,7 @@ impl Client<'_> {
                 next_ns = now_ns + HELLO_EVERY_NS;
             }
             for (seen, (_, opened)) in answered.iter_mut().zip(open) {
-                *seen |= has_reply(opened);
+                *seen = *seen || is_answered(opened, |bytes| Reply::decode(bytes).is_some());
             }
             if let Some(event) = self.pump(now_ns + SHORT_STEP_NS)? {
                 self.note(event)?;
@@ -168,7 +168,7 @@ impl Client<'_> {
                 let _ = opened.socket.send(&stock::HELLO);
                 next_ns = now_ns + STOCK_HELLO_EVERY_NS;
             }
-            if has_stock_reply(opened) {
+            if is_answered(opened, stock::is_reply) {
                 return Ok(());
             }
             if let Some(event) = self.pump(now_ns + SHORT_STEP_NS)? {
@@ -265,15 +265,15 @@ impl Client<'_> {
     }
 }
 
-fn has_reply(opened: &Opened) -> bool {
+/// Whether the server knows this stream: it replied, or, when its reply was lost, it sends already.
+/// A datagram of the test is left to the receiver, who has to account for it.
+fn is_answered(opened: &Opened, is_reply: impl Fn(&[u8]) -> bool) -> bool {
     let mut bytes = [0; 64];
-    matches!(opened.socket.recv(&mut bytes), Ok(length) if Reply::decode(&bytes[..length]).is_some())
-}
-
-/// Data may come before the reply of a later stream: it is skipped.
-fn has_stock_reply(opened: &Opened) -> bool {
-    let mut bytes = [0; 64];
-    matches!(opened.socket.recv(&mut bytes), Ok(length) if stock::is_reply(&bytes[..length]))
+    match opened.socket.peek(&mut bytes) {
+        Ok(length) if is_reply(&bytes[..length]) => opened.socket.recv(&mut bytes).is_ok(),
+        Ok(_) => true,
+        Err(_) => false,
+    }
 }
 
 const STREAM_TRIES: u32 = 20;

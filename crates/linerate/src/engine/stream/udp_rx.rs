@@ -14,6 +14,8 @@ use linerate_method::histogram::Histogram;
 use linerate_method::jitter::Jitter;
 use linerate_method::sequence::{Arrival, SequenceAccount, SequenceTotals, unwrap32};
 use linerate_method::spacing::Spacing;
+use linerate_wire::iperf3::hello as stock;
+use linerate_wire::linerate::hello;
 use std::time::Duration;
 
 /// All that one receiver needs.
@@ -92,8 +94,11 @@ impl UdpReceived {
     pub fn account(mut self, sent: Option<u64>) -> RxAccount {
         let totals = self.books.account.finish(sent);
         self.books.transit.settle();
-        let start_ns = self.start_ns;
         let books = &self.books;
+        // The first datagrams may be here before this side has heard that the test began.
+        let start_ns = books
+            .first
+            .map_or(self.start_ns, |(_, first_ns)| self.start_ns.min(first_ns));
         RxAccount {
             bytes: books.bytes - books.omitted_bytes,
             packets: totals.received_unique,
@@ -350,9 +355,12 @@ fn bursts(account: &SequenceAccount, start_ns: u64) -> Vec<Burst> {
     account.bursts().iter().map(dated).collect()
 }
 
+/// A greeting or its reply, come late or twice: no datagram of the test, and not damaged.
 fn is_hello(bytes: &[u8]) -> bool {
-    linerate_wire::linerate::hello::Hello::decode(bytes).is_some()
-        || linerate_wire::iperf3::hello::is_hello(bytes)
+    hello::Hello::decode(bytes).is_some()
+        || hello::Reply::decode(bytes).is_some()
+        || stock::is_hello(bytes)
+        || stock::is_reply(bytes)
 }
 
 /// The longest wait before the stop sign is looked at again.
