@@ -76,8 +76,10 @@ fn udp(ours: &Program) -> Vec<Row> {
             bits_per_second: None,
         })
     };
-    let row = |name, title, payload_bytes, first: Contender| {
-        let contenders = [vec![first], udp_peers()].concat();
+    let row = |name: &'static str, title, payload_bytes, first: Contender| {
+        let plain = !name.ends_with("mmsg") && !name.ends_with("gso");
+        let peers = if plain { udp_peers() } else { best_udp_peers() };
+        let contenders = [vec![first], peers].concat();
         Row {
             name,
             title,
@@ -170,19 +172,22 @@ fn paced(ours: &Program) -> Vec<Row> {
             payload_bytes,
             bits_per_second,
         },
-        contenders: [vec![ours.with(&[])], udp_peers()].concat(),
+        contenders: [vec![ours.with(&[]), ours.with(&["-R"])], udp_peers()].concat(),
     };
     rows.map(row).to_vec()
 }
 
-/// With their defaults (but the payload), and with the buffer that ours asks for.
+/// With their defaults (but the payload), and with their best options.
 fn udp_peers() -> Vec<Contender> {
+    let defaults = [Program::Iperf3, Program::Iperf2, Program::Nuttcp].map(|peer| peer.with(&[]));
+    [defaults.to_vec(), best_udp_peers()].concat()
+}
+
+/// With the buffer that ours asks for.
+fn best_udp_peers() -> Vec<Contender> {
     vec![
-        Program::Iperf3.with(&[]),
         Program::Iperf3.with(&["-w", "4M"]),
-        Program::Iperf2.with(&[]),
         Program::Iperf2.with(&["-w", "4M"]),
-        Program::Nuttcp.with(&[]),
         Program::Nuttcp.with(&["-w4m"]),
     ]
 }
