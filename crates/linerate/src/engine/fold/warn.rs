@@ -8,6 +8,7 @@ use linerate_model::output::{LinkKind, Test, Warning};
 pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
     let found = [
         buffer_not_granted(test),
+        other_mode(test, fold),
         sender_limited(test),
         virtual_link(test),
         clock_offset_unknown(test, fold),
@@ -56,6 +57,28 @@ fn buffer_not_granted(test: &Test) -> Option<Warning> {
         id: "buffer-not-granted".to_owned(),
         text: format!("the receiver asked for a buffer of {asked} bytes and was granted {granted}"),
         try_: format!("sysctl -w net.core.rmem_max={asked}   on the receiving host, or run it with CAP_NET_ADMIN"),
+    })
+}
+
+/// A mode that was asked for and that the kernel of its side does not have.
+fn other_mode(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
+    let plan = &fold.measured.plan;
+    let missed = |asked: &str, used: &Option<String>| {
+        let used = used.as_deref().filter(|used| *used != asked)?;
+        (asked != "auto").then(|| format!("{used} was used, as {asked} is not to be had there"))
+    };
+    let sent = missed(plan.tx_name(), &test.mode.tx).map(|text| format!("sending: {text}"));
+    let received = missed(plan.rx_name(), &test.mode.rx).map(|text| format!("receiving: {text}"));
+    let text = [sent, received]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ");
+    (!text.is_empty()).then(|| Warning {
+        id: "mode-not-available".to_owned(),
+        text,
+        try_: "nothing, if the rate suffices; else a newer kernel (UDP_SEGMENT 4.18, UDP_GRO 5.0)"
+            .to_owned(),
     })
 }
 
