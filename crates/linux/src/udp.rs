@@ -64,6 +64,8 @@ pub struct Opened {
     pub recv_buffer: SocketBuffer,
     /// The send buffer asked and granted.
     pub send_buffer: SocketBuffer,
+    /// Datagrams that it had dropped when it was bound or connected: strangers'.
+    pub drops_before: u32,
 }
 
 /// Opens a socket bound to `local` (port 0: any). An IPv6 wildcard takes IPv4 as well.
@@ -117,6 +119,7 @@ struct Opening {
 impl Opening {
     fn done(self) -> Opened {
         Opened {
+            drops_before: drops_so_far(&self.socket).unwrap_or(0),
             socket: self.socket.into(),
             recv_buffer: self.recv_buffer,
             send_buffer: self.send_buffer,

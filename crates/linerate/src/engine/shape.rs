@@ -295,9 +295,10 @@ impl Shape {
             },
             ..udp::ReceiverConfig::new(CAPTURE_BYTES, RX_BATCH, self.udp_rx)
         };
+        // Not those of now: the peer may have begun to send.
+        let drops_before = opened.drops_before;
         let buffer = opened.recv_buffer;
         let receiver = udp::Receiver::new(opened.socket.into(), config)?;
-        let drops_before = receiver.drops().unwrap_or(0);
         Ok(UdpRx {
             receiver,
             stamp: self.stamp,
