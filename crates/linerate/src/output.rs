@@ -105,6 +105,8 @@ pub struct Console {
     pub look: Look,
     /// Draw the status line over itself.
     redraw: bool,
+    /// Break long sentences: only where a person reads, not for a script.
+    wrap: bool,
     quiet: bool,
     verbose: u8,
     status_shown: bool,
@@ -124,6 +126,7 @@ impl Console {
             form,
             look,
             redraw: surroundings.stderr_terminal && !surroundings.dumb,
+            wrap: surroundings.stderr_terminal,
             quiet,
             verbose,
             status_shown: false,
@@ -182,6 +185,11 @@ impl Console {
             ascii(text)
         } else {
             text.to_owned()
+        };
+        let text = if self.wrap {
+            wrapped(&text, self.look.width)
+        } else {
+            text
         };
         // Nobody is left to be told that stderr is closed.
         let _ = writeln!(io::stderr().lock(), "{text}");
@@ -260,6 +268,32 @@ pub fn ascii(text: &str) -> String {
         }
     }
     plain
+}
+
+/// Lines of at most `width` columns, broken at spaces; what follows a break is indented as its
+/// line and two more. A longer word stays whole.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let lines: Vec<String> = text.lines().map(|line| wrap_line(line, width)).collect();
+    lines.join("\n")
+}
+
+fn wrap_line(line: &str, width: usize) -> String {
+    let indent = line.len() - line.trim_start().len();
+    let mut done = " ".repeat(indent);
+    let mut column = indent;
+    for (index, word) in line.trim_start().split(' ').enumerate() {
+        let length = word.chars().count();
+        if index > 0 && column + 1 + length > width {
+            done.push_str(&format!("\n{}", " ".repeat(indent + 2)));
+            column = indent + 2;
+        } else if index > 0 {
+            done.push(' ');
+            column += 1;
+        }
+        done.push_str(word);
+        column += length;
+    }
+    done
 }
 
 #[derive(Serialize)]
@@ -347,6 +381,18 @@ mod tests {
             assert_eq!(is_utf8(Some(locale)), utf8, "{locale}");
         }
         assert!(!is_utf8(None));
+    }
+
+    #[test]
+    fn long_sentences_are_broken_and_keep_their_words() {
+        let text =
+            "error: cannot\n  why: one two three four\n  try: /a/path/that/is/longer/than/it";
+        assert_eq!(
+            wrapped(text, 16),
+            "error: cannot\n  why: one two\n    three four\n  try:\n    /a/path/that/is/longer/than/it"
+        );
+        assert_eq!(wrapped(text, 80), text);
+        assert_eq!(wrapped("a  b", 80), "a  b");
     }
 
     #[test]

@@ -20,12 +20,11 @@ pub struct Stream {
 #[must_use]
 pub fn interval_header(protocol: Protocol) -> String {
     let rest = match protocol {
-        Protocol::Tcp => "  retr        cwnd         rtt",
-        Protocol::Udp => "  lost/sent",
+        Protocol::Tcp => format!(" {:>5} {:>11} {:>11}", "retr", "cwnd", "rtt"),
+        Protocol::Udp => "  lost/sent".to_owned(),
     };
-    format!("[ ID] dir  interval (s)       transfer   L4 goodput{rest}")
-        .trim_end()
-        .to_owned()
+    let [way, span, transfer, rate] = ["dir", "interval (s)", "transfer", "L4 goodput"];
+    format!("[ ID] {way:<4} {span:>13} {transfer:>12} {rate:>12}{rest}")
 }
 
 /// One line, of at most 80 columns for rates below 1000 Tbit/s.
@@ -102,7 +101,7 @@ mod tests {
         assert_eq!(
             text,
             "\
-[ ID] dir  interval (s)       transfer   L4 goodput  retr        cwnd         rtt
+[ ID] dir   interval (s)     transfer   L4 goodput  retr        cwnd         rtt
 [  5] up       0.00-1.00    112.2 MiB 941.4 Mbit/s     3   385.0 KiB    512.0 us"
         );
     }
@@ -129,7 +128,7 @@ mod tests {
         assert_eq!(
             text,
             "\
-[ ID] dir  interval (s)       transfer   L4 goodput  lost/sent
+[ ID] dir   interval (s)     transfer   L4 goodput  lost/sent
 [SUM] down    9.00-10.00    47.68 MiB 400.0 Mbit/s  12/n/a"
         );
     }

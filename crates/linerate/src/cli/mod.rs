@@ -26,6 +26,7 @@ use crate::engine::{self, ServeOptions, TestPlan};
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::lab;
+use crate::output::{Color, Look, Surroundings, ascii};
 use args::{Cli, Command, ManArgs, ServeArgs, TcpArgs, UdpArgs};
 use ground::Place;
 use progress::Progress;
@@ -33,12 +34,14 @@ use progress::Progress;
 /// Runs the command that the process was started with; the exit code.
 pub fn main() -> u8 {
     let words: Vec<OsString> = std::env::args_os().collect();
+    let look = Surroundings::read().look(Color::Auto, false);
     let understood = Cli::command()
+        .term_width(look.width.min(HELP_COLUMNS))
         .try_get_matches_from(&words)
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, options(&matches))));
     match understood {
         Ok((cli, options)) => run(&cli.command, options),
-        Err(error) => explain(&error, &words).code(),
+        Err(error) => explain(&error, &words, look).code(),
     }
 }
 
@@ -158,9 +161,12 @@ fn written(text: &str) -> Exit {
 }
 
 /// Help and version go to stdout; a wrong command line is a failure like any other.
-fn explain(error: &clap::Error, words: &[OsString]) -> Exit {
+fn explain(error: &clap::Error, words: &[OsString], look: Look) -> Exit {
     match error.kind() {
-        ClapError::DisplayHelp | ClapError::DisplayVersion => written(&error.render().to_string()),
+        ClapError::DisplayHelp | ClapError::DisplayVersion => {
+            let text = error.render().to_string();
+            written(&if look.ascii { ascii(&text) } else { text })
+        }
         _ => {
             let kind = words
                 .get(1)
@@ -198,6 +204,9 @@ fn misunderstood(error: &clap::Error, kind: &str) -> Failure {
     let hint = tip.map_or_else(|| page.clone(), |tip| format!("{tip}      or      {page}"));
     Failure::usage("understand the command line", why).hint(hint)
 }
+
+/// Longer lines are hard to read.
+const HELP_COLUMNS: usize = 100;
 
 #[cfg(test)]
 mod tests;
