@@ -36,7 +36,7 @@ pub fn main() -> u8 {
     let words: Vec<OsString> = std::env::args_os().collect();
     let look = Surroundings::read().look(Color::Auto, false);
     let understood = Cli::command()
-        .term_width(look.width.min(HELP_COLUMNS))
+        .term_width(help_columns(look))
         .try_get_matches_from(&words)
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, options(&matches))));
     match understood {
@@ -203,6 +203,12 @@ fn misunderstood(error: &clap::Error, kind: &str) -> Failure {
     };
     let hint = tip.map_or_else(|| page.clone(), |tip| format!("{tip}      or      {page}"));
     Failure::usage("understand the command line", why).hint(hint)
+}
+
+/// An ellipsis becomes longer in ASCII.
+fn help_columns(look: Look) -> usize {
+    let longer = if look.ascii { 2 } else { 0 };
+    look.width.min(HELP_COLUMNS) - longer
 }
 
 /// Longer lines are hard to read.

@@ -173,11 +173,12 @@ fn long_version() -> String {
 }
 
 const EXAMPLES: &str = "Examples:
-  linerate check --lab             try it: two hosts on this machine, no root needed
+  linerate check --lab             try it: two hosts made here, no root needed
   linerate serve                   on one machine …
-  linerate check 192.0.2.7         … and on the other: both directions, what limits them
+  linerate check 192.0.2.7         … and on the other: what limits each way
   linerate udp 192.0.2.7 -b 500M   one test, with iperf3's letters";
 
 pub(super) const EXIT_STATUS: &str = "Exit status:
-  0 measured, every expectation met    1 an expectation failed     2 wrong command line
-  3 could not measure                  4 measured but not valid    130 interrupted";
+  0 measured, every expectation met    1 an expectation failed
+  2 wrong command line                 3 could not measure
+  4 measured but not valid             130 interrupted";
