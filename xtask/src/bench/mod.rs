@@ -65,6 +65,9 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
 /// The binary that is given away, where it can be built.
 fn binary(options: &Options) -> Result<PathBuf, String> {
     if let Some(path) = &options.binary {
+        if !path.is_file() {
+            return Err(format!("{}: not a file", path.display()));
+        }
         return path
             .canonicalize()
             .map_err(|why| format!("{}: {why}", path.display()));
