@@ -144,6 +144,9 @@ impl Server<'_> {
 
     fn meet(&self, stream: TcpStream, peer: SocketAddr, serial: u64) {
         let outcome = match read_cookie(&stream) {
+            Err(_) if !self.strangers.leave(serial) => {
+                Err("refused: silent, and too many others came".to_owned())
+            }
             Err(reason) => Err(format!("refused: {reason}")),
             Ok(cookie) => match self.registry.deliver_tcp(&cookie, serial, stream) {
                 None => {
