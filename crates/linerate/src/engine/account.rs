@@ -102,6 +102,10 @@ pub struct RxAccount {
     pub bytes: u64,
     /// Unique datagrams.
     pub packets: u64,
+    /// UDP: datagrams of the warm-up (`-O`) up to its highest sequence, included in `sequence`.
+    pub omitted_packets: u64,
+    /// UDP: those of them that were missing at its end.
+    pub omitted_lost: u64,
     /// The measured time: UDP first to last arrival plus one gap; TCP the test's duration.
     pub duration_ns: u64,
     /// The sequence account; `None` for TCP.

@@ -57,10 +57,10 @@ struct Member {
 #[derive(Debug)]
 enum Job {
     Sending(JoinHandle<Option<TxAccount>>),
-    Sent(Option<TxAccount>),
+    Sent(Option<Box<TxAccount>>),
     ReceivingTcp(JoinHandle<Option<RxAccount>>),
     ReceivingUdp(JoinHandle<Option<UdpReceived>>),
-    ReceivedTcp(Option<RxAccount>),
+    ReceivedTcp(Option<Box<RxAccount>>),
     ReceivedUdp(Option<Box<UdpReceived>>),
     Over,
 }
@@ -322,7 +322,7 @@ impl Member {
                 if let Some(info) = self.tcp.as_ref().and_then(|stream| tcp::info(stream).ok()) {
                     self.last_info = Some(info);
                 }
-                Job::Sent(account)
+                Job::Sent(account.map(Box::new))
             }
             other => other,
         };
@@ -330,7 +330,9 @@ impl Member {
 
     fn join_receiver(&mut self) {
         self.job = match std::mem::replace(&mut self.job, Job::Over) {
-            Job::ReceivingTcp(handle) => Job::ReceivedTcp(handle.join().ok().flatten()),
+            Job::ReceivingTcp(handle) => {
+                Job::ReceivedTcp(handle.join().ok().flatten().map(Box::new))
+            }
             Job::ReceivingUdp(handle) => {
                 Job::ReceivedUdp(handle.join().ok().flatten().map(Box::new))
             }
@@ -347,8 +349,8 @@ impl Member {
             ..StreamAccount::default()
         };
         match std::mem::replace(&mut self.job, Job::Over) {
-            Job::Sent(Some(tx)) => account.tx = Some(self.complete_tx(tx)),
-            Job::ReceivedTcp(Some(rx)) => account.rx = Some(self.complete_rx(rx)),
+            Job::Sent(Some(tx)) => account.tx = Some(self.complete_tx(*tx)),
+            Job::ReceivedTcp(Some(rx)) => account.rx = Some(self.complete_rx(*rx)),
             Job::ReceivedUdp(Some(rx)) => account.rx = Some(self.complete_rx(rx.account(sent))),
             _ => {}
         }

@@ -141,6 +141,8 @@ fn stream_result(stream: &StreamAccount, shape: &Shape) -> StreamResult {
         jitter_s: rx.jitter_ns.unwrap_or(0.0) / 1e9,
         errors: signed(totals.lost),
         packets: signed(totals.sent),
+        omitted_errors: Some(signed(rx.omitted_lost)),
+        omitted_packets: Some(signed(rx.omitted_packets)),
         end_time_s: seconds(measured_ns(rx, shape)),
         ..base
     }

@@ -88,7 +88,7 @@ fn parameters_that_are_none() {
         let mut rest = Vec::new();
         let _ = control.read_to_end(&mut rest);
         until("it is refused", || server.lines("refused: ") == count + 1);
-        assert_eq!(server.lines(words) > 0, true, "{words}: {}", server.log());
+        assert!(server.lines(words) > 0, "{words}: {}", server.log());
     }
     works(&server);
 }

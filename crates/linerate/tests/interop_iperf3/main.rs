@@ -22,6 +22,7 @@
 //! | C7 every state has its time-out | `rules::c7_a_silent_server_is_an_error`, wire `every_wait_of_the_client_has_a_deadline` |
 //! | C8 back-to-back tests at a stock server | `client::c8_back_to_back` |
 #![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 mod client;
 mod hostile;

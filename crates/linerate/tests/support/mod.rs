@@ -194,6 +194,7 @@ fn finish(mut child: Child) -> Said {
 }
 
 /// Whether the stock program is there; says so if not.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub(crate) fn have_iperf3() -> bool {
     let found = Command::new("iperf3")
         .arg("--version")

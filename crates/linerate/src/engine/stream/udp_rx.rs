@@ -102,6 +102,8 @@ impl UdpReceived {
         RxAccount {
             bytes: books.bytes - books.omitted_bytes,
             packets: totals.received_unique,
+            omitted_packets: books.omitted_packets,
+            omitted_lost: books.omitted_lost.min(totals.lost),
             duration_ns: books.duration_ns(totals.sent),
             sequence: Some(sequence_totals(&totals, &books.account, sent.is_some())),
             jitter_ns: books.jitter.jitter_ns(),
@@ -201,6 +203,8 @@ struct Books {
     unique: u64,
     bytes: u64,
     omitted_bytes: u64,
+    omitted_packets: u64,
+    omitted_lost: u64,
     damaged: u64,
     tos: Option<u8>,
 }
@@ -223,6 +227,8 @@ impl Books {
             unique: 0,
             bytes: 0,
             omitted_bytes: 0,
+            omitted_packets: 0,
+            omitted_lost: 0,
             damaged: 0,
             tos: None,
         }
@@ -279,17 +285,19 @@ impl Books {
         self.last_arrival_ns = self.now_ns;
         self.unique += 1;
         self.bytes += length as u64;
-        if self
-            .omit_until_ns
-            .is_some_and(|until_ns| arrival_ns < until_ns)
-        {
-            self.omitted_bytes = self.bytes;
-        }
         if self.first.is_none() {
             self.first = Some((sequence, arrival_ns));
         }
         if sequence > self.highest.0 {
             self.highest = (sequence, arrival_ns);
+        }
+        if self
+            .omit_until_ns
+            .is_some_and(|until_ns| arrival_ns < until_ns)
+        {
+            self.omitted_bytes = self.bytes;
+            self.omitted_packets = self.highest.0;
+            self.omitted_lost = self.highest.0.saturating_sub(self.unique);
         }
         let transit_ns = self
             .wall
