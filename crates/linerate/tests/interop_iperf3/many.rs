@@ -9,10 +9,7 @@ fn all_at_once(server: &Server, clients: &[&str]) {
             scope.spawn(move || {
                 let said = stock_client(server.port, arguments);
                 assert!(said.success, "{arguments}: {}\n{}", said.text, server.log());
-                assert!(
-                    said.number("/end/sum_received/bytes") > 100_000,
-                    "{arguments}"
-                );
+                assert!(said.number("/end/sum_received/bytes") > 0, "{arguments}");
             });
         }
     });
@@ -50,8 +47,8 @@ fn s2_stock_udp_tests_of_one_address_set_up_in_turn() {
                 assert!(said.success, "{size}: {}\n{}", said.text, server.log());
                 // A stream taken for another test's would be missing here.
                 for stream in 0..3 {
-                    let bytes = said.number(&format!("/end/streams/{stream}/udp/packets"));
-                    assert!(bytes > 100, "{size} stream {stream}: {}", said.text);
+                    let packets = said.number(&format!("/end/streams/{stream}/udp/packets"));
+                    assert!(packets > 0, "{size} stream {stream}: {}", said.text);
                 }
                 assert_eq!(
                     said.number("/end/sum_received/packets"),
