@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The other end vanishes: killed, frozen, or behind a link that goes down.
 
-use crate::process::{below, linerate, run, serve, shell, signal, start};
+use crate::process::{Running, below, linerate, run, serve, shell, signal, start};
 use crate::verdict::{accounted, broken_off, error, intervals};
 
 const INTERVAL: &str = "[SUM]";
@@ -84,18 +84,13 @@ fn a_server_that_freezes_in_tcp() {
 #[test]
 fn a_link_that_goes_down_at_the_far_end() {
     for words in ["udp {peer} -b 5M", "tcp {peer} -R -b 50M"] {
-        let line =
-            format!("lab --fault link-down=1s:600s -- linerate {words} -t 120 -i 100ms --json");
-        let ended = run(linerate(&line));
-        if skipped(&ended.stderr) {
+        let Some(client) = in_a_lab(words) else {
             return;
-        }
-        let document = broken_off(&ended, 3);
-        assert!(
-            error(&document).contains("the link, gone?"),
-            "{}",
-            error(&document)
-        );
+        };
+        turn_link(&client, "serve", "down");
+        let document = broken_off(&client.end(), 3);
+        let told = error(&document);
+        assert!(told.contains("the link, gone?"), "{told}");
         let test = &document["tests"][0];
         assert!(intervals(test).len() >= 3, "{words}: {test:#}");
     }
@@ -103,17 +98,12 @@ fn a_link_that_goes_down_at_the_far_end() {
 
 #[test]
 fn an_interface_of_this_host_that_goes_down() {
-    if run(shell("ip -Version")).code() != Some(0) {
-        return eprintln!("skipped: no ip(8)");
-    }
     for words in ["udp {peer} -b 5M", "tcp {peer} -b 50M"] {
-        let ended = run(shell(&format!(
-            "exec $LINERATE lab -- sh -c '(sleep 1; ip link set eth0 down) & exec $LINERATE {words} -t 120 -i 100ms --json'"
-        )));
-        if skipped(&ended.stderr) {
+        let Some(client) = in_a_lab(words) else {
             return;
-        }
-        let document = broken_off(&ended, 3);
+        };
+        turn_link(&client, "--json", "down");
+        let document = broken_off(&client.end(), 3);
         let test = &document["tests"][0];
         assert!(intervals(test).len() >= 3, "{words}: {test:#}");
     }
@@ -122,15 +112,51 @@ fn an_interface_of_this_host_that_goes_down() {
 /// A pause that is shorter than the patience is an event of the measurement, not its end.
 #[test]
 fn a_link_that_comes_back_costs_datagrams_only() {
-    let line = "lab --fault link-down=1s:1s -- linerate udp {peer} -b 5M -t 4 --json";
-    let ended = run(linerate(line));
-    if skipped(&ended.stderr) {
+    let Some(mut client) = in_a_lab("udp {peer} -b 5M") else {
         return;
-    }
-    assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
-    let document = crate::verdict::document(&ended);
+    };
+    turn_link(&client, "serve", "down");
+    let told = client.stderr().matches(INTERVAL).count();
+    client.wait_for(INTERVAL, told + 5);
+    turn_link(&client, "serve", "up");
+    client.wait_for(INTERVAL, told + 20);
+    client.signal("INT");
+    let document = broken_off(&client.end(), 130);
     accounted(&document["tests"][0]);
     assert!(document["tests"][0]["lost_packets"].as_u64().unwrap() > 0);
+}
+
+/// A client in a lab that has told some intervals; none where there is no link to turn off.
+fn in_a_lab(words: &str) -> Option<Running> {
+    if run(shell("ip -Version && nsenter --version")).code() != Some(0) {
+        eprintln!("skipped: no ip(8) or nsenter(1)");
+        return None;
+    }
+    let line = format!("lab -- linerate {words} -t 600 -i 100ms --json");
+    let mut client = start(linerate(&line));
+    client.wait_for("lab: ", 1);
+    if skipped(&client.stderr()) {
+        return None;
+    }
+    client.wait_for(INTERVAL, 4);
+    Some(client)
+}
+
+/// Turns the link of the host in which a process of the lab runs whose command line has `word`.
+fn turn_link(lab: &Running, word: &str, way: &str) {
+    let pid = *below(lab.pid(), word)
+        .last()
+        .expect("a process in the host");
+    let user = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/user")).unwrap();
+    let credentials = if user(&pid.to_string()) == user("self") {
+        ""
+    } else {
+        "-U --preserve-credentials"
+    };
+    let turned = run(shell(&format!(
+        "nsenter -t {pid} {credentials} -n ip link set eth0 {way}"
+    )));
+    assert_eq!(turned.code(), Some(0), "{}", turned.stderr);
 }
 
 /// The server frees a test whose client is gone, says so, and serves the next.
@@ -164,19 +190,15 @@ fn a_client_that_is_killed_is_noticed() {
 /// A client behind a dead link says nothing any more.
 #[test]
 fn a_client_whose_link_dies_is_noticed() {
-    let line = "lab --fault link-down=1s:600s -- sleep 120";
-    let mut lab = start(linerate(line));
-    lab.wait_for("lab: ", 1);
-    if skipped(&lab.stderr()) {
+    let Some(mut client) = in_a_lab("udp {peer} -b 5M") else {
         return;
-    }
-    drop(lab);
-    let script = "lab --fault link-down=2s:600s -- sh -c '$LINERATE udp {peer} -b 5M -t 120 -i 100ms & wait; sleep 60'";
-    let mut lab = start(shell(&format!("exec $LINERATE {script}")));
-    lab.wait_for(": ended: ", 1);
-    for pid in below(lab.pid(), "sleep") {
-        signal(pid, "KILL");
-    }
+    };
+    // Frozen too: nothing but the server's own patience ends the test.
+    let frozen = *below(client.pid(), "--json").last().expect("the client");
+    signal(frozen, "STOP");
+    turn_link(&client, "serve", "down");
+    client.wait_for(": ended: the client went away", 1);
+    signal(frozen, "KILL");
 }
 
 fn threads(pid: u32) -> usize {

@@ -125,6 +125,15 @@ impl Running {
         }
     }
 
+    /// Before that a signal just ends it. (One that has ended catches none any more.)
+    pub(crate) fn wait_until_it_catches_signals(&mut self) {
+        let end = Instant::now() + DEADLINE;
+        while !catches_interrupts(self.pid()) && self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < end, "it catches no SIGINT");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         signal(self.pid(), name);
     }
@@ -181,6 +190,14 @@ pub(crate) fn signal(pid: u32, name: &str) {
         .status()
         .unwrap();
     assert!(sent.success(), "kill -{name} {pid}");
+}
+
+/// `SigCgt` of `/proc/PID/status`: a hexadecimal mask, signal n is bit n - 1.
+fn catches_interrupts(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & (1 << 1) != 0)
 }
 
 /// A server on the loopback that is up, and its port.

@@ -118,8 +118,8 @@ fn ctrl_c_with_a_server_that_froze_is_still_130() {
 #[test]
 fn ctrl_c_while_connecting_ends_it() {
     // TEST-NET-1 (RFC 5737): nobody answers; where the route is missing too, there is no wait.
-    let client = start(linerate("tcp 192.0.2.1 --connect-timeout 300s --json"));
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    let mut client = start(linerate("tcp 192.0.2.1 --connect-timeout 300s --json"));
+    client.wait_until_it_catches_signals();
     client.signal("INT");
     let ended = client.end();
     let document = document(&ended);
