@@ -37,6 +37,7 @@ pub(super) fn run(
     observer: &mut dyn Observer,
     interrupt: &Interrupt,
 ) -> Result<TestOutcome, Failure> {
+    plan.affinity.map_or(Ok(()), |(cpu, _)| may_run_on(cpu))?;
     let mut last = None;
     for _ in 0..BUSY_TRIES {
         match Client::open(plan, load, observer, interrupt)?.conduct() {
@@ -50,6 +51,20 @@ pub(super) fn run(
         linerate_linux::clock::sleep_until_ns(monotonic_ns() + BUSY_PAUSE_NS, 0);
     }
     Err(last.unwrap_or_else(|| Failure::measuring("measure", "the server is busy")))
+}
+
+/// A pin that cannot be had would silently be none.
+fn may_run_on(cpu: u32) -> Result<(), Failure> {
+    let allowed = linerate_linux::cpu::allowed();
+    if allowed.contains(&(cpu as usize)) {
+        return Ok(());
+    }
+    let numbers: Vec<_> = allowed.iter().map(ToString::to_string).collect();
+    Err(Failure::measuring(
+        format!("run on CPU {cpu}"),
+        "this host has no such CPU, or this process may not use it",
+    )
+    .hint(format!("-A with one of {}", numbers.join(", "))))
 }
 
 struct Client<'a> {

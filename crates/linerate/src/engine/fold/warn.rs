@@ -9,7 +9,8 @@ pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
     let found = [
         buffer_not_granted(test),
         other_mode(test, fold),
-        sender_limited(test),
+        sender_limited(test, fold),
+        no_such_cpu(fold),
         virtual_link(test),
         clock_offset_unknown(test, fold),
         one_machine(fold),
@@ -41,13 +42,11 @@ fn invalid(test: &Test, fold: &Fold<'_>) -> Option<String> {
             "{received} unique datagrams received of {sent} sent"
         ));
     }
-    if fold.udp() && sent == 0 {
-        return Some("no datagram was sent".to_owned());
-    }
     let failed = fold.tx().find_map(|tx| tx.failure.clone());
     failed
         .or_else(|| fold.rx().find_map(|rx| rx.failure.clone()))
         .map(|reason| format!("a stream ended early: {reason}"))
+        .or_else(|| (fold.udp() && sent == 0).then(|| "no datagram was sent".to_owned()))
 }
 
 fn buffer_not_granted(test: &Test) -> Option<Warning> {
@@ -82,13 +81,28 @@ fn other_mode(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     })
 }
 
-fn sender_limited(test: &Test) -> Option<Warning> {
+/// What a stream that failed left unsent says nothing of the sender's speed.
+fn sender_limited(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
+    if fold.tx().any(|tx| tx.failure.is_some()) {
+        return None;
+    }
     let unsent = test.unsent_packets.filter(|&unsent| unsent > 0)?;
     let asked = unsent + test.sent_packets.unwrap_or(0);
     (unsent * 1000 > asked).then(|| Warning {
         id: "sender-limited".to_owned(),
         text: format!("the sender handed {unsent} of {asked} datagrams too late or not at all to its kernel: no loss, but not the asked rate either"),
         try_: "a lower -b, a larger -l, --mode gso, or a pinned sender (-A)".to_owned(),
+    })
+}
+
+/// A server that cannot pin goes on without.
+fn no_such_cpu(fold: &Fold<'_>) -> Option<Warning> {
+    let cpu = fold.measured.plan.affinity?.1?;
+    let cpus = fold.measured.hosts.get(1)?.cpus?;
+    (cpu >= cpus).then(|| Warning {
+        id: "not-pinned".to_owned(),
+        text: format!("the far end has no CPU {cpu}: its streams ran on any"),
+        try_: format!("-A with a second number below {cpus}"),
     })
 }
 

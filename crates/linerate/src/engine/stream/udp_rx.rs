@@ -54,6 +54,7 @@ impl UdpRx {
                 Ok(batch) => {
                     books.now_ns = clock::monotonic_ns();
                     books.learn_start(line);
+                    books.socket_is_empty = true;
                     for datagram in batch {
                         books.take(&datagram);
                     }
@@ -197,6 +198,8 @@ struct Books {
     omit_ns: u64,
     omit_until_ns: Option<u64>,
     now_ns: u64,
+    /// The last look into the socket found nothing.
+    socket_is_empty: bool,
     last_arrival_ns: u64,
     first: Option<(u64, u64)>,
     highest: (u64, u64),
@@ -221,6 +224,7 @@ impl Books {
             omit_ns,
             omit_until_ns: None,
             now_ns: clock::monotonic_ns(),
+            socket_is_empty: false,
             last_arrival_ns: 0,
             first: None,
             highest: (0, 0),
@@ -234,7 +238,8 @@ impl Books {
         }
     }
 
-    /// False once the drain is over: all is in, or silence, or the deadline.
+    /// False once the drain is over: all is in, or silence, or the deadline. Time without the
+    /// processor is no silence: what has arrived by then lies in the socket.
     fn go_on(&self, line: &StartLine, progress: &Progress) -> bool {
         let Some(Drain {
             quiet_ns,
@@ -247,7 +252,8 @@ impl Books {
         let expected = progress.expected.read();
         let complete = expected > 0 && self.unique >= expected;
         let since_ns = self.last_arrival_ns.max(ordered_ns);
-        !complete && self.now_ns < deadline_ns && self.now_ns < since_ns.saturating_add(quiet_ns)
+        let quiet = self.socket_is_empty && self.now_ns >= since_ns.saturating_add(quiet_ns);
+        !complete && self.now_ns < deadline_ns && !quiet
     }
 
     fn learn_start(&mut self, line: &StartLine) {
@@ -257,6 +263,7 @@ impl Books {
     }
 
     fn take(&mut self, datagram: &Datagram<'_>) {
+        self.socket_is_empty = false;
         let (wall_ns, sequence) = match self.stamp.read(datagram.bytes) {
             Read::Stamp { wall_ns, sequence } => (wall_ns, sequence),
             Read::Damaged if is_hello(datagram.bytes) => return,

@@ -198,7 +198,7 @@ impl Books {
 /// Why a stream ended, as a person reads it.
 fn describe(fault: Fault) -> String {
     match fault {
-        Fault::TooBig => "datagram longer than the path MTU (EMSGSIZE)".to_owned(),
+        Fault::TooBig => "datagrams longer than the path MTU, which must not be fragmented (EMSGSIZE): a smaller -l, or no --dont-fragment".to_owned(),
         Fault::Refused => "the peer's port is closed (ICMP port unreachable)".to_owned(),
         Fault::Filtered => "a local firewall rule refuses every datagram (EPERM)".to_owned(),
         Fault::Unreachable(errno) | Fault::Other(errno) => {
