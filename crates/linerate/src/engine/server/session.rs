@@ -512,7 +512,7 @@ fn await_params(
         }
         match control
             .next(monotonic_ns() + STEP_NS)
-            .map_err(|error| error.to_string())?
+            .map_err(|error| gone(&error))?
         {
             Some(ServerEvent::Params(params)) => return Ok(params),
             Some(ServerEvent::Refused { reason }) => return Err(format!("refused: {reason}")),
@@ -527,6 +527,16 @@ fn await_params(
             }
             Some(_) | None => {}
         }
+    }
+}
+
+/// A control connection that cannot be written to, for the log.
+fn gone(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::BrokenPipe | std::io::ErrorKind::ConnectionReset => {
+            "the client went away while it was told something".to_owned()
+        }
+        _ => error.to_string(),
     }
 }
 
