@@ -8,6 +8,21 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant, SystemTime};
 
 #[test]
+fn s3_a_client_that_leaves_before_its_streams_is_noticed() {
+    let server = Server::ours("");
+    drop(ask(
+        server.port,
+        'a',
+        r#"{"tcp":true,"time":1,"parallel":2}"#,
+    ));
+    server.await_line("ended: the client went away while Connecting");
+    let params = r#"{"udp":true,"time":1,"parallel":2,"len":1000}"#;
+    let mut control = ask(server.port, 'b', params);
+    control.write_all(&[99]).unwrap();
+    server.await_line("refused: ");
+}
+
+#[test]
 fn s4_streams_are_numbered_as_accepted() {
     let server = Server::ours("");
     let params = r#"{"tcp":true,"bidirectional":true,"parallel":1,"time":5,"len":1000}"#;

@@ -231,7 +231,7 @@ impl<'a, 'b> Session<'a, 'b> {
             {
                 return Ok(arrival);
             }
-            if let Some(event) = self.pump(0)? {
+            if let Some(event) = self.pump(monotonic_ns() + GLANCE_NS)? {
                 self.note(event)?;
             }
         }
@@ -542,6 +542,8 @@ fn gone(error: &std::io::Error) -> String {
 
 const SECOND_NS: u64 = 1_000_000_000;
 const STEP: Duration = Duration::from_millis(20);
+/// A look at the control connection while streams are awaited.
+const GLANCE_NS: u64 = 1_000_000;
 const STEP_NS: u64 = 50_000_000;
 /// All streams of a test, and the wait for another test of the address to get its own.
 const STREAMS: Duration = Duration::from_secs(20);
