@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The documents say what the program does: names, warnings, first lines, exit codes. (That each
+//! command line in them parses is tested beside the parser, in `src/cli/tests.rs`.)
+#![forbid(unsafe_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn text(path: &str) -> String {
+    let path = root().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn run(line: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.args(line.split_whitespace());
+    command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    command
+        .output()
+        .unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+/// Names of a list in `docs/json.md`, such as `loss_ratio` of `tests[].loss_ratio`.
+fn names(list: &str) -> Vec<String> {
+    let json = text("docs/json.md");
+    let prefix = format!("| `{list}[].");
+    let name = |line: &str| Some(line.strip_prefix(&prefix)?.split('`').next()?.to_owned());
+    json.lines().filter_map(name).collect()
+}
+
+#[test]
+fn every_name_of_a_measured_number_is_explained() {
+    let measuring = text("docs/measuring.md");
+    for list in ["tests", "latency", "verdicts", "knees"] {
+        let names = names(list);
+        assert!(names.len() >= 4, "{list}: {names:?}");
+        for name in names {
+            let top = name.split(['.', '[']).next().unwrap_or_default();
+            assert!(
+                measuring.contains(&format!("`{top}")),
+                "docs/measuring.md does not explain {list}[].{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_warning_is_explained() {
+    let source = text("crates/linerate/src/engine/fold/warn.rs");
+    let ids: Vec<_> = source
+        .split("id: \"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert!(ids.len() >= 6, "{ids:?}");
+    let measuring = text("docs/measuring.md");
+    for id in ids {
+        assert!(
+            measuring.contains(&format!("| `{id}` |")),
+            "docs/measuring.md does not explain the warning {id}"
+        );
+    }
+}
+
+#[test]
+fn every_fault_is_in_the_lab_page() {
+    let source = text("crates/linerate/src/lab/fault.rs");
+    let faults: Vec<_> = source
+        .split("name: \"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert!(faults.len() >= 18, "{faults:?}");
+    let page = text("docs/lab.md");
+    for fault in faults {
+        assert!(page.contains(&format!("--fault {fault}")), "{fault}");
+    }
+}
+
+#[test]
+fn the_readme_begins_with_the_two_commands() {
+    let readme = text("README.md");
+    let first = readme.split("```").nth(1).unwrap_or_default();
+    let commands: Vec<_> = first
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split("  ").next())
+        .collect();
+    assert_eq!(
+        commands,
+        [
+            "cargo run --release -- check --lab",
+            "cargo test --workspace"
+        ]
+    );
+}
+
+#[test]
+fn links_between_the_documents_lead_somewhere() {
+    let pages = [
+        "README.md",
+        "SECURITY.md",
+        "docs/json.md",
+        "docs/lab.md",
+        "docs/measuring.md",
+        "docs/run-directory.md",
+        "docs/serving.md",
+    ];
+    for page in pages {
+        let folder = Path::new(page).parent().unwrap_or(Path::new(""));
+        for link in text(page)
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split([')', '#']).next())
+        {
+            let is_file = !link.is_empty() && !link.contains("://");
+            assert!(
+                !is_file || root().join(folder).join(link).exists(),
+                "{page}: {link}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_runs_anywhere_ends_as_documented() {
+    for line in [
+        "doctor",
+        "completions bash",
+        "man check",
+        "check --help",
+        "lab -- true",
+    ] {
+        let output = run(line);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{line}: {stderr}");
+    }
+    assert_eq!(run("lab -- false").status.code(), Some(1));
+    assert_eq!(run("check").status.code(), Some(2));
+
+    let output = run("check --lab --quick --json");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    assert_eq!(
+        output.status.code().map(i64::from),
+        document["exit_code"].as_i64()
+    );
+    assert_eq!(document["error"], serde_json::Value::Null);
+    let latency = document["latency"].as_array().map_or(0, Vec::len);
+    let knees = document["knees"].as_array().map_or(0, Vec::len);
+    assert_eq!(
+        (latency, knees),
+        (4, 4),
+        "idle, up, down, both; two sizes, two directions"
+    );
+}
