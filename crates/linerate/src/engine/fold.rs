@@ -214,7 +214,9 @@ impl<'a> Fold<'a> {
         let duration_ns = self.duration_ns();
         let stock = rx.mode.is_empty();
         let whole = self.measured.shape.limit.omit_ns == 0;
-        let own_ns = if self.udp() && !stock && whole && rx.duration_ns > 0 {
+        // A sender that could not keep its rate paused: the flow's own time would flatter it.
+        let steady = self.tx().all(|tx| tx.unsent_packets == 0);
+        let own_ns = if self.udp() && !stock && whole && steady && rx.duration_ns > 0 {
             rx.duration_ns
         } else {
             duration_ns
