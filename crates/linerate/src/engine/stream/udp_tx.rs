@@ -67,6 +67,9 @@ impl UdpTx {
                     now = clock::monotonic_ns();
                     pacer.sent(books.just_sent, now);
                     progress.show(books.bytes, books.packets, 0);
+                    if books.take_pause() {
+                        now = clock::sleep_until_ns(now + REFUSED_PAUSE_NS, 0);
+                    }
                 }
             }
         }
@@ -145,6 +148,7 @@ struct Books {
     refused: u64,
     refused_in_a_row: u32,
     failure: Option<String>,
+    pause: bool,
 }
 
 impl Books {
@@ -162,7 +166,13 @@ impl Books {
             refused: 0,
             refused_in_a_row: 0,
             failure: None,
+            pause: false,
         }
+    }
+
+    /// Whether the queue was full just now: asking again at once would only burn the processor.
+    fn take_pause(&mut self) -> bool {
+        std::mem::take(&mut self.pause)
     }
 
     fn accept(&mut self, sent: &Sent, payload_bytes: u32, now: u64) {
@@ -183,6 +193,7 @@ impl Books {
     fn judge(&mut self, fault: Fault) {
         match fault {
             Fault::QueueFull | Fault::SendBufferFull | Fault::Interrupted => {
+                self.pause = fault == Fault::QueueFull;
                 self.refused += u64::from(fault == Fault::QueueFull);
                 self.refused_in_a_row = 0;
             }
@@ -213,6 +224,8 @@ fn describe(fault: Fault) -> String {
 /// At most this last part of a wait is spun, not slept: a timer's wake-up is late by tens of
 /// microseconds on an idle core.
 const SPIN_LIMIT_NS: u64 = 40_000;
+/// A full local queue is given this long to drain.
+const REFUSED_PAUSE_NS: u64 = 50_000;
 /// The longest sleep before the stop sign is looked at again.
 const NAP_NS: u64 = 20_000_000;
 /// So many refusals by a local rule in a row mean that nothing gets out.
