@@ -6,7 +6,7 @@ use linerate_model::units::Rate;
 
 use super::args::{LoadFlags, ServeArgs, TargetFlags, TcpArgs, UdpArgs};
 use super::values::PacedRate;
-use crate::engine::{Direction, Family, IPERF2_PORT, PORT, ServeOptions, TestPlan};
+use crate::engine::{Direction, Family, PORT, ServeOptions, TestPlan};
 use crate::error::Failure;
 
 /// The plan of `tcp`, for this host.
@@ -72,18 +72,15 @@ pub(super) fn serve(args: &ServeArgs) -> ServeOptions {
         max_streams: args.max_streams,
         max_tests: args.max_tests,
         idle_timeout_s: args.idle_timeout,
-        token_file: args.token_file.clone(),
-        iperf2: args.iperf2,
         quiet: args.quiet,
         log_file: args.log_file.clone(),
     }
 }
 
 fn loaded(load: &LoadFlags, target: &TargetFlags, plan: TestPlan) -> TestPlan {
-    let default_port = if load.iperf2 { IPERF2_PORT } else { PORT };
     let plan = reached(target, plan);
     TestPlan {
-        port: target.port.unwrap_or(default_port),
+        port: target.port.unwrap_or(PORT),
         direction: direction(load.reverse, load.bidir),
         streams: load.parallel,
         duration_ms: load.time.unwrap_or(plan.duration_ms),
@@ -98,7 +95,6 @@ fn loaded(load: &LoadFlags, target: &TargetFlags, plan: TestPlan) -> TestPlan {
         affinity: load.affinity,
         title: load.title.clone(),
         server_output: load.get_server_output,
-        iperf2: load.iperf2,
         ..plan
     }
 }

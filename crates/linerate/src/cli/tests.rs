@@ -125,12 +125,6 @@ fn the_letters_of_udp() {
 }
 
 #[test]
-fn iperf2_has_its_own_port() {
-    assert_eq!(plan_of("linerate udp h --iperf2").port, 5001);
-    assert_eq!(plan_of("linerate udp h --iperf2 -p 5201").port, 5201);
-}
-
-#[test]
 fn what_serve_offers() {
     let Command::Serve(args) =
         parsed("linerate serve -1 -p 6000 --max-rate 500M --max-time 1m --bind ::1 -q")

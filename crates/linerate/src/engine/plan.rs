@@ -34,11 +34,11 @@ pub struct TestPlan {
     pub omit_ms: u64,
     /// Length of the reported intervals; 0 = none.
     pub interval_ms: u64,
-    /// UDP payload, or TCP write size. `None`: UDP as much as fits the path's MTU, TCP 128 KiB.
+    /// UDP payload, or TCP write size. `None`: UDP the control connection's MSS, TCP 128 KiB.
     pub payload_bytes: Option<u32>,
     /// Payload rate of each stream; `None` = as fast as it goes.
     pub bits_per_second: Option<u64>,
-    /// Datagrams sent back to back; `None` = a batch of at most 100 µs of line time.
+    /// Datagrams sent back to back; `None` = 200 µs of line time, 8 … 128.
     pub burst: Option<u32>,
     /// Socket buffers to ask for at both ends; `None` = 4 MiB for UDP, the kernel's choice for TCP.
     pub window_bytes: Option<u32>,
@@ -78,12 +78,8 @@ pub struct TestPlan {
     pub title: Option<String>,
     /// Ask the server for its own report.
     pub server_output: bool,
-    /// Speak to an iperf2 server.
-    pub iperf2: bool,
     /// How long to wait for the server to answer.
     pub connect_timeout_ms: u64,
-    /// File with the token that opens the server's agent.
-    pub token_file: Option<PathBuf>,
 }
 
 impl TestPlan {
@@ -125,9 +121,7 @@ impl TestPlan {
             probe: true,
             title: None,
             server_output: false,
-            iperf2: false,
             connect_timeout_ms: 5_000,
-            token_file: None,
         }
     }
 
@@ -252,10 +246,6 @@ pub struct ServeOptions {
     pub max_tests: u16,
     /// End when no test came for so long.
     pub idle_timeout_s: Option<u64>,
-    /// File with the token that opens the whole agent.
-    pub token_file: Option<PathBuf>,
-    /// Also serve iperf2 clients on port 5001.
-    pub iperf2: bool,
     /// No line a test.
     pub quiet: bool,
     /// Log to this file instead of stderr.
@@ -275,8 +265,6 @@ impl Default for ServeOptions {
             max_streams: 256,
             max_tests: 16,
             idle_timeout_s: None,
-            token_file: None,
-            iperf2: false,
             quiet: false,
             log_file: None,
         }
@@ -285,7 +273,5 @@ impl Default for ServeOptions {
 
 /// iperf3's port.
 pub const PORT: u16 = 5201;
-/// iperf2's port.
-pub const IPERF2_PORT: u16 = 5001;
 /// iperf3's default for UDP: 1 Mbit/s (1024 × 1024 bit/s).
 pub const UDP_DEFAULT_BITS_PER_SECOND: u64 = 1_048_576;

@@ -66,13 +66,13 @@ pub(in crate::cli) struct UdpArgs {
     pub(in crate::cli) host: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) load: LoadFlags,
-    /// Payload, 16 … 65507 bytes [default: what fits the MTU]
+    /// Payload, 16 … 65507 bytes [default: the control connection's MSS]
     #[arg(short = 'l', long, value_name = "BYTES", value_parser = values::udp_length)]
     pub(in crate::cli) length: Option<u32>,
     /// Payload rate of each stream, with an optional burst in datagrams; 0 = unlimited [default: 1 Mbit/s]
     #[arg(short = 'b', long, value_name = "RATE[/BURST]", value_parser = values::paced_rate)]
     pub(in crate::cli) bitrate: Option<PacedRate>,
-    /// Datagrams sent back to back, 1 … 1000 [default: at most 100 µs of line time]
+    /// Datagrams sent back to back, 1 … 1000 [default: 200 µs of line time, 8 … 128]
     #[arg(long, value_name = "DATAGRAMS", value_parser = values::burst)]
     pub(in crate::cli) burst: Option<u32>,
     /// How datagrams are sent (plain, mmsg, gso) and received (plain, mmsg, gro) [default: mmsg/mmsg]
@@ -140,9 +140,6 @@ pub(in crate::cli) struct LoadFlags {
     /// Ask the server for its own report
     #[arg(long)]
     pub(in crate::cli) get_server_output: bool,
-    /// HOST is an iperf2 server (its port is 5001 unless -p says otherwise)
-    #[arg(long, conflicts_with_all = ["bidir", "get_server_output"])]
-    pub(in crate::cli) iperf2: bool,
 }
 
 /// `--mode` of `tcp`.

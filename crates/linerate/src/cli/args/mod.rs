@@ -99,7 +99,7 @@ pub(super) struct SweepArgs {
     /// Both directions at once
     #[arg(long, conflicts_with = "reverse")]
     pub(super) bidir: bool,
-    /// UDP payload, 16 … 65507 bytes [default: what fits the MTU]
+    /// UDP payload, 16 … 65507 bytes [default: the control connection's MSS]
     #[arg(short = 'l', long, value_name = "BYTES", value_parser = values::udp_length)]
     pub(super) length: Option<u32>,
     #[command(flatten)]

@@ -16,8 +16,7 @@ use crate::engine::PORT;
 #[command(before_long_help = "Examples:
   linerate serve                             TCP and UDP port 5201
   linerate serve -1                          one test, then end
-  linerate serve --bind 192.0.2.7 --max-rate 500M --max-time 1m
-  linerate serve --iperf2                    iperf2 clients too, on port 5001")]
+  linerate serve --bind 192.0.2.7 --max-rate 500M --max-time 1m")]
 pub(in crate::cli) struct ServeArgs {
     /// TCP and UDP port
     #[arg(short = 'p', long, value_name = "PORT", default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..))]
@@ -52,12 +51,6 @@ pub(in crate::cli) struct ServeArgs {
     /// End when no test came for so long
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub(in crate::cli) idle_timeout: Option<u64>,
-    /// File with the token that opens the whole agent
-    #[arg(long, value_name = "FILE")]
-    pub(in crate::cli) token_file: Option<PathBuf>,
-    /// Serve iperf2 clients too, on port 5001
-    #[arg(long)]
-    pub(in crate::cli) iperf2: bool,
     /// No line a test
     #[arg(short = 'q', long)]
     pub(in crate::cli) quiet: bool,

@@ -6,7 +6,6 @@
 //! every client its limits; a dead client blocks nobody.
 
 mod greeter;
-mod iperf2;
 mod limits;
 mod log;
 mod registry;
@@ -65,17 +64,9 @@ pub(super) fn serve(
         strangers: Strangers::default(),
         idle_since: std::sync::Mutex::new(Instant::now()),
     };
-    let old = if options.iperf2 {
-        Some(iperf2::Listener::bind(options)?)
-    } else {
-        None
-    };
     ready();
     std::thread::scope(|scope| {
         scope.spawn(|| greeter::serve(greeter, &server));
-        if let Some(old) = old {
-            scope.spawn(|| old.serve(&server));
-        }
         let result = server.accept_all(scope, &listener);
         server.stop.store(true, Ordering::Relaxed);
         result

@@ -102,7 +102,7 @@ impl<'a, 'b> Session<'a, 'b> {
         if self.ask.is_some() {
             let hello = Message::Hello {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                host: Box::new(self.sampler.host(self.server.options.token_file.is_none())),
+                host: Box::new(self.sampler.host(true)),
             };
             self.control.session.agent(&hello.to_value());
         }
