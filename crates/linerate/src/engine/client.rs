@@ -167,6 +167,8 @@ impl<'a> Client<'a> {
             let _ = self.control.flush();
             return self.ping_idle(peer);
         }
+        // The server sends as soon as it has all streams: what arrives first is to be counted too.
+        self.sampler.begin();
         self.connect_streams()?;
         if !self.running {
             self.await_event("TEST_RUNNING", |event| {
@@ -200,7 +202,6 @@ impl<'a> Client<'a> {
     }
 
     fn start(&mut self) {
-        self.sampler.begin();
         self.observer.observe(&Event::Samples(self.sampler.first()));
         self.observer.observe(&Event::Started);
         self.start_ns = monotonic_ns();
