@@ -225,16 +225,16 @@ fn the_default_place_follows_the_xdg_rules() {
     };
     let runs = |path: &str| Place::Runs(PathBuf::from(path));
     assert_eq!(
-        place(&[("HOME", "/root")]),
-        runs("/root/.local/state/linerate/runs")
+        place(&[("HOME", "/home/lab")]),
+        runs("/home/lab/.local/state/linerate/runs")
     );
     assert_eq!(
-        place(&[("HOME", "/root"), ("XDG_STATE_HOME", "/var/state")]),
+        place(&[("HOME", "/home/lab"), ("XDG_STATE_HOME", "/var/state")]),
         runs("/var/state/linerate/runs")
     );
     assert_eq!(
-        place(&[("HOME", "/root"), ("XDG_STATE_HOME", "relative")]),
-        runs("/root/.local/state/linerate/runs")
+        place(&[("HOME", "/home/lab"), ("XDG_STATE_HOME", "relative")]),
+        runs("/home/lab/.local/state/linerate/runs")
     );
     let nowhere = Place::Nowhere("neither XDG_STATE_HOME nor HOME is set".to_owned());
     assert_eq!(place(&[]), nowhere);
