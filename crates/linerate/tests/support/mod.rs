@@ -77,8 +77,9 @@ impl Server {
             }
             assert!(
                 Instant::now() < deadline,
-                "no {words:?} in:\n{}",
-                self.log()
+                "no {words:?} in:\n{}{}",
+                self.log(),
+                self.state()
             );
             std::thread::sleep(STEP);
         }
@@ -90,6 +91,27 @@ impl Server {
             .lines()
             .filter(|line| line.contains(words))
             .count()
+    }
+
+    /// Where each of its threads is, for the message of a test that waited in vain.
+    fn state(&self) -> String {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id()));
+        let Ok(tasks) = tasks else {
+            return "the server is gone\n".to_owned();
+        };
+        let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+        tasks
+            .map_while(Result::ok)
+            .map(|task| {
+                let stat = read(task.path().join("stat"));
+                let fields: Vec<_> = stat.split_whitespace().take(15).collect();
+                let (waits, call) = (
+                    read(task.path().join("wchan")),
+                    read(task.path().join("syscall")),
+                );
+                format!("{} {waits} {}\n", fields.join(" "), call.trim_end())
+            })
+            .collect()
     }
 
     /// Its threads and open descriptors.
@@ -111,7 +133,7 @@ impl Drop for Server {
 
 /// What a client process said.
 pub(crate) struct Said {
-    /// Whether it exited with 0.
+    /// Whether it exited with 0 and its document names no error.
     pub(crate) success: bool,
     /// Its document.
     pub(crate) json: Value,
@@ -186,9 +208,11 @@ fn finish(mut child: Child) -> Said {
         std::thread::sleep(STEP);
     };
     let text = reader.join().unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
     Said {
-        success: status.success(),
-        json: serde_json::from_str(&text).unwrap_or(Value::Null),
+        // A stock client that failed with `-J` exits with 0: only its document says so.
+        success: status.success() && json.get("error").is_none(),
+        json,
         text,
     }
 }
