@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The whole document, and what every command says of itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::SCHEMA;
+use super::findings::{CannotTell, Finding};
+use super::host::Host;
+use super::latency::Latency;
+use super::ledger::LedgerEntry;
+use super::test::Test;
+use super::verdict::{Knee, Verdict};
+
+/// One document, printed by every command with `--json`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Output {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The command: `check`, `tcp`, `udp`, `sweep` …
+    pub kind: String,
+    /// The process's exit code.
+    pub exit_code: u8,
+    /// Which program wrote this.
+    pub tool: Tool,
+    /// The command line.
+    pub command: Vec<String>,
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// False when the wall clock was never set (before 2020).
+    pub clock_trusted: bool,
+    /// Wall time of the whole command, seconds.
+    pub duration_s: f64,
+    /// The command ended before its plan.
+    pub partial: bool,
+    /// Where the run is stored.
+    pub run_dir: Option<String>,
+    /// Local first.
+    pub hosts: Vec<Host>,
+    /// Every direction of every test.
+    pub tests: Vec<Test>,
+    /// Latency, by phase.
+    pub latency: Vec<Latency>,
+    /// One a direction (`check`).
+    pub verdicts: Vec<Verdict>,
+    /// Highest rates without loss.
+    pub knees: Vec<Knee>,
+    /// Where packets were lost.
+    pub ledger: Vec<LedgerEntry>,
+    /// Causes.
+    pub findings: Vec<Finding>,
+    /// Rules without their evidence.
+    pub cannot_tell: Vec<CannotTell>,
+    /// What `--expect` asked.
+    pub expectations: Vec<Expectation>,
+    /// What went wrong; `null` on success.
+    pub error: Option<ErrorReport>,
+}
+
+impl Output {
+    /// An empty document of a command.
+    #[must_use]
+    pub fn new(kind: &str, version: &str) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            kind: kind.to_owned(),
+            tool: Tool {
+                version: version.to_owned(),
+            },
+            ..Self::default()
+        }
+    }
+}
+
+/// The program.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tool {
+    /// Semantic version.
+    pub version: String,
+}
+
+/// What `--expect` asked, and whether it was met.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Expectation {
+    /// As typed.
+    pub expression: String,
+    /// The answer.
+    pub met: bool,
+}
+
+/// An error for machines; the same three sentences that a person reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ErrorReport {
+    /// What failed, on what.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// What to try.
+    #[serde(rename = "try")]
+    pub try_: String,
+}

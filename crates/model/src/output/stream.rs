@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A test in parts: by stream, by interval, by run of losses.
+
+use serde::{Deserialize, Serialize};
+
+/// One stream.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Flow {
+    /// iperf3's stream id.
+    pub id: u32,
+    /// Port of this side.
+    pub local_port: Option<u16>,
+    /// Port of the peer.
+    pub remote_port: Option<u16>,
+    /// Receiver's rate.
+    pub delivered_bits_per_second: Option<f64>,
+    /// Datagrams lost.
+    pub lost_packets: Option<u64>,
+    /// TCP segments sent again.
+    pub retransmits: Option<u64>,
+}
+
+/// One interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Interval {
+    /// After the start of the test.
+    pub start_s: f64,
+    /// After the start of the test.
+    pub end_s: f64,
+    /// Sender's rate.
+    pub sent_bits_per_second: Option<f64>,
+    /// Receiver's rate.
+    pub received_bits_per_second: Option<f64>,
+    /// Datagrams sent.
+    pub sent_packets: Option<u64>,
+    /// Datagrams missed (negative when earlier gaps were filled).
+    pub lost_packets: Option<i64>,
+    /// TCP segments sent again.
+    pub retransmits: Option<u64>,
+    /// TCP congestion window, all streams.
+    pub cwnd_bytes: Option<u64>,
+    /// TCP smoothed round-trip time, the largest.
+    pub rtt_ns: Option<u64>,
+}
+
+/// A run of consecutive lost datagrams.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LossBurst {
+    /// Stream id.
+    pub flow: u32,
+    /// When the gap was revealed, after the start of the test.
+    pub at_s: f64,
+    /// First lost sequence, from 1.
+    pub first_sequence: u64,
+    /// Datagrams.
+    pub packets: u64,
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One direction of one test: what was asked, what was offered, what arrived.
+
+use serde::{Deserialize, Serialize};
+
+use super::counters::{CpuPair, MovedCounter};
+use super::distribution::{Quantiles, Spacing};
+use super::host::LinkKind;
+use super::stream::{Flow, Interval, LossBurst};
+
+/// One direction of one test.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Test {
+    /// Unique in the document.
+    pub id: String,
+    /// What a person calls it.
+    pub name: String,
+    /// Entries of one bidirectional test share it.
+    pub group: String,
+    /// Transport.
+    pub protocol: Protocol,
+    /// 4 or 6.
+    pub af: u8,
+    /// Which way.
+    pub direction: Direction,
+    /// Parallel streams in this direction.
+    pub streams: u32,
+    /// UDP payload, or TCP write size.
+    pub payload_bytes: u32,
+    /// Measured time, seconds.
+    pub duration_s: f64,
+    /// The asked payload rate of all streams.
+    pub requested_bits_per_second: Option<f64>,
+    /// What the sender handed to its kernel.
+    pub offered_bits_per_second: Option<f64>,
+    /// What the receiver got.
+    pub delivered_bits_per_second: Option<f64>,
+    /// Datagrams sent (TCP: null, as all packet counts).
+    pub sent_packets: Option<u64>,
+    /// Unique datagrams received.
+    pub received_packets: Option<u64>,
+    /// `sent - received`.
+    pub lost_packets: Option<u64>,
+    /// Copies beyond the first.
+    pub duplicate_packets: Option<u64>,
+    /// RFC 4737 §3.
+    pub reordered_packets: Option<u64>,
+    /// RFC 4737 §4.2.2, packets.
+    pub reorder_extent_max: Option<u64>,
+    /// Too late to be told from duplicates; they stand among the lost.
+    pub late_packets: Option<u64>,
+    /// Stamp does not check.
+    pub corrupt_packets: Option<u64>,
+    /// `lost / sent`.
+    pub loss_ratio: Option<f64>,
+    /// One-sided 95 % Clopper–Pearson bound of the loss ratio.
+    pub loss_ratio_upper95: Option<f64>,
+    /// RFC 3550 §6.4.1, the worst stream.
+    pub jitter_ns: Option<f64>,
+    /// TCP segments sent again.
+    pub retransmits: Option<u64>,
+    /// TCP smoothed round-trip time, sampled each interval.
+    pub rtt_ns: Option<Quantiles>,
+    /// One-way delay, clocks' offset removed.
+    pub delay_ns: Option<Quantiles>,
+    /// Uncertainty of that offset.
+    pub delay_error_ns: Option<u64>,
+    /// How both sides moved the bytes.
+    pub mode: Mode,
+    /// Gaps between arrivals.
+    pub spacing_ns: Option<Spacing>,
+    /// Histogram of the gaps: `[upper bound ns, count]`.
+    pub spacing_histogram: Vec<(u64, u64)>,
+    /// Most payload bytes within any 1 ms at the receiver, one stream.
+    pub window_bytes_max: Option<u64>,
+    /// The receiving sockets' buffer.
+    pub receive_buffer_bytes: Option<ReceiveBuffer>,
+    /// Datagrams that the receiving sockets dropped (`SO_RXQ_OVFL`, `SO_MEMINFO`).
+    pub socket_drops: Option<u64>,
+    /// The sender's largest lag behind its schedule.
+    pub sender_behind_ns_max: Option<u64>,
+    /// Datagrams that the asked rate called for and that were never handed to the kernel.
+    pub unsent_packets: Option<u64>,
+    /// Datagrams that the sender's own kernel refused (`ENOBUFS`); not among the sent.
+    pub refused_packets: Option<u64>,
+    /// DSCP asked and seen on arrival.
+    pub dscp: Option<Dscp>,
+    /// Congestion control in use at the sender.
+    pub congestion: Option<String>,
+    /// TCP MSS in use at the sender.
+    pub mss_bytes: Option<u32>,
+    /// Interface of this side.
+    pub local_interface: Option<String>,
+    /// Interface of the peer.
+    pub remote_interface: Option<String>,
+    /// What carries it.
+    pub link_kind: Option<LinkKind>,
+    /// Load of the processors of both ends during the test.
+    pub cpu: CpuPair,
+    /// One a stream.
+    pub flows: Vec<Flow>,
+    /// One an interval, all streams together.
+    pub intervals: Vec<Interval>,
+    /// Losses in runs, each dated.
+    pub loss_bursts: Vec<LossBurst>,
+    /// Counters that moved during the test.
+    pub counters: Vec<MovedCounter>,
+    /// Whether the numbers may be used.
+    pub valid: bool,
+    /// Why not.
+    pub invalid_reason: Option<String>,
+    /// In which ways they can mislead.
+    pub warnings: Vec<Warning>,
+}
+
+/// The transport.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// TCP.
+    #[default]
+    Tcp,
+    /// UDP.
+    Udp,
+}
+
+/// Which way the payload goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// This side sends.
+    #[default]
+    Up,
+    /// This side receives.
+    Down,
+}
+
+/// How bytes were moved: `plain`, `mmsg`, `gso`, `gro`, `copy`, `zerocopy`, `sendfile`, `trunc`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Mode {
+    /// Sender.
+    pub tx: Option<String>,
+    /// Receiver.
+    pub rx: Option<String>,
+    /// Datagrams of the declared burst.
+    pub burst: Option<u32>,
+}
+
+/// `SO_RCVBUF` as asked and as granted, bytes of payload accounting.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReceiveBuffer {
+    /// Asked.
+    pub asked: Option<u64>,
+    /// Granted.
+    pub granted: Option<u64>,
+}
+
+/// The DSCP, 0…63.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dscp {
+    /// Asked with `--dscp`.
+    pub requested: Option<u8>,
+    /// Seen by the receiver.
+    pub seen: Option<u8>,
+}
+
+/// A way in which a number can mislead, and what to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Warning {
+    /// Stable name.
+    pub id: String,
+    /// One sentence.
+    pub text: String,
+    /// What to try.
+    #[serde(rename = "try")]
+    pub try_: String,
+}
