@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The running test: intervals and samples are told, until the client ends it.
+
+use super::{SECOND_NS, STEP_NS, Session};
+use crate::engine::extension::Message;
+use linerate_linux::clock::monotonic_ns;
+use linerate_model::sample::Sample;
+use linerate_wire::iperf3::server::ServerEvent;
+
+impl Session<'_, '_> {
+    pub(super) fn start(&mut self) {
+        let now_ns = monotonic_ns();
+        let asked = self
+            .ask
+            .as_ref()
+            .and_then(|ask| ask.duration_ns.map(|duration| duration + ask.omit_ns));
+        let standard = self
+            .params
+            .time_s
+            .filter(|&time_s| time_s > 0)
+            .map(|time_s| (time_s + self.params.omit_s.unwrap_or(0)) * SECOND_NS);
+        let allowed = asked.or(standard).map(|length_ns| length_ns + GRACE_NS);
+        self.control.session.start(allowed, now_ns);
+        self.sampler.begin();
+        self.tell_samples(self.sampler.first().to_vec());
+        self.crew.go(now_ns);
+    }
+
+    /// The running test, until the client ends it.
+    pub(super) fn attend(&mut self) -> Result<(), String> {
+        let interval_ns = self
+            .ask
+            .as_ref()
+            .map_or(SECOND_NS, |ask| match ask.interval_ns {
+                0 => u64::MAX,
+                ns => ns.clamp(MIN_INTERVAL_NS, MAX_INTERVAL_NS),
+            });
+        let mut next_cut_ns = monotonic_ns().saturating_add(interval_ns);
+        let mut next_sample_ns = monotonic_ns() + SECOND_NS;
+        loop {
+            self.take_late_probes();
+            let step_ns = monotonic_ns() + STEP_NS;
+            match self.pump(step_ns.min(next_cut_ns))? {
+                Some(ServerEvent::TestEnd) => return Ok(()),
+                Some(event) => self.note(event)?,
+                None => {}
+            }
+            if monotonic_ns() >= next_cut_ns {
+                self.crew.cut(next_cut_ns);
+                next_cut_ns = next_cut_ns.saturating_add(interval_ns);
+                self.tell_interval();
+            }
+            if monotonic_ns() >= next_sample_ns {
+                next_sample_ns += SECOND_NS;
+                self.tell_samples(self.sampler.read());
+            }
+            self.announce_own_end();
+        }
+    }
+
+    pub(super) fn tell_samples(&mut self, samples: Vec<Sample>) {
+        if self.ask.is_some() {
+            self.control
+                .session
+                .agent(&Message::Samples { samples }.to_value());
+        }
+    }
+
+    fn tell_interval(&mut self) {
+        if self.ask.is_some() {
+            let (sent, received) = self.crew.last_intervals();
+            let message = Message::Interval {
+                sent: sent.into_iter().cloned().collect(),
+                received: received.into_iter().cloned().collect(),
+            };
+            self.control.session.agent(&message.to_value());
+        }
+    }
+
+    /// A test by amount in which this end sends is over when its senders are: the client is told.
+    fn announce_own_end(&mut self) {
+        if self.ask.is_some()
+            && !self.final_is_sent
+            && !self.is_idle()
+            && self.crew.sending_is_over()
+        {
+            self.crew.stop_sending();
+            self.tell_final();
+        }
+    }
+
+    pub(super) fn tell_final(&mut self) {
+        let streams = self.crew.sent_counts();
+        if !self.final_is_sent && !streams.is_empty() {
+            self.control
+                .session
+                .agent(&Message::Final { streams }.to_value());
+        }
+        self.final_is_sent = true;
+    }
+}
+
+/// After its time a test may still drain and close.
+const GRACE_NS: u64 = 40 * SECOND_NS;
+const MIN_INTERVAL_NS: u64 = 100_000_000;
+const MAX_INTERVAL_NS: u64 = 86_400 * SECOND_NS;

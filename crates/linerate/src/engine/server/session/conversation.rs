@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Hearing the client: its messages are taken in, its leave and its silence noticed.
+
+use super::{STEP_NS, Session};
+use crate::engine::control::Control;
+use crate::engine::extension::Message;
+use crate::engine::plan::Protocol;
+use crate::engine::server::Server;
+use linerate_linux::clock::monotonic_ns;
+use linerate_wire::iperf3::params::Params;
+use linerate_wire::iperf3::server::{ServerEvent, ServerSession};
+use std::io::{self, ErrorKind};
+
+impl Session<'_, '_> {
+    pub(super) fn note(&mut self, event: ServerEvent) -> Result<(), String> {
+        match event {
+            ServerEvent::Agent(value) => {
+                if let Some(Message::Final { streams }) = Message::from_value(value) {
+                    self.told
+                        .extend(streams.into_iter().map(|(id, packets, bytes)| {
+                            (
+                                id,
+                                if self.shape.protocol == Protocol::Udp {
+                                    packets
+                                } else {
+                                    bytes
+                                },
+                            )
+                        }));
+                }
+                Ok(())
+            }
+            ServerEvent::ClientTerminated => Err("the client was interrupted".to_owned()),
+            ServerEvent::Refused { reason } => Err(format!("refused: {reason}")),
+            ServerEvent::Timeout { phase } => {
+                Err(format!("the client kept silent while {phase:?}"))
+            }
+            ServerEvent::Closed { phase } => {
+                let why = self.control.broken().map(|error| format!(": {error}"));
+                let why = why.unwrap_or_default();
+                Err(format!("the client went away while {phase:?}{why}"))
+            }
+            ServerEvent::TestEnd
+            | ServerEvent::Done
+            | ServerEvent::Params(_)
+            | ServerEvent::ClientResults(_) => Ok(()),
+        }
+    }
+
+    /// The next event, at most one step from now; the user's interruption is an event too.
+    pub(super) fn pump(&mut self, until_ns: u64) -> Result<Option<ServerEvent>, String> {
+        if self.server.interrupt.requested().is_some() {
+            self.control.session.terminate();
+            let _ = self.control.flush();
+            return Err("the server was interrupted".to_owned());
+        }
+        self.control
+            .next(until_ns.min(monotonic_ns() + STEP_NS))
+            .map_err(|error| format!("the client went away: {error}"))
+    }
+
+    pub(super) fn give_up(&mut self, code: i32, reason: String) -> String {
+        self.control.session.error(code, 0);
+        // The client may be gone already; it is told as a courtesy.
+        let _ = self.control.flush();
+        format!("refused: {reason}")
+    }
+}
+
+pub(super) fn await_params(
+    control: &mut Control<ServerSession>,
+    server: &Server<'_>,
+) -> Result<Box<Params>, String> {
+    loop {
+        if server.interrupt.requested().is_some() {
+            return Err("the server was interrupted".to_owned());
+        }
+        match control
+            .next(monotonic_ns() + STEP_NS)
+            .map_err(|error| gone(&error))?
+        {
+            Some(ServerEvent::Params(params)) => return Ok(params),
+            Some(ServerEvent::Refused { reason }) => return Err(format!("refused: {reason}")),
+            Some(ServerEvent::Timeout { .. }) => {
+                return Err("refused: no parameters in time".to_owned());
+            }
+            Some(ServerEvent::Closed { .. }) => {
+                return Err("the client went away before its parameters".to_owned());
+            }
+            Some(ServerEvent::ClientTerminated) => {
+                return Err("the client was interrupted".to_owned());
+            }
+            Some(_) | None => {}
+        }
+    }
+}
+
+/// A control connection that cannot be written to, for the log.
+fn gone(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
+            "the client went away while it was told something".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
