@@ -13,6 +13,7 @@ mod streams;
 use super::account::SideAccount;
 use super::control::Control;
 use super::crew::Crew;
+use super::heartbeat::Heartbeat;
 use super::probe::Prober;
 use super::sampler::Sampler;
 use super::shape::Shape;
@@ -78,16 +79,23 @@ struct Client<'a> {
     crew: Crew,
     sampler: Sampler,
     prober: Option<Prober>,
-    remote: Option<(String, Host)>,
+    remote: Option<Remote>,
+    heart: Heartbeat,
     told: HashMap<u32, u64>,
     heard: Heard,
     own: SideAccount,
     start_ns: u64,
-    heard_ns: u64,
     running: bool,
     exchange: bool,
     server_is_done: bool,
     server_output: Option<String>,
+}
+
+/// A linerate server, as its hello tells.
+struct Remote {
+    version: String,
+    host: Host,
+    beats: bool,
 }
 
 impl<'a> Client<'a> {
@@ -128,11 +136,11 @@ impl<'a> Client<'a> {
             sampler,
             prober: None,
             remote: None,
+            heart: Heartbeat::default(),
             told: HashMap::new(),
             heard: Heard::default(),
             own: SideAccount::default(),
             start_ns: 0,
-            heard_ns: monotonic_ns(),
             running: false,
             exchange: false,
             server_is_done: false,
@@ -170,8 +178,8 @@ impl<'a> Client<'a> {
     /// Who the server is, known by now: a linerate has said hello.
     fn meet(&mut self) -> Peer {
         let peer = match &self.remote {
-            Some((version, _)) => Peer::Linerate {
-                version: version.clone(),
+            Some(remote) => Peer::Linerate {
+                version: remote.version.clone(),
             },
             None => Peer::Stock,
         };

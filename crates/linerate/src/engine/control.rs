@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Drives a sans-IO session over its control connection: the same pump at both ends.
 
-use linerate_linux::clock::monotonic_ns;
+use linerate_linux::clock::{self, monotonic_ns};
 use linerate_wire::iperf3::client::{ClientEvent, ClientSession};
 use linerate_wire::iperf3::server::{ServerEvent, ServerSession};
 use std::io::{self, Read, Write};
@@ -31,6 +31,8 @@ pub trait Session {
 pub struct Control<S> {
     stream: TcpStream,
     broken: Option<io::Error>,
+    ended: bool,
+    read_bytes: u64,
     /// The conversation; its actions are written by the next [`Control::next`] or [`Control::flush`].
     pub session: S,
 }
@@ -43,6 +45,8 @@ impl<S: Session> Control<S> {
         Ok(Self {
             stream,
             broken: None,
+            ended: false,
+            read_bytes: 0,
             session,
         })
     }
@@ -87,7 +91,17 @@ impl<S: Session> Control<S> {
         self.broken.as_ref()
     }
 
+    /// All that the peer has said so far.
+    pub fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+
     fn read(&mut self, wait_ns: u64) {
+        if self.ended {
+            // Nothing more comes, and a read would not wait.
+            clock::sleep_until_ns(monotonic_ns().saturating_add(wait_ns), 0);
+            return;
+        }
         let wait = Duration::from_nanos(wait_ns).max(SHORTEST_WAIT);
         let mut bytes = [0; 16 * 1024];
         let result = self
@@ -95,14 +109,22 @@ impl<S: Session> Control<S> {
             .set_read_timeout(Some(wait))
             .and_then(|()| self.stream.read(&mut bytes));
         match result {
-            Ok(0) => self.session.closed(monotonic_ns()),
-            Ok(count) => self.session.feed(&bytes[..count], monotonic_ns()),
+            Ok(0) => self.end(),
+            Ok(count) => {
+                self.read_bytes += count as u64;
+                self.session.feed(&bytes[..count], monotonic_ns());
+            }
             Err(error) if is_pause(&error) => {}
             Err(error) => {
                 self.broken = Some(error);
-                self.session.closed(monotonic_ns());
+                self.end();
             }
         }
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+        self.session.closed(monotonic_ns());
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Ask {
     pub rx_mode: String,
     /// Declared burst, datagrams.
     pub burst: Option<u32>,
+    /// The client says at least once a second of the test that it lives, to a server that does too.
+    pub beats: bool,
 }
 
 impl Default for Ask {
@@ -47,6 +49,7 @@ impl Default for Ask {
             tx_mode: "auto".to_owned(),
             rx_mode: "auto".to_owned(),
             burst: None,
+            beats: false,
         }
     }
 }
@@ -61,7 +64,12 @@ pub enum Message {
         version: String,
         /// The host as far as a test needs it.
         host: Box<Host>,
+        /// It says at least once a second of the test that it lives, to a client that does too.
+        #[serde(default)]
+        beats: bool,
     },
+    /// This end lives.
+    Beat,
     /// The final counts of this end's senders.
     Final {
         /// Stream id, datagrams (writes), payload bytes.
@@ -95,3 +103,29 @@ impl Message {
 
 /// Version of the extension.
 pub const VERSION: u32 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// It never said that it beats: its silence must not end a test.
+    #[test]
+    fn an_older_peer_promises_nothing() {
+        let ask: Ask = serde_json::from_value(json!({ "v": 1, "duration_ns": 5 })).unwrap();
+        assert!(!ask.beats);
+        let host = serde_json::to_value(Host::default()).unwrap();
+        let hello = json!({ "type": "hello", "version": "0.1.0", "host": host });
+        let hello = Message::from_value(hello);
+        assert!(matches!(hello, Some(Message::Hello { beats: false, .. })));
+    }
+
+    #[test]
+    fn a_message_of_a_later_version_is_none() {
+        assert_eq!(
+            Message::from_value(Message::Beat.to_value()),
+            Some(Message::Beat)
+        );
+        assert_eq!(Message::from_value(json!({ "type": "song" })), None);
+    }
+}

@@ -13,6 +13,7 @@ pub mod control;
 pub mod crew;
 pub mod extension;
 pub mod fold;
+mod heartbeat;
 mod outcome;
 mod plan;
 pub mod probe;

@@ -187,6 +187,50 @@ fn a_client_that_is_killed_is_noticed() {
     }
 }
 
+/// Stopped, all of them: their kernels still acknowledge, and only their silence tells.
+#[test]
+fn clients_that_freeze_are_noticed_and_freed() {
+    let (mut server, port) = serve();
+    let words = [
+        "udp HOST -b 5M",
+        "udp HOST -R -b 5M",
+        "tcp HOST -b 50M",
+        "tcp HOST -R -b 50M",
+        "tcp HOST --bidir -b 50M",
+    ];
+    let frozen = words.map(|words| {
+        let words = words.replace("HOST", &format!("127.0.0.1 -p {port}"));
+        let mut client = start(linerate(&format!("{words} -t 600 -i 100ms --json")));
+        client.wait_for(INTERVAL, 2);
+        client.signal("STOP");
+        client
+    });
+    server.wait_for(": ended: the client has been silent for ", frozen.len());
+    assert_eq!(
+        threads(server.pid()),
+        2,
+        "the accepting one and the greeter"
+    );
+}
+
+/// A pause that is shorter than the patience is an event of the measurement, not its end.
+#[test]
+fn a_client_that_pauses_goes_on() {
+    let (mut server, port) = serve();
+    let line = format!("udp 127.0.0.1 -p {port} -b 5M -i 100ms --json");
+    let mut witness = start(linerate(&format!("{line} -t 600")));
+    let mut client = start(linerate(&format!("{line} --bytes 2M")));
+    client.wait_for(INTERVAL, 2);
+    client.signal("STOP");
+    let told = witness.stderr().matches(INTERVAL).count();
+    witness.wait_for(INTERVAL, told + 20);
+    client.signal("CONT");
+    let ended = client.end();
+    assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
+    witness.signal("KILL");
+    server.wait_for("the client went away", 1);
+}
+
 /// A client behind a dead link says nothing any more.
 #[test]
 fn a_client_whose_link_dies_is_noticed() {
@@ -197,7 +241,7 @@ fn a_client_whose_link_dies_is_noticed() {
     let frozen = *below(client.pid(), "--json").last().expect("the client");
     signal(frozen, "STOP");
     turn_link(&client, "serve", "down");
-    client.wait_for(": ended: the client went away", 1);
+    client.wait_for(": ended: the client ", 1);
     signal(frozen, "KILL");
 }
 

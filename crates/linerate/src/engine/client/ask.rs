@@ -58,6 +58,7 @@ fn extension(plan: &TestPlan, load: bool) -> Ask {
         tx_mode: plan.tx_name().to_owned(),
         rx_mode: plan.rx_name().to_owned(),
         burst: plan.burst,
+        beats: true,
         ..Ask::default()
     }
 }

@@ -79,9 +79,9 @@ impl Client<'_> {
     ) -> TestOutcome {
         let partial = failure.is_some() || self.interrupt.requested().is_some();
         let mut hosts = vec![self.sampler.host(false)];
-        let remote_host = self.remote.as_ref().map(|(_, host)| Host {
+        let remote_host = self.remote.as_ref().map(|remote| Host {
             role: Role::Remote,
-            ..host.clone()
+            ..remote.host.clone()
         });
         hosts.push(remote_host.unwrap_or_else(|| Host {
             role: Role::Remote,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hearing the server: events are awaited, messages taken in, silence and breaks noticed.
 
-use super::explain::is_it_gone;
-use super::{Client, Ended, STEP_NS};
+use super::{Client, Ended, Remote, STEP_NS};
 use crate::engine::extension::Message;
+use crate::engine::heartbeat::{Heartbeat, PATIENCE_NS};
 use crate::engine::{Event, Protocol};
 use crate::error::Failure;
 use linerate_linux::clock::monotonic_ns;
@@ -52,28 +52,33 @@ impl Client<'_> {
             return Err(Failure::interrupted(what).into());
         }
         let until_ns = until_ns.min(monotonic_ns() + STEP_NS);
+        self.beat();
         let event = self.control.next(until_ns);
         let event = event.map_err(|error| self.lost("the test went on", &error))?;
-        match event {
-            Some(_) => self.heard_ns = monotonic_ns(),
-            None => self.miss_the_server()?,
-        }
+        self.miss_the_server()?;
         Ok(event)
     }
 
-    /// A linerate server tells its counters every second: one that says nothing for long is gone,
-    /// though its kernel may still acknowledge.
-    fn miss_the_server(&self) -> Result<(), Ended> {
-        let silent_ns = monotonic_ns().saturating_sub(self.heard_ns);
-        if self.remote.is_none() || self.start_ns == 0 || silent_ns < SILENCE_NS {
-            return Ok(());
+    /// From the start signal on both ends say that they live, if both promised to.
+    pub(super) fn begin_to_watch(&mut self) {
+        let beats = self.remote.as_ref().map(|remote| remote.beats);
+        let patience_ns = beats.map(|beats| if beats { PATIENCE_NS } else { SILENCE_NS });
+        self.heart = Heartbeat::begin(beats == Some(true), patience_ns, monotonic_ns());
+    }
+
+    fn beat(&mut self) {
+        if self.heart.is_due(monotonic_ns()) {
+            self.control.session.agent(&Message::Beat.to_value());
         }
-        let why = format!("the server kept silent for {} s", silent_ns / 1_000_000_000);
-        Err(
-            Failure::measuring(format!("finish the test with {}", self.server), why)
-                .hint(is_it_gone(self.server))
-                .into(),
-        )
+    }
+
+    fn miss_the_server(&mut self) -> Result<(), Ended> {
+        let (bytes, _) = self.crew.received();
+        let signs = self.control.read_bytes().wrapping_add(bytes);
+        match self.heart.look(signs, monotonic_ns()) {
+            Some(silent_ns) => Err(self.silent(silent_ns).into()),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn note(&mut self, event: ClientEvent) -> Result<(), Ended> {
@@ -92,7 +97,17 @@ impl Client<'_> {
 
     fn hear(&mut self, value: serde_json::Value) {
         match Message::from_value(value) {
-            Some(Message::Hello { version, host }) => self.remote = Some((version, *host)),
+            Some(Message::Hello {
+                version,
+                host,
+                beats,
+            }) => {
+                self.remote = Some(Remote {
+                    version,
+                    host: *host,
+                    beats,
+                });
+            }
             Some(Message::Final { streams }) => {
                 self.server_is_done = true;
                 let udp = self.shape.protocol == Protocol::Udp;
@@ -116,10 +131,11 @@ impl Client<'_> {
                 self.observer.observe(&Event::Samples(&samples));
             }
             Some(Message::Interval { sent, received }) => self.heard.note(sent, received),
-            None => {}
+            Some(Message::Beat) | None => {}
         }
     }
 }
 
-/// Longer than a retransmission after a pause of seconds, and than a server's longest drain.
+/// Of a server that does not promise to beat: it tells its counters every second, but nothing while
+/// it drains.
 const SILENCE_NS: u64 = 11_000_000_000;

@@ -28,7 +28,7 @@ impl Client<'_> {
             self.crew.drain(Duration::ZERO, Duration::ZERO);
         }
         self.until(|client| client.exchange)?;
-        self.finish_receiving();
+        self.finish_receiving()?;
         let told = std::mem::take(&mut self.told);
         let streams = self.crew.accounts(|id| told.get(&id).copied());
         self.told = told;
@@ -65,7 +65,7 @@ impl Client<'_> {
     }
 
     /// UDP receivers stay for stragglers: until the server's count is in, or silence.
-    fn finish_receiving(&mut self) {
+    fn finish_receiving(&mut self) -> Result<(), Ended> {
         for (&id, &packets) in &self.told {
             self.crew.expect(id, packets);
         }
@@ -81,9 +81,11 @@ impl Client<'_> {
             Protocol::Udp => self.crew.drain(QUIET + rtt, longest),
             Protocol::Tcp => {}
         }
+        self.idle_until(u64::MAX, |client| client.crew.receiving_is_over())?;
         self.crew.join_receivers();
         self.sampler.end();
         self.observer.observe(&Event::Samples(self.sampler.last()));
+        Ok(())
     }
 
     fn exchange_results(

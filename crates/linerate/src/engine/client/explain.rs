@@ -34,11 +34,25 @@ impl Client<'_> {
                 let why = format!("the server closed the connection while {during}: {error}");
                 Failure::measuring(what, why).hint("is the server still running? its log says why")
             }
+            ErrorKind::WouldBlock => {
+                let why = format!("the server took nothing more while {during}");
+                Failure::measuring(what, why).hint(is_it_gone(self.server))
+            }
             _ => {
                 let why = format!("the connection broke while {during}: {error}");
                 Failure::measuring(what, why).hint(is_it_gone(self.server))
             }
         }
+    }
+
+    /// Its kernel may still acknowledge, but it says nothing.
+    pub(super) fn silent(&self, silent_ns: u64) -> Failure {
+        let why = format!(
+            "the server kept silent for {} s (its process is stopped, or its host is gone)",
+            silent_ns / 1_000_000_000
+        );
+        Failure::measuring(format!("finish the test with {}", self.server), why)
+            .hint(is_it_gone(self.server))
     }
 
     pub(super) fn explain(&self, event: ClientEvent) -> Ended {
@@ -91,7 +105,7 @@ fn not_it(server: SocketAddr) -> String {
     format!("check that an iperf3 or linerate server listens on port {port}")
 }
 
-pub(super) fn is_it_gone(server: SocketAddr) -> String {
+fn is_it_gone(server: SocketAddr) -> String {
     format!("ping {}; is the server, or the link, gone?", server.ip())
 }
 

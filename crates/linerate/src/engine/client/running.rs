@@ -11,6 +11,7 @@ impl Client<'_> {
         self.observer.observe(&Event::Started);
         self.start_ns = monotonic_ns();
         self.crew.go(self.start_ns);
+        self.begin_to_watch();
     }
 
     /// The running test, to its end by time, by amount, by the user or by an error.

@@ -11,6 +11,7 @@ use super::{Server, limits};
 use crate::engine::control::Control;
 use crate::engine::crew::Crew;
 use crate::engine::extension::{Ask, Message};
+use crate::engine::heartbeat::Heartbeat;
 use crate::engine::probe::Responder;
 use crate::engine::sampler::Sampler;
 use crate::engine::shape::Shape;
@@ -36,6 +37,7 @@ pub(super) struct Session<'a, 'b> {
     responders: Vec<Responder>,
     arrivals: Option<Receiver<Arrival>>,
     told: HashMap<u32, u64>,
+    heart: Heartbeat,
     final_is_sent: bool,
 }
 
@@ -83,6 +85,7 @@ impl<'a, 'b> Session<'a, 'b> {
             responders: Vec::new(),
             arrivals: None,
             told: HashMap::new(),
+            heart: Heartbeat::default(),
             final_is_sent: false,
         };
         test.conduct(cookie)
@@ -101,6 +104,7 @@ impl<'a, 'b> Session<'a, 'b> {
             let hello = Message::Hello {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 host: Box::new(self.sampler.host(true)),
+                beats: true,
             };
             self.control.session.agent(&hello.to_value());
         }

@@ -24,6 +24,7 @@ impl Session<'_, '_> {
         self.sampler.begin();
         self.tell_samples(self.sampler.first().to_vec());
         self.crew.go(now_ns);
+        self.begin_to_watch();
     }
 
     /// The running test, until the client ends it.

@@ -4,6 +4,7 @@
 use super::{STEP_NS, Session};
 use crate::engine::control::Control;
 use crate::engine::extension::Message;
+use crate::engine::heartbeat::{Heartbeat, PATIENCE_NS};
 use crate::engine::plan::Protocol;
 use crate::engine::server::Server;
 use linerate_linux::clock::monotonic_ns;
@@ -54,9 +55,39 @@ impl Session<'_, '_> {
             let _ = self.control.flush();
             return Err("the server was interrupted".to_owned());
         }
-        self.control
-            .next(until_ns.min(monotonic_ns() + STEP_NS))
-            .map_err(|error| format!("the client went away: {error}"))
+        self.beat();
+        let event = self.control.next(until_ns.min(monotonic_ns() + STEP_NS));
+        let event = event.map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => format!("the client took nothing more ({STOPPED})"),
+            _ => format!("the client went away: {error}"),
+        })?;
+        self.miss_the_client()?;
+        Ok(event)
+    }
+
+    /// From the start signal on both ends say that they live, if the client promised to.
+    pub(super) fn begin_to_watch(&mut self) {
+        let beats = self.ask.as_ref().is_some_and(|ask| ask.beats);
+        let patience_ns = beats.then_some(PATIENCE_NS);
+        self.heart = Heartbeat::begin(beats, patience_ns, monotonic_ns());
+    }
+
+    fn beat(&mut self) {
+        if self.heart.is_due(monotonic_ns()) {
+            self.control.session.agent(&Message::Beat.to_value());
+        }
+    }
+
+    fn miss_the_client(&mut self) -> Result<(), String> {
+        let (bytes, _) = self.crew.received();
+        let signs = self.control.read_bytes().wrapping_add(bytes);
+        match self.heart.look(signs, monotonic_ns()) {
+            Some(silent_ns) => Err(format!(
+                "the client has been silent for {} s ({STOPPED})",
+                silent_ns / 1_000_000_000
+            )),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn give_up(&mut self, code: i32, reason: String) -> String {
@@ -104,3 +135,5 @@ fn gone(error: &io::Error) -> String {
         _ => error.to_string(),
     }
 }
+
+const STOPPED: &str = "its process is stopped, or its host is gone";

@@ -21,7 +21,7 @@ impl Session<'_, '_> {
             self.tell_final();
             self.control.flush().map_err(|error| error.to_string())?;
         }
-        self.drain();
+        self.drain()?;
         self.sampler.end();
         self.tell_samples(self.sampler.last().to_vec());
         self.crew.close_tcp();
@@ -44,7 +44,7 @@ impl Session<'_, '_> {
         self.close(streams)
     }
 
-    fn drain(&mut self) {
+    fn drain(&mut self) -> Result<(), String> {
         for (&id, &packets) in &self.told {
             self.crew.expect(id, packets);
         }
@@ -63,7 +63,13 @@ impl Session<'_, '_> {
             Protocol::Tcp => (Duration::ZERO, Duration::ZERO),
         };
         self.crew.drain(quiet, longest);
+        while !self.crew.receiving_is_over() {
+            if let Some(event) = self.pump(monotonic_ns() + SHORT_STEP_NS)? {
+                self.note(event)?;
+            }
+        }
         self.crew.join_receivers();
+        Ok(())
     }
 
     fn is_by_amount(&self) -> bool {
@@ -110,6 +116,7 @@ impl Session<'_, '_> {
     }
 }
 
+const SHORT_STEP_NS: u64 = 5_000_000;
 /// After the end UDP receivers leave after this much silence, or when all is in.
 const QUIET: Duration = Duration::from_millis(250);
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);

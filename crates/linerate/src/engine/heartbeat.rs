@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether the other end still lives: two linerates tell each other so at least once a second, from
+//! the start signal to the goodbye.
+//!
+//! A process that is stopped, or whose host is gone, says nothing, though its kernel may go on
+//! acknowledging. Everything that comes counts as a sign of life: bytes of the conversation, and
+//! payload, for a stream that fills the link may hold up the conversation. Silence is counted in
+//! steps of this end's own looking: what passed while this process itself did not run (stopped, or
+//! without a processor) is nobody's silence.
+
+/// One end's view of the other.
+#[derive(Debug, Default)]
+pub(super) struct Heartbeat {
+    beats: bool,
+    next_beat_ns: u64,
+    patience_ns: Option<u64>,
+    looked_ns: u64,
+    silent_ns: u64,
+    signs: u64,
+}
+
+impl Heartbeat {
+    /// Begins to watch at `now_ns` (monotonic). `beats`: both ends promised to; without `patience_ns`
+    /// any silence is borne.
+    pub(super) fn begin(beats: bool, patience_ns: Option<u64>, now_ns: u64) -> Self {
+        Self {
+            beats,
+            next_beat_ns: now_ns,
+            patience_ns,
+            looked_ns: now_ns,
+            ..Self::default()
+        }
+    }
+
+    /// Whether this end is to say now that it lives; once a beat.
+    pub(super) fn is_due(&mut self, now_ns: u64) -> bool {
+        let due = self.beats && now_ns >= self.next_beat_ns;
+        if due {
+            self.next_beat_ns = now_ns + BEAT_NS;
+        }
+        due
+    }
+
+    /// Looks at what has come so far, a number that grows with every sign of life. Returns the
+    /// silence in ns once it is too long; call it after reading, many times a second.
+    pub(super) fn look(&mut self, signs: u64, now_ns: u64) -> Option<u64> {
+        let step_ns = now_ns.saturating_sub(self.looked_ns).min(LONGEST_STEP_NS);
+        self.looked_ns = now_ns;
+        self.silent_ns = if signs == self.signs {
+            self.silent_ns + step_ns
+        } else {
+            0
+        };
+        self.signs = signs;
+        let patience_ns = self.patience_ns?;
+        (self.silent_ns >= patience_ns).then_some(self.silent_ns)
+    }
+}
+
+/// Longer than five retransmissions in a row of one beat (6.2 s with Linux's smallest time-out).
+pub(super) const PATIENCE_NS: u64 = 8_000_000_000;
+const BEAT_NS: u64 = 1_000_000_000;
+/// Both ends look about every 50 ms; what a look comes later, this process did not run.
+const LONGEST_STEP_NS: u64 = 200_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Looks every 50 ms from `from_ms` on, until it has lost patience; when that was.
+    fn lost_ms(heart: &mut Heartbeat, from_ms: u64, signs: impl Fn(u64) -> u64) -> Option<u64> {
+        (from_ms..from_ms + 60_000)
+            .step_by(50)
+            .find(|&at_ms| heart.look(signs(at_ms), at_ms * MS).is_some())
+    }
+
+    #[test]
+    fn silence_is_counted_from_the_last_sign() {
+        let mut heart = Heartbeat::begin(true, Some(PATIENCE_NS), 0);
+        let signs = |at_ms: u64| at_ms.min(5_000) / 1_000;
+        assert_eq!(lost_ms(&mut heart, 50, signs), Some(13_000));
+    }
+
+    #[test]
+    fn one_that_speaks_is_never_lost() {
+        let mut heart = Heartbeat::begin(true, Some(PATIENCE_NS), 0);
+        assert_eq!(lost_ms(&mut heart, 50, |at_ms| at_ms / 7_000), None);
+    }
+
+    #[test]
+    fn one_that_promised_nothing_is_never_lost() {
+        let mut heart = Heartbeat::begin(false, None, 0);
+        assert_eq!(lost_ms(&mut heart, 50, |_| 0), None);
+        assert!(!heart.is_due(5_000 * MS), "nor is it told anything");
+    }
+
+    #[test]
+    fn what_passed_while_this_process_was_stopped_is_nobodys_silence() {
+        let mut heart = Heartbeat::begin(true, Some(PATIENCE_NS), 0);
+        assert_eq!(heart.look(0, 7_000 * MS), None);
+        assert_eq!(heart.look(0, 3_600_000 * MS), None);
+        assert_eq!(lost_ms(&mut heart, 3_600_050, |_| 0), Some(3_607_600));
+    }
+
+    #[test]
+    fn a_beat_a_second() {
+        let mut heart = Heartbeat::begin(true, None, 0);
+        let beats = (0..10_000)
+            .filter(|&at_ms| heart.is_due(at_ms * MS))
+            .count();
+        assert_eq!(beats, 10);
+    }
+}
