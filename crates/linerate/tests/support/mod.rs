@@ -211,7 +211,7 @@ fn finish(mut child: Child) -> Said {
     let json: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
     Said {
         // A stock client that failed with `-J` exits with 0: only its document says so.
-        success: status.success() && json.get("error").is_none(),
+        success: status.success() && json["error"].is_null(),
         json,
         text,
     }
