@@ -2,15 +2,22 @@
 //! The search for the knee: the highest rate without loss, and the lowest with it.
 //!
 //! The search says which rate to try ([`KneeSearch::next_rate`]) and is told what came of it
-//! ([`KneeSearch::feed`]). First it climbs a ladder, or doubles and halves from a start; then it bisects
-//! between the highest lossless rate and the lowest lossy one. Loss curves are not always monotone, so
-//! only rates below the first lossy one count as lossless. These rules keep noise and the tester's own
-//! limits out of the answer:
+//! ([`KneeSearch::feed`]). First it climbs a ladder, or doubles from a start; then it narrows the
+//! bracket between the highest lossless rate and the lowest lossy one. Where loss is seen, what got
+//! through is the best guess of the knee (RFC 9971 calls it the forwarding rate), so it is tried
+//! next, then a rate one resolution away on its other side; where the guess is wrong the steps grow
+//! and the bracket is bisected. Loss curves are not always monotone, so only rates below the first
+//! lossy one count as lossless. These rules keep noise and the tester's own limits out of the answer:
 //!
 //! - one trial with loss proves nothing: two of up to three must lose before a rate is lossy;
 //! - a sender that cannot reach the rate is never success: two such trials end the search with
-//!   [`LimitedBy::Sender`], and the rate that it did reach without loss is the answer;
+//!   [`LimitedBy::Sender`], and the rate that it did reach without loss is a bound from below;
+//! - a lossless rate is what was really offered there, not what was asked;
 //! - invalid trials are repeated a few times and do not count.
+
+mod rung;
+
+use rung::{Rung, Verdict};
 
 /// What to search.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +39,8 @@ pub struct KneeConfig {
 pub enum Begin {
     /// Try each of these rates (bits per second) once, in this order, whatever comes.
     Ladder(Vec<u64>),
-    /// Try `start`; double up to `to` while nothing is lost, halve down to `from` while it is.
+    /// Try `start`; double up to `to` while nothing is lost, go down to `from` while it is. A start
+    /// at `to` asks for the most at once, and goes on from what of it got through.
     Around { start: u64, from: u64, to: u64 },
 }
 
@@ -52,7 +60,8 @@ pub struct Trial {
 /// The answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
-    /// Highest rate without loss below every rate with loss; `None` if there is none.
+    /// Highest rate without loss below every rate with loss; `None` if there is none. With
+    /// [`LimitedBy::Sender`] the knee is there or above.
     pub lossless_bits_per_second: Option<u64>,
     /// Lowest rate with confirmed loss; `None` if there is none.
     pub lossy_bits_per_second: Option<u64>,
@@ -125,13 +134,16 @@ impl KneeSearch {
         }
         let loss_ratio = trial.lost_packets as f64 / trial.sent_packets as f64;
         let lossy = loss_ratio > self.config.goal_loss_ratio;
-        let offered = trial.offered_bits_per_second;
+        let offered = trial.offered_bits_per_second.min(asked_bits_per_second);
+        let misses = self.misses_at(asked_bits_per_second);
+        let rung = self.rung(asked_bits_per_second);
+        rung.misses = rung.misses.max(misses);
         match (trial.sender_limited, lossy) {
-            (false, false) => self.rung(asked_bits_per_second).passed += 1,
-            (false, true) => self.rung(asked_bits_per_second).lose(loss_ratio),
-            (true, false) => self.rung(asked_bits_per_second).fall_short(Some(offered)),
+            (false, false) => rung.pass(offered),
+            (false, true) => rung.lose(loss_ratio),
+            (true, false) => rung.fall_short(Some(offered)),
             (true, true) => {
-                self.rung(asked_bits_per_second).fall_short(None);
+                rung.fall_short(None);
                 self.rung(offered).lose(loss_ratio);
             }
         }
@@ -139,13 +151,15 @@ impl KneeSearch {
 
     /// The answer: final when [`Self::next_rate`] is `None`, the best known before.
     pub fn knee(&self) -> Knee {
+        let first_bad = self.first_bad();
+        let passed = self.lossless_below(first_bad).and_then(|rung| rung.offered);
+        let reached = first_bad.and_then(Rung::reached_at_most);
         let limited_by = match self.decide() {
+            _ if reached > passed => LimitedBy::Sender,
             Decision::Try(_) => LimitedBy::Trials,
             Decision::Done(limited_by) => limited_by,
         };
-        let first_bad = self.first_bad();
-        let reached = first_bad.and_then(|rung| rung.reached);
-        let lossless = self.lossless_below(first_bad).max(reached);
+        let lossless = passed.max(reached);
         let lossy = self
             .rungs
             .iter()
@@ -216,13 +230,76 @@ impl KneeSearch {
         match (bad.verdict(), self.lossless_below(Some(bad))) {
             (Verdict::Doubtful, _) if !bad.gross() => again,
             (Verdict::SenderLimited, _) => Decision::Done(LimitedBy::Sender),
-            (_, Some(lower)) if self.apart(lower, upper) => {
-                Decision::Try(u64::midpoint(lower, upper))
+            (_, Some(lower)) if self.apart(lower.bits_per_second, upper) => {
+                Decision::Try(self.between(lower.bits_per_second, bad))
             }
-            (_, None) if upper > self.lowest() => Decision::Try(self.lowest().max(upper / 2)),
+            (_, None) if upper > self.lowest() => Decision::Try(self.below(bad)),
             (Verdict::Doubtful, _) => again,
             _ => Decision::Done(LimitedBy::Loss),
         }
+    }
+
+    /// What got through where loss was seen first, if that tells it from the rate itself; no guess
+    /// is made from a guess, that would creep.
+    fn guess(&self) -> Option<u64> {
+        let bad = self.first_bad().filter(|bad| bad.misses == 0)?;
+        let guess = bad.forwarded().max(self.lowest());
+        (guess < bad.bits_per_second && self.apart(guess, bad.bits_per_second)).then_some(guess)
+    }
+
+    /// Nothing is lossless yet: the guess, a growing step below a guess that was lossy, or half.
+    fn below(&self, bad: &Rung) -> u64 {
+        let step = match bad.misses {
+            0 => bad.bits_per_second / 2,
+            misses => self.down(bad.bits_per_second, misses - 1),
+        };
+        self.guess().unwrap_or(step).max(self.lowest())
+    }
+
+    /// The guess where it parts the bracket; else a growing step up from it, as far as the middle.
+    fn between(&self, lower: u64, bad: &Rung) -> u64 {
+        let forwarded = bad.forwarded();
+        let middle = middle(lower, bad.bits_per_second);
+        match self.guess().filter(|guess| *guess > lower) {
+            Some(guess) if self.apart(lower, guess) => guess,
+            _ if forwarded > lower && self.apart(lower, forwarded) => middle,
+            _ => self.up(lower, self.passed_above(forwarded)).min(middle),
+        }
+    }
+
+    /// Lossless rates above one that seemed to be the knee.
+    fn passed_above(&self, bits_per_second: u64) -> u32 {
+        let above = |rung: &&Rung| {
+            rung.verdict() == Verdict::Lossless && rung.bits_per_second > bits_per_second
+        };
+        let count = self.rungs.iter().filter(above).count();
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// How many steps below a guess a rate would be that is tried next; 0 is none.
+    fn misses_at(&self, bits_per_second: u64) -> u32 {
+        let lossy = self.first_bad().filter(|bad| bad.lost > 0);
+        match lossy {
+            Some(bad) if self.guess() == Some(bits_per_second) => bad.misses + 1,
+            Some(bad) if bad.misses > 0 && self.below(bad) == bits_per_second => bad.misses + 1,
+            _ => 0,
+        }
+    }
+
+    /// A resolution lower, or more after misses; at most half.
+    fn down(&self, bits_per_second: u64, misses: u32) -> u64 {
+        (bits_per_second as f64 * (1.0 - self.step_ratio(misses))) as u64
+    }
+
+    fn up(&self, bits_per_second: u64, misses: u32) -> u64 {
+        let up = bits_per_second as f64 / (1.0 - self.step_ratio(misses));
+        (up as u64).max(bits_per_second.saturating_add(1))
+    }
+
+    /// A little less than the resolution, so that the step closes the bracket.
+    fn step_ratio(&self, misses: u32) -> f64 {
+        let growth = STEP_GROWTH.powi(i32::try_from(misses).unwrap_or(i32::MAX));
+        (self.config.resolution_ratio * 0.99 * growth).min(0.5)
     }
 
     /// Nothing was lost so far: go on upwards, or the range is done.
@@ -254,14 +331,15 @@ impl KneeSearch {
         self.rungs.iter().find(bad)
     }
 
-    fn lossless_below(&self, bad: Option<&Rung>) -> Option<u64> {
+    fn lossless_below(&self, bad: Option<&Rung>) -> Option<&Rung> {
         let end = bad.map_or(u64::MAX, |rung| rung.bits_per_second);
         let below = self
             .rungs
             .iter()
             .take_while(|rung| rung.bits_per_second < end);
-        let lossless = below.filter(|rung| rung.verdict() == Verdict::Lossless);
-        lossless.last().map(|rung| rung.bits_per_second)
+        below
+            .filter(|rung| rung.verdict() == Verdict::Lossless)
+            .last()
     }
 
     fn find(&self, bits_per_second: u64) -> Option<&Rung> {
@@ -276,13 +354,7 @@ impl KneeSearch {
             .rungs
             .binary_search_by_key(&bits_per_second, |rung| rung.bits_per_second);
         let index = found.unwrap_or_else(|index| {
-            self.rungs.insert(
-                index,
-                Rung {
-                    bits_per_second,
-                    ..Rung::default()
-                },
-            );
+            self.rungs.insert(index, Rung::new(bits_per_second));
             index
         });
         &mut self.rungs[index]
@@ -298,65 +370,14 @@ enum Decision {
     Done(LimitedBy),
 }
 
-/// What is known of one rate.
-#[derive(Debug, Clone, Copy, Default)]
-struct Rung {
-    bits_per_second: u64,
-    passed: u32,
-    lost: u32,
-    fell_short: u32,
-    invalid: u32,
-    loss_ratio_max: f64,
-    /// The rate that a sender reached without loss when asked for this one.
-    reached: Option<u64>,
+/// The geometric middle, strictly between two rates that are more than 1 apart.
+fn middle(lower: u64, upper: u64) -> u64 {
+    let middle = (lower as f64 * upper as f64).sqrt() as u64;
+    middle.clamp(lower + 1, upper - 1)
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    /// No valid trial yet.
-    Untried,
-    /// No valid trial, and no patience left.
-    Unusable,
-    /// Not lossless, and one trial is too little to say so.
-    Doubtful,
-    Lossless,
-    Lossy,
-    SenderLimited,
-}
-
-impl Rung {
-    fn lose(&mut self, loss_ratio: f64) {
-        self.lost += 1;
-        self.loss_ratio_max = self.loss_ratio_max.max(loss_ratio);
-    }
-
-    fn fall_short(&mut self, reached: Option<u64>) {
-        self.fell_short += 1;
-        self.reached = self.reached.max(reached);
-    }
-
-    fn verdict(&self) -> Verdict {
-        match (self.passed, self.lost, self.fell_short) {
-            (0, 0, 0) if self.invalid > INVALID_MAX => Verdict::Unusable,
-            (0, 0, 0) => Verdict::Untried,
-            (_, 2.., _) => Verdict::Lossy,
-            (_, _, 2..) => Verdict::SenderLimited,
-            (1.., 0, _) | (2.., _, _) => Verdict::Lossless,
-            _ if self.invalid > INVALID_MAX => Verdict::Lossy,
-            _ => Verdict::Doubtful,
-        }
-    }
-
-    /// Too much loss for an accident: the search goes on below at once, and the rate is tried again
-    /// only if it ends up as the edge of the bracket.
-    fn gross(&self) -> bool {
-        self.loss_ratio_max >= GROSS_LOSS_RATIO
-    }
-}
-
-/// Invalid trials of one rate that are repeated.
-const INVALID_MAX: u32 = 2;
-const GROSS_LOSS_RATIO: f64 = 0.01;
+/// By how much a step grows after each miss.
+const STEP_GROWTH: f64 = 8.0;
 
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is known of one rate, and what that makes of it.
+
+/// All trials of one rate.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Rung {
+    pub(super) bits_per_second: u64,
+    pub(super) passed: u32,
+    pub(super) lost: u32,
+    pub(super) fell_short: u32,
+    pub(super) invalid: u32,
+    loss_ratio_max: f64,
+    /// The most that was offered here by a trial that passed.
+    pub(super) offered: Option<u64>,
+    /// The rate that a sender reached without loss when asked for this one.
+    reached: Option<u64>,
+    /// 1 if so much got through at a higher rate, 2 a step below such a rate, and so on.
+    pub(super) misses: u32,
+}
+
+/// What the trials make of a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// No valid trial yet.
+    Untried,
+    /// No valid trial, and no patience left.
+    Unusable,
+    /// Not lossless, and one trial is too little to say so.
+    Doubtful,
+    Lossless,
+    Lossy,
+    SenderLimited,
+}
+
+impl Rung {
+    /// Nothing tried yet.
+    pub(super) fn new(bits_per_second: u64) -> Self {
+        Self {
+            bits_per_second,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn pass(&mut self, offered: u64) {
+        self.passed += 1;
+        self.offered = self.offered.max(Some(offered));
+    }
+
+    pub(super) fn lose(&mut self, loss_ratio: f64) {
+        self.lost += 1;
+        self.loss_ratio_max = self.loss_ratio_max.max(loss_ratio);
+    }
+
+    pub(super) fn fall_short(&mut self, reached: Option<u64>) {
+        self.fell_short += 1;
+        self.reached = self.reached.max(reached);
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        match (self.passed, self.lost, self.fell_short) {
+            (0, 0, 0) if self.invalid > INVALID_MAX => Verdict::Unusable,
+            (0, 0, 0) => Verdict::Untried,
+            (_, 2.., _) => Verdict::Lossy,
+            (_, _, 2..) => Verdict::SenderLimited,
+            (1.., 0, _) | (2.., _, _) => Verdict::Lossless,
+            _ if self.invalid > INVALID_MAX => Verdict::Lossy,
+            _ => Verdict::Doubtful,
+        }
+    }
+
+    /// What a sender reached here that fell short; says nothing where the rate itself loses.
+    pub(super) fn reached_at_most(&self) -> Option<u64> {
+        self.reached.filter(|_| self.verdict() != Verdict::Lossy)
+    }
+
+    /// What got through in the worst trial.
+    pub(super) fn forwarded(&self) -> u64 {
+        (self.bits_per_second as f64 * (1.0 - self.loss_ratio_max.min(1.0))) as u64
+    }
+
+    /// Too much loss for an accident: the search goes on below at once, and the rate is tried again
+    /// only if it ends up as the edge of the bracket.
+    pub(super) fn gross(&self) -> bool {
+        self.loss_ratio_max >= GROSS_LOSS_RATIO
+    }
+}
+
+/// Invalid trials of one rate that are repeated.
+const INVALID_MAX: u32 = 2;
+const GROSS_LOSS_RATIO: f64 = 0.01;
