@@ -2,10 +2,12 @@
 //! Strangers on the server's port: each is refused with a logged reason, and a normal test works
 //! meanwhile and afterwards.
 
-use crate::raw::{ask, byte, connect, cookie, data, expect, open, send_block};
+use crate::raw::{
+    TEST_END, ask, byte, connect, cookie, data, expect, open, read_block, send_block,
+};
 use crate::support::{Server, our_client, until};
 use std::io::{Read, Write};
-use std::net::UdpSocket;
+use std::net::{TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -45,7 +47,7 @@ fn s3_silence_and_slow_loris() {
 }
 
 /// A byte at a time, until the server has had enough.
-fn drip(mut stream: std::net::TcpStream, bytes: &[u8], done: &AtomicBool) {
+fn drip(mut stream: TcpStream, bytes: &[u8], done: &AtomicBool) {
     for byte in bytes {
         if done.load(Ordering::Relaxed) || stream.write_all(&[*byte]).is_err() {
             return;
@@ -91,6 +93,55 @@ fn parameters_that_are_none() {
         assert!(server.lines(words) > 0, "{words}: {}", server.log());
     }
     works(&server);
+}
+
+/// Nothing of the kind is needed, and reading it would take memory that a small board lacks.
+#[test]
+fn results_and_messages_beyond_need_are_refused() {
+    let server = Server::ours("");
+    let ours = |load| {
+        format!(r#"{{"tcp":true,"time":1,"linerate":{{"load":{load},"duration_ns":1000000000}}}}"#)
+    };
+    let mut control = ask_agent(&server, 'a', &ours(false));
+    control.write_all(&[TEST_END]).unwrap();
+    await_state(&mut control, 13);
+    control.write_all(&[0, 0, 0x80, 0]).unwrap();
+    server.await_line("refused: results of 32768 bytes, the limit is 25856");
+
+    let mut control = ask_agent(&server, 'b', &ours(false));
+    control.write_all(&[AGENT, 0, 1, 0, 1]).unwrap();
+    server.await_line("refused: agent message of 65537 bytes, the limit is 65536");
+
+    let mut control = ask(server.port, 'c', r#"{"tcp":true,"time":1,"parallel":1}"#);
+    let stream = data(server.port, 'c');
+    expect(&mut control, 1);
+    expect(&mut control, 2);
+    control.write_all(&[TEST_END]).unwrap();
+    expect(&mut control, 13);
+    control.write_all(&[0, 0, 0x80, 0]).unwrap();
+    server.await_line("refused: results of 32768 bytes, the limit is 16896");
+    drop(stream);
+    works(&server);
+}
+
+/// A linerate's test that runs; what the server says meanwhile is left unread.
+fn ask_agent(server: &Server, letter: char, params: &str) -> TcpStream {
+    let mut control = open(server.port, letter);
+    send_block(&mut control, params);
+    for state in [10, 1, 2] {
+        await_state(&mut control, state);
+    }
+    control
+}
+
+/// The next state; a linerate's messages before it are skipped.
+fn await_state(control: &mut TcpStream, state: u8) {
+    loop {
+        match byte(control) {
+            AGENT => drop(read_block(control)),
+            other => return assert_eq!(other, state),
+        }
+    }
 }
 
 #[test]
@@ -207,3 +258,5 @@ fn udp_floods_are_not_answered() {
         "a stranger was answered"
     );
 }
+
+const AGENT: u8 = 32;

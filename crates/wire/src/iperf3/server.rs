@@ -42,10 +42,10 @@ pub struct ServerSession {
 pub struct Limits {
     /// Parameters.
     pub params_bytes: u32,
-    /// Results of a stock client.
+    /// Results; see [`ServerSession::limit_results`].
     pub results_bytes: u32,
-    /// Results, or one `AGENT` message, of a linerate client.
-    pub linerate_bytes: u32,
+    /// One `AGENT` message of a linerate client.
+    pub agent_bytes: u32,
 }
 
 impl Default for Limits {
@@ -53,7 +53,7 @@ impl Default for Limits {
         Self {
             params_bytes: 8192,
             results_bytes: 1 << 20,
-            linerate_bytes: 16 << 20,
+            agent_bytes: 64 << 10,
         }
     }
 }
@@ -192,6 +192,11 @@ impl ServerSession {
         Some(self.last(ServerEvent::Timeout { phase }))
     }
 
+    /// What the results of the client may take, once its parameters tell what it needs.
+    pub fn limit_results(&mut self, bytes: u32) {
+        self.limits.results_bytes = bytes;
+    }
+
     /// Accepts the parameters: the client may connect its streams.
     pub fn create_streams(&mut self, now_ns: u64) {
         if self.phase == Phase::Deciding {
@@ -264,11 +269,6 @@ impl ServerSession {
     }
 
     fn expect(&self) -> Option<Expect> {
-        let results_bytes = if self.extended {
-            self.limits.linerate_bytes
-        } else {
-            self.limits.results_bytes
-        };
         let (phase, block) = match self.phase {
             Phase::AwaitingParams => (
                 "waiting for the parameters",
@@ -280,13 +280,13 @@ impl ServerSession {
             Phase::Ending => ("ending the test", None),
             Phase::AwaitingResults => (
                 "waiting for the client's results",
-                Some((RESULTS, results_bytes)),
+                Some((RESULTS, self.limits.results_bytes)),
             ),
             Phase::Reporting => ("making the results", None),
             Phase::AwaitingDone => ("waiting for IPERF_DONE", None),
             Phase::Closed => return None,
         };
-        let agent_bytes = self.extended.then_some(self.limits.linerate_bytes);
+        let agent_bytes = self.extended.then_some(self.limits.agent_bytes);
         Some(Expect {
             phase,
             block,

@@ -47,6 +47,30 @@ pub(super) fn check(
     check_rate(options, params, streams)
 }
 
+/// The most that the results of a client may take, in bytes. Iperf3's keys are all that this server
+/// reads and that our client sends; an older one sends its account too, with an entry an interval.
+pub(super) fn results_bytes(ask: Option<&Ask>, shape: &Shape) -> u32 {
+    let account = ask.map_or(0, |ask| {
+        ACCOUNT_BYTES.saturating_add(intervals(ask).saturating_mul(INTERVAL_BYTES))
+    });
+    let each = STREAM_BYTES.saturating_add(account);
+    let all = u64::from(shape.streams_total()).saturating_mul(each);
+    u32::try_from(all.saturating_add(RESULTS_BYTES))
+        .map_or(MOST_RESULTS_BYTES, |bytes| bytes.min(MOST_RESULTS_BYTES))
+}
+
+/// How many intervals a linerate client cuts; a test by amount may have any number.
+fn intervals(ask: &Ask) -> u64 {
+    let Some(duration_ns) = ask.duration_ns else {
+        return u64::MAX;
+    };
+    let whole = duration_ns.saturating_add(ask.omit_ns);
+    whole
+        .checked_div(ask.interval_ns)
+        .unwrap_or(0)
+        .saturating_add(2)
+}
+
 fn bad_length(params: &Params, shape: &Shape) -> Option<String> {
     let udp = params.protocol() == Protocol::Udp;
     let (least, most) = if udp {
@@ -112,6 +136,14 @@ fn check_rate(options: &ServeOptions, params: &Params, streams: u64) -> Result<(
     }
 }
 
+/// Iperf3's keys of a client, and of a stream (some 220 bytes).
+const RESULTS_BYTES: u64 = 16 << 10;
+const STREAM_BYTES: u64 = 512;
+/// A stream's account without its intervals, and one interval with all numbers at their longest.
+const ACCOUNT_BYTES: u64 = 8 << 10;
+const INTERVAL_BYTES: u64 = 256;
+/// Whatever was asked: read, a document takes up to 32 times its length, and a board has 64 MB.
+const MOST_RESULTS_BYTES: u32 = 256 << 10;
 /// iperf3's own limit of a TCP block.
 const MOST_BLOCK_BYTES: u64 = 1 << 20;
 /// iperf3's own limits.
@@ -119,3 +151,67 @@ const MOST_BURST_PACKETS: u32 = 1000;
 const MOST_WINDOW_BYTES: u64 = 512 << 20;
 /// A day, and iperf3's longest warm-up.
 const MOST_SECONDS: u64 = 86_400 + 600;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(params: &Params, ask: Option<&Ask>) -> Shape {
+        Shape::of_params(params, ask)
+    }
+
+    fn ask(duration_ns: Option<u64>, interval_ns: u64) -> Ask {
+        Ask {
+            duration_ns,
+            interval_ns,
+            ..Ask::default()
+        }
+    }
+
+    #[test]
+    fn results_are_bounded_by_what_streams_and_intervals_need() {
+        let params = |streams| Params {
+            udp: true,
+            parallel: Some(streams),
+            ..Params::default()
+        };
+        let second = 1_000_000_000;
+        for (streams, ask, bytes) in [
+            (1, None, 16_896),
+            (256, None, 147_456),
+            (1, Some(ask(Some(10 * second), second)), 28_160),
+            (2, Some(ask(Some(10 * second), 0)), 34_816),
+            (8, Some(ask(Some(u64::MAX), 1)), MOST_RESULTS_BYTES),
+            (1, Some(ask(None, second)), MOST_RESULTS_BYTES),
+        ] {
+            let params = params(streams);
+            let shape = shape(&params, ask.as_ref());
+            assert_eq!(results_bytes(ask.as_ref(), &shape), bytes, "{ask:?}");
+        }
+    }
+
+    /// What this client sends for as many streams as are served, every number at its longest.
+    #[test]
+    fn our_results_fit() {
+        use linerate_wire::iperf3::results::{Results, StreamResult};
+        let stream = StreamResult {
+            id: 999,
+            bytes: u64::MAX,
+            retransmits: i64::MAX,
+            jitter_s: 0.123_456_789_012_345_67,
+            errors: i64::MIN,
+            omitted_errors: Some(i64::MIN),
+            packets: i64::MAX,
+            omitted_packets: Some(i64::MAX),
+            start_time_s: Some(0.123_456_789_012_345_67),
+            end_time_s: Some(86_400.123_456_789),
+        };
+        let results = Results {
+            streams: vec![stream; 256],
+            congestion_used: Some("a name of sixteen".to_owned()),
+            ..Results::default()
+        };
+        let length = results.to_json().len() as u64;
+        assert!(length < RESULTS_BYTES + 256 * STREAM_BYTES, "{length}");
+    }
+}

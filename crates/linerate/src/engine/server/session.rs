@@ -100,6 +100,8 @@ impl<'a, 'b> Session<'a, 'b> {
         ) {
             return Err(self.give_up(code, reason));
         }
+        let results_bytes = limits::results_bytes(self.ask.as_ref(), &self.shape);
+        self.control.session.limit_results(results_bytes);
         if self.ask.is_some() {
             let hello = Message::Hello {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
