@@ -6,6 +6,7 @@ mod check;
 mod completions;
 mod doctor;
 mod ground;
+mod iperf2;
 mod man;
 mod plan;
 mod progress;
@@ -124,8 +125,13 @@ fn announce(options: &ServeOptions) {
     if !options.quiet {
         let version = env!("CARGO_PKG_VERSION");
         session::say(&format!(
-            "linerate {version} listens on port {}, TCP and UDP",
-            options.port
+            "linerate {version} listens on port {}, TCP and UDP{}",
+            options.port,
+            if options.iperf2 {
+                ", for iperf2 clients"
+            } else {
+                ""
+            }
         ));
     }
 }

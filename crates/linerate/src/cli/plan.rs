@@ -5,8 +5,9 @@
 use linerate_model::units::Rate;
 
 use super::args::{LoadFlags, ServeArgs, TargetFlags, TcpArgs, UdpArgs};
+use super::iperf2;
 use super::values::PacedRate;
-use crate::engine::{Direction, Family, PORT, ServeOptions, TestPlan};
+use crate::engine::{Direction, Family, IPERF2_PORT, PORT, ServeOptions, TestPlan};
 use crate::error::Failure;
 
 /// The plan of `tcp`, for this host.
@@ -23,6 +24,7 @@ pub(super) fn tcp(args: &TcpArgs, host: &str) -> Result<TestPlan, Failure> {
     if args.zerocopy {
         plan.tcp_tx_mode = crate::engine::TcpTxChoice::Sendfile;
     }
+    iperf2::check(&plan, &args.lab)?;
     Ok(plan)
 }
 
@@ -43,6 +45,7 @@ pub(super) fn udp(args: &UdpArgs, host: &str) -> Result<TestPlan, Failure> {
     }
     plan.counters_64bit = args.counters_64bit;
     plan.dont_fragment = args.dont_fragment;
+    iperf2::check(&plan, &args.lab)?;
     Ok(plan)
 }
 
@@ -74,13 +77,16 @@ pub(super) fn serve(args: &ServeArgs) -> ServeOptions {
         idle_timeout_s: args.idle_timeout,
         quiet: args.quiet,
         log_file: args.log_file.clone(),
+        iperf2: false,
     }
 }
 
 fn loaded(load: &LoadFlags, target: &TargetFlags, plan: TestPlan) -> TestPlan {
     let plan = reached(target, plan);
     TestPlan {
-        port: target.port.unwrap_or(PORT),
+        port: target
+            .port
+            .unwrap_or(if load.iperf2 { IPERF2_PORT } else { PORT }),
         direction: direction(load.reverse, load.bidir),
         streams: load.parallel,
         duration_ms: load.time.unwrap_or(plan.duration_ms),
@@ -95,6 +101,7 @@ fn loaded(load: &LoadFlags, target: &TargetFlags, plan: TestPlan) -> TestPlan {
         affinity: load.affinity,
         title: load.title.clone(),
         server_output: load.get_server_output,
+        iperf2: load.iperf2,
         ..plan
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn run(
 }
 
 /// A pin that cannot be had would silently be none.
-fn may_run_on(cpu: u32) -> Result<(), Failure> {
+pub(super) fn may_run_on(cpu: u32) -> Result<(), Failure> {
     let allowed = linerate_linux::cpu::allowed();
     if allowed.contains(&(cpu as usize)) {
         return Ok(());

@@ -102,7 +102,35 @@ pub(super) fn persist(
     }
 }
 
-fn explain(plan: &TestPlan, address: SocketAddr, error: &io::Error) -> Failure {
+/// Why stream `index` of `total` could not be opened.
+pub(super) fn stream_failure(
+    plan: &TestPlan,
+    server: SocketAddr,
+    (index, total): (u32, u32),
+    error: &io::Error,
+) -> Failure {
+    let what = format!("open stream {} of {total} to {server}", index + 1);
+    if error.kind() == io::ErrorKind::Interrupted {
+        return Failure::interrupted(what);
+    }
+    if let (io::ErrorKind::NotFound, Some(name)) = (error.kind(), &plan.congestion) {
+        let why = format!("congestion control {name} is not available here ({error})");
+        let hint = "one of `sysctl net.ipv4.tcp_available_congestion_control`";
+        return Failure::measuring(what, why).hint(hint);
+    }
+    let hint = match error.kind() {
+        io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => "another --cport or --bind",
+        io::ErrorKind::PermissionDenied => {
+            "--bind-dev and some --dscp values need CAP_NET_RAW or CAP_NET_ADMIN"
+        }
+        _ if error.raw_os_error() == Some(NO_SUCH_DEVICE) => "an interface that `ip link` lists",
+        _ => "fewer streams with -P, or see `ulimit -n`",
+    };
+    Failure::measuring(what, error).hint(hint)
+}
+
+/// Why the first connection could not be made.
+pub(super) fn explain(plan: &TestPlan, address: SocketAddr, error: &io::Error) -> Failure {
     let from = plan.bind_address.map(|local| format!(" from {local}"));
     let from = from.unwrap_or_default();
     let what = format!("connect to {} ({address}){from}", plan.host);
@@ -113,12 +141,8 @@ fn explain(plan: &TestPlan, address: SocketAddr, error: &io::Error) -> Failure {
                 .hint("an interface that `ip link` lists")
         }
         io::ErrorKind::ConnectionRefused => {
-            Failure::measuring(what, "connection refused: nothing listens on that port").hint(
-                format!(
-                    "start `linerate serve -p {0}` or `iperf3 -s -p {0}` there",
-                    plan.port
-                ),
-            )
+            Failure::measuring(what, "connection refused: nothing listens on that port")
+                .hint(format!("start {} there", servers(plan)))
         }
         io::ErrorKind::TimedOut => Failure::measuring(
             what,
@@ -140,12 +164,22 @@ fn explain(plan: &TestPlan, address: SocketAddr, error: &io::Error) -> Failure {
     }
 }
 
+/// What may listen on the plan's port.
+fn servers(plan: &TestPlan) -> String {
+    let port = plan.port;
+    if plan.iperf2 {
+        format!("`linerate serve --iperf2 -p {port}` or `iperf -s -p {port}`")
+    } else {
+        format!("`linerate serve -p {port}` or `iperf3 -s -p {port}`")
+    }
+}
+
 fn fits_local(address: &SocketAddr, local: Option<IpAddr>) -> bool {
     local.is_none_or(|local| local.is_ipv4() == address.is_ipv4())
 }
 
 /// ENODEV
-pub(super) const NO_SUCH_DEVICE: i32 = 19;
+const NO_SUCH_DEVICE: i32 = 19;
 /// Refusals after which the server is taken to be absent.
 const REFUSALS: u32 = 5;
 const REFUSED_PAUSE_NS: u64 = 100_000_000;

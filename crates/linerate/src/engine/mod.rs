@@ -14,6 +14,7 @@ pub mod crew;
 pub mod extension;
 pub mod fold;
 mod heartbeat;
+mod iperf2;
 mod outcome;
 mod plan;
 pub mod probe;
@@ -26,8 +27,8 @@ pub mod stream;
 
 pub use outcome::{Blind, Event, Observer, Peer, TestOutcome};
 pub use plan::{
-    Direction, Family, PORT, Protocol, RxChoice, ServeOptions, TcpRxChoice, TcpTxChoice, TestPlan,
-    TxChoice, UDP_DEFAULT_BITS_PER_SECOND,
+    Direction, Family, IPERF2_PORT, PORT, Protocol, RxChoice, ServeOptions, TcpRxChoice,
+    TcpTxChoice, TestPlan, TxChoice, UDP_DEFAULT_BITS_PER_SECOND,
 };
 
 use crate::error::Failure;
@@ -43,6 +44,9 @@ pub fn run(
     observer: &mut dyn Observer,
     interrupt: &Interrupt,
 ) -> Result<TestOutcome, Failure> {
+    if plan.iperf2 {
+        return iperf2::run(plan, observer, interrupt);
+    }
     client::run(plan, true, observer, interrupt)
 }
 

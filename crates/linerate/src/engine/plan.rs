@@ -80,6 +80,8 @@ pub struct TestPlan {
     pub server_output: bool,
     /// How long to wait for the server to answer.
     pub connect_timeout_ms: u64,
+    /// `host` is an iperf2 server: it has no control connection.
+    pub iperf2: bool,
 }
 
 impl TestPlan {
@@ -122,6 +124,7 @@ impl TestPlan {
             title: None,
             server_output: false,
             connect_timeout_ms: 5_000,
+            iperf2: false,
         }
     }
 
@@ -250,6 +253,8 @@ pub struct ServeOptions {
     pub quiet: bool,
     /// Log to this file instead of stderr.
     pub log_file: Option<PathBuf>,
+    /// Serve iperf2's clients instead of iperf3's and ours.
+    pub iperf2: bool,
 }
 
 impl Default for ServeOptions {
@@ -267,11 +272,14 @@ impl Default for ServeOptions {
             idle_timeout_s: None,
             quiet: false,
             log_file: None,
+            iperf2: false,
         }
     }
 }
 
 /// iperf3's port.
 pub const PORT: u16 = 5201;
+/// iperf2's port.
+pub const IPERF2_PORT: u16 = 5001;
 /// iperf3's default for UDP: 1 Mbit/s (1024 × 1024 bit/s).
 pub const UDP_DEFAULT_BITS_PER_SECOND: u64 = 1_048_576;

@@ -282,6 +282,8 @@ impl Shape {
             burst_packets: burst,
             stamp: self.stamp,
             limit: self.share(index),
+            delay_ns: 0,
+            errors_most: u64::MAX,
         })
     }
 
@@ -312,7 +314,7 @@ impl Shape {
     }
 
     /// One stream's part of a limit by amount: equal parts, the rest to the first stream.
-    fn share(&self, index: u32) -> Limit {
+    pub(super) fn share(&self, index: u32) -> Limit {
         let streams = u64::from(self.streams);
         let part = |total: u64| {
             total / streams

@@ -140,6 +140,9 @@ pub(in crate::cli) struct LoadFlags {
     /// Ask the server for its own report
     #[arg(long)]
     pub(in crate::cli) get_server_output: bool,
+    /// HOST is an iperf2 server: only this side sends, to port 5001 unless -p says otherwise
+    #[arg(long)]
+    pub(in crate::cli) iperf2: bool,
 }
 
 /// `--mode` of `tcp`.

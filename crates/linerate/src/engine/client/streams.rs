@@ -93,33 +93,8 @@ impl Client<'_> {
     }
 
     fn stream_failure(&self, index: u32, error: &io::Error) -> Failure {
-        let what = format!(
-            "open stream {} of {} to {}",
-            index + 1,
-            self.shape.streams_total(),
-            self.server
-        );
-        if error.kind() == io::ErrorKind::Interrupted {
-            return Failure::interrupted(what);
-        }
-        if let (io::ErrorKind::NotFound, Some(name)) = (error.kind(), &self.plan.congestion) {
-            let why = format!("congestion control {name} is not available here ({error})");
-            let hint = "one of `sysctl net.ipv4.tcp_available_congestion_control`";
-            return Failure::measuring(what, why).hint(hint);
-        }
-        let hint = match error.kind() {
-            io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => {
-                "another --cport or --bind"
-            }
-            io::ErrorKind::PermissionDenied => {
-                "--bind-dev and some --dscp values need CAP_NET_RAW or CAP_NET_ADMIN"
-            }
-            _ if error.raw_os_error() == Some(connect::NO_SUCH_DEVICE) => {
-                "an interface that `ip link` lists"
-            }
-            _ => "fewer streams with -P, or see `ulimit -n`",
-        };
-        Failure::measuring(what, error).hint(hint)
+        let place = (index, self.shape.streams_total());
+        connect::stream_failure(self.plan, self.server, place, error)
     }
 }
 

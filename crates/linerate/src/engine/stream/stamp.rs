@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which header the datagrams of a test carry.
 
+use linerate_wire::iperf2::datagram as iperf2;
 use linerate_wire::iperf3::datagram::{CounterWidth, Header};
 use linerate_wire::linerate::stamp as own;
 
@@ -11,6 +12,8 @@ pub enum Stamp {
     Own,
     /// iperf3's: seconds, microseconds and a 32- or 64-bit sequence.
     Stock(CounterWidth),
+    /// iperf2's: a signed 64-bit sequence around seconds and microseconds.
+    Iperf2,
 }
 
 /// What one header says.
@@ -33,6 +36,7 @@ impl Stamp {
         match self {
             Self::Own => own::Stamp::LEN as u32,
             Self::Stock(width) => width.header_bytes() as u32,
+            Self::Iperf2 => iperf2::Header::LEN as u32,
         }
     }
 
@@ -41,6 +45,7 @@ impl Stamp {
         let written = match self {
             Self::Own => own::Stamp { wall_ns, sequence }.encode(payload),
             Self::Stock(width) => Header::at(wall_ns, sequence).encode(width, payload),
+            Self::Iperf2 => iperf2::Header::at(wall_ns, sequence.cast_signed()).encode(payload),
         };
         debug_assert!(written, "payload shorter than its stamp");
     }
@@ -59,6 +64,12 @@ impl Stamp {
                 Header::decode(width, payload).map_or(Read::Damaged, |header| Read::Stamp {
                     wall_ns: header.time_ns(),
                     sequence: header.sequence,
+                })
+            }
+            Self::Iperf2 => {
+                iperf2::Header::decode(payload, true).map_or(Read::Damaged, |header| Read::Stamp {
+                    wall_ns: header.time_ns(),
+                    sequence: header.sequence.unsigned_abs(),
                 })
             }
         }

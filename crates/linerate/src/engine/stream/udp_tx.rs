@@ -24,13 +24,20 @@ pub struct UdpTx {
     pub stamp: Stamp,
     /// When it ends.
     pub limit: Limit,
+    /// How long after the start signal its own time begins.
+    pub delay_ns: u64,
+    /// So many ICMP errors end it: nobody is there.
+    pub errors_most: u64,
 }
 
 impl UdpTx {
     /// Sends until the limit or the stop sign; `None` when the test never started.
     pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<TxAccount> {
         clock::precise_sleep();
-        let start_ns = line.wait()?;
+        let start_ns = line.wait()? + self.delay_ns;
+        if self.delay_ns > 0 {
+            clock::sleep_until_ns(start_ns, 0);
+        }
         let mut pacer = Pacer::new(PacerConfig {
             bits_per_second: self.bits_per_second,
             payload_bytes: self.payload_bytes(),
@@ -100,6 +107,9 @@ impl UdpTx {
         }
         let sent = self.sender.send(0..count);
         books.accept(&sent, self.payload_bytes(), now);
+        if books.errors >= self.errors_most {
+            books.failure = Some(describe(Fault::Refused));
+        }
     }
 
     fn payload_bytes(&self) -> u32 {
@@ -147,6 +157,7 @@ struct Books {
     just_sent: u32,
     refused: u64,
     refused_in_a_row: u32,
+    errors: u64,
     failure: Option<String>,
     pause: bool,
 }
@@ -165,6 +176,7 @@ impl Books {
             just_sent: 0,
             refused: 0,
             refused_in_a_row: 0,
+            errors: 0,
             failure: None,
             pause: false,
         }
@@ -179,6 +191,7 @@ impl Books {
         self.just_sent = u32::try_from(sent.accepted).unwrap_or(u32::MAX);
         self.packets += sent.accepted as u64;
         self.bytes += sent.accepted as u64 * u64::from(payload_bytes);
+        self.errors += u64::from(sent.pending_errors);
         if now < self.omit_until_ns {
             self.omitted_packets = self.packets;
             self.omitted_bytes = self.bytes;

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The UDP client: paced like every other test, ended by iperf2's final datagram, counted by the
+//! server's report.
+
+use super::finish::{self, Answer, Ending};
+use super::load::{Far, Load};
+use crate::engine::account::{RxAccount, SequenceAccountTotals, SideAccount, StreamAccount};
+use crate::engine::crew::Work;
+use crate::engine::shape::Shape;
+use crate::engine::stream::Stamp;
+use crate::engine::{Observer, TestOutcome, TestPlan, connect};
+use crate::error::Failure;
+use linerate_linux::clock::wall_ns;
+use linerate_linux::signal::Interrupt;
+use linerate_linux::udp;
+use linerate_model::output::Warning;
+use linerate_wire::iperf2::client_header::{ClientHeader, SEQUENCE_64_BIT};
+use linerate_wire::iperf2::datagram::Header;
+use linerate_wire::iperf2::server_report::ServerReport;
+use std::net::{SocketAddr, UdpSocket};
+
+/// Runs one test.
+pub(super) fn run(
+    plan: &TestPlan,
+    observer: &mut dyn Observer,
+    interrupt: &Interrupt,
+) -> Result<TestOutcome, Failure> {
+    let server = *super::addresses(plan)?
+        .first()
+        .ok_or_else(|| Failure::measuring("find the server", "it has no address"))?;
+    let shape = shape(plan, server);
+    let mut sockets = Vec::new();
+    let mut works = Vec::new();
+    for index in 0..shape.streams {
+        let place = (index, shape.streams);
+        let (socket, work) = open(plan, &shape, server, index)
+            .map_err(|error| connect::stream_failure(plan, server, place, &error))?;
+        sockets.push(socket);
+        works.push(work);
+    }
+    let local = sockets.first().and_then(|socket| socket.local_addr().ok());
+    let mut load = Load::new(plan, shape, (server, local), observer, interrupt);
+    for ((index, work), socket) in (0..).zip(works).zip(&sockets) {
+        let port = socket.local_addr().ok().map(|address| address.port());
+        load.employ(index, port, Ok(work))?;
+    }
+    load.run();
+    let own = load.account();
+    let far = ask(&load, &own, sockets);
+    Ok(load.close(&own, far))
+}
+
+fn shape(plan: &TestPlan, server: SocketAddr) -> Shape {
+    let default_bytes = if server.is_ipv4() {
+        PAYLOAD_V4_BYTES
+    } else {
+        PAYLOAD_V6_BYTES
+    };
+    Shape {
+        stamp: Stamp::Iperf2,
+        ..Shape::of_plan(plan, false, default_bytes)
+    }
+}
+
+/// A stream: its socket once more for the end, and its worker.
+fn open(
+    plan: &TestPlan,
+    shape: &Shape,
+    server: SocketAddr,
+    index: u32,
+) -> std::io::Result<(UdpSocket, Work)> {
+    let local = connect::local(plan, server, index);
+    let opened = udp::connect(server, local, &shape.udp_options(true))?;
+    let socket = opened.socket.try_clone()?;
+    let mut work = shape.udp_work(true, index, opened)?;
+    if let Work::UdpTx(tx) = &mut work {
+        tx.delay_ns = u64::from(index) * APART_NS;
+        tx.errors_most = MOST_ERRORS;
+        let header = header(plan, shape, server.port());
+        for slot in 0..tx.sender.slots() {
+            put(&header, tx.sender.slot(slot));
+        }
+    }
+    Ok((socket, work))
+}
+
+/// What stands behind the sequence in every datagram; the short form where the long does not fit.
+fn header(plan: &TestPlan, shape: &Shape, port: u16) -> Vec<u8> {
+    let duration_ms = u32::try_from(plan.duration_ms).unwrap_or(u32::MAX);
+    let rate = shape.bits_per_second.unwrap_or(0);
+    let mut header = ClientHeader::udp(port, shape.payload_bytes, rate, duration_ms);
+    let limit = shape.share(0);
+    let blocks = |packets: u64| packets.saturating_mul(shape.payload_bytes.into());
+    if let Some(bytes) = limit.bytes.or(limit.packets.map(blocks)) {
+        header.amount = i32::try_from(bytes).unwrap_or(i32::MAX);
+    }
+    if (shape.payload_bytes as usize) < Header::LEN + ClientHeader::EXTENDED_LEN {
+        header.flags = SEQUENCE_64_BIT;
+        header.extension = None;
+    }
+    header.encode()
+}
+
+fn put(header: &[u8], payload: &mut [u8]) {
+    if let Some(place) = payload.get_mut(Header::LEN..Header::LEN + header.len()) {
+        place.copy_from_slice(header);
+    }
+}
+
+fn ask(load: &Load<'_>, own: &SideAccount, sockets: Vec<UdpSocket>) -> Far {
+    let header = header(load.plan, &load.shape, load.server.port());
+    let ending = |(stream, socket): (&StreamAccount, UdpSocket)| Ending {
+        socket,
+        datagram: last(load.shape.payload_bytes, &header, sent(stream)),
+        answer: Answer::default(),
+    };
+    let mut endings: Vec<_> = own.streams.iter().zip(sockets).map(ending).collect();
+    finish::ask(&mut endings, || load.interrupt.impatient());
+    let answers: Vec<_> = endings.iter().map(|ending| ending.answer).collect();
+    judge(load, own, &answers)
+}
+
+fn sent(stream: &StreamAccount) -> u64 {
+    stream.tx.as_ref().map_or(0, |tx| tx.packets)
+}
+
+/// A final datagram: as long as the data, its sequence the next one, negative.
+fn last(payload_bytes: u32, header: &[u8], sent: u64) -> Vec<u8> {
+    let mut datagram = vec![0; payload_bytes as usize];
+    put(header, &mut datagram);
+    let written = Header::at(wall_ns(), -(sent + 1).cast_signed()).encode(&mut datagram);
+    debug_assert!(written, "payload shorter than its sequence");
+    datagram
+}
+
+fn judge(load: &Load<'_>, own: &SideAccount, answers: &[Answer]) -> Far {
+    let streams: Vec<_> = own
+        .streams
+        .iter()
+        .zip(answers)
+        .filter_map(|(stream, answer)| match answer {
+            Answer::Report(report) => Some(received(stream, report, load.shape.payload_bytes)),
+            _ => None,
+        })
+        .collect();
+    let complete = streams.len() == answers.len();
+    Far {
+        warnings: missing(load, answers).into_iter().collect(),
+        failure: refused(load, answers),
+        account: (!streams.is_empty()).then(|| SideAccount {
+            streams,
+            partial: !complete,
+            ..SideAccount::default()
+        }),
+    }
+}
+
+/// The receiver's account by the server's report, the final datagram taken out again.
+fn received(stream: &StreamAccount, report: &ServerReport, payload_bytes: u32) -> StreamAccount {
+    let sent = sent(stream);
+    let finals = u64::from(report.datagrams > sent);
+    let packets = counted(report).saturating_sub(finals);
+    let totals = SequenceAccountTotals {
+        sent,
+        sent_is_exact: true,
+        unique: packets,
+        lost: sent.saturating_sub(packets),
+        reordered: report.out_of_order,
+        highest: report.datagrams - finals,
+        contradicted: packets > sent,
+        stock_errors: report.lost,
+        stock_out_of_order: report.out_of_order,
+        ..SequenceAccountTotals::default()
+    };
+    StreamAccount {
+        id: stream.id,
+        rx: Some(RxAccount {
+            bytes: report
+                .bytes
+                .saturating_sub(finals * u64::from(payload_bytes)),
+            packets,
+            duration_ns: report.duration_us.saturating_mul(1000),
+            sequence: Some(totals),
+            jitter_ns: Some(report.jitter_us as f64 * 1e3),
+            ..RxAccount::default()
+        }),
+        ..StreamAccount::default()
+    }
+}
+
+/// Datagrams that came. Copies make iperf's loss negative, in 32 or 64 bits.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a negative count of 32 bits"
+)]
+fn counted(report: &ServerReport) -> u64 {
+    let lost = if report.lost > report.datagrams {
+        i64::from((report.lost as u32).cast_signed())
+    } else {
+        report.lost.cast_signed()
+    };
+    report.datagrams.saturating_add_signed(-lost)
+}
+
+fn refused(load: &Load<'_>, answers: &[Answer]) -> Option<Failure> {
+    let server = load.server;
+    answers
+        .iter()
+        .all(|answer| *answer == Answer::Refused)
+        .then(|| {
+            Failure::measuring(
+                format!("finish the test with {server}"),
+                "the server's UDP port is closed (ICMP port unreachable)",
+            )
+            .hint(format!("start `iperf -s -u -p {}` there", server.port()))
+        })
+}
+
+/// Says which reports are missing, and what is known of why.
+fn missing(load: &Load<'_>, answers: &[Answer]) -> Option<Warning> {
+    let count = |wanted: Answer| answers.iter().filter(|answer| **answer == wanted).count();
+    let (silent, echoed) = (count(Answer::None), count(Answer::Echo));
+    let port = load.server.port();
+    let (text, try_) = match (silent, echoed) {
+        (0, 0) => return None,
+        (0, _) => (
+            "the server's report was lost on its way, and this server does not repeat it: what arrived is unknown".to_owned(),
+            "the test again".to_owned(),
+        ),
+        _ => (
+            format!("the server's report did not arrive after {} tries: a firewall on the way back, or no iperf2 UDP server", finish::TRIES),
+            format!("`iperf -s -u -p {port}` there, and UDP from its port {port} let through"),
+        ),
+    };
+    Some(Warning {
+        id: "no-server-report".to_owned(),
+        text,
+        try_,
+    })
+}
+
+/// Between the beginnings of two streams: iperf's server gives the datagrams of clients that begin
+/// at once to one another.
+const APART_NS: u64 = 10_000_000;
+/// Hosts answer to a closed port once a second: after as many the server is not there.
+const MOST_ERRORS: u64 = 3;
+/// iperf2's default payloads: an Ethernet frame's, of either family.
+const PAYLOAD_V4_BYTES: u32 = 1470;
+const PAYLOAD_V6_BYTES: u32 = 1450;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::account::TxAccount;
+
+    fn stream(packets: u64) -> StreamAccount {
+        StreamAccount {
+            id: 1,
+            tx: Some(TxAccount {
+                packets,
+                ..TxAccount::default()
+            }),
+            ..StreamAccount::default()
+        }
+    }
+
+    fn told(sent: u64, report: ServerReport) -> (u64, u64, u64, bool) {
+        let rx = received(&stream(sent), &report, 100).rx.unwrap();
+        let totals = rx.sequence.unwrap();
+        (rx.packets, totals.lost, rx.bytes, totals.contradicted)
+    }
+
+    #[test]
+    fn the_final_datagram_is_no_data() {
+        let report = |bytes, lost, datagrams| ServerReport {
+            bytes,
+            lost,
+            datagrams,
+            ..ServerReport::default()
+        };
+        assert_eq!(told(10, report(1100, 0, 11)), (10, 0, 1000, false));
+        assert_eq!(told(10, report(900, 2, 11)), (8, 2, 800, false));
+        // A server that does not count it, and one that heard the end before the last datagram.
+        assert_eq!(told(10, report(1000, 0, 10)), (10, 0, 1000, false));
+        assert_eq!(told(10, report(900, 0, 9)), (9, 1, 900, false));
+        // Copies make its loss negative.
+        for minus_one in [u64::MAX, u64::from(u32::MAX)] {
+            assert_eq!(told(10, report(1200, minus_one, 11)), (11, 0, 1100, true));
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The small core of iperf2, in both roles: UDP with the server's final report, TCP without one.
+//!
+//! There is no control connection: a client sends, and all that it ever hears of the far end is the
+//! report that answers its final datagram.
+
+mod client_tcp;
+mod client_udp;
+mod finish;
+mod load;
+
+use super::{Direction, Family, Observer, Protocol, TestOutcome, TestPlan, client, connect};
+use crate::error::Failure;
+use linerate_linux::signal::Interrupt;
+use std::net::SocketAddr;
+
+/// Runs `plan` against an iperf2 server.
+pub(super) fn run(
+    plan: &TestPlan,
+    observer: &mut dyn Observer,
+    interrupt: &Interrupt,
+) -> Result<TestOutcome, Failure> {
+    plan.affinity
+        .map_or(Ok(()), |(cpu, _)| client::may_run_on(cpu))?;
+    if plan.direction != Direction::Up {
+        return Err(Failure::usage(
+            "let an iperf2 server send",
+            "only sending to it is supported",
+        ));
+    }
+    match plan.protocol {
+        Protocol::Udp => client_udp::run(plan, observer, interrupt),
+        Protocol::Tcp => client_tcp::run(plan, observer, interrupt),
+    }
+}
+
+/// The server's addresses, IPv4 first unless a family was asked: iperf2 listens on IPv4 by default.
+fn addresses(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
+    let mut all = connect::resolve(plan)?;
+    if plan.family == Family::Any {
+        all.sort_by_key(|address| !address.is_ipv4());
+    }
+    Ok(all)
+}
