@@ -125,6 +125,29 @@ fn the_letters_of_udp() {
 }
 
 #[test]
+fn iperf2_has_its_own_port_and_limits() {
+    assert_eq!(plan_of("linerate udp h --iperf2").port, 5001);
+    assert_eq!(plan_of("linerate udp h --iperf2 -p 5201").port, 5201);
+    assert!(plan_of("linerate tcp h --iperf2 -P 4 -n 1M").iperf2);
+    for flags in [
+        "-R",
+        "--bidir",
+        "-O 1",
+        "-l 39",
+        "-A 0,1",
+        "--mode plain/gro",
+        "--get-server-output",
+    ] {
+        let Command::Udp(args) = parsed(&format!("linerate udp h --iperf2 {flags}")) else {
+            panic!("not udp");
+        };
+        let failure = plan::udp(&args, "h").unwrap_err();
+        assert_eq!(failure.exit, crate::exit::Exit::Usage, "{flags}");
+        assert!(failure.try_.is_some(), "{flags}");
+    }
+}
+
+#[test]
 fn what_serve_offers() {
     let Command::Serve(args) =
         parsed("linerate serve -1 -p 6000 --max-rate 500M --max-time 1m --bind ::1 -q")
