@@ -50,13 +50,22 @@ fn every_name_of_a_measured_number_is_explained() {
 
 #[test]
 fn every_warning_is_explained() {
-    let source = text("crates/linerate/src/engine/fold/warn.rs");
+    let engine = "crates/linerate/src/engine";
+    let sources = [
+        "fold/warn.rs",
+        "iperf2/client_udp.rs",
+        "iperf2/client_tcp.rs",
+    ];
+    let source: String = sources
+        .iter()
+        .map(|file| text(&format!("{engine}/{file}")))
+        .collect();
     let ids: Vec<_> = source
         .split("id: \"")
         .skip(1)
         .filter_map(|rest| rest.split('"').next())
         .collect();
-    assert!(ids.len() >= 6, "{ids:?}");
+    assert!(ids.len() >= 8, "{ids:?}");
     let measuring = text("docs/measuring.md");
     for id in ids {
         assert!(

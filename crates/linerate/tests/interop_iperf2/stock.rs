@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The stock iperf as a child process, and the lines that it prints.
 
-use crate::support::{PATIENCE, free_port, until};
+use crate::support::{free_port, until};
 use std::cell::RefCell;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};

@@ -136,7 +136,8 @@ pub enum Direction {
     Down,
 }
 
-/// How bytes were moved: `plain`, `mmsg`, `gso`, `gro`, `copy`, `zerocopy`, `sendfile`, `trunc`.
+/// How bytes were moved: `plain`, `mmsg`, `gso`, `gro`, `copy`, `zerocopy`, `sendfile`, `trunc`; `acknowledged` where
+/// only the receiver's kernel told of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Mode {
