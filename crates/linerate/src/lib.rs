@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+pub mod date;
 pub mod engine;
 pub mod error;
 pub mod exit;

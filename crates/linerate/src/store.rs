@@ -11,10 +11,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use linerate_model::output::{Output, Phase};
 use linerate_model::run::Run;
 use linerate_model::sample::Sample;
+
+use crate::date::Date;
 
 /// Where runs go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +99,7 @@ pub struct Beginning<'a> {
     /// Option names and values, defaults filled in.
     pub plan: BTreeMap<String, String>,
     /// The wall clock.
-    pub started: Timestamp,
+    pub started: Date,
 }
 
 /// A run that is being written.
@@ -114,8 +115,8 @@ impl Store {
     #[must_use]
     pub fn open(place: &Place, beginning: &Beginning<'_>) -> Self {
         let mut run = Run::begin(beginning.kind, env!("CARGO_PKG_VERSION"), beginning.command);
-        run.started = rfc3339(beginning.started);
-        run.clock_trusted = clock_trusted(beginning.started);
+        run.started = beginning.started.to_string();
+        run.clock_trusted = beginning.started.trusted();
         run.plan.clone_from(&beginning.plan);
         let mut store = Self {
             location: not_stored(String::new(), None),
@@ -229,18 +230,6 @@ pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
     Ok((run, samples.collect()))
 }
 
-/// A wall clock that reads a year before 2020 was never set: the board has no battery.
-#[must_use]
-pub fn clock_trusted(now: Timestamp) -> bool {
-    now.as_second() >= START_OF_2020
-}
-
-/// RFC 3339, UTC, whole seconds.
-#[must_use]
-pub fn rfc3339(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
 /// A directory of its own: no run ever shares or replaces another's.
 fn make_directory(place: &Place, beginning: &Beginning<'_>) -> Result<PathBuf, String> {
     let wanted = match place {
@@ -285,7 +274,7 @@ fn numbered(directory: &Path, number: u32) -> PathBuf {
 
 /// `<time>-<command>-<peer>`, without anything that a shell or a file system minds.
 fn directory_name(beginning: &Beginning<'_>) -> String {
-    let time = beginning.started.strftime("%Y%m%dT%H%M%SZ");
+    let time = beginning.started.compact();
     let plain = |c: char| {
         let harmless = c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
         if harmless { c } else { '-' }
@@ -332,8 +321,6 @@ const LATENCY_HEADER: &str =
     "# linerate.latency/1: phase, upper bound of the round-trip time in ns, count\n";
 /// Runs of one name: as many as a clock that stands at 1970 may make.
 const MOST_NAMESAKES: u32 = 10_000;
-/// 2020-01-01T00:00:00Z.
-const START_OF_2020: i64 = 1_577_836_800;
 
 #[cfg(test)]
 mod tests;

@@ -21,12 +21,6 @@ pub fn wall_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Realtime))
 }
 
-/// Whether the wall clock can be right at all: boards without a battery start in 1970.
-#[must_use]
-pub fn clock_trusted() -> bool {
-    wall_ns() >= YEAR_2020_NS
-}
-
 /// Waits until `deadline_ns` of [`monotonic_ns`] and returns the time it is then.
 ///
 /// Sleeps up to `spin_ns` before the deadline and spins the rest: 20–50 µs hides the wake-up latency
@@ -161,7 +155,6 @@ fn timespec(ns: u64) -> Timespec {
 }
 
 const SECOND_NS: u64 = 1_000_000_000;
-const YEAR_2020_NS: u64 = 1_577_836_800 * SECOND_NS;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Makes a command believe that it runs on an old vendor kernel (about Linux 4.4).
+//! Makes a command believe that it runs on an old vendor kernel (about Linux 4.4), or on one older
+//! than batches.
 //!
 //! A seccomp filter (seccomp(2), classic BPF over `struct seccomp_data`) answers what such a
 //! kernel answers: ENOPROTOOPT to socket options it does not know, EPROTONOSUPPORT to generic
@@ -13,7 +14,21 @@ use std::process::Command;
 
 /// Makes `command` and all its descendants see an old kernel.
 pub fn see_old_kernel(command: &mut Command) {
-    let filter = program(&old_kernel());
+    filter(command, &old_kernel());
+}
+
+/// Makes `command` and all its descendants see a kernel that moves one datagram a call: without
+/// `recvmmsg` (Linux 2.6.33) and `sendmmsg` (3.0), as some sandboxes are.
+pub fn see_no_batches(command: &mut Command) {
+    let refuse = |call| Rule::refuse(call, Vec::new(), libc::ENOSYS);
+    filter(
+        command,
+        &[libc::SYS_recvmmsg, libc::SYS_sendmmsg].map(refuse),
+    );
+}
+
+fn filter(command: &mut Command, rules: &[Rule]) {
+    let filter = program(rules);
     let install = move || install(&filter);
     // SAFETY: `install` makes two system calls on memory prepared here.
     unsafe { command.pre_exec(install) };

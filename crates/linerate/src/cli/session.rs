@@ -4,8 +4,6 @@
 
 use std::time::Instant;
 
-use jiff::Timestamp;
-use linerate_linux::clock::{clock_trusted, wall_ns};
 use linerate_linux::signal::Interrupt;
 use linerate_model::expect::Expect;
 use linerate_model::output::{ErrorReport, Host, Interval, Output, Phase, Role, Test};
@@ -14,6 +12,7 @@ use serde::Serialize;
 use super::args::{ColorChoice, OutputFlags};
 use super::ground::Place;
 use super::progress::{self, Progress};
+use crate::date::Date;
 use crate::engine::{self, Event, Observer, TestOutcome, TestPlan};
 use crate::error::Failure;
 use crate::exit::Exit;
@@ -38,14 +37,15 @@ impl Session {
         let flags = place.output;
         let mut output = Output::new(place.kind, env!("CARGO_PKG_VERSION"));
         output.command = std::env::args().collect();
-        output.started = rfc3339(wall_ns());
-        output.clock_trusted = clock_trusted();
+        let started = Date::now();
+        output.started = started.to_string();
+        output.clock_trusted = started.trusted();
         let beginning = Beginning {
             kind: place.kind,
             command: &output.command,
             peer: place.host.unwrap_or("lab"),
             plan: place.options.clone(),
-            started: timestamp(wall_ns()),
+            started,
         };
         let store = Store::open(&store::Place::chosen(flags.output.as_deref()), &beginning);
         Self {
@@ -282,8 +282,9 @@ pub(super) fn refuse(kind: &str, json: bool, failure: &Failure) -> Exit {
     if json {
         let mut output = Output::new(kind, env!("CARGO_PKG_VERSION"));
         output.command = std::env::args().collect();
-        output.started = rfc3339(wall_ns());
-        output.clock_trusted = clock_trusted();
+        let started = Date::now();
+        output.started = started.to_string();
+        output.clock_trusted = started.trusted();
         output.exit_code = failure.exit.code();
         output.error = Some(report(failure));
         let text = serde_json::to_string_pretty(&output).unwrap_or_default();
@@ -346,16 +347,6 @@ pub(super) fn color(choice: ColorChoice) -> Color {
     }
 }
 
-/// UTC.
-pub(super) fn rfc3339(wall_ns: u64) -> String {
-    timestamp(wall_ns).to_string()
-}
-
-fn timestamp(wall_ns: u64) -> Timestamp {
-    let ms = i64::try_from(wall_ns / 1_000_000).unwrap_or(0);
-    Timestamp::from_millisecond(ms).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -388,10 +379,5 @@ mod tests {
         ] {
             assert_eq!(exit_of(&output, failure), exit);
         }
-    }
-
-    #[test]
-    fn times_are_rfc_3339() {
-        assert_eq!(rfc3339(1_500_000_000), "1970-01-01T00:00:01.5Z");
     }
 }

@@ -28,13 +28,13 @@ impl Drop for Scratch {
     }
 }
 
-fn beginning(started_s: i64) -> Beginning<'static> {
+fn beginning(started_s: u64) -> Beginning<'static> {
     Beginning {
         kind: "udp",
         command: &[],
         peer: "[2001:2::1]/x",
         plan: BTreeMap::from([("duration".to_owned(), "10".to_owned())]),
-        started: Timestamp::from_second(started_s).unwrap(),
+        started: Date::at(started_s * 1_000_000_000),
     }
 }
 

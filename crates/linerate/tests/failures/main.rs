@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 #[cfg(test)]
+mod batches;
+#[cfg(test)]
 mod console;
 #[cfg(test)]
 mod paths;
@@ -19,3 +21,5 @@ mod signals;
 mod storage;
 #[cfg(test)]
 mod verdict;
+#[cfg(test)]
+mod wall_clock;

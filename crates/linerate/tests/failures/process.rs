@@ -113,16 +113,24 @@ impl Running {
 
     /// Waits until `word` has been said so many times on stderr.
     pub(crate) fn wait_for(&mut self, word: &str, times: usize) {
+        let said = self.says(word, times);
+        assert!(said, "no {times} of {word:?}:\n{}", self.stderr());
+    }
+
+    /// Whether `word` is said so many times on stderr, before the program ends or the deadline.
+    pub(crate) fn says(&mut self, word: &str, times: usize) -> bool {
         let end = Instant::now() + DEADLINE;
         while self.stderr().matches(word).count() < times {
-            let over = self.child.try_wait().unwrap();
-            assert!(
-                over.is_none() && Instant::now() < end,
-                "no {times} of {word:?}, {over:?}:\n{}",
-                self.stderr()
-            );
+            if self.child.try_wait().unwrap().is_some() {
+                self.read_to_the_end();
+                return self.stderr().matches(word).count() >= times;
+            }
+            if Instant::now() >= end {
+                return false;
+            }
             thread::sleep(Duration::from_millis(5));
         }
+        true
     }
 
     /// Before that a signal just ends it. (One that has ended catches none any more.)
@@ -165,14 +173,18 @@ impl Running {
             );
             thread::sleep(Duration::from_millis(5));
         };
-        self.readers.drain(..).for_each(|reader| {
-            reader.join().unwrap();
-        });
+        self.read_to_the_end();
         Ended {
             status,
             stdout: self.said(0),
             stderr: self.said(1),
         }
+    }
+
+    /// What a program that has ended said last may still be in the pipe.
+    fn read_to_the_end(&mut self) {
+        let readers = self.readers.drain(..);
+        readers.for_each(|reader| reader.join().unwrap());
     }
 }
 
@@ -202,10 +214,16 @@ fn catches_interrupts(pid: u32) -> bool {
 
 /// A server on the loopback that is up, and its port.
 pub(crate) fn serve() -> (Running, u16) {
-    let port = free_port();
-    let mut server = start(linerate(&format!("serve --bind 127.0.0.1 -p {port}")));
+    let (command, port) = serving();
+    let mut server = start(command);
     server.wait_for("listens on port", 1);
     (server, port)
+}
+
+/// The command of a server on the loopback, and its port.
+pub(crate) fn serving() -> (Command, u16) {
+    let port = free_port();
+    (linerate(&format!("serve --bind 127.0.0.1 -p {port}")), port)
 }
 
 /// A port that nobody had a moment ago.

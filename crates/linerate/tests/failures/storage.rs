@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Nowhere to store, nobody to print to: the measurement is made and told all the same.
-//!
-//! The clock of 1970 is tested in `store` with a time as its argument: no namespace sets the wall
-//! clock back.
 
 use std::fs::{File, OpenOptions};
 use std::process::Stdio;

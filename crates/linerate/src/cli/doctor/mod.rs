@@ -5,12 +5,12 @@ mod probe;
 
 use std::io;
 
-use linerate_linux::clock::{clock_trusted, wall_ns};
 use linerate_model::output::Output;
 use serde::Serialize;
 
 use super::args::DoctorArgs;
 use super::session;
+use crate::date::Date;
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::output::{self, Look, Surroundings};
@@ -101,8 +101,9 @@ struct Document {
 fn json(checks: Vec<Check>) -> io::Result<String> {
     let mut output = Output::new("doctor", env!("CARGO_PKG_VERSION"));
     output.command = std::env::args().collect();
-    output.started = session::rfc3339(wall_ns());
-    output.clock_trusted = clock_trusted();
+    let started = Date::now();
+    output.started = started.to_string();
+    output.clock_trusted = started.trusted();
     Ok(serde_json::to_string_pretty(&Document { output, checks })?)
 }
 

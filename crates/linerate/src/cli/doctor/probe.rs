@@ -10,10 +10,11 @@ use linerate_linux::icmp::Pinger;
 use linerate_linux::sandbox::Switch;
 use linerate_linux::socket_buffer::SocketBuffer;
 use linerate_linux::udp::{self, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode};
-use linerate_linux::{clock, cpu, host, proc};
+use linerate_linux::{cpu, host, proc};
 use linerate_model::units::Bytes;
 
 use super::Check;
+use crate::date::Date;
 use crate::store::Place;
 
 /// Every check, in the order in which it is read.
@@ -285,7 +286,7 @@ fn interrupts() -> Check {
 
 fn wall_clock() -> Check {
     let (id, name) = ("clock", "wall clock");
-    if clock::clock_trusted() {
+    if Date::now().trusted() {
         Check::works(id, name, "set")
     } else {
         Check::fails(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the server tells its user: one line a client, on stderr or in a file.
 
+use crate::date::Date;
 use crate::engine::plan::ServeOptions;
 use crate::error::Failure;
-use linerate_linux::clock::wall_ns;
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -38,13 +38,8 @@ impl Log {
             .as_mut()
         {
             let client = client.map_or_else(String::new, |client| format!("{client}: "));
-            let _ = writeln!(sink, "{} {client}{text}", now()).and_then(|()| sink.flush());
+            let _ = writeln!(sink, "{} {client}{text}", Date::now().second())
+                .and_then(|()| sink.flush());
         }
     }
-}
-
-fn now() -> String {
-    let seconds = i64::try_from(wall_ns() / 1_000_000_000).unwrap_or(0);
-    jiff::Timestamp::from_second(seconds)
-        .map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }
