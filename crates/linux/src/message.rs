@@ -86,6 +86,8 @@ pub(crate) struct ReceiveBuffers {
     ask: usize,
     /// Whether the last batch got all it asked for, so that more may be waiting.
     filled: bool,
+    /// What a receive met behind its messages.
+    behind: Option<io::Error>,
     payload: Box<[u8]>,
     controls: Box<[Control]>,
     names: Box<[Name]>,
@@ -115,6 +117,7 @@ impl ReceiveBuffers {
             with_names,
             ask: capacity.min(LEAST_ASKED),
             filled: false,
+            behind: None,
             payload: vec![0; capacity * message_bytes].into_boxed_slice(),
             controls: vec![Control([0; CONTROL_BYTES]); capacity].into_boxed_slice(),
             names: vec![Name([0; 32]); capacity].into_boxed_slice(),
@@ -149,22 +152,52 @@ impl ReceiveBuffers {
         Ok(received)
     }
 
-    /// `recvmsg(2)`: fills the first message; returns 1.
-    pub(crate) fn receive_one(&mut self, fd: BorrowedFd<'_>, flags: c_int) -> io::Result<usize> {
+    /// `recvmsg(2)` once a message: fills up to `capacity` messages, fewer at first; returns how many.
+    ///
+    /// Only the first may wait. An error behind a message is kept for the next call.
+    pub(crate) fn receive_singly(&mut self, fd: BorrowedFd<'_>, flags: c_int) -> io::Result<usize> {
+        if let Some(error) = self.behind.take() {
+            return Err(error);
+        }
+        let count = self.ask;
+        self.prepare(count);
+        let mut received = 0;
+        while received < count {
+            let wait = if received == 0 { 0 } else { libc::MSG_DONTWAIT };
+            match self.receive_one(fd, received, flags | wait) {
+                Ok(()) => received += 1,
+                Err(error) if received == 0 => return Err(error),
+                Err(error) if is_empty(&error) => break,
+                Err(error) => {
+                    self.behind = Some(error);
+                    break;
+                }
+            }
+        }
+        self.filled = received == count;
+        self.ask = (received * 2).clamp(1, self.headers.len());
+        Ok(received)
+    }
+
+    /// `recvmsg(2)`: fills the first message.
+    pub(crate) fn receive_first(&mut self, fd: BorrowedFd<'_>, flags: c_int) -> io::Result<()> {
         self.prepare(1);
-        // SAFETY: the first header was just prepared to describe buffers owned by `self`, exclusively borrowed.
+        self.receive_one(fd, 0, flags)
+    }
+
+    fn receive_one(&mut self, fd: BorrowedFd<'_>, index: usize, flags: c_int) -> io::Result<()> {
+        let header = &raw mut self.headers[index].header;
+        // SAFETY: the header was prepared to describe buffers owned by `self`, exclusively borrowed.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_recvmsg,
                 c_long::from(fd.as_raw_fd()),
-                &raw mut self.headers[0].header,
+                header,
                 c_long::from(flags),
             )
         };
-        let bytes = moved(result)?;
-        self.headers[0].moved = bytes as c_uint;
-        self.filled = true;
-        Ok(1)
+        self.headers[index].moved = moved(result)? as c_uint;
+        Ok(())
     }
 
     /// Whether more messages may be waiting than the last receive took.
@@ -332,6 +365,10 @@ pub(crate) fn output_queue_bytes(fd: BorrowedFd<'_>) -> Option<usize> {
     } else {
         usize::try_from(bytes).ok()
     }
+}
+
+fn is_empty(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR))
 }
 
 fn moved(result: c_long) -> io::Result<usize> {

@@ -79,7 +79,10 @@ fn received_and_dropped_make_sent_to_the_datagram() {
         let opened = udp::bind("127.0.0.1:0".parse().unwrap(), &small).unwrap();
         assert!(opened.recv_buffer.granted_bytes >= 16_384);
         let to = opened.socket.local_addr().unwrap();
-        let config = ReceiverConfig::new(1000, 32, rx);
+        let config = ReceiverConfig {
+            announce_drops: true,
+            ..ReceiverConfig::new(1000, 32, rx)
+        };
         let mut receiver = Receiver::new(opened.socket.into(), config).unwrap();
         let mut sender = sender_to(to, 1000, 10, TxMode::Mmsg);
         for _ in 0..50 {

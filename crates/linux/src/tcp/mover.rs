@@ -181,7 +181,7 @@ impl Mover {
         let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
         while self
             .completions
-            .receive_one(self.stream.as_fd(), flags)
+            .receive_first(self.stream.as_fd(), flags)
             .is_ok()
         {
             let done = self

@@ -53,7 +53,7 @@ pub(super) fn drain_into(
 ) {
     for _ in 0..LONGEST_QUEUE {
         if buffers
-            .receive_one(fd, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)
+            .receive_first(fd, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)
             .is_err()
         {
             return;

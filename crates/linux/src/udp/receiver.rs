@@ -3,9 +3,9 @@
 //!
 //! Hot path: [`Receiver::receive`] and iterating its batch do not allocate, lock or log.
 //!
-//! Drops: the kernel writes its count of datagrams that found no room into each *later* datagram
-//! (`SO_RXQ_OVFL`), so that one after the last received is in none; [`Receiver::drops`] asks the socket itself
-//! (`SO_MEMINFO`, Linux 4.12) and is exact at any time: received + drops = arrived at the socket.
+//! Drops: [`Receiver::drops`] asks the socket itself (`SO_MEMINFO`, Linux 4.12) and is exact at any time: received +
+//! drops = arrived at the socket. Where that is missing, the kernel writes its count of datagrams that found no room
+//! into each *later* datagram (`SO_RXQ_OVFL`), so that one after the last received is in none.
 //! In [`RxMode::Gro`] the kernel counts one drop for a whole message of up to 64 datagrams (128 since 6.9): there
 //! the count is a lower bound, see [`Receiver::counts_datagrams`].
 
@@ -26,7 +26,7 @@ use crate::sockopt;
 /// How datagrams are taken from the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RxMode {
-    /// One system call a datagram.
+    /// One system call a datagram, as long as there are any; nothing else happens between them.
     Plain,
     /// `recvmmsg`: one system call for all that wait (Linux 2.6.33).
     Mmsg,
@@ -49,14 +49,17 @@ pub struct ReceiverConfig {
     pub tos: bool,
     /// Report each datagram's source address.
     pub addresses: bool,
+    /// Let each datagram carry the drop count too ([`Receiver::announced_drops`]), which costs a control message
+    /// each once there were drops. Always on where the socket itself cannot be asked.
+    pub announce_drops: bool,
     /// While datagrams come densely, sleep so long before taking the next batch: fewer wake-ups, which on one
     /// machine the sender's processor pays too. The socket's buffer must hold what arrives meanwhile; kernel time
-    /// stamps are not affected. Zero: take each datagram as soon as it comes. [`RxMode::Plain`] never lingers.
+    /// stamps are not affected. Zero: take each datagram as soon as it comes.
     pub linger: Duration,
 }
 
 impl ReceiverConfig {
-    /// Time stamps on, TOS and addresses off, no lingering.
+    /// Time stamps on; TOS, addresses and announced drops off; no lingering.
     #[must_use]
     pub fn new(capture_bytes: usize, batch: usize, mode: RxMode) -> Self {
         Self {
@@ -66,6 +69,7 @@ impl ReceiverConfig {
             timestamps: true,
             tos: false,
             addresses: false,
+            announce_drops: false,
             linger: Duration::ZERO,
         }
     }
@@ -101,17 +105,14 @@ impl Receiver {
             config.capture_bytes.clamp(1, LARGEST_MESSAGE_BYTES)
         };
         let timestamps = config.timestamps && enable_timestamps(&fd);
-        let overflow = sockopt::set_int(&fd, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1).is_ok();
+        let announce = config.announce_drops || drops_of_socket(fd.as_fd()).is_none();
+        let overflow =
+            announce && sockopt::set_int(&fd, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1).is_ok();
         if config.tos {
             let ipv6 = super::is_ipv6(&fd)?;
             set_both(&fd, ipv6, (libc::IP_RECVTOS, libc::IPV6_RECVTCLASS), 1)?;
         }
-        let batch = if mode == RxMode::Plain {
-            1
-        } else {
-            config.batch
-        };
-        let buffers = ReceiveBuffers::new(batch, bytes, config.addresses);
+        let buffers = ReceiveBuffers::new(config.batch, bytes, config.addresses);
         let one_a_call = mode == RxMode::Plain;
         Ok(Self {
             fd,
@@ -197,7 +198,7 @@ impl Receiver {
 
     fn take(&mut self, flags: c_int) -> io::Result<usize> {
         if self.one_a_call {
-            return self.buffers.receive_one(self.fd.as_fd(), flags);
+            return self.buffers.receive_singly(self.fd.as_fd(), flags);
         }
         match self
             .buffers
@@ -205,7 +206,7 @@ impl Receiver {
         {
             Err(error) if sockopt::is_missing(&error) => {
                 self.one_a_call = true;
-                self.buffers.receive_one(self.fd.as_fd(), flags)
+                self.buffers.receive_singly(self.fd.as_fd(), flags)
             }
             taken => taken,
         }
@@ -417,13 +418,13 @@ fn linger(linger: Duration) -> Option<Timespec> {
 /// The drop count that the socket itself holds: `SO_MEMINFO`, else the last column of `/proc/self/net/udp{,6}`.
 #[must_use]
 pub fn drops_so_far(fd: impl AsFd) -> Option<u32> {
-    let fd = fd.as_fd();
+    drops_of_socket(fd.as_fd()).or_else(|| drops_of_inode(fd.as_fd()))
+}
+
+fn drops_of_socket(fd: BorrowedFd<'_>) -> Option<u32> {
     let mut words = [0; 36];
-    let length = sockopt::get_bytes(fd, libc::SOL_SOCKET, SO_MEMINFO, &mut words).unwrap_or(0);
-    if length == words.len() {
-        return word(&words[SK_MEMINFO_DROPS * 4..]);
-    }
-    drops_of_inode(fd)
+    let length = sockopt::get_bytes(fd, libc::SOL_SOCKET, SO_MEMINFO, &mut words).ok()?;
+    word(words.get(..length)?.get(SK_MEMINFO_DROPS * 4..)?)
 }
 
 fn drops_of_inode(fd: BorrowedFd<'_>) -> Option<u32> {
