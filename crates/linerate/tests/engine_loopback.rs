@@ -56,6 +56,32 @@ impl Drop for Served {
 }
 
 #[test]
+fn a_warm_up_is_in_no_count() {
+    let served = Served::start();
+    for direction in [Direction::Up, Direction::Down, Direction::Both] {
+        let plan = TestPlan {
+            direction,
+            omit_ms: 200,
+            duration_ms: 300,
+            bits_per_second: Some(8_000_000),
+            payload_bytes: Some(1000),
+            ..TestPlan::udp("127.0.0.1")
+        };
+        for test in &served.run(plan).tests {
+            let count = |number: Option<u64>| number.unwrap();
+            // 1000 datagrams a second; both ends agree on which of them are measured.
+            let due = count(test.sent_packets) + count(test.unsent_packets);
+            assert!((299..=301).contains(&due), "{direction:?}: {due}");
+            assert_eq!(
+                count(test.received_packets) + count(test.lost_packets),
+                count(test.sent_packets)
+            );
+            assert_eq!(test.duration_s, 0.3);
+        }
+    }
+}
+
+#[test]
 fn tcp_in_every_direction_delivers_what_was_sent() {
     let served = Served::start();
     for (direction, entries) in [

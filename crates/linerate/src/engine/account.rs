@@ -42,11 +42,11 @@ pub struct StreamAccount {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TxAccount {
-    /// Datagrams that the kernel accepted (UDP), writes (TCP).
+    /// Datagrams that the kernel accepted after the warm-up (UDP), writes (TCP).
     pub packets: u64,
     /// Payload bytes that the kernel accepted, after the warm-up.
     pub bytes: u64,
-    /// Datagrams of the warm-up (`-O`), included in `packets`.
+    /// Datagrams of the warm-up (`-O`), not in `packets`.
     pub omitted_packets: u64,
     /// From the start signal to the last send.
     pub duration_ns: u64,
@@ -60,8 +60,10 @@ pub struct TxAccount {
     pub mode: String,
     /// Datagrams of the declared burst.
     pub burst_packets: Option<u32>,
-    /// TCP retransmitted segments.
+    /// TCP retransmitted segments, after the warm-up.
     pub retransmits: Option<u64>,
+    /// Those of the warm-up.
+    pub omitted_retransmits: u64,
     /// TCP smoothed round-trip times, one a sample.
     pub rtt_ns: Option<Quantiles>,
     /// Congestion control in use.
@@ -100,11 +102,11 @@ pub struct TxInterval {
 pub struct RxAccount {
     /// Payload bytes of unique datagrams (UDP) or of the stream (TCP), after the warm-up.
     pub bytes: u64,
-    /// Unique datagrams.
+    /// Unique datagrams after the warm-up.
     pub packets: u64,
-    /// UDP: datagrams of the warm-up (`-O`) up to its highest sequence, included in `sequence`.
+    /// UDP from a sender that does not mark its warm-up (`-O`): the highest sequence of it, which is in no other count.
     pub omitted_packets: u64,
-    /// UDP: those of them that were missing at its end.
+    /// Those of them that were missing.
     pub omitted_lost: u64,
     /// The measured time: UDP first to last arrival plus one gap; TCP the test's duration.
     pub duration_ns: u64,

@@ -360,7 +360,9 @@ impl Member {
     fn complete_tx(&mut self, tx: TxAccount) -> TxAccount {
         let stream = self.tcp.as_ref();
         TxAccount {
-            retransmits: self.last_info.map(|info| u64::from(info.total_retrans)),
+            retransmits: self
+                .last_info
+                .map(|info| u64::from(info.total_retrans).saturating_sub(tx.omitted_retransmits)),
             rtt_ns: super::quantiles::quantiles(&self.rtt),
             congestion: stream.and_then(|stream| tcp::congestion(stream).ok()),
             mss_bytes: self.last_info.map(|info| info.snd_mss),

@@ -213,10 +213,9 @@ impl<'a> Fold<'a> {
     fn delivered_of(&self, rx: &RxAccount) -> f64 {
         let duration_ns = self.duration_ns();
         let stock = rx.mode.is_empty();
-        let whole = self.measured.shape.limit.omit_ns == 0;
         // A sender that could not keep its rate paused: the flow's own time would flatter it.
         let steady = self.tx().all(|tx| tx.unsent_packets == 0);
-        let own_ns = if self.udp() && !stock && whole && steady && rx.duration_ns > 0 {
+        let own_ns = if self.udp() && !stock && steady && rx.duration_ns > 0 {
             rx.duration_ns
         } else {
             duration_ns
@@ -422,11 +421,17 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The sender's final count; where it told none, the receiver's highest.
+    /// The sender's final count; where it told none, the receiver's highest. A warm-up that the datagrams
+    /// do not tell of themselves ends where the receiver says: one border for both.
     fn sent(&self) -> Option<u64> {
         let known = |stream: &StreamAccount| stream.tx.is_some();
         let is_final = !self.far_is_partial || self.local.is_some_and(known);
-        let told = self.tx.filter(|_| is_final).map(|tx| tx.packets);
+        let border = self.rx.map_or(0, |rx| rx.omitted_packets);
+        let behind = |tx: &TxAccount| match border {
+            0 => tx.packets,
+            border => (tx.packets + tx.omitted_packets).saturating_sub(border),
+        };
+        let told = self.tx.filter(|_| is_final).map(behind);
         told.or_else(|| Some(self.rx?.sequence?.sent))
     }
 

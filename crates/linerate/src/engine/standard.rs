@@ -53,23 +53,102 @@ pub(super) fn sent_counts(results: &Results, shape: &Shape) -> HashMap<u32, u64>
     results.streams.iter().filter_map(count).collect()
 }
 
-/// What a stock peer's results tell, in our shape. Its duration falls back to `duration_ns`.
+/// What a stock server's results tell, in our shape. Its duration falls back to `duration_ns`; where it
+/// says nothing of the warm-up (before 3.14), the border is ours.
 pub(super) fn account(
     results: &Results,
     shape: &Shape,
-    peer_is_server: bool,
+    own: &SideAccount,
     duration_ns: u64,
 ) -> SideAccount {
     let stream = |result: &StreamResult| {
         let id = u32::try_from(result.id).ok()?;
         let index = (0..shape.streams_total()).find(|&index| Shape::id(index) == id)?;
-        let peer_sends = shape.client_sends(index) != peer_is_server;
-        Some(stock_stream(result, id, peer_sends, shape, duration_ns))
+        let stock = Stock {
+            result,
+            shape,
+            omitted_here: omitted_here(own, id),
+            duration_ns: told_ns(result).unwrap_or(duration_ns),
+        };
+        let sends = !shape.client_sends(index);
+        Some(StreamAccount {
+            id,
+            tx: sends.then(|| stock.tx()),
+            rx: (!sends).then(|| stock.rx()),
+            ..StreamAccount::default()
+        })
     };
     SideAccount {
         streams: results.streams.iter().filter_map(stream).collect(),
         ..SideAccount::default()
     }
+}
+
+fn omitted_here(own: &SideAccount, id: u32) -> u64 {
+    let stream = own.streams.iter().find(|stream| stream.id == id);
+    let tx = stream.and_then(|stream| stream.tx.as_ref());
+    tx.map_or(0, |tx| tx.omitted_packets)
+}
+
+fn told_ns(result: &StreamResult) -> Option<u64> {
+    let end_s = result.end_time_s.filter(|&end| end > 0.0)?;
+    Some((end_s * 1e9) as u64)
+}
+
+/// One stream of a stock server. Its counts are of the whole test; what was the warm-up's stands beside.
+struct Stock<'a> {
+    result: &'a StreamResult,
+    shape: &'a Shape,
+    omitted_here: u64,
+    duration_ns: u64,
+}
+
+impl Stock<'_> {
+    fn tx(&self) -> TxAccount {
+        let omitted_packets = self.result.omitted_packets.map_or(0, count);
+        TxAccount {
+            packets: count(self.result.packets).saturating_sub(omitted_packets),
+            omitted_packets,
+            bytes: self.result.bytes,
+            duration_ns: self.duration_ns,
+            retransmits: u64::try_from(self.result.retransmits).ok(),
+            ..TxAccount::default()
+        }
+    }
+
+    fn rx(&self) -> RxAccount {
+        let omitted_packets = self.result.omitted_packets.map_or(self.omitted_here, count);
+        let omitted_lost = self.result.omitted_errors.map_or(0, count);
+        let totals = self.totals(omitted_packets, omitted_lost);
+        let udp = self.shape.protocol == Protocol::Udp;
+        RxAccount {
+            bytes: self.result.bytes,
+            packets: totals.unique,
+            omitted_packets,
+            omitted_lost,
+            duration_ns: self.duration_ns,
+            sequence: udp.then_some(totals),
+            jitter_ns: udp.then_some(self.result.jitter_s * 1e9),
+            ..RxAccount::default()
+        }
+    }
+
+    fn totals(&self, omitted_packets: u64, omitted_lost: u64) -> SequenceAccountTotals {
+        let packets = count(self.result.packets).saturating_sub(omitted_packets);
+        let errors = count(self.result.errors).saturating_sub(omitted_lost);
+        SequenceAccountTotals {
+            sent: packets,
+            unique: packets.saturating_sub(errors),
+            lost: errors.min(packets),
+            highest: packets,
+            stock_errors: errors,
+            ..SequenceAccountTotals::default()
+        }
+    }
+}
+
+fn count(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
 }
 
 /// One line for the server's log.
@@ -118,7 +197,7 @@ fn stream_result(stream: &StreamAccount, shape: &Shape) -> StreamResult {
     };
     if let Some(tx) = &stream.tx {
         let packets = if shape.protocol == Protocol::Udp {
-            tx.packets
+            tx.packets + tx.omitted_packets
         } else {
             0
         };
@@ -139,77 +218,17 @@ fn stream_result(stream: &StreamAccount, shape: &Shape) -> StreamResult {
     StreamResult {
         bytes: rx.bytes,
         jitter_s: rx.jitter_ns.unwrap_or(0.0) / 1e9,
-        errors: signed(totals.lost),
-        packets: signed(totals.sent),
+        errors: signed(totals.lost + rx.omitted_lost),
+        packets: signed(totals.sent + rx.omitted_packets),
         omitted_errors: Some(signed(rx.omitted_lost)),
         omitted_packets: Some(signed(rx.omitted_packets)),
-        end_time_s: seconds(measured_ns(rx, shape)),
+        end_time_s: seconds(rx.duration_ns),
         ..base
     }
 }
 
 fn counted(count: u32, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-/// A UDP receiver's time is from its first arrival on, the warm-up included.
-fn measured_ns(rx: &RxAccount, shape: &Shape) -> u64 {
-    match shape.protocol {
-        Protocol::Udp => rx.duration_ns.saturating_sub(shape.limit.omit_ns),
-        Protocol::Tcp => rx.duration_ns,
-    }
-}
-
-fn stock_stream(
-    result: &StreamResult,
-    id: u32,
-    sends: bool,
-    shape: &Shape,
-    duration_ns: u64,
-) -> StreamAccount {
-    let told_ns = result
-        .end_time_s
-        .filter(|&end| end > 0.0)
-        .map(|end| (end * 1e9) as u64);
-    let duration_ns = told_ns.unwrap_or(duration_ns);
-    let udp = shape.protocol == Protocol::Udp;
-    let count = |value: i64| u64::try_from(value).unwrap_or(0);
-    if sends {
-        let tx = TxAccount {
-            packets: count(result.packets),
-            bytes: result.bytes,
-            duration_ns,
-            retransmits: u64::try_from(result.retransmits).ok(),
-            ..TxAccount::default()
-        };
-        return StreamAccount {
-            id,
-            tx: Some(tx),
-            ..StreamAccount::default()
-        };
-    }
-    let (packets, errors) = (count(result.packets), count(result.errors));
-    let totals = SequenceAccountTotals {
-        sent: packets,
-        unique: packets.saturating_sub(errors),
-        lost: errors.min(packets),
-        highest: packets,
-        stock_errors: errors,
-        ..SequenceAccountTotals::default()
-    };
-    let rx = RxAccount {
-        bytes: result.bytes,
-        packets: totals.unique,
-        duration_ns,
-        sequence: udp.then_some(totals),
-        jitter_ns: udp.then_some(result.jitter_s * 1e9),
-        ..RxAccount::default()
-    };
-    StreamAccount {
-        id,
-        rx: Some(rx),
-        ..StreamAccount::default()
-    }
 }
 
 fn signed(value: u64) -> i64 {

@@ -93,6 +93,8 @@ fn udp_books_balance() {
         "-t 1 -l 1000 -b 5M --udp-counters-64bit",
         "-t 1 -l 1000 -b 5M --udp-counters-64bit -R",
         "-t 1 -l 100 -b 500K -w 512K -S 184",
+        "-t 1 -O 1 -l 1000 -b 5M",
+        "-t 1 -O 1 -l 1000 -b 5M -R",
     ];
     each("udp", &cases, |arguments, said| {
         for test in tests(said) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The stamp of a data datagram between two linerates: u64 wall clock (ns), u64 sequence from 1, u32 check.
 //!
+//! The highest bit of the sequence marks a datagram of the warm-up. Those have a numbering of their own, so that the
+//! measured ones begin with 1 and both ends agree which is which, whatever their clocks say.
+//!
 //! The check is left out of payloads that have no room for it. It tells a corrupted stamp from a lost one; it is
 //! no protection against a forger.
 
@@ -9,8 +12,10 @@
 pub struct Stamp {
     /// Sender's wall clock when the datagram was handed to the kernel, ns of the Unix epoch.
     pub wall_ns: u64,
-    /// From 1, per stream.
+    /// From 1, per stream; the warm-up counts for itself.
     pub sequence: u64,
+    /// Sent in the warm-up.
+    pub warm_up: bool,
 }
 
 /// Why a payload gave no stamp.
@@ -38,7 +43,7 @@ impl Stamp {
             return false;
         };
         front[..8].copy_from_slice(&self.wall_ns.to_be_bytes());
-        front[8..].copy_from_slice(&self.sequence.to_be_bytes());
+        front[8..].copy_from_slice(&self.numbered().to_be_bytes());
         if let Some(check) = payload.get_mut(Self::LEN..Self::CHECKED_LEN) {
             check.copy_from_slice(&self.check().to_be_bytes());
         }
@@ -51,10 +56,12 @@ impl Stamp {
     /// If the payload is too short or, from 20 bytes on, the check does not fit.
     pub fn decode(payload: &[u8]) -> Result<Self, StampError> {
         let (wall, rest) = payload.split_first_chunk().ok_or(StampError::TooShort)?;
-        let (sequence, rest) = rest.split_first_chunk().ok_or(StampError::TooShort)?;
+        let (numbered, rest) = rest.split_first_chunk().ok_or(StampError::TooShort)?;
+        let numbered = u64::from_be_bytes(*numbered);
         let stamp = Self {
             wall_ns: u64::from_be_bytes(*wall),
-            sequence: u64::from_be_bytes(*sequence),
+            sequence: numbered & !WARM_UP,
+            warm_up: numbered & WARM_UP != 0,
         };
         match rest.first_chunk() {
             Some(check) if u32::from_be_bytes(*check) != stamp.check() => Err(StampError::Corrupt),
@@ -62,13 +69,23 @@ impl Stamp {
         }
     }
 
+    const fn numbered(&self) -> u64 {
+        if self.warm_up {
+            self.sequence | WARM_UP
+        } else {
+            self.sequence
+        }
+    }
+
     /// Two multiplications by odd constants, folded: every input bit reaches every output bit.
     const fn check(&self) -> u32 {
         let mixed = (self.wall_ns ^ 0x6C69_6E65_7261_7465).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mixed = (mixed ^ (mixed >> 32) ^ self.sequence).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        let mixed = (mixed ^ (mixed >> 32) ^ self.numbered()).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         ((mixed ^ (mixed >> 32)) & 0xFFFF_FFFF) as u32
     }
 }
+
+const WARM_UP: u64 = 1 << 63;
 
 #[cfg(test)]
 mod tests {
@@ -77,6 +94,7 @@ mod tests {
     const STAMP: Stamp = Stamp {
         wall_ns: 1_700_000_000_123_456_789,
         sequence: 42,
+        warm_up: false,
     };
 
     #[test]
@@ -85,6 +103,12 @@ mod tests {
             let mut payload = vec![0x55; length];
             assert!(STAMP.encode(&mut payload));
             assert_eq!(Stamp::decode(&payload), Ok(STAMP), "{length}");
+            let warm = Stamp {
+                warm_up: true,
+                ..STAMP
+            };
+            assert!(warm.encode(&mut payload));
+            assert_eq!(Stamp::decode(&payload), Ok(warm), "{length}");
         }
         assert!(!STAMP.encode(&mut [0; 15]));
         assert_eq!(Stamp::decode(&[0; 15]), Err(StampError::TooShort));

@@ -128,7 +128,7 @@ impl Client<'_> {
             .and_then(|value| serde_json::from_value(value).ok());
         let elapsed_ns =
             monotonic_ns().saturating_sub(self.start_ns.saturating_add(self.shape.limit.omit_ns));
-        exact.unwrap_or_else(|| standard::account(results, &self.shape, true, elapsed_ns))
+        exact.unwrap_or_else(|| standard::account(results, &self.shape, &self.own, elapsed_ns))
     }
 }
 

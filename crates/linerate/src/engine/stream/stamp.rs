@@ -25,6 +25,8 @@ pub enum Read {
         wall_ns: u64,
         /// Sequence from 1.
         sequence: u64,
+        /// It says of itself that it belongs to the warm-up.
+        warm_up: bool,
     },
     /// Too short, or the check does not fit.
     Damaged,
@@ -40,10 +42,20 @@ impl Stamp {
         }
     }
 
+    /// Whether the datagrams say of themselves what belongs to the warm-up, numbered apart.
+    pub fn tells_warm_up(self) -> bool {
+        self == Self::Own
+    }
+
     /// Writes it at the front of `payload`, which is long enough by construction of the test.
-    pub fn write(self, payload: &mut [u8], wall_ns: u64, sequence: u64) {
+    pub fn write(self, payload: &mut [u8], wall_ns: u64, sequence: u64, warm_up: bool) {
         let written = match self {
-            Self::Own => own::Stamp { wall_ns, sequence }.encode(payload),
+            Self::Own => own::Stamp {
+                wall_ns,
+                sequence,
+                warm_up,
+            }
+            .encode(payload),
             Self::Stock(width) => Header::at(wall_ns, sequence).encode(width, payload),
             Self::Iperf2 => iperf2::Header::at(wall_ns, sequence.cast_signed()).encode(payload),
         };
@@ -57,6 +69,7 @@ impl Stamp {
                 Ok(stamp) => Read::Stamp {
                     wall_ns: stamp.wall_ns,
                     sequence: stamp.sequence,
+                    warm_up: stamp.warm_up,
                 },
                 Err(_) => Read::Damaged,
             },
@@ -64,6 +77,7 @@ impl Stamp {
                 Header::decode(width, payload).map_or(Read::Damaged, |header| Read::Stamp {
                     wall_ns: header.time_ns(),
                     sequence: header.sequence,
+                    warm_up: false,
                 })
             }
             Self::Iperf2 => {

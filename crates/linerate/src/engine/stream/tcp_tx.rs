@@ -4,7 +4,7 @@
 use super::{Limit, Progress, StartLine};
 use crate::engine::account::TxAccount;
 use linerate_linux::clock;
-use linerate_linux::tcp::Mover;
+use linerate_linux::tcp::{self, Mover};
 use linerate_method::pacing::{Pace, Pacer, PacerConfig};
 use std::io;
 
@@ -33,6 +33,7 @@ impl TcpTx {
         });
         let mut books = Books {
             start_ns,
+            warms_up: self.limit.omit_ns > 0,
             ..Books::default()
         };
         self.send_all(line, progress, &mut pacer, &mut books);
@@ -71,12 +72,21 @@ impl TcpTx {
                     clock::monotonic_ns()
                 }
             };
+            if books.warms_up && now >= omit_until_ns {
+                books.warms_up = false;
+                books.omitted_retransmits = self.retransmits();
+            }
         }
         books.last_ns = now;
     }
 
+    fn retransmits(&self) -> u64 {
+        tcp::info(self.mover.stream()).map_or(0, |info| u64::from(info.total_retrans))
+    }
+
     fn close(self, books: Books) -> TxAccount {
         TxAccount {
+            omitted_retransmits: books.omitted_retransmits,
             packets: books.writes,
             bytes: books.bytes - books.omitted_bytes,
             duration_ns: books.last_ns.saturating_sub(books.start_ns),
@@ -95,6 +105,8 @@ struct Books {
     bytes: u64,
     part: usize,
     omitted_bytes: u64,
+    warms_up: bool,
+    omitted_retransmits: u64,
     failure: Option<String>,
 }
 

@@ -98,15 +98,16 @@ impl UdpTx {
     }
 
     fn send_batch(&mut self, count: usize, wall_ns: u64, books: &mut Books, now: u64) {
+        let warm_up = now < books.omit_until_ns;
+        let apart = !warm_up && self.stamp.tells_warm_up();
+        let first = books.packets + 1 - if apart { books.omitted_packets } else { 0 };
         for slot in 0..count {
-            self.stamp.write(
-                self.sender.slot(slot),
-                wall_ns,
-                books.packets + 1 + slot as u64,
-            );
+            let sequence = first + slot as u64;
+            self.stamp
+                .write(self.sender.slot(slot), wall_ns, sequence, warm_up);
         }
         let sent = self.sender.send(0..count);
-        books.accept(&sent, self.payload_bytes(), now);
+        books.accept(&sent, self.payload_bytes(), warm_up);
         if books.errors >= self.errors_most {
             books.failure = Some(describe(Fault::Refused));
         }
@@ -124,12 +125,14 @@ impl UdpTx {
         let lateness = pacer.lateness(books.end_ns.min(books.last_ns));
         let paced = self.bits_per_second.is_some();
         TxAccount {
-            packets: books.packets,
+            packets: books.packets - books.omitted_packets,
             bytes: books.bytes - books.omitted_bytes,
             omitted_packets: books.omitted_packets,
             duration_ns: books.last_ns.saturating_sub(books.start_ns),
             unsent_packets: if paced && !amount_reached {
-                lateness.unsent_packets
+                lateness
+                    .unsent_packets
+                    .saturating_sub(books.behind_at_warm_up(pacer))
             } else {
                 0
             },
@@ -182,17 +185,23 @@ impl Books {
         }
     }
 
+    /// What the warm-up owed at its end: no part of what the measured time owes.
+    fn behind_at_warm_up(&self, pacer: &Pacer) -> u64 {
+        let due = pacer.packets_due_before(self.omit_until_ns).unwrap_or(0);
+        due.saturating_sub(self.omitted_packets)
+    }
+
     /// Whether the queue was full just now: asking again at once would only burn the processor.
     fn take_pause(&mut self) -> bool {
         std::mem::take(&mut self.pause)
     }
 
-    fn accept(&mut self, sent: &Sent, payload_bytes: u32, now: u64) {
+    fn accept(&mut self, sent: &Sent, payload_bytes: u32, warm_up: bool) {
         self.just_sent = u32::try_from(sent.accepted).unwrap_or(u32::MAX);
         self.packets += sent.accepted as u64;
         self.bytes += sent.accepted as u64 * u64::from(payload_bytes);
         self.errors += u64::from(sent.pending_errors);
-        if now < self.omit_until_ns {
+        if warm_up {
             self.omitted_packets = self.packets;
             self.omitted_bytes = self.bytes;
         }
