@@ -84,6 +84,7 @@ impl Stamp {
                 iperf2::Header::decode(payload, true).map_or(Read::Damaged, |header| Read::Stamp {
                     wall_ns: header.time_ns(),
                     sequence: header.sequence.unsigned_abs(),
+                    warm_up: false,
                 })
             }
         }
