@@ -13,6 +13,7 @@ use linerate_wire::iperf3::datagram::{CounterWidth, Header};
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::results::Results;
 use linerate_wire::iperf3::server::{Limits, Phase as ServerPhase, ServerEvent, ServerSession};
+use linerate_wire::iperf3::session::Session;
 use linerate_wire::iperf3::{hello as stock_hello, stream_id};
 use linerate_wire::linerate::{hello, probe, stamp};
 use linerate_wire::{arp, ether, flow, proc};

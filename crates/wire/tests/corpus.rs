@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs the fuzz corpora through their targets, whole, cut short at every length, and with each byte changed in turn.
+//! Runs the fuzz corpora through their targets, whole, cut short at every length, and with one bit of each byte changed
+//! in turn.
 #![expect(clippy::disallowed_methods, reason = "the corpora are files")]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -50,10 +51,15 @@ fn run(name: &str, target: fn(&[u8])) {
         .join(name);
     let mut inputs = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
-        let input = std::fs::read(entry.unwrap().path()).unwrap();
+        let mut input = std::fs::read(entry.unwrap().path()).unwrap();
         (0..=input.len())
             .rev()
             .for_each(|length| target(&input[..length]));
+        for at in 0..input.len() {
+            input[at] ^= 1 << (at % 8);
+            target(&input);
+            input[at] ^= 1 << (at % 8);
+        }
         inputs += 1;
     }
     assert!(inputs >= 2, "{name}: {inputs} inputs");

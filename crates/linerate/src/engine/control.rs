@@ -2,29 +2,10 @@
 //! Drives a sans-IO session over its control connection: the same pump at both ends.
 
 use linerate_linux::clock::{self, monotonic_ns};
-use linerate_wire::iperf3::client::{ClientEvent, ClientSession};
-use linerate_wire::iperf3::server::{ServerEvent, ServerSession};
+use linerate_wire::iperf3::session::Session;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
-
-/// What the pump needs of a session.
-pub trait Session {
-    /// What it reports.
-    type Event;
-    /// Takes bytes.
-    fn feed(&mut self, bytes: &[u8], now_ns: u64);
-    /// The peer closed its direction.
-    fn closed(&mut self, now_ns: u64);
-    /// Bytes to write.
-    fn poll_output(&mut self) -> Option<Vec<u8>>;
-    /// The next event.
-    fn poll_event(&mut self) -> Option<Self::Event>;
-    /// When time matters next.
-    fn poll_timeout(&self) -> Option<u64>;
-    /// Time has passed.
-    fn on_timeout(&mut self, now_ns: u64) -> Option<Self::Event>;
-}
 
 /// A session on its connection.
 #[derive(Debug)]
@@ -125,50 +106,6 @@ impl<S: Session> Control<S> {
     fn end(&mut self) {
         self.ended = true;
         self.session.closed(monotonic_ns());
-    }
-}
-
-impl Session for ClientSession {
-    type Event = ClientEvent;
-    fn feed(&mut self, bytes: &[u8], now_ns: u64) {
-        self.feed(bytes, now_ns);
-    }
-    fn closed(&mut self, now_ns: u64) {
-        self.closed(now_ns);
-    }
-    fn poll_output(&mut self) -> Option<Vec<u8>> {
-        self.poll_output()
-    }
-    fn poll_event(&mut self) -> Option<ClientEvent> {
-        self.poll_event()
-    }
-    fn poll_timeout(&self) -> Option<u64> {
-        self.poll_timeout()
-    }
-    fn on_timeout(&mut self, now_ns: u64) -> Option<ClientEvent> {
-        self.on_timeout(now_ns)
-    }
-}
-
-impl Session for ServerSession {
-    type Event = ServerEvent;
-    fn feed(&mut self, bytes: &[u8], now_ns: u64) {
-        self.feed(bytes, now_ns);
-    }
-    fn closed(&mut self, now_ns: u64) {
-        self.closed(now_ns);
-    }
-    fn poll_output(&mut self) -> Option<Vec<u8>> {
-        self.poll_output()
-    }
-    fn poll_event(&mut self) -> Option<ServerEvent> {
-        self.poll_event()
-    }
-    fn poll_timeout(&self) -> Option<u64> {
-        self.poll_timeout()
-    }
-    fn on_timeout(&mut self, now_ns: u64) -> Option<ServerEvent> {
-        self.on_timeout(now_ns)
     }
 }
 

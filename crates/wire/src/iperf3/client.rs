@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The client's end of the control connection, sans-IO.
 //!
-//! Give it what was read ([`feed`](ClientSession::feed), [`closed`](ClientSession::closed)); then take events until
-//! there is none, acting on each before the next is taken; then write what [`poll_output`](ClientSession::poll_output)
-//! gives. The cookie and the parameters go out by themselves. In order:
+//! It is driven as every [`Session`]. The cookie and the parameters go out by themselves. In order:
 //!
 //! | event | answer |
 //! | --- | --- |
@@ -17,13 +15,13 @@
 
 use serde_json::Value;
 
-use super::control::{
-    Expect, Inbox, Message, Refusal, Timeouts, push_agent, push_block, unreadable,
-};
+use super::control::{Expect, Message, Refusal, Timeouts, push_agent, push_block, unreadable};
 use super::cookie::Cookie;
 use super::error;
+use super::link::Link;
 use super::params::Params;
 use super::results::Results;
+use super::session::Session;
 use super::state::State;
 
 /// One test as the client sees it.
@@ -31,12 +29,7 @@ use super::state::State;
 pub struct ClientSession {
     phase: Phase,
     params: Params,
-    timeouts: Timeouts,
-    inbox: Inbox,
-    out: Vec<u8>,
-    now_ns: u64,
-    deadline_ns: Option<u64>,
-    message_deadline_ns: Option<u64>,
+    link: Link,
 }
 
 /// Where the client is.
@@ -115,12 +108,7 @@ impl ClientSession {
         let mut session = Self {
             phase: Phase::Hello,
             params,
-            timeouts,
-            inbox: Inbox::default(),
-            out: cookie.as_bytes().to_vec(),
-            now_ns,
-            deadline_ns: None,
-            message_deadline_ns: None,
+            link: Link::new(cookie.as_bytes().to_vec(), timeouts, now_ns),
         };
         session.enter(Phase::Hello, now_ns);
         session
@@ -132,73 +120,10 @@ impl ClientSession {
         self.phase
     }
 
-    /// Takes bytes that were read.
-    pub fn feed(&mut self, bytes: &[u8], now_ns: u64) {
-        self.now_ns = now_ns;
-        if self.phase != Phase::Closed {
-            self.inbox.feed(bytes);
-        }
-    }
-
-    /// The server closed its direction.
-    pub fn closed(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
-        self.inbox.end();
-    }
-
-    /// Everything to write now, in one piece.
-    pub fn poll_output(&mut self) -> Option<Vec<u8>> {
-        (!self.out.is_empty()).then(|| std::mem::take(&mut self.out))
-    }
-
-    /// The next event. Act on it before taking the next.
-    pub fn poll_event(&mut self) -> Option<ClientEvent> {
-        loop {
-            let expect = self.expect()?;
-            let event = match self.inbox.next(&expect) {
-                Ok(Some(message)) => {
-                    self.message_deadline_ns = None;
-                    self.accept(message)
-                }
-                Ok(None) => return self.incomplete(),
-                Err(refusal) => Some(self.last(ClientEvent::Violation(refusal))),
-            };
-            if event.is_some() {
-                return event;
-            }
-        }
-    }
-
-    /// When to call [`on_timeout`](Self::on_timeout), on the clock of `now_ns`.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<u64> {
-        [self.deadline_ns, self.message_deadline_ns]
-            .into_iter()
-            .flatten()
-            .min()
-    }
-
-    /// Tells that time has passed; the last event if it was too much.
-    pub fn on_timeout(&mut self, now_ns: u64) -> Option<ClientEvent> {
-        self.now_ns = now_ns;
-        if self
-            .poll_timeout()
-            .is_none_or(|deadline_ns| now_ns < deadline_ns)
-        {
-            return None;
-        }
-        if self.inbox.holds_an_error() {
-            let cut_short = self.inbox.error_cut_short();
-            return self.accept(cut_short);
-        }
-        let phase = self.phase;
-        Some(self.last(ClientEvent::Timeout { phase }))
-    }
-
     /// The test's target is reached and the senders have stopped. Receivers go on until `ExchangeResults`.
     pub fn end_test(&mut self, now_ns: u64) {
         if self.phase == Phase::Running {
-            self.out.push(State::TestEnd.byte());
+            self.link.out.push(State::TestEnd.byte());
             self.enter(Phase::Ending, now_ns);
         }
     }
@@ -206,7 +131,7 @@ impl ClientSession {
     /// Answers `ExchangeResults`.
     pub fn send_results(&mut self, results: &Results, now_ns: u64) {
         if self.phase == Phase::Reporting {
-            push_block(&mut self.out, &results.to_json());
+            push_block(&mut self.link.out, &results.to_json());
             self.enter(Phase::AwaitingResults, now_ns);
         }
     }
@@ -215,14 +140,14 @@ impl ClientSession {
     pub fn agent(&mut self, message: &Value) {
         let open = !matches!(self.phase, Phase::Hello | Phase::Displaying | Phase::Closed);
         if open && self.params.linerate.is_some() {
-            push_agent(&mut self.out, message);
+            push_agent(&mut self.link.out, message);
         }
     }
 
     /// The user interrupted the test.
     pub fn terminate(&mut self) {
         if self.phase != Phase::Closed {
-            self.out.push(State::ClientTerminate.byte());
+            self.link.out.push(State::ClientTerminate.byte());
             self.close();
         }
     }
@@ -230,7 +155,7 @@ impl ClientSession {
     /// Answers `Display`: says goodbye.
     pub fn done(&mut self) {
         if self.phase == Phase::Displaying {
-            self.out.push(State::IperfDone.byte());
+            self.link.out.push(State::IperfDone.byte());
             self.close();
         }
     }
@@ -269,10 +194,10 @@ impl ClientSession {
     }
 
     fn accept_state(&mut self, state: State) -> Option<ClientEvent> {
-        let now_ns = self.now_ns;
+        let now_ns = self.link.now_ns();
         match (self.phase, state) {
             (Phase::Hello, State::ParamExchange) => {
-                push_block(&mut self.out, &self.params.to_json());
+                push_block(&mut self.link.out, &self.params.to_json());
                 self.enter(Phase::Accepting, now_ns);
                 None
             }
@@ -310,41 +235,43 @@ impl ClientSession {
     fn accept_results(&mut self, json: &[u8]) -> ClientEvent {
         match Results::from_json(json) {
             Ok(results) => {
-                self.enter(Phase::AwaitingDisplay, self.now_ns);
+                self.enter(Phase::AwaitingDisplay, self.link.now_ns());
                 ClientEvent::PeerResults(Box::new(results))
             }
             Err(error) => self.last(ClientEvent::Violation(unreadable(RESULTS.0, &error))),
         }
     }
 
-    /// No whole message is here: start its clock, or see that none will come.
+    /// No whole message is here; the last event if none will come.
     fn incomplete(&mut self) -> Option<ClientEvent> {
-        if self.inbox.has_ended() {
-            if self.inbox.holds_an_error() {
-                let cut_short = self.inbox.error_cut_short();
-                return self.accept(cut_short);
-            }
-            let phase = self.phase;
-            return Some(self.last(ClientEvent::Closed { phase }));
+        if !self.link.inbox.has_ended() {
+            return None;
         }
-        if !self.inbox.is_empty() && self.message_deadline_ns.is_none() {
-            self.message_deadline_ns = Some(self.now_ns.saturating_add(self.timeouts.answer_ns));
+        let phase = self.phase;
+        self.cut_short()
+            .or_else(|| Some(self.last(ClientEvent::Closed { phase })))
+    }
+
+    /// What is known of an error that began and does not end.
+    fn cut_short(&mut self) -> Option<ClientEvent> {
+        if !self.link.inbox.holds_an_error() {
+            return None;
         }
-        None
+        let cut_short = self.link.inbox.error_cut_short();
+        self.accept(cut_short)
     }
 
     fn enter(&mut self, phase: Phase, now_ns: u64) {
         self.phase = phase;
-        self.now_ns = now_ns;
         let wait_ns = match phase {
             Phase::Hello | Phase::Accepting | Phase::AwaitingDisplay => {
-                Some(self.timeouts.answer_ns)
+                Some(self.link.timeouts.answer_ns)
             }
-            Phase::Connecting => Some(self.timeouts.streams_ns),
-            Phase::Ending | Phase::AwaitingResults => Some(self.timeouts.results_ns),
+            Phase::Connecting => Some(self.link.timeouts.streams_ns),
+            Phase::Ending | Phase::AwaitingResults => Some(self.link.timeouts.results_ns),
             Phase::Running | Phase::Reporting | Phase::Displaying | Phase::Closed => None,
         };
-        self.deadline_ns = wait_ns.map(|wait_ns| now_ns.saturating_add(wait_ns));
+        self.link.await_step(wait_ns, now_ns);
     }
 
     fn last(&mut self, event: ClientEvent) -> ClientEvent {
@@ -353,9 +280,51 @@ impl ClientSession {
     }
 
     fn close(&mut self) {
-        self.inbox.clear();
-        self.message_deadline_ns = None;
-        self.enter(Phase::Closed, self.now_ns);
+        self.phase = Phase::Closed;
+        self.link.close();
+    }
+}
+
+impl Session for ClientSession {
+    type Event = ClientEvent;
+
+    fn feed(&mut self, bytes: &[u8], now_ns: u64) {
+        self.link.feed(bytes, now_ns);
+    }
+
+    fn closed(&mut self, now_ns: u64) {
+        self.link.end(now_ns);
+    }
+
+    fn poll_output(&mut self) -> Option<Vec<u8>> {
+        self.link.poll_output()
+    }
+
+    fn poll_event(&mut self) -> Option<ClientEvent> {
+        loop {
+            let expect = self.expect()?;
+            let event = match self.link.next(&expect) {
+                Ok(Some(message)) => self.accept(message),
+                Ok(None) => return self.incomplete(),
+                Err(refusal) => Some(self.last(ClientEvent::Violation(refusal))),
+            };
+            if event.is_some() {
+                return event;
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<u64> {
+        self.link.poll_timeout()
+    }
+
+    fn on_timeout(&mut self, now_ns: u64) -> Option<ClientEvent> {
+        if !self.link.overdue(now_ns) {
+            return None;
+        }
+        let phase = self.phase;
+        self.cut_short()
+            .or_else(|| Some(self.last(ClientEvent::Timeout { phase })))
     }
 }
 

@@ -2,7 +2,7 @@
 //! The iperf3 protocol (3.1 … 3.21) with linerate's one extension key, both roles.
 //!
 //! Documents and datagrams are plain values ([`params`], [`results`], [`hello`], [`datagram`]);
-//! the control connection is a pair of sans-IO sessions ([`client`], [`server`]).
+//! the control connection is a pair of sans-IO sessions ([`client`], [`server`]), driven alike ([`session`]).
 
 pub mod client;
 mod control;
@@ -10,10 +10,12 @@ pub mod cookie;
 pub mod datagram;
 pub mod error;
 pub mod hello;
+mod link;
 mod number;
 pub mod params;
 pub mod results;
 pub mod server;
+pub mod session;
 pub mod state;
 pub mod stream_id;
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The server's end of one control connection, sans-IO.
 //!
-//! The caller has read the 37-byte cookie and found that it belongs to no test. Give the session what was read
-//! ([`feed`](ServerSession::feed), [`closed`](ServerSession::closed)); then take events until there is none, acting on
-//! each before the next is taken; then write what [`poll_output`](ServerSession::poll_output) gives. In order:
+//! The caller has read the 37-byte cookie and found that it belongs to no test. Then it is driven as every [`Session`].
+//! In order:
 //!
 //! | event | answer |
 //! | --- | --- |
@@ -16,11 +15,11 @@
 
 use serde_json::Value;
 
-use super::control::{
-    Expect, Inbox, Message, Refusal, Timeouts, push_agent, push_block, unreadable,
-};
+use super::control::{Expect, Message, Refusal, Timeouts, push_agent, push_block, unreadable};
+use super::link::Link;
 use super::params::Params;
 use super::results::Results;
+use super::session::Session;
 use super::state::State;
 
 /// One test as the server sees it.
@@ -29,12 +28,7 @@ pub struct ServerSession {
     phase: Phase,
     extended: bool,
     limits: Limits,
-    timeouts: Timeouts,
-    inbox: Inbox,
-    out: Vec<u8>,
-    now_ns: u64,
-    deadline_ns: Option<u64>,
-    message_deadline_ns: Option<u64>,
+    link: Link,
 }
 
 /// How much a client may send, bytes.
@@ -121,12 +115,7 @@ impl ServerSession {
             phase: Phase::AwaitingParams,
             extended: false,
             limits,
-            timeouts,
-            inbox: Inbox::default(),
-            out: vec![State::ParamExchange.byte()],
-            now_ns,
-            deadline_ns: None,
-            message_deadline_ns: None,
+            link: Link::new(vec![State::ParamExchange.byte()], timeouts, now_ns),
         };
         session.enter(Phase::AwaitingParams, now_ns);
         session
@@ -138,60 +127,6 @@ impl ServerSession {
         self.phase
     }
 
-    /// Takes bytes that were read.
-    pub fn feed(&mut self, bytes: &[u8], now_ns: u64) {
-        self.now_ns = now_ns;
-        if self.phase != Phase::Closed {
-            self.inbox.feed(bytes);
-        }
-    }
-
-    /// The client closed its direction.
-    pub fn closed(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
-        self.inbox.end();
-    }
-
-    /// Everything to write now, in one piece.
-    pub fn poll_output(&mut self) -> Option<Vec<u8>> {
-        (!self.out.is_empty()).then(|| std::mem::take(&mut self.out))
-    }
-
-    /// The next event. Act on it before taking the next.
-    pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        let expect = self.expect()?;
-        match self.inbox.next(&expect) {
-            Ok(Some(message)) => {
-                self.message_deadline_ns = None;
-                Some(self.accept(message))
-            }
-            Ok(None) => self.incomplete(),
-            Err(reason) => Some(self.last(ServerEvent::Refused { reason })),
-        }
-    }
-
-    /// When to call [`on_timeout`](Self::on_timeout), on the clock of `now_ns`.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<u64> {
-        [self.deadline_ns, self.message_deadline_ns]
-            .into_iter()
-            .flatten()
-            .min()
-    }
-
-    /// Tells that time has passed; the last event if it was too much.
-    pub fn on_timeout(&mut self, now_ns: u64) -> Option<ServerEvent> {
-        self.now_ns = now_ns;
-        if self
-            .poll_timeout()
-            .is_none_or(|deadline_ns| now_ns < deadline_ns)
-        {
-            return None;
-        }
-        let phase = self.phase;
-        Some(self.last(ServerEvent::Timeout { phase }))
-    }
-
     /// What the results of the client may take, once its parameters tell what it needs.
     pub fn limit_results(&mut self, bytes: u32) {
         self.limits.results_bytes = bytes;
@@ -200,7 +135,7 @@ impl ServerSession {
     /// Accepts the parameters: the client may connect its streams.
     pub fn create_streams(&mut self, now_ns: u64) {
         if self.phase == Phase::Deciding {
-            self.out.push(State::CreateStreams.byte());
+            self.link.out.push(State::CreateStreams.byte());
             self.enter(Phase::Connecting, now_ns);
         }
     }
@@ -208,17 +143,18 @@ impl ServerSession {
     /// All streams are there: the test runs, for at most `watchdog_ns` if given.
     pub fn start(&mut self, watchdog_ns: Option<u64>, now_ns: u64) {
         if self.phase == Phase::Connecting {
-            self.out
+            self.link
+                .out
                 .extend([State::TestStart.byte(), State::TestRunning.byte()]);
             self.enter(Phase::Running, now_ns);
-            self.deadline_ns = watchdog_ns.map(|wait_ns| now_ns.saturating_add(wait_ns));
+            self.link.await_step(watchdog_ns, now_ns);
         }
     }
 
     /// Answers `TestEnd`, after the data sockets were closed (a 3.1.7 reverse client hangs otherwise).
     pub fn exchange_results(&mut self, now_ns: u64) {
         if self.phase == Phase::Ending {
-            self.out.push(State::ExchangeResults.byte());
+            self.link.out.push(State::ExchangeResults.byte());
             self.enter(Phase::AwaitingResults, now_ns);
         }
     }
@@ -226,8 +162,8 @@ impl ServerSession {
     /// Answers `ClientResults`.
     pub fn send_results(&mut self, results: &Results, now_ns: u64) {
         if self.phase == Phase::Reporting {
-            push_block(&mut self.out, &results.to_json());
-            self.out.push(State::DisplayResults.byte());
+            push_block(&mut self.link.out, &results.to_json());
+            self.link.out.push(State::DisplayResults.byte());
             self.enter(Phase::AwaitingDone, now_ns);
         }
     }
@@ -239,7 +175,7 @@ impl ServerSession {
             Phase::AwaitingParams | Phase::AwaitingDone | Phase::Closed
         );
         if open && self.extended {
-            push_agent(&mut self.out, message);
+            push_agent(&mut self.link.out, message);
         }
     }
 
@@ -263,7 +199,7 @@ impl ServerSession {
 
     fn end_with(&mut self, bytes: &[u8]) {
         if self.phase != Phase::Closed {
-            self.out.extend_from_slice(bytes);
+            self.link.out.extend_from_slice(bytes);
             self.close();
         }
     }
@@ -311,7 +247,7 @@ impl ServerSession {
     fn accept_state(&mut self, state: State) -> ServerEvent {
         match (self.phase, state) {
             (Phase::Running, State::TestEnd) => {
-                self.enter(Phase::Ending, self.now_ns);
+                self.enter(Phase::Ending, self.link.now_ns());
                 ServerEvent::TestEnd
             }
             (Phase::AwaitingDone, State::IperfDone) => self.last(ServerEvent::Done),
@@ -333,7 +269,7 @@ impl ServerSession {
         match Params::from_json(json) {
             Ok(params) => {
                 self.extended = params.linerate.is_some();
-                self.enter(Phase::Deciding, self.now_ns);
+                self.enter(Phase::Deciding, self.link.now_ns());
                 ServerEvent::Params(Box::new(params))
             }
             Err(error) => self.last(ServerEvent::Refused {
@@ -345,7 +281,7 @@ impl ServerSession {
     fn accept_results(&mut self, json: &[u8]) -> ServerEvent {
         match Results::from_json(json) {
             Ok(results) => {
-                self.enter(Phase::Reporting, self.now_ns);
+                self.enter(Phase::Reporting, self.link.now_ns());
                 ServerEvent::ClientResults(Box::new(results))
             }
             Err(error) => self.last(ServerEvent::Refused {
@@ -354,30 +290,24 @@ impl ServerSession {
         }
     }
 
-    /// No whole message is here: start its clock, or see that none will come.
+    /// No whole message is here; the last event if none will come.
     fn incomplete(&mut self) -> Option<ServerEvent> {
-        if self.inbox.has_ended() {
-            let phase = self.phase;
-            return Some(self.last(ServerEvent::Closed { phase }));
-        }
-        if !self.inbox.is_empty() && self.message_deadline_ns.is_none() {
-            self.message_deadline_ns = Some(self.now_ns.saturating_add(self.timeouts.answer_ns));
-        }
-        None
+        let phase = self.phase;
+        let over = self.link.inbox.has_ended();
+        over.then(|| self.last(ServerEvent::Closed { phase }))
     }
 
     fn enter(&mut self, phase: Phase, now_ns: u64) {
         self.phase = phase;
-        self.now_ns = now_ns;
         let wait_ns = match phase {
-            Phase::AwaitingParams | Phase::AwaitingDone => Some(self.timeouts.answer_ns),
-            Phase::Connecting => Some(self.timeouts.streams_ns),
-            Phase::AwaitingResults => Some(self.timeouts.results_ns),
+            Phase::AwaitingParams | Phase::AwaitingDone => Some(self.link.timeouts.answer_ns),
+            Phase::Connecting => Some(self.link.timeouts.streams_ns),
+            Phase::AwaitingResults => Some(self.link.timeouts.results_ns),
             Phase::Deciding | Phase::Running | Phase::Ending | Phase::Reporting | Phase::Closed => {
                 None
             }
         };
-        self.deadline_ns = wait_ns.map(|wait_ns| now_ns.saturating_add(wait_ns));
+        self.link.await_step(wait_ns, now_ns);
     }
 
     fn last(&mut self, event: ServerEvent) -> ServerEvent {
@@ -386,9 +316,43 @@ impl ServerSession {
     }
 
     fn close(&mut self) {
-        self.inbox.clear();
-        self.message_deadline_ns = None;
-        self.enter(Phase::Closed, self.now_ns);
+        self.phase = Phase::Closed;
+        self.link.close();
+    }
+}
+
+impl Session for ServerSession {
+    type Event = ServerEvent;
+
+    fn feed(&mut self, bytes: &[u8], now_ns: u64) {
+        self.link.feed(bytes, now_ns);
+    }
+
+    fn closed(&mut self, now_ns: u64) {
+        self.link.end(now_ns);
+    }
+
+    fn poll_output(&mut self) -> Option<Vec<u8>> {
+        self.link.poll_output()
+    }
+
+    fn poll_event(&mut self) -> Option<ServerEvent> {
+        let expect = self.expect()?;
+        match self.link.next(&expect) {
+            Ok(Some(message)) => Some(self.accept(message)),
+            Ok(None) => self.incomplete(),
+            Err(reason) => Some(self.last(ServerEvent::Refused { reason })),
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<u64> {
+        self.link.poll_timeout()
+    }
+
+    fn on_timeout(&mut self, now_ns: u64) -> Option<ServerEvent> {
+        let phase = self.phase;
+        let overdue = self.link.overdue(now_ns);
+        overdue.then(|| self.last(ServerEvent::Timeout { phase }))
     }
 }
 

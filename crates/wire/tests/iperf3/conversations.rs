@@ -4,6 +4,7 @@
 use linerate_wire::iperf3::client::{ClientEvent, Phase};
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::server::ServerEvent;
+use linerate_wire::iperf3::session::Session;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -7,6 +7,7 @@ use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::results::{Results, StreamResult};
 use linerate_wire::iperf3::server::{Limits, ServerEvent, ServerSession};
+use linerate_wire::iperf3::session::Session;
 use linerate_wire::iperf3::stream_id;
 use serde_json::json;
 

@@ -4,6 +4,7 @@
 use linerate_wire::iperf3::client::{ClientEvent, ClientSession, Phase as ClientPhase};
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::server::{Limits, Phase, ServerEvent, ServerSession};
+use linerate_wire::iperf3::session::Session;
 use linerate_wire::iperf3::state::State;
 use linerate_wire::iperf3::{Refusal, Timeouts};
 use proptest::prelude::*;
