@@ -99,7 +99,9 @@ fn all_lost_at_the_socket(name: &str, test: &Value) {
     ]
     .map(|field| number(test, field));
     let id = &test["id"];
-    assert_eq!(test["valid"], true, "{name} {id}: {test}");
+    let unsent = number(test, "unsent_packets");
+    let at_that_rate = unsent * 10 <= sent + unsent;
+    assert_eq!(test["valid"], at_that_rate, "{name} {id}: {test}");
     assert_eq!(sent, received + lost, "{name} {id}: the balance");
     assert_eq!(lost, drops, "{name} {id}: lost, dropped at the socket");
     for field in ["duplicate_packets", "late_packets", "corrupt_packets"] {
@@ -153,8 +155,11 @@ fn measure(faults: &[&str], flags: &str) -> Vec<Value> {
     }
     let document: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{flags}: {error}: {said}"));
-    assert_eq!(output.status.code(), Some(0), "{flags}: {said}");
-    document["tests"].as_array().unwrap().clone()
+    let tests = document["tests"].as_array().unwrap().clone();
+    let valid = tests.iter().all(|test| test["valid"] == true);
+    let code = if valid { 0 } else { 4 };
+    assert_eq!(output.status.code(), Some(code), "{flags}: {said}");
+    tests
 }
 
 /// Threads that take what processor they get, until dropped.

@@ -66,6 +66,7 @@ fn base(args: &SweepArgs, host: &str) -> TestPlan {
         duration_ms: args.time,
         payload_bytes: args.length,
         probe: false,
+        trial: true,
         ..plan
     }
 }

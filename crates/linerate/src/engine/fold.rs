@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Both sides' accounts folded into the document's tests: a pure function.
 
+mod unsent;
 mod warn;
 
 use super::account::{RxAccount, RxInterval, SideAccount, StreamAccount, TxAccount, TxInterval};

@@ -74,6 +74,8 @@ pub struct TestPlan {
     pub tcp_rx_mode: TcpRxChoice,
     /// Probe the latency beside the load (where both ends are linerate).
     pub probe: bool,
+    /// One of a search for the highest rate: that its sender falls short is an answer, not a fault.
+    pub trial: bool,
     /// Free text for the results.
     pub title: Option<String>,
     /// Ask the server for its own report.
@@ -121,6 +123,7 @@ impl TestPlan {
             tcp_tx_mode: TcpTxChoice::Auto,
             tcp_rx_mode: TcpRxChoice::Auto,
             probe: true,
+            trial: false,
             title: None,
             server_output: false,
             connect_timeout_ms: 5_000,

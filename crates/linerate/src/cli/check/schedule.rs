@@ -112,6 +112,7 @@ impl Schedule {
         plan.bits_per_second = Some(rate);
         plan.payload_bytes = size.payload_bytes();
         plan.probe = false;
+        plan.trial = true;
         plan
     }
 

@@ -2,6 +2,7 @@
 //! In which ways a test's numbers can mislead, and whether they may be used at all.
 
 use super::Fold;
+use super::unsent::{cause, unsent_of_due};
 use linerate_model::output::{LinkKind, Test, Warning};
 
 /// Adds the warnings and the validity.
@@ -10,6 +11,7 @@ pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
         buffer_not_granted(test),
         other_mode(test, fold),
         sender_limited(test, fold),
+        stream_failed(test, fold),
         no_such_cpu(fold),
         virtual_link(test),
         clock_offset_unknown(test, fold),
@@ -42,11 +44,26 @@ fn invalid(test: &Test, fold: &Fold<'_>) -> Option<String> {
             "{received} unique datagrams received of {sent} sent"
         ));
     }
+    if fold.udp() && sent == 0 {
+        return Some(format!("no datagram was sent: {}", cause(test, fold).why));
+    }
     let failed = fold.tx().find_map(|tx| tx.failure.clone());
     failed
         .or_else(|| fold.rx().find_map(|rx| rx.failure.clone()))
         .map(|reason| format!("a stream ended early: {reason}"))
-        .or_else(|| (fold.udp() && sent == 0).then(|| "no datagram was sent".to_owned()))
+        .or_else(|| not_at_that_rate(test, fold))
+}
+
+/// What was measured was measured at another rate. A search asks for more than there is on purpose.
+fn not_at_that_rate(test: &Test, fold: &Fold<'_>) -> Option<String> {
+    let (unsent, due) = unsent_of_due(test)?;
+    let short = unsent as f64 > due as f64 * MOST_UNSENT_RATIO;
+    (short && !fold.measured.plan.trial).then(|| {
+        let why = cause(test, fold).why;
+        format!(
+            "{unsent} of {due} datagrams were never sent, so the asked rate was not tested: {why}"
+        )
+    })
 }
 
 fn buffer_not_granted(test: &Test) -> Option<Warning> {
@@ -86,12 +103,23 @@ fn sender_limited(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     if fold.tx().any(|tx| tx.failure.is_some()) {
         return None;
     }
-    let unsent = test.unsent_packets.filter(|&unsent| unsent > 0)?;
-    let asked = unsent + test.sent_packets.unwrap_or(0);
-    (unsent * 1000 > asked).then(|| Warning {
+    let (unsent, due) = unsent_of_due(test)?;
+    let cause = cause(test, fold);
+    (unsent as f64 > due as f64 * UNSENT_RATIO).then(|| Warning {
         id: "sender-limited".to_owned(),
-        text: format!("the sender handed {unsent} of {asked} datagrams too late or not at all to its kernel: no loss, but not the asked rate either"),
-        try_: "a lower -b, a larger -l, --mode gso, or a pinned sender (-A)".to_owned(),
+        text: format!("{unsent} of {due} datagrams were never sent: no loss, but not the asked rate either; {}", cause.why),
+        try_: cause.try_.to_owned(),
+    })
+}
+
+/// The kernel ended a sender.
+fn stream_failed(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
+    let failed = fold.tx().any(|tx| tx.failure.is_some());
+    let cause = cause(test, fold);
+    failed.then(|| Warning {
+        id: "stream-failed".to_owned(),
+        text: format!("a sender stopped before its time: {}", cause.why),
+        try_: cause.try_.to_owned(),
     })
 }
 
@@ -159,3 +187,11 @@ fn ended_early(fold: &Fold<'_>) -> Option<Warning> {
         try_: "a complete run".to_owned(),
     })
 }
+
+/// Fewer unsent datagrams are not worth a word.
+const UNSENT_RATIO: f64 = 0.001;
+/// With more than a tenth unsent, the asked rate was not tested.
+const MOST_UNSENT_RATIO: f64 = 0.1;
+
+#[cfg(test)]
+mod tests;

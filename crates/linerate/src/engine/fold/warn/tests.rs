@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+use crate::engine::TestPlan;
+use crate::engine::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
+use crate::engine::fold::{Measured, tests};
+use crate::engine::shape::Shape;
+use linerate_model::output::{Cpu, Test};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+fn plan() -> TestPlan {
+    TestPlan {
+        duration_ms: 1000,
+        probe: false,
+        ..TestPlan::udp("peer")
+    }
+}
+
+fn sender(packets: u64, unsent_packets: u64) -> TxAccount {
+    TxAccount {
+        packets,
+        unsent_packets,
+        behind_ns_max: Some(300_000_000),
+        mode: "mmsg".to_owned(),
+        ..TxAccount::default()
+    }
+}
+
+/// The test up whose sender wrote `tx` down; all that was sent arrived.
+fn judged(plan: &TestPlan, tx: TxAccount, busiest_cpu: Option<f64>) -> Test {
+    let shape = Shape::of_plan(plan, true, 1448);
+    let side = |tx, rx, busiest_cpu: Option<f64>| SideAccount {
+        streams: vec![StreamAccount {
+            id: 1,
+            tx,
+            rx,
+            ..StreamAccount::default()
+        }],
+        cpu: busiest_cpu.map(|busiest_cpu| Cpu {
+            busiest_cpu,
+            ..Cpu::default()
+        }),
+        ..SideAccount::default()
+    };
+    let rx = RxAccount {
+        packets: tx.packets,
+        mode: "mmsg".to_owned(),
+        ..RxAccount::default()
+    };
+    let measured = Measured {
+        plan,
+        shape: &shape,
+        server: ([192, 0, 2, 1], 5201).into(),
+        local: &side(Some(tx), None, busiest_cpu),
+        remote: Some(&side(None, Some(rx), None)),
+        offset_ns: None,
+        hosts: &[],
+        elapsed_ns: SECOND_NS,
+    };
+    tests(&measured).remove(0)
+}
+
+fn warning<'a>(test: &'a Test, id: &str) -> Option<(&'a str, &'a str)> {
+    let found = test.warnings.iter().find(|warning| warning.id == id)?;
+    Some((&found.text, &found.try_))
+}
+
+#[test]
+fn a_rate_that_was_not_offered_was_not_tested() {
+    for (sent, unsent, valid, warned) in [
+        (1000, 0, true, false),
+        (1000, 1, true, false),
+        (900, 100, true, true),
+        (899, 101, false, true),
+        (0, 1000, false, true),
+    ] {
+        let test = judged(&plan(), sender(sent, unsent), Some(1.0));
+        assert_eq!(test.valid, valid, "{sent} {unsent}: {test:?}");
+        assert_eq!(test.valid, test.invalid_reason.is_none());
+        assert_eq!(
+            warning(&test, "sender-limited").is_some(),
+            warned,
+            "{sent} {unsent}"
+        );
+    }
+}
+
+/// It looks for the rate that cannot be offered.
+#[test]
+fn a_trial_that_falls_short_is_an_answer() {
+    let trial = TestPlan {
+        trial: true,
+        ..plan()
+    };
+    assert!(judged(&trial, sender(100, 900), None).valid);
+    assert!(
+        !judged(&trial, sender(0, 900), None).valid,
+        "but not of nothing"
+    );
+}
+
+#[test]
+fn the_cause_and_what_to_try_are_named() {
+    let text = |busiest_cpu| {
+        let test = judged(&plan(), sender(0, 86), busiest_cpu);
+        let (_, try_) = warning(&test, "sender-limited").unwrap();
+        assert!(!try_.is_empty());
+        test.invalid_reason.unwrap()
+    };
+    let begin = "no datagram was sent: the sender ";
+    for (busiest_cpu, words) in [
+        (
+            Some(0.97),
+            "had too little processor time: it came up to 300.0 ms behind its schedule, a processor of its host was 97 % busy",
+        ),
+        (
+            Some(0.2),
+            "was not served in time: it came up to 300.0 ms behind its schedule, though no processor of its host was full",
+        ),
+        (None, "was late: it came up to 300.0 ms behind its schedule"),
+    ] {
+        assert_eq!(text(busiest_cpu), format!("{begin}{words}"));
+    }
+}
+
+#[test]
+fn what_the_kernel_said_goes_before_lateness() {
+    for (reason, words) in [
+        (
+            "datagrams longer than the path MTU (EMSGSIZE)",
+            "smaller -l",
+        ),
+        (
+            "a local firewall rule refuses every datagram (EPERM)",
+            "nft list ruleset",
+        ),
+        ("Network is unreachable (os error 101)", "ip route get"),
+    ] {
+        let failed = TxAccount {
+            failure: Some(reason.to_owned()),
+            ..sender(0, 86)
+        };
+        let test = judged(&plan(), failed, Some(1.0));
+        let told = format!("no datagram was sent: {reason}");
+        assert_eq!(test.invalid_reason, Some(told));
+        let (text, try_) = warning(&test, "stream-failed").unwrap();
+        assert!(text.contains(reason) && try_.contains(words), "{try_}");
+        assert!(warning(&test, "sender-limited").is_none());
+    }
+    let refused = TxAccount {
+        refused_packets: 90,
+        ..sender(10, 76)
+    };
+    let test = judged(&plan(), refused, Some(1.0));
+    let (text, try_) = warning(&test, "sender-limited").unwrap();
+    assert!(text.contains("refused 90 times") && try_.contains("tc -s qdisc"));
+    assert!(!test.valid);
+}
