@@ -4,7 +4,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use linerate_linux::tcp::{self, Mover};
@@ -27,17 +27,7 @@ fn sending_and_receiving_datagrams() {
             ..ReceiverConfig::new(500, 8, rx)
         };
         let mut receiver = Receiver::new(opened.socket.into(), config).unwrap();
-        let socket = udp::connect(
-            to,
-            None,
-            &Options {
-                recv_err: true,
-                ..Options::default()
-            },
-        )
-        .unwrap()
-        .socket;
-        let mut sender = Sender::new(socket.into(), 500, 8, tx).unwrap();
+        let mut sender = sender(to, tx);
         let allocations = counted(|| {
             for round in 0..50u8 {
                 (0..8).for_each(|index| sender.slot(index).fill(round));
@@ -64,17 +54,7 @@ fn a_refused_datagram() {
         .unwrap()
         .local_addr()
         .unwrap();
-    let socket = udp::connect(
-        closed,
-        None,
-        &Options {
-            recv_err: true,
-            ..Options::default()
-        },
-    )
-    .unwrap()
-    .socket;
-    let mut sender = Sender::new(socket.into(), 500, 8, TxMode::Mmsg).unwrap();
+    let mut sender = sender(closed, TxMode::Mmsg);
     let allocations = counted(|| {
         let mut pending = 0;
         while pending == 0 {
@@ -82,6 +62,15 @@ fn a_refused_datagram() {
         }
     });
     assert_eq!(allocations, 0);
+}
+
+fn sender(to: SocketAddr, mode: TxMode) -> Sender {
+    let options = Options {
+        recv_err: true,
+        ..Options::default()
+    };
+    let socket = udp::connect(to, None, &options).unwrap().socket;
+    Sender::new(socket.into(), 500, 8, mode).unwrap()
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::process::{linerate, run, serve, shell, start};
+use crate::process::{Running, linerate, run, serve, shell, start};
 use crate::verdict::{accounted, broken_off, document, error, failed, intervals};
 use serde_json::Value;
 
@@ -18,6 +18,15 @@ fn stop(line: &str, word: &str, times: usize, signal: &str) -> Value {
     let document = broken_off(&client.end(), 130);
     assert!(error(&document).contains("interrupted"), "{document:#}");
     document
+}
+
+/// A server, and a client in the midst of a long test with it.
+fn testing() -> (Running, Running) {
+    let (server, port) = serve();
+    let line = format!("udp 127.0.0.1 -p {port} -b 5M -t 60 -i 100ms --json");
+    let mut client = start(linerate(&line));
+    client.wait_for(INTERVAL, 2);
+    (server, client)
 }
 
 /// The client still ends the test with the server and gets its count.
@@ -74,7 +83,8 @@ fn ctrl_c_in_a_sweep_keeps_the_rates_before() {
     );
     let tests = document["tests"].as_array().unwrap();
     assert!(tests.len() >= 2, "{document:#}");
-    tests.iter().for_each(accounted);
+    // The one that was cut off may not have come to send.
+    tests[..2].iter().for_each(accounted);
 }
 
 #[test]
@@ -87,10 +97,7 @@ fn ctrl_c_in_a_check_keeps_the_phases_before() {
 /// The server cannot answer: the first Ctrl-C waits for it, the second does not.
 #[test]
 fn the_second_ctrl_c_waits_for_nothing() {
-    let (server, port) = serve();
-    let line = format!("udp 127.0.0.1 -p {port} -b 5M -t 60 -i 100ms --json");
-    let mut client = start(linerate(&line));
-    client.wait_for(INTERVAL, 2);
+    let (server, mut client) = testing();
     server.signal("STOP");
     client.signal("INT");
     client.wait_for("stopping", 1);
@@ -104,10 +111,7 @@ fn the_second_ctrl_c_waits_for_nothing() {
 /// An answer that never comes does not turn the user's end into another.
 #[test]
 fn ctrl_c_with_a_server_that_froze_is_still_130() {
-    let (server, port) = serve();
-    let line = format!("udp 127.0.0.1 -p {port} -b 5M -t 60 -i 100ms --json");
-    let mut client = start(linerate(&line));
-    client.wait_for(INTERVAL, 2);
+    let (server, client) = testing();
     server.signal("STOP");
     client.signal("INT");
     let document = broken_off(&client.end(), 130);
@@ -160,10 +164,7 @@ fn ctrl_c_at_a_terminal_leaves_the_labs_server_to_answer() {
 /// A server that is told to end says so to its clients, and ends well.
 #[test]
 fn a_server_that_is_interrupted_tells_its_client() {
-    let (server, port) = serve();
-    let line = format!("udp 127.0.0.1 -p {port} -b 5M -t 60 -i 100ms --json");
-    let mut client = start(linerate(&line));
-    client.wait_for(INTERVAL, 2);
+    let (server, client) = testing();
     server.signal("INT");
     let document = broken_off(&client.end(), 3);
     assert!(error(&document).contains("the server was interrupted"));

@@ -33,12 +33,11 @@ pub(super) struct Check {
 
 impl Check {
     fn works(id: &'static str, name: &'static str, found: impl Into<String>) -> Self {
-        let (works, found) = (Some(true), found.into());
         Self {
             id,
             name,
-            works,
-            found,
+            works: Some(true),
+            found: found.into(),
             try_: None,
         }
     }
@@ -49,24 +48,17 @@ impl Check {
         found: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        let (works, found, try_) = (Some(false), found.into(), Some(remedy.into()));
         Self {
-            id,
-            name,
-            works,
-            found,
-            try_,
+            works: Some(false),
+            try_: Some(remedy.into()),
+            ..Self::works(id, name, found)
         }
     }
 
     fn unknown(id: &'static str, name: &'static str, found: impl Into<String>) -> Self {
-        let (works, found) = (None, found.into());
         Self {
-            id,
-            name,
-            works,
-            found,
-            try_: None,
+            works: None,
+            ..Self::works(id, name, found)
         }
     }
 }
