@@ -130,6 +130,12 @@ fn words(text: &[&str]) -> Vec<String> {
     text.iter().map(|&word| word.to_owned()).collect()
 }
 
+/// How iperf, iperf3 and ours are all asked for datagrams.
+fn datagrams(payload_bytes: u32, bits_per_second: u64) -> Vec<String> {
+    let (payload, rate) = (payload_bytes.to_string(), bits_per_second.to_string());
+    words(&["-l", &payload, "-b", &rate])
+}
+
 /// The version that each present program states, for the record.
 pub(crate) fn version(program: &Program) -> Option<String> {
     let (name, option): (&Path, _) = match program {

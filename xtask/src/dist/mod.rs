@@ -57,8 +57,8 @@ fn build(target: &'static Target, check: bool, tally: &mut Tally) -> Option<Buil
         tally.skip(&what, why);
         return None;
     }
-    // What is given away has every optimisation; to be run once, a foreign one needs less.
-    let profile = if check && !target.is_native() {
+    // What is given away has every optimisation; a foreign one that each check runs once needs less.
+    let profile = if check && target.checked && !target.is_native() {
         "dist-check"
     } else {
         "dist"

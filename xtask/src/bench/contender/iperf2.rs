@@ -4,7 +4,7 @@
 
 use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
-use super::{HOST, words};
+use super::{HOST, datagrams, words};
 
 pub(super) fn pair(options: &[String], load: &Load) -> Pair {
     let mut client = words(&[
@@ -24,14 +24,11 @@ pub(super) fn pair(options: &[String], load: &Load) -> Pair {
             bits_per_second,
         } => {
             // No unit: its M is 2²⁰. Without a limit it sends 1 Mbit/s.
-            let rate = bits_per_second.unwrap_or(100_000_000_000).to_string();
-            client.extend(words(&[
-                "-u",
-                "-l",
-                &payload_bytes.to_string(),
-                "-b",
-                &rate,
-            ]));
+            client.push("-u".into());
+            client.extend(datagrams(
+                payload_bytes,
+                bits_per_second.unwrap_or(100_000_000_000),
+            ));
             server.push("-u".into());
         }
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
-use super::{HOST, words};
+use super::{HOST, datagrams, words};
 
 pub(super) fn pair(options: &[String], load: &Load) -> Pair {
     let mut client = words(&["iperf3", "-J", "-c", HOST, "-t", &load.seconds.to_string()]);
@@ -15,14 +15,8 @@ pub(super) fn pair(options: &[String], load: &Load) -> Pair {
             payload_bytes,
             bits_per_second,
         } => {
-            let rate = bits_per_second.unwrap_or(0).to_string();
-            client.extend(words(&[
-                "-u",
-                "-l",
-                &payload_bytes.to_string(),
-                "-b",
-                &rate,
-            ]));
+            client.push("-u".into());
+            client.extend(datagrams(payload_bytes, bits_per_second.unwrap_or(0)));
         }
     }
     client.extend_from_slice(options);

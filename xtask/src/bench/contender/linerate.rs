@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::load::{Account, Kind, Load};
 use super::super::meter::{Metered, Pair};
-use super::{HOST, words};
+use super::{HOST, datagrams, words};
 
 pub(super) fn pair(path: &Path, options: &[String], load: &Load) -> Pair {
     let program = path.display().to_string();
@@ -20,15 +20,8 @@ pub(super) fn pair(path: &Path, options: &[String], load: &Load) -> Pair {
             payload_bytes,
             bits_per_second,
         } => {
-            let rate = bits_per_second.unwrap_or(0).to_string();
-            client.extend(words(&[
-                "udp",
-                HOST,
-                "-l",
-                &payload_bytes.to_string(),
-                "-b",
-                &rate,
-            ]));
+            client.extend(words(&["udp", HOST]));
+            client.extend(datagrams(payload_bytes, bits_per_second.unwrap_or(0)));
         }
     }
     client.extend(words(&["--json", "-t", &load.seconds.to_string()]));
