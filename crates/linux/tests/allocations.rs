@@ -4,6 +4,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ fn sending_and_receiving_datagrams() {
             ..ReceiverConfig::new(500, 8, rx)
         };
         let mut receiver = Receiver::new(opened.socket.into(), config).unwrap();
-        let mut sender = sender(to, tx);
+        let mut sender = sender(to, tx).unwrap();
         let allocations = counted(|| {
             for round in 0..50u8 {
                 (0..8).for_each(|index| sender.slot(index).fill(round));
@@ -54,7 +55,7 @@ fn a_refused_datagram() {
         .unwrap()
         .local_addr()
         .unwrap();
-    let mut sender = sender(closed, TxMode::Mmsg);
+    let mut sender = sender(closed, TxMode::Mmsg).unwrap();
     let allocations = counted(|| {
         let mut pending = 0;
         while pending == 0 {
@@ -64,13 +65,13 @@ fn a_refused_datagram() {
     assert_eq!(allocations, 0);
 }
 
-fn sender(to: SocketAddr, mode: TxMode) -> Sender {
+fn sender(to: SocketAddr, mode: TxMode) -> io::Result<Sender> {
     let options = Options {
         recv_err: true,
         ..Options::default()
     };
-    let socket = udp::connect(to, None, &options).unwrap().socket;
-    Sender::new(socket.into(), 500, 8, mode).unwrap()
+    let socket = udp::connect(to, None, &options)?.socket;
+    Sender::new(socket.into(), 500, 8, mode)
 }
 
 #[test]
