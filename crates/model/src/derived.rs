@@ -79,11 +79,12 @@ impl Output {
             let kept = test.loss_ratio.map(|loss| loss <= knee.goal_loss_ratio);
             test.valid && test.direction == knee.direction && kept == Some(met)
         });
+        // What was not offered says nothing of the rate; a sender that fell short may yet have lost.
+        let asked = |test: &Test| test.requested_bits_per_second.filter(|_| !met);
         let away = |test: &Test| {
-            let rate = test
-                .requested_bits_per_second
-                .or(test.offered_bits_per_second);
-            rate.map_or(f64::INFINITY, |rate| (rate - bound).abs())
+            let rates = [test.offered_bits_per_second, asked(test)];
+            let away = rates.into_iter().flatten().map(|rate| (rate - bound).abs());
+            away.fold(f64::INFINITY, f64::min)
         };
         alike.min_by(|one, other| away(one).total_cmp(&away(other)))
     }
@@ -155,6 +156,27 @@ mod tests {
         assert_eq!(lossy.map(|test| test.id.as_str()), Some("d"));
         knee.lossy_bits_per_second = None;
         assert_eq!(output.bracket(&knee).1, None);
+    }
+
+    #[test]
+    fn a_trial_that_fell_short_bounds_nothing() {
+        let trial = |id: &str, offered| Test {
+            id: id.to_owned(),
+            requested_bits_per_second: Some(409.6e6),
+            offered_bits_per_second: Some(offered),
+            loss_ratio: Some(0.0),
+            valid: true,
+            ..Test::default()
+        };
+        let mut output = Output::new("check", "0");
+        output.tests = vec![trial("short", 323e6), trial("kept", 409.5e6)];
+        let knee = Knee {
+            test_ids: vec!["short".to_owned(), "kept".to_owned()],
+            lossless_bits_per_second: Some(409.5e6),
+            ..Knee::default()
+        };
+        let (lossless, _) = output.bracket(&knee);
+        assert_eq!(lossless.map(|test| test.id.as_str()), Some("kept"));
     }
 
     #[test]

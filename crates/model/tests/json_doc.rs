@@ -52,6 +52,7 @@ fn every_word_of_the_closed_sets_is_described() {
         serde_json::to_value([Direction::Up, Direction::Down]),
         serde_json::to_value([Phase::Idle, Phase::Up, Phase::Down, Phase::Both]),
         serde_json::to_value([Limit::Sender, Limit::ReceiverCpu, Limit::ReceiverSocket]),
+        serde_json::to_value([Limit::ReceiverInterface, Limit::SharedCpu]),
         serde_json::to_value([Limit::Path, Limit::Link, Limit::Unknown]),
     ];
     for value in values {

@@ -4,6 +4,7 @@
 
 mod conclusions;
 mod counters;
+mod knees;
 mod tcp;
 mod title;
 mod udp;

@@ -2,6 +2,7 @@
 //! The command line: flags in, exit code out.
 
 mod args;
+mod cause;
 mod check;
 mod completions;
 mod doctor;

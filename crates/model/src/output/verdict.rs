@@ -17,6 +17,11 @@ pub struct Verdict {
     pub line_rate_bits_per_second: Option<f64>,
     /// Who holds it back.
     pub limit: Limit,
+    /// The facts that say so, or what was looked at in vain.
+    pub why: String,
+    /// What to do next; may be empty.
+    #[serde(rename = "try")]
+    pub try_: String,
 }
 
 /// What limits a direction.
@@ -27,8 +32,12 @@ pub enum Limit {
     Sender,
     /// A processor of the receiver is full.
     ReceiverCpu,
+    /// The receiver's interface drops frames before its kernel takes them.
+    ReceiverInterface,
     /// The receiving socket's buffer overflows.
     ReceiverSocket,
+    /// The processors that both ends share are full: one machine.
+    SharedCpu,
     /// Something between.
     Path,
     /// The link's own rate.
@@ -48,7 +57,7 @@ pub struct Knee {
     pub direction: Direction,
     /// UDP payload.
     pub payload_bytes: u32,
-    /// Highest rate that met the goal.
+    /// Highest rate that met the goal; with `limited_by` `sender` the knee is there or above.
     pub lossless_bits_per_second: Option<f64>,
     /// Lowest confirmed rate that did not.
     pub lossy_bits_per_second: Option<f64>,
@@ -62,4 +71,11 @@ pub struct Knee {
     pub limited_by: String,
     /// How many trials.
     pub trials: u32,
+    /// Who holds it back above the lossless rate.
+    pub limit: Limit,
+    /// The facts that say so, or what was looked at in vain; may be empty.
+    pub why: String,
+    /// What to do next; may be empty.
+    #[serde(rename = "try")]
+    pub try_: String,
 }

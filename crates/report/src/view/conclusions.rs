@@ -2,23 +2,26 @@
 //! What follows from the tests: latency, knees, what can mislead, causes, verdicts, expectations.
 
 use linerate_model::output::{
-    Change, Expectation, Finding, Knee, Limit, Output, Phase, Quantiles, Verdict, Warning,
+    Change, Expectation, Finding, Output, Phase, Quantiles, Verdict, Warning,
 };
-use linerate_model::units::format::{BIT_RATES, MICROSECOND, PACKET_RATES, percent, with_unit};
+use linerate_model::units::format::{BIT_RATES, MICROSECOND, with_unit};
 
-use super::{Align, Block, Column, Line, Table, Tone, name, relevant, way};
+use super::{Align, Block, Column, Line, Table, Tone, knees, name, relevant, way};
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let blocks = [
         latency(output),
         lines(
             "highest rate without loss: L4 goodput",
-            output.knees.iter().flat_map(knee),
+            knees::lines(output).into_iter(),
         ),
         lines("invalid", invalid(output).into_iter()),
         lines("warnings", warnings(output).into_iter()),
         lines("findings", output.findings.iter().flat_map(finding)),
-        lines("verdict: L4 goodput", output.verdicts.iter().map(verdict)),
+        lines(
+            "verdict: L4 goodput",
+            output.verdicts.iter().flat_map(verdict),
+        ),
         lines("expectations", output.expectations.iter().map(expectation)),
         lines("", stored(output).into_iter()),
     ];
@@ -78,43 +81,6 @@ fn phase(phase: Phase) -> &'static str {
         Phase::Up => "up",
         Phase::Down => "down",
         Phase::Both => "both",
-    }
-}
-
-fn knee(knee: &Knee) -> Vec<Line> {
-    let rate = |rate: f64| with_unit(rate, BIT_RATES);
-    let bracket = match (knee.lossless_bits_per_second, knee.lossy_bits_per_second) {
-        (Some(lossless), Some(lossy)) => {
-            format!("{} (lossless) … {} (lossy)", rate(lossless), rate(lossy))
-        }
-        (Some(lossless), None) => format!("{} (lossless), no loss was seen", rate(lossless)),
-        (None, Some(lossy)) => format!("none was found; {} is lossy", rate(lossy)),
-        (None, None) => "could not be told".to_owned(),
-    };
-    let goal = if knee.goal_loss_ratio > 0.0 {
-        format!(" (at most {} % lost)", percent(knee.goal_loss_ratio))
-    } else {
-        String::new()
-    };
-    let direction = way(knee.direction);
-    let mut details = vec![format!("payload {} bytes", knee.payload_bytes)];
-    details.extend(knee.lossless_pps.map(|pps| with_unit(pps, PACKET_RATES)));
-    details.push(format!("{} trials", knee.trials));
-    details.extend(ended_by(&knee.limited_by));
-    vec![
-        Line::new(2, format!("{direction}: {bracket}{goal}")),
-        Line::new(4, details.join(", ")),
-    ]
-}
-
-/// Why a search stopped where it did; loss is what it looks for and needs no word.
-fn ended_by(limit: &str) -> Option<String> {
-    match limit {
-        "" | "loss" => None,
-        "range" => Some("to the end of the asked range".to_owned()),
-        "sender" => Some("beyond that the sender could not offer".to_owned()),
-        "trials" => Some("stopped for want of trials".to_owned()),
-        other => Some(format!("ended by {other}")),
     }
 }
 
@@ -186,7 +152,7 @@ fn finding(finding: &Finding) -> Vec<Line> {
     lines
 }
 
-fn verdict(verdict: &Verdict) -> Line {
+fn verdict(verdict: &Verdict) -> Vec<Line> {
     let achieved = with_unit(verdict.achieved_bits_per_second, BIT_RATES);
     let of_line = match (verdict.line_rate_ratio(), verdict.line_rate_bits_per_second) {
         (Some(ratio), Some(line)) => {
@@ -195,25 +161,18 @@ fn verdict(verdict: &Verdict) -> Line {
         }
         _ => "line rate not known".to_owned(),
     };
-    Line::new(
+    let (way, limit) = (way(verdict.direction), knees::limit(verdict.limit));
+    let mut lines = vec![Line::new(
         2,
-        format!(
-            "{}: {achieved}, {of_line}; {}",
-            way(verdict.direction),
-            limit(verdict.limit)
-        ),
-    )
-}
-
-fn limit(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Link => "limited by the link's own rate",
-        Limit::Path => "limited by the path",
-        Limit::ReceiverCpu => "limited by the receiver's processor",
-        Limit::ReceiverSocket => "limited by the receiving socket's buffer",
-        Limit::Sender => "limited by the sender",
-        Limit::Unknown => "limited by something unknown",
+        format!("{way}: {achieved}, {of_line}; limited by {limit}"),
+    )];
+    if !verdict.why.is_empty() {
+        lines.push(Line::new(4, format!("why: {}", verdict.why)));
     }
+    if !verdict.try_.is_empty() {
+        lines.push(Line::new(4, format!("try: {}", verdict.try_)));
+    }
+    lines
 }
 
 fn expectation(expectation: &Expectation) -> Line {

@@ -9,7 +9,7 @@ use super::{Block, Line, Tone, name, relevant, role, way};
 pub(super) fn block(output: &Output) -> Option<Block> {
     let tests = relevant(output);
     let told = tests.iter().any(|test| !test.counters.is_empty());
-    let mut lines: Vec<_> = tests.iter().flat_map(|test| of_test(test)).collect();
+    let mut lines: Vec<_> = apart(&tests).iter().flat_map(|alike| of(alike)).collect();
     if lines.is_empty() {
         lines.push(Line::new(
             2,
@@ -22,7 +22,28 @@ pub(super) fn block(output: &Output) -> Option<Block> {
     })
 }
 
-fn of_test(test: &Test) -> Vec<Line> {
+/// The directions of one test at once share their counters.
+fn apart<'a>(tests: &[&'a Test]) -> Vec<Vec<&'a Test>> {
+    let mut apart: Vec<Vec<&Test>> = Vec::new();
+    for test in tests {
+        let alike = |known: &&mut Vec<&Test>| {
+            known[0].name == test.name
+                && known[0].direction != test.direction
+                && known[0].counters == test.counters
+        };
+        match apart.iter_mut().find(alike) {
+            Some(known) => known.push(test),
+            None => apart.push(vec![test]),
+        }
+    }
+    apart
+}
+
+/// What moved during one test, in all its directions.
+fn of(alike: &[&Test]) -> Vec<Line> {
+    let Some(test) = alike.first() else {
+        return Vec::new();
+    };
     let bad: Vec<_> = test
         .counters
         .iter()
@@ -30,9 +51,10 @@ fn of_test(test: &Test) -> Vec<Line> {
         .collect();
     let mut lines = Vec::new();
     if !bad.is_empty() {
+        let ways: Vec<_> = alike.iter().map(|test| way(test.direction)).collect();
         lines.push(Line::new(
             2,
-            format!("{} {}", name(test), way(test.direction)),
+            format!("{} {}", name(test), ways.join(" and ")),
         ));
     }
     lines.extend(

@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 
 use linerate_linux::cpu;
 use linerate_method::knee::Begin;
+use linerate_method::line_rate::Family;
 use linerate_model::output::{Direction, Output, Test};
 
 use super::args::CheckArgs;
+use super::cause;
 use super::ground::Place;
 use super::plan;
 use super::progress::Progress;
@@ -63,20 +65,24 @@ fn search(
     size: Size,
     direction: Direction,
 ) -> Result<(), Failure> {
-    let start = start_bits_per_second(&session.output, size, direction);
+    let ceiling = ceiling_bits_per_second(&session.output, size);
+    let to = ceiling.unwrap_or(UNPACED_BITS_PER_SECOND);
+    let start =
+        start_bits_per_second(&session.output, size, direction).map_or(to, |rate| rate.min(to));
     let scope = Scope {
         begin: Begin::Around {
             start,
-            from: (start / 1024).max(100_000),
-            to: ceiling_bits_per_second(&session.output, size).max(start),
+            from: LOWEST_BITS_PER_SECOND,
+            to,
         },
         resolution_ratio: schedule.resolution_ratio(),
-        trials_max: schedule.trials_max(size),
-        payload_bytes: size.payload_bytes().unwrap_or(FULL_PAYLOAD_BYTES),
+        trials_max: schedule.trials_max(),
+        payload_bytes: payload_bytes(&session.output, size),
     };
     let mut search = Search::new(direction, scope);
     let ended = climb(session, &mut search, |rate| {
-        schedule.trial(base, size, direction, rate)
+        let paced = Some(rate).filter(|rate| *rate < UNPACED_BITS_PER_SECOND);
+        schedule.trial(base, size, direction, paced)
     });
     search.conclude(&mut session.output);
     ended
@@ -106,27 +112,26 @@ fn climb(
     Ok(())
 }
 
-/// Where a search begins: a little below what TCP reached; small datagrams at a modest rate.
-fn start_bits_per_second(output: &Output, size: Size, direction: Direction) -> u64 {
-    match size {
-        Size::Full => {
-            let reached = best_tcp_bits_per_second(output, direction).unwrap_or(100e6);
-            (reached * 0.9).max(1e6) as u64
-        }
-        Size::Small => START_PPS * u64::from(SMALL_PAYLOAD_BYTES) * 8,
-    }
+/// Where a search begins: a little below what TCP reached. What a host can do with small datagrams
+/// nothing has told yet: `None`, they begin with as many as it can send.
+fn start_bits_per_second(output: &Output, size: Size, direction: Direction) -> Option<u64> {
+    let reached = best_tcp_bits_per_second(output, direction)?;
+    (size == Size::Full).then_some((reached * 0.9).max(1e6) as u64)
 }
 
-/// No search goes beyond: the slower interface's speed where it is known.
-fn ceiling_bits_per_second(output: &Output, size: Size) -> u64 {
-    let known = verdict::link_bits_per_second(output);
-    match (size, known) {
-        (Size::Full, Some(link)) => link,
-        // 84 bytes of line per 64-byte frame; payload is at most the whole of it.
-        (Size::Small, Some(link)) => link,
-        (Size::Full, None) => 100_000_000_000,
-        (Size::Small, None) => 10_000_000_000,
-    }
+/// The link's own rate for such datagrams; `None` where it has none.
+fn ceiling_bits_per_second(output: &Output, size: Size) -> Option<u64> {
+    let version6 = output.tests.iter().any(|test| test.af == 6);
+    let family = if version6 { Family::V6 } else { Family::V4 };
+    let rate = cause::udp_line_rate(output, payload_bytes(output, size), family)?;
+    Some(rate as u64)
+}
+
+/// What the trials will send: full ones hold what a TCP segment holds.
+fn payload_bytes(output: &Output, size: Size) -> u32 {
+    let mss = || output.tests.iter().find_map(|test| test.mss_bytes);
+    let chosen = size.payload_bytes().or_else(mss);
+    chosen.unwrap_or(FULL_PAYLOAD_BYTES)
 }
 
 fn best_tcp_bits_per_second(output: &Output, direction: Direction) -> Option<f64> {
@@ -144,5 +149,6 @@ fn best_tcp_bits_per_second(output: &Output, direction: Direction) -> Option<f64
 const FULL_PAYLOAD_BYTES: u32 = 1472;
 /// Small enough for the least Ethernet frame but one: 64 bytes of payload.
 const SMALL_PAYLOAD_BYTES: u32 = 64;
-/// 50 000 datagrams per second, which any board can do.
-const START_PPS: u64 = 50_000;
+/// No sender reaches it; asked of one it means as fast as it goes.
+const UNPACED_BITS_PER_SECOND: u64 = 1_000_000_000_000;
+const LOWEST_BITS_PER_SECOND: u64 = 100_000;

@@ -63,8 +63,8 @@ impl Schedule {
         let searches: u64 = [Size::Full, Size::Small]
             .into_iter()
             .map(|size| {
-                let trial = with_overhead(&self.trial(&base, size, output::Direction::Up, 1));
-                2 * trial * u64::from(self.trials_max(size)) * 4 / 5
+                let trial = with_overhead(&self.trial(&base, size, output::Direction::Up, None));
+                2 * trial * u64::from(self.trials_max()) * 4 / 5
             })
             .sum();
         with_overhead(&idle) + loads + searches
@@ -95,13 +95,13 @@ impl Schedule {
         plans
     }
 
-    /// One trial of a search.
+    /// One trial of a search; without a rate as fast as it goes.
     pub(super) fn trial(
         &self,
         base: &TestPlan,
         size: Size,
         way: output::Direction,
-        rate: u64,
+        bits_per_second: Option<u64>,
     ) -> TestPlan {
         let direction = match way {
             output::Direction::Up => Direction::Up,
@@ -109,21 +109,17 @@ impl Schedule {
         };
         let mut plan = self.test(base, size.name(), direction, self.pick(150, 500));
         plan.protocol = Protocol::Udp;
-        plan.bits_per_second = Some(rate);
+        plan.bits_per_second = bits_per_second;
         plan.payload_bytes = size.payload_bytes();
         plan.probe = false;
         plan.trial = true;
         plan
     }
 
-    /// Enough to double a few times and bisect to the resolution.
-    pub(super) fn trials_max(&self, size: Size) -> u32 {
-        match (self.quick, size) {
-            (false, Size::Full) => 10,
-            (false, Size::Small) => 6,
-            (true, Size::Full) => 5,
-            (true, Size::Small) => 3,
-        }
+    /// A start, a rate that loses, what got through of it, one beside that, its confirmation; and as
+    /// many again for a machine that is not so simple.
+    pub(super) fn trials_max(&self) -> u32 {
+        self.pick(5, 8)
     }
 
     /// Share of the rate within which the knee is bracketed.
@@ -148,7 +144,7 @@ impl Schedule {
         }
     }
 
-    fn pick(&self, quick: u64, full: u64) -> u64 {
+    fn pick<T>(&self, quick: T, full: T) -> T {
         if self.quick { quick } else { full }
     }
 }
@@ -191,7 +187,7 @@ mod tests {
                 (4, Direction::Down, false),
             ]
         );
-        let trial = schedule.trial(&base, Size::Small, output::Direction::Down, 1_000_000);
+        let trial = schedule.trial(&base, Size::Small, output::Direction::Down, Some(1_000_000));
         assert_eq!(
             (trial.protocol, trial.direction),
             (Protocol::Udp, Direction::Down)

@@ -297,6 +297,18 @@ fn knee(direction: Direction, lossless: Option<f64>, lossy: Option<f64>, limited
     }
 }
 
+/// What a sender could do and no more.
+fn small_knee() -> Knee {
+    Knee {
+        payload_bytes: 64,
+        limit: Limit::Sender,
+        why: "as fast as it could it offered 28.87 Mbit/s".to_owned(),
+        try_: "a faster sender".to_owned(),
+        test_ids: vec!["800m-up".to_owned()],
+        ..knee(Direction::Down, Some(28.87e6), None, "sender")
+    }
+}
+
 pub(super) fn check() -> Output {
     let mut tests = vec![
         tcp_test("tcp", Direction::Up, 412.7e6),
@@ -319,7 +331,13 @@ pub(super) fn check() -> Output {
         achieved_bits_per_second: achieved,
         line_rate_bits_per_second: Some(957.087e6),
         limit,
+        ..Verdict::default()
     };
+    let segments = moved(Role::Remote, "TcpRetransSegs", 198, "/proc/net/snmp");
+    tests[2].counters = vec![segments.clone()];
+    tests[3].counters = vec![segments];
+    let board = "its busiest processor is at 98 %, softirq 24 % of all";
+    let cause = knee(Direction::Up, Some(612.4e6), Some(618.8e6), "loss");
     Output {
         tests,
         latency: vec![
@@ -345,9 +363,21 @@ pub(super) fn check() -> Output {
                 lost: 500,
             },
         ],
-        knees: vec![knee(Direction::Up, Some(612.4e6), Some(618.8e6), "loss")],
+        knees: vec![
+            Knee {
+                limit: Limit::ReceiverCpu,
+                why: board.to_owned(),
+                try_: "spread its interrupts".to_owned(),
+                ..cause
+            },
+            small_knee(),
+        ],
         verdicts: vec![
-            verdict(Direction::Up, 612.4e6, Limit::ReceiverCpu),
+            Verdict {
+                why: board.to_owned(),
+                try_: "spread its interrupts".to_owned(),
+                ..verdict(Direction::Up, 612.4e6, Limit::ReceiverCpu)
+            },
             verdict(Direction::Down, 956.3e6, Limit::Link),
         ],
         expectations: vec![Expectation {

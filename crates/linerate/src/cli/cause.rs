@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Who holds a rate back, told from what was measured: where datagrams were dropped first, full
+//! processors second. Pure functions of the document.
+//!
+//! Where two ends are one machine (equal boot ids) a full processor is nobody's in particular. What
+//! cannot be named is said with all that was looked at, so that nobody looks there again.
+
+mod facts;
+mod looked;
+
+use linerate_method::line_rate::{Family, Framing, Transport};
+use linerate_model::output::{Interface, Knee, Limit, LinkKind, Output, Protocol, Role, Test};
+use linerate_model::units::Nanos;
+use linerate_model::units::format::{BIT_RATES, percent, with_unit};
+
+use facts::{End, busiest, busy_word, dropped, full, one_machine};
+use looked::looked_at;
+
+/// Who, why, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cause {
+    pub(super) limit: Limit,
+    /// The facts that say so, or what was looked at in vain.
+    pub(super) why: String,
+}
+
+impl Cause {
+    fn new(limit: Limit, why: impl Into<String>) -> Self {
+        Self {
+            limit,
+            why: why.into(),
+        }
+    }
+
+    /// What to do next.
+    pub(super) fn try_(&self) -> &'static str {
+        match self.limit {
+            Limit::Link => "",
+            Limit::Path => {
+                "the drop counters of what lies between (switch ports, shapers), or the same test \
+                 from the next hop"
+            }
+            Limit::ReceiverCpu => {
+                "spread its interrupts and flows (IRQ affinity, RSS, RPS), pin with -A; `linerate \
+                 doctor` there"
+            }
+            Limit::ReceiverInterface => {
+                "a larger ring (ethtool -G), other interrupt coalescing (ethtool -C), RPS on the \
+                 receiver"
+            }
+            Limit::ReceiverSocket => {
+                "a larger net.core.rmem_max on the receiver, -w, or less else on its processors"
+            }
+            Limit::Sender => {
+                "a faster or less busy sender, larger datagrams (-l), --mode gso: what the path \
+                 carries beyond this is not known"
+            }
+            Limit::SharedCpu => "two machines, for figures of a link",
+            Limit::Unknown => {
+                "`linerate tcp HOST -P 4` (does more than one stream help?), -w 4M, and linerate \
+                 at both ends"
+            }
+        }
+    }
+}
+
+/// Who holds a search back above its lossless rate.
+pub(super) fn of_knee(output: &Output, knee: &Knee) -> Cause {
+    let (lossless, lossy) = output.bracket(knee);
+    match (lossy, lossless, knee.limited_by.as_str()) {
+        (Some(lossy), _, _) => of_loss(output, lossy),
+        (None, Some(short), "sender") => of_sender(output, short),
+        (None, Some(top), _) if at_line_rate(output, top) => {
+            Cause::new(Limit::Link, "nothing was lost up to the link's own rate")
+        }
+        _ => Cause::new(Limit::Unknown, ""),
+    }
+}
+
+/// Who holds the best test of a direction back.
+pub(super) fn of_best(output: &Output, best: &Test, knee: Option<&Knee>) -> Cause {
+    if at_line_rate(output, best) {
+        return Cause::new(Limit::Link, "nothing is left between the two");
+    }
+    let shared = one_machine(output);
+    of_processors(best, shared)
+        .filter(|_| !shared)
+        .or_else(|| knee.and_then(|knee| of_near_knee(output, best, knee)))
+        .or_else(|| of_processors(best, shared))
+        .or_else(|| of_retransmits(best))
+        .unwrap_or_else(|| Cause::new(Limit::Unknown, looked_at(output, best)))
+}
+
+/// What stops a search stops the best test too, unless that went far beyond.
+fn of_near_knee(output: &Output, best: &Test, knee: &Knee) -> Option<Cause> {
+    let bound = knee
+        .lossy_bits_per_second
+        .or(knee.lossless_bits_per_second)?;
+    let near = best.delivered_bits_per_second? <= bound * NEAR;
+    let told = knee.lossy_bits_per_second.is_some() || knee.limited_by == "sender";
+    (near && told).then(|| of_knee(output, knee))
+}
+
+/// Where most of the lost were dropped.
+fn of_loss(output: &Output, test: &Test) -> Cause {
+    let lost = test.lost_packets.unwrap_or(0);
+    let shared = one_machine(output);
+    let drops = dropped(test)
+        .into_iter()
+        .find(|drop| drop.packets * 2 >= lost);
+    let busy = full(test, End::Receiver).then(|| busy_word(test, End::Receiver));
+    match (drops, busy) {
+        (Some(drop), Some(busy)) if !shared && drop.limit != Limit::Sender => Cause::new(
+            Limit::ReceiverCpu,
+            format!("its {busy}; {} ({})", drop.sentence(lost), drop.source),
+        ),
+        (Some(drop), _) => Cause::new(
+            drop.limit,
+            format!("{} ({})", drop.sentence(lost), drop.source),
+        ),
+        (None, Some(busy)) if !shared => Cause::new(Limit::ReceiverCpu, format!("its {busy}")),
+        (None, _) if at_line_rate(output, test) => {
+            Cause::new(Limit::Link, "as much was offered as the link carries")
+        }
+        // Without the receiver's own counters its socket cannot be ruled out.
+        (None, busy) if test.socket_drops.is_some() => {
+            let busy = busy.map(|busy| format!("; the {busy}, which both ends share"));
+            let (looked, busy) = (looked_at(output, test), busy.unwrap_or_default());
+            Cause::new(Limit::Path, format!("{lost} were lost, {looked}{busy}"))
+        }
+        (None, _) => Cause::new(Limit::Unknown, looked_at(output, test)),
+    }
+}
+
+/// The sender that could not offer more.
+fn of_sender(output: &Output, short: &Test) -> Cause {
+    let rate = |rate: Option<f64>| rate.map(|rate| with_unit(rate, BIT_RATES));
+    let offered = rate(short.offered_bits_per_second).unwrap_or_else(|| "n/a".to_owned());
+    let mut why = match rate(short.requested_bits_per_second) {
+        Some(asked) => format!("asked for {asked} it offered {offered}"),
+        None => format!("as fast as it could it offered {offered}"),
+    };
+    if let Some(behind) = short
+        .sender_behind_ns_max
+        .filter(|_| short.unsent_packets > Some(0))
+    {
+        why.push_str(&format!(", up to {} behind its schedule", Nanos(behind)));
+    }
+    if busiest(short, End::Sender).is_some() {
+        why.push_str(&format!("; {}", busy_word(short, End::Sender)));
+    }
+    if one_machine(output) {
+        why.push_str(", which both ends share");
+    }
+    Cause::new(Limit::Sender, why)
+}
+
+fn of_processors(test: &Test, shared: bool) -> Option<Cause> {
+    let end = [End::Receiver, End::Sender]
+        .into_iter()
+        .find(|end| full(test, *end))?;
+    let busy = busy_word(test, end);
+    Some(match end {
+        _ if shared => Cause::new(
+            Limit::SharedCpu,
+            format!("both ends are one machine: {busy}"),
+        ),
+        End::Receiver => Cause::new(Limit::ReceiverCpu, format!("its {busy}")),
+        End::Sender => Cause::new(Limit::Sender, format!("its {busy}")),
+    })
+}
+
+/// Segments sent again were lost on the way, or thought to be.
+fn of_retransmits(test: &Test) -> Option<Cause> {
+    let retransmits = test.retransmits?;
+    let mss = test.mss_bytes.filter(|mss| *mss > 0)?;
+    let segments = test.offered_bits_per_second? * test.duration_s / 8.0 / f64::from(mss);
+    let ratio = retransmits as f64 / segments.max(1.0);
+    (ratio >= RETRANSMITTED).then(|| {
+        let share = percent(ratio);
+        let why = format!("{retransmits} segments were sent again, {share} % of all");
+        Cause::new(Limit::Path, why)
+    })
+}
+
+fn at_line_rate(output: &Output, test: &Test) -> bool {
+    // What was offered at the link's rate and lost is the link's as well.
+    let lost = test.lost_packets > Some(0);
+    let rate = match lost {
+        true => test.offered_bits_per_second,
+        false => test.delivered_bits_per_second,
+    };
+    rate.zip(line_rate(output, test))
+        .is_some_and(|(rate, line)| rate >= line * AT_LINE_RATE)
+}
+
+/// The payload rate that the slower link carries with this test's framing; `None` unless all
+/// interfaces that are known are wires.
+pub(super) fn line_rate(output: &Output, test: &Test) -> Option<f64> {
+    let family = if test.af == 6 { Family::V6 } else { Family::V4 };
+    match test.protocol {
+        Protocol::Tcp => {
+            framing(output, Transport::Tcp { timestamps: true }, family)?.goodput_bits_per_second()
+        }
+        Protocol::Udp => udp_line_rate(output, test.payload_bytes, family),
+    }
+}
+
+/// The same for datagrams of a size.
+pub(super) fn udp_line_rate(output: &Output, payload_bytes: u32, family: Family) -> Option<f64> {
+    let rate = framing(output, Transport::Udp, family)?.line_rate(payload_bytes)?;
+    Some(rate.l4_bits_per_second)
+}
+
+fn framing(output: &Output, transport: Transport, family: Family) -> Option<Framing> {
+    Some(Framing {
+        link_bits_per_second: link_bits_per_second(output)?,
+        mtu_bytes: interfaces(output)
+            .filter_map(|interface| interface.mtu)
+            .min()?,
+        transport,
+        family,
+    })
+}
+
+/// The speed of the slower of the two interfaces; `None` unless both that are known are wires.
+fn link_bits_per_second(output: &Output) -> Option<u64> {
+    let speeds = interfaces(output).map(|interface| match interface.link_kind {
+        Some(LinkKind::Wire) => interface.link_bits_per_second,
+        _ => None,
+    });
+    // One interface of unknown speed makes the whole unknown; none at all too.
+    speeds.collect::<Option<Vec<u64>>>()?.into_iter().min()
+}
+
+fn interfaces(output: &Output) -> impl Iterator<Item = &Interface> {
+    let ends = output.hosts.iter().filter(|host| host.role != Role::Device);
+    ends.flat_map(|host| &host.interfaces)
+}
+
+/// Within 3 % of the ceiling nothing is left to find.
+const AT_LINE_RATE: f64 = 0.97;
+/// A best test this far above a knee is not held back by the same.
+const NEAR: f64 = 1.1;
+/// TCP that sends less again is only looking for the path's rate.
+const RETRANSMITTED: f64 = 0.001;
+
+#[cfg(test)]
+mod tests;

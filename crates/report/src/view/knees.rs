@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The highest rates without loss: the bracket, how it was found, and who holds it back.
+
+use linerate_model::output::{Knee, Limit, Output};
+use linerate_model::units::format::{BIT_RATES, PACKET_RATES, percent, with_unit};
+
+use super::{Line, way};
+
+pub(super) fn lines(output: &Output) -> Vec<Line> {
+    let mut tries: Vec<&str> = output.verdicts.iter().map(|it| it.try_.as_str()).collect();
+    let mut lines = Vec::new();
+    for knee in &output.knees {
+        lines.push(Line::new(2, answer(output, knee)));
+        lines.push(Line::new(4, details(knee)));
+        if !knee.why.is_empty() {
+            lines.push(Line::new(
+                4,
+                format!("limited by {}: {}", limit(knee.limit), knee.why),
+            ));
+        }
+        // Advice is given once; the verdict gives its own.
+        if !knee.try_.is_empty() && !tries.contains(&knee.try_.as_str()) {
+            tries.push(&knee.try_);
+            lines.push(Line::new(4, format!("try: {}", knee.try_)));
+        }
+    }
+    lines
+}
+
+fn answer(output: &Output, knee: &Knee) -> String {
+    let rate = |rate: f64| with_unit(rate, BIT_RATES);
+    let lower = |lossless: f64| match knee.limited_by.as_str() {
+        "sender" => format!("≥ {} (sender-limited)", rate(lossless)),
+        _ => format!("{} (lossless)", rate(lossless)),
+    };
+    let bracket = match (knee.lossless_bits_per_second, knee.lossy_bits_per_second) {
+        (Some(lossless), Some(lossy)) => format!("{} … {} (lossy)", lower(lossless), rate(lossy)),
+        (Some(lossless), None) => format!("{}, {}", lower(lossless), seen(output, knee)),
+        (None, Some(lossy)) => format!("none was found; {} is lossy", rate(lossy)),
+        (None, None) => "could not be told".to_owned(),
+    };
+    let goal = if knee.goal_loss_ratio > 0.0 {
+        format!(" (at most {} % lost)", percent(knee.goal_loss_ratio))
+    } else {
+        String::new()
+    };
+    format!("{}: {bracket}{goal}", way(knee.direction))
+}
+
+/// A single trial with loss proves nothing, and is no secret.
+fn seen(output: &Output, knee: &Knee) -> &'static str {
+    let trials = knee.test_ids.iter().filter_map(|id| output.test(id));
+    let mut losses = trials.map(|trial| trial.lost_packets.unwrap_or(0));
+    if losses.any(|lost| lost > 0) {
+        "loss was seen, not confirmed"
+    } else {
+        "no loss was seen"
+    }
+}
+
+fn details(knee: &Knee) -> String {
+    let mut details = vec![format!("payload {} bytes", knee.payload_bytes)];
+    details.extend(knee.lossless_pps.map(|pps| with_unit(pps, PACKET_RATES)));
+    details.push(match knee.trials {
+        1 => "1 trial".to_owned(),
+        trials => format!("{trials} trials"),
+    });
+    details.extend(ended_by(knee));
+    details.join(", ")
+}
+
+/// Why a search stopped where it did; loss is what it looks for and needs no word.
+fn ended_by(knee: &Knee) -> Option<String> {
+    match knee.limited_by.as_str() {
+        "" | "loss" | "sender" => None,
+        "range" if knee.limit == Limit::Link => None,
+        "range" => Some("to the end of the asked range".to_owned()),
+        "trials" => Some("stopped for want of trials".to_owned()),
+        other => Some(format!("ended by {other}")),
+    }
+}
+
+/// What holds a rate back, for people.
+pub(super) fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Link => "the link's own rate",
+        Limit::Path => "the path",
+        Limit::ReceiverCpu => "the receiver's processor",
+        Limit::ReceiverInterface => "the receiver's interface",
+        Limit::ReceiverSocket => "the receiving socket's buffer",
+        Limit::Sender => "the sender",
+        Limit::SharedCpu => "the processors that both ends share",
+        Limit::Unknown => "something that these counters do not show",
+    }
+}
