@@ -237,7 +237,13 @@ fn relevant(output: &Output) -> Vec<&Test> {
             || !output.is_trial(test)
             || bounds.iter().any(|bound| bound.id == test.id)
     };
-    output.tests.iter().filter(shown).collect()
+    let mut tests: Vec<_> = output.tests.iter().filter(shown).collect();
+    if output.kind == "sweep" {
+        // The search goes back and forth; a reader goes up.
+        let rate = |test: &&Test| test.requested_bits_per_second.unwrap_or(f64::INFINITY);
+        tests.sort_by(|one, other| rate(one).total_cmp(&rate(other)));
+    }
+    tests
 }
 
 /// Those of a protocol: the rows of its table.

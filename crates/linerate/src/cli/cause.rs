@@ -22,6 +22,8 @@ pub(super) struct Cause {
     pub(super) limit: Limit,
     /// The facts that say so, or what was looked at in vain.
     pub(super) why: String,
+    /// What to do next.
+    pub(super) try_: &'static str,
 }
 
 impl Cause {
@@ -29,37 +31,7 @@ impl Cause {
         Self {
             limit,
             why: why.into(),
-        }
-    }
-
-    /// What to do next.
-    pub(super) fn try_(&self) -> &'static str {
-        match self.limit {
-            Limit::Link => "",
-            Limit::Path => {
-                "the drop counters of what lies between (switch ports, shapers), or the same test \
-                 from the next hop"
-            }
-            Limit::ReceiverCpu => {
-                "spread its interrupts and flows (IRQ affinity, RSS, RPS), pin with -A; `linerate \
-                 doctor` there"
-            }
-            Limit::ReceiverInterface => {
-                "a larger ring (ethtool -G), other interrupt coalescing (ethtool -C), RPS on the \
-                 receiver"
-            }
-            Limit::ReceiverSocket => {
-                "a larger net.core.rmem_max on the receiver, -w, or less else on its processors"
-            }
-            Limit::Sender => {
-                "a faster or less busy sender, larger datagrams (-l), --mode gso: what the path \
-                 carries beyond this is not known"
-            }
-            Limit::SharedCpu => "two machines, for figures of a link",
-            Limit::Unknown => {
-                "`linerate tcp HOST -P 4` (does more than one stream help?), -w 4M, and linerate \
-                 at both ends"
-            }
+            try_: advice(limit),
         }
     }
 }
@@ -126,7 +98,11 @@ fn of_loss(output: &Output, test: &Test) -> Cause {
         (None, busy) if test.socket_drops.is_some() => {
             let busy = busy.map(|busy| format!("; the {busy}, which both ends share"));
             let (looked, busy) = (looked_at(output, test), busy.unwrap_or_default());
-            Cause::new(Limit::Path, format!("{lost} were lost, {looked}{busy}"))
+            let sent = test.sent_packets.unwrap_or(0);
+            Cause::new(
+                Limit::Path,
+                format!("{lost} of {sent} lost; {looked}{busy}"),
+            )
         }
         (None, _) => Cause::new(Limit::Unknown, looked_at(output, test)),
     }
@@ -149,10 +125,12 @@ fn of_sender(output: &Output, short: &Test) -> Cause {
     if busiest(short, End::Sender).is_some() {
         why.push_str(&format!("; {}", busy_word(short, End::Sender)));
     }
+    let mut cause = Cause::new(Limit::Sender, why);
     if one_machine(output) {
-        why.push_str(", which both ends share");
+        cause.why.push_str(", which both ends share");
+        cause.try_ = advice(Limit::SharedCpu);
     }
-    Cause::new(Limit::Sender, why)
+    cause
 }
 
 fn of_processors(test: &Test, shared: bool) -> Option<Cause> {
@@ -163,7 +141,7 @@ fn of_processors(test: &Test, shared: bool) -> Option<Cause> {
     Some(match end {
         _ if shared => Cause::new(
             Limit::SharedCpu,
-            format!("both ends are one machine: {busy}"),
+            format!("both ends are one machine, its {busy}"),
         ),
         End::Receiver => Cause::new(Limit::ReceiverCpu, format!("its {busy}")),
         End::Sender => Cause::new(Limit::Sender, format!("its {busy}")),
@@ -181,6 +159,35 @@ fn of_retransmits(test: &Test) -> Option<Cause> {
         let why = format!("{retransmits} segments were sent again, {share} % of all");
         Cause::new(Limit::Path, why)
     })
+}
+
+fn advice(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Link => "",
+        Limit::Path => {
+            "the drop counters of what lies between (switch ports, shapers), or the same test from \
+             the next hop"
+        }
+        Limit::ReceiverCpu => {
+            "spread its interrupts and flows (IRQ affinity, RSS, RPS); `linerate doctor` there"
+        }
+        Limit::ReceiverInterface => {
+            "a larger ring (ethtool -G), other interrupt coalescing (ethtool -C), or RPS on the \
+             receiver"
+        }
+        Limit::ReceiverSocket => {
+            "a larger net.core.rmem_max on the receiver, or less else on its processors"
+        }
+        Limit::Sender => {
+            "a faster or less busy sender, or `linerate udp` with larger datagrams (-l) or --mode \
+             gso: what the path carries beyond this is not known"
+        }
+        Limit::SharedCpu => "two machines, for figures of a link",
+        Limit::Unknown => {
+            "`linerate tcp HOST -P 4` (does more than one stream help?) or -w 4M, and linerate at \
+             both ends"
+        }
+    }
 }
 
 fn at_line_rate(output: &Output, test: &Test) -> bool {

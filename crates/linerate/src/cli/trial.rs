@@ -92,7 +92,7 @@ impl Search {
         let cause = cause::of_knee(output, &knee);
         if !cause.why.is_empty() {
             knee.limit = cause.limit;
-            knee.try_ = cause.try_().to_owned();
+            knee.try_ = cause.try_.to_owned();
             knee.why = cause.why;
         }
         output.knees.push(knee);

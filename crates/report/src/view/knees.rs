@@ -13,10 +13,7 @@ pub(super) fn lines(output: &Output) -> Vec<Line> {
         lines.push(Line::new(2, answer(output, knee)));
         lines.push(Line::new(4, details(knee)));
         if !knee.why.is_empty() {
-            lines.push(Line::new(
-                4,
-                format!("limited by {}: {}", limit(knee.limit), knee.why),
-            ));
+            lines.push(Line::new(4, cause(output, knee)));
         }
         // Advice is given once; the verdict gives its own.
         if !knee.try_.is_empty() && !tries.contains(&knee.try_.as_str()) {
@@ -47,14 +44,29 @@ fn answer(output: &Output, knee: &Knee) -> String {
     format!("{}: {bracket}{goal}", way(knee.direction))
 }
 
+/// A verdict that says the same says why.
+fn cause(output: &Output, knee: &Knee) -> String {
+    let limit = limit(knee.limit);
+    match output
+        .verdicts
+        .iter()
+        .any(|verdict| verdict.why == knee.why)
+    {
+        true => format!("limited by {limit}"),
+        false => format!("limited by {limit}: {}", knee.why),
+    }
+}
+
 /// A single trial with loss proves nothing, and is no secret.
-fn seen(output: &Output, knee: &Knee) -> &'static str {
+fn seen(output: &Output, knee: &Knee) -> String {
     let trials = knee.test_ids.iter().filter_map(|id| output.test(id));
-    let mut losses = trials.map(|trial| trial.lost_packets.unwrap_or(0));
-    if losses.any(|lost| lost > 0) {
-        "loss was seen, not confirmed"
-    } else {
-        "no loss was seen"
+    let lossy = trials.filter(|trial| trial.lost_packets > Some(0));
+    match lossy
+        .filter_map(|trial| trial.offered_bits_per_second)
+        .reduce(f64::min)
+    {
+        Some(rate) => format!("loss at {} not confirmed", with_unit(rate, BIT_RATES)),
+        None => "no loss was seen".to_owned(),
     }
 }
 

@@ -25,7 +25,10 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         tones: tones(&tests),
         columns,
     })];
-    let lines: Vec<_> = tests.iter().flat_map(|test| remarks(test)).collect();
+    let lines: Vec<_> = tests
+        .iter()
+        .flat_map(|test| remarks(output, test))
+        .collect();
     if !lines.is_empty() {
         blocks.push(Block::Lines {
             heading: "losses and lags".to_owned(),
@@ -110,7 +113,7 @@ fn spacing(tests: &[&Test]) -> [Column; 3] {
     ]
 }
 
-fn remarks(test: &Test) -> Vec<Line> {
+fn remarks(output: &Output, test: &Test) -> Vec<Line> {
     let facts = [
         test.socket_drops.filter(|drops| *drops > 0).map(|drops| {
             format!("{drops} datagrams dropped by the receiving socket (SO_RXQ_OVFL)")
@@ -123,14 +126,19 @@ fn remarks(test: &Test) -> Vec<Line> {
             format!("{unsent} datagrams never offered: the sender was up to {behind} behind its schedule")
         }),
     ];
-    let bursts = test.loss_bursts.iter().take(MOST_BURSTS).map(|burst| {
+    // Where loss was looked for, when it came is of little use.
+    let dated = match output.is_trial(test) {
+        true => &[],
+        false => test.loss_bursts.as_slice(),
+    };
+    let bursts = dated.iter().take(MOST_BURSTS).map(|burst| {
         let (packets, sequence, at_s) = (burst.packets, burst.first_sequence, burst.at_s);
         format!(
             "{packets} lost from sequence {sequence} of stream {}, seen at {at_s:.3} s",
             burst.flow
         )
     });
-    let more = test.loss_bursts.len().saturating_sub(MOST_BURSTS);
+    let more = dated.len().saturating_sub(MOST_BURSTS);
     let more = (more > 0).then(|| format!("and {more} more bursts (--json lists them)"));
     let facts = facts.into_iter().flatten().chain(bursts).chain(more);
     let title = format!("{} {}: ", name(test), way(test.direction));

@@ -68,6 +68,7 @@ fn lossy(drops: Option<u64>, receiver: f64) -> Test {
         requested_bits_per_second: Some(600e6),
         offered_bits_per_second: Some(600e6),
         delivered_bits_per_second: Some(590e6),
+        sent_packets: Some(51_000),
         lost_packets: Some(100),
         loss_ratio: Some(0.01),
         socket_drops: drops,
@@ -175,7 +176,7 @@ fn the_path_is_what_is_left() {
         (cause.limit, cause.why.as_str()),
         (
             Limit::Path,
-            "100 were lost, not the processors of either end (busiest 61 %), the receiving socket's \
+            "100 of 51000 lost; not the processors of either end (busiest 61 %), the receiving socket's \
              buffer (0 drops), a queue or interface of either end (0 drops) or the line rate (6 % of \
              it): what is left is the path or the stack of a peer"
         )
@@ -217,6 +218,15 @@ fn a_sender_that_cannot_do_more_says_what_it_did() {
              busiest processor is at 100 %"
         )
     );
+    assert_eq!(cause.try_, advice(Limit::Sender));
+    let mut alone = one_host(10_000_000_000);
+    alone.tests = output.tests.clone();
+    let cause = of_knee(&alone, &knee);
+    assert_eq!(
+        (cause.limit, cause.try_),
+        (Limit::Sender, advice(Limit::SharedCpu))
+    );
+    assert!(cause.why.ends_with("100 %, which both ends share"));
     let best = of_best(&output, &tcp(330e6), Some(&knee));
     assert_eq!(best.limit, Limit::Sender);
     let far_beyond = of_best(&output, &tcp(3e9), Some(&knee));
@@ -283,7 +293,7 @@ fn the_unknown_says_what_was_looked_at() {
         "not the processors of either end (busiest 61 %), the line rate (12 % of it) or loss (0 \
          segments sent again): what is left is a window, the path's delay or the stack of a peer"
     );
-    assert!(!cause.try_().is_empty());
+    assert!(!cause.try_.is_empty());
     let blind = of_best(&Output::default(), &Test::default(), None);
     assert!(
         blind

@@ -21,7 +21,7 @@ fn verdict(output: &Output, direction: Direction) -> Option<Verdict> {
         achieved_bits_per_second: best.delivered_bits_per_second?,
         line_rate_bits_per_second: cause::line_rate(output, best),
         limit: cause.limit,
-        try_: cause.try_().to_owned(),
+        try_: cause.try_.to_owned(),
         why: cause.why,
     })
 }
