@@ -6,14 +6,17 @@
 //! cannot be named is said with all that was looked at, so that nobody looks there again.
 
 mod facts;
+mod line;
 mod looked;
 
-use linerate_method::line_rate::{Family, Framing, Transport};
-use linerate_model::output::{Interface, Knee, Limit, LinkKind, Output, Protocol, Role, Test};
+use linerate_model::output::{Knee, Limit, Output, Test};
 use linerate_model::units::Nanos;
 use linerate_model::units::format::{BIT_RATES, percent, with_unit};
 
+use super::trial::fell_short;
 use facts::{End, busiest, busy_word, dropped, full, one_machine};
+use line::at_line_rate;
+pub(super) use line::{line_rate, udp_line_rate};
 use looked::looked_at;
 
 /// Who, why, and what to do.
@@ -41,12 +44,28 @@ pub(super) fn of_knee(output: &Output, knee: &Knee) -> Cause {
     let (lossless, lossy) = output.bracket(knee);
     match (lossy, lossless, knee.limited_by.as_str()) {
         (Some(lossy), _, _) => of_loss(output, lossy),
-        (None, Some(short), "sender") => of_sender(output, short),
+        (None, _, "sender") => match short(output, knee) {
+            Some(short) => of_sender(output, short),
+            None => Cause::new(Limit::Sender, "it could not offer more"),
+        },
         (None, Some(top), _) if at_line_rate(output, top) => {
             Cause::new(Limit::Link, "nothing was lost up to the link's own rate")
         }
         _ => Cause::new(Limit::Unknown, ""),
     }
+}
+
+/// The lowest rate that the sender could not keep, where it came nearest.
+fn short<'a>(output: &'a Output, knee: &Knee) -> Option<&'a Test> {
+    let trials = knee.test_ids.iter().filter_map(|id| output.test(id));
+    let asked = |test: &Test| test.requested_bits_per_second.unwrap_or(f64::MAX);
+    let offered = |test: &Test| test.offered_bits_per_second.unwrap_or(0.0);
+    trials
+        .filter(|test| test.valid && fell_short(asked(test), test))
+        .min_by(|one, other| {
+            let nearest = || offered(other).total_cmp(&offered(one));
+            asked(one).total_cmp(&asked(other)).then_with(nearest)
+        })
 }
 
 /// Who holds the best test of a direction back.
@@ -190,63 +209,6 @@ fn advice(limit: Limit) -> &'static str {
     }
 }
 
-fn at_line_rate(output: &Output, test: &Test) -> bool {
-    // What was offered at the link's rate and lost is the link's as well.
-    let lost = test.lost_packets > Some(0);
-    let rate = match lost {
-        true => test.offered_bits_per_second,
-        false => test.delivered_bits_per_second,
-    };
-    rate.zip(line_rate(output, test))
-        .is_some_and(|(rate, line)| rate >= line * AT_LINE_RATE)
-}
-
-/// The payload rate that the slower link carries with this test's framing; `None` unless all
-/// interfaces that are known are wires.
-pub(super) fn line_rate(output: &Output, test: &Test) -> Option<f64> {
-    let family = if test.af == 6 { Family::V6 } else { Family::V4 };
-    match test.protocol {
-        Protocol::Tcp => {
-            framing(output, Transport::Tcp { timestamps: true }, family)?.goodput_bits_per_second()
-        }
-        Protocol::Udp => udp_line_rate(output, test.payload_bytes, family),
-    }
-}
-
-/// The same for datagrams of a size.
-pub(super) fn udp_line_rate(output: &Output, payload_bytes: u32, family: Family) -> Option<f64> {
-    let rate = framing(output, Transport::Udp, family)?.line_rate(payload_bytes)?;
-    Some(rate.l4_bits_per_second)
-}
-
-fn framing(output: &Output, transport: Transport, family: Family) -> Option<Framing> {
-    Some(Framing {
-        link_bits_per_second: link_bits_per_second(output)?,
-        mtu_bytes: interfaces(output)
-            .filter_map(|interface| interface.mtu)
-            .min()?,
-        transport,
-        family,
-    })
-}
-
-/// The speed of the slower of the two interfaces; `None` unless both that are known are wires.
-fn link_bits_per_second(output: &Output) -> Option<u64> {
-    let speeds = interfaces(output).map(|interface| match interface.link_kind {
-        Some(LinkKind::Wire) => interface.link_bits_per_second,
-        _ => None,
-    });
-    // One interface of unknown speed makes the whole unknown; none at all too.
-    speeds.collect::<Option<Vec<u64>>>()?.into_iter().min()
-}
-
-fn interfaces(output: &Output) -> impl Iterator<Item = &Interface> {
-    let ends = output.hosts.iter().filter(|host| host.role != Role::Device);
-    ends.flat_map(|host| &host.interfaces)
-}
-
-/// Within 3 % of the ceiling nothing is left to find.
-const AT_LINE_RATE: f64 = 0.97;
 /// A best test this far above a knee is not held back by the same.
 const NEAR: f64 = 1.1;
 /// TCP that sends less again is only looking for the path's rate.

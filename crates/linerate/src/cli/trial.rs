@@ -110,7 +110,7 @@ fn meaning(asked_bits_per_second: u64, test: &Test) -> Trial {
 }
 
 /// Did the sender miss the asked rate by more than its tolerance?
-fn fell_short(asked_bits_per_second: f64, test: &Test) -> bool {
+pub(super) fn fell_short(asked_bits_per_second: f64, test: &Test) -> bool {
     let offered = test.offered_bits_per_second.unwrap_or(0.0);
     let missing = asked_bits_per_second - offered;
     let payload_bits = f64::from(test.payload_bytes.max(1)) * 8.0;

@@ -4,7 +4,7 @@
 use linerate_model::output::{Output, Protocol, Test};
 
 use super::facts::{End, busiest, dropped, full};
-use super::line_rate;
+use super::line::line_rate;
 
 /// For example: "not the processors (busiest 61 %) or the line rate (12 % of it): what is left is …".
 pub(super) fn looked_at(output: &Output, test: &Test) -> String {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use linerate_model::output::{Cpu, CpuPair, Direction, Host, MovedCounter};
+use linerate_model::output::{
+    Cpu, CpuPair, Direction, Host, Interface, LinkKind, MovedCounter, Protocol, Role,
+};
 
 fn host(role: Role, boot_id: &str, kind: LinkKind, speed: u64) -> Host {
     Host {
@@ -65,6 +67,7 @@ fn lossy(drops: Option<u64>, receiver: f64) -> Test {
         id: "udp-up".to_owned(),
         protocol: Protocol::Udp,
         payload_bytes: 1448,
+        duration_s: 0.5,
         requested_bits_per_second: Some(600e6),
         offered_bits_per_second: Some(600e6),
         delivered_bits_per_second: Some(590e6),
@@ -235,6 +238,39 @@ fn a_sender_that_cannot_do_more_says_what_it_did() {
         Limit::Unknown,
         "TCP sends by larger pieces"
     );
+}
+
+#[test]
+fn the_trial_that_fell_short_speaks_for_the_sender() {
+    let trial = |id: &str, asked, offered| Test {
+        id: id.to_owned(),
+        requested_bits_per_second: asked,
+        offered_bits_per_second: Some(offered),
+        duration_s: 0.5,
+        lost_packets: Some(0),
+        loss_ratio: Some(0.0),
+        ..lossy(Some(0), 0.2)
+    };
+    let mut output = wire(10_000_000_000);
+    output.tests = vec![
+        trial("flood", None, 390e6),
+        trial("kept", Some(200e6), 200e6),
+        trial("short", Some(400e6), 310e6),
+        trial("shorter", Some(400e6), 300e6),
+    ];
+    let knee = Knee {
+        test_ids: output.tests.iter().map(|test| test.id.clone()).collect(),
+        lossless_bits_per_second: Some(310e6),
+        limited_by: "sender".to_owned(),
+        ..Knee::default()
+    };
+    let cause = of_knee(&output, &knee);
+    let told = "asked for 400.0 Mbit/s it offered 310.0 Mbit/s";
+    assert!(cause.why.starts_with(told), "{}", cause.why);
+    output.tests.truncate(2);
+    let cause = of_knee(&output, &knee);
+    let told = "as fast as it could it offered 390.0 Mbit/s";
+    assert!(cause.why.starts_with(told), "{}", cause.why);
 }
 
 #[test]
