@@ -4,9 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use linerate::engine::{
-    self, Blind, Direction, Peer, ServeOptions, TestOutcome, TestPlan, TxChoice,
+    self, Blind, Direction, Event, Observer, Peer, ServeOptions, TestOutcome, TestPlan, TxChoice,
 };
 use linerate_linux::signal::Interrupt;
+use linerate_model::output as model;
 use std::net::{TcpListener, UdpSocket};
 
 /// A server on a free port, ended with the value.
@@ -52,6 +53,47 @@ impl Drop for Served {
     fn drop(&mut self) {
         self.interrupt.request(15);
         self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+/// Datagrams sent and bits received a second, interval by interval, as they were shown.
+#[derive(Default)]
+struct Shown(Vec<(model::Direction, Option<u64>, Option<f64>)>);
+
+impl Observer for Shown {
+    fn observe(&mut self, event: &Event<'_>) {
+        if let Event::Interval {
+            direction,
+            interval,
+        } = event
+        {
+            let half = (interval.sent_packets, interval.received_bits_per_second);
+            self.0.push((*direction, half.0, half.1));
+        }
+    }
+}
+
+/// While the test runs the sender's and the receiver's half are shown together.
+#[test]
+fn intervals_are_shown_with_both_halves() {
+    let served = Served::start();
+    for direction in [Direction::Up, Direction::Down, Direction::Both] {
+        let plan = TestPlan {
+            direction,
+            port: served.port,
+            interval_ms: 200,
+            duration_ms: 1000,
+            bits_per_second: Some(8_000_000),
+            payload_bytes: Some(1000),
+            ..TestPlan::udp("127.0.0.1")
+        };
+        let mut shown = Shown::default();
+        let outcome = engine::run(&plan, &mut shown, &Interrupt::default()).unwrap();
+        for test in &outcome.tests {
+            let of_test = shown.0.iter().filter(|(way, ..)| *way == test.direction);
+            let whole = of_test.filter(|(_, sent, received)| sent.is_some() && received.is_some());
+            assert!(whole.count() > 0, "{direction:?}: {:?}", shown.0);
+        }
     }
 }
 

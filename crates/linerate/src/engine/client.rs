@@ -7,6 +7,7 @@ mod conversation;
 mod ending;
 mod explain;
 mod heard;
+mod live;
 mod running;
 mod streams;
 
@@ -27,6 +28,7 @@ use linerate_linux::{random, tcp};
 use linerate_model::output::Host;
 use linerate_wire::iperf3::client::{ClientEvent, ClientSession};
 use linerate_wire::iperf3::cookie::Cookie;
+use live::Live;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
@@ -83,6 +85,7 @@ struct Client<'a> {
     heart: Heartbeat,
     told: HashMap<u32, u64>,
     heard: Heard,
+    live: Live,
     own: SideAccount,
     start_ns: u64,
     running: bool,
@@ -139,6 +142,7 @@ impl<'a> Client<'a> {
             heart: Heartbeat::default(),
             told: HashMap::new(),
             heard: Heard::default(),
+            live: Live::default(),
             own: SideAccount::default(),
             start_ns: 0,
             running: false,

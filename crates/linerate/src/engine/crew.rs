@@ -248,6 +248,19 @@ impl Crew {
         (sent, received)
     }
 
+    /// Interval `index` of every stream, as far as it was cut: of senders, of receivers.
+    pub fn intervals(&self, index: usize) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
+        let members = || self.members.iter();
+        (
+            members()
+                .filter_map(|member| member.sent.get(index))
+                .collect(),
+            members()
+                .filter_map(|member| member.received.get(index))
+                .collect(),
+        )
+    }
+
     /// The round-trip time that TCP sees now, the largest.
     pub fn rtt_ns(&self) -> Option<u64> {
         self.members

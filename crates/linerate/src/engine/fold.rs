@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Both sides' accounts folded into the document's tests: a pure function.
 
+mod intervals;
 mod unsent;
 mod warn;
 
-use super::account::{RxAccount, RxInterval, SideAccount, StreamAccount, TxAccount, TxInterval};
+use super::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use super::quantiles::shifted;
 use super::shape::Shape;
 use super::{Protocol, TestPlan};
+use intervals::both_ends;
+pub use intervals::{Halves, live, live_at_both_ends};
 use linerate_method::bound::loss_upper95;
 use linerate_model::output::{
     CpuPair, Direction, Dscp, Flow, Host, Interval, LossBurst, Mode, MovedCounter, Quantiles,
@@ -47,20 +50,6 @@ pub fn tests(measured: &Measured<'_>) -> Vec<Test> {
         .chain(down)
         .map(|direction| Fold::new(measured, direction).test())
         .collect()
-}
-
-/// The intervals that this side has just cut, as far as it knows them.
-pub fn live(sent: &[&TxInterval], received: &[&RxInterval]) -> Vec<(Direction, Interval)> {
-    let up = sent
-        .first()
-        .map(|first| (Direction::Up, sum_tx(first.start_ns, first.end_ns, sent)));
-    let down = received.first().map(|first| {
-        (
-            Direction::Down,
-            sum_rx(first.start_ns, first.end_ns, received),
-        )
-    });
-    up.into_iter().chain(down).collect()
 }
 
 /// One direction's streams, sender and receiver side by side.
@@ -361,22 +350,7 @@ impl<'a> Fold<'a> {
     fn interval(&self, index: usize) -> Interval {
         let sent: Vec<_> = self.tx().filter_map(|tx| tx.intervals.get(index)).collect();
         let received: Vec<_> = self.rx().filter_map(|rx| rx.intervals.get(index)).collect();
-        let from_tx = sent
-            .first()
-            .map(|first| sum_tx(first.start_ns, first.end_ns, &sent));
-        let from_rx = received
-            .first()
-            .map(|first| sum_rx(first.start_ns, first.end_ns, &received));
-        match (from_tx, from_rx) {
-            (Some(tx), Some(rx)) => Interval {
-                received_bits_per_second: rx.received_bits_per_second,
-                lost_packets: rx.lost_packets.filter(|_| self.udp()),
-                sent_packets: tx.sent_packets.filter(|_| self.udp()),
-                ..tx
-            },
-            (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => Interval::default(),
-        }
+        both_ends(&sent, &received, self.udp()).unwrap_or_default()
     }
 
     fn counters(&self) -> Vec<MovedCounter> {
@@ -461,31 +435,6 @@ impl<'a> Pair<'a> {
         };
         self.rx
             .map_or_else(Vec::new, |rx| rx.bursts.iter().map(dated).collect())
-    }
-}
-
-fn sum_tx(start_ns: u64, end_ns: u64, parts: &[&TxInterval]) -> Interval {
-    let bytes = parts.iter().map(|part| part.bytes).sum();
-    Interval {
-        start_s: start_ns as f64 / 1e9,
-        end_s: end_ns as f64 / 1e9,
-        sent_bits_per_second: Some(rate(bytes, end_ns - start_ns)),
-        sent_packets: Some(parts.iter().map(|part| part.packets).sum()),
-        retransmits: parts.iter().map(|part| part.retransmits).sum(),
-        cwnd_bytes: parts.iter().map(|part| part.cwnd_bytes).sum(),
-        rtt_ns: parts.iter().filter_map(|part| part.rtt_ns).max(),
-        ..Interval::default()
-    }
-}
-
-fn sum_rx(start_ns: u64, end_ns: u64, parts: &[&RxInterval]) -> Interval {
-    let bytes = parts.iter().map(|part| part.bytes).sum();
-    Interval {
-        start_s: start_ns as f64 / 1e9,
-        end_s: end_ns as f64 / 1e9,
-        received_bits_per_second: Some(rate(bytes, end_ns - start_ns)),
-        lost_packets: Some(parts.iter().map(|part| part.lost).sum()),
-        ..Interval::default()
     }
 }
 

@@ -54,6 +54,7 @@ impl Client<'_> {
 
     /// The conversation broke: the books are closed as they stand.
     fn give_up(&mut self) {
+        self.show_the_rest();
         self.crew.stop_sending();
         self.crew.cut(monotonic_ns());
         self.crew.drain(Duration::ZERO, Duration::ZERO);

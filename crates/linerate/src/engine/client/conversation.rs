@@ -130,7 +130,10 @@ impl Client<'_> {
                     .collect();
                 self.observer.observe(&Event::Samples(&samples));
             }
-            Some(Message::Interval { sent, received }) => self.heard.note(sent, received),
+            Some(Message::Interval { sent, received }) => {
+                self.heard.note(sent, received);
+                self.show_what_is_whole();
+            }
             Some(Message::Beat) | None => {}
         }
     }

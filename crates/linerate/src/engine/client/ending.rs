@@ -28,6 +28,7 @@ impl Client<'_> {
             self.crew.drain(Duration::ZERO, Duration::ZERO);
         }
         self.until(|client| client.exchange)?;
+        self.show_the_rest();
         self.finish_receiving()?;
         let told = std::mem::take(&mut self.told);
         let streams = self.crew.accounts(|id| told.get(&id).copied());

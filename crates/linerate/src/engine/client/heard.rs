@@ -5,6 +5,7 @@
 use crate::engine::account::{
     RxAccount, RxInterval, SideAccount, StreamAccount, TxAccount, TxInterval,
 };
+use crate::engine::fold::Halves;
 use crate::engine::shape::Shape;
 
 /// The server's intervals so far, a list a stream in stream order.
@@ -19,6 +20,22 @@ impl Heard {
     pub(super) fn note(&mut self, sent: Vec<TxInterval>, received: Vec<RxInterval>) {
         append(&mut self.sent, sent);
         append(&mut self.received, received);
+    }
+
+    /// The server's half of interval `index`; `None` when it was not told (yet).
+    pub(super) fn at(&self, index: usize) -> Option<Halves<'_>> {
+        let sent: Vec<_> = self
+            .sent
+            .iter()
+            .filter_map(|list| list.get(index))
+            .collect();
+        let received: Vec<_> = self
+            .received
+            .iter()
+            .filter_map(|list| list.get(index))
+            .collect();
+        let told = !sent.is_empty() || !received.is_empty();
+        told.then_some((sent, received))
     }
 
     /// The server's account as far as it was told; `None` when nothing was.

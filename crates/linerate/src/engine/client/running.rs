@@ -2,7 +2,7 @@
 //! The running test: its intervals and samples, and when it is over.
 
 use super::{Client, Ended, STEP_NS};
-use crate::engine::{Direction, Event, Protocol, fold};
+use crate::engine::{Direction, Event, Protocol};
 use linerate_linux::clock::monotonic_ns;
 
 impl Client<'_> {
@@ -80,17 +80,6 @@ impl Client<'_> {
                     .plan
                     .blocks
                     .is_some_and(|limit| bytes >= limit * u64::from(self.shape.payload_bytes)))
-    }
-
-    fn cut(&mut self, at_ns: u64) {
-        self.crew.cut(at_ns);
-        let (sent, received) = self.crew.last_intervals();
-        for (direction, interval) in fold::live(&sent, &received) {
-            self.observer.observe(&Event::Interval {
-                direction,
-                interval: &interval,
-            });
-        }
     }
 }
 

@@ -67,7 +67,7 @@ impl Session<'_, '_> {
         }
     }
 
-    fn tell_interval(&mut self) {
+    pub(super) fn tell_interval(&mut self) {
         if self.ask.is_some() {
             let (sent, received) = self.crew.last_intervals();
             let message = Message::Interval {

@@ -18,6 +18,7 @@ impl Session<'_, '_> {
         self.crew.stop_sending();
         self.crew.cut(monotonic_ns());
         if self.ask.is_some() {
+            self.tell_interval();
             self.tell_final();
             self.control.flush().map_err(|error| error.to_string())?;
         }
