@@ -130,13 +130,6 @@ impl Wall {
     pub fn monotonic_of(&self, wall_ns: u64) -> u64 {
         u64::try_from(i128::from(wall_ns) - self.offset_ns).unwrap_or(0)
     }
-
-    /// How far the system's wall clock has been moved (set or stepped) since the start, in nanoseconds.
-    #[must_use]
-    pub fn stepped_ns(&self) -> i64 {
-        let drift = i128::from(wall_ns()) - i128::from(self.at(monotonic_ns()));
-        i64::try_from(drift).unwrap_or(if drift < 0 { i64::MIN } else { i64::MAX })
-    }
 }
 
 fn nanoseconds(time: Timespec) -> u64 {

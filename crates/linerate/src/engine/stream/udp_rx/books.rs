@@ -15,7 +15,10 @@ use linerate_wire::linerate::hello;
 #[derive(Debug)]
 pub(super) struct Books {
     stamp: Stamp,
+    /// Fixed: the sender's stamps are steady too, so that setting a clock changes no transit time.
     wall: Wall,
+    /// What the kernel's time stamps follow: the clock as it is set now.
+    kernel: Wall,
     pub(super) account: SequenceAccount,
     pub(super) timing: Timing,
     warm_up: WarmUp,
@@ -67,9 +70,11 @@ pub(super) struct Closed {
 impl Books {
     pub(super) fn new(stamp: Stamp, omit_ns: u64) -> Self {
         let by_clock = omit_ns > 0 && !stamp.tells_warm_up();
+        let wall = Wall::start();
         Self {
             stamp,
-            wall: Wall::start(),
+            wall,
+            kernel: wall,
             account: SequenceAccount::new(WINDOW_PACKETS),
             timing: Timing::new(),
             warm_up: WarmUp {
@@ -133,9 +138,10 @@ impl Books {
         } else {
             sequence
         };
-        let arrival_ns = datagram
-            .kernel_ns
-            .map_or(self.now_ns, |wall_ns| self.wall.monotonic_of(wall_ns));
+        let arrival_ns = match datagram.kernel_ns {
+            Some(kernel_ns) => self.arrival_ns(kernel_ns),
+            None => self.now_ns,
+        };
         if self.warm_up.ends_by(arrival_ns) {
             self.end_warm_up();
         }
@@ -150,6 +156,23 @@ impl Books {
         self.timing
             .spacing
             .arrive(arrival_ns, datagram.length as u32);
+    }
+
+    /// A kernel time stamp as a monotonic instant, which lies a little before now: otherwise the clock was set.
+    fn arrival_ns(&mut self, kernel_ns: u64) -> u64 {
+        let arrival_ns = self.kernel.monotonic_of(kernel_ns);
+        let possible = self.now_ns.saturating_sub(LONGEST_WAIT_NS)..=self.now_ns + MARGIN_NS;
+        if possible.contains(&arrival_ns) {
+            return arrival_ns;
+        }
+        self.kernel = Wall::start();
+        let arrival_ns = self.kernel.monotonic_of(kernel_ns);
+        // Stamped before the clock was set, taken after.
+        if possible.contains(&arrival_ns) {
+            arrival_ns
+        } else {
+            self.now_ns
+        }
     }
 
     fn note(&mut self, sequence: u64, arrival_ns: u64, sent_wall_ns: u64, length: usize) {
@@ -294,6 +317,10 @@ fn is_hello(bytes: &[u8]) -> bool {
 
 /// Reordered or duplicate is told apart within so many datagrams.
 const WINDOW_PACKETS: u64 = 65_536;
+/// No datagram waits longer for its receiver in the socket.
+const LONGEST_WAIT_NS: u64 = 60_000_000_000;
+/// The kernel's stamp may seem later than now by what the two clocks differ in their rate since the start.
+const MARGIN_NS: u64 = 10_000_000;
 
 #[cfg(test)]
 mod tests;

@@ -3,15 +3,19 @@
 use super::*;
 use linerate_wire::iperf3::datagram::CounterWidth;
 
-/// A datagram of 100 bytes that arrives at `at_ns` (wall clock of the books).
+/// A datagram of 100 bytes that arrives at `at_ns`.
 fn arrive(books: &mut Books, at_ns: u64, sequence: u64, warm_up: bool) {
+    stamped(books, at_ns, sequence, warm_up, None);
+}
+
+fn stamped(books: &mut Books, at_ns: u64, sequence: u64, warm_up: bool, kernel_ns: Option<u64>) {
     let mut bytes = [0; 100];
     books.stamp.write(&mut bytes, at_ns, sequence, warm_up);
     books.now_ns = at_ns;
     books.take(&Datagram {
         bytes: &bytes,
         length: 100,
-        kernel_ns: None,
+        kernel_ns,
         tos: None,
         local: None,
         source: None,
@@ -78,4 +82,17 @@ fn a_stock_warm_up_longer_than_the_test_leaves_nothing() {
         (0, 0, 0)
     );
     assert_eq!(closed.omitted, (3, 1));
+}
+
+#[test]
+fn a_clock_that_is_set_changes_no_time_of_the_test() {
+    let mut books = Books::new(Stamp::Own, 0);
+    let start_ns = books.now_ns;
+    for (sequence, step_ns) in [(1, 0), (2, 0), (3, 1 << 60), (4, 1 << 60)] {
+        let at_ns = start_ns + sequence * 1_000_000;
+        let kernel_ns = books.wall.at(at_ns) + step_ns;
+        stamped(&mut books, at_ns, sequence, false, Some(kernel_ns));
+    }
+    let between = books.timing.spacing.between().percentiles().unwrap();
+    assert_eq!((between.min, between.max), (1_000_000, 1_000_000));
 }
