@@ -263,13 +263,19 @@ pub(crate) struct Message<'a> {
 
 impl<'a> Message<'a> {
     pub(crate) fn controls(&self) -> ControlMessages<'a> {
-        ControlMessages { rest: self.control }
+        ControlMessages::new(self.control)
     }
 }
 
 /// Walks control messages: (level, type, data). Stops at the first malformed one.
 pub(crate) struct ControlMessages<'a> {
     rest: &'a [u8],
+}
+
+impl<'a> ControlMessages<'a> {
+    pub(crate) const fn new(control: &'a [u8]) -> Self {
+        Self { rest: control }
+    }
 }
 
 impl<'a> Iterator for ControlMessages<'a> {

@@ -2,6 +2,7 @@
 //! TCP for measuring: connecting with a time-out, listening on both families, every option, `TCP_INFO`, and the
 //! byte movers of a stream ([`Mover`]).
 
+mod arrived;
 mod info;
 mod mover;
 
@@ -14,6 +15,7 @@ use libc::c_int;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, TcpKeepalive, Type};
 
+pub use arrived::arrived_tos;
 pub use info::{TcpInfo, info};
 pub use mover::{Mover, RxMode, TxMode, set_wait};
 

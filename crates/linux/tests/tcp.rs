@@ -41,6 +41,43 @@ fn every_mode_moves_the_same_bytes() {
 }
 
 #[test]
+fn an_accepted_stream_knows_the_class_it_arrived_with() {
+    for (bind, to) in [
+        ("127.0.0.1", "127.0.0.1"),
+        ("::", "127.0.0.1"),
+        ("::1", "::1"),
+    ] {
+        for tos in [0, 0x88, 0xb8] {
+            let address: IpAddr = bind.parse().unwrap();
+            let Ok(listener) = tcp::listen(Some(address), 0, &Options::default()) else {
+                println!("skipped: no {bind} here");
+                continue;
+            };
+            let port = listener.local_addr().unwrap().port();
+            let peer = SocketAddr::new(to.parse().unwrap(), port);
+            let options = Options {
+                tos: Some(tos),
+                ..Options::default()
+            };
+            let client = tcp::connect(peer, &options, PATIENCE, || false).unwrap();
+            let (accepted, _) = listener.accept().unwrap();
+            // What this end sends with says nothing of what arrived.
+            let answer = Options {
+                tos: Some(0x20),
+                ..Options::default()
+            };
+            tcp::adjust(&accepted, &answer).unwrap();
+            assert_eq!(
+                tcp::arrived_tos(&accepted).unwrap(),
+                Some(tos),
+                "{bind} {to}"
+            );
+            drop(client);
+        }
+    }
+}
+
+#[test]
 fn the_loopback_copies_what_was_sent_by_reference() {
     let (client, server) = connected(&Options {
         zerocopy: true,

@@ -38,6 +38,7 @@ pub(super) struct Session<'a, 'b> {
     arrivals: Option<Receiver<Arrival>>,
     told: HashMap<u32, u64>,
     heart: Heartbeat,
+    dscp_seen: HashMap<u32, u8>,
     final_is_sent: bool,
 }
 
@@ -86,6 +87,7 @@ impl<'a, 'b> Session<'a, 'b> {
             arrivals: None,
             told: HashMap::new(),
             heart: Heartbeat::default(),
+            dscp_seen: HashMap::new(),
             final_is_sent: false,
         };
         test.conduct(cookie)

@@ -88,7 +88,12 @@ impl Session<'_, '_> {
         }
     }
 
-    fn close(&mut self, streams: Vec<StreamAccount>) -> Result<String, String> {
+    fn close(&mut self, mut streams: Vec<StreamAccount>) -> Result<String, String> {
+        for stream in &mut streams {
+            if let (Some(rx), Some(&dscp)) = (&mut stream.rx, self.dscp_seen.get(&stream.id)) {
+                rx.dscp_seen = Some(dscp);
+            }
+        }
         let account = SideAccount {
             streams,
             cpu: self.sampler.cpu(),

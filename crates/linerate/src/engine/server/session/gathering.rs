@@ -7,6 +7,7 @@ use crate::engine::probe::Responder;
 use crate::engine::server::registry::{Arrival, Place, Waiting};
 use crate::engine::shape::Shape;
 use linerate_linux::clock::monotonic_ns;
+use linerate_linux::tcp::arrived_tos;
 use linerate_linux::udp::{Opened, Options};
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::error;
@@ -91,9 +92,18 @@ impl Session<'_, '_> {
     fn employ_tcp(&mut self, index: u32, stream: TcpStream) -> io::Result<()> {
         let sends = !self.shape.client_sends(index);
         linerate_linux::tcp::adjust(&stream, &self.shape.tcp_options())?;
+        self.note_dscp(sends, index, &stream);
         let port = stream.peer_addr().ok().map(|address| address.port());
         let work = self.shape.tcp_work(sends, index, stream)?;
         self.crew.add(Shape::id(index), port, work, self.shape.cpu)
+    }
+
+    /// An accepted stream still knows how it arrived; its client, asking for a DSCP, wants to know.
+    fn note_dscp(&mut self, sends: bool, index: u32, stream: &TcpStream) {
+        let tos = (!sends && self.shape.see_tos).then(|| arrived_tos(stream).ok().flatten());
+        if let Some(tos) = tos.flatten() {
+            self.dscp_seen.insert(Shape::id(index), tos >> 2);
+        }
     }
 
     fn gather_udp(&mut self, wanted: usize) -> Result<(), String> {
