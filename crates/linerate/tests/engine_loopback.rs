@@ -7,8 +7,11 @@ use linerate::engine::{
     self, Blind, Direction, Event, Observer, Peer, ServeOptions, TestOutcome, TestPlan, TxChoice,
 };
 use linerate_linux::signal::Interrupt;
+use ports::free_port;
+
+#[path = "support/ports.rs"]
+mod ports;
 use linerate_model::output as model;
-use std::net::{TcpListener, UdpSocket};
 
 /// A server on a free port, ended with the value.
 struct Served {
@@ -233,15 +236,5 @@ fn every_send_mode_is_named() {
         let test = served.run(plan).tests.remove(0);
         assert_eq!(test.mode.tx.as_deref(), Some(name));
         assert!(test.valid, "{:?}", test.invalid_reason);
-    }
-}
-
-fn free_port() -> u16 {
-    loop {
-        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = tcp.local_addr().unwrap().port();
-        if UdpSocket::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
     }
 }

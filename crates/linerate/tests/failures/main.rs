@@ -14,6 +14,9 @@ mod paths;
 #[cfg(test)]
 mod peers;
 #[cfg(test)]
+#[path = "../support/ports.rs"]
+mod ports;
+#[cfg(test)]
 mod process;
 #[cfg(test)]
 mod signals;

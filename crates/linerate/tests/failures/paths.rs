@@ -24,7 +24,7 @@ fn refused(line: &str, words: &[&str]) {
 
 #[test]
 fn nobody_listens() {
-    let port = crate::process::free_port();
+    let port = crate::ports::free_port();
     refused(
         &format!("udp 127.0.0.1 -p {port} --json"),
         &["refused", "linerate serve"],

@@ -2,7 +2,6 @@
 //! The program as a child process whose words are read while it runs.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -222,14 +221,8 @@ pub(crate) fn serve() -> (Running, u16) {
 
 /// The command of a server on the loopback, and its port.
 pub(crate) fn serving() -> (Command, u16) {
-    let port = free_port();
+    let port = crate::ports::free_port();
     (linerate(&format!("serve --bind 127.0.0.1 -p {port}")), port)
-}
-
-/// A port that nobody had a moment ago.
-pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 /// Processes below `ancestor` (of any process namespace) whose command line holds `word`.

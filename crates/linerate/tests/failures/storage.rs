@@ -169,7 +169,7 @@ fn stderr_on_a_full_disk_costs_words_only() {
 /// A log that cannot be written stops no test.
 #[test]
 fn a_servers_log_on_a_full_disk() {
-    let port = crate::process::free_port();
+    let port = crate::ports::free_port();
     let server = format!("serve --bind 127.0.0.1 -p {port} --log-file /dev/full");
     let mut server = start(linerate(&server));
     server.wait_for("listens on port", 1);

@@ -2,11 +2,12 @@
 //! Real servers and clients as child processes on the loopback, awaited by conditions with a
 //! deadline, ended with their value.
 
+mod ports;
+
+pub(crate) use ports::free_port;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
-use std::net::{TcpListener, UdpSocket};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -240,32 +241,11 @@ pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-/// A port that is free for TCP and UDP, below those that the kernel gives to clients.
-pub(crate) fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let base = u64::from(std::process::id()) * 131;
-    loop {
-        let step = u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
-        let port = (10_000 + (base + step) % 20_000) as u16;
-        let free = TcpListener::bind(("127.0.0.1", port)).is_ok()
-            && UdpSocket::bind(("127.0.0.1", port)).is_ok();
-        if free {
-            return port;
-        }
-    }
-}
-
 /// Whether a TCP socket listens on the port, read from the kernel's tables: connecting would be a
 /// test to a stock server.
 fn listens(port: u16) -> bool {
-    let listening = |path: &str| {
-        let table = std::fs::read_to_string(path).unwrap_or_default();
-        table.lines().any(|line| {
-            let fields: Vec<_> = line.split_whitespace().collect();
-            fields.len() > 3 && fields[1].ends_with(&format!(":{port:04X}")) && fields[3] == "0A"
-        })
-    };
-    listening("/proc/net/tcp") || listening("/proc/net/tcp6")
+    let listening = |table| ports::states(table, port).iter().any(|state| state == "0A");
+    listening("tcp") || listening("tcp6")
 }
 
 fn lock(text: &Mutex<String>) -> std::sync::MutexGuard<'_, String> {
