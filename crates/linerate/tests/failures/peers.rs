@@ -259,7 +259,7 @@ fn threads(pid: u32) -> usize {
 }
 
 /// Without namespaces there is no link.
-fn skipped(stderr: &str) -> bool {
+pub(crate) fn skipped(stderr: &str) -> bool {
     let skipped = stderr.contains("loopback, not a link") || stderr.contains("on loopback");
     if skipped {
         eprintln!("skipped: {stderr}");
