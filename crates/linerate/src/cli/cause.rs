@@ -17,7 +17,7 @@ use super::trial::fell_short;
 use facts::{End, busiest, busy_word, dropped, full, one_machine};
 use line::at_line_rate;
 pub(super) use line::{line_rate, udp_line_rate};
-use looked::looked_at;
+use looked::{is_blind, looked_at};
 
 /// Who, why, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub(super) fn of_best(output: &Output, best: &Test, knee: Option<&Knee>) -> Caus
         .or_else(|| knee.and_then(|knee| of_near_knee(output, best, knee)))
         .or_else(|| of_processors(best, shared))
         .or_else(|| of_retransmits(best))
-        .unwrap_or_else(|| Cause::new(Limit::Unknown, looked_at(output, best)))
+        .unwrap_or_else(|| unknown(output, best))
 }
 
 /// What stops a search stops the best test too, unless that went far beyond.
@@ -123,7 +123,7 @@ fn of_loss(output: &Output, test: &Test) -> Cause {
                 format!("{lost} of {sent} lost; {looked}{busy}"),
             )
         }
-        (None, _) => Cause::new(Limit::Unknown, looked_at(output, test)),
+        (None, _) => unknown(output, test),
     }
 }
 
@@ -180,6 +180,14 @@ fn of_retransmits(test: &Test) -> Option<Cause> {
     })
 }
 
+fn unknown(output: &Output, test: &Test) -> Cause {
+    let mut cause = Cause::new(Limit::Unknown, looked_at(output, test));
+    if is_blind(test) {
+        cause.try_ = "`linerate serve` at the far end: it tells its counters";
+    }
+    cause
+}
+
 fn advice(limit: Limit) -> &'static str {
     match limit {
         Limit::Link => "",
@@ -202,10 +210,7 @@ fn advice(limit: Limit) -> &'static str {
              gso: what the path carries beyond this is not known"
         }
         Limit::SharedCpu => "two machines, for figures of a link",
-        Limit::Unknown => {
-            "`linerate tcp HOST -P 4` (does more than one stream help?) or -w 4M, and linerate at \
-             both ends"
-        }
+        Limit::Unknown => "`linerate tcp HOST -P 4` (does more than one stream help?), or -w 4M",
     }
 }
 

@@ -61,12 +61,14 @@ fn cause(output: &Output, knee: &Knee) -> String {
 fn seen(output: &Output, knee: &Knee) -> String {
     let trials = knee.test_ids.iter().filter_map(|id| output.test(id));
     let lossy = trials.filter(|trial| trial.lost_packets > Some(0));
-    match lossy
+    let rates: Vec<_> = lossy
         .filter_map(|trial| trial.offered_bits_per_second)
-        .reduce(f64::min)
-    {
+        .collect();
+    let above = |rate: &f64| Some(*rate) > knee.lossless_bits_per_second;
+    match rates.iter().copied().filter(above).reduce(f64::min) {
         Some(rate) => format!("loss at {} not confirmed", with_unit(rate, BIT_RATES)),
-        None => "no loss was seen".to_owned(),
+        None if rates.is_empty() => "no loss was seen".to_owned(),
+        None => "no loss was confirmed".to_owned(),
     }
 }
 

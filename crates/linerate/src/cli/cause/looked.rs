@@ -18,10 +18,7 @@ pub(super) fn looked_at(output: &Output, test: &Test) -> String {
     .into_iter()
     .flatten()
     .collect();
-    let rest = match test.protocol {
-        Protocol::Udp => "the path or the stack of a peer",
-        Protocol::Tcp => "a window, the path's delay or the stack of a peer",
-    };
+    let rest = rest(test);
     match excluded.split_last() {
         None => format!("no counter of either end could be read: {rest}, or anything else"),
         Some((only, [])) => format!("not {only}: what is left is {rest}"),
@@ -31,6 +28,23 @@ pub(super) fn looked_at(output: &Output, test: &Test) -> String {
                 others.join(", ")
             )
         }
+    }
+}
+
+/// Does an end tell nothing of itself, as a stock server?
+pub(super) fn is_blind(test: &Test) -> bool {
+    [End::Sender, End::Receiver]
+        .into_iter()
+        .any(|end| busiest(test, end).is_none())
+}
+
+fn rest(test: &Test) -> &'static str {
+    let told = |end| busiest(test, end).is_some();
+    match (test.protocol, told(End::Sender), told(End::Receiver)) {
+        (_, true, false) => "the path, or the receiver, which tells nothing of itself",
+        (_, false, true) => "the path, or the sender, which tells nothing of itself",
+        (Protocol::Udp, ..) => "the path or the stack of a peer",
+        (Protocol::Tcp, ..) => "a window, the path's delay or the stack of a peer",
     }
 }
 

@@ -330,6 +330,15 @@ fn the_unknown_says_what_was_looked_at() {
          segments sent again): what is left is a window, the path's delay or the stack of a peer"
     );
     assert!(!cause.try_.is_empty());
+    let mut stock = lossy(None, 0.5);
+    stock.cpu.remote = None;
+    let cause = of_trial(wire(10_000_000_000), stock);
+    assert_eq!(
+        cause.why,
+        "not the sender's processors (busiest 30 %) or the line rate (6 % of it): what is left is \
+         the path, or the receiver, which tells nothing of itself"
+    );
+    assert!(cause.try_.contains("linerate serve"));
     let blind = of_best(&Output::default(), &Test::default(), None);
     assert!(
         blind
