@@ -238,12 +238,21 @@ fn relevant(output: &Output) -> Vec<&Test> {
             || bounds.iter().any(|bound| bound.id == test.id)
     };
     let mut tests: Vec<_> = output.tests.iter().filter(shown).collect();
-    if output.kind == "sweep" {
-        // The search goes back and forth; a reader goes up.
-        let rate = |test: &&Test| test.requested_bits_per_second.unwrap_or(f64::INFINITY);
-        tests.sort_by(|one, other| rate(one).total_cmp(&rate(other)));
-    }
+    // A search goes back and forth; a reader goes up.
+    let rate = |test: &Test| test.requested_bits_per_second.unwrap_or(f64::INFINITY);
+    tests.sort_by(|one, other| {
+        let places = place(output, one).cmp(&place(output, other));
+        places.then_with(|| rate(one).total_cmp(&rate(other)))
+    });
     tests
+}
+
+/// Where a test stands: with the first that is called so. In a sweep the rate alone decides.
+fn place(output: &Output, test: &Test) -> Option<usize> {
+    let alike = |known: &Test| known.name == test.name && known.direction == test.direction;
+    (output.kind != "sweep")
+        .then(|| output.tests.iter().position(alike))
+        .flatten()
 }
 
 /// Those of a protocol: the rows of its table.

@@ -116,10 +116,10 @@ impl Schedule {
         plan
     }
 
-    /// A start, a rate that loses, what got through of it, one beside that, its confirmation; and as
-    /// many again for a machine that is not so simple.
+    /// A flood, what got through of it, a rate beside that and its confirmation; and as many again for
+    /// a path that is not so simple.
     pub(super) fn trials_max(&self) -> u32 {
-        self.pick(5, 8)
+        self.pick(4, 8)
     }
 
     /// Share of the rate within which the knee is bracketed.
