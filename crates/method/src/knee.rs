@@ -239,12 +239,13 @@ impl KneeSearch {
         }
     }
 
-    /// What got through where loss was seen first, if that tells it from the rate itself; no guess
-    /// is made from a guess, that would creep.
+    /// What got through where much was lost, and at least one resolution below it. Little loss may
+    /// be there at any rate and tells nothing; and a guess made from a guess would creep.
     fn guess(&self) -> Option<u64> {
-        let bad = self.first_bad().filter(|bad| bad.misses == 0)?;
-        let guess = bad.forwarded().max(self.lowest());
-        (guess < bad.bits_per_second && self.apart(guess, bad.bits_per_second)).then_some(guess)
+        let bad = self.first_bad()?;
+        let upper = bad.bits_per_second;
+        let guess = bad.forwarded().min(self.down(upper, 0)).max(self.lowest());
+        (bad.gross() && bad.misses == 0 && guess < upper).then_some(guess)
     }
 
     /// Nothing is lossless yet: the guess, a growing step below a guess that was lossy, or half.

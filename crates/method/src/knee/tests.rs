@@ -334,6 +334,28 @@ fn a_flood_finds_a_hard_limit_in_four_trials() {
 }
 
 #[test]
+fn a_wide_resolution_guesses_one_step_below() {
+    let coarse = KneeConfig {
+        resolution_ratio: 0.1,
+        ..config(around(1000))
+    };
+    let mut search = KneeSearch::new(coarse);
+    let lost_packets = 50;
+    search.feed(
+        1000 * M,
+        Trial {
+            lost_packets,
+            ..clean(1000 * M, false)
+        },
+    );
+    assert_eq!(
+        search.next_rate(),
+        Some(901 * M),
+        "5 % lost: not half the rate"
+    );
+}
+
+#[test]
 fn trials_that_are_never_valid_end_the_search() {
     let mut link = Link {
         invalid_ratio: 1.0,
