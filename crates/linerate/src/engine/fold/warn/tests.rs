@@ -70,7 +70,10 @@ fn a_rate_that_was_not_offered_was_not_tested() {
         (1000, 0, true, false),
         (1000, 1, true, false),
         (900, 100, true, true),
-        (899, 101, false, true),
+        (898, 102, true, true),
+        (897, 103, false, true),
+        // Stopped after some datagrams: one was due just then.
+        (5, 1, true, true),
         (0, 1000, false, true),
     ] {
         let test = judged(&plan(), sender(sent, unsent), Some(1.0));
