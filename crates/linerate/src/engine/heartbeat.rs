@@ -3,8 +3,9 @@
 //! the start signal to the goodbye.
 //!
 //! A process that is stopped, or whose host is gone, says nothing, though its kernel may go on
-//! acknowledging. Everything that comes counts as a sign of life: bytes of the conversation, and
-//! payload, for a stream that fills the link may hold up the conversation. Silence is counted in
+//! acknowledging. Everything that comes counts as a sign of life: bytes of the conversation; payload,
+//! for a stream that fills the link may hold up the conversation; latency probes, for a client whose
+//! terminal is paused (Ctrl-S) waits in its output. Silence is counted in
 //! steps of this end's own looking: what passed while this process itself did not run (stopped, or
 //! without a processor) is nobody's silence.
 

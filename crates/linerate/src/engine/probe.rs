@@ -15,7 +15,7 @@ use linerate_wire::linerate::probe::{Reply, Request};
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Responder {
     stop: Arc<AtomicBool>,
+    asked: Arc<AtomicU32>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -30,12 +31,19 @@ impl Responder {
     /// Answers on a connected socket.
     pub fn start(socket: UdpSocket) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&stop);
-        let thread = spawn("echo", move || answer(&socket, &seen))?;
+        let asked = Arc::new(AtomicU32::new(0));
+        let (seen, count) = (Arc::clone(&stop), Arc::clone(&asked));
+        let thread = spawn("echo", move || answer(&socket, &seen, &count))?;
         Ok(Self {
             stop,
+            asked,
             thread: Some(thread),
         })
+    }
+
+    /// Probes that came so far (modulo 2³²).
+    pub fn asked(&self) -> u32 {
+        self.asked.load(Ordering::Relaxed)
     }
 }
 
@@ -159,7 +167,7 @@ impl Probed {
     }
 }
 
-fn answer(socket: &UdpSocket, stop: &AtomicBool) {
+fn answer(socket: &UdpSocket, stop: &AtomicBool, asked: &AtomicU32) {
     let wall = Wall::start();
     let mut bytes = [0; 256];
     while !stop.load(Ordering::Relaxed) {
@@ -169,6 +177,7 @@ fn answer(socket: &UdpSocket, stop: &AtomicBool) {
         let received_ns = wall.at(clock::monotonic_ns());
         let payload = &bytes[..length];
         let sent = if let Some(request) = Request::decode(payload) {
+            asked.fetch_add(1, Ordering::Relaxed);
             let reply = Reply {
                 sequence: request.sequence,
                 sent_ns: request.sent_ns,

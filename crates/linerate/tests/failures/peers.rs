@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The other end vanishes: killed, frozen, or behind a link that goes down.
 
+use std::process::Command;
+
 use crate::process::{Running, below, linerate, run, serve, shell, signal, start};
 use crate::verdict::{accounted, broken_off, error, intervals};
 
 const INTERVAL: &str = "[SUM]";
+/// Ctrl-S and Ctrl-Q.
+const PAUSE: u8 = 0x13;
+const GO_ON: u8 = 0x11;
 
 /// What this end counted until then is there, and why it ended.
 fn without_a_server(words: &str, name: &str, reasons: &[&str]) {
@@ -229,6 +234,30 @@ fn a_client_that_pauses_goes_on() {
     assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
     witness.signal("KILL");
     server.wait_for("the client went away", 1);
+}
+
+/// Ctrl-S for longer than the server's patience: the client waits in its output, but it lives.
+#[test]
+fn a_client_whose_terminal_is_paused_goes_on() {
+    if Command::new("script").arg("--version").output().is_err() {
+        return eprintln!("skipped: no script(1)");
+    }
+    let (mut server, port) = serve();
+    let line = format!("udp 127.0.0.1 -p {port} -i 100ms");
+    let mut witness = start(linerate(&format!("{line} -b 5M -t 600")));
+    let mut terminal = start(shell(&format!(
+        "exec script -qec \"$LINERATE {line} -R -b 6M -t 14\" /dev/null 1>&2"
+    )));
+    terminal.wait_for(INTERVAL, 2);
+    terminal.type_in(&[PAUSE]);
+    let told = witness.stderr().matches(INTERVAL).count();
+    witness.wait_for(INTERVAL, told + 100);
+    terminal.type_in(&[GO_ON]);
+    let ended = terminal.end();
+    assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
+    server.wait_for("done: UDP", 1);
+    assert!(!server.stderr().contains("silent"), "{}", server.stderr());
+    witness.signal("KILL");
 }
 
 /// A client behind a dead link says nothing any more.

@@ -80,7 +80,16 @@ impl Session<'_, '_> {
 
     fn miss_the_client(&mut self) -> Result<(), String> {
         let (bytes, _) = self.crew.received();
-        let signs = self.control.read_bytes().wrapping_add(bytes);
+        let probes: u64 = self
+            .responders
+            .iter()
+            .map(|one| u64::from(one.asked()))
+            .sum();
+        let signs = self
+            .control
+            .read_bytes()
+            .wrapping_add(bytes)
+            .wrapping_add(probes);
         match self.heart.look(signs, monotonic_ns()) {
             Some(silent_ns) => Err(format!(
                 "the client has been silent for {} s ({STOPPED})",
