@@ -26,7 +26,9 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 pub use errors::{Origin, QueuedError, drain_errors};
 pub use greeter::{Greeter, Greeting};
-pub use receiver::{Batch, Datagram, Datagrams, Receiver, ReceiverConfig, RxMode, drops_so_far};
+pub use receiver::{
+    Batch, Datagram, Datagrams, Receiver, ReceiverConfig, RxMode, drops_so_far, queued_bytes,
+};
 pub use sender::{Fault, Sender, Sent, TxMode};
 
 use crate::socket_buffer::{self, SocketBuffer};

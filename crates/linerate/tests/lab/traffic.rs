@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linerate::lab::{Fault, Ground, Host, Lab, LabError, LabPlan};
+use linerate_linux::udp::queued_bytes;
 
 use super::verdict::{Outcome, Verdict};
 
@@ -68,7 +69,7 @@ pub(crate) fn send_numbered(lab: &Lab, count: u64, bytes: usize) -> Outcome<Vec<
     let all_sent = AtomicBool::new(false);
     thread::scope(|scope| {
         let listener = scope.spawn(|| receive_numbers(&receiver, &all_sent));
-        let sent = send_all(&sender, count, bytes.max(16));
+        let sent = send_all(&sender, &receiver, count, bytes.max(16));
         all_sent.store(true, Ordering::Release);
         let arrived = listener.join();
         sent?;
@@ -76,13 +77,16 @@ pub(crate) fn send_numbered(lab: &Lab, count: u64, bytes: usize) -> Outcome<Vec<
     })
 }
 
-fn send_all(sender: &UdpSocket, count: u64, bytes: usize) -> io::Result<()> {
+/// A receiver that gets no processor for a while must not lose what the lab brings: it is waited for.
+fn send_all(sender: &UdpSocket, receiver: &UdpSocket, count: u64, bytes: usize) -> io::Result<()> {
+    let has_room = || queued_bytes(receiver).is_none_or(|bytes| bytes <= ROOMY_BYTES);
     let mut payload = vec![0; bytes];
     for number in 1..=count {
         payload[8..16].copy_from_slice(&number.to_be_bytes());
         sender.send(&payload)?;
         if number % 16 == 0 {
             thread::sleep(Duration::from_micros(500));
+            eventually(has_room);
         }
     }
     Ok(())
@@ -141,3 +145,5 @@ pub(crate) fn counter(host: &Host, name: &str) -> Outcome<u64> {
 
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_millis(400);
+/// Of a receive buffer of 208 KiB, the default, this leaves room for what is on its way.
+const ROOMY_BYTES: u32 = 32 * 1024;

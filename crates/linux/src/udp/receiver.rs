@@ -421,10 +421,21 @@ pub fn drops_so_far(fd: impl AsFd) -> Option<u32> {
     drops_of_socket(fd.as_fd()).or_else(|| drops_of_inode(fd.as_fd()))
 }
 
+/// What waits in a socket's receive buffer, in bytes as the buffer's limit counts them (overhead included);
+/// `None`: unknown (`SO_MEMINFO`, Linux 4.12).
+#[must_use]
+pub fn queued_bytes(fd: impl AsFd) -> Option<u32> {
+    memory_info(fd.as_fd(), SK_MEMINFO_RMEM_ALLOC)
+}
+
 fn drops_of_socket(fd: BorrowedFd<'_>) -> Option<u32> {
+    memory_info(fd, SK_MEMINFO_DROPS)
+}
+
+fn memory_info(fd: BorrowedFd<'_>, index: usize) -> Option<u32> {
     let mut words = [0; 36];
     let length = sockopt::get_bytes(fd, libc::SOL_SOCKET, SO_MEMINFO, &mut words).ok()?;
-    word(words.get(..length)?.get(SK_MEMINFO_DROPS * 4..)?)
+    word(words.get(..length)?.get(index * 4..)?)
 }
 
 fn drops_of_inode(fd: BorrowedFd<'_>) -> Option<u32> {
@@ -521,6 +532,7 @@ const SO_TIMESTAMPNS_OLD: c_int = 35;
 const SO_TIMESTAMPNS_NEW: c_int = 64;
 const SO_MEMINFO: c_int = 55;
 /// include/uapi/linux/sock_diag.h
+const SK_MEMINFO_RMEM_ALLOC: usize = 0;
 const SK_MEMINFO_DROPS: usize = 8;
 const LARGEST_MESSAGE_BYTES: usize = 65_535;
 /// Batches closer than this are a stream of datagrams, not single ones.
