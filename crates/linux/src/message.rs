@@ -361,6 +361,38 @@ impl SendBatch {
     }
 }
 
+/// `sendmsg(2)` of one datagram to the socket address `name`, with control messages.
+pub(crate) fn send_to(
+    fd: BorrowedFd<'_>,
+    bytes: &[u8],
+    name: &[u8],
+    control: &[u8],
+) -> io::Result<usize> {
+    let mut vector = IoVector {
+        base: bytes.as_ptr().cast_mut().cast(),
+        length: bytes.len(),
+    };
+    let header = Header {
+        name: name.as_ptr().cast_mut().cast(),
+        name_length: name.len() as c_int,
+        vectors: &raw mut vector,
+        vector_count: 1,
+        control: control.as_ptr().cast_mut().cast(),
+        control_length: control.len(),
+        flags: 0,
+    };
+    // SAFETY: sendmsg(2) only reads what the header describes: slices that live as long as the call.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_sendmsg,
+            c_long::from(fd.as_raw_fd()),
+            &raw const header,
+            c_long::from(libc::MSG_DONTWAIT),
+        )
+    };
+    moved(result)
+}
+
 /// `SIOCOUTQ`: TCP bytes not yet acknowledged.
 pub(crate) fn output_queue_bytes(fd: BorrowedFd<'_>) -> Option<usize> {
     let mut bytes: c_int = 0;

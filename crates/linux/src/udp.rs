@@ -15,6 +15,7 @@
 mod errors;
 mod greeter;
 mod receiver;
+mod reply;
 mod sender;
 
 use std::io;
@@ -29,6 +30,7 @@ pub use greeter::{Greeter, Greeting};
 pub use receiver::{
     Batch, Datagram, Datagrams, Receiver, ReceiverConfig, RxMode, drops_so_far, queued_bytes,
 };
+pub use reply::send_from;
 pub use sender::{Fault, Sender, Sent, TxMode};
 
 use crate::socket_buffer::{self, SocketBuffer};
