@@ -65,7 +65,7 @@ pub(super) fn reached(target: &TargetFlags, plan: TestPlan) -> TestPlan {
 /// What `serve` offers.
 pub(super) fn serve(args: &ServeArgs) -> ServeOptions {
     ServeOptions {
-        port: args.port,
+        port: args.port(),
         bind: args.bind,
         bind_device: args.bind_dev.clone(),
         family: family(args.version4, args.version6),
@@ -77,7 +77,7 @@ pub(super) fn serve(args: &ServeArgs) -> ServeOptions {
         idle_timeout_s: args.idle_timeout,
         quiet: args.quiet,
         log_file: args.log_file.clone(),
-        iperf2: false,
+        iperf2: args.iperf2,
     }
 }
 

@@ -72,5 +72,8 @@ pub fn serve(
     listening: &mut dyn FnMut(),
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
+    if options.iperf2 {
+        return iperf2::serve(options, listening, interrupt);
+    }
     server::serve(options, listening, interrupt)
 }

@@ -47,12 +47,14 @@ pub const EXTENDED: u32 = 0x4000_0000;
 pub const UDP_TESTS: u32 = 0x2000_0000;
 /// Flag: UDP sequence numbers have a high word.
 pub const SEQUENCE_64_BIT: u32 = 0x0800_0000;
+/// Flag: short messages to and fro (`--bounceback`), in a header of another form.
+pub const BOUNCE_BACK: u32 = 0x0080_0000;
 /// Flag: bits 1 to 8 hold the length of the header, UDP words included, bytes.
 pub const LENGTH_PRESENT: u32 = 0x0001_0000;
 /// Test flag: the server sends.
 pub const REVERSE: u32 = 0x0400_0000;
 /// Test flag: both send.
-pub const FULL_DUPLEX: u32 = 0x0200_0000;
+pub const FULL_DUPLEX: u32 = 0x0800_0000;
 
 impl ClientHeader {
     /// Bytes of the six words.
@@ -243,6 +245,22 @@ mod tests {
         let plain = ClientHeader::tcp(15003, 1000);
         assert!(!plain.wants_server_to_send());
         assert_eq!(ClientHeader::decode(&plain.encode()), Some(plain));
+    }
+
+    #[test]
+    fn captured_tests_in_both_directions_are_known() {
+        // `--full-duplex` and `--bounceback` of 2.1.8, their first bytes.
+        let duplex = REVERSE_TCP.replacen("4401", "4001", 1).replacen(
+            "0400000000020001",
+            "0800000000020001",
+            1,
+        );
+        let header = ClientHeader::decode(&bytes(&duplex)).unwrap();
+        assert_eq!(header.extension.unwrap().test_flags, FULL_DUPLEX);
+        assert!(header.wants_server_to_send());
+        let bounce = "00800000000000640000000180005a5a000000006b017021";
+        let header = ClientHeader::decode(&bytes(bounce)).unwrap();
+        assert!(header.flags & BOUNCE_BACK != 0 && header.extension.is_none());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::values;
-use crate::engine::PORT;
+use crate::engine::{IPERF2_PORT, PORT};
 
 /// Serve linerate and iperf3 clients, many at a time
 ///
@@ -16,11 +16,12 @@ use crate::engine::PORT;
 #[command(before_long_help = "Examples:
   linerate serve                             TCP and UDP port 5201
   linerate serve -1                          one test, then end
-  linerate serve --bind 192.0.2.7 --max-rate 500M --max-time 1m")]
+  linerate serve --bind 192.0.2.7 --max-rate 500M --max-time 1m
+  linerate serve --iperf2                    for `iperf` clients, port 5001")]
 pub(in crate::cli) struct ServeArgs {
-    /// TCP and UDP port
-    #[arg(short = 'p', long, value_name = "PORT", default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(in crate::cli) port: u16,
+    /// TCP and UDP port [default: 5201, with --iperf2 5001]
+    #[arg(short = 'p', long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
     /// Local address [default: all]
     #[arg(short = 'B', long, value_name = "ADDRESS")]
     pub(in crate::cli) bind: Option<IpAddr>,
@@ -51,10 +52,21 @@ pub(in crate::cli) struct ServeArgs {
     /// End when no test came for so long
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub(in crate::cli) idle_timeout: Option<u64>,
+    /// Serve iperf2 clients instead of iperf3's and linerate's: they send, this side counts
+    #[arg(long)]
+    pub(in crate::cli) iperf2: bool,
     /// No line a test
     #[arg(short = 'q', long)]
     pub(in crate::cli) quiet: bool,
     /// Log to this file instead of stderr
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) log_file: Option<PathBuf>,
+}
+
+impl ServeArgs {
+    /// The port to serve on.
+    pub(in crate::cli) fn port(&self) -> u16 {
+        let default = if self.iperf2 { IPERF2_PORT } else { PORT };
+        self.port.unwrap_or(default)
+    }
 }

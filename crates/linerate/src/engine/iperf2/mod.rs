@@ -7,11 +7,19 @@
 mod client_tcp;
 mod client_udp;
 mod finish;
+mod flow;
+mod limits;
 mod load;
+mod seats;
+mod server;
+mod server_tcp;
+mod server_udp;
+mod source;
 
 use super::{Direction, Family, Observer, Protocol, TestOutcome, TestPlan, client, connect};
 use crate::error::Failure;
 use linerate_linux::signal::Interrupt;
+pub(super) use server::serve;
 use std::net::SocketAddr;
 
 /// Runs `plan` against an iperf2 server.

@@ -3,52 +3,27 @@
 //! Nothing is ever sent to an address that no test waits for.
 
 use super::Server;
+use super::log::Seldom;
 use super::registry::Arrival;
 use linerate_linux::udp::{Greeter, Greeting};
 use linerate_wire::iperf3::hello as stock;
 use linerate_wire::linerate::hello::{Hello, Kind, Reply};
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Serves hellos until the server stops.
 pub(super) fn serve(mut greeter: Greeter, server: &Server<'_>) {
     let mut strays = VecDeque::new();
-    let mut ignored = Ignored::default();
+    let mut ignored = Seldom::new("refused: a UDP hello that belongs to no test");
     while !server.stop.load(Ordering::Relaxed) {
         let next = strays
             .pop_front()
             .map_or_else(|| greeter.receive(WAIT).ok().flatten(), Some);
         match next.map(|greeting| (welcome(&greeter, server, &greeting), greeting.source)) {
             Some((Some(others), _)) => strays.extend(others),
-            Some((None, source)) => ignored.note(source, server),
+            Some((None, source)) => ignored.note(source, &server.log),
             None => {}
-        }
-    }
-}
-
-/// Hellos that belong to no test: a line at times, not one each.
-#[derive(Default)]
-struct Ignored {
-    datagrams: u64,
-    told: Option<Instant>,
-}
-
-impl Ignored {
-    fn note(&mut self, source: SocketAddr, server: &Server<'_>) {
-        self.datagrams += 1;
-        if self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
-            let others = match self.datagrams - 1 {
-                0 => String::new(),
-                others => format!(", and {others} before"),
-            };
-            let line = format!("refused: a UDP hello that belongs to no test{others}");
-            server.log.line(Some(source), &line);
-            *self = Self {
-                datagrams: 0,
-                told: Some(Instant::now()),
-            };
         }
     }
 }
@@ -89,4 +64,3 @@ fn welcome(greeter: &Greeter, server: &Server<'_>, greeting: &Greeting) -> Optio
 
 /// The longest wait before the stop sign is looked at again.
 const WAIT: Duration = Duration::from_millis(100);
-const TELL_EVERY: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@
 
 mod greeter;
 mod limits;
-mod log;
+pub(super) mod log;
 mod registry;
 mod report;
 mod session;
@@ -194,7 +194,8 @@ impl Drop for Seat<'_> {
     }
 }
 
-fn listen(options: &ServeOptions) -> Result<TcpListener, Failure> {
+/// The TCP port.
+pub(super) fn listen(options: &ServeOptions) -> Result<TcpListener, Failure> {
     let tcp_options = tcp::Options {
         bind_device: options.bind_device.clone(),
         // Inherited by what is accepted: a client that vanished is noticed.
@@ -214,7 +215,8 @@ fn listen(options: &ServeOptions) -> Result<TcpListener, Failure> {
     })
 }
 
-fn place(options: &ServeOptions) -> String {
+/// The port for messages.
+pub(super) fn place(options: &ServeOptions) -> String {
     let at = options.bind.map(|address| format!(" of {address}"));
     format!("port {}{}", options.port, at.unwrap_or_default())
 }
@@ -232,7 +234,8 @@ fn bind_greeter(options: &ServeOptions) -> Result<Greeter, Failure> {
     })
 }
 
-fn bind_address(options: &ServeOptions) -> Option<IpAddr> {
+/// What to bind to; `None`: every address of both families.
+pub(super) fn bind_address(options: &ServeOptions) -> Option<IpAddr> {
     options
         .bind
         .or((options.family == Family::V4).then_some(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
@@ -268,7 +271,7 @@ fn read_cookie(mut stream: &TcpStream) -> Result<Cookie, String> {
 }
 
 /// An IPv4 peer of a dual-stack socket as plain IPv4.
-fn plain(peer: SocketAddr) -> SocketAddr {
+pub(super) fn plain(peer: SocketAddr) -> SocketAddr {
     match peer.ip().to_canonical() {
         IpAddr::V4(v4) => (v4, peer.port()).into(),
         IpAddr::V6(_) => peer,

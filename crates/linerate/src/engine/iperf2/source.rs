@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A TCP test to the client (`iperf -c … -R`): the server sends for the time or the amount that the
+//! client's header names, then closes.
+
+use super::server::Server;
+use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
+use linerate_linux::tcp::{Mover, RxMode, TxMode};
+use linerate_method::pacing::{Pace, Pacer, PacerConfig};
+use linerate_wire::iperf2::client_header::ClientHeader;
+use std::net::TcpStream;
+
+/// Sends to the end; what was sent, for the log.
+pub(super) fn send(
+    server: &Server<'_>,
+    stream: TcpStream,
+    header: &ClientHeader,
+) -> Result<String, String> {
+    let block_bytes = match header.buffer_bytes {
+        0 => BLOCK_BYTES,
+        asked => (asked as usize).min(BLOCK_BYTES),
+    };
+    let mover = Mover::new(stream, block_bytes, TxMode::Copy, RxMode::Copy, |_| {});
+    let mut load = Load {
+        mover: mover.map_err(|error| format!("ended: {error}"))?,
+        amount_bytes: u64::try_from(header.amount).ok().filter(|&bytes| bytes > 0),
+        duration_ns: header.duration_ms().map_or(u64::MAX, |ms| ms * 1_000_000),
+        bytes: 0,
+        start_ns: monotonic_ns(),
+    };
+    let rate = header.extension.map_or(0, |more| more.rate);
+    let ended = load.run(server, pacer(rate, block_bytes, load.start_ns));
+    let sent = format!(
+        "{} bytes sent in {:.3} s",
+        load.bytes,
+        (monotonic_ns() - load.start_ns) as f64 / 1e9
+    );
+    match ended {
+        Ok(()) => Ok(sent),
+        Err(why) => Err(format!("ended: {why}: TCP, {sent}")),
+    }
+}
+
+struct Load {
+    mover: Mover,
+    amount_bytes: Option<u64>,
+    duration_ns: u64,
+    bytes: u64,
+    start_ns: u64,
+}
+
+impl Load {
+    fn run(&mut self, server: &Server<'_>, mut pacer: Pacer) -> Result<(), String> {
+        let mut part = 0;
+        loop {
+            let now_ns = monotonic_ns();
+            let left = self.left(now_ns);
+            if left == 0 {
+                return Ok(());
+            }
+            if server.is_stopped() {
+                return Err("this server was stopped".to_owned());
+            }
+            match pacer.next(now_ns) {
+                Pace::WaitUntil(at_ns) => drop(sleep_until_ns(at_ns.min(now_ns + NAP_NS), 0)),
+                Pace::Send(_) => {
+                    let block = self.mover.block().len() - part;
+                    let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(block);
+                    let sent = self.mover.send_block(wanted);
+                    let sent = sent.map_err(|error| error.to_string())?;
+                    self.bytes += sent as u64;
+                    part += sent;
+                    if part >= self.mover.block().len() {
+                        part = 0;
+                        pacer.sent(1, monotonic_ns());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Bytes still to send.
+    fn left(&self, now_ns: u64) -> u64 {
+        if now_ns >= self.start_ns.saturating_add(self.duration_ns) {
+            return 0;
+        }
+        self.amount_bytes
+            .map_or(u64::MAX, |amount| amount.saturating_sub(self.bytes))
+    }
+}
+
+fn pacer(bits_per_second: u64, block_bytes: usize, start_ns: u64) -> Pacer {
+    Pacer::new(PacerConfig {
+        bits_per_second: (bits_per_second > 0).then_some(bits_per_second),
+        payload_bytes: u32::try_from(block_bytes).unwrap_or(u32::MAX),
+        burst_packets: 4,
+        start_ns,
+    })
+}
+
+/// iperf2's default block, and the longest.
+const BLOCK_BYTES: usize = 128 * 1024;
+/// The longest sleep before the stop sign is looked at again.
+const NAP_NS: u64 = 20_000_000;
