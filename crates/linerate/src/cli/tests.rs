@@ -170,6 +170,11 @@ fn what_serve_offers() {
         panic!("not serve")
     };
     assert_eq!(plan::serve(&args), ServeOptions::default());
+    let Command::Serve(args) = parsed("linerate serve --iperf2") else {
+        panic!("not serve")
+    };
+    let options = plan::serve(&args);
+    assert_eq!((options.port, options.iperf2), (5001, true));
 }
 
 #[test]

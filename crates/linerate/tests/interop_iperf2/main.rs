@@ -5,6 +5,11 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod client;
+mod hostile;
+mod old;
+mod path;
+mod relay;
+mod server;
 mod stock;
 #[expect(dead_code, reason = "some of it is only for iperf3")]
 #[path = "../support/mod.rs"]

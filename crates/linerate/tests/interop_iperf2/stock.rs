@@ -67,6 +67,49 @@ impl Drop for Stock {
     }
 }
 
+/// A stock client's output against `port`; its host is the first argument.
+pub(crate) fn client(port: u16, arguments: &str) -> String {
+    let child = command(port, arguments).spawn().unwrap();
+    ended(RefCell::new(child))
+}
+
+/// The command of a stock client, nothing started.
+pub(crate) fn command(port: u16, arguments: &str) -> Command {
+    let mut command = Command::new("iperf");
+    command
+        .arg("-c")
+        .args(arguments.split_whitespace())
+        .args(["-f", "b", "-p", &port.to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    command
+}
+
+/// Waits for the end of a process; all that it printed. One that hangs is killed.
+fn ended(child: RefCell<Child>) -> String {
+    let kill = Kill(&child);
+    until("iperf ends", || {
+        child.borrow_mut().try_wait().unwrap().is_some()
+    });
+    drop(kill);
+    let mut text = String::new();
+    let mut stdout = child.borrow_mut().stdout.take().unwrap();
+    stdout.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Ends a process with its test.
+pub(crate) struct Kill<'a>(pub(crate) &'a RefCell<Child>);
+
+impl Drop for Kill<'_> {
+    fn drop(&mut self) {
+        let mut child = self.0.borrow_mut();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
 /// One printed result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row {
