@@ -27,7 +27,7 @@ fn udp_counts_are_the_servers() {
         return;
     }
     for (arguments, streams) in [
-        ("-t 1 -b 20M", 1),
+        ("-t 1 -b 2M", 1),
         ("-n 300K -b 20M -l 100", 1),
         ("-n 300K -b 20M -l 40", 1),
         ("-k 500 -b 20M -l 1470 --mode gso", 1),

@@ -36,8 +36,10 @@ pub(super) fn run(
     load.run();
     let acknowledged_ns = settle(&load, &lines);
     let mut own = load.account();
-    let far = far(&load, &mut own, &lines, acknowledged_ns);
-    part(&load, lines);
+    // Before the end of a stream is acknowledged like a byte.
+    let acknowledged: Vec<_> = lines.iter().map(Line::acknowledged_bytes).collect();
+    part(&load, &mut own, &lines);
+    let far = far(&load, &mut own, &acknowledged, acknowledged_ns);
     Ok(load.close(&own, far))
 }
 
@@ -149,16 +151,21 @@ fn settle(load: &Load<'_>, lines: &[Line]) -> u64 {
     monotonic_ns()
 }
 
-fn far(load: &Load<'_>, own: &mut SideAccount, lines: &[Line], acknowledged_ns: u64) -> Far {
+fn far(
+    load: &Load<'_>,
+    own: &mut SideAccount,
+    acknowledged: &[Option<u64>],
+    acknowledged_ns: u64,
+) -> Far {
     let duration_ns = load.since_start_ns(acknowledged_ns);
     let mut streams = Vec::new();
-    for (stream, line) in own.streams.iter_mut().zip(lines) {
+    for (stream, &bytes) in own.streams.iter_mut().zip(acknowledged) {
         if let Some(tx) = &mut stream.tx {
             tx.bytes += HEADER_BYTES;
         }
         streams.push(StreamAccount {
             id: stream.id,
-            rx: line.acknowledged_bytes().map(|bytes| RxAccount {
+            rx: bytes.map(|bytes| RxAccount {
                 bytes,
                 duration_ns,
                 mode: ACKNOWLEDGED.to_owned(),
@@ -198,7 +205,7 @@ fn broken(load: &Load<'_>, own: &SideAccount) -> Option<Failure> {
     Some(
         Failure::measuring(
             format!("finish the test with {server}"),
-            format!("the connection broke while the test ran: {reason}"),
+            format!("the connection broke: {reason}"),
         )
         .hint(format!(
             "ping {}; is the server still running? its output says why",
@@ -207,22 +214,32 @@ fn broken(load: &Load<'_>, own: &SideAccount) -> Option<Failure> {
     )
 }
 
-/// Ends every stream, and waits until the server has read it to the end.
-fn part(load: &Load<'_>, lines: Vec<Line>) {
+/// Ends every stream, and waits until the server has read it to the end. One that resets it instead
+/// did not: what it acknowledged is no result then.
+fn part(load: &Load<'_>, own: &mut SideAccount, lines: &[Line]) {
     let deadline_ns = monotonic_ns() + PART_NS;
-    for Line { stream, .. } in &lines {
+    for Line { stream, .. } in lines {
         // Fails only on a connection that is gone already.
         let _ = stream.shutdown(Shutdown::Write);
     }
-    for Line { mut stream, .. } in lines {
-        while monotonic_ns() < deadline_ns && !load.interrupt.impatient() {
-            match stream.read(&mut [0; 256]) {
-                Ok(0) => break,
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock => break,
-                _ => {}
-            }
+    let give_up = || monotonic_ns() >= deadline_ns || load.interrupt.impatient();
+    for (stream, line) in own.streams.iter_mut().zip(lines) {
+        if let (Some(tx), Err(error)) = (&mut stream.tx, read_out(&line.stream, give_up)) {
+            let reason = format!("the server did not read to the end: {error}");
+            tx.failure.get_or_insert(reason);
         }
     }
+}
+
+fn read_out(mut stream: &TcpStream, give_up: impl Fn() -> bool) -> io::Result<()> {
+    while !give_up() {
+        match stream.read(&mut [0; 256]) {
+            Ok(0) => return Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The server counts the header as data.
