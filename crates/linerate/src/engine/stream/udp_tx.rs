@@ -38,15 +38,19 @@ impl UdpTx {
         if self.delay_ns > 0 {
             clock::sleep_until_ns(start_ns, 0);
         }
-        let mut pacer = Pacer::new(PacerConfig {
+        let mut pacer = self.pacer(start_ns);
+        let mut books = Books::new(start_ns, &self.limit);
+        self.send_all(line, progress, &mut pacer, &mut books);
+        Some(self.close(&pacer, books))
+    }
+
+    fn pacer(&self, start_ns: u64) -> Pacer {
+        Pacer::new(PacerConfig {
             bits_per_second: self.bits_per_second,
             payload_bytes: self.payload_bytes(),
             burst_packets: self.burst_packets,
             start_ns,
-        });
-        let mut books = Books::new(start_ns, &self.limit);
-        self.send_all(line, progress, &mut pacer, &mut books);
-        Some(self.close(&pacer, books))
+        })
     }
 
     fn send_all(
@@ -60,6 +64,11 @@ impl UdpTx {
         let mut sleeper = Sleeper::new(SPIN_LIMIT_NS);
         let mut now = clock::monotonic_ns();
         while !line.sending_is_over() && books.failure.is_none() {
+            if books.warms_up && now >= books.omit_until_ns {
+                // What the warm-up still owes is not sent in the measured time.
+                books.warms_up = false;
+                *pacer = self.pacer(books.omit_until_ns);
+            }
             let left = self.left(pacer, books, now);
             if left == 0 {
                 break;
@@ -70,7 +79,7 @@ impl UdpTx {
                     let count = (batch as usize)
                         .min(self.sender.slots())
                         .min(usize::try_from(left).unwrap_or(usize::MAX));
-                    self.send_batch(count, wall.at(now), books, now);
+                    self.send_batch(count, wall.at(now), books);
                     now = clock::monotonic_ns();
                     pacer.sent(books.just_sent, now);
                     progress.show(books.bytes, books.packets, 0);
@@ -91,14 +100,14 @@ impl UdpTx {
             .packets_left(books.packets, books.bytes, self.payload_bytes());
         match pacer.packets_due_before(books.end_ns) {
             Some(_) if now >= books.end_ns + self.limit.grace_ns() => 0,
-            Some(due) => by_amount.min(due.saturating_sub(books.packets)),
+            Some(due) => by_amount.min(due.saturating_sub(pacer.sent_packets())),
             None if now >= books.end_ns => 0,
             None => by_amount,
         }
     }
 
-    fn send_batch(&mut self, count: usize, wall_ns: u64, books: &mut Books, now: u64) {
-        let warm_up = now < books.omit_until_ns;
+    fn send_batch(&mut self, count: usize, wall_ns: u64, books: &mut Books) {
+        let warm_up = books.warms_up;
         let apart = !warm_up && self.stamp.tells_warm_up();
         let first = books.packets + 1 - if apart { books.omitted_packets } else { 0 };
         for slot in 0..count {
@@ -107,7 +116,7 @@ impl UdpTx {
                 .write(self.sender.slot(slot), wall_ns, sequence, warm_up);
         }
         let sent = self.sender.send(0..count);
-        books.accept(&sent, self.payload_bytes(), warm_up);
+        books.accept(&sent, self.payload_bytes());
         if books.errors >= self.errors_most {
             books.failure = Some(describe(Fault::Refused));
         }
@@ -129,10 +138,8 @@ impl UdpTx {
             bytes: books.bytes - books.omitted_bytes,
             omitted_packets: books.omitted_packets,
             duration_ns: books.last_ns.saturating_sub(books.start_ns),
-            unsent_packets: if paced && !amount_reached {
-                lateness
-                    .unsent_packets
-                    .saturating_sub(books.behind_at_warm_up(pacer))
+            unsent_packets: if paced && !amount_reached && !books.warms_up {
+                lateness.unsent_packets
             } else {
                 0
             },
@@ -151,6 +158,7 @@ impl UdpTx {
 struct Books {
     start_ns: u64,
     omit_until_ns: u64,
+    warms_up: bool,
     end_ns: u64,
     last_ns: u64,
     packets: u64,
@@ -170,6 +178,7 @@ impl Books {
         Self {
             start_ns,
             omit_until_ns: start_ns + limit.omit_ns,
+            warms_up: limit.omit_ns > 0,
             end_ns: start_ns.saturating_add(limit.total_ns()),
             last_ns: start_ns,
             packets: 0,
@@ -185,23 +194,17 @@ impl Books {
         }
     }
 
-    /// What the warm-up owed at its end: no part of what the measured time owes.
-    fn behind_at_warm_up(&self, pacer: &Pacer) -> u64 {
-        let due = pacer.packets_due_before(self.omit_until_ns).unwrap_or(0);
-        due.saturating_sub(self.omitted_packets)
-    }
-
     /// Whether the queue was full just now: asking again at once would only burn the processor.
     fn take_pause(&mut self) -> bool {
         std::mem::take(&mut self.pause)
     }
 
-    fn accept(&mut self, sent: &Sent, payload_bytes: u32, warm_up: bool) {
+    fn accept(&mut self, sent: &Sent, payload_bytes: u32) {
         self.just_sent = u32::try_from(sent.accepted).unwrap_or(u32::MAX);
         self.packets += sent.accepted as u64;
         self.bytes += sent.accepted as u64 * u64::from(payload_bytes);
         self.errors += u64::from(sent.pending_errors);
-        if warm_up {
+        if self.warms_up {
             self.omitted_packets = self.packets;
             self.omitted_bytes = self.bytes;
         }
