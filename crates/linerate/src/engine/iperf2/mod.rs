@@ -8,13 +8,16 @@ mod client_tcp;
 mod client_udp;
 mod finish;
 mod flow;
+mod front;
 mod limits;
 mod load;
 mod seats;
 mod server;
 mod server_tcp;
 mod server_udp;
+mod sink;
 mod source;
+mod told;
 
 use super::{Direction, Family, Observer, Protocol, TestOutcome, TestPlan, client, connect};
 use crate::error::Failure;

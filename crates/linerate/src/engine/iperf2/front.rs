@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The front of a TCP client: its header, awaited for a few seconds whatever its spacing.
+
+use super::server::Server;
+use linerate_linux::clock::monotonic_ns;
+use linerate_linux::tcp;
+use linerate_wire::iperf2::client_header::{ClientHeader, EXTENDED};
+use std::io::{self, Read};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// The first bytes of a client. Old ones send no header: then they are data like the rest.
+pub(super) struct Front {
+    /// What it announces; empty without one.
+    pub(super) header: ClientHeader,
+    /// How many they were.
+    pub(super) bytes: u64,
+    /// When the first came, monotonic.
+    pub(super) begun_ns: u64,
+}
+
+impl Front {
+    /// Reads them, within a few seconds.
+    pub(super) fn read(server: &Server<'_>, stream: &TcpStream) -> Result<Self, String> {
+        let deadline_ns = monotonic_ns() + HEADER_NS;
+        let mut bytes = [0; ClientHeader::EXTENDED_LEN];
+        let (short, long) = bytes.split_at_mut(ClientHeader::LEN);
+        let begun_ns = fill(server, stream, short, deadline_ns)?;
+        let more = ClientHeader::decode(short).is_none_or(|header| header.flags & EXTENDED != 0);
+        if more {
+            fill(server, stream, long, deadline_ns)?;
+        }
+        let length = if more { bytes.len() } else { ClientHeader::LEN };
+        Ok(Self {
+            header: ClientHeader::decode(&bytes[..length]).unwrap_or_default(),
+            bytes: length as u64,
+            begun_ns,
+        })
+    }
+}
+
+/// Fills `bytes` within the deadline, whatever their spacing; the time of the first.
+fn fill(
+    server: &Server<'_>,
+    mut stream: &TcpStream,
+    bytes: &mut [u8],
+    deadline_ns: u64,
+) -> Result<u64, String> {
+    tcp::set_wait(stream, WAIT).map_err(|error| error.to_string())?;
+    let (mut filled, mut first_ns) = (0, None);
+    while filled < bytes.len() {
+        if server.is_stopped() || monotonic_ns() >= deadline_ns {
+            return Err(format!(
+                "no iperf2 header within {} s",
+                HEADER_NS / 1_000_000_000
+            ));
+        }
+        match stream.read(&mut bytes[filled..]) {
+            Ok(0) => return Err("closed within its header".to_owned()),
+            Ok(count) => {
+                filled += count;
+                first_ns.get_or_insert_with(monotonic_ns);
+            }
+            Err(error) if is_nothing_yet(&error) => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok(first_ns.unwrap_or(deadline_ns))
+}
+
+fn is_nothing_yet(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+    )
+}
+
+/// The longest wait before the stop sign is looked at again.
+const WAIT: Duration = Duration::from_millis(100);
+/// Time for the header.
+const HEADER_NS: u64 = 5_000_000_000;
