@@ -34,7 +34,7 @@ pub enum Peer {
         /// Its version.
         version: String,
     },
-    /// A stock iperf3 server: the far end's counters are unknown.
+    /// A stock iperf3 or iperf2 server: the far end's counters are unknown.
     #[default]
     Stock,
 }

@@ -5,6 +5,7 @@
 use crate::old;
 use crate::stock::{self, have_iperf};
 use crate::support::{Server, our_client, until};
+use linerate_wire::iperf2::client_header::ClientHeader;
 use std::io::Write;
 use std::net::{TcpStream, UdpSocket};
 use std::time::Duration;
@@ -78,11 +79,25 @@ fn a_killed_client_frees_its_thread_and_its_flow() {
     drop(udp);
     tcp.kill().unwrap();
     tcp.wait().unwrap();
-    server.await_line("ended: the client left before its time: TCP");
+    let told = || server.lines("ended: the client left") + server.lines("closed within its header");
+    until("its end is logged", || told() == 1);
     until("it is freed", || server.holds() == at_rest);
     served(&server);
     let line = server.await_line("ended: silent for 15 s, no final datagram: UDP");
     assert!(line.contains("0/5 datagrams lost"), "{line}");
+}
+
+#[test]
+fn a_client_that_leaves_before_its_time_is_told() {
+    let server = Server::ours("--iperf2");
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let header = ClientHeader::tcp(server.port, 60_000).encode();
+    stream.write_all(&header).unwrap();
+    stream.write_all(&[b'7'; 1000]).unwrap();
+    drop(stream);
+    let line = server.await_line("ended: the client left before its time: TCP");
+    assert!(line.contains(" 1060 bytes received"), "{line}");
+    assert_eq!(server.lines("done: "), 0);
 }
 
 #[test]

@@ -182,6 +182,29 @@ fn our_own_client_agrees() {
     assert_eq!(all, 1 << 20);
 }
 
+/// The lines of docs/serving.md, to this host, and less of them.
+#[test]
+fn the_pages_examples_run() {
+    let page = include_str!("../../../../docs/serving.md");
+    let (_, section) = page.split_once("## Stock iperf2").unwrap();
+    let lines: Vec<_> = section
+        .lines()
+        .filter_map(|line| line.strip_prefix("linerate ")?.split('#').next())
+        .filter_map(|line| line.split_once(" 192.0.2.7 "))
+        .collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    let server = Server::ours("--iperf2");
+    for (protocol, arguments) in lines {
+        let arguments = match protocol {
+            "udp" => format!("{arguments} -n 1M"),
+            _ => arguments.to_owned(),
+        };
+        let said = our_client(server.port, protocol, &arguments);
+        assert!(said.success, "{arguments}: {}", said.text);
+    }
+    assert_eq!(logged(&server, 3).len(), 3);
+}
+
 #[test]
 fn one_off_ends_after_one_test() {
     let port = free_port();
