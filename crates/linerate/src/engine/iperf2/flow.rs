@@ -214,3 +214,66 @@ const OLD_HEADER_BYTES: usize = 12;
 /// Reordered or duplicate is told apart within so many datagrams; a flow that begins beyond is none.
 const WINDOW_PACKETS: u64 = 65_536;
 const FARTHEST_FIRST: i64 = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_wire::iperf2::client_header::SEQUENCE_64_BIT;
+
+    fn new(sequence: i64) -> Vec<u8> {
+        let mut bytes = vec![0; 100];
+        assert!(Header::at(1_600_000_000_000_000_000, sequence).encode(&mut bytes));
+        bytes[16..20].copy_from_slice(&SEQUENCE_64_BIT.to_be_bytes());
+        bytes
+    }
+
+    fn old(sequence: i64) -> Vec<u8> {
+        let mut bytes = new(sequence);
+        // No high word: the client's header, here of zeros, begins there.
+        bytes[12..20].fill(0);
+        bytes
+    }
+
+    fn datagram(bytes: &[u8]) -> Datagram<'_> {
+        Datagram {
+            bytes,
+            length: bytes.len(),
+            kernel_ns: None,
+            tos: None,
+            local: None,
+            source: None,
+        }
+    }
+
+    fn counted(make: fn(i64) -> Vec<u8>, sequences: &[i64]) -> Counted {
+        let wall = Wall::start();
+        let first = make(sequences[0]);
+        let mut flow = Flow::begin(&datagram(&first), 0).unwrap();
+        let counts = sequences.iter().filter_map(|&sequence| {
+            let bytes = make(sequence);
+            flow.take(&datagram(&bytes), &wall, 1_000_000)
+        });
+        counts.last().unwrap()
+    }
+
+    #[test]
+    fn the_final_datagram_counts_and_reveals_the_tail() {
+        let Counted { report, totals } = counted(new, &[1, 2, 4, 3, 3, 6, -8]);
+        assert_eq!((report.lost, report.datagrams), (2, 8));
+        assert_eq!((report.out_of_order, totals.duplicates), (1, 1));
+        assert_eq!(report.bytes, 600);
+    }
+
+    #[test]
+    fn an_old_client_counts_from_zero_and_not_its_final_datagram() {
+        let Counted { report, .. } = counted(old, &[0, 1, 3, -5]);
+        assert_eq!((report.lost, report.datagrams, report.bytes), (2, 5, 300));
+    }
+
+    #[test]
+    fn what_begins_no_flow() {
+        for bytes in [new(-1), new(70_000), vec![0; 100], new(1)[..19].to_vec()] {
+            assert!(Flow::begin(&datagram(&bytes), 0).is_none(), "{bytes:?}");
+        }
+    }
+}

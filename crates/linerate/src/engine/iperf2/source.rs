@@ -25,7 +25,9 @@ pub(super) fn send(
         amount_bytes: u64::try_from(header.amount).ok().filter(|&bytes| bytes > 0),
         duration_ns: header.duration_ms().map_or(u64::MAX, |ms| ms * 1_000_000),
         bytes: 0,
+        part: 0,
         start_ns: monotonic_ns(),
+        taken_ns: monotonic_ns(),
     };
     let rate = header.extension.map_or(0, |more| more.rate);
     let ended = load.run(server, pacer(rate, block_bytes, load.start_ns));
@@ -45,12 +47,14 @@ struct Load {
     amount_bytes: Option<u64>,
     duration_ns: u64,
     bytes: u64,
+    part: usize,
     start_ns: u64,
+    /// When the client's side last took something.
+    taken_ns: u64,
 }
 
 impl Load {
     fn run(&mut self, server: &Server<'_>, mut pacer: Pacer) -> Result<(), String> {
-        let mut part = 0;
         loop {
             let now_ns = monotonic_ns();
             let left = self.left(now_ns);
@@ -60,22 +64,34 @@ impl Load {
             if server.is_stopped() {
                 return Err("this server was stopped".to_owned());
             }
+            if now_ns >= self.taken_ns.saturating_add(STALL_NS) {
+                return Err("the client reads nothing".to_owned());
+            }
             match pacer.next(now_ns) {
-                Pace::WaitUntil(at_ns) => drop(sleep_until_ns(at_ns.min(now_ns + NAP_NS), 0)),
-                Pace::Send(_) => {
-                    let block = self.mover.block().len() - part;
-                    let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(block);
-                    let sent = self.mover.send_block(wanted);
-                    let sent = sent.map_err(|error| error.to_string())?;
-                    self.bytes += sent as u64;
-                    part += sent;
-                    if part >= self.mover.block().len() {
-                        part = 0;
-                        pacer.sent(1, monotonic_ns());
-                    }
+                Pace::WaitUntil(at_ns) => {
+                    self.taken_ns = sleep_until_ns(at_ns.min(now_ns + NAP_NS), 0);
                 }
+                Pace::Send(_) => self.send(left, &mut pacer)?,
             }
         }
+    }
+
+    /// A write; a short one is completed by the next before the pacer counts it.
+    fn send(&mut self, left: u64, pacer: &mut Pacer) -> Result<(), String> {
+        let block_bytes = self.mover.block().len();
+        let wanted = usize::try_from(left).unwrap_or(usize::MAX);
+        let sent = self.mover.send_block(wanted.min(block_bytes - self.part));
+        let sent = sent.map_err(|error| error.to_string())?;
+        if sent > 0 {
+            self.taken_ns = monotonic_ns();
+        }
+        self.bytes += sent as u64;
+        self.part += sent;
+        if self.part >= block_bytes {
+            self.part = 0;
+            pacer.sent(1, monotonic_ns());
+        }
+        Ok(())
     }
 
     /// Bytes still to send.
@@ -99,5 +115,7 @@ fn pacer(bits_per_second: u64, block_bytes: usize, start_ns: u64) -> Pacer {
 
 /// iperf2's default block, and the longest.
 const BLOCK_BYTES: usize = 128 * 1024;
+/// A client that lives but reads nothing for so long.
+const STALL_NS: u64 = 60_000_000_000;
 /// The longest sleep before the stop sign is looked at again.
 const NAP_NS: u64 = 20_000_000;
