@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn text(path: &str) -> String {
+fn text(path: impl AsRef<Path>) -> String {
     let path = root().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -50,22 +50,13 @@ fn every_name_of_a_measured_number_is_explained() {
 
 #[test]
 fn every_warning_is_explained() {
-    let engine = "crates/linerate/src/engine";
-    let sources = [
-        "fold/warn.rs",
-        "iperf2/client_udp.rs",
-        "iperf2/client_tcp.rs",
-    ];
-    let source: String = sources
-        .iter()
-        .map(|file| text(&format!("{engine}/{file}")))
-        .collect();
+    let source = sources_below(&root().join("crates/linerate/src/engine"));
     let ids: Vec<_> = source
         .split("id: \"")
         .skip(1)
         .filter_map(|rest| rest.split('"').next())
         .collect();
-    assert!(ids.len() >= 8, "{ids:?}");
+    assert!(ids.len() >= 11, "{ids:?}");
     let measuring = text("docs/measuring.md");
     for id in ids {
         assert!(
@@ -73,6 +64,20 @@ fn every_warning_is_explained() {
             "docs/measuring.md does not explain the warning {id}"
         );
     }
+}
+
+/// All Rust files of a folder in one text; of tests none.
+fn sources_below(folder: &Path) -> String {
+    let mut source = String::new();
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        if path.is_dir() {
+            source += &sources_below(&path);
+        } else if !path.ends_with("tests.rs") {
+            source += &text(&path);
+        }
+    }
+    source
 }
 
 #[test]
@@ -111,8 +116,12 @@ fn the_readme_begins_with_the_two_commands() {
 #[test]
 fn links_between_the_documents_lead_somewhere() {
     let pages = [
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
         "README.md",
         "SECURITY.md",
+        "bench/README.md",
         "docs/json.md",
         "docs/lab.md",
         "docs/measuring.md",
@@ -131,6 +140,36 @@ fn links_between_the_documents_lead_somewhere() {
                 !is_file || root().join(folder).join(link).exists(),
                 "{page}: {link}"
             );
+        }
+    }
+}
+
+/// What may depend on what: the table of `ARCHITECTURE.md`, held against the manifests.
+#[test]
+fn the_manifests_are_the_walls() {
+    let rooms: [(&str, &[&str]); 7] = [
+        ("wire", &[]),
+        ("model", &[]),
+        ("method", &["model"]),
+        ("diagnose", &["wire", "model", "method"]),
+        ("report", &["model", "diagnose"]),
+        ("linux", &["wire", "model"]),
+        (
+            "linerate",
+            &["wire", "model", "method", "diagnose", "report", "linux"],
+        ),
+    ];
+    let folders = std::fs::read_dir(root().join("crates")).unwrap();
+    assert_eq!(folders.count(), rooms.len(), "a room more or less");
+    for (room, may_touch) in rooms {
+        let manifest = text(format!("crates/{room}/Cargo.toml"));
+        let others = manifest.lines().filter_map(|line| {
+            line.strip_prefix("linerate-")?
+                .split(['.', ' ', '='])
+                .next()
+        });
+        for other in others {
+            assert!(may_touch.contains(&other), "crates/{room} touches {other}");
         }
     }
 }
