@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The highest rates without loss: the bracket, how it was found, and who holds it back.
 
-use linerate_model::output::{Knee, Limit, Output};
+use linerate_model::output::{Knee, Limit, Output, Test};
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, percent, with_unit};
 
 use super::{Line, way};
@@ -34,7 +34,7 @@ fn answer(output: &Output, knee: &Knee) -> String {
         (Some(lossless), Some(lossy)) => format!("{} … {} (lossy)", lower(lossless), rate(lossy)),
         (Some(lossless), None) => format!("{}, {}", lower(lossless), seen(output, knee)),
         (None, Some(lossy)) => format!("none was found; {} is lossy", rate(lossy)),
-        (None, None) => "could not be told".to_owned(),
+        (None, None) => format!("not found; {}", least(output, knee)),
     };
     let goal = if knee.goal_loss_ratio > 0.0 {
         format!(" (at most {} % lost)", percent(knee.goal_loss_ratio))
@@ -72,6 +72,29 @@ fn seen(output: &Output, knee: &Knee) -> String {
     }
 }
 
+/// What the trials of a search without an answer showed.
+fn least(output: &Output, knee: &Knee) -> String {
+    let trials = knee.test_ids.iter().filter_map(|id| output.test(id));
+    let known = |trial: &Test| Some((trial.loss_ratio?, trial.offered_bits_per_second?));
+    let better = |a: (f64, f64), b: (f64, f64)| match a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1))
+    {
+        std::cmp::Ordering::Greater => b,
+        _ => a,
+    };
+    match trials.filter_map(known).reduce(better) {
+        Some((loss, rate)) if loss > 0.0 => format!(
+            "all trials lost some, the least {} % at {}",
+            percent(loss),
+            with_unit(rate, BIT_RATES)
+        ),
+        Some((_, rate)) => format!(
+            "{} was carried without loss, but not confirmed",
+            with_unit(rate, BIT_RATES)
+        ),
+        None => "no trial could be counted".to_owned(),
+    }
+}
+
 fn details(knee: &Knee) -> String {
     let mut details = vec![format!("payload {} bytes", knee.payload_bytes)];
     details.extend(knee.lossless_pps.map(|pps| with_unit(pps, PACKET_RATES)));
@@ -105,5 +128,41 @@ pub(super) fn limit(limit: Limit) -> &'static str {
         Limit::Sender => "the sender",
         Limit::SharedCpu => "the processors that both ends share",
         Limit::Unknown => "something that these counters do not show",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(trials: &[(f64, f64)]) -> String {
+        let trial = |(number, &(loss, rate)): (usize, &(f64, f64))| Test {
+            id: format!("t{number}"),
+            loss_ratio: Some(loss),
+            offered_bits_per_second: Some(rate),
+            ..Test::default()
+        };
+        let output = Output {
+            tests: trials.iter().enumerate().map(trial).collect(),
+            ..Output::default()
+        };
+        let knee = Knee {
+            test_ids: output.tests.iter().map(|test| test.id.clone()).collect(),
+            ..Knee::default()
+        };
+        answer(&output, &knee)
+    }
+
+    #[test]
+    fn a_search_without_an_answer_says_what_it_saw() {
+        assert_eq!(said(&[]), "up: not found; no trial could be counted");
+        assert_eq!(
+            said(&[(0.01, 3e9), (0.0002, 1e9), (0.0002, 2e9)]),
+            "up: not found; all trials lost some, the least 0.0200 % at 2.000 Gbit/s"
+        );
+        assert_eq!(
+            said(&[(0.01, 3e9), (0.0, 1e9)]),
+            "up: not found; 1.000 Gbit/s was carried without loss, but not confirmed"
+        );
     }
 }
