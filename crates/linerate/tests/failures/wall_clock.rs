@@ -26,10 +26,10 @@ echo guest: up
 "$LINERATE" doctor --json >doctor.json
 "$LINERATE" serve 2>serve.log &
 until grep -q 'listens on port' serve.log; do sleep 0.1; done
-"$LINERATE" udp 127.0.0.1 -b 5M -t 1 -i 200ms --json >udp.json
+"$LINERATE" udp 127.0.0.1 -b 1M -t 1 -i 200ms --json >udp.json
 echo guest: udp $?
 date -s @120
-"$LINERATE" udp 127.0.0.1 -R -b 5M -t 1 -i 200ms --json >again.json
+"$LINERATE" udp 127.0.0.1 -R -b 1M -t 1 -i 200ms --json >again.json
 echo guest: again $?
 "$LINERATE" check 127.0.0.1 --quick --json >check.json
 echo guest: check $?
