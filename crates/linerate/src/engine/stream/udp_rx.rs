@@ -11,8 +11,8 @@ use super::{Progress, Stamp, StartLine};
 use crate::engine::account::{Burst, RxAccount, SequenceAccountTotals};
 use crate::engine::quantiles::{buckets, quantiles};
 use books::{Books, Closed};
-use linerate_linux::clock;
 use linerate_linux::udp::Receiver;
+use linerate_linux::{clock, cpu};
 use linerate_method::sequence::{LossBurst, SequenceTotals};
 use std::time::Duration;
 
@@ -45,6 +45,8 @@ pub struct UdpReceived {
 impl UdpRx {
     /// Receives from now on until the drain is over; `None` when the test never started.
     pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<UdpReceived> {
+        cpu::short_turns();
+        clock::precise_sleep();
         let mut books = Books::new(self.stamp, self.omit_ns);
         let mut failure = None;
         while books.go_on(line, progress) {
