@@ -190,6 +190,11 @@ impl Shape {
         u32::try_from(stream_id::from_index(index)).unwrap_or(u32::MAX)
     }
 
+    /// Whether the test has a stream with that id.
+    pub fn has_stream(&self, id: u32) -> bool {
+        (0..self.streams_total()).any(|index| Self::id(index) == id)
+    }
+
     /// What the UDP sockets are asked for.
     pub fn udp_options(&self, sends: bool) -> udp::Options {
         let buffer = self

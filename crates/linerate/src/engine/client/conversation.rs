@@ -111,10 +111,11 @@ impl Client<'_> {
             Some(Message::Final { streams }) => {
                 self.server_is_done = true;
                 let udp = self.shape.protocol == Protocol::Udp;
+                let known = streams
+                    .into_iter()
+                    .filter(|(id, ..)| self.shape.has_stream(*id));
                 self.told.extend(
-                    streams
-                        .into_iter()
-                        .map(|(id, packets, bytes)| (id, if udp { packets } else { bytes })),
+                    known.map(|(id, packets, bytes)| (id, if udp { packets } else { bytes })),
                 );
                 for (&id, &packets) in &self.told {
                     self.crew.expect(id, packets);

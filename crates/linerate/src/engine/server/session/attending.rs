@@ -39,7 +39,7 @@ impl Session<'_, '_> {
         let mut next_cut_ns = monotonic_ns().saturating_add(interval_ns);
         let mut next_sample_ns = monotonic_ns() + SECOND_NS;
         loop {
-            self.take_late_probes();
+            self.take_late_arrivals();
             let step_ns = monotonic_ns() + STEP_NS;
             match self.pump(step_ns.min(next_cut_ns))? {
                 Some(ServerEvent::TestEnd) => return Ok(()),

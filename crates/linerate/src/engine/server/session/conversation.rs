@@ -17,17 +17,7 @@ impl Session<'_, '_> {
         match event {
             ServerEvent::Agent(value) => {
                 if let Some(Message::Final { streams }) = Message::from_value(value) {
-                    self.told
-                        .extend(streams.into_iter().map(|(id, packets, bytes)| {
-                            (
-                                id,
-                                if self.shape.protocol == Protocol::Udp {
-                                    packets
-                                } else {
-                                    bytes
-                                },
-                            )
-                        }));
+                    self.take_final(streams);
                 }
                 Ok(())
             }
@@ -46,6 +36,16 @@ impl Session<'_, '_> {
             | ServerEvent::Params(_)
             | ServerEvent::ClientResults(_) => Ok(()),
         }
+    }
+
+    /// The client's final counts; of streams that the test does not have none are kept.
+    fn take_final(&mut self, streams: Vec<(u32, u64, u64)>) {
+        let udp = self.shape.protocol == Protocol::Udp;
+        let known = streams
+            .into_iter()
+            .filter(|(id, ..)| self.shape.has_stream(*id));
+        self.told
+            .extend(known.map(|(id, packets, bytes)| (id, if udp { packets } else { bytes })));
     }
 
     /// The next event, at most one step from now; the user's interruption is an event too.

@@ -160,14 +160,22 @@ impl Session<'_, '_> {
         }
     }
 
-    pub(super) fn take_late_probes(&mut self) {
-        while let Some(Ok(Arrival::Udp {
-            kind: Kind::Probe,
-            opened,
-            ..
-        })) = self.arrivals.as_ref().map(|arrivals| arrivals.try_recv())
-        {
-            self.respond(opened);
+    /// What arrives while the test runs: a probe is answered, a stream too many is closed at once.
+    pub(super) fn take_late_arrivals(&mut self) {
+        let waiting = self
+            .arrivals
+            .iter()
+            .flat_map(|arrivals| arrivals.try_iter());
+        let late: Vec<_> = waiting.take(MOST_LATE).collect();
+        for arrival in late {
+            if let Arrival::Udp {
+                kind: Kind::Probe,
+                opened,
+                ..
+            } = arrival
+            {
+                self.respond(opened);
+            }
         }
     }
 }
@@ -177,5 +185,7 @@ const STEP: Duration = Duration::from_millis(20);
 const GLANCE_NS: u64 = 1_000_000;
 /// All streams of a test, and the wait for another test of the address to get its own.
 const STREAMS: Duration = Duration::from_secs(20);
+/// Arrivals that are looked at in one step of a running test.
+const MOST_LATE: usize = 1024;
 /// Latency probes of one test.
 const MOST_PROBES: usize = 4;
