@@ -4,7 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use linerate::engine::{
-    self, Blind, Direction, Event, Observer, Peer, ServeOptions, TestOutcome, TestPlan, TxChoice,
+    self, Blind, Direction, Event, Observer, Peer, Protocol, ServeOptions, TestOutcome, TestPlan,
+    TxChoice,
 };
 use linerate_linux::signal::Interrupt;
 use ports::free_port;
@@ -216,6 +217,52 @@ fn an_amount_is_sent_exactly() {
             "{direction:?}: {bytes}"
         );
     }
+}
+
+/// As in iperf3 an amount is counted from the end of the warm-up on.
+#[test]
+fn an_amount_is_sent_behind_the_warm_up() {
+    let served = Served::start();
+    for direction in [Direction::Up, Direction::Down, Direction::Both] {
+        let amount = TestPlan {
+            direction,
+            omit_ms: 200,
+            blocks: Some(100),
+            payload_bytes: Some(1000),
+            bits_per_second: Some(8_000_000),
+            ..TestPlan::udp("127.0.0.1")
+        };
+        for test in &served.run(amount.clone()).tests {
+            assert!(test.valid, "{direction:?}: {:?}", test.invalid_reason);
+            assert_eq!(test.sent_packets, Some(100), "{direction:?}");
+        }
+        let tcp = TestPlan {
+            protocol: Protocol::Tcp,
+            blocks: None,
+            bytes: Some(100_000),
+            ..amount
+        };
+        for test in &served.run(tcp).tests {
+            let sent = test.offered_bits_per_second.unwrap() * test.duration_s / 8.0;
+            assert_eq!(sent.round(), 100_000.0, "{direction:?}");
+        }
+    }
+}
+
+/// The last datagram that is due may be long before the end.
+#[test]
+fn a_slow_test_lasts_its_time() {
+    let served = Served::start();
+    let plan = TestPlan {
+        duration_ms: 1900,
+        payload_bytes: Some(1000),
+        bits_per_second: Some(8_000),
+        ..TestPlan::udp("127.0.0.1")
+    };
+    let test = served.run(plan).tests.remove(0);
+    assert_eq!((test.sent_packets, test.duration_s), (Some(2), 1.9));
+    let early = test.warnings.iter().find(|one| one.id == "ended-early");
+    assert_eq!(early, None);
 }
 
 #[test]

@@ -88,6 +88,8 @@ struct Client<'a> {
     live: Live,
     own: SideAccount,
     start_ns: u64,
+    /// Bytes and datagrams that had come when the warm-up ended; `None` until then.
+    omitted: Option<(u64, u64)>,
     running: bool,
     exchange: bool,
     server_is_done: bool,
@@ -145,6 +147,7 @@ impl<'a> Client<'a> {
             live: Live::default(),
             own: SideAccount::default(),
             start_ns: 0,
+            omitted: Some((0, 0)),
             running: false,
             exchange: false,
             server_is_done: false,

@@ -10,6 +10,9 @@ impl Client<'_> {
         self.observer.observe(&Event::Samples(self.sampler.first()));
         self.observer.observe(&Event::Started);
         self.start_ns = monotonic_ns();
+        if self.shape.limit.omit_ns > 0 {
+            self.omitted = None;
+        }
         self.crew.go(self.start_ns);
         self.begin_to_watch();
     }
@@ -28,9 +31,15 @@ impl Client<'_> {
                 self.observer.observe(&Event::Stopping);
                 return Ok(());
             }
-            let step_ns = (monotonic_ns() + STEP_NS)
+            if self.omitted.is_none() && monotonic_ns() >= self.warm_ns() {
+                self.omitted = Some(self.crew.received());
+            }
+            let now_ns = monotonic_ns();
+            // Behind its end the test waits for its senders, who need the processor.
+            let step_ns = (now_ns + STEP_NS)
                 .min(next_cut_ns)
-                .min(self.end_ns());
+                .min(self.end_ns().max(now_ns + SHORT_STEP_NS))
+                .min(self.omitted.map_or(self.warm_ns(), |_| u64::MAX));
             if let Some(event) = self.pump(step_ns)? {
                 self.note(event)?;
             }
@@ -70,8 +79,18 @@ impl Client<'_> {
         }
     }
 
+    /// When the warm-up ends.
+    fn warm_ns(&self) -> u64 {
+        self.start_ns.saturating_add(self.shape.limit.omit_ns)
+    }
+
+    /// What came in the warm-up is no part of it.
     fn amount_is_in(&self) -> bool {
+        let Some((omitted_bytes, omitted_packets)) = self.omitted else {
+            return false;
+        };
         let (bytes, packets) = self.crew.received();
+        let (bytes, packets) = (bytes - omitted_bytes, packets - omitted_packets);
         self.plan.bytes.is_some_and(|limit| bytes >= limit)
             || (self.shape.protocol == Protocol::Udp
                 && self.plan.blocks.is_some_and(|limit| packets >= limit))
@@ -83,5 +102,6 @@ impl Client<'_> {
     }
 }
 
+const SHORT_STEP_NS: u64 = 1_000_000;
 /// Raw counters are read this often during a test.
 const SAMPLE_NS: u64 = 1_000_000_000;

@@ -51,9 +51,12 @@ impl TcpTx {
         let omit_until_ns = books.start_ns + self.limit.omit_ns;
         let mut now = clock::monotonic_ns();
         while now < end_ns && !line.sending_is_over() && books.failure.is_none() {
-            let wanted =
-                self.limit
-                    .next_write(books.writes, books.bytes, self.block_bytes - books.part);
+            // What the warm-up sent is no part of an asked amount.
+            let wanted = self.limit.next_write(
+                books.writes - books.omitted_writes,
+                books.bytes - books.omitted_bytes,
+                self.block_bytes - books.part,
+            );
             if wanted == 0 {
                 break;
             }
@@ -104,6 +107,7 @@ struct Books {
     writes: u64,
     bytes: u64,
     part: usize,
+    omitted_writes: u64,
     omitted_bytes: u64,
     warms_up: bool,
     omitted_retransmits: u64,
@@ -129,6 +133,7 @@ impl Books {
                     pacer.sent(1, clock::monotonic_ns());
                 }
                 if warming_up {
+                    self.omitted_writes = self.writes;
                     self.omitted_bytes = self.bytes;
                 }
             }

@@ -71,7 +71,11 @@ impl UdpTx {
             }
             let left = self.left(pacer, books, now);
             if left == 0 {
-                break;
+                if !self.lasts(books, now) {
+                    break;
+                }
+                now = clock::sleep_until_ns(books.end_ns.min(now + NAP_NS), 0);
+                continue;
             }
             match pacer.next(now) {
                 Pace::WaitUntil(at_ns) => now = sleeper.until(at_ns.min(now + NAP_NS)),
@@ -95,15 +99,27 @@ impl UdpTx {
     /// Datagrams still to send; 0 ends the test. A paced sender owes exactly those due before the
     /// end, and may be a little late with them; an unpaced one ends on time.
     fn left(&self, pacer: &Pacer, books: &Books, now: u64) -> u64 {
-        let by_amount = self
-            .limit
-            .packets_left(books.packets, books.bytes, self.payload_bytes());
+        let by_amount = self.amount_left(books);
         match pacer.packets_due_before(books.end_ns) {
             Some(_) if now >= books.end_ns + self.limit.grace_ns() => 0,
             Some(due) => by_amount.min(due.saturating_sub(pacer.sent_packets())),
             None if now >= books.end_ns => 0,
             None => by_amount,
         }
+    }
+
+    /// Whether all that is due before the end is sent and the end is still to come: at a low rate
+    /// that may be long, and the test lasts as long as was asked.
+    fn lasts(&self, books: &Books, now: u64) -> bool {
+        now < books.end_ns && self.amount_left(books) > 0
+    }
+
+    /// Datagrams of an asked amount that are still to be sent; the warm-up's are none of them.
+    fn amount_left(&self, books: &Books) -> u64 {
+        let packets = books.packets - books.omitted_packets;
+        let bytes = books.bytes - books.omitted_bytes;
+        self.limit
+            .packets_left(packets, bytes, self.payload_bytes())
     }
 
     fn send_batch(&mut self, count: usize, wall_ns: u64, books: &mut Books) {
@@ -127,10 +143,7 @@ impl UdpTx {
     }
 
     fn close(self, pacer: &Pacer, books: Books) -> TxAccount {
-        let amount_reached =
-            self.limit
-                .packets_left(books.packets, books.bytes, self.payload_bytes())
-                == 0;
+        let amount_reached = self.amount_left(&books) == 0;
         let lateness = pacer.lateness(books.end_ns.min(books.last_ns));
         let paced = self.bits_per_second.is_some();
         TxAccount {
