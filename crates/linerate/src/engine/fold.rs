@@ -259,7 +259,7 @@ impl<'a> Fold<'a> {
             .rx()
             .map(|rx| rx.socket_drops)
             .sum::<Option<u64>>()
-            .filter(|_| exact);
+            .filter(|_| exact && self.rx().next().is_some());
         test.unsent_packets =
             Some(self.tx().map(|tx| tx.unsent_packets).sum()).filter(|_| self.knows_sender());
         test.refused_packets =
@@ -311,7 +311,8 @@ impl<'a> Fold<'a> {
     }
 
     fn fill_tcp(&self, test: &mut Test) {
-        test.retransmits = self.tx().map(|tx| tx.retransmits).sum();
+        let retransmits: Option<u64> = self.tx().map(|tx| tx.retransmits).sum();
+        test.retransmits = retransmits.filter(|_| self.tx().next().is_some());
         test.rtt_ns = self
             .tx()
             .filter_map(|tx| tx.rtt_ns)

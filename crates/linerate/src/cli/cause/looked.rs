@@ -64,13 +64,15 @@ fn socket(test: &Test) -> Option<String> {
     Some(format!("the receiving socket's buffer ({drops} drops)"))
 }
 
-/// A linerate that told its socket's drops told its other counters too.
+/// A linerate that told its socket's drops told its other counters too; a stock sender tells none.
 fn queues(test: &Test) -> Option<String> {
     test.socket_drops?;
+    let whose = match busiest(test, End::Sender) {
+        Some(_) => "either end",
+        None => "the receiver",
+    };
     let drops: u64 = dropped(test).iter().skip(1).map(|drop| drop.packets).sum();
-    Some(format!(
-        "a queue or interface of either end ({drops} drops)"
-    ))
+    Some(format!("a queue or interface of {whose} ({drops} drops)"))
 }
 
 fn link(output: &Output, test: &Test) -> Option<String> {

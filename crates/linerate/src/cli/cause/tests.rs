@@ -339,6 +339,13 @@ fn the_unknown_says_what_was_looked_at() {
          the path, or the receiver, which tells nothing of itself"
     );
     assert!(cause.try_.contains("linerate serve"));
+    let mut stock = lossy(Some(0), 0.5);
+    stock.cpu.local = None;
+    let why = of_trial(wire(10_000_000_000), stock).why;
+    assert!(
+        why.contains("a queue or interface of the receiver (0 drops)"),
+        "{why}"
+    );
     let blind = of_best(&Output::default(), &Test::default(), None);
     assert!(
         blind

@@ -59,6 +59,32 @@ fn judged(plan: &TestPlan, tx: TxAccount, busiest_cpu: Option<f64>) -> Test {
     tests(&measured).remove(0)
 }
 
+/// The test of `plan` when it broke before anybody told anything.
+fn broken(plan: &TestPlan) -> Test {
+    let measured = Measured {
+        plan,
+        shape: &Shape::of_plan(plan, true, 1448),
+        server: ([192, 0, 2, 1], 5201).into(),
+        local: &SideAccount::default(),
+        remote: None,
+        offset_ns: None,
+        hosts: &[],
+        elapsed_ns: SECOND_NS,
+    };
+    tests(&measured).remove(0)
+}
+
+#[test]
+fn what_nobody_told_is_unknown_not_zero() {
+    let [udp, tcp] = [TestPlan::udp("peer"), TestPlan::tcp("peer")].map(|plan| broken(&plan));
+    assert_eq!((udp.socket_drops, udp.lost_packets), (None, None));
+    assert_eq!(
+        (tcp.retransmits, tcp.delivered_bits_per_second),
+        (None, None)
+    );
+    assert!(!udp.valid && !tcp.valid);
+}
+
 fn warning<'a>(test: &'a Test, id: &str) -> Option<(&'a str, &'a str)> {
     let found = test.warnings.iter().find(|warning| warning.id == id)?;
     Some((&found.text, &found.try_))

@@ -3,6 +3,7 @@
 
 use super::{SECOND_NS, STEP_NS, Session};
 use crate::engine::extension::Message;
+use crate::engine::plan::Direction;
 use linerate_linux::clock::monotonic_ns;
 use linerate_model::sample::Sample;
 use linerate_wire::iperf3::server::ServerEvent;
@@ -83,6 +84,7 @@ impl Session<'_, '_> {
         if self.ask.is_some()
             && !self.final_is_sent
             && !self.is_idle()
+            && self.shape.direction != Direction::Up
             && self.crew.sending_is_over()
         {
             self.crew.stop_sending();
