@@ -140,7 +140,7 @@ pub struct RxAccount {
     pub bursts: Vec<Burst>,
     /// Bursts beyond those listed.
     pub bursts_dropped: u64,
-    /// Per interval.
+    /// Per interval; empty in the results of a server, which told them on the way.
     pub intervals: Vec<RxInterval>,
     /// What stopped it before its time, as the system said it.
     pub failure: Option<String>,

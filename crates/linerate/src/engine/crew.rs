@@ -110,8 +110,10 @@ impl Crew {
         Ok(())
     }
 
-    /// Starts the clock of the test.
+    /// Starts the clock of the test. All streams are there: from now on they stand in stream order,
+    /// whatever order they came in.
     pub fn go(&mut self, start_ns: u64) {
+        self.members.sort_by_key(|member| member.id);
         self.start_ns = start_ns;
         self.cut_ns = start_ns;
         self.line.go(start_ns);
@@ -233,7 +235,7 @@ impl Crew {
             .collect()
     }
 
-    /// Totals of this end so far: bytes sent, bytes received, datagrams sent, datagrams missing.
+    /// The last interval of every stream: of senders, of receivers.
     pub fn last_intervals(&self) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
         let sent = self
             .members
@@ -246,6 +248,14 @@ impl Crew {
             .filter_map(|member| member.received.last())
             .collect();
         (sent, received)
+    }
+
+    /// Forgets the intervals cut so far: they were told, and a long test has many.
+    pub fn forget_intervals(&mut self) {
+        for member in &mut self.members {
+            member.sent.clear();
+            member.received.clear();
+        }
     }
 
     /// Interval `index` of every stream, as far as it was cut: of senders, of receivers.

@@ -126,7 +126,8 @@ impl Client<'_> {
         let exact = results
             .linerate
             .clone()
-            .and_then(|value| serde_json::from_value(value).ok());
+            .and_then(|value| serde_json::from_value(value).ok())
+            .map(|account| self.heard.complete(account));
         let elapsed_ns =
             monotonic_ns().saturating_sub(self.start_ns.saturating_add(self.shape.limit.omit_ns));
         exact.unwrap_or_else(|| standard::account(results, &self.shape, &self.own, elapsed_ns))

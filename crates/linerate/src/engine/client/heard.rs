@@ -38,6 +38,20 @@ impl Heard {
         told.then_some((sent, received))
     }
 
+    /// The server's account with the intervals that were told on the way, which it does not repeat.
+    pub(super) fn complete(&self, mut account: SideAccount) -> SideAccount {
+        let streams = &mut account.streams;
+        let senders = streams.iter_mut().filter_map(|stream| stream.tx.as_mut());
+        for (tx, intervals) in senders.zip(&self.sent) {
+            tx.intervals.clone_from(intervals);
+        }
+        let receivers = streams.iter_mut().filter_map(|stream| stream.rx.as_mut());
+        for (rx, intervals) in receivers.zip(&self.received) {
+            rx.intervals.clone_from(intervals);
+        }
+        account
+    }
+
     /// The server's account as far as it was told; `None` when nothing was.
     pub(super) fn account(self, shape: &Shape) -> Option<SideAccount> {
         if self.sent.is_empty() && self.received.is_empty() {
@@ -118,6 +132,15 @@ mod tests {
         let mut heard = Heard::default();
         heard.note(vec![], vec![interval(10, 1), interval(20, 1)]);
         heard.note(vec![], vec![interval(11, 2), interval(21, 2)]);
+        let whole = SideAccount {
+            streams: vec![StreamAccount {
+                rx: Some(RxAccount::default()),
+                ..StreamAccount::default()
+            }],
+            ..SideAccount::default()
+        };
+        let whole = heard.complete(whole).streams.remove(0).rx.unwrap();
+        assert_eq!((whole.intervals.len(), whole.intervals[1].bytes), (2, 11));
         let account = heard.account(&shape).unwrap();
         let bytes: Vec<_> = account
             .streams

@@ -68,6 +68,7 @@ impl Session<'_, '_> {
         }
     }
 
+    /// The client keeps what it is told; here a long test would only take memory.
     pub(super) fn tell_interval(&mut self) {
         if self.ask.is_some() {
             let (sent, received) = self.crew.last_intervals();
@@ -77,6 +78,7 @@ impl Session<'_, '_> {
             };
             self.control.session.agent(&message.to_value());
         }
+        self.crew.forget_intervals();
     }
 
     /// A test by amount in which this end sends is over when its senders are: the client is told.
