@@ -113,6 +113,11 @@ impl Server<'_> {
                 && self.tests.load(Ordering::Relaxed) == 0)
     }
 
+    /// Whether strangers have to leave.
+    fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.interrupt.requested().is_some()
+    }
+
     /// A thread of its own reads the cookie and goes on from there.
     fn admit<'scope>(
         &'scope self,
@@ -134,7 +139,7 @@ impl Server<'_> {
     }
 
     fn meet(&self, stream: TcpStream, peer: SocketAddr, serial: u64) {
-        let outcome = match read_cookie(&stream) {
+        let outcome = match read_cookie(&stream, || self.is_stopping()) {
             Err(_) if !self.strangers.leave(serial) => {
                 Err("refused: silent, and too many others came".to_owned())
             }
@@ -242,7 +247,7 @@ pub(super) fn bind_address(options: &ServeOptions) -> Option<IpAddr> {
 }
 
 /// The first 37 bytes, within a few seconds whatever their spacing.
-fn read_cookie(mut stream: &TcpStream) -> Result<Cookie, String> {
+fn read_cookie(mut stream: &TcpStream, stopping: impl Fn() -> bool) -> Result<Cookie, String> {
     let deadline_ns = monotonic_ns() + COOKIE_NS;
     let mut bytes = [0; Cookie::LEN];
     let mut filled = 0;
@@ -251,8 +256,12 @@ fn read_cookie(mut stream: &TcpStream) -> Result<Cookie, String> {
         if left_ns == 0 {
             return Err(format!("no cookie within 5 s ({filled} of 37 bytes)"));
         }
+        if stopping() {
+            return Err("the server ends".to_owned());
+        }
+        let wait = Duration::from_nanos(left_ns.max(1_000_000)).min(POLL);
         stream
-            .set_read_timeout(Some(Duration::from_nanos(left_ns.max(1_000_000))))
+            .set_read_timeout(Some(wait))
             .map_err(|error| error.to_string())?;
         match stream.read(&mut bytes[filled..]) {
             Ok(0) => return Err(format!("closed after {filled} of 37 bytes of a cookie")),

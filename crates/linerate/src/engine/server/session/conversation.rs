@@ -112,8 +112,8 @@ pub(super) fn await_params(
     server: &Server<'_>,
 ) -> Result<Box<Params>, String> {
     loop {
-        if server.interrupt.requested().is_some() {
-            return Err("the server was interrupted".to_owned());
+        if server.is_stopping() {
+            return Err("the server ends".to_owned());
         }
         match control
             .next(monotonic_ns() + STEP_NS)
