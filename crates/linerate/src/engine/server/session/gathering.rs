@@ -30,7 +30,7 @@ impl Session<'_, '_> {
             udp_options: self.udp_options(server_sends),
             deliver,
         };
-        let deadline = Instant::now() + STREAMS;
+        let deadline = Instant::now() + TURN;
         let Some(place) = self.server.registry.enter(cookie, waiting, deadline) else {
             return Err(self.give_up(
                 error::STREAM_CONNECT,
@@ -183,8 +183,8 @@ impl Session<'_, '_> {
 const STEP: Duration = Duration::from_millis(20);
 /// A look at the control connection while streams are awaited.
 const GLANCE_NS: u64 = 1_000_000;
-/// All streams of a test, and the wait for another test of the address to get its own.
-const STREAMS: Duration = Duration::from_secs(20);
+/// The wait for another stock UDP test of the address to get its streams.
+const TURN: Duration = Duration::from_secs(20);
 /// Arrivals that are looked at in one step of a running test.
 const MOST_LATE: usize = 1024;
 /// Latency probes of one test.
