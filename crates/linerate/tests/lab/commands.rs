@@ -17,6 +17,9 @@ pub(crate) const TESTS: &[Test] = &[
         peer_that_ends_is_reported()
     }),
     ("old_kernel_filters_both", |_| old_kernel_filters_both()),
+    ("the_wire_states_its_own_ceiling", |_| {
+        the_wire_states_its_own_ceiling()
+    }),
     ("stock_iperf3_runs_between_the_hosts", |_| {
         stock_iperf3_runs_between_the_hosts()
     }),
@@ -72,6 +75,18 @@ fn old_kernel_filters_both() -> Outcome {
     let state = "grep ^Seccomp: /proc/self/status";
     let output = lab(&["--old-kernel", "--no-serve", "--", "sh", "-c", state])?;
     ensure(out(&output) == "Seccomp:\t2\n", || format!("{output:?}"))
+}
+
+fn the_wire_states_its_own_ceiling() -> Outcome {
+    let output = lab(&["--wire-ceiling"])?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stated = ["60", "1514"].map(|bytes| {
+        let words = format!("the wire carries {bytes}-byte frames: ");
+        let line = said.lines().find_map(|line| line.strip_prefix(&words))?;
+        line.split_once(" a second (")?.0.parse::<u64>().ok()
+    });
+    let whole = output.status.success() && stated.iter().all(Option::is_some);
+    ensure(whole, || format!("{output:?}"))
 }
 
 fn stock_iperf3_runs_between_the_hosts() -> Outcome {
