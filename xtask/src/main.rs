@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The project's own tasks: `cargo xtask TASK`. A program apart: it knows the linerate it
-//! builds only by its command line and its `--json`.
+//! builds only by its command line and its `--json`; of its crates it uses the one that reads
+//! the tables of `knowledge/`.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::print_stdout,
@@ -11,6 +12,7 @@
 mod bench;
 mod build;
 mod dist;
+mod knowledge;
 mod ports;
 mod process;
 mod tally;
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let outcome = match words.split_first() {
         Some((&"dist", rest)) => dist::run(rest),
         Some((&"bench", rest)) => bench::run(rest),
+        Some((&"check-knowledge", rest)) => knowledge::run(rest),
         _ => Err(USAGE.into()),
     };
     match outcome {
@@ -42,4 +45,5 @@ fn main() -> ExitCode {
 const USAGE: &str = "\
 usage: cargo xtask dist [--check] [TARGET...]   static binaries, their size against the budget
                                                 --check: run them, under qemu-user where foreign
-       cargo xtask bench [OPTION...] [ROW...]   us and the peers in turn (see bench/README.md)";
+       cargo xtask bench [OPTION...] [ROW...]   us and the peers in turn (see bench/README.md)
+       cargo xtask check-knowledge              every mistake in the tables of knowledge/";

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The tables that the program carries, one line each. `cargo xtask check-knowledge` tells of a
+//! file that is missing here.
+
+macro_rules! tables {
+    ($($name:literal)+) => {
+        /// File name and text of every table.
+        pub const EMBEDDED: &[(&str, &str)] = &[$((
+            concat!($name, ".toml"),
+            include_str!(concat!("../../../../knowledge/drivers/", $name, ".toml")),
+        )),+];
+    };
+}
+
+tables! {
+    "fec"
+    "igb"
+    "stmmac"
+    "veth"
+    "virtio_net"
+}

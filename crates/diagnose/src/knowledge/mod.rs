@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The tables of `knowledge/`, built into the program: which counter of which driver counts
+//! what, at which stage of a packet's path, and which ones never count anything.
+//!
+//! ```
+//! use linerate_diagnose::knowledge;
+//! let fec = knowledge::driver("fec").expect("a table of this driver");
+//! let lost = knowledge::counter(fec, "IEEE_rx_macerr").expect("a line of this counter");
+//! assert_eq!(lost.stage.word(), "rx-mac");
+//! ```
+
+mod check;
+mod embedded;
+mod mistake;
+mod parse;
+mod pattern;
+mod raw;
+mod source;
+mod table;
+mod words;
+
+pub use check::check_together;
+pub use embedded::EMBEDDED;
+pub use mistake::Mistake;
+pub use parse::parse;
+pub use pattern::Pattern;
+pub use source::Source;
+pub use table::{Counter, Driver, Field};
+pub use words::{Counts, Group, Reset, Stage, Unit, Width};
+
+use std::sync::LazyLock;
+
+static DRIVERS: LazyLock<Vec<Driver>> = LazyLock::new(|| {
+    EMBEDDED
+        .iter()
+        .filter_map(|(file, text)| parse(file, text).ok())
+        .collect()
+});
+
+/// Every driver that has a table.
+#[must_use]
+pub fn drivers() -> &'static [Driver] {
+    &DRIVERS
+}
+
+/// The table of the driver that `ethtool -i` shows as `name`; none where nobody wrote one.
+#[must_use]
+pub fn driver(name: &str) -> Option<&'static Driver> {
+    DRIVERS.iter().find(|d| d.answers_to(name))
+}
+
+/// What the `ethtool -S` line `name` of this driver counts; none where the table does not say.
+#[must_use]
+pub fn counter<'d>(driver: &'d Driver, name: &str) -> Option<&'d Counter> {
+    driver.counter(Group::Ethtool, name)
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Text → table, or every mistake in it. Takes text, touches no file.
+
+use super::check::check;
+use super::mistake::Mistakes;
+use super::raw::{RawBlind, RawCounter, RawDriver, Word};
+use super::{Counter, Counts, Driver, Group, Mistake, Pattern, Reset, Source, Stage, Unit, Width};
+
+/// Reads the table `text` of the file `file`, whose name has to be the driver's.
+///
+/// # Errors
+/// Every mistake found, in the order of the checks. TOML's own stop at the first.
+pub fn parse(file: &str, text: &str) -> Result<Driver, Vec<Mistake>> {
+    let mut mistakes = Mistakes::new(file, text);
+    let raw = match toml::from_str::<RawDriver>(text) {
+        Ok(raw) => raw,
+        Err(why) => {
+            let (wrong, allowed) = in_their_words(why.message());
+            mistakes.at(why.span().map_or(0, |s| s.start), wrong, &allowed);
+            return Err(mistakes.into_found());
+        }
+    };
+    check(file, &raw, &mut mistakes);
+    let driver = understand(&raw, &mut mistakes);
+    let found = mistakes.into_found();
+    if found.is_empty() {
+        Ok(driver)
+    } else {
+        Err(found)
+    }
+}
+
+fn understand(raw: &RawDriver, mistakes: &mut Mistakes<'_>) -> Driver {
+    let counters = raw
+        .counter
+        .iter()
+        .flat_map(|c| counters(c, mistakes))
+        .collect();
+    let blind = raw.blind.iter().flat_map(|b| blind(b, mistakes)).collect();
+    Driver {
+        name: raw.driver.get_ref().clone(),
+        also: raw.also.clone(),
+        hardware: raw.hardware.clone(),
+        kernel: raw.kernel.get_ref().clone(),
+        counters,
+        blind,
+    }
+}
+
+/// One counter a name; none if a word of the entry is not understood.
+fn counters(raw: &RawCounter, mistakes: &mut Mistakes<'_>) -> Vec<Counter> {
+    // All words are read before any is missed, so that every mistake is told.
+    let group = word("group", &raw.group, Group::of_word, Group::WORDS, mistakes);
+    let stage = word("stage", &raw.stage, Stage::of_word, Stage::WORDS, mistakes);
+    let counts = word(
+        "counts",
+        &raw.counts,
+        Counts::of_word,
+        Counts::WORDS,
+        mistakes,
+    );
+    let unit = word("unit", &raw.unit, Unit::of_word, Unit::WORDS, mistakes);
+    let width = word("width", &raw.width, Width::of_word, Width::WORDS, mistakes);
+    let reset = raw
+        .reset
+        .as_ref()
+        .and_then(|w| word("reset", w, Reset::of_word, Reset::WORDS, mistakes));
+    let sources = sources(&raw.source, mistakes);
+    let (Some(group), Some(stage), Some(counts), Some(unit), Some(width)) =
+        (group, stage, counts, unit, width)
+    else {
+        return Vec::new();
+    };
+    let counter = |name: &Word| Counter {
+        group,
+        name: Pattern::new(name.get_ref()),
+        stage,
+        counts,
+        unit,
+        width,
+        reset,
+        refresh_ms: raw.refresh_ms,
+        shared: raw.shared,
+        alias: raw.alias.iter().map(|a| a.get_ref().clone()).collect(),
+        means: raw.means.clone(),
+        sources: sources.clone(),
+    };
+    raw.names.iter().map(counter).collect()
+}
+
+fn blind(raw: &RawBlind, mistakes: &mut Mistakes<'_>) -> Vec<(Group, Pattern)> {
+    sources(&raw.source, mistakes);
+    let Some(group) = word("group", &raw.group, Group::of_word, Group::WORDS, mistakes) else {
+        return Vec::new();
+    };
+    let names = raw.names.iter();
+    names.map(|n| (group, Pattern::new(n.get_ref()))).collect()
+}
+
+fn sources(raw: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<Source> {
+    let mut understood = Vec::new();
+    for text in raw {
+        match Source::of_text(text.get_ref()) {
+            Some(source) => understood.push(source),
+            None => mistakes.at(
+                text.span().start,
+                format!("`{}` does not say where to look", text.get_ref()),
+                Source::FORM,
+            ),
+        }
+    }
+    understood
+}
+
+fn word<T>(
+    key: &str,
+    word: &Word,
+    understand: fn(&str) -> Option<T>,
+    allowed: &[&str],
+    mistakes: &mut Mistakes<'_>,
+) -> Option<T> {
+    let understood = understand(word.get_ref());
+    if understood.is_none() {
+        let wrong = format!("`{key}` cannot be `{}`", word.get_ref());
+        mistakes.at(word.span().start, wrong, &allowed.join(", "));
+    }
+    understood
+}
+
+/// What the TOML reader says, without the words of a programmer.
+fn in_their_words(message: &str) -> (String, String) {
+    if let Some((wrong, allowed)) = message.split_once(", expected ") {
+        let wrong = wrong.replace("unknown field", "there is no key");
+        let wrong = wrong.replace("invalid type: ", "not the right kind of value: ");
+        return (
+            wrong,
+            allowed
+                .replace("one of ", "")
+                .replace("a sequence", "a list: [\"…\"]"),
+        );
+    }
+    match message.strip_prefix("missing field ") {
+        Some(key) => (format!("the key {key} is missing"), String::new()),
+        None => (message.to_owned(), String::new()),
+    }
+}

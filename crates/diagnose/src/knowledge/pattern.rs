@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A counter's name as a table writes it: `rx_queue_N_drops` stands for every queue.
+//!
+//! A capital `N` is a decimal number unless a letter follows it or a capital precedes it, so
+//! `rxN_drops` is a pattern and `XON` is not.
+
+/// A counter's name, with or without numbers left open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern(String);
+
+impl Pattern {
+    /// The pattern that a table writes so.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// As the table writes it.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the kernel's `name` is one of those meant.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        let mut rest = name;
+        let mut pieces = self.pieces().into_iter();
+        let first = pieces.next().unwrap_or_default();
+        let Some(after) = rest.strip_prefix(first) else {
+            return false;
+        };
+        rest = after;
+        for piece in pieces {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            match rest[digits..].strip_prefix(piece) {
+                Some(after) if digits > 0 => rest = after,
+                _ => return false,
+            }
+        }
+        rest.is_empty()
+    }
+
+    /// The literal text before, between and after the numbers.
+    fn pieces(&self) -> Vec<&str> {
+        let mut pieces = Vec::new();
+        let mut start = 0;
+        for (at, _) in self.0.match_indices('N') {
+            if self.is_number(at) {
+                pieces.push(&self.0[start..at]);
+                start = at + 1;
+            }
+        }
+        pieces.push(&self.0[start..]);
+        pieces
+    }
+
+    fn is_number(&self, at: usize) -> bool {
+        let before = self.0[..at].chars().next_back();
+        let after = self.0[at + 1..].chars().next();
+        !before.is_some_and(char::is_uppercase) && !after.is_some_and(char::is_alphabetic)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pattern;
+
+    #[test]
+    fn a_name_is_matched_by_the_pattern_that_leaves_its_number_open() {
+        let table = [
+            ("rx_queue_N_drops", "rx_queue_0_drops", true),
+            ("rx_queue_N_drops", "rx_queue_127_drops", true),
+            ("rx_queue_N_drops", "rx_queue__drops", false),
+            ("rx_queue_N_drops", "rx_queue_N_drops", false),
+            ("rx_queue_N_drops", "rx_queue_0_drops_more", false),
+            ("rxN_cache_full", "rx3_cache_full", true),
+            ("txN", "tx12", true),
+            ("N_of_N", "1_of_22", true),
+            ("RX XON", "RX XON", true),
+            ("Not a number", "Not a number", true),
+            ("rx_drops", "rx_drops", true),
+            ("rx_drops", "rx_drop", false),
+        ];
+        for (pattern, name, expected) in table {
+            assert_eq!(
+                Pattern::new(pattern).matches(name),
+                expected,
+                "{pattern} {name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where a claim comes from: a file and a function of the kernel, or somebody's memory.
+
+/// Who says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A place in the kernel that the table names (`Driver::kernel`).
+    Kernel {
+        /// Path from the root of the kernel's sources.
+        file: String,
+        /// The function, array or macro in that file.
+        place: String,
+    },
+    /// Nobody checked it.
+    Recall,
+}
+
+impl Source {
+    /// What a source may look like, for error messages.
+    pub const FORM: &str = "`recall`, or a path from the kernel's root and a function: \
+         `drivers/net/veth.c veth_get_stats64`";
+
+    /// What the text of a table means; none if it has not the [`Self::FORM`].
+    #[must_use]
+    pub fn of_text(text: &str) -> Option<Self> {
+        if text == "recall" {
+            return Some(Self::Recall);
+        }
+        let (file, place) = text.split_once(' ')?;
+        (is_kernel_path(file) && is_identifier(place)).then(|| Self::Kernel {
+            file: file.to_owned(),
+            place: place.to_owned(),
+        })
+    }
+}
+
+fn is_kernel_path(file: &str) -> bool {
+    let known_root = ROOTS.iter().any(|root| file.starts_with(root));
+    let known_kind = file
+        .rsplit_once('.')
+        .is_some_and(|(_, kind)| matches!(kind, "c" | "h" | "rst"));
+    known_root && known_kind
+}
+
+fn is_identifier(place: &str) -> bool {
+    !place.is_empty() && place.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+const ROOTS: [&str; 4] = ["drivers/", "net/", "include/", "Documentation/"];
