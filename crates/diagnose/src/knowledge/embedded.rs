@@ -13,9 +13,17 @@ macro_rules! tables {
 }
 
 tables! {
+    "e1000e"
     "fec"
+    "fsl_dpaa2_eth"
     "igb"
+    "igc"
+    "ixgbe"
+    "macb"
+    "mvneta"
+    "r8169"
     "stmmac"
+    "tg3"
     "veth"
     "virtio_net"
 }
