@@ -16,6 +16,8 @@ tables! {
     "e1000e"
     "fec"
     "fsl_dpaa2_eth"
+    "i40e"
+    "ice"
     "igb"
     "igc"
     "ixgbe"
