@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::output::{self, Output, Test, Verdict};
+use crate::output::{self, Knee, Output, Test, Verdict};
 use crate::units::parse::UnitError;
 use crate::units::{Nanos, Rate, Ratio};
 
@@ -145,10 +145,15 @@ impl Expect {
     }
 
     /// The answer for a whole document: every number of the metric must be known and meet it.
-    /// Trials of a search are left out, except of the rate that the search found.
+    /// Trials of a search are left out, except of the rate that the search found. `line_rate` tells the payload
+    /// rate that the link allows a test, in bit/s, where that is known: without it no share of it is met.
     #[must_use]
-    pub fn judge(&self, output: &Output) -> output::Expectation {
-        let numbers = self.numbers(output);
+    pub fn judge(
+        &self,
+        output: &Output,
+        line_rate: impl Fn(&Test) -> Option<f64>,
+    ) -> output::Expectation {
+        let numbers = self.numbers(output, &line_rate);
         let met = |(value, line_rate): &(Option<f64>, Option<f64>)| {
             value.is_some_and(|value| self.met_by(value, *line_rate))
         };
@@ -159,13 +164,21 @@ impl Expect {
     }
 
     /// Each number that the metric means, with the line rate of its direction.
-    fn numbers(&self, output: &Output) -> Vec<(Option<f64>, Option<f64>)> {
+    fn numbers(
+        &self,
+        output: &Output,
+        line_rate: &dyn Fn(&Test) -> Option<f64>,
+    ) -> Vec<(Option<f64>, Option<f64>)> {
         match (self.metric, output.kind.as_str()) {
             (Metric::Rate, "check") => output.verdicts.iter().map(achieved).collect(),
             (Metric::Rate, "sweep") => {
+                let trial = |knee: &Knee| output.test(knee.test_ids.first()?);
                 let knees = output.knees.iter();
                 knees
-                    .map(|knee| (knee.lossless_bits_per_second, None))
+                    .map(|knee| {
+                        let allowed = trial(knee).and_then(line_rate);
+                        (knee.lossless_bits_per_second, allowed)
+                    })
                     .collect()
             }
             (Metric::Rtt, _) if !output.latency.is_empty() => {
@@ -177,7 +190,7 @@ impl Expect {
                 let told = |test: &&Test| !output.is_trial(test) && applies(metric, test);
                 let tests = output.tests.iter().filter(told);
                 tests
-                    .map(|test| (number_of(metric, test), line_rate(output, test)))
+                    .map(|test| (number_of(metric, test), line_rate(test)))
                     .collect()
             }
         }
@@ -189,14 +202,6 @@ fn achieved(verdict: &Verdict) -> (Option<f64>, Option<f64>) {
         Some(verdict.achieved_bits_per_second),
         verdict.line_rate_bits_per_second,
     )
-}
-
-fn line_rate(output: &Output, test: &Test) -> Option<f64> {
-    let verdict = output
-        .verdicts
-        .iter()
-        .find(|verdict| verdict.direction == test.direction)?;
-    verdict.line_rate_bits_per_second
 }
 
 /// Whether a test of this protocol has the metric at all.
@@ -355,7 +360,8 @@ mod tests {
     }
 
     fn met(expression: &str, output: &Output) -> bool {
-        expression.parse::<Expect>().unwrap().judge(output).met
+        let expect: Expect = expression.parse().unwrap();
+        expect.judge(output, |_| Some(957e6)).met
     }
 
     #[test]
@@ -401,6 +407,18 @@ mod tests {
         assert!(met(">=98%", &output));
         assert!(!met(">=99%", &output));
         assert!(met("loss=0%", &output));
+    }
+
+    #[test]
+    fn a_share_is_of_the_rate_that_the_link_allows_the_test() {
+        let output = Output {
+            tests: vec![udp("a", 900e6, Some(0.0))],
+            ..Output::new("udp", "0")
+        };
+        let share: Expect = ">=90%".parse().unwrap();
+        assert!(share.judge(&output, |_| Some(957e6)).met);
+        assert!(!share.judge(&output, |_| Some(2e9)).met);
+        assert!(!share.judge(&output, |_| None).met, "no wire, no rate");
     }
 
     proptest::proptest! {

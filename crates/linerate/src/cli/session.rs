@@ -10,6 +10,7 @@ use linerate_model::output::{ErrorReport, Host, Interval, Output, Phase, Role, T
 use serde::Serialize;
 
 use super::args::{ColorChoice, OutputFlags};
+use super::cause::line_rate;
 use super::ground::Place;
 use super::progress::{self, Progress};
 use crate::date::Date;
@@ -138,7 +139,7 @@ impl Session {
         self.output.expectations = self
             .expect
             .iter()
-            .map(|expect| expect.judge(&self.output))
+            .map(|expect| expect.judge(&self.output, |test| line_rate(&self.output, test)))
             .collect();
         let exit = exit_of(&self.output, ended.as_ref().err());
         self.output.exit_code = exit.code();
