@@ -42,13 +42,17 @@ pub fn pin(cpu: usize) -> io::Result<()> {
 }
 
 /// Asks the scheduler to serve the calling thread in short turns, and hence soon after it wakes, instead of in long
-/// ones: for a thread that empties a queue while others on its processor fill it. Its share stays the same.
+/// ones: for a thread that empties a queue while others on its processor fill it. Its share stays the same; a thread
+/// of another policy (`chrt`) is left alone.
 ///
 /// `sched_setattr(2)` with a slice for `SCHED_OTHER`, Linux 6.12; earlier kernels ignore it.
 pub fn short_turns() {
     let Ok(nice) = rustix::process::getpriority_process(None) else {
         return;
     };
+    if !is_scheduled_normally() {
+        return;
+    }
     let attributes = SchedulingAttributes {
         size: size_of::<SchedulingAttributes>() as u32,
         nice,
@@ -66,6 +70,14 @@ pub fn short_turns() {
             no_flags,
         )
     };
+}
+
+/// Whether the calling thread's policy is `SCHED_OTHER`. (musl's own function always fails.)
+fn is_scheduled_normally() -> bool {
+    let this_thread: libc::c_long = 0;
+    // SAFETY: the call takes a number and touches no memory.
+    let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, this_thread) };
+    policy == libc::c_long::from(libc::SCHED_OTHER)
 }
 
 /// `struct sched_attr` (include/uapi/linux/sched/types.h), its first version.
