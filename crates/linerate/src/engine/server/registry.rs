@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, TcpStream};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Something that arrived for a waiting test.
 #[derive(Debug)]
@@ -68,19 +68,23 @@ impl Registry {
     /// Enters a test that waits for streams. A stock UDP test first waits until no other one of
     /// that address is setting up, at most until `deadline`.
     ///
-    /// Returns `None` when the deadline passed first, or the cookie is already in use.
+    /// Returns `None` when the deadline passed first, the cookie stays in use, or `is_over` says so.
     pub(super) fn enter(
         self: &Arc<Self>,
         cookie: Cookie,
         test: Waiting,
         deadline: Instant,
+        is_over: impl Fn() -> bool,
     ) -> Option<Place> {
         let mut waiting = self.lock();
         while waiting.contains_key(&cookie) || (test.stock_udp && busy(&waiting, test.address)) {
             let left = deadline.checked_duration_since(Instant::now())?;
+            if is_over() {
+                return None;
+            }
             waiting = self
                 .changed
-                .wait_timeout(waiting, left)
+                .wait_timeout(waiting, left.min(GLANCE))
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
@@ -133,6 +137,9 @@ impl Drop for Place {
         self.registry.changed.notify_all();
     }
 }
+
+/// The longest wait before the stop sign is looked at again.
+const GLANCE: Duration = Duration::from_millis(100);
 
 fn busy(waiting: &HashMap<Cookie, Waiting>, address: IpAddr) -> bool {
     waiting

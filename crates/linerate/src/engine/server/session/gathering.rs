@@ -31,7 +31,9 @@ impl Session<'_, '_> {
             deliver,
         };
         let deadline = Instant::now() + TURN;
-        let Some(place) = self.server.registry.enter(cookie, waiting, deadline) else {
+        let is_over = || self.server.interrupt.requested().is_some();
+        let registry = &self.server.registry;
+        let Some(place) = registry.enter(cookie, waiting, deadline, is_over) else {
             return Err(self.give_up(
                 error::STREAM_CONNECT,
                 "another test of this address sets up its streams".to_owned(),
