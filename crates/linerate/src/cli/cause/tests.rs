@@ -82,9 +82,15 @@ fn lossy(drops: Option<u64>, receiver: f64) -> Test {
 }
 
 fn moved(host: Role, name: &str, delta: u64) -> MovedCounter {
+    let (name, source) = match name {
+        "a driver's dropped" => ("dropped", "ethtool -S"),
+        "dropped" => (name, "/proc/net/softnet_stat"),
+        _ => (name, ""),
+    };
     MovedCounter {
         host,
         name: name.to_owned(),
+        source: source.to_owned(),
         delta,
         ..MovedCounter::default()
     }
@@ -123,6 +129,11 @@ fn where_most_were_dropped_is_the_cause() {
         Limit::ReceiverInterface
     );
     assert_eq!(with(Role::Remote, "dropped", 60), Limit::ReceiverCpu);
+    assert_eq!(
+        with(Role::Remote, "a driver's dropped", 60),
+        Limit::Path,
+        "only the kernel's backlog is the processor's"
+    );
     assert_eq!(with(Role::Local, "IpOutDiscards", 100), Limit::Sender);
     assert_eq!(
         with(Role::Remote, "rx_fifo_errors", 40),
