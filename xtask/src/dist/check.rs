@@ -83,7 +83,8 @@ impl Runner {
     }
 }
 
-/// One UDP test over the loopback; its account, or what is wrong with it.
+/// One UDP test over the loopback; its account, or what is wrong with it. It sends an amount, not
+/// for a time: a machine that is busy with something else takes longer, and proves the same.
 fn exchange(mut server: Command, mut client: Command, reverse: bool) -> Result<String, String> {
     let port = ports::free().map_err(|why| format!("no free port: {why}"))?;
     server.args(["serve", "-1", "-B", "127.0.0.1", "-p", &port.to_string()]);
@@ -100,7 +101,7 @@ fn exchange(mut server: Command, mut client: Command, reverse: bool) -> Result<S
     ports::wait_for_listener(&mut server, pid, port)?;
     client.env("XDG_STATE_HOME", "/dev/null"); // keeps no run
     client.args(["udp", "127.0.0.1", "-p", &port.to_string()]);
-    client.args(["-b", "20M", "-l", "1000", "-t", "2", "--json"]);
+    client.args(["-b", "20M", "-l", "1000", "-k", "5000", "--json"]);
     client.args(reverse.then_some("-R"));
     let client = process::run(&mut client, LIMIT)?;
     let account = account(&client)?;
@@ -114,16 +115,16 @@ fn exchange(mut server: Command, mut client: Command, reverse: bool) -> Result<S
 /// The account of a client that must have ended well.
 fn account(client: &Finished) -> Result<String, String> {
     let said = || process::last_line(&client.stderr).to_owned();
+    let document: Value = serde_json::from_str(&client.stdout).unwrap_or_default();
+    let test = &document["tests"][0];
     if !client.status.success() {
+        let reason = test["invalid_reason"].as_str();
         return Err(format!(
             "the client ended with {}: {}",
             client.status,
-            said()
+            reason.map_or_else(said, str::to_owned)
         ));
     }
-    let document: Value =
-        serde_json::from_str(&client.stdout).map_err(|why| format!("--json: {why}"))?;
-    let test = &document["tests"][0];
     let count = |name: &str| test[name].as_u64().ok_or(format!("no {name} in --json"));
     let [sent, received, lost] = [
         count("sent_packets")?,
@@ -165,7 +166,7 @@ fn old_kernel(native: &Build, tally: &mut Tally) {
             "--mode",
             "gso/gro",
         ]);
-        lab.args(["-b", "50M", "-l", "1000", "-t", "2", "--json"])
+        lab.args(["-b", "50M", "-l", "1000", "-k", "12500", "--json"])
             .args(direction);
         lab.env("XDG_STATE_HOME", "/dev/null");
         let result = process::run(&mut lab, LIMIT).and_then(|lab| fallen_back(&lab));
@@ -200,4 +201,4 @@ fn fallen_back(lab: &Finished) -> Result<String, String> {
 }
 
 /// An emulator on a loaded machine may take its time.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(180);
