@@ -422,3 +422,18 @@ fn spawn<T: Send + 'static>(
 
 /// The workers keep their buffers on the heap; 128 of them have to fit a 64 MB board.
 const STACK_BYTES: usize = 128 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_runs_on_the_processor_that_was_asked_for() {
+        for wanted in cpu::allowed() {
+            let worker = spawn(1, "tx", Some(wanted), cpu::allowed).unwrap();
+            assert_eq!(worker.join().unwrap(), [wanted]);
+        }
+        let free = spawn(1, "tx", None, cpu::allowed).unwrap();
+        assert_eq!(free.join().unwrap(), cpu::allowed());
+    }
+}
