@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use linerate_model::output::{Output, Phase};
 use linerate_model::run::Run;
 use linerate_model::sample::Sample;
+use linerate_model::setting::Setting;
 
 use crate::date::Date;
 
@@ -161,6 +162,11 @@ impl Store {
                 None => Ok(()),
             }
         });
+    }
+
+    /// Adds how the hosts are set up, as they told it; written with the next results.
+    pub fn settings(&mut self, settings: &[Setting]) {
+        self.run.settings.extend_from_slice(settings);
     }
 
     /// Appends a histogram of round-trip times, `(upper bound ns, count)`, to `latency.hlog`.

@@ -8,4 +8,5 @@ pub mod expect;
 pub mod output;
 pub mod run;
 pub mod sample;
+pub mod setting;
 pub mod units;

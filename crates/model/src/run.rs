@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::output::{ErrorReport, Host, Knee, Latency, Output, Test, Tool};
+use crate::setting::Setting;
 
 /// The schema that this version writes.
 pub const SCHEMA: &str = "linerate.run/1";
@@ -35,6 +36,8 @@ pub struct Run {
     pub plan: BTreeMap<String, String>,
     /// The hosts as they described themselves.
     pub hosts: Vec<Host>,
+    /// How the hosts are set up, as far as each end tells.
+    pub settings: Vec<Setting>,
     /// Every direction of every test.
     pub tests: Vec<Test>,
     /// Latency by phase.

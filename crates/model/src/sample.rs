@@ -22,8 +22,22 @@ pub struct Sample {
     pub source: String,
     /// Of which interface; `null` for counters of the whole host.
     pub interface: Option<String>,
+    /// The `group` of the test that it belongs to; `null` when it belongs to none.
+    pub group: Option<String>,
+    /// Whether the test's load was on; `null` when it belongs to no test.
+    pub phase: Option<Phase>,
     /// The kernel's name of each counter, and its value.
     pub counters: BTreeMap<String, u64>,
+}
+
+/// In which part of a test a sample was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Before the load: what the host does by itself.
+    Idle,
+    /// From before the first packet to after the last.
+    Load,
 }
 
 impl Sample {
@@ -31,5 +45,26 @@ impl Sample {
     #[must_use]
     pub fn same_source(&self, other: &Self) -> bool {
         (self.host, &self.source, &self.interface) == (other.host, &other.source, &other.interface)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_phase_is_a_word_and_an_older_line_has_none() {
+        let sample = Sample {
+            group: Some("t1".to_owned()),
+            phase: Some(Phase::Idle),
+            ..Sample::default()
+        };
+        let line = serde_json::to_value(&sample).unwrap();
+        assert_eq!(
+            (&line["group"], &line["phase"]),
+            (&"t1".into(), &"idle".into())
+        );
+        let older: Sample = serde_json::from_str(r#"{"source":"/proc/net/snmp"}"#).unwrap();
+        assert_eq!((older.group, older.phase), (None, None));
     }
 }

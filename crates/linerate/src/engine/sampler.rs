@@ -218,6 +218,7 @@ fn sample(
         source: source.to_owned(),
         interface: interface.map(str::to_owned),
         counters,
+        ..Sample::default()
     }
 }
 

@@ -78,6 +78,12 @@ fn a_run_is_read_back_as_written() {
     );
     store.sample(&sample(1));
     store.sample(&sample(2));
+    let setting = Setting {
+        source: "ethtool -g".to_owned(),
+        values: BTreeMap::from([("RX.max".to_owned(), "4096".to_owned())]),
+        ..Setting::default()
+    };
+    store.settings(std::slice::from_ref(&setting));
     store.latency(Phase::Idle, &[(1000, 3)]);
     store.latency(Phase::Up, &[(2000, 4), (4000, 1)]);
     store.finish(&output());
@@ -91,6 +97,7 @@ fn a_run_is_read_back_as_written() {
     assert_eq!(run.started, "2026-11-21T07:05:00Z");
     assert_eq!(run.plan["duration"], "10");
     assert_eq!(run.tests, output().tests);
+    assert_eq!(run.settings, [setting]);
     assert_eq!(samples, [sample(1), sample(2)]);
     let latency = fs::read_to_string(directory.join("latency.hlog")).unwrap();
     assert_eq!(
