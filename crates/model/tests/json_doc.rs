@@ -204,6 +204,7 @@ fn test() -> Test {
             granted: Some(1),
         }),
         socket_drops: Some(1),
+        socket_drops_at_least: true,
         sender_behind_ns_max: Some(1),
         unsent_packets: Some(1),
         refused_packets: Some(1),

@@ -96,9 +96,9 @@ fn of_near_knee(output: &Output, best: &Test, knee: &Knee) -> Option<Cause> {
 fn of_loss(output: &Output, test: &Test) -> Cause {
     let lost = test.lost_packets.unwrap_or(0);
     let shared = one_machine(output);
-    let drops = dropped(test)
-        .into_iter()
-        .find(|drop| drop.packets * 2 >= lost);
+    let drops = dropped(test);
+    let certain = drops.iter().find(|drop| drop.is_most(lost));
+    let drops = certain.or_else(|| drops.iter().find(|drop| drop.may_be_most(lost)));
     let busy = full(test, End::Receiver).then(|| busy_word(test, End::Receiver));
     match (drops, busy) {
         (Some(drop), Some(busy)) if !shared && drop.limit != Limit::Sender => Cause::new(

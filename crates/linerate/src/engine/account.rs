@@ -128,6 +128,8 @@ pub struct RxAccount {
     pub corrupt_packets: u64,
     /// Datagrams that this socket dropped for want of buffer (`SO_MEMINFO`, `SO_RXQ_OVFL`).
     pub socket_drops: Option<u64>,
+    /// The kernel counted joined datagrams (`UDP_GRO`) as one drop: there were at least so many.
+    pub socket_drops_at_least: bool,
     /// Receive buffer asked for and granted.
     pub buffer_asked_bytes: Option<u64>,
     /// See `buffer_asked_bytes`.

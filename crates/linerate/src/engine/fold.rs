@@ -260,6 +260,8 @@ impl<'a> Fold<'a> {
             .map(|rx| rx.socket_drops)
             .sum::<Option<u64>>()
             .filter(|_| exact && self.rx().next().is_some());
+        test.socket_drops_at_least =
+            test.socket_drops.is_some() && self.rx().any(|rx| rx.socket_drops_at_least);
         test.unsent_packets =
             Some(self.tx().map(|tx| tx.unsent_packets).sum()).filter(|_| self.knows_sender());
         test.refused_packets =

@@ -78,6 +78,8 @@ pub struct Test {
     pub receive_buffer_bytes: Option<ReceiveBuffer>,
     /// Datagrams that the receiving sockets dropped (`SO_RXQ_OVFL`, `SO_MEMINFO`).
     pub socket_drops: Option<u64>,
+    /// The kernel counted joined datagrams (`UDP_GRO`) as one drop: there were at least `socket_drops`.
+    pub socket_drops_at_least: bool,
     /// The sender's largest lag behind its schedule.
     pub sender_behind_ns_max: Option<u64>,
     /// Datagrams that the asked rate called for and that were never handed to the kernel.

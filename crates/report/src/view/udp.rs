@@ -116,7 +116,8 @@ fn spacing(tests: &[&Test]) -> [Column; 3] {
 fn remarks(output: &Output, test: &Test) -> Vec<Line> {
     let facts = [
         test.socket_drops.filter(|drops| *drops > 0).map(|drops| {
-            format!("{drops} datagrams dropped by the receiving socket (SO_RXQ_OVFL)")
+            let at_least = if test.socket_drops_at_least { "at least " } else { "" };
+            format!("{at_least}{drops} datagrams dropped by the receiving socket (SO_RXQ_OVFL)")
         }),
         test.refused_packets.filter(|refused| *refused > 0).map(|refused| {
             format!("{refused} datagrams refused by the sender's own kernel (not among the sent)")

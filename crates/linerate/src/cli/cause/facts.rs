@@ -24,6 +24,8 @@ impl End {
 pub(super) struct Drop {
     pub(super) limit: Limit,
     pub(super) packets: u64,
+    /// There may have been more: the kernel counted joined datagrams as one.
+    pub(super) at_least: bool,
     by: &'static str,
     pub(super) source: &'static str,
 }
@@ -32,10 +34,22 @@ impl Drop {
     /// What became of how many of the lost.
     pub(super) fn sentence(&self, lost: u64) -> String {
         format!(
-            "{} of {lost} lost were dropped by {}",
+            "{}{} of {lost} lost were dropped by {}",
+            if self.at_least { "at least " } else { "" },
             self.packets.min(lost),
             self.by
         )
+    }
+
+    /// Whether it accounts for at least half of the lost.
+    pub(super) fn is_most(&self, lost: u64) -> bool {
+        self.packets * 2 >= lost
+    }
+
+    /// Whether it may account for half of the lost, as far as its count tells.
+    pub(super) fn may_be_most(&self, lost: u64) -> bool {
+        let joined = if self.at_least { MOST_JOINED } else { 1 };
+        self.packets > 0 && self.packets.saturating_mul(joined) >= lost.div_ceil(2)
     }
 }
 
@@ -44,16 +58,12 @@ pub(super) fn dropped(test: &Test) -> [Drop; 4] {
     let drop = |limit, packets, by, source| Drop {
         limit,
         packets,
+        at_least: false,
         by,
         source,
     };
     [
-        drop(
-            Limit::ReceiverSocket,
-            socket_drops(test),
-            "the receiving socket's full buffer",
-            "SO_RXQ_OVFL",
-        ),
+        of_socket(test),
         drop(
             Limit::ReceiverCpu,
             counters(test, End::Receiver, &["dropped"])
@@ -76,6 +86,20 @@ pub(super) fn dropped(test: &Test) -> [Drop; 4] {
             "tx_dropped, IpOutDiscards",
         ),
     ]
+}
+
+fn of_socket(test: &Test) -> Drop {
+    let at_least = test.socket_drops_at_least;
+    Drop {
+        limit: Limit::ReceiverSocket,
+        packets: socket_drops(test),
+        at_least,
+        by: "the receiving socket's full buffer",
+        source: match at_least {
+            true => "SO_RXQ_OVFL, which counts joined datagrams as one",
+            false => "SO_RXQ_OVFL",
+        },
+    }
 }
 
 /// The busy share of the busiest processor, 0 … 1.
@@ -169,6 +193,8 @@ const TX_DROPS: &[&str] = &[
     "tx_dropped",
     "tx_fifo_errors",
 ];
+/// Datagrams of one message with `UDP_GRO` (include/net/udp.h, `UDP_GRO_CNT_MAX`; 128 since Linux 6.9).
+const MOST_JOINED: u64 = 128;
 /// A processor this busy has nothing to spare.
 const FULL_CPU: f64 = 0.95;
 const MUCH_SOFTIRQ: f64 = 0.10;

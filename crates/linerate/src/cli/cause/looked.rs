@@ -61,7 +61,13 @@ fn processors(test: &Test) -> Option<String> {
 
 fn socket(test: &Test) -> Option<String> {
     let drops = test.socket_drops?;
-    Some(format!("the receiving socket's buffer ({drops} drops)"))
+    let at_least = match test.socket_drops_at_least && drops > 0 {
+        true => "at least ",
+        false => "",
+    };
+    Some(format!(
+        "the receiving socket's buffer ({at_least}{drops} drops)"
+    ))
 }
 
 /// A linerate that told its socket's drops told its other counters too; a stock sender tells none.

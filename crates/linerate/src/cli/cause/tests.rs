@@ -176,6 +176,35 @@ fn the_receivers_socket_and_its_processor() {
     );
 }
 
+/// 128 joined datagrams at most are one drop.
+#[test]
+fn joined_drops_are_at_least_so_many() {
+    let joined = |drops, name, delta| {
+        let mut trial = lossy(Some(drops), 0.5);
+        trial.lost_packets = Some(1000);
+        trial.socket_drops_at_least = true;
+        trial.counters = vec![moved(Role::Remote, name, delta)];
+        of_trial(wire(10_000_000_000), trial)
+    };
+    for (drops, fifo, limit) in [
+        (0, 0, Limit::Path),
+        (3, 0, Limit::Path),
+        (4, 0, Limit::ReceiverSocket),
+        (4, 499, Limit::ReceiverSocket),
+        (4, 500, Limit::ReceiverInterface),
+    ] {
+        let cause = joined(drops, "rx_fifo_errors", fifo);
+        assert_eq!(cause.limit, limit, "{drops} {fifo}");
+    }
+    assert_eq!(
+        joined(4, "rx_fifo_errors", 0).why,
+        "at least 4 of 1000 lost were dropped by the receiving socket's full buffer (SO_RXQ_OVFL, \
+         which counts joined datagrams as one)"
+    );
+    let path = joined(3, "rx_fifo_errors", 0).why;
+    assert!(path.contains("buffer (at least 3 drops)"), "{path}");
+}
+
 #[test]
 fn damaged_datagrams_are_not_the_buffers() {
     let mut trial = lossy(Some(90), 0.5);

@@ -9,6 +9,7 @@ use linerate_model::output::{LinkKind, Test, Warning};
 pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
     let found = [
         buffer_not_granted(test),
+        drops_at_least(test),
         other_mode(test, fold),
         sender_limited(test, fold),
         stream_failed(test, fold),
@@ -73,6 +74,18 @@ fn buffer_not_granted(test: &Test) -> Option<Warning> {
         id: "buffer-not-granted".to_owned(),
         text: format!("the receiver asked for a buffer of {asked} bytes and was granted {granted}"),
         try_: format!("sysctl -w net.core.rmem_max={asked}   on the receiving host, or run it with CAP_NET_ADMIN"),
+    })
+}
+
+/// Drops of a socket whose datagrams were joined before they were counted.
+fn drops_at_least(test: &Test) -> Option<Warning> {
+    let drops = test.socket_drops.filter(|&drops| drops > 0)?;
+    test.socket_drops_at_least.then(|| Warning {
+        id: "drops-at-least".to_owned(),
+        text: format!(
+            "the receiving socket dropped at least {drops} datagrams: its kernel counts joined ones (gro) as one"
+        ),
+        try_: "--mode mmsg, whose drops are counted one by one".to_owned(),
     })
 }
 

@@ -39,6 +39,7 @@ pub struct UdpReceived {
     mode: String,
     buffer_bytes: (Option<u64>, u64),
     socket_drops: Option<u64>,
+    socket_drops_at_least: bool,
     failure: Option<String>,
 }
 
@@ -85,6 +86,7 @@ impl UdpRx {
             mode: format!("{:?}", self.receiver.mode()).to_lowercase(),
             buffer_bytes: self.buffer_bytes,
             socket_drops: drops,
+            socket_drops_at_least: !self.receiver.counts_datagrams(),
             failure,
         }
     }
@@ -114,6 +116,7 @@ impl UdpReceived {
             transit_base_ns: timing.transit.base_ns,
             corrupt_packets: books.damaged + totals.wild,
             socket_drops: self.socket_drops,
+            socket_drops_at_least: self.socket_drops_at_least,
             buffer_asked_bytes: self.buffer_bytes.0,
             buffer_granted_bytes: Some(self.buffer_bytes.1),
             mode: self.mode.clone(),

@@ -27,6 +27,16 @@ fn sender(packets: u64, unsent_packets: u64) -> TxAccount {
 
 /// The test up whose sender wrote `tx` down; all that was sent arrived.
 fn judged(plan: &TestPlan, tx: TxAccount, busiest_cpu: Option<f64>) -> Test {
+    let rx = RxAccount {
+        packets: tx.packets,
+        mode: "mmsg".to_owned(),
+        ..RxAccount::default()
+    };
+    received(plan, tx, rx, busiest_cpu)
+}
+
+/// The test up as both ends wrote it down.
+fn received(plan: &TestPlan, tx: TxAccount, rx: RxAccount, busiest_cpu: Option<f64>) -> Test {
     let shape = Shape::of_plan(plan, true, 1448);
     let side = |tx, rx, busiest_cpu: Option<f64>| SideAccount {
         streams: vec![StreamAccount {
@@ -40,11 +50,6 @@ fn judged(plan: &TestPlan, tx: TxAccount, busiest_cpu: Option<f64>) -> Test {
             ..Cpu::default()
         }),
         ..SideAccount::default()
-    };
-    let rx = RxAccount {
-        packets: tx.packets,
-        mode: "mmsg".to_owned(),
-        ..RxAccount::default()
     };
     let measured = Measured {
         plan,
@@ -183,4 +188,25 @@ fn what_the_kernel_said_goes_before_lateness() {
     let (text, try_) = warning(&test, "sender-limited").unwrap();
     assert!(text.contains("refused 90 times") && try_.contains("tc -s qdisc"));
     assert!(!test.valid);
+}
+
+#[test]
+fn drops_of_joined_datagrams_are_told_as_a_lower_bound() {
+    let dropped = |socket_drops, socket_drops_at_least| {
+        let rx = RxAccount {
+            packets: 900,
+            mode: "gro".to_owned(),
+            socket_drops: Some(socket_drops),
+            socket_drops_at_least,
+            ..RxAccount::default()
+        };
+        received(&plan(), sender(1000, 0), rx, None)
+    };
+    let joined = dropped(7, true);
+    let (text, try_) = warning(&joined, "drops-at-least").unwrap();
+    assert!(text.contains("at least 7 datagrams") && try_.contains("mmsg"));
+    assert!(joined.socket_drops_at_least);
+    for told in [dropped(0, true), dropped(7, false)] {
+        assert!(warning(&told, "drops-at-least").is_none(), "{told:?}");
+    }
 }
