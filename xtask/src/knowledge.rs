@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use linerate_diagnose::knowledge::{EMBEDDED, Mistake, check_together, parse};
+use linerate_diagnose::knowledge::{EMBEDDED, Mistake, check_together, parse, parse_reasons};
 
 use crate::Outcome;
 
@@ -16,12 +16,27 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let tables = tables(&root)?;
-    let found = mistakes(&tables);
+    let mut found = mistakes(&tables);
+    let (reasons, wrong) = reasons(&root)?;
+    found.extend(wrong);
     for mistake in &found {
         println!("{mistake}");
     }
-    println!("{} driver tables, {} mistakes", tables.len(), found.len());
+    println!(
+        "{} driver tables, {reasons} drop reasons, {} mistakes",
+        tables.len(),
+        found.len()
+    );
     Ok(found.is_empty() && !tables.is_empty())
+}
+
+/// How many drop reasons the tree's table tells, and its mistakes.
+fn reasons(root: &Path) -> Result<(usize, Vec<Mistake>), Box<dyn std::error::Error>> {
+    let text = fs::read_to_string(root.join(REASONS)).map_err(|why| format!("{REASONS}: {why}"))?;
+    Ok(match parse_reasons(REASONS, &text) {
+        Ok(reasons) => (reasons.len(), Vec::new()),
+        Err(mistakes) => (0, mistakes),
+    })
 }
 
 /// Path from the root of the tree and text of every table, in the order of their names.
@@ -71,10 +86,11 @@ fn not_built_in(file: &str) -> Option<Mistake> {
 }
 
 const DRIVERS: &str = "knowledge/drivers";
+const REASONS: &str = "knowledge/reasons.toml";
 
 #[cfg(test)]
 mod tests {
-    use super::{mistakes, tables};
+    use super::{mistakes, reasons, tables};
     use std::path::Path;
 
     #[test]
@@ -82,6 +98,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut tables = tables(&root).unwrap();
         assert_eq!(mistakes(&tables), []);
+        assert_eq!(reasons(&root).unwrap().1, []);
         tables.push((
             "knowledge/drivers/stray.toml".to_owned(),
             "driver = 3\n".to_owned(),

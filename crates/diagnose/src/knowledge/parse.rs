@@ -97,7 +97,7 @@ fn blind(raw: &RawBlind, mistakes: &mut Mistakes<'_>) -> Vec<(Group, Pattern)> {
     names.map(|n| (group, Pattern::new(n.get_ref()))).collect()
 }
 
-fn sources(raw: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<Source> {
+pub(super) fn sources(raw: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<Source> {
     let mut understood = Vec::new();
     for text in raw {
         match Source::of_text(text.get_ref()) {
@@ -112,7 +112,7 @@ fn sources(raw: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<Source> {
     understood
 }
 
-fn word<T>(
+pub(super) fn word<T>(
     key: &str,
     word: &Word,
     understand: fn(&str) -> Option<T>,
@@ -128,7 +128,7 @@ fn word<T>(
 }
 
 /// What the TOML reader says, without the words of a programmer.
-fn in_their_words(message: &str) -> (String, String) {
+pub(super) fn in_their_words(message: &str) -> (String, String) {
     if let Some((wrong, allowed)) = message.split_once(", expected ") {
         let wrong = wrong.replace("unknown field", "there is no key");
         let wrong = wrong.replace("invalid type: ", "not the right kind of value: ");

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where on its path a packet was when the kernel freed it, by the reason that it gave to
+//! `skb:kfree_skb`. A reason that the table does not name is unknown, never nothing.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::mistake::Mistakes;
+use super::parse::{in_their_words, sources, word};
+use super::raw::Word;
+use super::{Mistake, Source, Stage};
+
+/// What a drop reason says of the packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasonStage {
+    /// It died at one of these stages, the likeliest first. Never empty.
+    Lost(&'static [Stage]),
+    /// Nothing was lost: the data was there already, or the connection ended.
+    Benign,
+    /// The copy of a listener died, the packet went on.
+    Observer,
+    /// It died, and nobody says where.
+    Unknown,
+}
+
+impl ReasonStage {
+    /// The stage, on a host that `sends` the packets in question or receives them; none if
+    /// nothing was lost or nobody knows where.
+    #[must_use]
+    pub fn on(self, sends: bool) -> Option<Stage> {
+        let Self::Lost(stages) = self else {
+            return None;
+        };
+        let fits = |stage: &&Stage| stage.word().starts_with("tx-") == sends;
+        stages.iter().find(fits).or(stages.first()).copied()
+    }
+}
+
+/// What the kernel's `reason` says, with or without `SKB_DROP_REASON_` before it.
+#[must_use]
+pub fn stage_of(reason: &str) -> ReasonStage {
+    let name = reason.strip_prefix("SKB_DROP_REASON_").unwrap_or(reason);
+    let told = REASONS.iter().find(|r| r.name == name);
+    match told.map(|r| (&r.kind, &r.stages)) {
+        Some((Kind::Lost, stages)) => ReasonStage::Lost(stages),
+        Some((Kind::Benign, _)) => ReasonStage::Benign,
+        Some((Kind::Observer, _)) => ReasonStage::Observer,
+        Some((Kind::Unknown, _)) | None => ReasonStage::Unknown,
+    }
+}
+
+/// One name of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// The kernel's name, without `SKB_DROP_REASON_`.
+    pub name: String,
+    /// Who says so.
+    pub sources: Vec<Source>,
+    kind: Kind,
+    stages: Vec<Stage>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Lost,
+    Benign,
+    Observer,
+    Unknown,
+}
+
+/// Reads the table `text` of the file `file`.
+///
+/// # Errors
+/// Every mistake found. TOML's own stop at the first.
+pub fn parse_reasons(file: &str, text: &str) -> Result<Vec<Reason>, Vec<Mistake>> {
+    let mut mistakes = Mistakes::new(file, text);
+    let raw = match toml::from_str::<RawFile>(text) {
+        Ok(raw) => raw,
+        Err(why) => {
+            let (wrong, allowed) = in_their_words(why.message());
+            mistakes.at(why.span().map_or(0, |s| s.start), wrong, &allowed);
+            return Err(mistakes.into_found());
+        }
+    };
+    let mut reasons: Vec<Reason> = Vec::new();
+    for entry in &raw.reason {
+        understand(entry, &mut reasons, &mut mistakes);
+    }
+    let found = mistakes.into_found();
+    if found.is_empty() {
+        Ok(reasons)
+    } else {
+        Err(found)
+    }
+}
+
+fn understand(raw: &RawReason, reasons: &mut Vec<Reason>, mistakes: &mut Mistakes<'_>) {
+    let sources = sources(&raw.source, mistakes);
+    let stages = raw.stages.iter();
+    let stages: Vec<Stage> = stages
+        .filter_map(|w| word("stages", w, Stage::of_word, Stage::WORDS, mistakes))
+        .collect();
+    let kind = kind(raw);
+    for name in &raw.names {
+        let at = name.span().start;
+        let wrong = if reasons.iter().any(|r| r.name == *name.get_ref()) {
+            Some((
+                format!("`{}` is told twice", name.get_ref()),
+                "each name once",
+            ))
+        } else if kind.is_none() {
+            Some(("what it means is not clear".to_owned(), ONE_OF))
+        } else if raw.source.is_empty() {
+            Some(("`source` is empty".to_owned(), Source::FORM))
+        } else {
+            None
+        };
+        if let Some((wrong, allowed)) = wrong {
+            mistakes.at(at, wrong, allowed);
+        }
+        reasons.push(Reason {
+            name: name.get_ref().clone(),
+            sources: sources.clone(),
+            kind: kind.unwrap_or(Kind::Unknown),
+            stages: stages.clone(),
+        });
+    }
+}
+
+/// None unless exactly one of the four is said.
+fn kind(raw: &RawReason) -> Option<Kind> {
+    match (raw.stages.is_empty(), raw.benign, raw.observer, raw.unknown) {
+        (false, false, false, false) => Some(Kind::Lost),
+        (true, true, false, false) => Some(Kind::Benign),
+        (true, false, true, false) => Some(Kind::Observer),
+        (true, false, false, true) => Some(Kind::Unknown),
+        _ => None,
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFile {
+    #[serde(rename = "kernel")]
+    _kernel: String,
+    #[serde(default)]
+    reason: Vec<RawReason>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawReason {
+    #[serde(default)]
+    stages: Vec<Word>,
+    #[serde(default)]
+    benign: bool,
+    #[serde(default)]
+    observer: bool,
+    #[serde(default)]
+    unknown: bool,
+    names: Vec<Word>,
+    source: Vec<Word>,
+}
+
+static REASONS: LazyLock<Vec<Reason>> =
+    LazyLock::new(|| parse_reasons("reasons.toml", TEXT).unwrap_or_default());
+
+const TEXT: &str = include_str!("../../../../knowledge/reasons.toml");
+const ONE_OF: &str = "exactly one of stages = […], benign = true, observer = true, unknown = true";
+
+#[cfg(test)]
+mod tests {
+    use super::{ReasonStage, Stage, parse_reasons, stage_of};
+
+    #[test]
+    fn a_packet_is_where_the_reason_says() {
+        let at = |name| stage_of(name).on(false);
+        assert_eq!(at("SOCKET_RCVBUFF"), Some(Stage::RxSocket));
+        assert_eq!(at("SKB_DROP_REASON_QDISC_DROP"), Some(Stage::TxQdisc));
+        assert_eq!(at("CPU_BACKLOG"), Some(Stage::RxSoftnet));
+        assert_eq!(at("XDP"), Some(Stage::RxXdp));
+    }
+
+    #[test]
+    fn the_same_filter_is_on_the_way_out_at_the_sender() {
+        let filter = stage_of("NETFILTER_DROP");
+        assert_eq!(filter.on(true), Some(Stage::TxIp));
+        assert_eq!(filter.on(false), Some(Stage::RxIp));
+        assert_eq!(stage_of("CPU_BACKLOG").on(true), Some(Stage::RxSoftnet));
+    }
+
+    #[test]
+    fn what_is_no_loss_and_what_nobody_knows_stay_apart() {
+        assert_eq!(stage_of("TCP_OFOMERGE"), ReasonStage::Benign);
+        assert_eq!(stage_of("PACKET_SOCK_ERROR"), ReasonStage::Observer);
+        assert_eq!(stage_of("NOT_SPECIFIED"), ReasonStage::Unknown);
+        assert_eq!(stage_of("OF_A_KERNEL_TO_COME"), ReasonStage::Unknown);
+        assert_eq!(stage_of("NOT_SPECIFIED").on(true), None);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        let text = "kernel = \"6.12\"\n[[reason]]\nstages = [\"rx\"]\nnames = [\"A\"]\n\
+                    source = [\"recall\"]\n[[reason]]\nbenign = true\nunknown = true\n\
+                    names = [\"A\", \"B\"]\nsource = [\"somewhere\"]\n";
+        let told = parse_reasons("r.toml", text).unwrap_err();
+        let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+        assert!(told[0].starts_with("r.toml:3: `stages` cannot be `rx`"));
+        assert!(told[1].starts_with("r.toml:10: `somewhere` does not say"));
+        assert!(told[2].starts_with("r.toml:9: `A` is told twice"));
+        assert!(told[3].starts_with("r.toml:9: what it means"), "{told:?}");
+        assert_eq!(told.len(), 4);
+    }
+}
