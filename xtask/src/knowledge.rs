@@ -6,28 +6,29 @@ use std::fs;
 use std::path::Path;
 
 use linerate_diagnose::knowledge::{EMBEDDED, Mistake, check_together, parse, parse_reasons};
+use linerate_diagnose::rules;
 
 use crate::Outcome;
 
-/// Checks every table of `knowledge/drivers/`.
+/// Checks every table of `knowledge/drivers/` and every rule of `knowledge/rules/`.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     if !words.is_empty() {
         return Err("check-knowledge takes no arguments".into());
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let tables = tables(&root)?;
-    let mut found = mistakes(&tables);
-    let (reasons, wrong) = reasons(&root)?;
-    found.extend(wrong);
+    let tables = files(&root, DRIVERS)?;
+    let (rules, of_rules) = rule_mistakes(&files(&root, RULES)?);
+    let (reasons, of_reasons) = reasons(&root)?;
+    let found = [mistakes(&tables), of_rules, of_reasons].concat();
     for mistake in &found {
         println!("{mistake}");
     }
     println!(
-        "{} driver tables, {reasons} drop reasons, {} mistakes",
+        "{} driver tables, {rules} rules, {reasons} drop reasons, {} mistakes",
         tables.len(),
         found.len()
     );
-    Ok(found.is_empty() && !tables.is_empty())
+    Ok(found.is_empty() && !tables.is_empty() && rules > 0)
 }
 
 /// How many drop reasons the tree's table tells, and its mistakes.
@@ -39,18 +40,21 @@ fn reasons(root: &Path) -> Result<(usize, Vec<Mistake>), Box<dyn std::error::Err
     })
 }
 
-/// Path from the root of the tree and text of every table, in the order of their names.
-fn tables(root: &Path) -> Result<Vec<(String, String)>, Box<dyn std::error::Error>> {
+/// Path from the root of the tree and text of every file of a directory, in the order of their names.
+fn files(
+    root: &Path,
+    directory: &str,
+) -> Result<Vec<(String, String)>, Box<dyn std::error::Error>> {
     let mut tables = Vec::new();
-    for entry in fs::read_dir(root.join(DRIVERS))? {
+    for entry in fs::read_dir(root.join(directory))? {
         let path = entry?.path();
         let name = path
             .file_name()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let text = fs::read_to_string(&path).map_err(|why| format!("{DRIVERS}/{name}: {why}"))?;
-        tables.push((format!("{DRIVERS}/{name}"), text));
+        let text = fs::read_to_string(&path).map_err(|why| format!("{directory}/{name}: {why}"))?;
+        tables.push((format!("{directory}/{name}"), text));
     }
     tables.sort();
     Ok(tables)
@@ -64,22 +68,37 @@ fn mistakes(tables: &[(String, String)]) -> Vec<Mistake> {
             Ok(driver) => drivers.push(driver),
             Err(mistakes) => found.extend(mistakes),
         }
-        found.extend(not_built_in(file));
+        found.extend(not_built_in(file, EMBEDDED, "knowledge"));
     }
     found.extend(check_together(&drivers));
     found
 }
 
+/// How many rules there are, and what is wrong with them.
+fn rule_mistakes(files: &[(String, String)]) -> (usize, Vec<Mistake>) {
+    let mut found = Vec::new();
+    let mut understood = Vec::new();
+    for (file, text) in files {
+        match rules::parse(file, text) {
+            Ok(rules) => understood.push((file.clone(), rules)),
+            Err(mistakes) => found.extend(mistakes),
+        }
+        found.extend(not_built_in(file, rules::EMBEDDED, "rules"));
+    }
+    found.extend(rules::check_together(&understood));
+    (understood.iter().map(|(_, rules)| rules.len()).sum(), found)
+}
+
 /// A table that the program does not carry helps nobody.
-fn not_built_in(file: &str) -> Option<Mistake> {
+fn not_built_in(file: &str, built_in: &[(&str, &str)], room: &str) -> Option<Mistake> {
     let name = file.rsplit('/').next()?;
-    let built_in = EMBEDDED.iter().any(|(embedded, _)| *embedded == name);
+    let built_in = built_in.iter().any(|(embedded, _)| *embedded == name);
     (!built_in).then(|| Mistake {
         file: file.to_owned(),
         line: None,
         wrong: "the program does not carry this table".to_owned(),
         allowed: format!(
-            "a line \"{}\" in crates/diagnose/src/knowledge/embedded.rs",
+            "a line \"{}\" in crates/diagnose/src/{room}/embedded.rs",
             name.trim_end_matches(".toml")
         ),
     })
@@ -87,18 +106,20 @@ fn not_built_in(file: &str) -> Option<Mistake> {
 
 const DRIVERS: &str = "knowledge/drivers";
 const REASONS: &str = "knowledge/reasons.toml";
+const RULES: &str = "knowledge/rules";
 
 #[cfg(test)]
 mod tests {
-    use super::{mistakes, reasons, tables};
+    use super::{DRIVERS, RULES, files, mistakes, reasons, rule_mistakes};
     use std::path::Path;
 
     #[test]
     fn the_tree_has_no_mistakes_and_a_stray_table_is_told() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let mut tables = tables(&root).unwrap();
+        let mut tables = files(&root, DRIVERS).unwrap();
         assert_eq!(mistakes(&tables), []);
         assert_eq!(reasons(&root).unwrap().1, []);
+        assert_eq!(rule_mistakes(&files(&root, RULES).unwrap()).1, []);
         tables.push((
             "knowledge/drivers/stray.toml".to_owned(),
             "driver = 3\n".to_owned(),

@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a record means: facts, the ledger of lost packets, rules. A pure function of the record.
-//! So far only `knowledge`: what each network driver's counters count.
+//!
+//! ```text
+//! record ──► ledger ──► facts ──► rules ──► findings
+//! ```
+//!
+//! [`explain::explain`] is all of it. A stored run, a run that just ended and a pasted text come in
+//! as the same [`record::Record`].
 #![forbid(unsafe_code)]
 
+pub mod explain;
+pub mod facts;
+pub mod frame;
 pub mod knowledge;
+pub mod ledger;
+mod mistake;
+pub mod record;
+pub mod rules;
+
+pub use mistake::Mistake;

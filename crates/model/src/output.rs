@@ -8,6 +8,7 @@
 mod counters;
 mod distribution;
 mod document;
+mod fact;
 mod findings;
 mod host;
 mod latency;
@@ -18,7 +19,8 @@ mod verdict;
 
 pub use counters::{Cpu, CpuPair, MovedCounter};
 pub use distribution::{Quantiles, Spacing};
-pub use document::{ErrorReport, Expectation, Output, Tool};
+pub use document::{ErrorReport, Expectation, Output, Passage, Tool};
+pub use fact::{Fact, Value};
 pub use findings::{CannotTell, Change, Explains, Finding};
 pub use host::{Host, Interface, LinkKind, Role};
 pub use latency::{Latency, Phase};

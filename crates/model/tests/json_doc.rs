@@ -143,9 +143,19 @@ fn populated() -> Output {
         ledger: vec![ledger()],
         findings: vec![finding()],
         cannot_tell: vec![CannotTell {
+            facts: vec![text()],
             missing: vec![text()],
             ..CannotTell::default()
         }],
+        facts: vec![Fact {
+            test_id: Some(text()),
+            host: Some(Role::Local),
+            interface: Some(text()),
+            ..Fact::default()
+        }],
+        understood: vec![Passage::default()],
+        ignored: vec![Passage::default()],
+        next_commands: vec![text()],
         expectations: vec![Expectation::default()],
         error: Some(ErrorReport::default()),
         ..Output::new("check", "0.1.0")
@@ -268,6 +278,8 @@ fn ledger() -> LedgerEntry {
 
 fn finding() -> Finding {
     Finding {
+        interface: Some(text()),
+        conflicts: vec![text()],
         test_ids: vec![text()],
         explains: Explains {
             lost_packets: Some(1),

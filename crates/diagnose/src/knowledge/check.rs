@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::mistake::Mistakes;
 use super::raw::{RawDriver, Word};
 use super::table::LINK_FIELDS;
 use super::{Driver, Mistake};
+use crate::mistake::Mistakes;
 
 /// Notes every mistake of one file that is not a wrong word.
 pub(super) fn check(file: &str, raw: &RawDriver, mistakes: &mut Mistakes<'_>) {

@@ -11,7 +11,6 @@
 
 mod check;
 mod embedded;
-mod mistake;
 mod parse;
 mod pattern;
 mod raw;
@@ -20,9 +19,9 @@ mod source;
 mod table;
 mod words;
 
+pub use crate::mistake::Mistake;
 pub use check::check_together;
 pub use embedded::EMBEDDED;
-pub use mistake::Mistake;
 pub use parse::parse;
 pub use pattern::Pattern;
 pub use reasons::{Reason, ReasonStage, parse_reasons, stage_of};

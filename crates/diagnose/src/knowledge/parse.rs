@@ -2,9 +2,9 @@
 //! Text → table, or every mistake in it. Takes text, touches no file.
 
 use super::check::check;
-use super::mistake::Mistakes;
 use super::raw::{RawBlind, RawCounter, RawDriver, Word};
-use super::{Counter, Counts, Driver, Group, Mistake, Pattern, Reset, Source, Stage, Unit, Width};
+use super::{Counter, Counts, Driver, Group, Pattern, Reset, Source, Stage, Unit, Width};
+use crate::mistake::{Mistake, Mistakes, in_their_words};
 
 /// Reads the table `text` of the file `file`, whose name has to be the driver's.
 ///
@@ -125,22 +125,4 @@ pub(super) fn word<T>(
         mistakes.at(word.span().start, wrong, &allowed.join(", "));
     }
     understood
-}
-
-/// What the TOML reader says, without the words of a programmer.
-pub(super) fn in_their_words(message: &str) -> (String, String) {
-    if let Some((wrong, allowed)) = message.split_once(", expected ") {
-        let wrong = wrong.replace("unknown field", "there is no key");
-        let wrong = wrong.replace("invalid type: ", "not the right kind of value: ");
-        return (
-            wrong,
-            allowed
-                .replace("one of ", "")
-                .replace("a sequence", "a list: [\"…\"]"),
-        );
-    }
-    match message.strip_prefix("missing field ") {
-        Some(key) => (format!("the key {key} is missing"), String::new()),
-        None => (message.to_owned(), String::new()),
-    }
 }

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::mistake::Mistakes;
-use super::parse::{in_their_words, sources, word};
+use super::parse::{sources, word};
 use super::raw::Word;
 use super::{Mistake, Source, Stage};
+use crate::mistake::{Mistakes, in_their_words};
 
 /// What a drop reason says of the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

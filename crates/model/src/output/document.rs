@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SCHEMA;
+use super::fact::Fact;
 use super::findings::{CannotTell, Finding};
 use super::host::Host;
 use super::latency::Latency;
@@ -51,6 +52,14 @@ pub struct Output {
     pub findings: Vec<Finding>,
     /// Rules without their evidence.
     pub cannot_tell: Vec<CannotTell>,
+    /// Everything that is known, on request (`--facts`).
+    pub facts: Vec<Fact>,
+    /// What of a pasted text was understood (`explain`).
+    pub understood: Vec<Passage>,
+    /// What of a pasted text was not (`explain`).
+    pub ignored: Vec<Passage>,
+    /// What to run next, to tell more.
+    pub next_commands: Vec<String>,
     /// What `--expect` asked.
     pub expectations: Vec<Expectation>,
     /// What went wrong; `null` on success.
@@ -70,6 +79,18 @@ impl Output {
             ..Self::default()
         }
     }
+}
+
+/// A passage of a pasted text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Passage {
+    /// First line, from 1.
+    pub first_line: u64,
+    /// Last line, included.
+    pub last_line: u64,
+    /// What it is, or why it was not read.
+    pub what: String,
 }
 
 /// The program.

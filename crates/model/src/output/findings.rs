@@ -20,6 +20,8 @@ pub struct Finding {
     pub strength: String,
     /// On which end.
     pub host: Role,
+    /// At which interface; `null` where it is the whole host.
+    pub interface: Option<String>,
     /// In which tests.
     pub test_ids: Vec<String>,
     /// What it accounts for.
@@ -34,6 +36,10 @@ pub struct Finding {
     pub why: String,
     /// Who says so.
     pub source: String,
+    /// Worth knowing, and nothing that is wrong: `change` is then `null`.
+    pub informational: bool,
+    /// Other findings' rules that say otherwise of the same evidence.
+    pub conflicts: Vec<String>,
 }
 
 /// What a finding accounts for.
@@ -64,6 +70,8 @@ pub struct Change {
 pub struct CannotTell {
     /// The rule.
     pub rule: String,
-    /// What to read.
+    /// The facts that are not known.
+    pub facts: Vec<String>,
+    /// What to read: the commands that would tell.
     pub missing: Vec<String>,
 }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fact::Value;
 use super::host::Role;
 
 /// One test's losses by stage.
@@ -52,7 +53,7 @@ pub struct Evidence {
     /// Its name.
     pub fact: String,
     /// Its value.
-    pub value: f64,
+    pub value: Value,
     /// Its unit.
     pub unit: String,
     /// Where it was read.

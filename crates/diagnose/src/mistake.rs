@@ -33,14 +33,14 @@ impl fmt::Display for Mistake {
 impl std::error::Error for Mistake {}
 
 /// The mistakes found so far in one file, which knows its lines.
-pub(super) struct Mistakes<'t> {
+pub(crate) struct Mistakes<'t> {
     file: &'t str,
     text: &'t str,
     found: Vec<Mistake>,
 }
 
 impl<'t> Mistakes<'t> {
-    pub(super) const fn new(file: &'t str, text: &'t str) -> Self {
+    pub(crate) const fn new(file: &'t str, text: &'t str) -> Self {
         Self {
             file,
             text,
@@ -49,18 +49,18 @@ impl<'t> Mistakes<'t> {
     }
 
     /// Notes a mistake at a byte of the text.
-    pub(super) fn at(&mut self, byte: usize, wrong: String, allowed: &str) {
+    pub(crate) fn at(&mut self, byte: usize, wrong: String, allowed: &str) {
         let before = self.text.get(..byte).unwrap_or(self.text);
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
         self.note(Some(line), wrong, allowed);
     }
 
     /// Notes a mistake of the file as a whole.
-    pub(super) fn of_file(&mut self, wrong: String, allowed: &str) {
+    pub(crate) fn of_file(&mut self, wrong: String, allowed: &str) {
         self.note(None, wrong, allowed);
     }
 
-    pub(super) fn into_found(self) -> Vec<Mistake> {
+    pub(crate) fn into_found(self) -> Vec<Mistake> {
         self.found
     }
 
@@ -72,5 +72,23 @@ impl<'t> Mistakes<'t> {
             wrong,
             allowed,
         });
+    }
+}
+
+/// What the TOML reader says, without the words of a programmer.
+pub(crate) fn in_their_words(message: &str) -> (String, String) {
+    if let Some((wrong, allowed)) = message.split_once(", expected ") {
+        let wrong = wrong.replace("unknown field", "there is no key");
+        let wrong = wrong.replace("invalid type: ", "not the right kind of value: ");
+        return (
+            wrong,
+            allowed
+                .replace("one of ", "")
+                .replace("a sequence", "a list: [\"…\"]"),
+        );
+    }
+    match message.strip_prefix("missing field ") {
+        Some(key) => (format!("the key {key} is missing"), String::new()),
+        None => (message.to_owned(), String::new()),
     }
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Record → ledger, facts, findings, and what to run next.
+
+use linerate_model::output::{CannotTell, Fact, Finding, LedgerEntry};
+
+use crate::facts::Facts;
+use crate::ledger;
+use crate::record::Record;
+use crate::rules::{self, Rule};
+
+/// Everything that was concluded.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Explanation {
+    /// Where the packets of each test were lost.
+    pub ledger: Vec<LedgerEntry>,
+    /// Everything that is known.
+    pub facts: Vec<Fact>,
+    /// Causes, what explains most first.
+    pub findings: Vec<Finding>,
+    /// Rules that lack their evidence, where there is something to explain.
+    pub cannot_tell: Vec<CannotTell>,
+    /// The commands that would tell them.
+    pub next_commands: Vec<String>,
+}
+
+/// Explains a record by `rules`.
+#[must_use]
+pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
+    let ledger = ledger::of(record);
+    let facts = Facts::of(record, &ledger);
+    let judged = rules::judge(rules, record, &ledger, &facts);
+    let mut next_commands: Vec<String> = Vec::new();
+    for command in judged.cannot_tell.iter().flat_map(|rule| &rule.missing) {
+        if !next_commands.contains(command) {
+            next_commands.push(command.clone());
+        }
+    }
+    Explanation {
+        ledger,
+        facts: facts.list().to_vec(),
+        findings: judged.findings,
+        cannot_tell: judged.cannot_tell,
+        next_commands,
+    }
+}

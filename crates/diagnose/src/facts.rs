@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is known, by name: numbers and words that rules ask for. Each family of facts is a file that
+//! lists the names it knows ([`Known`]) and computes those that the record allows.
+//!
+//! A fact that cannot be computed is absent: absence is never 0.
+
+use std::collections::BTreeMap;
+
+use linerate_model::output::{Fact, LedgerEntry, Role, Value};
+
+use crate::frame::Frame;
+use crate::record::Record;
+
+mod attributed;
+mod bus;
+mod cpu;
+mod flow_control;
+mod known;
+mod link;
+mod measurement;
+mod packet_rate;
+mod parallel;
+mod socket;
+mod tcp;
+
+pub use known::{Known, catalogue, known};
+
+/// All facts of a record, to be asked by name from a point of view.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    all: Vec<Fact>,
+    by_name: BTreeMap<String, Vec<usize>>,
+}
+
+impl Facts {
+    /// Everything that a record and its ledger tell.
+    #[must_use]
+    pub fn of(record: &Record, ledger: &[LedgerEntry]) -> Self {
+        let mut facts = Self::default();
+        attributed::collect(record, ledger, &mut facts);
+        for collect in FAMILIES {
+            collect(record, &mut facts);
+        }
+        facts
+    }
+
+    /// These and no others.
+    #[must_use]
+    pub fn from_list(all: Vec<Fact>) -> Self {
+        let mut facts = Self::default();
+        for fact in all {
+            facts.add(fact);
+        }
+        facts
+    }
+
+    /// Adds one. A number that is not finite is nothing that anybody knows.
+    pub fn add(&mut self, fact: Fact) {
+        if fact
+            .value
+            .number()
+            .is_some_and(|number| !number.is_finite())
+        {
+            return;
+        }
+        self.by_name
+            .entry(fact.name.clone())
+            .or_default()
+            .push(self.all.len());
+        self.all.push(fact);
+    }
+
+    /// Every fact, in the order of its family.
+    #[must_use]
+    pub fn list(&self) -> &[Fact] {
+        &self.all
+    }
+
+    /// The fact of this name as seen from `frame`: of its test, host and interface, or, where
+    /// nothing so special is known, of all of them. `peer.NAME` looks from the other end of the test.
+    #[must_use]
+    pub fn get(&self, name: &str, frame: &Frame) -> Option<&Fact> {
+        let (name, host, interface) = match name.strip_prefix(PEER) {
+            None => (name, frame.host, frame.interface.as_deref()),
+            Some(name) => {
+                let (host, interface) = frame.peer.as_ref()?;
+                (name, Some(*host), interface.as_deref())
+            }
+        };
+        let of_name = self
+            .by_name
+            .get(name)?
+            .iter()
+            .filter_map(|index| self.all.get(*index));
+        let seen = of_name.filter_map(|fact| Some((special(fact, frame, host, interface)?, fact)));
+        seen.max_by_key(|(special, _)| *special)
+            .map(|(_, fact)| fact)
+    }
+}
+
+/// A family's way from the record to its facts.
+type Collect = fn(&Record, &mut Facts);
+
+const FAMILIES: &[Collect] = &[
+    measurement::collect,
+    link::collect,
+    flow_control::collect,
+    cpu::collect,
+    parallel::collect,
+    socket::collect,
+    tcp::collect,
+    packet_rate::collect,
+    bus::collect,
+];
+
+/// The prefix of a fact at the other end.
+pub const PEER: &str = "peer.";
+
+/// How much of the point of view a fact is bound to; `None` if it is bound to another one.
+fn special(fact: &Fact, frame: &Frame, host: Option<Role>, interface: Option<&str>) -> Option<u8> {
+    let test = bound(fact.test_id.as_deref(), frame.test_id.as_deref())?;
+    let host = bound(
+        fact.host.map(|role| role as u8),
+        host.map(|role| role as u8),
+    )?;
+    let interface = bound(fact.interface.as_deref(), interface)?;
+    Some(test * 4 + interface * 2 + host)
+}
+
+/// 0 for a fact that holds everywhere, 1 for one of just this place.
+fn bound<T: PartialEq>(fact: Option<T>, frame: Option<T>) -> Option<u8> {
+    match (fact, frame) {
+        (None, _) => Some(0),
+        (Some(fact), Some(frame)) => (fact == frame).then_some(1),
+        (Some(_), None) => None,
+    }
+}
+
+/// A fact under construction: `at(…).test(id)`, then added.
+#[must_use]
+pub fn fact(name: &str, value: impl Into<Value>, unit: &str, source: &str) -> Fact {
+    Fact {
+        name: name.to_owned(),
+        value: value.into(),
+        unit: unit.to_owned(),
+        source: source.to_owned(),
+        ..Fact::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

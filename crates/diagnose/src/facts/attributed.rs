@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the ledger says of each test: how much was lost, and where.
+
+use linerate_model::output::{LedgerEntry, Test};
+
+use super::{Facts, Known, fact};
+use crate::record::Record;
+
+pub(super) const KNOWN: &[Known] = &[
+    Known {
+        name: "sent_packets",
+        unit: "packets",
+        means: "packets that the sender handed to its kernel",
+        tells: "",
+    },
+    Known {
+        name: "lost_packets",
+        unit: "packets",
+        means: "packets that were sent and never received",
+        tells: "",
+    },
+    Known {
+        name: "loss_ratio",
+        unit: "ratio",
+        means: "lost of sent",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_tx_app",
+        unit: "packets",
+        means: "lost at stage tx-app, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_tx_socket",
+        unit: "packets",
+        means: "lost at stage tx-socket, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_tx_ip",
+        unit: "packets",
+        means: "lost at stage tx-ip, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_tx_qdisc",
+        unit: "packets",
+        means: "lost at stage tx-qdisc, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_tx_ring",
+        unit: "packets",
+        means: "lost at stage tx-ring, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_tx_mac",
+        unit: "packets",
+        means: "lost at stage tx-mac, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_wire",
+        unit: "packets",
+        means: "lost at stage wire, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_rx_mac",
+        unit: "packets",
+        means: "lost at stage rx-mac, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_rx_ring",
+        unit: "packets",
+        means: "lost at stage rx-ring, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_rx_xdp",
+        unit: "packets",
+        means: "lost at stage rx-xdp, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_rx_softnet",
+        unit: "packets",
+        means: "lost at stage rx-softnet, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_rx_ip",
+        unit: "packets",
+        means: "lost at stage rx-ip, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_rx_socket",
+        unit: "packets",
+        means: "lost at stage rx-socket, at most",
+        tells: "",
+    },
+    Known {
+        name: "lost_at_rx_app",
+        unit: "packets",
+        means: "lost at stage rx-app, at most",
+        tells: "",
+    },
+    Known {
+        name: "unattributed_packets",
+        unit: "packets",
+        means: "lost and found at no stage, at most",
+        tells: "",
+    },
+];
+
+pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts) {
+    for test in &record.run.tests {
+        counts(test, facts);
+    }
+    for entry in ledger {
+        stages(entry, facts);
+    }
+}
+
+fn counts(test: &Test, facts: &mut Facts) {
+    let of_test = |name, value: f64, unit| {
+        let mut fact = fact(name, value, unit, "the test's account");
+        fact.test_id = Some(test.id.clone());
+        fact
+    };
+    let packets = |name, count: Option<u64>| Some(of_test(name, count? as f64, "packets"));
+    let counted = [
+        packets("sent_packets", test.sent_packets),
+        packets("lost_packets", test.lost_packets),
+        test.loss_ratio
+            .map(|ratio| of_test("loss_ratio", ratio, "ratio")),
+    ];
+    counted
+        .into_iter()
+        .flatten()
+        .for_each(|fact| facts.add(fact));
+}
+
+fn stages(entry: &LedgerEntry, facts: &mut Facts) {
+    let mut add = |name: &str, value: f64| {
+        let mut fact = fact(name, value, "packets", "the ledger");
+        fact.test_id = Some(entry.test_id.clone());
+        facts.add(fact);
+    };
+    for stage in &entry.stages {
+        add(
+            &format!("lost_at_{}", stage.stage.replace('-', "_")),
+            stage.hi as f64,
+        );
+    }
+    add("unattributed_packets", entry.unattributed_hi as f64);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The names that rules may use: what each means, its unit, and what to run to know it.
+
+/// A name of a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known {
+    /// As rules write it.
+    pub name: &'static str,
+    /// Its unit; empty for words and for yes or no.
+    pub unit: &'static str,
+    /// What it is, in a sentence.
+    pub means: &'static str,
+    /// The command that tells it, `{interface}` being the interface; empty if only a measurement does.
+    pub tells: &'static str,
+}
+
+/// Every name that there is, family after family.
+pub fn catalogue() -> impl Iterator<Item = &'static Known> {
+    FAMILIES.iter().copied().flatten()
+}
+
+/// The entry of a name, `peer.` or not.
+#[must_use]
+pub fn known(name: &str) -> Option<&'static Known> {
+    let name = name.strip_prefix(super::PEER).unwrap_or(name);
+    catalogue().find(|known| known.name == name)
+}
+
+const FAMILIES: &[&[Known]] = &[
+    super::attributed::KNOWN,
+    super::measurement::KNOWN,
+    super::link::KNOWN,
+    super::flow_control::KNOWN,
+    super::cpu::KNOWN,
+    super::parallel::KNOWN,
+    super::socket::KNOWN,
+    super::tcp::KNOWN,
+    super::packet_rate::KNOWN,
+    super::bus::KNOWN,
+];

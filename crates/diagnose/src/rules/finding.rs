@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A rule that fired → a finding: its texts filled in, the facts that say so, the tests in which, and
+//! what it accounts for.
+
+use std::collections::BTreeMap;
+
+use linerate_model::output::{Change, Evidence, Explains as Explained, Finding, LedgerEntry, Role};
+
+use super::{Condition, Explains, Rule, Verdict, template};
+use crate::facts::Facts;
+use crate::frame::Frame;
+use crate::record::Record;
+
+/// A finding and the rule behind it.
+pub(super) struct Fired<'r> {
+    pub(super) rule: &'r Rule,
+    pub(super) finding: Finding,
+}
+
+impl<'r> Fired<'r> {
+    /// One finding for each place (host and interface) at which the rule fired, its tests together.
+    pub(super) fn join(
+        rule: &'r Rule,
+        verdicts: &[(Verdict, Frame)],
+        record: &Record,
+        ledger: &[LedgerEntry],
+        facts: &Facts,
+    ) -> Vec<Self> {
+        let mut places: BTreeMap<(Option<u8>, Option<&str>), Vec<&Frame>> = BTreeMap::new();
+        for (_, frame) in verdicts
+            .iter()
+            .filter(|(verdict, _)| *verdict == Verdict::Fires)
+        {
+            let place = (
+                frame.host.map(|role| role as u8),
+                frame.interface.as_deref(),
+            );
+            places.entry(place).or_default().push(frame);
+        }
+        let finding = |frames: &Vec<&Frame>| finding(rule, frames, record, ledger, facts);
+        places
+            .values()
+            .filter_map(finding)
+            .map(|finding| Self { rule, finding })
+            .collect()
+    }
+}
+
+fn finding(
+    rule: &Rule,
+    frames: &[&Frame],
+    record: &Record,
+    ledger: &[LedgerEntry],
+    facts: &Facts,
+) -> Option<Finding> {
+    let first = frames.first()?;
+    let worst = frames
+        .iter()
+        .max_by(|one, other| {
+            weight(rule, one, ledger, facts).total_cmp(&weight(rule, other, ledger, facts))
+        })
+        .unwrap_or(first);
+    let fill = |text: &str| {
+        template::fill(text, |name| match name {
+            "interface" => worst.interface.clone(),
+            name => Some(facts.get(name, worst)?.value.to_string()),
+        })
+    };
+    let change = (!rule.commands.is_empty()).then(|| Change {
+        commands: rule.commands.iter().map(|command| fill(command)).collect(),
+        undo: rule.undo.iter().map(|command| fill(command)).collect(),
+        risk: risk(rule),
+    });
+    Some(Finding {
+        rule: rule.id.clone(),
+        cause: rule.cause.clone(),
+        title: fill(&rule.title),
+        strength: rule.strength.word().to_owned(),
+        host: worst.host.unwrap_or(Role::Local),
+        interface: worst.interface.clone(),
+        test_ids: frames
+            .iter()
+            .filter_map(|frame| frame.test_id.clone())
+            .collect(),
+        explains: explained(rule, frames, record, ledger, facts),
+        evidence: evidence(rule, worst, facts),
+        change,
+        verify: fill(&rule.verify),
+        why: fill(&rule.why),
+        source: rule.sources.join("; "),
+        informational: rule.informational,
+        conflicts: Vec::new(),
+    })
+}
+
+fn risk(rule: &Rule) -> String {
+    match rule.side_effects.as_str() {
+        "" => rule.risk.word().to_owned(),
+        effects => format!("{}: {effects}", rule.risk.word()),
+    }
+}
+
+/// The facts that the conditions asked for, as they were in this place.
+fn evidence(rule: &Rule, frame: &Frame, facts: &Facts) -> Vec<Evidence> {
+    let asked = rule
+        .applies
+        .iter()
+        .chain(&rule.when)
+        .chain(&rule.any)
+        .flat_map(Condition::facts);
+    let mut evidence: Vec<Evidence> = Vec::new();
+    for name in asked {
+        let Some(fact) = facts
+            .get(name, frame)
+            .filter(|_| !evidence.iter().any(|known| known.fact == name))
+        else {
+            continue;
+        };
+        evidence.push(Evidence {
+            fact: name.to_owned(),
+            value: fact.value.clone(),
+            unit: fact.unit.clone(),
+            source: fact.source.clone(),
+        });
+    }
+    evidence
+}
+
+fn explained(
+    rule: &Rule,
+    frames: &[&Frame],
+    record: &Record,
+    ledger: &[LedgerEntry],
+    facts: &Facts,
+) -> Explained {
+    let of_frames = |frame: &&Frame| weight(rule, frame, ledger, facts);
+    match &rule.explains {
+        Explains::Nothing => Explained::default(),
+        Explains::Rate(_) => Explained {
+            bits_per_second: Some(frames.iter().map(of_frames).fold(0.0, f64::max)),
+            ..Explained::default()
+        },
+        Explains::Stage(_) | Explains::AllLost | Explains::Packets(_) => {
+            // A record without an account of a test has nothing to take packets from.
+            let counted =
+                !record.run.tests.is_empty() || matches!(rule.explains, Explains::Packets(_));
+            let packets = frames.iter().map(of_frames).sum::<f64>() as u64;
+            Explained {
+                lost_packets: counted.then_some(packets),
+                ..Explained::default()
+            }
+        }
+    }
+}
+
+/// What one point of view accounts for: packets, or bit/s.
+fn weight(rule: &Rule, frame: &Frame, ledger: &[LedgerEntry], facts: &Facts) -> f64 {
+    let entries = ledger.iter().filter(|entry| {
+        frame
+            .test_id
+            .as_deref()
+            .is_none_or(|id| entry.test_id == id)
+    });
+    let number = |fact: &str| {
+        facts
+            .get(fact, frame)
+            .and_then(|fact| fact.value.number())
+            .unwrap_or(0.0)
+    };
+    match &rule.explains {
+        Explains::Stage(stage) => entries
+            .flat_map(|entry| &entry.stages)
+            .filter(|found| &found.stage == stage)
+            .map(|found| found.hi as f64)
+            .sum(),
+        Explains::AllLost => entries.map(|entry| entry.lost_packets as f64).sum(),
+        Explains::Packets(fact) | Explains::Rate(fact) => number(fact),
+        Explains::Nothing => 0.0,
+    }
+}

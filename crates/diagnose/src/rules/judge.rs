@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! All rules over a record: each from every point of view that it has, what fired of it joined to one
+//! finding a place, and the findings in the order of what they explain.
+
+use linerate_model::output::{CannotTell, Finding, LedgerEntry};
+
+use super::finding::Fired;
+use super::{Rule, Verdict, evaluate, rank};
+use crate::facts::{Facts, known};
+use crate::frame::{Frame, frames};
+use crate::record::Record;
+
+/// What the rules say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Judged {
+    /// Causes, what explains most first.
+    pub findings: Vec<Finding>,
+    /// Rules that lack evidence.
+    pub cannot_tell: Vec<CannotTell>,
+}
+
+/// Asks every rule.
+#[must_use]
+pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Facts) -> Judged {
+    let mut fired = Vec::new();
+    let mut cannot_tell = Vec::new();
+    for rule in rules {
+        let views = frames(record, rule.scope);
+        let verdicts: Vec<(Verdict, Frame)> = views
+            .into_iter()
+            .map(|frame| {
+                (
+                    evaluate(rule, |name| Some(&facts.get(name, &frame)?.value)),
+                    frame,
+                )
+            })
+            .collect();
+        fired.extend(Fired::join(rule, &verdicts, record, ledger, facts));
+        if !verdicts
+            .iter()
+            .any(|(verdict, _)| *verdict == Verdict::Fires)
+        {
+            cannot_tell.extend(untold(rule, &verdicts, facts));
+        }
+    }
+    Judged {
+        findings: rank::order(fired, record),
+        cannot_tell,
+    }
+}
+
+/// A rule of which something holds and something is not known. One of which nothing is known at all
+/// has nothing to do with this record.
+fn untold(rule: &Rule, verdicts: &[(Verdict, Frame)], facts: &Facts) -> Option<CannotTell> {
+    let (missing, frame) = verdicts.iter().find_map(|(verdict, frame)| match verdict {
+        Verdict::CannotTell(missing) if something_holds(rule, frame, facts) => {
+            Some((missing, frame))
+        }
+        _ => None,
+    })?;
+    let mut commands: Vec<String> = Vec::new();
+    for name in missing {
+        let command = known(name).map_or("", |known| known.tells);
+        let interface = frame.interface.as_deref().unwrap_or("<interface>");
+        let command = command.replace("{interface}", interface);
+        if !command.is_empty() && !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    Some(CannotTell {
+        rule: rule.id.clone(),
+        facts: missing.clone(),
+        missing: commands,
+    })
+}
+
+fn something_holds(rule: &Rule, frame: &Frame, facts: &Facts) -> bool {
+    let all = rule.when.iter().chain(&rule.any);
+    let mut held = all.filter(|condition| {
+        condition.holds(|name| Some(&facts.get(name, frame)?.value)) == Some(true)
+    });
+    held.next().is_some()
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Text → rules, or every mistake in it. Takes text, touches no file.
+
+use std::collections::BTreeSet;
+
+use super::example;
+use super::raw::{RawFile, RawRule, Word};
+use super::template;
+use super::{Condition, Explains, Risk, Rule, Scope, Strength};
+use crate::facts::known;
+use crate::knowledge::Stage;
+use crate::mistake::{Mistake, Mistakes, in_their_words};
+
+/// Reads the rules of the file `file`.
+///
+/// # Errors
+/// Every mistake found. TOML's own stop at the first.
+pub fn parse(file: &str, text: &str) -> Result<Vec<Rule>, Vec<Mistake>> {
+    let mut mistakes = Mistakes::new(file, text);
+    let raw = match toml::from_str::<RawFile>(text) {
+        Ok(raw) => raw,
+        Err(why) => {
+            let (wrong, allowed) = in_their_words(why.message());
+            mistakes.at(why.span().map_or(0, |span| span.start), wrong, &allowed);
+            return Err(mistakes.into_found());
+        }
+    };
+    let rules: Vec<Rule> = raw
+        .rule
+        .iter()
+        .filter_map(|raw| rule(raw, &mut mistakes))
+        .collect();
+    let found = mistakes.into_found();
+    if found.is_empty() {
+        Ok(rules)
+    } else {
+        Err(found)
+    }
+}
+
+/// What is wrong between files that are each right: an id used twice, a `contradicts` of no rule.
+#[must_use]
+pub fn check_together(files: &[(String, Vec<Rule>)]) -> Vec<Mistake> {
+    let mut ids = BTreeSet::new();
+    let mut found = Vec::new();
+    let mut note = |file: &str, wrong: String, allowed: &str| {
+        found.push(Mistake {
+            file: file.to_owned(),
+            line: None,
+            wrong,
+            allowed: allowed.to_owned(),
+        });
+    };
+    for (file, rule) in files
+        .iter()
+        .flat_map(|(file, rules)| rules.iter().map(move |rule| (file, rule)))
+    {
+        if !ids.insert(rule.id.as_str()) {
+            note(
+                file,
+                format!("the id `{}` is used twice", rule.id),
+                "an id of its own",
+            );
+        }
+    }
+    for (file, rule) in files
+        .iter()
+        .flat_map(|(file, rules)| rules.iter().map(move |rule| (file, rule)))
+    {
+        for other in rule
+            .contradicts
+            .iter()
+            .filter(|other| !ids.contains(other.as_str()))
+        {
+            note(
+                file,
+                format!("`{}` contradicts `{other}`, which is no rule", rule.id),
+                "the id of a rule",
+            );
+        }
+    }
+    found
+}
+
+fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
+    // All is read before anything is missed, so that every mistake is told.
+    let scope = word("scope", &raw.scope, Scope::of_word, Scope::WORDS, mistakes);
+    let strength = word(
+        "strength",
+        &raw.strength,
+        Strength::of_word,
+        Strength::WORDS,
+        mistakes,
+    );
+    let risk = match &raw.change {
+        None => Some(Risk::Advice),
+        Some(change) => word("risk", &change.risk, Risk::of_word, Risk::WORDS, mistakes),
+    };
+    let [applies, when, any] =
+        [&raw.applies, &raw.when, &raw.any].map(|texts| conditions(texts, mistakes));
+    let explains = explains(raw.explains.as_ref(), mistakes);
+    whole(raw, mistakes);
+    let rule = Rule {
+        id: raw.id.get_ref().clone(),
+        cause: raw.cause.get_ref().clone(),
+        title: raw.title.get_ref().clone(),
+        scope: scope?,
+        applies,
+        when,
+        any,
+        strength: strength?,
+        validity: raw.validity,
+        informational: raw.informational,
+        explains: explains?,
+        contradicts: raw.contradicts.clone(),
+        why: raw.why.get_ref().clone(),
+        commands: texts(raw.change.as_ref().map(|change| &change.commands)),
+        undo: texts(raw.change.as_ref().map(|change| &change.undo)),
+        risk: risk?,
+        side_effects: raw
+            .change
+            .as_ref()
+            .map(|change| change.side_effects.clone())
+            .unwrap_or_default(),
+        verify: raw.verify.get_ref().clone(),
+        sources: raw.source.clone(),
+    };
+    example::check(&rule, &raw.example, mistakes);
+    Some(rule)
+}
+
+/// What has to hold beyond the words.
+fn whole(raw: &RawRule, mistakes: &mut Mistakes<'_>) {
+    let mut ask = |fine: bool, word: &Word, wrong: &str, allowed: &str| {
+        if !fine {
+            mistakes.at(word.span().start, wrong.to_owned(), allowed);
+        }
+    };
+    let cause = raw.cause.get_ref();
+    let plain = cause
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        && !cause.is_empty();
+    ask(
+        plain,
+        &raw.cause,
+        "a cause is a stable name",
+        "lower-case letters, digits and hyphens",
+    );
+    ask(
+        !raw.when.is_empty() || !raw.any.is_empty(),
+        &raw.id,
+        "the rule has no condition",
+        "at least one in `when`",
+    );
+    ask(
+        !raw.source.is_empty(),
+        &raw.id,
+        "nobody says so",
+        "at least one `source`",
+    );
+    ask(
+        !raw.informational || raw.change.is_none(),
+        &raw.id,
+        "an informational rule changes nothing",
+        "no `change`, or not informational",
+    );
+    ask(
+        !raw.informational || raw.explains.is_none(),
+        &raw.id,
+        "an informational rule explains no loss",
+        "no `explains`, or not informational",
+    );
+    let printed = [&raw.title, &raw.why, &raw.verify].into_iter();
+    let commands = raw
+        .change
+        .iter()
+        .flat_map(|change| change.commands.iter().chain(&change.undo));
+    for text in printed.chain(commands) {
+        for name in template::facts(text.get_ref()).filter(|name| known(name).is_none()) {
+            ask(
+                false,
+                text,
+                &format!("`{{{name}}}` is no fact"),
+                "a name that the rule may ask for, or `{interface}`",
+            );
+        }
+    }
+}
+
+fn conditions(texts: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<Condition> {
+    let mut understood = Vec::new();
+    for text in texts {
+        match Condition::parse(text.get_ref()) {
+            Ok(condition) => understood.push(condition),
+            Err(wrong) => mistakes.at(text.span().start, wrong, "`fact > 3`, `fact == 'word'`, `fact in ['a', 'b']`, `fact > 0.9 * other`, `fact == true`"),
+        }
+    }
+    for (condition, text) in understood.iter().zip(texts) {
+        for name in condition.facts().filter(|name| known(name).is_none()) {
+            mistakes.at(
+                text.span().start,
+                format!("`{name}` is no fact"),
+                &nearest(name),
+            );
+        }
+    }
+    understood
+}
+
+/// The known name that shares most with a wrong one.
+fn nearest(name: &str) -> String {
+    let parts: BTreeSet<&str> = name.split('_').collect();
+    let shared = |known: &str| known.split('_').filter(|part| parts.contains(part)).count();
+    let best = crate::facts::catalogue().max_by_key(|known| shared(known.name));
+    best.map_or_else(String::new, |known| {
+        format!(
+            "one of the facts that are known; the nearest is `{}`",
+            known.name
+        )
+    })
+}
+
+fn explains(raw: Option<&Word>, mistakes: &mut Mistakes<'_>) -> Option<Explains> {
+    let Some(word) = raw else {
+        return Some(Explains::Nothing);
+    };
+    let text = word.get_ref().as_str();
+    let understood = match text.split_once(' ') {
+        None if Stage::of_word(text).is_some() => Some(Explains::Stage(text.to_owned())),
+        None if text == "all-lost" => Some(Explains::AllLost),
+        Some(("packets", fact)) if known(fact).is_some() => {
+            Some(Explains::Packets(fact.to_owned()))
+        }
+        Some(("rate", fact)) if known(fact).is_some() => Some(Explains::Rate(fact.to_owned())),
+        _ => None,
+    };
+    if understood.is_none() {
+        mistakes.at(
+            word.span().start,
+            format!("`explains` cannot be `{text}`"),
+            "a stage such as rx-mac, all-lost, `packets FACT`, `rate FACT`",
+        );
+    }
+    understood
+}
+
+fn texts(words: Option<&Vec<Word>>) -> Vec<String> {
+    words
+        .into_iter()
+        .flatten()
+        .map(|word| word.get_ref().clone())
+        .collect()
+}
+
+fn word<T>(
+    key: &str,
+    word: &Word,
+    understand: fn(&str) -> Option<T>,
+    allowed: &[&str],
+    mistakes: &mut Mistakes<'_>,
+) -> Option<T> {
+    let understood = understand(word.get_ref());
+    if understood.is_none() {
+        let wrong = format!("`{key}` cannot be `{}`", word.get_ref());
+        mistakes.at(word.span().start, wrong, &allowed.join(", "));
+    }
+    understood
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! In which order findings are told: whether the measurement itself is valid, then what explains most,
+//! then what is surest; what is only worth knowing last. Never by a fixed severity.
+
+use std::cmp::Ordering;
+
+use linerate_model::output::{Finding, Test};
+
+use super::Strength;
+use super::finding::Fired;
+use crate::record::Record;
+
+/// The findings in their order, with their conflicts named.
+pub(super) fn order(mut fired: Vec<Fired<'_>>, record: &Record) -> Vec<Finding> {
+    name_conflicts(&mut fired);
+    fired.sort_by(|one, other| compare(one, other, record));
+    fired.into_iter().map(|fired| fired.finding).collect()
+}
+
+fn compare(one: &Fired<'_>, other: &Fired<'_>, record: &Record) -> Ordering {
+    let key = |fired: &Fired<'_>| (fired.rule.informational, !fired.rule.validity);
+    let lost = |fired: &Fired<'_>| lost_bits_per_second(&fired.finding, record);
+    let sure = |fired: &Fired<'_>| Strength::of_word(&fired.finding.strength);
+    key(one)
+        .cmp(&key(other))
+        .then_with(|| lost(other).total_cmp(&lost(one)))
+        .then_with(|| sure(other).cmp(&sure(one)))
+        .then_with(|| one.rule.id.cmp(&other.rule.id))
+}
+
+/// Lost packets and lost rate on one scale: the payload bits a second that the tests in question lack.
+fn lost_bits_per_second(finding: &Finding, record: &Record) -> f64 {
+    let tests = record
+        .run
+        .tests
+        .iter()
+        .filter(|test| finding.test_ids.contains(&test.id));
+    let bits_of_packet = tests.map(bits_per_second_of_packet).fold(0.0, f64::max);
+    let packets = finding.explains.lost_packets.unwrap_or(0) as f64;
+    // Without a test a packet counts as one bit a second: only the order matters.
+    let scale = if bits_of_packet > 0.0 {
+        bits_of_packet
+    } else {
+        1.0
+    };
+    finding
+        .explains
+        .bits_per_second
+        .unwrap_or(0.0)
+        .max(packets * scale)
+}
+
+fn bits_per_second_of_packet(test: &Test) -> f64 {
+    if test.duration_s > 0.0 {
+        f64::from(test.payload_bytes) * 8.0 / test.duration_s
+    } else {
+        0.0
+    }
+}
+
+/// Two findings of one host whose rules exclude each other say so both.
+fn name_conflicts(fired: &mut [Fired<'_>]) {
+    let clash = |one: &Fired<'_>, other: &Fired<'_>| {
+        one.finding.host == other.finding.host
+            && (one.rule.contradicts.contains(&other.rule.id)
+                || other.rule.contradicts.contains(&one.rule.id))
+    };
+    let conflicts: Vec<Vec<String>> = fired
+        .iter()
+        .map(|one| {
+            fired
+                .iter()
+                .filter(|other| clash(one, other))
+                .map(|other| other.rule.id.clone())
+                .collect()
+        })
+        .collect();
+    for (fired, conflicts) in fired.iter_mut().zip(conflicts) {
+        fired.finding.conflicts = conflicts;
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One rule, understood.
+
+use super::Condition;
+
+/// A cause that can be told from facts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    /// Its id: a letter for the family and a number, or any word for a site's own.
+    pub id: String,
+    /// The cause's stable name, in lower case with hyphens.
+    pub cause: String,
+    /// One sentence; `{fact}` stands for a fact's value.
+    pub title: String,
+    /// From where it looks.
+    pub scope: Scope,
+    /// Only where all of these hold is the rule about anything; else it is silent.
+    pub applies: Vec<Condition>,
+    /// All of these have to hold.
+    pub when: Vec<Condition>,
+    /// And of these at least one, if there are any.
+    pub any: Vec<Condition>,
+    /// How sure it is.
+    pub strength: Strength,
+    /// It is about the measurement, not about the link: told first.
+    pub validity: bool,
+    /// Worth knowing, nothing wrong.
+    pub informational: bool,
+    /// What it accounts for.
+    pub explains: Explains,
+    /// Rules whose cause excludes this one.
+    pub contradicts: Vec<String>,
+    /// Why it is so.
+    pub why: String,
+    /// What to run; empty where nothing is to be changed.
+    pub commands: Vec<String>,
+    /// How to go back.
+    pub undo: Vec<String>,
+    /// What a change can do.
+    pub risk: Risk,
+    /// What else the change does, in words.
+    pub side_effects: String,
+    /// How to see that it helped.
+    pub verify: String,
+    /// Who says so.
+    pub sources: Vec<String>,
+}
+
+impl Rule {
+    /// The facts that it asks for, without those it only prints.
+    pub fn asks(&self) -> impl Iterator<Item = &str> {
+        let all = self.applies.iter().chain(&self.when).chain(&self.any);
+        all.flat_map(Condition::facts)
+    }
+}
+
+/// What a rule accounts for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Explains {
+    /// The packets that the ledger found at this stage of the tests in question.
+    Stage(String),
+    /// Every packet that the tests in question lost.
+    AllLost,
+    /// The value of a fact in packets, of each test in question.
+    Packets(String),
+    /// The value of a fact in bit/s.
+    Rate(String),
+    /// Nothing that can be counted.
+    Nothing,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name { $($(#[$vdoc])* $variant,)+ }
+
+        impl $name {
+            /// Every word, as a rule writes it.
+            pub const WORDS: &[&str] = &[$($word),+];
+
+            /// The word that a rule writes.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// What a word means.
+            #[must_use]
+            pub fn of_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+words! {
+    /// From where a rule looks.
+    Scope {
+        /// The receiving end of each test (or, without tests, each interface of each host).
+        Receiver = "receiver",
+        /// The sending end of each test (likewise).
+        Sender = "sender",
+        /// Each interface of each host, whatever the tests did.
+        Host = "host",
+        /// Each test as a whole.
+        Test = "test",
+        /// All tests together.
+        Run = "run",
+    }
+}
+
+words! {
+    /// How sure a rule is when it fires, the surest last.
+    Strength {
+        /// It may be so.
+        Weak = "weak",
+        /// Everything known agrees with it.
+        Consistent = "consistent",
+        /// A counter says so.
+        Proven = "proven",
+    }
+}
+
+words! {
+    /// What a change can do.
+    Risk {
+        /// Safe while running.
+        Live = "live",
+        /// Drops the link or packets for a moment.
+        Blip = "blip",
+        /// Needs a reboot.
+        Reboot = "reboot",
+        /// Needs another kernel or driver.
+        Rebuild = "rebuild",
+        /// The hardware is so: no software helps.
+        Hw = "hw",
+        /// Only told.
+        Advice = "advice",
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One thing that is known, with its unit and where it comes from.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::host::Role;
+
+/// A named value. What it is a fact of (a test, a host, an interface) is `null` where it holds for all of them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Fact {
+    /// Its name, as rules use it.
+    pub name: String,
+    /// Its value.
+    pub value: Value,
+    /// `packets`, `bit/s`, `s`, `ratio` …; empty for words and for yes or no.
+    pub unit: String,
+    /// Where it was read, or from what it was computed.
+    pub source: String,
+    /// Of which test.
+    pub test_id: Option<String>,
+    /// Of which end.
+    pub host: Option<Role>,
+    /// Of which interface.
+    pub interface: Option<String>,
+}
+
+/// A number, a word, or yes and no.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Yes or no.
+    Flag(bool),
+    /// In the fact's unit.
+    Number(f64),
+    /// As the kernel or a tool writes it.
+    Text(String),
+}
+
+impl Value {
+    /// The number, if it is one.
+    #[must_use]
+    pub const fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Flag(_) | Self::Text(_) => None,
+        }
+    }
+}
+
+impl Default for Value {
+    fn default() -> Self {
+        Self::Number(0.0)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// Whole numbers without a point, others with four significant digits.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(true) => f.write_str("yes"),
+            Self::Flag(false) => f.write_str("no"),
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
+                write!(f, "{number:.0}")
+            }
+            Self::Number(number) => write!(f, "{}", significant(*number)),
+        }
+    }
+}
+
+fn significant(number: f64) -> f64 {
+    if number == 0.0 || !number.is_finite() {
+        return number;
+    }
+    let digits = 3 - number.abs().log10().floor() as i32;
+    if digits > 0 {
+        let scale = 10_f64.powi(digits.min(300));
+        (number * scale).round() / scale
+    } else {
+        number.round()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_read_as_a_person_writes_them() {
+        for (value, text) in [
+            (Value::from(71_828.0), "71828"),
+            (Value::from(0.009_635_522), "0.009636"),
+            (Value::from(941_482_115.3), "941482115"),
+            (Value::from(true), "yes"),
+            (Value::from("fec"), "fec"),
+        ] {
+            assert_eq!(value.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn json_keeps_numbers_numbers() {
+        for (value, json) in [
+            (Value::from(1.5), "1.5"),
+            (Value::from(false), "false"),
+            (Value::from("x"), "\"x\""),
+        ] {
+            assert_eq!(serde_json::to_string(&value).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Value>(json).unwrap(), value);
+        }
+    }
+}
