@@ -13,6 +13,7 @@ macro_rules! tables {
 }
 
 tables! {
+    "bcmgenet"
     "e1000e"
     "fec"
     "fsl_dpaa2_eth"
@@ -21,8 +22,12 @@ tables! {
     "igb"
     "igc"
     "ixgbe"
+    "lan78xx"
     "macb"
+    "mlx5_core"
     "mvneta"
+    "mvpp2"
+    "r8152"
     "r8169"
     "stmmac"
     "tg3"
