@@ -16,7 +16,7 @@ use linerate_wire::iperf3::server::{Limits, Phase as ServerPhase, ServerEvent, S
 use linerate_wire::iperf3::session::Session;
 use linerate_wire::iperf3::{hello as stock_hello, stream_id};
 use linerate_wire::linerate::{hello, probe, stamp};
-use linerate_wire::{arp, ether, flow, proc};
+use linerate_wire::{arp, ether, flow, netlink, proc};
 
 /// A server's bytes; the first byte says how they are cut and whether the client is linerate. However they are cut,
 /// the events are the same and the session ends.
@@ -184,4 +184,31 @@ pub(crate) fn proc_text(data: &[u8]) {
     );
     let _ = (proc::interrupts::parse(&text), proc::sockstat::parse(&text));
     let _ = (proc::schedstat::parse(&text), proc::loadavg::parse(&text));
+    let _ = (
+        proc::stat::parse(&text).counters(),
+        proc::softnet::counters(&proc::softnet::parse(&text)),
+        proc::interrupts::parse(&text).counters(|_, _| true),
+    );
+    let _ = (
+        proc::net_stat::counters(&text),
+        proc::pressure::counters(&text),
+    );
+}
+
+/// A datagram of netlink: each message is read as every answer that is asked for anywhere.
+pub(crate) fn netlink(data: &[u8]) {
+    for message in netlink::message::messages(data) {
+        let _ = message.turn();
+        let payload = message.payload;
+        let _ = netlink::qdisc::parse(payload).map(|qdisc| qdisc.name());
+        let _ = (
+            netlink::link::counters(payload),
+            netlink::generic::family(payload),
+        );
+        let _ = (
+            netlink::ethtool::statistics(payload),
+            netlink::ethtool::pause(payload),
+            netlink::qstats::counters(payload),
+        );
+    }
 }

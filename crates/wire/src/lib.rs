@@ -14,5 +14,6 @@ pub mod iperf3;
 pub mod ipv4;
 pub mod ipv6;
 pub mod linerate;
+pub mod netlink;
 pub mod proc;
 pub mod udp;

@@ -44,6 +44,11 @@ fn proc_text() {
     run("proc_text", targets::proc_text);
 }
 
+#[test]
+fn netlink() {
+    run("netlink", targets::netlink);
+}
+
 /// Every input of the folder, its beginnings and its neighbours.
 fn run(name: &str, target: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -21,6 +21,46 @@ pub struct Line {
     pub description: String,
 }
 
+impl Line {
+    /// Number and description in one word, as counters are named by: `24:IO-APIC 5-edge eth0-rx-0`; a soft
+    /// interrupt has only its name.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let mut label = self.name.clone();
+        for (index, word) in self.description.split_whitespace().enumerate() {
+            label.push(if index == 0 { ':' } else { ' ' });
+            label.push_str(word);
+        }
+        label
+    }
+}
+
+impl Interrupts {
+    /// The counters of the lines that `wanted` names, by label and CPU: `NET_RX/cpu0`. A line with one count for
+    /// all CPUs goes by its label.
+    pub fn counters(&self, wanted: impl Fn(usize, &Line) -> bool) -> Vec<(String, u64)> {
+        let mut counters = Vec::new();
+        let lines = self
+            .lines
+            .iter()
+            .enumerate()
+            .filter(|(index, line)| wanted(*index, line));
+        for (_, line) in lines {
+            let label = line.label();
+            match line.counts[..] {
+                [all] if self.cpus.len() > 1 => counters.push((label, all)),
+                _ => counters.extend(
+                    self.cpus
+                        .iter()
+                        .zip(&line.counts)
+                        .map(|(cpu, count)| (format!("{label}/cpu{cpu}"), *count)),
+                ),
+            }
+        }
+        counters
+    }
+}
+
 /// Reads the file.
 #[must_use]
 pub fn parse(text: &str) -> Interrupts {
@@ -85,5 +125,27 @@ mod tests {
             description: String::new(),
         };
         assert_eq!(table.lines[1..], [expected]);
+        let counters = table.counters(|_, _| true);
+        let expected = [
+            ("24:IO-APIC 5-edge eth0-rx-0/cpu0", 1),
+            ("24:IO-APIC 5-edge eth0-rx-0/cpu3", 5),
+            ("ERR", 7),
+        ];
+        assert_eq!(
+            counters,
+            expected.map(|(name, value)| (name.to_owned(), value))
+        );
+        assert_eq!(table.counters(|_, line| line.name == "25"), []);
+    }
+
+    #[test]
+    fn soft_interrupts_go_by_name() {
+        let table =
+            parse("                    CPU0       CPU1\n      NET_RX:          7          9\n");
+        let expected = [("NET_RX/cpu0", 7), ("NET_RX/cpu1", 9)];
+        assert_eq!(
+            table.counters(|_, line| line.name == "NET_RX"),
+            expected.map(|(name, value)| (name.to_owned(), value))
+        );
     }
 }

@@ -20,6 +20,13 @@ pub fn parse(text: &str) -> Vec<CpuSchedule> {
     text.lines().filter_map(cpu).collect()
 }
 
+/// The counters by CPU: `cpu0.run_delay` is how long runnable tasks waited, nanoseconds.
+#[must_use]
+pub fn counters(cpus: &[CpuSchedule]) -> Vec<(String, u64)> {
+    let named = |cpu: &CpuSchedule| (format!("cpu{}.run_delay", cpu.cpu), cpu.waiting_ns);
+    cpus.iter().map(named).collect()
+}
+
 fn cpu(line: &str) -> Option<CpuSchedule> {
     let mut words = line.strip_prefix("cpu")?.split_whitespace();
     let cpu = words.next()?.parse().ok()?;
@@ -48,5 +55,6 @@ mod tests {
             timeslices: 3,
         };
         assert_eq!(parse(text), [expected]);
+        assert_eq!(counters(&parse(text)), [("cpu1.run_delay".to_owned(), 22)]);
     }
 }

@@ -29,6 +29,35 @@ pub fn parse(text: &str) -> Vec<SoftnetCpu> {
         .collect()
 }
 
+/// The counters: sums over all CPUs (`processed`, `dropped`, `time_squeeze`, `received_rps`,
+/// `flow_limit_count`), and each CPU's own (`cpu0.processed` …).
+#[must_use]
+pub fn counters(cpus: &[SoftnetCpu]) -> Vec<(String, u64)> {
+    let mut counters = Vec::new();
+    for (name, pick) in FIELDS {
+        let sum: Option<u64> = cpus.iter().map(|cpu| pick(cpu).map(u64::from)).sum();
+        counters.extend(
+            sum.filter(|_| !cpus.is_empty())
+                .map(|sum| (name.to_owned(), sum)),
+        );
+        counters.extend(
+            cpus.iter()
+                .filter_map(|cpu| Some((format!("cpu{}.{name}", cpu.cpu), pick(cpu)?.into()))),
+        );
+    }
+    counters
+}
+
+type Pick = fn(&SoftnetCpu) -> Option<u32>;
+
+const FIELDS: [(&str, Pick); 5] = [
+    ("processed", |cpu| Some(cpu.processed)),
+    ("dropped", |cpu| Some(cpu.dropped)),
+    ("time_squeeze", |cpu| Some(cpu.time_squeeze)),
+    ("received_rps", |cpu| cpu.received_rps),
+    ("flow_limit_count", |cpu| cpu.flow_limit_count),
+];
+
 fn cpu(line_number: u32, line: &str) -> Option<SoftnetCpu> {
     let words: Option<Vec<u32>> = line
         .split_whitespace()
@@ -50,6 +79,19 @@ fn cpu(line_number: u32, line: &str) -> Option<SoftnetCpu> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counters_are_sums_and_each_cpu_s() {
+        let cpus = parse("00000001 00000002 00000000\n00000003 00000004 00000000\n");
+        let counters: std::collections::BTreeMap<_, _> = counters(&cpus).into_iter().collect();
+        assert_eq!((counters["processed"], counters["cpu1.dropped"]), (4, 4));
+        assert!(
+            !counters.contains_key("received_rps"),
+            "an old kernel does not count it"
+        );
+        assert_eq!(counters.len(), 9);
+        assert_eq!(super::counters(&[]), []);
+    }
 
     #[test]
     fn reads_new_and_old_lines() {

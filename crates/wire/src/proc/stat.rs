@@ -42,6 +42,21 @@ impl CpuTimes {
             .wrapping_add(self.iowait)
     }
 
+    /// By the names of proc_stat(5).
+    #[must_use]
+    pub const fn named(&self) -> [(&'static str, u64); 8] {
+        [
+            ("user", self.user),
+            ("nice", self.nice),
+            ("system", self.system),
+            ("idle", self.idle),
+            ("iowait", self.iowait),
+            ("irq", self.irq),
+            ("softirq", self.softirq),
+            ("steal", self.steal),
+        ]
+    }
+
     /// Ticks that were not idle, stolen ones included.
     #[must_use]
     pub const fn busy(&self) -> u64 {
@@ -73,6 +88,25 @@ pub fn parse(text: &str) -> Stat {
     stat
 }
 
+impl Stat {
+    /// The ticks by name: `cpu.user` for all CPUs together, `cpu3.softirq` for one.
+    #[must_use]
+    pub fn counters(&self) -> Vec<(String, u64)> {
+        let each = self
+            .cpus
+            .iter()
+            .map(|(cpu, times)| (format!("cpu{cpu}"), times));
+        let all = self.all.iter().map(|times| ("cpu".to_owned(), times));
+        all.chain(each)
+            .flat_map(|(who, times)| {
+                times
+                    .named()
+                    .map(|(name, ticks)| (format!("{who}.{name}"), ticks))
+            })
+            .collect()
+    }
+}
+
 fn cpu_times(text: &str) -> Option<CpuTimes> {
     let mut ticks = text.split_whitespace().map(|word| word.parse::<u64>().ok());
     let mut next = || ticks.next().flatten();
@@ -102,6 +136,10 @@ mod tests {
             Some((114, 23))
         );
         assert_eq!(stat.cpus.len(), 2);
+        let counters = stat.counters();
+        assert_eq!(counters.len(), 24);
+        assert!(counters.contains(&("cpu.softirq".to_owned(), 5)));
+        assert!(counters.contains(&("cpu12.user".to_owned(), 8)));
         assert_eq!(
             stat.cpus[1],
             (
