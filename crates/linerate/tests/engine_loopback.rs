@@ -285,3 +285,34 @@ fn every_send_mode_is_named() {
         assert!(test.valid, "{:?}", test.invalid_reason);
     }
 }
+
+/// Half a GiB a stream is a client's wish, and the server's memory.
+#[test]
+fn a_client_gets_no_more_buffer_than_the_server_can_spare() {
+    let wish = 512 << 20;
+    let streams = 32;
+    let spare = linerate_linux::host::memory_bytes().unwrap() / 8 / u64::from(streams);
+    if spare >= wish {
+        println!("skipped: this machine can spare {spare} bytes a stream");
+        return;
+    }
+    let served = Served::start();
+    for plan in [TestPlan::udp("127.0.0.1"), TestPlan::tcp("127.0.0.1")] {
+        let plan = TestPlan {
+            window_bytes: u32::try_from(wish).ok(),
+            streams,
+            duration_ms: 200,
+            ..plan
+        };
+        let test = served.run(plan).tests.remove(0);
+        assert!(test.valid, "{:?}", test.invalid_reason);
+        let cut = |one: &&model::Warning| one.id == "buffer-not-granted";
+        let warning = test.warnings.iter().find(cut).unwrap();
+        let told = format!("asked for socket buffers of {wish} bytes and gives {spare}");
+        assert!(warning.text.contains(&told), "{warning:?}");
+        if let Some(buffer) = test.receive_buffer_bytes {
+            assert_eq!(buffer.asked, Some(wish));
+            assert!(buffer.granted.unwrap() <= spare, "{buffer:?}");
+        }
+    }
+}

@@ -28,7 +28,8 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 pub use errors::{Origin, QueuedError, drain_errors};
 pub use greeter::{Greeter, Greeting};
 pub use receiver::{
-    Batch, Datagram, Datagrams, Receiver, ReceiverConfig, RxMode, drops_so_far, queued_bytes,
+    Batch, Datagram, Datagrams, JOINED_BYTES, Receiver, ReceiverConfig, RxMode, drops_so_far,
+    queued_bytes,
 };
 pub use reply::send_from;
 pub use sender::{Fault, Sender, Sent, TxMode};

@@ -22,6 +22,8 @@ pub struct SideAccount {
     pub interface: Option<String>,
     /// Only what was told while the test ran: it broke before the results.
     pub partial: bool,
+    /// What this end, a server, gives a stream for its socket buffer, if that is less than the client asked for.
+    pub buffer_cut_to_bytes: Option<u64>,
 }
 
 /// One stream as one side saw it.

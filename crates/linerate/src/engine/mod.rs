@@ -15,6 +15,7 @@ pub mod extension;
 pub mod fold;
 mod heartbeat;
 mod iperf2;
+pub mod memory;
 mod outcome;
 mod plan;
 pub mod probe;

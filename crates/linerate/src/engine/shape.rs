@@ -4,14 +4,15 @@
 
 use super::crew::Work;
 use super::extension::Ask;
+use super::memory::Memory;
 use super::plan::{Direction, Protocol, RxChoice, TcpRxChoice, TcpTxChoice, TestPlan, TxChoice};
 use super::stream::tcp_rx::TcpRx;
 use super::stream::tcp_tx::TcpTx;
 use super::stream::udp_rx::UdpRx;
 use super::stream::udp_tx::UdpTx;
 use super::stream::{Limit, Stamp};
+use linerate_linux::tcp;
 use linerate_linux::udp::{self, Opened};
-use linerate_linux::{host, tcp};
 use linerate_method::pacing::default_burst_packets;
 use linerate_wire::iperf3::datagram::CounterWidth;
 use linerate_wire::iperf3::params::{self, Params};
@@ -47,8 +48,12 @@ pub struct Shape {
     pub tcp_tx: tcp::TxMode,
     /// TCP receive mode.
     pub tcp_rx: tcp::RxMode,
-    /// Socket buffers.
+    /// Socket buffers, as asked for.
     pub window_bytes: Option<u32>,
+    /// The most that this end gives a stream for them.
+    pub most_window_bytes: Option<usize>,
+    /// What the buffers are measured by.
+    pub memory: Memory,
     /// Whether to report the DSCP seen on arrival.
     pub see_tos: bool,
     /// TOS byte.
@@ -101,6 +106,8 @@ impl Shape {
             tcp_tx: tcp_tx_mode(plan.tcp_tx_name()),
             tcp_rx: tcp_rx_mode(plan.tcp_rx_name()),
             window_bytes: plan.window_bytes,
+            most_window_bytes: None,
+            memory: Memory::of_host(),
             see_tos: plan.tos_byte().is_some(),
             tos: plan.tos_byte(),
             dont_fragment: plan.dont_fragment,
@@ -154,6 +161,8 @@ impl Shape {
                 }),
             ),
             window_bytes: number(params.window_bytes).filter(|&bytes| bytes > 0),
+            most_window_bytes: None,
+            memory: Memory::of_host(),
             see_tos: ask.is_some() && params.tos.is_some(),
             tos: params.tos.and_then(|tos| u8::try_from(tos).ok()),
             dont_fragment: params.dont_fragment,
@@ -167,10 +176,30 @@ impl Shape {
         }
     }
 
+    /// Gives its streams no more than a client may have of `memory`.
+    pub fn within(self, memory: Memory) -> Self {
+        Self {
+            most_window_bytes: Some(memory.most_buffer_bytes(self.streams_total())),
+            memory,
+            ..self
+        }
+    }
+
+    /// What a stream gets for a socket buffer, if that is less than was asked for.
+    pub fn window_cut_to(&self) -> Option<usize> {
+        let asked = self.window_bytes? as usize;
+        self.most_window_bytes.filter(|&most| most < asked)
+    }
+
+    fn window(&self) -> Option<usize> {
+        let asked = self.window_bytes.map(|bytes| bytes as usize);
+        self.window_cut_to().or(asked)
+    }
+
     /// Streams of both directions.
     pub fn streams_total(&self) -> u32 {
         if self.direction == Direction::Both {
-            self.streams * 2
+            self.streams.saturating_mul(2)
         } else {
             self.streams
         }
@@ -197,15 +226,11 @@ impl Shape {
 
     /// What the UDP sockets are asked for.
     pub fn udp_options(&self, sends: bool) -> udp::Options {
-        let buffer = self
-            .window_bytes
-            .map_or_else(default_buffer_bytes, |bytes| bytes as usize);
+        let by_default = || self.memory.default_buffer_bytes(self.streams_total());
+        let buffer = self.window().unwrap_or_else(by_default);
         udp::Options {
             recv_buffer_bytes: (!sends).then_some(buffer),
-            send_buffer_bytes: self
-                .window_bytes
-                .filter(|_| sends)
-                .map(|bytes| bytes as usize),
+            send_buffer_bytes: self.window().filter(|_| sends),
             tos: self.tos,
             dont_fragment: self.dont_fragment,
             bind_device: self.bind_device.clone(),
@@ -221,7 +246,7 @@ impl Shape {
         tcp::Options {
             local: None,
             bind_device: self.bind_device.clone(),
-            window_bytes: self.window_bytes.map(|bytes| bytes as usize),
+            window_bytes: self.window(),
             nodelay: self.nodelay,
             mss_bytes: self.mss_bytes,
             congestion: self.congestion.clone(),
@@ -279,6 +304,9 @@ impl Shape {
             udp::TxMode::Mmsg => MMSG_SLOTS,
             udp::TxMode::Plain => 1,
         };
+        let slots = self
+            .memory
+            .slots(self.streams_total(), payload_bytes, slots);
         let mut sender = udp::Sender::new(opened.socket.into(), payload_bytes, slots, self.udp_tx)?;
         (0..sender.slots()).for_each(|slot| fill(sender.slot(slot)));
         Ok(UdpTx {
@@ -300,7 +328,7 @@ impl Shape {
             } else {
                 Duration::ZERO
             },
-            ..udp::ReceiverConfig::new(CAPTURE_BYTES, RX_BATCH, self.udp_rx)
+            ..udp::ReceiverConfig::new(CAPTURE_BYTES, self.rx_batch(), self.udp_rx)
         };
         // Not those of now: the peer may have begun to send.
         let drops_before = opened.drops_before;
@@ -311,11 +339,23 @@ impl Shape {
             stamp: self.stamp,
             omit_ns: self.limit.omit_ns,
             buffer_bytes: (
-                buffer.asked_bytes.map(|bytes| bytes as u64),
+                self.window_bytes
+                    .map(u64::from)
+                    .or(buffer.asked_bytes.map(|bytes| bytes as u64)),
                 buffer.granted_bytes as u64,
             ),
             drops_before,
         })
+    }
+
+    fn rx_batch(&self) -> usize {
+        match self.udp_rx {
+            udp::RxMode::Gro => {
+                let streams = self.streams_total();
+                self.memory.slots(streams, udp::JOINED_BYTES, RX_BATCH)
+            }
+            udp::RxMode::Plain | udp::RxMode::Mmsg => RX_BATCH,
+        }
     }
 
     /// One stream's part of a limit by amount: equal parts, the rest to the first stream.
@@ -397,14 +437,6 @@ impl TestPlan {
             TcpRxChoice::Trunc => "trunc",
         }
     }
-}
-
-/// The receive buffer that is asked for by default: 4 MiB, less on a small machine.
-pub fn default_buffer_bytes() -> usize {
-    let by_memory = host::memory_bytes().map_or(usize::MAX, |bytes| {
-        usize::try_from(bytes / 64).unwrap_or(usize::MAX)
-    });
-    by_memory.min(4 << 20)
 }
 
 /// The writes that a stock client's amount asks of a sending server: whole blocks, for old clients

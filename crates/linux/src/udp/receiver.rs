@@ -534,6 +534,8 @@ const SO_MEMINFO: c_int = 55;
 /// include/uapi/linux/sock_diag.h
 const SK_MEMINFO_RMEM_ALLOC: usize = 0;
 const SK_MEMINFO_DROPS: usize = 8;
+/// What one message of [`RxMode::Gro`] takes in memory.
+pub const JOINED_BYTES: usize = LARGEST_MESSAGE_BYTES;
 const LARGEST_MESSAGE_BYTES: usize = 65_535;
 /// Batches closer than this are a stream of datagrams, not single ones.
 const DENSE_NS: u64 = 1_000_000;

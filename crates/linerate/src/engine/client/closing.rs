@@ -68,6 +68,7 @@ impl Client<'_> {
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
             partial: false,
+            buffer_cut_to_bytes: None,
         };
     }
 

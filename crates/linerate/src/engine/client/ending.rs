@@ -99,6 +99,7 @@ impl Client<'_> {
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
             partial: false,
+            buffer_cut_to_bytes: None,
         };
         // No server reads our account: it would only be long.
         let results = standard::results(&own, &self.shape, self.sampler.process_cpu(), false);

@@ -3,12 +3,12 @@
 
 use super::Fold;
 use super::unsent::{cause, unsent_of_due};
-use linerate_model::output::{LinkKind, Test, Warning};
+use linerate_model::output::{Direction, LinkKind, Test, Warning};
 
 /// Adds the warnings and the validity.
 pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
     let found = [
-        buffer_not_granted(test),
+        buffer_not_granted(test, fold),
         drops_at_least(test),
         other_mode(test, fold),
         sender_limited(test, fold),
@@ -67,7 +67,28 @@ fn not_at_that_rate(test: &Test, fold: &Fold<'_>) -> Option<String> {
     })
 }
 
-fn buffer_not_granted(test: &Test) -> Option<Warning> {
+fn buffer_not_granted(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
+    match test.direction {
+        Direction::Up => buffer_cut(fold).or_else(|| buffer_refused(test)),
+        Direction::Down => buffer_refused(test).or_else(|| buffer_cut(fold)),
+    }
+}
+
+/// The server gives a client's streams no more.
+fn buffer_cut(fold: &Fold<'_>) -> Option<Warning> {
+    let asked = fold.measured.shape.window_bytes?;
+    let most = fold.measured.remote?.buffer_cut_to_bytes?;
+    Some(Warning {
+        id: "buffer-not-granted".to_owned(),
+        text: format!(
+            "the server was asked for socket buffers of {asked} bytes and gives {most}: all streams of a test get an eighth of its memory"
+        ),
+        try_: format!("-w {most}, or fewer streams"),
+    })
+}
+
+/// The receiver's kernel gave less.
+fn buffer_refused(test: &Test) -> Option<Warning> {
     let buffer = test.receive_buffer_bytes?;
     let (asked, granted) = (buffer.asked?, buffer.granted?);
     (granted < asked).then(|| Warning {

@@ -144,6 +144,7 @@ impl<'a> Load<'a> {
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
             partial: false,
+            buffer_cut_to_bytes: None,
         }
     }
 

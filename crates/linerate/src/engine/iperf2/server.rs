@@ -4,9 +4,9 @@
 
 use super::seats::Seats;
 use super::{server_tcp, server_udp};
+use crate::engine::memory::Memory;
 use crate::engine::plan::ServeOptions;
 use crate::engine::server::{self, log::Log};
-use crate::engine::shape::default_buffer_bytes;
 use crate::error::Failure;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::udp::{self, Opened};
@@ -67,7 +67,7 @@ impl Server<'_> {
 
 fn bind(options: &ServeOptions) -> Result<Opened, Failure> {
     let udp_options = udp::Options {
-        recv_buffer_bytes: Some(default_buffer_bytes()),
+        recv_buffer_bytes: Some(Memory::of_host().default_buffer_bytes(1)),
         bind_device: options.bind_device.clone(),
         packet_info: true,
         ..udp::Options::default()

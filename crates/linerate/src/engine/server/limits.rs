@@ -31,6 +31,12 @@ pub(super) fn check(
     if let Some(reason) = bad_length(params, shape) {
         return bad(reason);
     }
+    let length = length(params, shape);
+    if !shape.memory.has_room_for_blocks(streams, length) {
+        return bad(format!(
+            "{streams} streams in blocks of {length} bytes are more than a quarter of this machine's memory"
+        ));
+    }
     if params.tos.is_some_and(|tos| tos > 255) {
         return bad("TOS above 255".to_owned());
     }
@@ -78,11 +84,14 @@ fn bad_length(params: &Params, shape: &Shape) -> Option<String> {
     } else {
         (1, MOST_BLOCK_BYTES)
     };
-    let length = params
-        .len_bytes
-        .unwrap_or_else(|| u64::from(shape.payload_bytes));
+    let length = length(params, shape);
     (length < least || length > most)
         .then(|| format!("length {length}, {least} to {most} are served"))
+}
+
+fn length(params: &Params, shape: &Shape) -> u64 {
+    let by_default = || u64::from(shape.payload_bytes);
+    params.len_bytes.unwrap_or_else(by_default)
 }
 
 /// The longer of what the standard keys and what our own ask for: both are the client's word.
@@ -165,6 +174,55 @@ mod tests {
             duration_ns,
             interval_ns,
             ..Ask::default()
+        }
+    }
+
+    /// A board of 64 MB: 128 stock TCP streams, but not 256, and none of a MiB each.
+    #[test]
+    fn blocks_fit_the_memory() {
+        use crate::engine::memory::Memory;
+        let board = Memory::new(Some(64 << 20));
+        for (streams, len_bytes, served) in [
+            (128, None, true),
+            (129, None, false),
+            (16, Some(1 << 20), true),
+            (17, Some(1 << 20), false),
+        ] {
+            let params = Params {
+                parallel: Some(streams),
+                len_bytes,
+                time_s: Some(1),
+                ..Params::default()
+            };
+            let shape = shape(&params, None).within(board);
+            let checked = check(&ServeOptions::default(), &params, None, &shape);
+            assert_eq!(checked.is_ok(), served, "{streams} {len_bytes:?}");
+        }
+    }
+
+    /// What a client asks of the kernel is cut to what the machine can spare for it.
+    #[test]
+    fn windows_fit_the_memory() {
+        use crate::engine::memory::Memory;
+        let asks = |streams, window_bytes| {
+            let params = Params {
+                udp: true,
+                parallel: Some(streams),
+                window_bytes,
+                ..Params::default()
+            };
+            shape(&params, None).within(Memory::new(Some(64 << 20)))
+        };
+        for (streams, asked, given, cut) in [
+            (1, None, 1 << 20, None),
+            (64, None, 128 << 10, None),
+            (1, Some(8 << 20), 8 << 20, None),
+            (1, Some(512 << 20), 8 << 20, Some(8 << 20)),
+            (8, Some(512 << 20), 1 << 20, Some(1 << 20)),
+        ] {
+            let shape = asks(streams, asked);
+            let got = shape.udp_options(false).recv_buffer_bytes;
+            assert_eq!((got, shape.window_cut_to()), (Some(given), cut));
         }
     }
 

@@ -12,6 +12,7 @@ use crate::engine::control::Control;
 use crate::engine::crew::Crew;
 use crate::engine::extension::{Ask, Message};
 use crate::engine::heartbeat::Heartbeat;
+use crate::engine::memory::Memory;
 use crate::engine::probe::Responder;
 use crate::engine::sampler::Sampler;
 use crate::engine::shape::Shape;
@@ -73,7 +74,7 @@ impl<'a, 'b> Session<'a, 'b> {
             .linerate
             .clone()
             .map(|value| serde_json::from_value(value).unwrap_or_default());
-        let shape = Shape::of_params(&params, ask.as_ref());
+        let shape = Shape::of_params(&params, ask.as_ref()).within(Memory::of_host());
         let mut test = Self {
             server,
             control,

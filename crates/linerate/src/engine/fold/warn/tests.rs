@@ -56,7 +56,10 @@ fn received(plan: &TestPlan, tx: TxAccount, rx: RxAccount, busiest_cpu: Option<f
         shape: &shape,
         server: ([192, 0, 2, 1], 5201).into(),
         local: &side(Some(tx), None, busiest_cpu),
-        remote: Some(&side(None, Some(rx), None)),
+        remote: Some(&SideAccount {
+            buffer_cut_to_bytes: plan.window_bytes.map(|bytes| u64::from(bytes / 2)),
+            ..side(None, Some(rx), None)
+        }),
         offset_ns: None,
         hosts: &[],
         elapsed_ns: SECOND_NS,
@@ -209,4 +212,21 @@ fn drops_of_joined_datagrams_are_told_as_a_lower_bound() {
     for told in [dropped(0, true), dropped(7, false)] {
         assert!(warning(&told, "drops-at-least").is_none(), "{told:?}");
     }
+}
+
+#[test]
+fn a_server_that_gives_less_than_was_asked_for_is_named() {
+    let wide = TestPlan {
+        window_bytes: Some(8 << 20),
+        ..plan()
+    };
+    let test = judged(&wide, sender(1000, 0), None);
+    let (text, try_) = warning(&test, "buffer-not-granted").unwrap();
+    assert!(
+        text.contains("of 8388608 bytes and gives 4194304"),
+        "{text}"
+    );
+    assert!(try_.contains("-w 4194304"), "{try_}");
+    let test = judged(&plan(), sender(1000, 0), None);
+    assert!(warning(&test, "buffer-not-granted").is_none());
 }

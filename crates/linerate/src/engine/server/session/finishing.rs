@@ -100,6 +100,7 @@ impl Session<'_, '_> {
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
             partial: false,
+            buffer_cut_to_bytes: self.shape.window_cut_to().map(|bytes| bytes as u64),
         };
         let mut results = standard::results(
             &account,
