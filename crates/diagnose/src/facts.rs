@@ -13,6 +13,7 @@ use crate::record::Record;
 
 mod attributed;
 mod bus;
+mod counted;
 mod cpu;
 mod flow_control;
 mod known;

@@ -14,6 +14,12 @@ pub mod facts;
 pub mod frame;
 pub mod knowledge;
 pub mod ledger;
+#[cfg(test)]
+#[expect(
+    dead_code,
+    reason = "the families of facts take it up one after the other"
+)]
+mod made_up;
 mod mistake;
 pub mod record;
 pub mod rules;

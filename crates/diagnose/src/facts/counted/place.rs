@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where facts are looked for: both ends of each test, and every interface of every host outside of
+//! any test.
+
+use std::collections::BTreeSet;
+
+use linerate_model::output::{Fact, Role, Test, Value};
+
+use super::{Counted, delta};
+use crate::facts::{Facts, fact};
+use crate::record::{Record, Side};
+
+/// One end of a test, or an interface that belongs to none.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::facts) struct Place<'r> {
+    pub(in crate::facts) record: &'r Record,
+    pub(in crate::facts) test: Option<&'r Test>,
+    pub(in crate::facts) side: Option<Side>,
+    pub(in crate::facts) host: Role,
+    pub(in crate::facts) interface: Option<&'r str>,
+}
+
+/// Every place of a record.
+pub(in crate::facts) fn places(record: &Record) -> Vec<Place<'_>> {
+    let mut places: Vec<Place<'_>> = record
+        .run
+        .tests
+        .iter()
+        .flat_map(|test| ends(record, test))
+        .collect();
+    places.extend(outside(record));
+    places
+}
+
+fn ends<'r>(record: &'r Record, test: &'r Test) -> impl Iterator<Item = Place<'r>> {
+    [Side::Sender, Side::Receiver]
+        .into_iter()
+        .map(move |side| Place {
+            record,
+            test: Some(test),
+            side: Some(side),
+            host: side.role(test),
+            interface: side.interface(test),
+        })
+}
+
+/// Interfaces of which something is known that belongs to no test; each host also as a whole.
+fn outside(record: &Record) -> impl Iterator<Item = Place<'_>> {
+    let counted = record
+        .samples
+        .iter()
+        .filter(|sample| sample.group.is_none());
+    let counted = counted.map(|sample| (sample.host, sample.interface.as_deref()));
+    let set_up = record
+        .run
+        .settings
+        .iter()
+        .map(|setting| (setting.host, setting.interface.as_deref()));
+    let described = record.run.hosts.iter().flat_map(|host| {
+        let names = host
+            .interfaces
+            .iter()
+            .map(|interface| Some(interface.name.as_str()));
+        names.map(move |name| (host.role, name))
+    });
+    let known: Vec<(Role, Option<&str>)> = counted.chain(set_up).chain(described).collect();
+    let whole = known.iter().map(|(host, _)| (*host as u8, None));
+    let named = known
+        .iter()
+        .map(|(host, interface)| (*host as u8, *interface));
+    let all: BTreeSet<(u8, Option<&str>)> = whole.chain(named).collect();
+    let roles = [Role::Local, Role::Remote, Role::Device];
+    all.into_iter().filter_map(move |(number, interface)| {
+        Some(Place {
+            record,
+            test: None,
+            side: None,
+            host: roles.into_iter().find(|role| *role as u8 == number)?,
+            interface,
+        })
+    })
+}
+
+impl<'r> Place<'r> {
+    /// Growth of a counter of this interface.
+    pub(in crate::facts) fn of_interface(&self, source: &str, name: &str) -> Option<Counted> {
+        let interface = Some(self.interface?);
+        delta(self.record, self.host, source, interface, name, self.test)
+    }
+
+    /// Growth of a counter of the whole host.
+    pub(in crate::facts) fn of_host(&self, source: &str, name: &str) -> Option<Counted> {
+        delta(self.record, self.host, source, None, name, self.test)
+    }
+
+    /// What a setting of this interface is, as its tool prints it.
+    pub(in crate::facts) fn set_up(&self, source: &str, key: &str) -> Option<&'r str> {
+        super::set_up(self.record, self.host, source, Some(self.interface?), key)
+    }
+
+    /// Adds a fact of this place.
+    pub(in crate::facts) fn add(
+        &self,
+        facts: &mut Facts,
+        name: &str,
+        value: impl Into<Value>,
+        unit: &str,
+        source: &str,
+    ) {
+        facts.add(self.bind(fact(name, value, unit, source)));
+    }
+
+    /// Adds a fact of this host, whatever the interface.
+    pub(in crate::facts) fn add_to_host(
+        &self,
+        facts: &mut Facts,
+        name: &str,
+        value: impl Into<Value>,
+        unit: &str,
+        source: &str,
+    ) {
+        let fact = self.bind(fact(name, value, unit, source));
+        facts.add(Fact {
+            interface: None,
+            ..fact
+        });
+    }
+
+    /// Adds what was counted at this interface, if anything was.
+    pub(in crate::facts) fn add_counted(
+        &self,
+        facts: &mut Facts,
+        name: &str,
+        unit: &str,
+        counted: Option<Counted>,
+    ) {
+        if let Some(counted) = counted {
+            self.add(facts, name, counted.value as f64, unit, &counted.source);
+        }
+    }
+
+    /// Adds what was counted on this host, if anything was.
+    pub(in crate::facts) fn add_counted_to_host(
+        &self,
+        facts: &mut Facts,
+        name: &str,
+        unit: &str,
+        counted: Option<Counted>,
+    ) {
+        if let Some(counted) = counted {
+            self.add_to_host(facts, name, counted.value as f64, unit, &counted.source);
+        }
+    }
+
+    fn bind(&self, fact: Fact) -> Fact {
+        Fact {
+            test_id: self.test.map(|test| test.id.clone()),
+            host: Some(self.host),
+            interface: self.interface.map(str::to_owned),
+            ..fact
+        }
+    }
+}

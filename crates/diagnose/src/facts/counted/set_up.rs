@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How a host or an interface is set up, by the tool that prints it.
+
+use linerate_model::output::Role;
+
+use crate::record::Record;
+
+/// A setting as its tool prints it; of two readings the later one.
+pub(in crate::facts) fn set_up<'r>(
+    record: &'r Record,
+    host: Role,
+    source: &str,
+    interface: Option<&str>,
+    key: &str,
+) -> Option<&'r str> {
+    let mut readings = record.run.settings.iter().rev().filter(|setting| {
+        setting.host == host
+            && setting.source == source
+            && setting.interface.as_deref() == interface
+    });
+    readings.find_map(|setting| setting.values.get(key).map(String::as_str))
+}
+
+/// A setting whose value is a whole number, with or without a unit behind it.
+pub(in crate::facts) fn set_up_number(
+    record: &Record,
+    host: Role,
+    source: &str,
+    interface: Option<&str>,
+    key: &str,
+) -> Option<u64> {
+    let text = set_up(record, host, source, interface, key)?.trim();
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    text[..digits].parse().ok()
+}
