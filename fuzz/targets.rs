@@ -3,6 +3,7 @@
 //!
 //! The corpus test of `linerate-wire` includes this file, so a target is also an ordinary test.
 
+use linerate_wire::btf::Btf;
 use linerate_wire::iperf2::client_header::ClientHeader;
 use linerate_wire::iperf2::datagram::{Header as Iperf2Header, has_64_bit_sequence};
 use linerate_wire::iperf2::server_report::ServerReport;
@@ -211,4 +212,16 @@ pub(crate) fn netlink(data: &[u8]) {
             netlink::qstats::counters(payload),
         );
     }
+}
+
+/// A kernel's type information; whatever it says, looking something up ends.
+pub(crate) fn btf(data: &[u8]) {
+    let Ok(btf) = Btf::parse(data) else {
+        return;
+    };
+    for path in ["head", "scratch", "net.inum", "cb", "nowhere"] {
+        let _place = btf.member("sk_buff", path);
+    }
+    let _values = (btf.enumeration("reason"), btf.enumeration("signed"));
+    let _arguments = (btf.tracepoint_arguments("kfree_skb"), btf.pointer_bytes());
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arp;
+pub mod btf;
 pub mod checksum;
 pub mod ether;
 pub mod flow;

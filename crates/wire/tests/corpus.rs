@@ -40,6 +40,11 @@ fn frame() {
 }
 
 #[test]
+fn btf() {
+    run("btf", targets::btf);
+}
+
+#[test]
 fn proc_text() {
     run("proc_text", targets::proc_text);
 }
