@@ -22,6 +22,7 @@ pub mod ledger;
 mod made_up;
 mod mistake;
 pub mod record;
+pub mod registers;
 pub mod rules;
 
 pub use mistake::Mistake;

@@ -27,6 +27,7 @@ pub use pattern::Pattern;
 pub use reasons::{Reason, ReasonStage, parse_reasons, stage_of};
 pub use source::Source;
 pub use table::{Counter, Driver, Field};
+pub(crate) use words::words;
 pub use words::{Counts, Group, Reset, Stage, Unit, Width};
 
 use std::sync::LazyLock;

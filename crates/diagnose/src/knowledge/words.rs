@@ -26,6 +26,8 @@ macro_rules! words {
     };
 }
 
+pub(crate) use words;
+
 words! {
     /// Where on its path through two hosts a packet is when it is counted.
     Stage {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What two ends agree on, from the registers of a PHY (IEEE 802.3 clauses 22 and 28).
+
+use super::decode::Decoded;
+
+/// In which directions pause frames are used, seen from this end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// In none.
+    Off,
+    /// This end sends them.
+    Transmit,
+    /// This end obeys them.
+    Receive,
+    /// Both.
+    Both,
+}
+
+/// What one end says of pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ability {
+    /// The bit PAUSE.
+    pub pause: bool,
+    /// The bit ASM_DIR.
+    pub asymmetric: bool,
+}
+
+impl Pause {
+    /// What the two ends resolve to (IEEE 802.3 table 28B-3).
+    #[must_use]
+    pub const fn resolve(local: Ability, partner: Ability) -> Self {
+        if local.pause && partner.pause {
+            Self::Both
+        } else if local.asymmetric && partner.asymmetric {
+            match (local.pause, partner.pause) {
+                (false, true) => Self::Transmit,
+                (true, false) => Self::Receive,
+                _ => Self::Off,
+            }
+        } else {
+            Self::Off
+        }
+    }
+
+    /// A sentence.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Off => "pause: off; this end neither sends nor obeys pause frames",
+            Self::Transmit => "pause: this end sends pause frames and does not obey them",
+            Self::Receive => "pause: this end obeys pause frames and sends none",
+            Self::Both => "pause: both directions",
+        }
+    }
+}
+
+/// What the registers of one PHY say together; nothing where one of the two is missing.
+#[must_use]
+pub fn agreed(registers: &[Decoded]) -> Vec<String> {
+    let find = |name| registers.iter().find(|r| r.map == "mii" && r.name == name);
+    let mut said = Vec::new();
+    let mode = find("GBCR")
+        .zip(find("GBSR"))
+        .and_then(|(l, p)| gigabit(l, p));
+    let Some((local, partner)) = find("ANAR").zip(find("ANLPAR")) else {
+        return said;
+    };
+    if partner.value == 0 || partner.value == 0xffff {
+        said.push("the partner has not negotiated: its abilities are unknown".to_owned());
+        return said;
+    }
+    said.extend(
+        mode.or_else(|| slower(local, partner))
+            .map(|m| format!("best common mode: {m}")),
+    );
+    if let Some((local, partner)) = ability(local).zip(ability(partner)) {
+        said.push(Pause::resolve(local, partner).words().to_owned());
+    }
+    said
+}
+
+fn ability(register: &Decoded) -> Option<Ability> {
+    Some(Ability {
+        pause: set(register, "PAUSE")?,
+        asymmetric: set(register, "ASM_DIR")?,
+    })
+}
+
+fn gigabit(local: &Decoded, partner: &Decoded) -> Option<String> {
+    let mode = |ours, theirs, name: &str| {
+        let common = set(local, ours)? && set(partner, theirs)?;
+        common.then(|| name.to_owned())
+    };
+    mode("1000FD", "LP_1000FD", "1000BASE-T full duplex")
+        .or_else(|| mode("1000HD", "LP_1000HD", "1000BASE-T half duplex"))
+}
+
+fn slower(local: &Decoded, partner: &Decoded) -> Option<String> {
+    let common = |field: &str| Some(set(local, field)? && set(partner, field)?);
+    let modes = [
+        ("100FD", "100BASE-TX full duplex"),
+        ("100HD", "100BASE-TX half duplex"),
+        ("10FD", "10BASE-T full duplex"),
+        ("10HD", "10BASE-T half duplex"),
+    ];
+    let best = modes.iter().find(|(field, _)| common(field) == Some(true));
+    best.map(|(_, name)| (*name).to_owned())
+}
+
+fn set(register: &Decoded, field: &str) -> Option<bool> {
+    register.field(field).map(|f| f.value == 1)
+}
