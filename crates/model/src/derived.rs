@@ -89,6 +89,15 @@ impl Output {
         alike.min_by(|one, other| away(one).total_cmp(&away(other)))
     }
 
+    /// Whether nothing was lost but in the trials of searches, which look for loss.
+    #[must_use]
+    pub fn is_healthy_but_for_searches(&self) -> bool {
+        self.tests
+            .iter()
+            .filter(|test| !self.is_trial(test))
+            .all(|test| test.lost_packets.unwrap_or(0) == 0)
+    }
+
     /// Whether a test is a trial of a search, in which loss is looked for on purpose.
     #[must_use]
     pub fn is_trial(&self, test: &Test) -> bool {

@@ -4,7 +4,9 @@
 
 mod conclusions;
 mod counters;
+mod findings;
 mod knees;
+mod ledger;
 mod tcp;
 mod title;
 mod udp;

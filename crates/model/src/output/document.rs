@@ -46,6 +46,8 @@ pub struct Output {
     pub verdicts: Vec<Verdict>,
     /// Highest rates without loss.
     pub knees: Vec<Knee>,
+    /// Whether ledger and findings were looked for at all.
+    pub explained: bool,
     /// Where packets were lost.
     pub ledger: Vec<LedgerEntry>,
     /// Causes.

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What follows from the tests: latency, knees, what can mislead, causes, verdicts, expectations.
 
-use linerate_model::output::{
-    Change, Expectation, Finding, Output, Phase, Quantiles, Verdict, Warning,
-};
+use linerate_model::output::{Expectation, Output, Phase, Quantiles, Verdict, Warning};
 use linerate_model::units::format::{BIT_RATES, MICROSECOND, with_unit};
 
-use super::{Align, Block, Column, Line, Table, Tone, knees, name, relevant, way};
+use super::{
+    Align, Block, Column, Line, Table, Tone, findings, knees, ledger, name, relevant, way,
+};
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    let found = [ledger::block(output)]
+        .into_iter()
+        .flatten()
+        .chain(findings::blocks(output));
     let blocks = [
         latency(output),
         lines(
@@ -17,7 +21,8 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         ),
         lines("invalid", invalid(output).into_iter()),
         lines("warnings", warnings(output).into_iter()),
-        lines("findings", output.findings.iter().flat_map(finding)),
+    ];
+    let ends = [
         lines(
             "verdict: L4 goodput",
             output.verdicts.iter().flat_map(verdict),
@@ -25,7 +30,12 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         lines("expectations", output.expectations.iter().map(expectation)),
         lines("", stored(output).into_iter()),
     ];
-    blocks.into_iter().flatten().collect()
+    blocks
+        .into_iter()
+        .flatten()
+        .chain(found)
+        .chain(ends.into_iter().flatten())
+        .collect()
 }
 
 fn lines(heading: &str, lines: impl Iterator<Item = Line>) -> Option<Block> {
@@ -130,24 +140,6 @@ fn warning_lines(warning: &Warning, tests: &[String]) -> Vec<Line> {
     let mut lines = vec![Line::new(2, text).tone(Tone::Warn)];
     if !warning.try_.is_empty() {
         lines.push(Line::new(4, format!("try: {}", warning.try_)));
-    }
-    lines
-}
-
-fn finding(finding: &Finding) -> Vec<Line> {
-    let mut lines = vec![Line::new(
-        2,
-        format!("{} ({}, {})", finding.title, finding.strength, finding.rule),
-    )];
-    if !finding.why.is_empty() {
-        lines.push(Line::new(4, format!("why: {}", finding.why)));
-    }
-    if let Some(Change { commands, .. }) = &finding.change {
-        lines.extend(
-            commands
-                .iter()
-                .map(|command| Line::new(4, format!("try: {command}"))),
-        );
     }
     lines
 }

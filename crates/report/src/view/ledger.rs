@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where each lost packet died, test after test, with the counters that say so.
+
+use linerate_model::output::{Evidence, LedgerEntry, Output, Stage, Test};
+
+use super::{Block, Line, Tone, name, relevant, role, way};
+
+/// One heading, an entry a test that lost something; in a sweep those that lost most.
+pub(super) fn block(output: &Output) -> Option<Block> {
+    let shown: Vec<&Test> = relevant(output);
+    let mut entries: Vec<(&Test, &LedgerEntry)> = shown
+        .iter()
+        .filter_map(|test| Some((*test, entry(output, test)?)))
+        .collect();
+    let left_out = entries.len().saturating_sub(MOST_ENTRIES);
+    if left_out > 0 {
+        entries.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.lost_packets));
+        entries.truncate(MOST_ENTRIES);
+    }
+    let mut lines: Vec<Line> = entries
+        .iter()
+        .flat_map(|(test, entry)| of(test, entry))
+        .collect();
+    if left_out > 0 {
+        lines.push(Line::new(
+            2,
+            format!("{left_out} more with fewer losses: --json has them all"),
+        ));
+    }
+    (!lines.is_empty()).then(|| Block::Lines {
+        heading: "loss ledger: where each lost packet died".to_owned(),
+        lines,
+    })
+}
+
+fn entry<'o>(output: &'o Output, test: &Test) -> Option<&'o LedgerEntry> {
+    output
+        .ledger
+        .iter()
+        .find(|entry| entry.test_id == test.id && entry.lost_packets > 0)
+}
+
+fn of(test: &Test, entry: &LedgerEntry) -> Vec<Line> {
+    let sent = test
+        .sent_packets
+        .map_or_else(String::new, |sent| format!("of {sent} sent, "));
+    let title = format!(
+        "{} {}: {sent}{} {} lost",
+        name(test),
+        way(test.direction),
+        entry.lost_packets,
+        entry.unit
+    );
+    let mut lines = vec![Line::new(2, title).tone(Tone::Warn)];
+    let mut stages: Vec<&Stage> = entry.stages.iter().filter(|stage| stage.hi > 0).collect();
+    stages.sort_by_key(|stage| std::cmp::Reverse((stage.lo, stage.hi)));
+    lines.extend(stages.iter().map(|stage| line(stage)));
+    lines.push(Line::new(4, rest(entry)));
+    lines
+}
+
+fn line(stage: &Stage) -> Line {
+    let place = stage
+        .interface
+        .as_ref()
+        .map_or_else(String::new, |interface| format!(" {interface}"));
+    let counters: Vec<String> = stage.evidence.iter().map(counter).collect();
+    let told = if counters.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", counters.join(", "))
+    };
+    Line::new(
+        4,
+        format!(
+            "{} at {} ({}, {}{place}), {}{told}",
+            span(stage.lo as i64, stage.hi as i64),
+            words(&stage.stage),
+            stage.stage,
+            role(stage.host),
+            stage.kind
+        ),
+    )
+}
+
+fn counter(evidence: &Evidence) -> String {
+    format!(
+        "{} +{} ({})",
+        evidence.fact, evidence.value, evidence.source
+    )
+}
+
+fn rest(entry: &LedgerEntry) -> String {
+    let unattributed = format!(
+        "{} unattributed",
+        span(entry.unattributed_lo, entry.unattributed_hi)
+    );
+    match entry.blind.as_slice() {
+        [] => unattributed,
+        blind => format!(
+            "{unattributed}; blind, as nothing readable counts there: {}",
+            blind.join(", ")
+        ),
+    }
+}
+
+fn span(lo: i64, hi: i64) -> String {
+    if lo == hi {
+        hi.to_string()
+    } else {
+        format!("{lo} … {hi}")
+    }
+}
+
+/// A stage in the words of an engineer.
+fn words(stage: &str) -> &str {
+    match stage {
+        "tx-app" => "the sending program",
+        "tx-socket" => "the sending socket's buffer",
+        "tx-ip" => "routing and filters on the way out",
+        "tx-qdisc" => "the sender's queueing discipline",
+        "tx-ring" => "the sender's driver and its ring",
+        "tx-mac" => "the sending MAC and its FIFO",
+        "wire" => "the wire (PHY, cable, switch)",
+        "rx-mac" => "the receiver's MAC and its FIFO",
+        "rx-ring" => "the receiver's driver and its ring",
+        "rx-xdp" => "XDP and packet sockets",
+        "rx-softnet" => "the receiver's kernel backlog",
+        "rx-ip" => "routing and filters on the way in",
+        "rx-socket" => "the receiving socket's buffer",
+        "rx-app" => "the receiving program",
+        other => other,
+    }
+}
+
+/// More say no more.
+const MOST_ENTRIES: usize = 8;
