@@ -150,6 +150,12 @@ impl Store {
         &self.location
     }
 
+    /// The record as it stands.
+    #[must_use]
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
     /// Appends a line to `samples.jsonl`, at once.
     pub fn sample(&mut self, sample: &Sample) {
         let line = serde_json::to_string(sample).map_err(io::Error::from);

@@ -5,13 +5,17 @@ mod args;
 mod cause;
 mod check;
 mod completions;
+mod conclude;
 mod doctor;
+mod explain;
 mod ground;
 mod iperf2;
 mod man;
 mod plan;
 mod progress;
+mod seen;
 mod session;
+mod site_rules;
 mod sweep;
 mod trial;
 mod values;
@@ -43,7 +47,7 @@ pub fn main() -> u8 {
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, options(&matches))));
     match understood {
         Ok((cli, options)) => run(&cli.command, options),
-        Err(error) => explain(&error, &words, look).code(),
+        Err(error) => refuse(&error, &words, look).code(),
     }
 }
 
@@ -73,6 +77,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Udp(args) => udp(args, options),
         Command::Sweep(args) => sweep::run(args, options),
         Command::Serve(args) => serve(args),
+        Command::Explain(args) => explain::run(args),
         Command::Lab(args) => return in_lab(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Completions(args) => written(&completions::script(args.shell)),
@@ -168,7 +173,7 @@ fn written(text: &str) -> Exit {
 }
 
 /// Help and version go to stdout; a wrong command line is a failure like any other.
-fn explain(error: &clap::Error, words: &[OsString], look: Look) -> Exit {
+fn refuse(error: &clap::Error, words: &[OsString], look: Look) -> Exit {
     match error.kind() {
         ClapError::DisplayHelp | ClapError::DisplayVersion => {
             let text = error.render().to_string();

@@ -4,6 +4,8 @@
 
 use std::time::Instant;
 
+use linerate_diagnose::record::Record;
+use linerate_diagnose::rules;
 use linerate_linux::signal::Interrupt;
 use linerate_model::expect::Expect;
 use linerate_model::output::{ErrorReport, Host, Interval, Output, Phase, Role, Test};
@@ -11,8 +13,10 @@ use serde::Serialize;
 
 use super::args::{ColorChoice, OutputFlags};
 use super::cause::line_rate;
+use super::conclude::conclude;
 use super::ground::Place;
 use super::progress::{self, Progress};
+use super::seen::Seen;
 use crate::date::Date;
 use crate::engine::{self, Event, Observer, TestOutcome, TestPlan};
 use crate::error::Failure;
@@ -28,6 +32,7 @@ pub(super) struct Session {
     pub(super) interrupt: Interrupt,
     expect: Vec<Expect>,
     store: Store,
+    seen: Seen,
     progress: Progress,
     begun: Instant,
 }
@@ -55,6 +60,7 @@ impl Session {
             interrupt,
             expect: flags.expect.clone(),
             store,
+            seen: Seen::default(),
             progress: place.progress,
             begun: Instant::now(),
         }
@@ -90,6 +96,7 @@ impl Session {
             plan,
             console: &mut self.console,
             store: &mut self.store,
+            seen: &mut self.seen,
             progress: self.progress,
         };
         run(plan, &mut watcher, &self.interrupt)
@@ -141,6 +148,7 @@ impl Session {
             .iter()
             .map(|expect| expect.judge(&self.output, |test| line_rate(&self.output, test)))
             .collect();
+        self.explain();
         let exit = exit_of(&self.output, ended.as_ref().err());
         self.output.exit_code = exit.code();
         self.keep();
@@ -153,6 +161,14 @@ impl Session {
                 failure.exit
             }
         }
+    }
+
+    /// Ledger and findings, from the record alone: `linerate explain` will say the same.
+    fn explain(&mut self) {
+        let mut run = self.store.run().clone();
+        run.record(&self.output);
+        let record = Record::of_run(run, std::mem::take(&mut self.seen).into_samples());
+        conclude(&mut self.output, &record, rules::embedded(), false);
     }
 
     /// Storing never fails a measurement; where it did not work is said.
@@ -233,6 +249,7 @@ struct Watcher<'a> {
     plan: &'a TestPlan,
     console: &'a mut Console,
     store: &'a mut Store,
+    seen: &'a mut Seen,
     progress: Progress,
 }
 
@@ -263,7 +280,10 @@ impl Observer for Watcher<'_> {
             );
         }
         if let Event::Samples(samples) = event {
-            samples.iter().for_each(|sample| self.store.sample(sample));
+            for sample in *samples {
+                self.store.sample(sample);
+                self.seen.take(sample);
+            }
         }
         if let Event::Latency { phase, buckets } = event {
             self.store.latency(*phase, buckets);

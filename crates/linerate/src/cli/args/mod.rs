@@ -2,12 +2,14 @@
 //! The grammar of the command line. Every flag's value is parsed into its range here;
 //! [`super::plan`] turns the whole into a plan.
 
+mod explain;
 mod lab;
 mod load;
 mod output;
 mod serve;
 mod target;
 
+pub(super) use explain::ExplainArgs;
 pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
 pub(super) use output::{ColorChoice, OutputFlags};
@@ -35,6 +37,7 @@ pub(super) enum Command {
     Udp(UdpArgs),
     Sweep(SweepArgs),
     Serve(ServeArgs),
+    Explain(ExplainArgs),
     Lab(crate::lab::command::LabArgs),
     Doctor(DoctorArgs),
     Completions(CompletionsArgs),

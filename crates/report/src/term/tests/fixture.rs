@@ -6,6 +6,8 @@ use linerate_model::output::*;
 pub(super) fn all() -> Vec<(&'static str, Output)> {
     vec![
         ("check", check()),
+        ("explained", explained()),
+        ("healthy", healthy()),
         ("partial", partial()),
         ("stock", stock()),
         ("sweep", sweep()),
@@ -392,5 +394,89 @@ pub(super) fn check() -> Output {
         }],
         duration_s: 29.8,
         ..output("check")
+    }
+}
+
+/// Losses with a cause, and one that nobody can tell.
+pub(super) fn explained() -> Output {
+    let fact = |fact: &str, value: Value, unit: &str, source: &str| Evidence {
+        fact: fact.to_owned(),
+        value,
+        unit: unit.to_owned(),
+        source: source.to_owned(),
+    };
+    let overruns = fact("IEEE_rx_macerr", 4598.0.into(), "frames", "ethtool -S");
+    let mut test = udp_test("udp", Direction::Up, 400e6, 4601);
+    test.id = "udp-up".to_owned();
+    Output {
+        tests: vec![test],
+        explained: true,
+        ledger: vec![LedgerEntry {
+            test_id: "udp-up".to_owned(),
+            unit: "datagrams".to_owned(),
+            lost_packets: 4601,
+            stages: vec![Stage {
+                stage: "rx-mac".to_owned(),
+                host: Role::Remote,
+                interface: Some("eth0".to_owned()),
+                lo: 4590,
+                hi: 4598,
+                kind: "shared".to_owned(),
+                evidence: vec![overruns],
+            }],
+            unattributed_lo: 3,
+            unattributed_hi: 11,
+            blind: vec!["wire".to_owned()],
+        }],
+        findings: vec![
+            Finding {
+                rule: "F01".to_owned(),
+                cause: "rx-fifo-overrun-without-pause".to_owned(),
+                title: "the MAC's FIFO overflows and the sender is never told".to_owned(),
+                strength: "proven".to_owned(),
+                host: Role::Remote,
+                interface: Some("eth0".to_owned()),
+                test_ids: vec!["udp-up".to_owned()],
+                explains: Explains {
+                    lost_packets: Some(4598),
+                    bits_per_second: None,
+                },
+                evidence: vec![
+                    fact("lost_at_rx_mac", 4598.0.into(), "packets", "the ledger"),
+                    fact("pause_tx", "off".into(), "", "ethtool -a"),
+                ],
+                change: Some(Change {
+                    commands: vec!["ethtool -A eth0 autoneg on rx on tx on".to_owned()],
+                    undo: vec!["ethtool -A eth0 autoneg on rx off tx off".to_owned()],
+                    risk: "blip: pause stops all traffic of the link".to_owned(),
+                }),
+                verify: "IEEE_rx_macerr stands still and tx_pause_frames moves".to_owned(),
+                why: "Frames come faster than they are taken out of the FIFO.".to_owned(),
+                source: "field report 000".to_owned(),
+                ..Finding::default()
+            },
+            Finding {
+                rule: "C14".to_owned(),
+                title: "another machine takes 3 % of the processors".to_owned(),
+                informational: true,
+                ..Finding::default()
+            },
+        ],
+        cannot_tell: vec![CannotTell {
+            rule: "F02".to_owned(),
+            facts: vec!["partner_pause".to_owned()],
+            missing: vec!["ethtool eth0".to_owned()],
+        }],
+        next_commands: vec!["ethtool eth0".to_owned()],
+        ..output("udp")
+    }
+}
+
+/// Nothing lost, nothing found.
+pub(super) fn healthy() -> Output {
+    Output {
+        tests: vec![udp_test("udp", Direction::Up, 400e6, 0)],
+        explained: true,
+        ..output("udp")
     }
 }

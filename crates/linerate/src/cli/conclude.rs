@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a document concludes, put into it: ledger, findings, what cannot be told. The same for a run
+//! that just ended and for a stored one.
+
+use linerate_diagnose::explain::explain;
+use linerate_diagnose::record::Record;
+use linerate_diagnose::rules::Rule;
+use linerate_model::output::Output;
+
+/// Explains `record` in `output`; with every fact, if asked.
+pub(super) fn conclude(output: &mut Output, record: &Record, rules: &[Rule], facts: bool) {
+    let explanation = explain(record, rules);
+    output.explained = true;
+    output.ledger.extend(explanation.ledger);
+    output.findings.extend(explanation.findings);
+    output.cannot_tell.extend(explanation.cannot_tell);
+    if facts {
+        output.facts.extend(explanation.facts);
+    }
+    for command in explanation.next_commands {
+        if !output.next_commands.contains(&command) {
+            output.next_commands.push(command);
+        }
+    }
+}

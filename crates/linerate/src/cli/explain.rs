@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate explain RUN|FILE…|-`: the record is read, everything else follows from it.
+
+mod material;
+
+use std::io::ErrorKind;
+
+use linerate_diagnose::record::Record;
+use linerate_model::output::Output;
+use linerate_model::run::Run;
+
+use super::args::ExplainArgs;
+use super::conclude::conclude;
+use super::{progress, session, site_rules};
+use crate::date::Date;
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::output::{self, Surroundings};
+use material::Material;
+
+/// Runs the command. What was found is an answer, whatever it says: exit 0.
+pub(super) fn run(args: &ExplainArgs) -> Exit {
+    match explained(args).and_then(|output| print(&output, args)) {
+        Ok(()) => Exit::Ok,
+        Err(failure) => session::refuse("explain", args.json, &failure),
+    }
+}
+
+fn explained(args: &ExplainArgs) -> Result<Output, Failure> {
+    let rules = site_rules::with(args.rules.as_deref())?;
+    let material = Material::read(&args.what)?;
+    let mut output = document(&material.records);
+    if args.facts {
+        output.understood = material.understood;
+        output.ignored = material.ignored;
+    }
+    for record in &material.records {
+        conclude(&mut output, record, &rules, args.facts);
+    }
+    Ok(output)
+}
+
+/// What was measured, as the records have it.
+fn document(records: &[Record]) -> Output {
+    let mut output = Output::new("explain", env!("CARGO_PKG_VERSION"));
+    output.command = std::env::args().collect();
+    let started = Date::now();
+    output.started = started.to_string();
+    output.clock_trusted = started.trusted();
+    for record in records {
+        take(&mut output, &record.run);
+    }
+    output
+}
+
+fn take(output: &mut Output, run: &Run) {
+    output.duration_s += run.duration_s.unwrap_or(0.0);
+    output.partial |= run.partial;
+    output.hosts.extend_from_slice(&run.hosts);
+    output.tests.extend_from_slice(&run.tests);
+    output.latency.extend_from_slice(&run.latency);
+    output.knees.extend_from_slice(&run.knees);
+    output.error = output.error.take().or_else(|| run.error.clone());
+}
+
+fn print(output: &Output, args: &ExplainArgs) -> Result<(), Failure> {
+    let look = Surroundings::read().look(session::color(args.color), args.ascii);
+    let text = if args.json {
+        linerate_report::json::document(output)
+            .map_err(|error| Failure::measuring("write the document", error))?
+    } else {
+        progress::render(output, look)
+    };
+    match output::print(&text) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::measuring("write the results to stdout", error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What was given to be explained: stored runs, documents of `--json`, text.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use linerate_diagnose::record::Record;
+use linerate_model::output::{self, Output, Passage};
+use linerate_model::run::{self, Run};
+use serde_json::Value;
+
+use crate::error::Failure;
+use crate::store;
+
+/// Everything that was read.
+#[derive(Debug, Default)]
+pub(super) struct Material {
+    pub(super) records: Vec<Record>,
+    pub(super) understood: Vec<Passage>,
+    pub(super) ignored: Vec<Passage>,
+}
+
+impl Material {
+    /// Reads what was named, each a run or a text.
+    ///
+    /// # Errors
+    /// What cannot be read, or was written by a later version.
+    pub(super) fn read(names: &[PathBuf]) -> Result<Self, Failure> {
+        let mut material = Self::default();
+        let mut texts = Vec::new();
+        for name in names {
+            match stored(name)? {
+                Some(record) => material.records.push(record),
+                None => texts.push((name.display().to_string(), text(name)?)),
+            }
+        }
+        material.understand(&texts)?;
+        Ok(material)
+    }
+
+    /// A text may be a document of `--json`; else it is what somebody pasted.
+    fn understand(&mut self, texts: &[(String, String)]) -> Result<(), Failure> {
+        for (name, text) in texts {
+            if let Some(record) = document(name, text)? {
+                self.records.push(record);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The run in a directory; `None` for a file.
+fn stored(name: &Path) -> Result<Option<Record>, Failure> {
+    if !name.is_dir() {
+        return Ok(None);
+    }
+    let what = || format!("read the run in {}", name.display());
+    let (run, samples) = store::read(name).map_err(|error| {
+        let hint = "a directory that `stored in …` named, with run.json in it";
+        Failure::usage(what(), error).hint(hint)
+    })?;
+    if run.schema != run::SCHEMA {
+        let why = format!(
+            "its schema is `{}`, this version reads `{}`",
+            run.schema,
+            run::SCHEMA
+        );
+        return Err(Failure::usage(what(), why).hint("a newer linerate"));
+    }
+    Ok(Some(Record::of_run(run, samples)))
+}
+
+/// What `--json` printed, or a `run.json` alone: without samples.
+fn document(name: &str, text: &str) -> Result<Option<Record>, Failure> {
+    if !text.trim_start().starts_with('{') {
+        return Ok(None);
+    }
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
+        return Ok(None);
+    };
+    let wrong = |error: serde_json::Error| Failure::usage(format!("read {name}"), error);
+    match value["schema"].as_str() {
+        Some(output::SCHEMA) => {
+            let output: Output = serde_json::from_value(value).map_err(wrong)?;
+            let mut run = Run::begin(&output.kind, &output.tool.version, &output.command);
+            run.started.clone_from(&output.started);
+            run.record(&output);
+            Ok(Some(Record::of_run(run, Vec::new())))
+        }
+        Some(run::SCHEMA) => {
+            let run = serde_json::from_value(value).map_err(wrong)?;
+            Ok(Some(Record::of_run(run, Vec::new())))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// As much of a file as is read: bytes that are no text become `?`.
+fn text(name: &Path) -> Result<String, Failure> {
+    let what = || format!("read {}", name.display());
+    let read = |source: &mut dyn Read| {
+        let mut bytes = Vec::new();
+        source
+            .take(MOST_BYTES)
+            .read_to_end(&mut bytes)
+            .map(|_| bytes)
+    };
+    let bytes = if name == Path::new("-") {
+        read(&mut io::stdin().lock())
+    } else {
+        File::open(name).and_then(|mut file| read(&mut file))
+    };
+    let bytes = bytes.map_err(|error| {
+        Failure::usage(what(), error)
+            .hint("the directory of a run, a file of text, or - for standard input")
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Nobody pastes more; a log of a hundred megabytes is cut, and said to be.
+const MOST_BYTES: u64 = 32 << 20;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The counters of a run as they came, for explaining it when it ends. A run of days does not grow
+//! without end: beyond a bound only the last sample of each source is kept beside the first ones.
+
+use std::collections::BTreeMap;
+
+use linerate_model::sample::Sample;
+
+/// Samples in the order of reading.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    samples: Vec<Sample>,
+    /// Values in `samples`.
+    counters: usize,
+    last: BTreeMap<Source, Sample>,
+}
+
+/// Host, source, interface, test, phase.
+type Source = (u8, String, Option<String>, Option<String>, u8);
+
+impl Seen {
+    /// Takes one.
+    pub(super) fn take(&mut self, sample: &Sample) {
+        if self.counters < MOST_COUNTERS {
+            self.counters += sample.counters.len();
+            self.samples.push(sample.clone());
+        } else {
+            self.last.insert(source(sample), sample.clone());
+        }
+    }
+
+    /// All that were kept.
+    pub(super) fn into_samples(self) -> Vec<Sample> {
+        let mut samples = self.samples;
+        samples.extend(self.last.into_values());
+        samples
+    }
+}
+
+fn source(sample: &Sample) -> Source {
+    let phase = sample.phase.map_or(0, |phase| phase as u8 + 1);
+    (
+        sample.host as u8,
+        sample.source.clone(),
+        sample.interface.clone(),
+        sample.group.clone(),
+        phase,
+    )
+}
+
+/// About ten megabytes.
+const MOST_COUNTERS: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_each_source_is_always_there() {
+        let mut seen = Seen::default();
+        let sample = |t_ns, source: &str| Sample {
+            t_ns,
+            source: source.to_owned(),
+            counters: BTreeMap::from([("rx_packets".to_owned(), t_ns)]),
+            ..Sample::default()
+        };
+        for t_ns in 0..MOST_COUNTERS as u64 + 1000 {
+            seen.take(&sample(t_ns, if t_ns % 2 == 0 { "even" } else { "odd" }));
+        }
+        let samples = seen.into_samples();
+        assert_eq!(samples.len(), MOST_COUNTERS + 2);
+        let mut last: Vec<u64> = samples
+            .iter()
+            .rev()
+            .take(2)
+            .map(|sample| sample.t_ns)
+            .collect();
+        last.sort_unstable();
+        assert_eq!(
+            last,
+            [MOST_COUNTERS as u64 + 998, MOST_COUNTERS as u64 + 999]
+        );
+    }
+}

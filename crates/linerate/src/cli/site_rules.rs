@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `--rules DIR`: a site's own rules beside those that the program carries. One of the same id
+//! replaces ours.
+
+use std::fs;
+use std::path::Path;
+
+use linerate_diagnose::rules::{self, Rule};
+
+use crate::error::Failure;
+
+/// The program's rules, and those of a directory.
+///
+/// # Errors
+/// The directory cannot be read, has no rule, or a rule in it is wrong: every mistake is told.
+pub(super) fn with(directory: Option<&Path>) -> Result<Vec<Rule>, Failure> {
+    let mut all = rules::embedded().to_vec();
+    let Some(directory) = directory else {
+        return Ok(all);
+    };
+    let own = read(directory)?;
+    all.retain(|rule| !own.iter().any(|own| own.id == rule.id));
+    all.extend(own);
+    Ok(all)
+}
+
+fn read(directory: &Path) -> Result<Vec<Rule>, Failure> {
+    let what = || format!("read the rules in {}", directory.display());
+    let entries = fs::read_dir(directory).map_err(|error| Failure::usage(what(), error))?;
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    files.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "toml")
+    });
+    files.sort();
+    let mut understood = Vec::new();
+    let mut mistakes = Vec::new();
+    for path in &files {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(path)
+            .map_err(|error| Failure::usage(what(), format!("{name}: {error}")))?;
+        match rules::parse(&name, &text) {
+            Ok(rules) => understood.push((name, rules)),
+            Err(found) => mistakes.extend(found),
+        }
+    }
+    if !mistakes.is_empty() {
+        let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        return Err(Failure::usage(what(), told.join("\n"))
+            .hint("knowledge/README.md of the sources shows a whole rule"));
+    }
+    let rules: Vec<Rule> = understood
+        .into_iter()
+        .flat_map(|(_, rules)| rules)
+        .collect();
+    if rules.is_empty() {
+        return Err(
+            Failure::usage(what(), "there is no rule in a file NAME.toml")
+                .hint("a directory with at least one [[rule]]"),
+        );
+    }
+    Ok(rules)
+}
