@@ -9,6 +9,7 @@
 //! as the same [`record::Record`].
 #![forbid(unsafe_code)]
 
+pub mod calc;
 pub mod explain;
 pub mod facts;
 pub mod frame;

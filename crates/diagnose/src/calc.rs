@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What can be worked out from numbers alone: bounds and formulas that facts compare with.
+
+pub mod frame_rate;
+pub mod pause;
+pub mod tcp_bound;
+pub mod tcp_memory;
+pub mod udp_buffer;
