@@ -17,4 +17,5 @@ pub mod ipv6;
 pub mod linerate;
 pub mod netlink;
 pub mod proc;
+pub mod text;
 pub mod udp;
