@@ -4,6 +4,7 @@
 use linerate_model::output::{LedgerEntry, Test};
 
 use super::{Facts, Known, fact};
+use crate::knowledge::Stage;
 use crate::record::Record;
 
 pub(super) const KNOWN: &[Known] = &[
@@ -151,11 +152,46 @@ fn stages(entry: &LedgerEntry, facts: &mut Facts) {
         fact.test_id = Some(entry.test_id.clone());
         facts.add(fact);
     };
-    for stage in &entry.stages {
-        add(
-            &format!("lost_at_{}", stage.stage.replace('-', "_")),
-            stage.hi as f64,
-        );
+    // A stage that is not blind and has no entry lost nothing.
+    let seen = |stage: &&&str| !entry.blind.iter().any(|blind| blind == **stage);
+    for stage in Stage::WORDS.iter().filter(seen) {
+        let found = entry.stages.iter().filter(|found| found.stage == *stage);
+        let most: u64 = found.map(|found| found.hi).sum();
+        add(&format!("lost_at_{}", stage.replace('-', "_")), most as f64);
     }
     add("unattributed_packets", entry.unattributed_hi as f64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Facts;
+    use crate::frame::Frame;
+    use linerate_model::output;
+
+    /// What nobody counted is not known to be nothing.
+    #[test]
+    fn a_stage_without_an_entry_lost_nothing_unless_it_is_blind() {
+        let entry = LedgerEntry {
+            test_id: "udp-up".to_owned(),
+            lost_packets: 12,
+            stages: vec![output::Stage {
+                stage: "rx-mac".to_owned(),
+                lo: 10,
+                hi: 12,
+                ..output::Stage::default()
+            }],
+            blind: vec!["wire".to_owned()],
+            ..LedgerEntry::default()
+        };
+        let facts = Facts::of(&Record::default(), &[entry]);
+        let frame = Frame {
+            test_id: Some("udp-up".to_owned()),
+            ..Frame::default()
+        };
+        let number = |name| facts.get(name, &frame).and_then(|fact| fact.value.number());
+        assert_eq!(number("lost_at_rx_mac"), Some(12.0));
+        assert_eq!(number("lost_at_rx_socket"), Some(0.0));
+        assert_eq!(number("lost_at_wire"), None);
+    }
 }
