@@ -9,7 +9,7 @@ use linerate_diagnose::rules;
 )]
 fn readme() -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../knowledge/README.md");
-    std::fs::read_to_string(path).unwrap()
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 #[test]
