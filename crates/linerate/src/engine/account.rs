@@ -24,6 +24,9 @@ pub struct SideAccount {
     pub partial: bool,
     /// What this end, a server, gives a stream for its socket buffer, if that is less than the client asked for.
     pub buffer_cut_to_bytes: Option<u64>,
+    /// Messages of this far end beyond what its streams and the time call for; they were not kept.
+    #[serde(skip)]
+    pub unasked_messages: u64,
 }
 
 /// One stream as one side saw it.

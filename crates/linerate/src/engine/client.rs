@@ -87,6 +87,7 @@ struct Client<'a> {
     heard: Heard,
     live: Live,
     own: SideAccount,
+    opened_ns: u64,
     start_ns: u64,
     /// Bytes and datagrams that had come when the warm-up ended; `None` until then.
     omitted: Option<(u64, u64)>,
@@ -146,6 +147,7 @@ impl<'a> Client<'a> {
             heard: Heard::default(),
             live: Live::default(),
             own: SideAccount::default(),
+            opened_ns: monotonic_ns(),
             start_ns: 0,
             omitted: Some((0, 0)),
             running: false,

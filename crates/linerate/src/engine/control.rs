@@ -14,6 +14,7 @@ pub struct Control<S> {
     broken: Option<io::Error>,
     ended: bool,
     read_bytes: u64,
+    overdue: u32,
     /// The conversation; its actions are written by the next [`Control::next`] or [`Control::flush`].
     pub session: S,
 }
@@ -28,6 +29,7 @@ impl<S: Session> Control<S> {
             broken: None,
             ended: false,
             read_bytes: 0,
+            overdue: 0,
             session,
         })
     }
@@ -36,10 +38,13 @@ impl<S: Session> Control<S> {
     pub fn next(&mut self, until_ns: u64) -> io::Result<Option<S::Event>> {
         loop {
             self.flush()?;
-            if let Some(event) = self.session.poll_event() {
+            let now_ns = monotonic_ns();
+            let alarm_ns = self.session.poll_timeout().unwrap_or(u64::MAX);
+            if self.still_hears(now_ns >= alarm_ns)
+                && let Some(event) = self.session.poll_event()
+            {
                 return Ok(Some(event));
             }
-            let now_ns = monotonic_ns();
             let alarm_ns = self.session.poll_timeout().unwrap_or(u64::MAX);
             if now_ns >= alarm_ns
                 && let Some(event) = self.session.on_timeout(now_ns)
@@ -52,6 +57,13 @@ impl<S: Session> Control<S> {
             }
             self.read(until_ns.min(alarm_ns).saturating_sub(now_ns));
         }
+    }
+
+    /// What came while this end was away is heard before the peer is called late, but a peer that
+    /// talks without end is late all the same.
+    fn still_hears(&mut self, overdue: bool) -> bool {
+        self.overdue = if overdue { self.overdue + 1 } else { 0 };
+        self.overdue <= MOST_OVERDUE
     }
 
     /// Writes what the session has to say.
@@ -117,6 +129,64 @@ fn is_pause(error: &io::Error) -> bool {
     )
 }
 
+/// Events that are heard behind the time of an answer.
+const MOST_OVERDUE: u32 = 4096;
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A zero read time-out would mean "for ever"; the kernel's tick makes less than a millisecond useless.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    /// A conversation whose peer always has something to say, and is late.
+    struct Talk {
+        heard: u32,
+        alarm_ns: u64,
+    }
+
+    impl Session for Talk {
+        type Event = Option<u32>;
+
+        fn feed(&mut self, _: &[u8], _: u64) {}
+
+        fn closed(&mut self, _: u64) {}
+
+        fn poll_output(&mut self) -> Option<Vec<u8>> {
+            None
+        }
+
+        fn poll_event(&mut self) -> Option<Self::Event> {
+            self.heard += 1;
+            Some(Some(self.heard))
+        }
+
+        fn poll_timeout(&self) -> Option<u64> {
+            Some(self.alarm_ns)
+        }
+
+        fn on_timeout(&mut self, _: u64) -> Option<Self::Event> {
+            Some(None)
+        }
+    }
+
+    fn control(alarm_ns: u64) -> Control<Talk> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        Control::new(stream, Talk { heard: 0, alarm_ns }).unwrap()
+    }
+
+    #[test]
+    fn a_peer_that_talks_without_end_is_late_all_the_same() {
+        let mut late = control(1);
+        for expected in 1..=MOST_OVERDUE {
+            assert_eq!(late.next(u64::MAX).unwrap(), Some(Some(expected)));
+        }
+        assert_eq!(late.next(u64::MAX).unwrap(), Some(None));
+        let mut in_time = control(u64::MAX);
+        for expected in 1..=2 * MOST_OVERDUE {
+            assert_eq!(in_time.next(u64::MAX).unwrap(), Some(Some(expected)));
+        }
+    }
+}

@@ -5,6 +5,7 @@
 use super::account::{RxInterval, TxInterval};
 use linerate_model::output::Host;
 use linerate_model::sample::Sample;
+use linerate_wire::iperf3::client::AGENT_BYTES;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -90,6 +91,28 @@ pub enum Message {
 }
 
 impl Message {
+    /// Counters in as few messages as a client takes; those of a source too long for any are left out.
+    pub fn of_samples(samples: Vec<Sample>) -> Vec<Self> {
+        let mut messages: Vec<Vec<Sample>> = Vec::new();
+        let mut room = 0;
+        for sample in samples {
+            let length = length_bytes(&sample);
+            if length > MESSAGE_BYTES {
+                continue;
+            }
+            match messages.last_mut().filter(|_| length <= room) {
+                Some(message) => message.push(sample),
+                None => {
+                    messages.push(vec![sample]);
+                    room = MESSAGE_BYTES;
+                }
+            }
+            room -= length;
+        }
+        let message = |samples| Self::Samples { samples };
+        messages.into_iter().map(message).collect()
+    }
+
     /// As it travels.
     pub fn to_value(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
@@ -100,6 +123,19 @@ impl Message {
         serde_json::from_value(value).ok()
     }
 }
+
+/// What it takes as JSON at most.
+fn length_bytes(sample: &Sample) -> usize {
+    let names: usize = sample.counters.keys().map(String::len).sum();
+    names + sample.counters.len() * COUNTER_BYTES + SAMPLE_BYTES
+}
+
+/// What a client takes, less the message's own words.
+const MESSAGE_BYTES: usize = AGENT_BYTES as usize - 64;
+/// A counter's value of 20 digits, quotes, colon and comma.
+const COUNTER_BYTES: usize = 24;
+/// All else of a sample: times, source, interface, group.
+const SAMPLE_BYTES: usize = 512;
 
 /// Version of the extension.
 pub const VERSION: u32 = 1;
@@ -118,6 +154,32 @@ mod tests {
         let hello = json!({ "type": "hello", "version": "0.1.0", "host": host });
         let hello = Message::from_value(hello);
         assert!(matches!(hello, Some(Message::Hello { beats: false, .. })));
+    }
+
+    /// A machine with many queues has counters without end.
+    #[test]
+    fn counters_travel_in_messages_that_a_client_takes() {
+        let source = |counters: usize| Sample {
+            source: "ethtool -S".to_owned(),
+            counters: (0..counters)
+                .map(|number| (format!("rx_queue_{number}_packets"), u64::MAX))
+                .collect(),
+            ..Sample::default()
+        };
+        let samples = [10, 9000, 9000, 9000, 9000, 60_000, 10].map(source);
+        let messages = Message::of_samples(samples.to_vec());
+        let lengths = messages
+            .iter()
+            .map(|message| message.to_value().to_string().len());
+        assert!(lengths.clone().all(|length| length <= AGENT_BYTES as usize));
+        assert_eq!(messages.len(), 2);
+        let counters = messages.iter().flat_map(|message| match message {
+            Message::Samples { samples } => samples.iter().map(|one| one.counters.len()).collect(),
+            _ => Vec::new(),
+        });
+        let counters: Vec<_> = counters.collect();
+        assert_eq!(counters, [10, 9000, 9000, 9000, 9000, 10]);
+        assert_eq!(Message::of_samples(Vec::new()), []);
     }
 
     #[test]

@@ -26,6 +26,7 @@
 
 mod client;
 mod hostile;
+mod hostile_server;
 mod many;
 mod raw;
 mod rules;

@@ -331,5 +331,5 @@ impl Session for ClientSession {
 /// A server's report may be megabytes of text.
 const RESULTS: (&str, u32) = ("results", 64 << 20);
 
-/// Longest `AGENT` message, bytes.
-const AGENT_BYTES: u32 = 16 << 20;
+/// Longest `AGENT` message that a client takes, bytes: read, a document takes up to 32 times its length.
+pub const AGENT_BYTES: u32 = 1 << 20;

@@ -28,7 +28,12 @@ impl Client<'_> {
             self.give_up();
         }
         let told = std::mem::take(&mut self.heard);
+        let unasked_messages = told.unasked();
         let remote = remote.or_else(|| told.account(&self.shape));
+        let remote = remote.map(|remote| SideAccount {
+            unasked_messages,
+            ..remote
+        });
         Ok(self.outcome(peer, remote.as_ref(), &probed, failure))
     }
 
@@ -67,8 +72,7 @@ impl Client<'_> {
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
-            partial: false,
-            buffer_cut_to_bytes: None,
+            ..SideAccount::default()
         };
     }
 

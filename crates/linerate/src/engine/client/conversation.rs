@@ -95,6 +95,16 @@ impl Client<'_> {
         Ok(())
     }
 
+    /// How many intervals of the test have ended by now.
+    fn intervals_due(&self) -> u64 {
+        let interval_ns = self.plan.interval_ms.saturating_mul(1_000_000);
+        let age_ns = match self.start_ns {
+            0 => 0,
+            start_ns => monotonic_ns().saturating_sub(start_ns),
+        };
+        age_ns.checked_div(interval_ns).unwrap_or(0)
+    }
+
     fn hear(&mut self, value: serde_json::Value) {
         match Message::from_value(value) {
             Some(Message::Hello {
@@ -122,6 +132,10 @@ impl Client<'_> {
                 }
             }
             Some(Message::Samples { samples }) => {
+                let age_ns = monotonic_ns().saturating_sub(self.opened_ns);
+                if !self.heard.takes_samples(age_ns / 1_000_000_000) {
+                    return;
+                }
                 let samples: Vec<_> = samples
                     .into_iter()
                     .map(|sample| Sample {
@@ -132,7 +146,8 @@ impl Client<'_> {
                 self.observer.observe(&Event::Samples(&samples));
             }
             Some(Message::Interval { sent, received }) => {
-                self.heard.note(sent, received);
+                let due = self.intervals_due();
+                self.heard.note(&self.shape, due, sent, received);
                 self.show_what_is_whole();
             }
             Some(Message::Beat) | None => {}

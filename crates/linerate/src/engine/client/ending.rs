@@ -98,8 +98,7 @@ impl Client<'_> {
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
-            partial: false,
-            buffer_cut_to_bytes: None,
+            ..SideAccount::default()
         };
         // No server reads our account: it would only be long.
         let results = standard::results(&own, &self.shape, self.sampler.process_cpu(), false);

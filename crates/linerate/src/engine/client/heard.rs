@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the server told of its streams while the test ran: all that is left of its side when the
-//! conversation breaks before the results.
+//! conversation breaks before the results. No more is kept than the streams and the time call for:
+//! the server may be anybody.
 
 use crate::engine::account::{
     RxAccount, RxInterval, SideAccount, StreamAccount, TxAccount, TxInterval,
@@ -13,13 +14,47 @@ use crate::engine::shape::Shape;
 pub(super) struct Heard {
     sent: Vec<Vec<TxInterval>>,
     received: Vec<Vec<RxInterval>>,
+    intervals: u64,
+    samples: u64,
+    unasked: u64,
 }
 
 impl Heard {
-    /// Takes one message.
-    pub(super) fn note(&mut self, sent: Vec<TxInterval>, received: Vec<RxInterval>) {
+    /// Takes the intervals of the server's streams in `shape`; of those that ended before, so many
+    /// may be told by now.
+    pub(super) fn note(
+        &mut self,
+        shape: &Shape,
+        due: u64,
+        mut sent: Vec<TxInterval>,
+        mut received: Vec<RxInterval>,
+    ) {
+        let most = |server_sends| ids(shape, server_sends).count();
+        let too_many = sent.len() > most(true) || received.len() > most(false);
+        self.unasked += u64::from(too_many);
+        if self.intervals >= due.saturating_add(SPARE) {
+            self.unasked += 1;
+            return;
+        }
+        self.intervals += 1;
+        sent.truncate(most(true));
+        received.truncate(most(false));
         append(&mut self.sent, sent);
         append(&mut self.received, received);
+    }
+
+    /// Whether counters are to be kept, `seconds` after the conversation began.
+    pub(super) fn takes_samples(&mut self, seconds: u64) -> bool {
+        let most = seconds.saturating_mul(SAMPLES_A_SECOND) + SPARE;
+        let takes = self.samples < most;
+        self.samples += u64::from(takes);
+        self.unasked += u64::from(!takes);
+        takes
+    }
+
+    /// Messages that were not kept.
+    pub(super) fn unasked(&self) -> u64 {
+        self.unasked
     }
 
     /// The server's half of interval `index`; `None` when it was not told (yet).
@@ -57,18 +92,14 @@ impl Heard {
         if self.sent.is_empty() && self.received.is_empty() {
             return None;
         }
-        let ids = |server_sends: bool| {
-            let mine = move |index: &u32| shape.client_sends(*index) != server_sends;
-            (0..shape.streams_total()).filter(mine).map(Shape::id)
-        };
-        let sent = ids(true)
+        let sent = ids(shape, true)
             .zip(self.sent)
             .map(|(id, intervals)| StreamAccount {
                 id,
                 tx: Some(tx(intervals)),
                 ..StreamAccount::default()
             });
-        let received = ids(false)
+        let received = ids(shape, false)
             .zip(self.received)
             .map(|(id, intervals)| StreamAccount {
                 id,
@@ -81,6 +112,12 @@ impl Heard {
             ..SideAccount::default()
         })
     }
+}
+
+/// The streams that the server sends, or receives.
+fn ids(shape: &Shape, server_sends: bool) -> impl Iterator<Item = u32> {
+    let mine = move |index: &u32| shape.client_sends(*index) != server_sends;
+    (0..shape.streams_total()).filter(mine).map(Shape::id)
 }
 
 fn append<T>(lists: &mut Vec<Vec<T>>, next: Vec<T>) {
@@ -110,6 +147,11 @@ fn rx(intervals: Vec<RxInterval>) -> RxAccount {
     }
 }
 
+/// The server's clock is not ours, and it tells some at the beginning and at the end.
+const SPARE: u64 = 16;
+/// It tells its counters once a second, at times in several messages.
+const SAMPLES_A_SECOND: u64 = 8;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,8 +172,8 @@ mod tests {
             ..RxInterval::default()
         };
         let mut heard = Heard::default();
-        heard.note(vec![], vec![interval(10, 1), interval(20, 1)]);
-        heard.note(vec![], vec![interval(11, 2), interval(21, 2)]);
+        heard.note(&shape, 1, vec![], vec![interval(10, 1), interval(20, 1)]);
+        heard.note(&shape, 2, vec![], vec![interval(11, 2), interval(21, 2)]);
         let whole = SideAccount {
             streams: vec![StreamAccount {
                 rx: Some(RxAccount::default()),
@@ -150,5 +192,33 @@ mod tests {
         assert_eq!(bytes, [(1, 21), (3, 41)]);
         assert!(account.partial);
         assert!(Heard::default().account(&shape).is_none());
+    }
+
+    #[test]
+    fn no_more_is_kept_than_streams_and_time_call_for() {
+        let plan = TestPlan {
+            streams: 2,
+            direction: Direction::Up,
+            ..TestPlan::udp("peer")
+        };
+        let shape = Shape::of_plan(&plan, true, 1448);
+        let mut heard = Heard::default();
+        let three = || vec![RxInterval::default(); 3];
+        heard.note(&shape, 1, vec![TxInterval::default()], three());
+        assert_eq!((heard.sent.len(), heard.received.len()), (0, 2));
+        assert_eq!(heard.unasked(), 1, "more streams than there are");
+        let two = || vec![RxInterval::default(); 2];
+        for _ in 0..100 {
+            heard.note(&shape, 5, vec![], two());
+        }
+        let kept = 5 + SPARE as usize;
+        assert_eq!(heard.received[1].len(), kept);
+        assert_eq!(heard.unasked(), 102 - kept as u64);
+        heard.note(&shape, u64::MAX, vec![], two());
+        assert_eq!(heard.received[0].len(), kept + 1, "time goes on");
+        let mut heard = Heard::default();
+        let taken = (0..100).filter(|_| heard.takes_samples(1)).count() as u64;
+        assert_eq!(taken, SAMPLES_A_SECOND + SPARE);
+        assert_eq!(heard.unasked(), 100 - taken);
     }
 }

@@ -18,6 +18,7 @@ pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
         clock_offset_unknown(test, fold),
         one_machine(fold),
         ended_early(fold),
+        far_end_excess(fold),
     ];
     test.warnings.extend(found.into_iter().flatten());
     if let Some(reason) = invalid(test, fold) {
@@ -219,6 +220,18 @@ fn ended_early(fold: &Fold<'_>) -> Option<Warning> {
             asked_ns as f64 / 1e9
         ),
         try_: "a complete run".to_owned(),
+    })
+}
+
+/// It may be anybody.
+fn far_end_excess(fold: &Fold<'_>) -> Option<Warning> {
+    let unasked = fold.measured.remote?.unasked_messages;
+    (unasked > 0).then(|| Warning {
+        id: "far-end-excess".to_owned(),
+        text: format!(
+            "the far end told {unasked} messages beyond its streams and the time of the test: they were thrown away"
+        ),
+        try_: "is that a `linerate serve`, and of which version?".to_owned(),
     })
 }
 

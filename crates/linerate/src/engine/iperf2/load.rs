@@ -143,8 +143,7 @@ impl<'a> Load<'a> {
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
-            partial: false,
-            buffer_cut_to_bytes: None,
+            ..SideAccount::default()
         }
     }
 

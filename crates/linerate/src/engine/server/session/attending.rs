@@ -62,9 +62,9 @@ impl Session<'_, '_> {
 
     pub(super) fn tell_samples(&mut self, samples: Vec<Sample>) {
         if self.ask.is_some() {
-            self.control
-                .session
-                .agent(&Message::Samples { samples }.to_value());
+            for message in Message::of_samples(samples) {
+                self.control.session.agent(&message.to_value());
+            }
         }
     }
 

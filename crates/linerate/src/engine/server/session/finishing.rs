@@ -99,8 +99,8 @@ impl Session<'_, '_> {
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
-            partial: false,
             buffer_cut_to_bytes: self.shape.window_cut_to().map(|bytes| bytes as u64),
+            ..SideAccount::default()
         };
         let mut results = standard::results(
             &account,
