@@ -147,6 +147,10 @@ fn populated() -> Output {
             missing: vec![text()],
             ..CannotTell::default()
         }],
+        settings: vec![Setting {
+            interface: Some(text()),
+            ..Setting::default()
+        }],
         facts: vec![Fact {
             test_id: Some(text()),
             host: Some(Role::Local),

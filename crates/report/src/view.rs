@@ -7,6 +7,7 @@ mod counters;
 mod findings;
 mod knees;
 mod ledger;
+mod setup;
 mod tcp;
 mod title;
 mod udp;
@@ -100,6 +101,7 @@ impl View {
     #[must_use]
     pub fn of(output: &Output) -> Self {
         let mut blocks = vec![title::block(output)];
+        blocks.extend(setup::blocks(output));
         blocks.extend(tcp::block(output));
         blocks.extend(udp::blocks(output));
         blocks.extend(counters::block(output));

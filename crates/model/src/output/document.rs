@@ -11,6 +11,7 @@ use super::latency::Latency;
 use super::ledger::LedgerEntry;
 use super::test::Test;
 use super::verdict::{Knee, Verdict};
+use crate::setting::Setting;
 
 /// One document, printed by every command with `--json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -48,6 +49,8 @@ pub struct Output {
     pub knees: Vec<Knee>,
     /// Whether ledger and findings were looked for at all.
     pub explained: bool,
+    /// How the host is set up (`inspect`).
+    pub settings: Vec<Setting>,
     /// Where packets were lost.
     pub ledger: Vec<LedgerEntry>,
     /// Causes.

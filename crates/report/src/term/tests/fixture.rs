@@ -2,12 +2,14 @@
 //! One result of each kind, with numbers as a board on a gigabit link gives them.
 
 use linerate_model::output::*;
+use linerate_model::setting::Setting;
 
 pub(super) fn all() -> Vec<(&'static str, Output)> {
     vec![
         ("check", check()),
         ("explained", explained()),
         ("healthy", healthy()),
+        ("inspect", inspect()),
         ("partial", partial()),
         ("stock", stock()),
         ("sweep", sweep()),
@@ -478,5 +480,53 @@ pub(super) fn healthy() -> Output {
         tests: vec![udp_test("udp", Direction::Up, 400e6, 0)],
         explained: true,
         ..output("udp")
+    }
+}
+
+/// A host that was only looked at.
+fn inspect() -> Output {
+    let setting = |source: &str, interface: Option<&str>, values: &[(&str, &str)]| Setting {
+        source: source.to_owned(),
+        interface: interface.map(str::to_owned),
+        values: values
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
+        ..Setting::default()
+    };
+    let governor = |cpu: &str| {
+        setting(
+            &format!("/sys/devices/system/cpu/{cpu}/cpufreq"),
+            None,
+            &[("scaling_governor", "ondemand")],
+        )
+    };
+    let eth0 = Some("eth0");
+    Output {
+        command: vec!["linerate".to_owned(), "inspect".to_owned()],
+        settings: vec![
+            setting(
+                "ethtool -i",
+                eth0,
+                &[("driver", "fec"), ("bus-info", "2188000.ethernet")],
+            ),
+            setting(
+                "ethtool",
+                eth0,
+                &[("Speed", "1000Mb/s"), ("Duplex", "Full"), ("Novel", "x")],
+            ),
+            setting("ethtool -a", eth0, &[("RX", "off"), ("TX", "off")]),
+            setting(
+                "/proc/irq/150",
+                eth0,
+                &[("name", "eth0"), ("smp_affinity_list", "0")],
+            ),
+            governor("cpu0"),
+            governor("cpu1"),
+            setting("sysctl", None, &[("net.core.rmem_max", "212992")]),
+        ],
+        explained: true,
+        run_dir: None,
+        ..output("inspect")
     }
 }
