@@ -316,3 +316,30 @@ fn a_client_gets_no_more_buffer_than_the_server_can_spare() {
         }
     }
 }
+
+/// As under `taskset`: the server has the processor, but may not use it.
+#[test]
+fn a_server_that_may_not_use_a_processor_says_so() {
+    let [mine, other, ..] = linerate_linux::cpu::allowed()[..] else {
+        println!("skipped: one processor only");
+        return;
+    };
+    let confined = std::thread::spawn(move || {
+        linerate_linux::cpu::pin(mine).unwrap();
+        let served = Served::start();
+        [other, mine].map(|wanted| {
+            let plan = TestPlan {
+                affinity: Some((mine as u32, Some(wanted as u32))),
+                duration_ms: 200,
+                ..TestPlan::udp("127.0.0.1")
+            };
+            let test = served.run(plan).tests.remove(0);
+            let pinned = |one: &&model::Warning| one.id == "not-pinned";
+            test.warnings.iter().find(pinned).cloned()
+        })
+    });
+    let [warned, quiet] = confined.join().unwrap();
+    let told = format!("the far end may not use CPU {other}");
+    assert!(warned.as_ref().unwrap().text.contains(&told), "{warned:?}");
+    assert_eq!(quiet, None);
+}

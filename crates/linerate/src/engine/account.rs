@@ -37,6 +37,8 @@ pub struct StreamAccount {
     pub id: u32,
     /// Port of this side.
     pub port: Option<u16>,
+    /// Its thread was asked to run on one processor (`-A`), which it may not use there.
+    pub unpinned: bool,
     /// Present on the sending side.
     pub tx: Option<TxAccount>,
     /// Present on the receiving side.

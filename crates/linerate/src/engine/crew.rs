@@ -15,6 +15,7 @@ use linerate_method::histogram::Histogram;
 use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -290,19 +291,27 @@ impl Crew {
         Ok(match work {
             Work::UdpTx(tx) => (
                 None,
-                Job::Sending(spawn(id, "tx", cpu, move || tx.run(&line, &progress))?),
+                Job::Sending(spawn(id, "tx", cpu, progress, move |progress| {
+                    tx.run(&line, progress)
+                })?),
             ),
             Work::UdpRx(rx) => (
                 None,
-                Job::ReceivingUdp(spawn(id, "rx", cpu, move || rx.run(&line, &progress))?),
+                Job::ReceivingUdp(spawn(id, "rx", cpu, progress, move |progress| {
+                    rx.run(&line, progress)
+                })?),
             ),
             Work::TcpTx(tx, stream) => (
                 Some(stream),
-                Job::Sending(spawn(id, "tx", cpu, move || tx.run(&line, &progress))?),
+                Job::Sending(spawn(id, "tx", cpu, progress, move |progress| {
+                    tx.run(&line, progress)
+                })?),
             ),
             Work::TcpRx(rx, stream) => (
                 Some(stream),
-                Job::ReceivingTcp(spawn(id, "rx", cpu, move || rx.run(&line, &progress))?),
+                Job::ReceivingTcp(spawn(id, "rx", cpu, progress, move |progress| {
+                    rx.run(&line, progress)
+                })?),
             ),
         })
     }
@@ -369,6 +378,7 @@ impl Member {
         let mut account = StreamAccount {
             id: self.id,
             port: self.port,
+            unpinned: self.progress.unpinned.load(Ordering::Relaxed),
             ..StreamAccount::default()
         };
         match std::mem::replace(&mut self.job, Job::Over) {
@@ -406,18 +416,24 @@ fn spawn<T: Send + 'static>(
     id: u32,
     way: &str,
     cpu: Option<usize>,
-    work: impl FnOnce() -> T + Send + 'static,
+    progress: Arc<Progress>,
+    work: impl FnOnce(&Progress) -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
     std::thread::Builder::new()
         .name(format!("{way}{id}"))
         .stack_size(STACK_BYTES)
         .spawn(move || {
-            if let Some(cpu) = cpu {
-                // A processor that is not there costs the pinning only; `-A` is checked before the test.
-                let _ = cpu::pin(cpu);
+            if cpu.is_some_and(|cpu| !runs_on(cpu)) {
+                progress.unpinned.store(true, Ordering::Relaxed);
             }
-            work()
+            work(&progress)
         })
+}
+
+/// Binds the thread to one of the processors that it may use. (The kernel alone would let it out of
+/// what `taskset` left it.)
+fn runs_on(cpu: usize) -> bool {
+    cpu::allowed().contains(&cpu) && cpu::pin(cpu).is_ok()
 }
 
 /// The workers keep their buffers on the heap; 128 of them have to fit a 64 MB board.
@@ -427,13 +443,39 @@ const STACK_BYTES: usize = 128 * 1024;
 mod tests {
     use super::*;
 
+    /// Where a worker may run, and whether it told that this is not what was asked for.
+    fn where_it_runs(wanted: Option<usize>) -> (Vec<usize>, bool) {
+        let progress = Arc::new(Progress::default());
+        let worker = spawn(1, "tx", wanted, Arc::clone(&progress), |_| cpu::allowed());
+        let runs_on = worker.unwrap().join().unwrap();
+        (runs_on, progress.unpinned.load(Ordering::Relaxed))
+    }
+
     #[test]
     fn a_worker_runs_on_the_processor_that_was_asked_for() {
-        for wanted in cpu::allowed() {
-            let worker = spawn(1, "tx", Some(wanted), cpu::allowed).unwrap();
-            assert_eq!(worker.join().unwrap(), [wanted]);
+        let all = cpu::allowed();
+        for &wanted in &all {
+            assert_eq!(where_it_runs(Some(wanted)), (vec![wanted], false));
         }
-        let free = spawn(1, "tx", None, cpu::allowed).unwrap();
-        assert_eq!(free.join().unwrap(), cpu::allowed());
+        assert_eq!(where_it_runs(None), (all.clone(), false));
+        let absent = all.iter().max().unwrap() + 1;
+        assert_eq!(where_it_runs(Some(absent)), (all.clone(), true));
+        assert_eq!(where_it_runs(Some(usize::MAX)), (all, true));
+    }
+
+    /// `taskset` leaves a process fewer processors than there are.
+    #[test]
+    fn a_worker_stays_on_the_processors_that_its_process_may_use() {
+        let [mine, other, ..] = cpu::allowed()[..] else {
+            println!("skipped: one processor only");
+            return;
+        };
+        let confined = std::thread::spawn(move || {
+            cpu::pin(mine).unwrap();
+            (where_it_runs(Some(other)), where_it_runs(Some(mine)))
+        });
+        let (other, own) = confined.join().unwrap();
+        assert_eq!(other, (vec![mine], true));
+        assert_eq!(own, (vec![mine], false));
     }
 }

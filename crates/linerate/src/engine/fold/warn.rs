@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! In which ways a test's numbers can mislead, and whether they may be used at all.
 
-use super::Fold;
 use super::unsent::{cause, unsent_of_due};
+use super::{Fold, Pair};
 use linerate_model::output::{Direction, LinkKind, Test, Warning};
 
 /// Adds the warnings and the validity.
@@ -13,7 +13,7 @@ pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
         other_mode(test, fold),
         sender_limited(test, fold),
         stream_failed(test, fold),
-        no_such_cpu(fold),
+        not_pinned(fold),
         virtual_link(test),
         clock_offset_unknown(test, fold),
         one_machine(fold),
@@ -158,14 +158,23 @@ fn stream_failed(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     })
 }
 
-/// A server that cannot pin goes on without.
-fn no_such_cpu(fold: &Fold<'_>) -> Option<Warning> {
-    let cpu = fold.measured.plan.affinity?.1?;
-    let cpus = fold.measured.hosts.get(1)?.cpus?;
-    (cpu >= cpus).then(|| Warning {
+/// A worker that could not be pinned went on without.
+fn not_pinned(fold: &Fold<'_>) -> Option<Warning> {
+    let (own, far) = fold.measured.plan.affinity?;
+    let free = |side: fn(&Pair<'_>) -> Option<bool>| {
+        fold.pairs.iter().any(|pair| side(pair) == Some(true))
+    };
+    let (end, cpu) = if free(|pair| Some(pair.remote?.unpinned)) {
+        ("the far end", far?)
+    } else if free(|pair| Some(pair.local?.unpinned)) {
+        ("this end", own)
+    } else {
+        return None;
+    };
+    Some(Warning {
         id: "not-pinned".to_owned(),
-        text: format!("the far end has no CPU {cpu}: its streams ran on any"),
-        try_: format!("-A with a second number below {cpus}"),
+        text: format!("{end} may not use CPU {cpu}: its streams ran on any that it may use"),
+        try_: "-A with a processor that `taskset -cp PID` of that end names".to_owned(),
     })
 }
 

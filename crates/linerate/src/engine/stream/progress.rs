@@ -4,6 +4,7 @@
 use super::gauge::Gauge;
 use crate::engine::account::{RxInterval, TxInterval};
 use linerate_linux::tcp::TcpInfo;
+use std::sync::atomic::AtomicBool;
 
 /// The running totals of one worker.
 #[derive(Debug, Default)]
@@ -16,6 +17,8 @@ pub struct Progress {
     pub lost: Gauge,
     /// The sender's final count, told to the receiver; 0 while unknown.
     pub expected: Gauge,
+    /// It was asked to run on a processor that it may not use.
+    pub unpinned: AtomicBool,
 }
 
 /// Totals at one instant.
