@@ -37,19 +37,46 @@ pub fn frames(record: &Record, scope: Scope) -> Vec<Frame> {
                 side: None,
                 host: None,
                 interface: None,
-                ..at(test, Side::Receiver)
+                ..at(record, test, Side::Receiver)
             })
             .collect(),
         Scope::Receiver | Scope::Sender | Scope::Host if tests.is_empty() => places(record),
-        Scope::Receiver => tests.iter().map(|test| at(test, Side::Receiver)).collect(),
-        Scope::Sender => tests.iter().map(|test| at(test, Side::Sender)).collect(),
+        Scope::Receiver => ends(record, Side::Receiver),
+        Scope::Sender => ends(record, Side::Sender),
         Scope::Host => places(record),
     }
 }
 
-/// One end of a test.
-fn at(test: &Test, side: Side) -> Frame {
-    let interface = |side: Side| side.interface(test).map(str::to_owned);
+/// One end of each test. A pasted text tells more of a host than its tests say where: what no test
+/// of it covers is asked by itself.
+fn ends(record: &Record, side: Side) -> Vec<Frame> {
+    let mut ends: Vec<Frame> = record
+        .run
+        .tests
+        .iter()
+        .map(|test| at(record, test, side))
+        .collect();
+    if record.pasted {
+        let covered = |place: &Frame| {
+            ends.iter()
+                .any(|end| (end.host, &end.interface) == (place.host, &place.interface))
+        };
+        let others: Vec<Frame> = places(record)
+            .into_iter()
+            .filter(|place| !covered(place))
+            .collect();
+        ends.extend(others);
+    }
+    ends
+}
+
+/// One end of a test, at the interface that the test names; in a pasted text, which names none, at
+/// the only one of which anything is said.
+fn at(record: &Record, test: &Test, side: Side) -> Frame {
+    let interface = |side: Side| {
+        let named = side.interface(test).map(str::to_owned);
+        named.or_else(|| only_interface(record, side.role(test)))
+    };
     Frame {
         test_id: Some(test.id.clone()),
         side: Some(side),
@@ -92,6 +119,19 @@ fn places(record: &Record) -> Vec<Frame> {
             ..Frame::default()
         })
         .collect()
+}
+
+fn only_interface(record: &Record, role: Role) -> Option<String> {
+    if !record.pasted {
+        return None;
+    }
+    let mut here = places(record)
+        .into_iter()
+        .filter(|place| place.host == Some(role));
+    match (here.next(), here.next()) {
+        (Some(only), None) => only.interface,
+        _ => None,
+    }
 }
 
 fn role_of(number: u8) -> Option<Role> {

@@ -18,21 +18,13 @@ use linerate_model::sample::{Phase, Sample};
 use crate::knowledge::Width;
 use crate::record::Record;
 
-#[expect(
-    unused_imports,
-    reason = "the families of facts take it up one after the other"
-)]
-pub(super) use meaning::{Meaning, driver, meaning};
-#[expect(
-    unused_imports,
-    reason = "the families of facts take it up one after the other"
-)]
+#[expect(unused_imports, reason = "other families ask for it")]
+pub(super) use meaning::driver;
+pub(super) use meaning::{Meaning, meaning, table};
 pub(super) use place::{Place, places};
-#[expect(
-    unused_imports,
-    reason = "the families of facts take it up one after the other"
-)]
-pub(super) use set_up::{set_up, set_up_number};
+pub(super) use set_up::set_up;
+#[expect(unused_imports, reason = "other families ask for it")]
+pub(super) use set_up::set_up_number;
 
 /// A growth and where it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use linerate_model::output::{Change, Evidence, Explains as Explained, Finding, LedgerEntry, Role};
+use linerate_model::output::{
+    Change, Evidence, Explains as Explained, Fact, Finding, LedgerEntry, Role,
+};
 
 use super::{Condition, Explains, Rule, Verdict, template};
 use crate::facts::Facts;
@@ -144,13 +146,33 @@ fn explained(
             // A record without an account of a test has nothing to take packets from.
             let counted =
                 !record.run.tests.is_empty() || matches!(rule.explains, Explains::Packets(_));
-            let packets = frames.iter().map(of_frames).sum::<f64>() as u64;
+            let packets = once(rule, frames, facts)
+                .map(|frame| of_frames(&frame))
+                .sum::<f64>() as u64;
             Explained {
                 lost_packets: counted.then_some(packets),
                 ..Explained::default()
             }
         }
     }
+}
+
+/// The points of view whose packets are to be added up: a count that is no single test's (pasted, since
+/// boot) is the same one in each of them.
+fn once<'f>(rule: &Rule, frames: &[&'f Frame], facts: &Facts) -> impl Iterator<Item = &'f Frame> {
+    let mut counted: Vec<*const Fact> = Vec::new();
+    frames.iter().copied().filter(move |frame| {
+        let Explains::Packets(name) = &rule.explains else {
+            return true;
+        };
+        let fact = facts.get(name, frame).map(std::ptr::from_ref);
+        fact.is_none_or(|fact| {
+            !counted.contains(&fact) && {
+                counted.push(fact);
+                true
+            }
+        })
+    })
 }
 
 /// What one point of view accounts for: packets, or bit/s.

@@ -22,6 +22,8 @@ pub(in crate::facts) enum Meaning {
     PauseSent,
     /// Pause frames that this end received: its partner stopped it.
     PauseReceived,
+    /// Frames cut off because the sending MAC's FIFO ran empty.
+    Underrun,
 }
 
 /// Growth of everything that the driver's table gives this meaning. Counters in which the same packet
@@ -82,7 +84,11 @@ pub(in crate::facts) fn driver<'r>(
     told.or_else(described)
 }
 
-fn table(record: &Record, host: Role, interface: Option<&str>) -> Option<&'static Driver> {
+pub(in crate::facts) fn table(
+    record: &Record,
+    host: Role,
+    interface: Option<&str>,
+) -> Option<&'static Driver> {
     match driver(record, host, interface) {
         Some(name) => knowledge::driver(name),
         None => recognised(record, host, interface),
@@ -180,6 +186,12 @@ impl Meaning {
             // Who sends a pause frame is short of room to receive, and who gets one has to wait with sending.
             Self::PauseSent => counter.stage == Stage::RxMac && is_pause(counter),
             Self::PauseReceived => counter.stage == Stage::TxMac && is_pause(counter),
+            Self::Underrun => {
+                let name = counter.name.text().to_ascii_lowercase();
+                counter.stage == Stage::TxMac
+                    && packets
+                    && UNDERRUN_WORDS.iter().any(|word| name.contains(word))
+            }
         }
     }
 }
@@ -193,6 +205,7 @@ fn is_pause(counter: &Counter) -> bool {
 
 /// An XON releases the partner again and is left out.
 const PAUSE_WORDS: &[&str] = &["pause", "xoff", "fdxfc", "pxoff"];
+const UNDERRUN_WORDS: &[&str] = &["tx_fifo", "underflow", "underrun", "uflo", "tx_macerr"];
 const ETHTOOL: &str = "ethtool -S";
 const SOURCES: &[(Group, &str)] = &[
     (Group::Link, "rtnl_link_stats64"),

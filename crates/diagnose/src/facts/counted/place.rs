@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 
 use linerate_model::output::{Fact, Role, Test, Value};
 
-use super::{Counted, delta};
+use super::{Counted, Meaning, delta};
 use crate::facts::{Facts, fact};
+use crate::knowledge::Driver;
 use crate::record::{Record, Side};
 
 /// One end of a test, or an interface that belongs to none.
@@ -96,6 +97,39 @@ impl<'r> Place<'r> {
     /// What a setting of this interface is, as its tool prints it.
     pub(in crate::facts) fn set_up(&self, source: &str, key: &str) -> Option<&'r str> {
         super::set_up(self.record, self.host, source, Some(self.interface?), key)
+    }
+
+    /// What a setting of this host is, as its tool prints it.
+    pub(in crate::facts) fn host_set_up(&self, source: &str, key: &str) -> Option<&'r str> {
+        super::set_up(self.record, self.host, source, None, key)
+    }
+
+    /// Growth of everything that this interface's driver gives that meaning.
+    pub(in crate::facts) fn meaning(&self, asked: Meaning) -> Option<Counted> {
+        let interface = Some(self.interface?);
+        super::meaning(self.record, self.host, interface, self.test, asked)
+    }
+
+    /// The table of this interface's driver, if there is one.
+    pub(in crate::facts) fn table(&self) -> Option<&'static Driver> {
+        super::table(self.record, self.host, Some(self.interface?))
+    }
+
+    /// The speed of this interface's link: as the host describes it, else as ethtool prints it.
+    pub(in crate::facts) fn link_bits_per_second(&self) -> Option<f64> {
+        let name = self.interface?;
+        let described = self.record.host(self.host).and_then(|host| {
+            let known = host.interfaces.iter().find(|known| known.name == name)?;
+            known.link_bits_per_second
+        });
+        let printed = || {
+            let megabits = self.set_up("ethtool", "Speed")?.strip_suffix("Mb/s")?;
+            megabits
+                .parse::<u64>()
+                .ok()
+                .map(|megabits| megabits * 1_000_000)
+        };
+        described.or_else(printed).map(|speed| speed as f64)
     }
 
     /// Adds a fact of this place.

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Frames that died in a MAC's FIFO: overflow on the way in, underrun on the way out.
+
+use super::registers::{RECEIVE_OVERFLOW, counted_by_register};
+use crate::facts::Facts;
+use crate::facts::counted::{Counted, Meaning, Place};
+use crate::knowledge::{Group, Stage};
+use crate::record::Side;
+
+pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+    let overflow = overflow(place);
+    ratio(place, overflow.as_ref(), facts);
+    lost(place, overflow.as_ref(), facts);
+    place.add_counted(facts, "rx_mac_drops", "frames", overflow);
+    let underrun = underrun(place);
+    if let (Some(underrun), Some(sent)) = (&underrun, packets(place, "tx_packets")) {
+        let ratio = underrun.value as f64 / (underrun.value + sent.value) as f64;
+        let source = format!("{}, {}", underrun.source, sent.source);
+        place.add(facts, "tx_underrun_ratio", ratio, "ratio", &source);
+    }
+    place.add_counted(facts, "tx_underruns", "frames", underrun);
+}
+
+/// Where the driver has a table, its word counts; else the kernel's own names, one of which is the
+/// other's part (`/proc/net/dev` and ifconfig sum them up).
+fn overflow(place: &Place<'_>) -> Option<Counted> {
+    let told = place.meaning(Meaning::Dropped(Stage::RxMac));
+    let link = ["rx_fifo_errors", "rx_missed_errors", "rx_over_errors"]
+        .map(|name| link_counter(place, name));
+    let summed = place.of_interface("/proc/net/dev", "rx_fifo");
+    let register = counted_by_register(place, RECEIVE_OVERFLOW);
+    let all = told
+        .into_iter()
+        .chain(link.into_iter().flatten())
+        .chain(summed)
+        .chain(register);
+    all.max_by_key(|counted| counted.value)
+}
+
+/// A link counter that this driver does fill, as a loss in the receiving MAC.
+fn link_counter(place: &Place<'_>, name: &str) -> Option<Counted> {
+    let elsewhere = place.table().is_some_and(|table| {
+        let counter = table.counter(Group::Link, name);
+        table.is_blind(Group::Link, name)
+            || counter.is_some_and(|counter| counter.stage != Stage::RxMac)
+    });
+    if elsewhere {
+        None
+    } else {
+        place.of_interface("rtnl_link_stats64", name)
+    }
+}
+
+fn underrun(place: &Place<'_>) -> Option<Counted> {
+    let told = place.meaning(Meaning::Underrun);
+    let blind = place
+        .table()
+        .is_some_and(|table| table.is_blind(Group::Link, "tx_fifo_errors"));
+    let link = || {
+        place
+            .of_interface("rtnl_link_stats64", "tx_fifo_errors")
+            .filter(|_| !blind)
+    };
+    told.or_else(link)
+        .or_else(|| place.of_interface("/proc/net/dev", "tx_fifo"))
+}
+
+fn ratio(place: &Place<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
+    if let (Some(overflow), Some(received)) = (overflow, packets(place, "rx_packets")) {
+        let came = overflow.value + received.value;
+        let ratio = overflow.value as f64 / came as f64;
+        let source = format!("{}, {}", overflow.source, received.source);
+        place.add(facts, "rx_mac_drop_ratio", ratio, "ratio", &source);
+    }
+}
+
+fn packets(place: &Place<'_>, name: &str) -> Option<Counted> {
+    place
+        .of_interface("rtnl_link_stats64", name)
+        .or_else(|| place.of_interface("/proc/net/dev", name))
+}
+
+/// A test cannot have lost more in the FIFO than it lost.
+fn lost(place: &Place<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
+    let Some(overflow) = overflow else { return };
+    let lost = place
+        .test
+        .filter(|_| place.side == Some(Side::Receiver))
+        .and_then(|test| test.lost_packets);
+    let at_most = overflow.value.min(lost.unwrap_or(u64::MAX)) as f64;
+    place.add(facts, "rx_mac_lost", at_most, "packets", &overflow.source);
+}

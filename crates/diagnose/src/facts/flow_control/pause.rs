@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Flow control: what both ends offer, what is in force, and how often it was used.
+
+use super::registers::{self, PAUSE_SENT, counted_by_register};
+use crate::calc::pause::{InForce, Offer, time_s};
+use crate::facts::Facts;
+use crate::facts::counted::{Meaning, Place};
+
+pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+    if place.interface.is_some() && place.test.is_none() {
+        offers(place, facts);
+        agreement(place, facts);
+        longest(place, facts);
+    }
+    frames(place, facts);
+}
+
+fn agreement(place: &Place<'_>, facts: &mut Facts) {
+    let in_force = in_force(place);
+    place.add(facts, "pause_known", in_force.is_some(), "", "ethtool -a");
+    let Some((in_force, source)) = in_force else {
+        return;
+    };
+    place.add(facts, "pause_tx", word(in_force.tx), "", source);
+    place.add(facts, "pause_rx", word(in_force.rx), "", source);
+    if let Some(because) = missing_because(place).filter(|_| !in_force.tx) {
+        place.add(facts, "pause_missing_because", because, "", "ethtool");
+    }
+}
+
+fn offers(place: &Place<'_>, facts: &mut Facts) {
+    for (name, key) in [
+        ("pause_offered", OFFERED),
+        ("pause_offered_by_partner", PARTNER_OFFERED),
+    ] {
+        if let Some(words) = place.set_up("ethtool", key) {
+            place.add(facts, name, words, "", "ethtool");
+        }
+    }
+}
+
+/// What holds: what was set by force; else what `ethtool -a` calls negotiated; else what follows from
+/// both offers, or from ours alone where we offer nothing; else the MAC's own register; else what was asked for.
+fn in_force(place: &Place<'_>) -> Option<(InForce, &'static str)> {
+    let set = |tx, rx| {
+        let on = |key| place.set_up("ethtool -a", key).map(|word| word == "on");
+        Some(InForce {
+            tx: on(tx)?,
+            rx: on(rx)?,
+        })
+    };
+    let asked = set("TX", "RX");
+    if place.set_up("ethtool -a", "Autonegotiate") == Some("off") {
+        return Some((asked?, "ethtool -a"));
+    }
+    let negotiated = set("TX negotiated", "RX negotiated").map(|found| (found, "ethtool -a"));
+    let agreed = || Some((agreed(place)?, "ethtool, linkmode_resolve_pause"));
+    let register =
+        || registers::pause(place).map(|on| (InForce { tx: on, rx: on }, "registers RCR"));
+    let asked = || Some((asked?, "ethtool -a"));
+    negotiated.or_else(agreed).or_else(register).or_else(asked)
+}
+
+fn agreed(place: &Place<'_>) -> Option<InForce> {
+    let offer = |key| Offer::of_words(place.set_up("ethtool", key)?);
+    let nothing = Offer {
+        pause: false,
+        asymmetric: false,
+    };
+    let ours = offer(OFFERED)?;
+    let theirs = if ours == nothing {
+        nothing
+    } else {
+        offer(PARTNER_OFFERED)?
+    };
+    Some(ours.with(theirs))
+}
+
+fn missing_because(place: &Place<'_>) -> Option<&'static str> {
+    let negotiates = |source, key| place.set_up(source, key) != Some("off");
+    if !negotiates("ethtool", "Auto-negotiation") || !negotiates("ethtool -a", "Autonegotiate") {
+        return Some("no-negotiation");
+    }
+    match (
+        place.set_up("ethtool", OFFERED)?,
+        place.set_up("ethtool", PARTNER_OFFERED),
+    ) {
+        ("No", _) => Some("this-end"),
+        (_, Some("No")) => Some("partner"),
+        (_, Some(_)) => Some("no-match"),
+        (_, None) => None,
+    }
+}
+
+fn frames(place: &Place<'_>, facts: &mut Facts) {
+    let counted = |asked, name| {
+        let told = place.meaning(asked).into_iter();
+        let all = told.chain(place.of_interface("ethtool -I -a", name));
+        all.max_by_key(|counted| counted.value)
+    };
+    let sent = counted(Meaning::PauseSent, "tx_pause_frames")
+        .or_else(|| counted_by_register(place, PAUSE_SENT));
+    let received = counted(Meaning::PauseReceived, "rx_pause_frames");
+    if let (Some(received), Some(test)) =
+        (&received, place.test.filter(|test| test.duration_s > 0.0))
+    {
+        let rate = received.value as f64 / test.duration_s;
+        place.add(
+            facts,
+            "rx_pause_frames_per_second",
+            rate,
+            "1/s",
+            &received.source,
+        );
+    }
+    place.add_counted(facts, "tx_pause_frames", "frames", sent);
+    place.add_counted(facts, "rx_pause_frames", "frames", received);
+}
+
+fn longest(place: &Place<'_>, facts: &mut Facts) {
+    if let Some(speed) = place.link_bits_per_second() {
+        place.add(
+            facts,
+            "pause_longest_ms",
+            time_s(u16::MAX, speed) * 1e3,
+            "ms",
+            "IEEE 802.3 annex 31B",
+        );
+    }
+}
+
+const fn word(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+const OFFERED: &str = "Advertised pause frame use";
+const PARTNER_OFFERED: &str = "Link partner advertised pause frame use";

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the chip itself allows: which family it is, and whether the port stays at one rate whatever
+//! is asked of it.
+
+use linerate_model::output::Test;
+
+use crate::facts::Facts;
+use crate::facts::counted::Place;
+use crate::record::{Record, Side};
+
+pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+    let Some(test) = place.test else {
+        return of_the_machine(place, facts);
+    };
+    let carried: Option<f64> = of_group(place.record, test)
+        .map(|test| test.delivered_bits_per_second)
+        .sum();
+    if let Some(carried) = carried {
+        place.add(
+            facts,
+            "port_bits_per_second",
+            carried,
+            "bit/s",
+            "the tests' accounts",
+        );
+    }
+    if let Some(plateau) = plateau(place, test).filter(|_| place.side == Some(Side::Sender)) {
+        place.add(
+            facts,
+            "sender_plateau_bits_per_second",
+            plateau,
+            "bit/s",
+            "the tests' accounts",
+        );
+    }
+    if let (Some(sent), Some(0)) = (test.sent_packets, test.received_packets) {
+        place.add(
+            facts,
+            "nothing_received",
+            sent > 0,
+            "",
+            "the test's account",
+        );
+    }
+}
+
+fn of_the_machine(place: &Place<'_>, facts: &mut Facts) {
+    if place.interface.is_some() {
+        return;
+    }
+    if let Some(family) = family(place) {
+        place.add(facts, "soc_family", family, "", "machine");
+    }
+    if breaks_frames(place) {
+        place.add(facts, "broken_frames_logged", true, "", "dmesg");
+    }
+}
+
+fn of_group<'r>(record: &'r Record, test: &'r Test) -> impl Iterator<Item = &'r Test> {
+    record
+        .run
+        .tests
+        .iter()
+        .filter(|other| other.group == test.group)
+}
+
+/// By what the device tree, the chip or the processor calls itself.
+fn family(place: &Place<'_>) -> Option<&'static str> {
+    let host = place.record.host(place.host);
+    let processor = host.and_then(|host| host.cpu_model.as_deref());
+    let machine = ["compatible", "soc_id"].map(|key| place.host_set_up("machine", key));
+    let names: Vec<String> = machine
+        .into_iter()
+        .flatten()
+        .chain(processor)
+        .map(str::to_ascii_lowercase)
+        .collect();
+    FAMILIES
+        .iter()
+        .find(|(_, words)| {
+            names
+                .iter()
+                .any(|name| words.iter().any(|word| name.contains(word)))
+        })
+        .map(|(family, _)| *family)
+}
+
+/// The rate that two or more tests of this sender reach which were asked for different higher ones.
+fn plateau(place: &Place<'_>, test: &Test) -> Option<f64> {
+    let same_way = |other: &&Test| {
+        other.direction == test.direction
+            && other.protocol == test.protocol
+            && other.payload_bytes == test.payload_bytes
+    };
+    let short: Vec<(f64, f64)> = place
+        .record
+        .run
+        .tests
+        .iter()
+        .filter(same_way)
+        .filter_map(|test| {
+            Some((
+                test.requested_bits_per_second?,
+                test.offered_bits_per_second?,
+            ))
+        })
+        .filter(|(asked, offered)| *offered < asked * SHORT)
+        .collect();
+    let ends = |pick: fn(&(f64, f64)) -> f64| {
+        let (low, high) = short
+            .iter()
+            .map(pick)
+            .fold((f64::MAX, 0.0_f64), |(low, high), rate| {
+                (low.min(rate), high.max(rate))
+            });
+        (low, high)
+    };
+    let ((asked_low, asked_high), (low, high)) = (ends(|pair| pair.0), ends(|pair| pair.1));
+    let level = high - low < high * LEVEL;
+    (short.len() > 1 && asked_high > asked_low * FURTHER && level).then_some(high)
+}
+
+/// Old drivers pass on what a FIFO error made of two frames.
+fn breaks_frames(place: &Place<'_>) -> bool {
+    let settings = place.record.run.settings.iter();
+    let mut logs =
+        settings.filter(|setting| setting.host == place.host && setting.source == "dmesg");
+    let complains = |line: &String| BROKEN.iter().any(|word| line.contains(word));
+    logs.any(|setting| setting.values.values().any(complains))
+}
+
+/// A name and the words, in small letters, that stand for it.
+const FAMILIES: &[(&str, &[&str])] = &[
+    ("imx6", &["imx6", "i.mx6", "i.mx 6"]),
+    ("ls1088", &["ls1088"]),
+];
+const BROKEN: &[&str] = &[
+    "rcv is not +last",
+    "FIFO overrun",
+    "rx frame length",
+    "oversize",
+];
+/// A sender that offers less than this share of what was asked falls short.
+const SHORT: f64 = 0.97;
+/// Rates this close to each other are one level.
+const LEVEL: f64 = 0.05;
+/// Requests this far apart are different ones.
+const FURTHER: f64 = 1.08;

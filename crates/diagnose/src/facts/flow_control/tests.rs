@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use linerate_model::output::Role;
+
+use crate::made_up::{pasted, run, tcp, udp};
+use crate::record::Record;
+
+const BOARD: Role = Role::Remote;
+
+fn overrun(pause: &[(&str, &str)]) -> Record {
+    run(vec![udp("t1", 68_965, 4601)])
+        .set(BOARD, "ethtool -i", &[("driver", "fec")])
+        .set(BOARD, "ethtool", pause)
+        .counted(
+            "t1",
+            BOARD,
+            "rtnl_link_stats64",
+            &[("rx_packets", 64_364), ("rx_fifo_errors", 4598)],
+        )
+        .counted(
+            "t1",
+            BOARD,
+            "ethtool -S",
+            &[("IEEE_rx_macerr", 4598), ("IEEE_tx_fdxfc", 0)],
+        )
+}
+
+fn number(record: &Record, name: &str) -> Option<f64> {
+    let facts = record.explained().facts;
+    facts
+        .into_iter()
+        .find(|fact| fact.name == name)?
+        .value
+        .number()
+}
+
+#[test]
+fn an_overflow_is_told_with_the_reason_why_nobody_was_stopped() {
+    let nobody = overrun(&[("Advertised pause frame use", "No")]);
+    assert_eq!(nobody.findings()[..2], ["F01", "F02"]);
+    let partner = overrun(&[
+        ("Advertised pause frame use", "Symmetric"),
+        ("Link partner advertised pause frame use", "No"),
+    ]);
+    let explained = partner.explained();
+    assert_eq!(explained.findings[0].explains.lost_packets, Some(4598));
+    assert!(
+        explained.findings[1].title.contains("partner"),
+        "{}",
+        explained.findings[1].title
+    );
+    assert_eq!(overrun(&[]).findings()[0], "F10");
+}
+
+#[test]
+fn pause_that_comes_too_late_is_another_cause() {
+    let record = overrun(&[
+        ("Advertised pause frame use", "Symmetric"),
+        ("Link partner advertised pause frame use", "Symmetric"),
+    ])
+    .counted("t1", BOARD, "ethtool -I -a", &[("tx_pause_frames", 6864)]);
+    assert_eq!(record.findings()[0], "F03");
+}
+
+#[test]
+fn the_way_to_know_whether_pause_is_in_force() {
+    let said = |record: Record| {
+        let facts = record.explained().facts;
+        facts
+            .into_iter()
+            .find(|fact| fact.name == "pause_tx")
+            .map(|fact| fact.value.to_string())
+    };
+    let base = || pasted().read(BOARD, "rtnl_link_stats64", &[("rx_packets", 1)]);
+    let on_off = [("TX", "on"), ("RX", "on")];
+    assert_eq!(said(base()), None);
+    assert_eq!(
+        said(base().set(BOARD, "ethtool -a", &on_off)).as_deref(),
+        Some("on")
+    );
+    let negotiated = base().set(BOARD, "ethtool -a", &on_off).set(
+        BOARD,
+        "ethtool -a",
+        &[("TX negotiated", "off"), ("RX negotiated", "off")],
+    );
+    assert_eq!(said(negotiated).as_deref(), Some("off"));
+    for (rcr, expected) in [("0x05ee0244", "off"), ("0x05ee0264", "on")] {
+        let register = base().set(BOARD, "registers", &[("ENET_RCR", rcr)]);
+        assert_eq!(said(register).as_deref(), Some(expected));
+    }
+}
+
+#[test]
+fn a_pasted_ifconfig_is_enough_for_an_overflow() {
+    let board = |overruns| {
+        pasted().read(
+            Role::Local,
+            "/proc/net/dev",
+            &[
+                ("rx_packets", 7_382_672),
+                ("rx_errs", overruns),
+                ("rx_fifo", overruns),
+                ("rx_frame", overruns),
+            ],
+        )
+    };
+    assert_eq!(board(71_828).findings(), ["F10"]);
+    let ratio = number(&board(71_828), "rx_mac_drop_ratio").unwrap();
+    assert!((ratio - 0.009_635_5).abs() < 1e-6, "{ratio}");
+    assert_eq!(board(2).findings(), [""; 0]);
+}
+
+#[test]
+fn a_count_since_boot_is_one_count_for_all_tests() {
+    let mut record = pasted().read(
+        Role::Local,
+        "/proc/net/dev",
+        &[("rx_packets", 7_382_672), ("rx_fifo", 71_828)],
+    );
+    for id in ["a", "b", "c"] {
+        let mut test = tcp(id, 2e8);
+        (test.local_interface, test.remote_interface) = (None, None);
+        test.direction = linerate_model::output::Direction::Down;
+        record.run.tests.push(test);
+    }
+    let findings = record.explained().findings;
+    let found = findings
+        .iter()
+        .find(|finding| finding.rule == "F10")
+        .unwrap();
+    assert_eq!(
+        (found.explains.lost_packets, found.test_ids.len()),
+        (Some(71_828), 3)
+    );
+}
+
+#[test]
+fn a_partner_that_stops_us() {
+    let mut test = tcp("t1", 4e8);
+    test.duration_s = 10.0;
+    let stopped = |frames| {
+        run(vec![test.clone()])
+            .counted(
+                "t1",
+                Role::Local,
+                "ethtool -I -a",
+                &[("rx_pause_frames", frames)],
+            )
+            .findings()
+    };
+    assert!(stopped(5500).contains(&"F05".to_owned()));
+    assert!(!stopped(2).contains(&"F05".to_owned()));
+}
+
+#[test]
+fn a_chip_that_does_no_more_is_told_so() {
+    let sweep = |offered: &[(f64, f64)]| {
+        let test = |(index, (asked, offered)): (usize, &(f64, f64))| {
+            let mut test = udp(&format!("t{index}"), 78_000, 10);
+            (test.requested_bits_per_second, test.offered_bits_per_second) =
+                (Some(*asked), Some(*offered));
+            test.delivered_bits_per_second = Some(*offered);
+            test
+        };
+        run(offered.iter().enumerate().map(test).collect()).set(
+            Role::Local,
+            "machine",
+            &[("soc_id", "i.MX6Q")],
+        )
+    };
+    let flat = sweep(&[(4e8, 4e8), (5e8, 4.6e8), (7e8, 4.58e8), (1e9, 4.53e8)]);
+    assert!(flat.findings().contains(&"F07".to_owned()));
+    assert_eq!(number(&flat, "sender_plateau_bits_per_second"), Some(4.6e8));
+    let growing = sweep(&[(4e8, 4e8), (4.5e8, 4.5e8)]);
+    assert!(!growing.findings().contains(&"F07".to_owned()));
+}
