@@ -35,8 +35,10 @@ pub enum Arrival {
     Duplicate,
     /// Older than the window: reordered or duplicate, nobody can say. Its sequence stays as it was.
     Late,
-    /// No sequence that this flow can have sent: 0, or absurdly far ahead. A jump of more than a
-    /// window is first called wild too; when a second packet confirms it, both count as received.
+    /// A jump of more than a window, which a second packet from there has to confirm: until then it
+    /// counts as wild. What it turned out to be is [`SequenceAccount::take_confirmed`]'s answer.
+    Held,
+    /// No sequence that this flow can have sent: 0, or absurdly far ahead; or a copy of the one held.
     Wild,
 }
 
@@ -103,6 +105,7 @@ pub struct SequenceAccount {
     counted: SequenceTotals,
     stock: StockCount,
     suspect: Option<Suspect>,
+    confirmed: Option<Arrival>,
     gaps: VecDeque<Gap>,
     bursts: Vec<LossBurst>,
     last_lost: u64,
@@ -122,6 +125,7 @@ impl SequenceAccount {
             counted: SequenceTotals::default(),
             stock: StockCount::default(),
             suspect: None,
+            confirmed: None,
             gaps: VecDeque::with_capacity(GAPS),
             bursts: Vec::with_capacity(BURSTS),
             last_lost: 0,
@@ -141,7 +145,16 @@ impl SequenceAccount {
             return self.far_ahead(sequence, now_ns);
         }
         self.advance(sequence, now_ns);
+        if self.suspect.is_some() {
+            self.pass_suspect();
+        }
         Arrival::New
+    }
+
+    /// What the last packet that was [`Arrival::Held`] turned out to be, once, as soon as that is
+    /// known: after the [`Self::record`] or [`Self::finish`] that confirmed it.
+    pub fn take_confirmed(&mut self) -> Option<Arrival> {
+        self.confirmed.take()
     }
 
     /// The account so far, as if nothing were under way behind the highest sequence.
@@ -269,19 +282,32 @@ impl SequenceAccount {
                     at_ns: now_ns,
                     copies: 1,
                 });
-                Arrival::Wild
+                Arrival::Held
             }
+        }
+    }
+
+    /// What the stream has reached without a jump was genuine: it must not grow late.
+    #[cold]
+    fn pass_suspect(&mut self) {
+        let highest = self.counted.highest;
+        if let Some(suspect) = self.suspect.take_if(|suspect| suspect.sequence <= highest) {
+            self.accept(suspect);
         }
     }
 
     /// The suspect was genuine. The stream may have reached it in the meantime.
     fn accept(&mut self, suspect: Suspect) {
         self.counted.wild -= suspect.copies;
-        for _ in 0..suspect.copies {
-            if suspect.sequence > self.counted.highest {
+        for copy in 0..suspect.copies {
+            let arrival = if suspect.sequence > self.counted.highest {
                 self.advance(suspect.sequence, suspect.at_ns);
+                Arrival::New
             } else {
-                self.behind(suspect.sequence);
+                self.behind(suspect.sequence)
+            };
+            if copy == 0 {
+                self.confirmed = Some(arrival);
             }
         }
     }

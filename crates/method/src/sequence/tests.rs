@@ -139,10 +139,15 @@ proptest! {
     #[test]
     fn its_equations_hold_for_any_sequences(sequences in prop::collection::vec(0..100_000_u64, 1..400), sent in 0..200_000_u64) {
         let mut account = SequenceAccount::new(1024);
+        let is_unique = |arrival| matches!(arrival, Arrival::New | Arrival::Reordered { .. });
+        let mut told = 0;
         for (now_ns, &sequence) in sequences.iter().enumerate() {
-            account.record(sequence, now_ns as u64);
+            told += u64::from(is_unique(account.record(sequence, now_ns as u64)));
+            told += u64::from(account.take_confirmed().is_some_and(is_unique));
         }
         let totals = account.finish(Some(sent));
+        told += u64::from(account.take_confirmed().is_some_and(is_unique));
+        prop_assert_eq!(told, totals.received_unique, "each unique one was told");
         prop_assert_eq!(totals.sent, totals.received_unique + totals.lost);
         let arrivals = totals.received_unique + totals.duplicates + totals.late + totals.wild;
         prop_assert_eq!(arrivals, sequences.len() as u64);
@@ -220,7 +225,7 @@ fn a_filled_gap_splits_its_burst() {
 fn one_damaged_sequence_does_not_ruin_the_account() {
     let mut account = SequenceAccount::new(64);
     account.record(1, 0);
-    assert_eq!(account.record(1 << 20, 0), Arrival::Wild);
+    assert_eq!(account.record(1 << 20, 0), Arrival::Held);
     assert_eq!(account.record(u64::MAX, 0), Arrival::Wild);
     assert_eq!(account.record(0, 0), Arrival::Wild);
     assert_eq!(account.record(2, 0), Arrival::New);
@@ -235,9 +240,12 @@ fn one_damaged_sequence_does_not_ruin_the_account() {
 fn a_long_outage_is_loss_once_a_second_packet_confirms_it() {
     let mut account = SequenceAccount::new(64);
     account.record(1, 10);
-    assert_eq!(account.record(1000, 20), Arrival::Wild);
+    assert_eq!(account.record(1000, 20), Arrival::Held);
     assert_eq!(account.record(1000, 21), Arrival::Wild);
+    assert_eq!(account.take_confirmed(), None);
     assert_eq!(account.record(1001, 22), Arrival::New);
+    assert_eq!(account.take_confirmed(), Some(Arrival::New));
+    assert_eq!(account.take_confirmed(), None, "told once");
     let totals = account.finish(Some(1001));
     assert_eq!((totals.received_unique, totals.lost), (3, 998));
     assert_eq!((totals.duplicates, totals.wild), (1, 0));
@@ -255,12 +263,28 @@ fn a_long_outage_is_loss_once_a_second_packet_confirms_it() {
 fn a_suspect_that_the_stream_reaches_was_genuine() {
     let mut account = SequenceAccount::new(64);
     account.record(1, 0);
-    assert_eq!(account.record(66, 0), Arrival::Wild);
+    assert_eq!(account.record(66, 0), Arrival::Held);
     for sequence in 2..=66 {
         assert_eq!(account.record(sequence, 0), Arrival::New);
     }
     let totals = account.finish(None);
     assert_eq!((totals.lost, totals.duplicates, totals.wild), (0, 1, 0));
+    assert_eq!(account.take_confirmed(), Some(Arrival::Duplicate));
+}
+
+/// The packet that shows the gap overtakes its first, which is not too far to be believed.
+#[test]
+fn a_suspect_that_the_stream_passes_does_not_grow_late() {
+    let mut account = SequenceAccount::new(64);
+    account.record(1, 0);
+    assert_eq!(account.record(66, 0), Arrival::Held);
+    assert_eq!(account.record(65, 0), Arrival::New);
+    assert_eq!(account.record(67, 0), Arrival::New);
+    let confirmed = account.take_confirmed();
+    assert!(matches!(confirmed, Some(Arrival::Reordered { .. })));
+    (68..500).for_each(|sequence| assert_eq!(account.record(sequence, 0), Arrival::New));
+    let totals = account.finish(None);
+    assert_eq!((totals.lost, totals.late, totals.wild), (63, 0, 0));
 }
 
 #[test]
@@ -270,7 +294,9 @@ fn the_last_packet_after_an_outage_counts_if_the_sender_sent_it() {
     told.record(1000, 20);
     let mut untold = told.clone();
     assert_eq!(told.finish(Some(1000)).lost, 998);
+    assert_eq!(told.take_confirmed(), Some(Arrival::New));
     assert_eq!(untold.finish(None).wild, 1);
+    assert_eq!(untold.take_confirmed(), None);
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub(super) struct Flow {
     jitter: Jitter,
     transit: Transits,
     bytes: u64,
+    /// Behind a gap so wide that the next one has to confirm it: length, arrival, transit.
+    held: Option<(usize, u64, i64)>,
     first_ns: u64,
     last_ns: u64,
 }
@@ -71,6 +73,7 @@ impl Flow {
             jitter: Jitter::new(),
             transit: Transits::default(),
             bytes: 0,
+            held: None,
             first_ns: now_ns,
             last_ns: now_ns,
         })
@@ -93,14 +96,15 @@ impl Flow {
             return Some(self.count(front.sequence.unsigned_abs(), datagram.length));
         }
         let sequence = front.sequence.unsigned_abs() + u64::from(self.from_zero);
-        match self.account.record(sequence, arrival_ns) {
+        let sent_ns = front.time_ns();
+        let transit_ns = wall.at(arrival_ns).wrapping_sub(sent_ns).cast_signed();
+        let arrival = self.account.record(sequence, arrival_ns);
+        self.note_confirmed();
+        match arrival {
             Arrival::New | Arrival::Reordered { .. } => {
-                let transit_ns = wall
-                    .at(arrival_ns)
-                    .wrapping_sub(front.time_ns())
-                    .cast_signed();
                 self.note(datagram.length, arrival_ns, transit_ns);
             }
+            Arrival::Held => self.held = Some((datagram.length, arrival_ns, transit_ns)),
             Arrival::Duplicate | Arrival::Late | Arrival::Wild => {}
         }
         None
@@ -121,7 +125,20 @@ impl Flow {
     /// What it came to without a final datagram.
     pub(super) fn break_off(&mut self) -> Counted {
         let totals = self.account.finish(None);
+        self.note_confirmed();
         self.counted(totals, 0, 0)
+    }
+
+    fn note_confirmed(&mut self) {
+        let Some((length, arrival_ns, transit_ns)) = self.held else {
+            return;
+        };
+        if let Some(arrival) = self.account.take_confirmed() {
+            self.held = None;
+            if let Arrival::New | Arrival::Reordered { .. } = arrival {
+                self.note(length, arrival_ns, transit_ns);
+            }
+        }
     }
 
     fn note(&mut self, length: usize, arrival_ns: u64, transit_ns: i64) {
@@ -141,6 +158,7 @@ impl Flow {
     fn count(&mut self, magnitude: u64, length: usize) -> Counted {
         let finals = u64::from(!self.from_zero);
         let totals = self.account.finish(Some(magnitude.saturating_sub(finals)));
+        self.note_confirmed();
         self.counted(totals, finals, finals * length as u64)
     }
 
@@ -262,6 +280,14 @@ mod tests {
         assert_eq!((report.lost, report.datagrams), (2, 8));
         assert_eq!((report.out_of_order, totals.duplicates), (1, 1));
         assert_eq!(report.bytes, 600);
+    }
+
+    #[test]
+    fn the_datagrams_around_a_wide_gap_count_with_their_bytes() {
+        let Counted { report, .. } = counted(new, &[1, 100_000, 100_001, -100_003]);
+        // Three of them and the final one.
+        assert_eq!((report.lost, report.datagrams), (99_999, 100_003));
+        assert_eq!(report.bytes, 400);
     }
 
     #[test]

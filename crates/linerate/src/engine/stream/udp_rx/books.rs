@@ -29,10 +29,21 @@ pub(super) struct Books {
     /// Sequence and arrival of the first datagram after the warm-up.
     pub(super) first: Option<(u64, u64)>,
     highest: (u64, u64),
+    /// Behind a gap so wide that the next one has to confirm it.
+    held: Option<Datum>,
     unique: u64,
     bytes: u64,
     pub(super) damaged: u64,
     pub(super) tos: Option<u8>,
+}
+
+/// A datagram of the test, as far as it is counted.
+#[derive(Debug, Clone, Copy)]
+struct Datum {
+    sequence: u64,
+    arrival_ns: u64,
+    sent_wall_ns: u64,
+    length: usize,
 }
 
 /// The warm-up: told by each datagram of a linerate; of a stock sender all that arrives in its time by this end's clock.
@@ -87,6 +98,7 @@ impl Books {
             last_arrival_ns: 0,
             first: None,
             highest: (0, 0),
+            held: None,
             unique: 0,
             bytes: 0,
             damaged: 0,
@@ -146,10 +158,17 @@ impl Books {
             self.end_warm_up();
         }
         self.tos = self.tos.or(datagram.tos);
-        match self.account.record(sequence, arrival_ns) {
-            Arrival::New | Arrival::Reordered { .. } => {
-                self.note(sequence, arrival_ns, sent_wall_ns, datagram.length)
-            }
+        let this = Datum {
+            sequence,
+            arrival_ns,
+            sent_wall_ns,
+            length: datagram.length,
+        };
+        let arrival = self.account.record(sequence, arrival_ns);
+        self.note_confirmed();
+        match arrival {
+            Arrival::New | Arrival::Reordered { .. } => self.note(this),
+            Arrival::Held => self.held = Some(this),
             Arrival::Duplicate | Arrival::Late => self.last_arrival_ns = self.now_ns,
             Arrival::Wild => {}
         }
@@ -175,7 +194,26 @@ impl Books {
         }
     }
 
-    fn note(&mut self, sequence: u64, arrival_ns: u64, sent_wall_ns: u64, length: usize) {
+    /// What was held back is known to be the test's, or not.
+    fn note_confirmed(&mut self) {
+        let Some(held) = self.held else {
+            return;
+        };
+        if let Some(arrival) = self.account.take_confirmed() {
+            self.held = None;
+            if let Arrival::New | Arrival::Reordered { .. } = arrival {
+                self.note(held);
+            }
+        }
+    }
+
+    fn note(&mut self, one: Datum) {
+        let Datum {
+            sequence,
+            arrival_ns,
+            sent_wall_ns,
+            length,
+        } = one;
         self.last_arrival_ns = self.now_ns;
         self.unique += 1;
         self.bytes += length as u64;
@@ -219,6 +257,7 @@ impl Books {
     /// Judges everything still open. `sent` is the sender's final count.
     pub(super) fn close(&mut self, sent: Option<u64>) -> Closed {
         let totals = self.account.finish(sent);
+        self.note_confirmed();
         self.timing.settle();
         match self.border() {
             Some(border) => border.beyond(&totals, self.bytes),

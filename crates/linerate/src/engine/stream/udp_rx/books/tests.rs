@@ -2,6 +2,7 @@
 
 use super::*;
 use linerate_wire::iperf3::datagram::CounterWidth;
+use proptest::prelude::*;
 
 /// A datagram of 100 bytes that arrives at `at_ns`.
 fn arrive(books: &mut Books, at_ns: u64, sequence: u64, warm_up: bool) {
@@ -11,10 +12,16 @@ fn arrive(books: &mut Books, at_ns: u64, sequence: u64, warm_up: bool) {
 fn stamped(books: &mut Books, at_ns: u64, sequence: u64, warm_up: bool, kernel_ns: Option<u64>) {
     let mut bytes = [0; 100];
     books.stamp.write(&mut bytes, at_ns, sequence, warm_up);
+    let length = bytes.len();
+    long(books, at_ns, &bytes, length, kernel_ns);
+}
+
+/// A datagram of `length` bytes that begins so.
+fn long(books: &mut Books, at_ns: u64, bytes: &[u8], length: usize, kernel_ns: Option<u64>) {
     books.now_ns = at_ns;
     books.take(&Datagram {
-        bytes: &bytes,
-        length: 100,
+        bytes,
+        length,
         kernel_ns,
         tos: None,
         local: None,
@@ -95,4 +102,100 @@ fn a_clock_that_is_set_changes_no_time_of_the_test() {
     }
     let between = books.timing.spacing.between().percentiles().unwrap();
     assert_eq!((between.min, between.max), (1_000_000, 1_000_000));
+}
+
+/// A stretch of the test behind an outage of `gap` datagrams: what becomes of each of it.
+#[derive(Debug, Clone)]
+struct Stretch {
+    gap: u64,
+    lost: Vec<bool>,
+    copied: bool,
+    swapped: bool,
+}
+
+fn stretch() -> impl Strategy<Value = Stretch> {
+    let gap = prop_oneof![
+        Just(0),
+        1..200_u64,
+        65_530..65_545_u64,
+        65_537..1_000_000_u64
+    ];
+    let lost = prop::collection::vec(any::<bool>(), 0..30);
+    (gap, lost, any::<bool>(), any::<bool>()).prop_map(|(gap, lost, copied, swapped)| Stretch {
+        gap,
+        lost,
+        copied,
+        swapped,
+    })
+}
+
+impl Stretch {
+    /// The sequences behind `last` that arrive, in their order: the first two always do, so that
+    /// the gap is seen to be one.
+    fn arrivals(&self, last: u64) -> Vec<u64> {
+        let first = last + self.gap + 1;
+        let rest = (first + 2..).zip(&self.lost).filter(|(_, lost)| !**lost);
+        let mut order = vec![first, first + 1];
+        order.extend(rest.map(|(sequence, _)| sequence));
+        if self.swapped {
+            order.swap(0, 1);
+        }
+        if self.copied {
+            order.insert(1, order[0]);
+        }
+        order
+    }
+}
+
+/// The length tells which datagram's bytes were counted.
+fn length_of(sequence: u64) -> usize {
+    100 + (sequence % 1000) as usize
+}
+
+proptest! {
+    /// However wide the gaps: sent = unique + lost, and the bytes are those of the unique.
+    #[test]
+    fn the_books_balance_to_the_packet(
+        stretches in prop::collection::vec(stretch(), 1..12),
+        tail in 0..100_000_u64,
+        width in prop_oneof![
+            Just(Stamp::Own),
+            Just(Stamp::Stock(CounterWidth::Bits32)),
+            Just(Stamp::Stock(CounterWidth::Bits64)),
+        ],
+    ) {
+        let mut books = Books::new(width, 0);
+        let (mut came, mut last, mut copies) = (std::collections::BTreeSet::new(), 0, 0);
+        for stretch in &stretches {
+            for sequence in stretch.arrivals(last) {
+                let mut bytes = [0; 100];
+                books.stamp.write(&mut bytes, 1, sequence, false);
+                long(&mut books, 1, &bytes, length_of(sequence), None);
+                copies += u64::from(!came.insert(sequence));
+            }
+            last = came.last().copied().unwrap_or(0);
+        }
+        let unique = came.len() as u64;
+        let closed = books.close(Some(last + tail));
+        prop_assert_eq!(books.unique, unique);
+        let totals = closed.totals;
+        prop_assert_eq!(totals.sent, last + tail);
+        prop_assert_eq!((totals.received_unique, totals.lost), (unique, last + tail - unique));
+        prop_assert_eq!((totals.duplicates, totals.wild, totals.late), (copies, 0, 0));
+        let bytes: usize = came.iter().map(|&sequence| length_of(sequence)).sum();
+        prop_assert_eq!(closed.bytes, bytes as u64);
+    }
+}
+
+/// Nothing behind it confirms the last datagram, but the sender's count.
+#[test]
+fn the_last_datagram_behind_a_wide_gap_is_counted_with_its_bytes() {
+    let mut books = Books::new(Stamp::Own, 0);
+    arrive(&mut books, 10, 1, false);
+    arrive(&mut books, 20, 100_000, false);
+    assert_eq!(books.unique, 1);
+    let closed = books.close(Some(100_000));
+    let totals = closed.totals;
+    assert_eq!((totals.received_unique, totals.lost), (2, 99_998));
+    assert_eq!((closed.bytes, totals.wild), (200, 0));
 }
