@@ -18,4 +18,5 @@ pub mod linerate;
 pub mod netlink;
 pub mod proc;
 pub mod text;
+pub mod tracefs;
 pub mod udp;
