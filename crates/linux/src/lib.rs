@@ -2,9 +2,11 @@
 //! Everything this program asks of Linux: sockets, clocks, signals, netlink, ethtool and `/proc`.
 //! All `unsafe` of the workspace is in this crate.
 
+mod bpf;
 pub mod buffer_limit;
 pub mod clock;
 pub mod cpu;
+pub mod drops;
 pub mod ethtool_features;
 pub mod host;
 pub mod icmp;

@@ -44,6 +44,15 @@ impl NetNs {
         Ok(Self { fd })
     }
 
+    /// What tells it from others: the inode that `readlink /proc/self/ns/net` shows.
+    ///
+    /// # Errors
+    /// Those of fstat(2).
+    pub fn inode(&self) -> io::Result<u32> {
+        let inode = rustix::fs::fstat(&self.fd)?.st_ino;
+        u32::try_from(inode).map_err(io::Error::other)
+    }
+
     /// Runs `inside` on a new thread in this namespace. Threads that it starts are inside too.
     ///
     /// # Errors

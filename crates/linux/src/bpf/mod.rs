@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! BPF without a compiler or a library: instructions are assembled here and handed to bpf(2).
+//!
+//! Everything lives behind file descriptors: when the last one closes, even by `kill -9`, the kernel
+//! detaches the program and frees it with its maps.
+
+mod assembler;
+mod attribute;
+mod instruction;
+mod map;
+mod program;
+
+pub(crate) use assembler::{Assembler, Label};
+pub(crate) use instruction::{Condition, Helper, Instruction, Register, Size};
+pub(crate) use map::Map;
+pub use program::ids as program_ids;
+pub(crate) use program::{LoadError, Program};

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs on raw tracepoints: loaded, attached, asked about.
+#![expect(unsafe_code, reason = "bpf(2) has no safe wrapper")]
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use super::attribute::{
+    Command, Info, NextId, ProgramLoad, RawTracepoint, address_of, address_of_mut, ask, name, open,
+};
+use super::instruction::Instruction;
+
+/// A program that the kernel's verifier has passed.
+#[derive(Debug)]
+pub(crate) struct Program {
+    descriptor: OwnedFd,
+}
+
+/// Why a program was not taken.
+#[derive(Debug, thiserror::Error)]
+#[error("{source}{}{log}", if log.is_empty() { "" } else { ": " })]
+pub(crate) struct LoadError {
+    pub(crate) source: io::Error,
+    /// The end of what the verifier said; empty if it was not asked.
+    pub(crate) log: String,
+}
+
+impl Program {
+    /// Hands the program to the kernel.
+    ///
+    /// # Errors
+    /// EPERM without CAP_BPF and CAP_PERFMON in the initial user namespace; EACCES or EINVAL with the verifier's words.
+    pub(crate) fn load(called: &str, code: &[Instruction]) -> Result<Self, LoadError> {
+        let first = match Self::load_logged(called, code, &mut []) {
+            Ok(program) => return Ok(program),
+            Err(source) => source,
+        };
+        if first.raw_os_error() == Some(libc::EPERM) {
+            let log = String::new();
+            return Err(LoadError { source: first, log });
+        }
+        let mut log = vec![0; LOG_BYTES];
+        match Self::load_logged(called, code, &mut log) {
+            Ok(program) => Ok(program),
+            Err(source) => Err(LoadError {
+                source,
+                log: last_words(&log),
+            }),
+        }
+    }
+
+    fn load_logged(called: &str, code: &[Instruction], log: &mut [u8]) -> io::Result<Self> {
+        let mut attribute = ProgramLoad {
+            kind: RAW_TRACEPOINT,
+            instructions: code.len() as u32,
+            code: address_of(code),
+            license: address_of(LICENSE),
+            log_level: u32::from(!log.is_empty()),
+            log_bytes: log.len() as u32,
+            log: if log.is_empty() {
+                0
+            } else {
+                address_of_mut(log)
+            },
+            name: name(called),
+            ..ProgramLoad::default()
+        };
+        // SAFETY: lengths are those of the slices; the licence ends with a zero; only the log is written to.
+        let descriptor = unsafe { open(Command::ProgramLoad, &mut attribute) }?;
+        Ok(Self { descriptor })
+    }
+
+    /// Runs the program at each pass of a tracepoint, until the descriptor is closed.
+    ///
+    /// # Errors
+    /// ENOENT if there is no such tracepoint, EINVAL if it has fewer arguments than the program reads.
+    pub(crate) fn attach(&self, tracepoint: &std::ffi::CStr) -> io::Result<OwnedFd> {
+        let mut attribute = RawTracepoint {
+            name: address_of(tracepoint.to_bytes_with_nul()),
+            program: self.descriptor.as_raw_fd() as u32,
+            ..RawTracepoint::default()
+        };
+        // SAFETY: the name ends with a zero and is only read.
+        unsafe { open(Command::RawTracepointOpen, &mut attribute) }
+    }
+
+    /// The kernel's number of this program, and how often it was not run because it was running already on that
+    /// processor (5.12; 0 before).
+    ///
+    /// # Errors
+    /// Those of the kernel, none of which is expected.
+    pub(crate) fn id_and_missed(&self) -> io::Result<(u32, u64)> {
+        let mut into = [0_u64; INFO_WORDS];
+        let mut attribute = Info {
+            descriptor: self.descriptor.as_raw_fd() as u32,
+            bytes: size_of_val(&into) as u32,
+            into: address_of_mut(&mut into),
+        };
+        // SAFETY: the kernel writes no more than the bytes stated, into an array that is ours alone.
+        unsafe { ask(Command::ObjectInfo, &mut attribute) }?;
+        let first = into[0].to_ne_bytes();
+        let id = u32::from_ne_bytes([first[4], first[5], first[6], first[7]]);
+        Ok((id, into[MISSED_WORD]))
+    }
+}
+
+/// The numbers of all programs that the kernel holds.
+///
+/// # Errors
+/// EPERM without CAP_SYS_ADMIN in the initial user namespace.
+pub fn ids() -> io::Result<Vec<u32>> {
+    let mut ids = Vec::new();
+    loop {
+        let mut attribute = NextId {
+            after: ids.last().copied().unwrap_or_default(),
+            ..NextId::default()
+        };
+        // SAFETY: the command's own structure, without addresses.
+        match unsafe { ask(Command::ProgramNextId, &mut attribute) } {
+            Ok(_) => ids.push(attribute.next),
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(ids),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn last_words(log: &[u8]) -> String {
+    let text = log.split(|byte| *byte == 0).next().unwrap_or_default();
+    let text = String::from_utf8_lossy(text);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    let first = lines.len().saturating_sub(LAST_LINES);
+    lines[first..].join("; ")
+}
+
+/// `BPF_PROG_TYPE_RAW_TRACEPOINT` (4.17).
+const RAW_TRACEPOINT: u32 = 17;
+/// What the kernel wants said of a program that calls `probe_read_kernel`.
+const LICENSE: &[u8] = b"Dual MIT/GPL\0";
+const LOG_BYTES: usize = 256 * 1024;
+const LAST_LINES: usize = 4;
+/// `recursion_misses` in `struct bpf_prog_info`.
+const MISSED_WORD: usize = 208 / 8;
+const INFO_WORDS: usize = MISSED_WORD + 1;
+
+#[cfg(test)]
+mod tests {
+    use super::last_words;
+
+    #[test]
+    fn the_verifiers_last_words_are_kept() {
+        let log = b"0: (b7) r0 = 0\n1: x\n\n2: y\n3: z\nR1 invalid mem access\n\0\0";
+        assert_eq!(last_words(log), "1: x; 2: y; 3: z; R1 invalid mem access");
+        assert_eq!(last_words(&[]), "");
+    }
+}

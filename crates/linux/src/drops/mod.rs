@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Why the kernel freed packets of a test: a BPF program on the tracepoint `skb:kfree_skb` counts the drop reasons.
+//!
+//! With the kernel's type information (`/sys/kernel/btf/vmlinux`) it counts the flows that it was told and this network
+//! namespace only, which is exact; without, every packet of the machine. Needs Linux 5.17 and the right to load
+//! programs. What it holds goes with the process, however that ends.
+
+mod filter;
+mod kernel;
+mod names;
+mod offsets;
+mod program;
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use crate::bpf::{LoadError, Map, Program};
+use kernel::Kernel;
+
+pub use crate::bpf::program_ids;
+pub use filter::{Filter, Flow, Protocol};
+
+/// Drop reasons, counted from [`Watch::start`] on.
+#[derive(Debug)]
+pub struct Watch {
+    counts: Counts,
+    flows: Flows,
+    program: Program,
+    /// Detaches when it is closed.
+    _attached: OwnedFd,
+    filtered: Result<(), String>,
+}
+
+/// Why the kernel's drops cannot be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// The process may not load programs.
+    #[error(
+        "{op}: {source}: needs CAP_BPF and CAP_PERFMON, or root, in the initial user namespace"
+    )]
+    Permission { op: &'static str, source: io::Error },
+    /// The kernel has no BPF, or gives no reasons.
+    #[error("{what}: this kernel is older than Linux 5.17, or built without BPF")]
+    TooOld { what: &'static str },
+    /// Anything else.
+    #[error("{op}: {why}")]
+    Kernel { op: &'static str, why: String },
+}
+
+impl Watch {
+    /// Starts to count.
+    ///
+    /// # Errors
+    /// [`Refused`]: nothing is left behind.
+    pub fn start(filter: &Filter) -> Result<Self, Refused> {
+        let (counts, flows) = (counts()?, flows()?);
+        let (program, filtered) = load(filter, &counts, &flows)?;
+        let watch = Self::attach(counts, flows, program, filtered)?;
+        for flow in &filter.flows {
+            watch.add(flow).map_err(refused("flow"))?;
+        }
+        Ok(watch)
+    }
+
+    /// Starts to count every packet that the machine frees, as where the kernel has no type information.
+    ///
+    /// # Errors
+    /// [`Refused`]: nothing is left behind.
+    pub fn start_unfiltered() -> Result<Self, Refused> {
+        let counts = counts()?;
+        let program = load_unfiltered(&counts)?;
+        Self::attach(counts, flows()?, program, Err("not asked for".to_owned()))
+    }
+
+    fn attach(
+        counts: Counts,
+        flows: Flows,
+        program: Program,
+        filtered: Result<(), String>,
+    ) -> Result<Self, Refused> {
+        let attached = program.attach(c"kfree_skb").map_err(refused(ATTACH))?;
+        Ok(Self {
+            counts,
+            flows,
+            program,
+            _attached: attached,
+            filtered,
+        })
+    }
+
+    /// Counts packets of `flow` too, in both directions.
+    ///
+    /// # Errors
+    /// E2BIG beyond [`MOST_FLOWS`]; EINVAL if its ends are of different families.
+    pub fn add(&self, flow: &Flow) -> io::Result<()> {
+        for key in flow.keys()? {
+            self.flows.insert(&key, &[1, 0, 0, 0])?;
+        }
+        Ok(())
+    }
+
+    /// Packets freed so far for each reason, by the kernel's name without `SKB_DROP_REASON_`. Every reason that the
+    /// kernel is known to have is there, if only with 0. A packet of several segments counts as so many where flows are told.
+    ///
+    /// # Errors
+    /// Those of the kernel, none of which is expected.
+    pub fn read(&self) -> io::Result<Vec<(String, u64)>> {
+        let entries = self.counts.entries()?.into_iter();
+        let counted = entries
+            .map(|(reason, count)| (u32::from_ne_bytes(reason), u64::from_ne_bytes(count)))
+            .collect();
+        Ok(Kernel::this().names.name(counted))
+    }
+
+    /// Whether only the flows are counted; the error says why not.
+    ///
+    /// # Errors
+    /// What the filter lacks.
+    pub fn is_filtered(&self) -> Result<(), &str> {
+        self.filtered.as_ref().copied().map_err(String::as_str)
+    }
+
+    /// Frees that were not looked at, because one interrupted the counting of another.
+    ///
+    /// # Errors
+    /// Those of the kernel, none of which is expected.
+    pub fn missed(&self) -> io::Result<u64> {
+        Ok(self.program.id_and_missed()?.1)
+    }
+
+    /// The kernel's number of the program, as `bpftool prog` shows it.
+    ///
+    /// # Errors
+    /// Those of the kernel, none of which is expected.
+    pub fn program_id(&self) -> io::Result<u32> {
+        Ok(self.program.id_and_missed()?.0)
+    }
+}
+
+/// The program that filters, or, with the reason why, the one that counts everything.
+fn load(
+    filter: &Filter,
+    counts: &Counts,
+    flows: &Flows,
+) -> Result<(Program, Result<(), String>), Refused> {
+    let why = match &Kernel::this().offsets {
+        Ok(offsets) if offsets.arguments < LEAST_ARGUMENTS => {
+            return Err(Refused::TooOld {
+                what: "kfree_skb gives no reason",
+            });
+        }
+        Ok(offsets) => {
+            let code = program::filtered(offsets, filter.netns, counts.number(), flows.number());
+            match code.map(|code| Program::load(NAME, &code)) {
+                Some(Ok(program)) => return Ok((program, Ok(()))),
+                Some(Err(error)) if is_permission(&error.source) => {
+                    return Err(load_refused(error));
+                }
+                Some(Err(error)) => error.to_string(),
+                None => "the program does not fit this kernel".to_owned(),
+            }
+        }
+        Err(why) => why.clone(),
+    };
+    Ok((load_unfiltered(counts)?, Err(why)))
+}
+
+fn load_unfiltered(counts: &Counts) -> Result<Program, Refused> {
+    let code = program::unfiltered(counts.number()).ok_or(Refused::Kernel {
+        op: "assemble",
+        why: "a label is missing".to_owned(),
+    })?;
+    Program::load(NAME, &code).map_err(load_refused)
+}
+
+fn counts() -> Result<Counts, Refused> {
+    Map::create("linerate_counts", MOST_REASONS).map_err(refused("create map"))
+}
+
+fn flows() -> Result<Flows, Refused> {
+    Map::create("linerate_flows", MOST_FLOWS).map_err(refused("create map"))
+}
+
+fn load_refused(error: LoadError) -> Refused {
+    if is_permission(&error.source) {
+        refused("load program")(error.source)
+    } else {
+        Refused::Kernel {
+            op: "load program",
+            why: error.to_string(),
+        }
+    }
+}
+
+fn refused(op: &'static str) -> impl Fn(io::Error) -> Refused {
+    move |source| match source.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => Refused::Permission { op, source },
+        Some(libc::ENOSYS) => Refused::TooOld { what: "bpf(2)" },
+        Some(libc::EINVAL) if op == ATTACH => Refused::TooOld {
+            what: "kfree_skb gives no reason",
+        },
+        _ => Refused::Kernel {
+            op,
+            why: source.to_string(),
+        },
+    }
+}
+
+fn is_permission(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EPERM)
+}
+
+/// Reason → packets.
+type Counts = Map<4, 8>;
+/// [`Flow::keys`] → nothing of interest.
+type Flows = Map<{ filter::KEY_BYTES }, 4>;
+
+/// How many keys of flows there is room for; a flow takes two.
+pub const MOST_FLOWS: u32 = 1024;
+/// The kernel of 2026 has 128 of its own, its subsystems a few dozen.
+const MOST_REASONS: u32 = 1024;
+/// `skb`, `location`, `reason` (5.17), and since 6.11 `rx_sk`.
+const LEAST_ARGUMENTS: usize = 3;
+const NAME: &str = "linerate_drops";
+const ATTACH: &str = "attach to kfree_skb";
