@@ -270,3 +270,71 @@ const ONLY_IF_NEW: i32 = 1;
 const FRAGMENT_HEADER: i32 = 44;
 /// Namespaces have inodes from about here on (`PROC_DYNAMIC_FIRST`, the initial ones just below).
 const LEAST_INODE: u32 = 0xefff_0000;
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernel::Kernel;
+    use super::{NetnsOffsets, Offsets, Size, filtered, unfiltered};
+    use crate::bpf::{Map, Program};
+
+    const OFFSETS: Offsets = Offsets {
+        arguments: 4,
+        pointer: Size::Double,
+        head: 200,
+        data: 208,
+        network_header: 182,
+        end: 192,
+        end_is_address: false,
+        segments: 4,
+        netns: Some(NetnsOffsets {
+            socket: 24,
+            net_of_socket: 48,
+            device: 16,
+            net_of_device: 280,
+            inode_of_net: 160,
+        }),
+    };
+
+    /// This kernel's and its elders': no socket among the arguments, 32 bits, no namespaces.
+    fn variants() -> Vec<Offsets> {
+        let older = Offsets {
+            arguments: 3,
+            ..OFFSETS
+        };
+        let narrow = Offsets {
+            pointer: Size::Word,
+            end_is_address: true,
+            ..older
+        };
+        let single = Offsets {
+            netns: None,
+            ..OFFSETS
+        };
+        vec![OFFSETS, older, narrow, single]
+    }
+
+    #[test]
+    fn every_variant_can_be_assembled() {
+        for offsets in variants() {
+            assert!(filtered(&offsets, Some(1), 3, 4).is_some(), "{offsets:?}");
+            assert!(filtered(&offsets, None, 3, 4).is_some(), "{offsets:?}");
+        }
+        assert!(unfiltered(3).is_some());
+    }
+
+    #[test]
+    fn the_verifier_takes_every_variant() {
+        let map = |name| Map::<4, 8>::create(name, 8);
+        let (Ok(counts), Ok(flows)) = (map("counts"), Map::<40, 4>::create("flows", 8)) else {
+            println!("skipped: this process may not make BPF maps");
+            return;
+        };
+        for offsets in variants().iter().chain(&Kernel::this().offsets) {
+            for netns in [None, Some(0xf000_0001)] {
+                let code = filtered(offsets, netns, counts.number(), flows.number()).unwrap();
+                let loaded = Program::load("variant", &code);
+                assert!(loaded.is_ok(), "{offsets:?}: {}", loaded.unwrap_err());
+            }
+        }
+    }
+}
