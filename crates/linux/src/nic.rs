@@ -5,6 +5,7 @@
 //! the namespace that mounted it, which in a lab is the machine's.
 
 mod address;
+mod counters;
 mod ethtool;
 mod link;
 
@@ -12,7 +13,8 @@ use std::io;
 use std::net::SocketAddr;
 
 pub use address::{interface_of, local_addresses, local_toward};
-pub use ethtool::{driver, ethtool_stats, speed_bits_per_second};
+pub use counters::Counters;
+pub use ethtool::{driver, ethtool_stats, settings, speed_bits_per_second};
 pub use link::{Link, link, list, stats64};
 
 /// What kind of thing a result was measured over.

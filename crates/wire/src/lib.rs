@@ -15,6 +15,7 @@ pub mod iperf3;
 pub mod ipv4;
 pub mod ipv6;
 pub mod linerate;
+pub mod link_modes;
 pub mod netlink;
 pub mod proc;
 pub mod text;

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use linerate_wire::netlink::link as wire_link;
 use netlink_packet_core::{NetlinkBuffer, NlaBuffer, NlasIterator};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
@@ -193,7 +194,7 @@ fn stats(value: &[u8]) -> Vec<(&'static str, u64)> {
     let counts = value
         .chunks_exact(8)
         .map(|count| count.try_into().map_or(0, u64::from_ne_bytes));
-    STATS.iter().copied().zip(counts).collect()
+    wire_link::STATS.iter().copied().zip(counts).collect()
 }
 
 fn operstate(state: u8) -> &'static str {
@@ -219,34 +220,6 @@ fn text(value: &[u8]) -> String {
         .unwrap_or(value.len());
     String::from_utf8_lossy(&value[..end]).into_owned()
 }
-
-const STATS: [&str; 25] = [
-    "rx_packets",
-    "tx_packets",
-    "rx_bytes",
-    "tx_bytes",
-    "rx_errors",
-    "tx_errors",
-    "rx_dropped",
-    "tx_dropped",
-    "multicast",
-    "collisions",
-    "rx_length_errors",
-    "rx_over_errors",
-    "rx_crc_errors",
-    "rx_frame_errors",
-    "rx_fifo_errors",
-    "rx_missed_errors",
-    "tx_aborted_errors",
-    "tx_carrier_errors",
-    "tx_fifo_errors",
-    "tx_heartbeat_errors",
-    "tx_window_errors",
-    "rx_compressed",
-    "tx_compressed",
-    "rx_nohandler",
-    "rx_otherhost_dropped",
-];
 
 const NLM_F_REQUEST: u16 = 1;
 const NLM_F_DUMP: u16 = 0x300;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Everything that one interface counts, read again and again over kept sockets. What the kernel or the driver does
+//! not have is empty, and not asked for twice.
+
+use std::io;
+
+use linerate_wire::netlink::{ethtool, link, qdisc, qstats};
+
+use super::ethtool::{Ethtool, Statistics};
+use crate::netlink::Netlink;
+
+/// The counters of one interface, of the network namespace of the thread that opened them.
+#[derive(Debug)]
+pub struct Counters {
+    index: u32,
+    route: Netlink,
+    driver: Option<(Ethtool, Statistics)>,
+    generic: Option<Netlink>,
+    standard: Option<u16>,
+    pause: Option<u16>,
+    queues: Option<u16>,
+}
+
+impl Counters {
+    /// Finds out what there is to be read of the interface called `name`.
+    ///
+    /// # Errors
+    /// `ENODEV` without such an interface; those of netlink sockets.
+    pub fn open(name: &str) -> io::Result<Self> {
+        let socket = rustix::net::socket(
+            rustix::net::AddressFamily::INET,
+            rustix::net::SocketType::DGRAM,
+            None,
+        )?;
+        let index = rustix::net::netdevice::name_to_index(&socket, name)?;
+        let mut generic = Netlink::generic().ok();
+        let mut family = |name| generic.as_mut()?.family(name).ok();
+        let (standard, queues) = (family(ethtool::FAMILY), family(qstats::FAMILY));
+        let driver = || {
+            let ethtool = Ethtool::of(name)?;
+            let statistics = Statistics::of(&ethtool)?;
+            Ok::<_, io::Error>((ethtool, statistics))
+        };
+        Ok(Self {
+            index,
+            route: Netlink::route()?,
+            driver: driver().ok(),
+            generic,
+            standard,
+            pause: standard,
+            queues,
+        })
+    }
+
+    /// `rtnl_link_stats64` (`ip -s -s link`), and how often the carrier came and went.
+    pub fn link(&mut self) -> Vec<(&'static str, u64)> {
+        let mut counters = Vec::new();
+        let each = |answer: &[u8]| counters.extend(link::counters(answer));
+        match self
+            .route
+            .ask(link::GET, false, &link::request(self.index), each)
+        {
+            Ok(()) => counters,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// `ethtool -S`.
+    pub fn driver(&mut self) -> Vec<(String, u64)> {
+        let read = self
+            .driver
+            .as_mut()
+            .map(|(ethtool, statistics)| statistics.read(ethtool));
+        read.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// `ethtool -S --groups eth-phy eth-mac eth-ctrl rmon`.
+    pub fn standard(&mut self) -> Vec<ethtool::Group> {
+        let mut groups = Vec::new();
+        let request = ethtool::statistics_request(self.index);
+        let family = self.standard;
+        self.standard = ask(&mut self.generic, family, false, &request, |answer| {
+            groups.extend(ethtool::statistics(answer));
+        });
+        // A driver that fills none of them never will.
+        self.standard = self.standard.filter(|_| !groups.is_empty());
+        groups
+    }
+
+    /// The pause frames of `ethtool -I -a`.
+    pub fn pause(&mut self) -> Vec<(&'static str, u64)> {
+        let mut counters = Vec::new();
+        let request = ethtool::pause_request(self.index);
+        let family = self.pause;
+        self.pause = ask(&mut self.generic, family, false, &request, |answer| {
+            counters.extend(ethtool::pause(answer));
+        });
+        self.pause = self.pause.filter(|_| !counters.is_empty());
+        counters
+    }
+
+    /// The `netdev` family's statistics of all queues together.
+    pub fn queues(&mut self) -> Vec<(&'static str, u64)> {
+        let mut counters = Vec::new();
+        let request = qstats::request(self.index);
+        let family = self.queues;
+        self.queues = ask(&mut self.generic, family, true, &request, |answer| {
+            counters.extend(qstats::counters(answer));
+        });
+        self.queues = self.queues.filter(|_| !counters.is_empty());
+        counters
+    }
+
+    /// The queueing disciplines, the root first (`tc -s qdisc show dev X`).
+    pub fn qdiscs(&mut self) -> Vec<qdisc::Qdisc> {
+        let mut all = Vec::new();
+        let index = self.index;
+        let each = |answer: &[u8]| {
+            all.extend(qdisc::parse(answer).filter(|qdisc| qdisc.interface_index == index));
+        };
+        match self.route.ask(qdisc::GET, true, &qdisc::request(), each) {
+            Ok(()) => all,
+            Err(_) => Vec::new(),
+        }
+    }
+}
+
+/// The family as long as it answers.
+fn ask(
+    generic: &mut Option<Netlink>,
+    family: Option<u16>,
+    dump: bool,
+    request: &[u8],
+    part: impl FnMut(&[u8]),
+) -> Option<u16> {
+    let family = family?;
+    generic.as_mut()?.ask(family, dump, request, part).ok()?;
+    Some(family)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_counts_packets_and_has_no_driver() {
+        let mut counters = Counters::open("lo").unwrap();
+        let received = |counters: &mut Counters| {
+            let link = counters.link();
+            link.iter()
+                .find(|(name, _)| *name == "rx_packets")
+                .unwrap()
+                .1
+        };
+        let before = received(&mut counters);
+        let (from, to) = (
+            std::net::UdpSocket::bind("127.0.0.1:0").unwrap(),
+            std::net::UdpSocket::bind("127.0.0.1:0").unwrap(),
+        );
+        from.send_to(b"x", to.local_addr().unwrap()).unwrap();
+        assert!(received(&mut counters) > before);
+        assert_eq!(
+            (counters.driver(), counters.standard(), counters.pause()),
+            (vec![], vec![], vec![])
+        );
+        assert_eq!(counters.qdiscs()[0].kind, "noqueue");
+    }
+
+    #[test]
+    fn no_such_interface() {
+        let error = Counters::open("no-such-if").unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENODEV));
+    }
+}

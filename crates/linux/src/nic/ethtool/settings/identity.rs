@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `ethtool -i`.
+
+use std::io;
+
+use super::super::request::text;
+use super::super::{DRVINFO_BYTES, ETHTOOL_GDRVINFO, Ethtool};
+use super::{Values, pair};
+
+/// What the driver calls itself. What it leaves empty is absent.
+pub(super) fn driver(ethtool: &Ethtool) -> io::Result<Values> {
+    let info = ethtool.ask(ETHTOOL_GDRVINFO, DRVINFO_BYTES)?;
+    let field = |name: &str, at: usize| pair(name, text(&info[at..at + 32]));
+    let fields = [
+        field("driver", 4),
+        field("version", 36),
+        field("firmware-version", 68),
+        field("bus-info", 100),
+    ];
+    Ok(fields
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .collect())
+}

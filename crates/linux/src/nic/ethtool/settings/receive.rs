@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `ethtool -x`: over which queues the receive hash spreads.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use super::super::request::{Ethtool, command, get, put};
+use super::{Values, pair};
+
+/// How many queues receive, how long the table is, and which of them stand in it. The hash key is nobody's business.
+pub(super) fn indirection(ethtool: &Ethtool) -> io::Result<Values> {
+    // struct ethtool_rxnfc: cmd, flow_type, data (64 bits), …
+    let answer = ethtool.ask(ETHTOOL_GRXRINGS, RXNFC_BYTES)?;
+    let mut values = vec![pair("queues", get(&answer, 8)?.to_string())];
+    if let Ok(table) = table(ethtool) {
+        let used: BTreeSet<_> = table.iter().collect();
+        let used: Vec<_> = used.into_iter().map(u32::to_string).collect();
+        values.push(pair("indirection.size", table.len().to_string()));
+        values.push(pair("indirection.queues", used.join(" ")));
+    }
+    Ok(values)
+}
+
+/// struct ethtool_rxfh_indir: cmd, size, ring_index[]. Asked with no room, the driver says how much it needs.
+fn table(ethtool: &Ethtool) -> io::Result<Vec<u32>> {
+    let size = get(&ethtool.ask(ETHTOOL_GRXFHINDIR, 8)?, 4)?.min(MOST_ENTRIES);
+    let mut request = command(ETHTOOL_GRXFHINDIR, 8 + 4 * size as usize);
+    put(&mut request, 4, size);
+    ethtool.exchange(&mut request)?;
+    (0..size as usize)
+        .map(|entry| get(&request, 8 + 4 * entry))
+        .collect()
+}
+
+const ETHTOOL_GRXRINGS: u32 = 0x2d;
+const ETHTOOL_GRXFHINDIR: u32 = 0x38;
+/// `struct ethtool_rxnfc` with its flow specification, generously.
+const RXNFC_BYTES: usize = 256;
+const MOST_ENTRIES: u32 = 4096;

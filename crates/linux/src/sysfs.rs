@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `/sys/class/net`, where it shows the interfaces of the calling thread's network namespace. It shows those of who
+//! mounted it: in a lab, and in some containers, others of the same names.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::nic;
+
+/// The folder of an interface, if it is that of this namespace.
+#[must_use]
+pub fn interface(name: &str) -> Option<PathBuf> {
+    let folder = Path::new(NET).join(name);
+    (folder.exists() && shows_this_namespace()).then_some(folder)
+}
+
+/// The device of an interface; none for a virtual one.
+#[must_use]
+pub fn device(name: &str) -> Option<PathBuf> {
+    fs::canonicalize(interface(name)?.join("device")).ok()
+}
+
+/// The numbers of the interrupts of an interface's device, or of what it sits on (a virtio device on PCI).
+#[must_use]
+pub fn interrupts(name: &str) -> Vec<String> {
+    let Some(device) = device(name) else {
+        return Vec::new();
+    };
+    let mut numbers = Vec::new();
+    for place in device.ancestors().take(LEVELS) {
+        let messages = fs::read_dir(place.join("msi_irqs"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        numbers.extend(messages.filter_map(|entry| entry.file_name().into_string().ok()));
+        // 0: the device has none of its own.
+        numbers
+            .extend(line(&place.join("irq")).filter(|number| numbers.is_empty() && number != "0"));
+        if !numbers.is_empty() {
+            break;
+        }
+    }
+    numbers
+}
+
+/// A file of one line, trimmed; none if it is absent, empty or refused.
+#[must_use]
+pub fn line(path: &Path) -> Option<String> {
+    let bytes = fs::read(path).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim_matches(|c: char| c == '\0' || c.is_whitespace());
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The names in a folder, sorted; none if there is no such folder.
+#[must_use]
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Whether the interfaces there have the same names and numbers as those that the kernel lists here.
+fn shows_this_namespace() -> bool {
+    let Ok(links) = nic::list() else {
+        return false;
+    };
+    let here: BTreeSet<_> = links
+        .into_iter()
+        .map(|link| (link.name, link.index.to_string()))
+        .collect();
+    let folder = Path::new(NET);
+    let shown = names(folder).into_iter().filter_map(|name| {
+        // Beside the interfaces there is a file of bonding's.
+        let index = line(&folder.join(&name).join("ifindex"))?;
+        Some((name, index))
+    });
+    here == shown.collect()
+}
+
+const NET: &str = "/sys/class/net";
+/// From a device to the bus that gives it its interrupts.
+const LEVELS: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_is_virtual() {
+        assert_eq!(device("lo"), None);
+        assert_eq!(interrupts("lo"), Vec::<String>::new());
+        assert_eq!(interface("no-such-if"), None);
+    }
+
+    #[test]
+    fn a_line_is_trimmed_and_an_empty_one_is_none() {
+        assert_eq!(
+            line(Path::new("/proc/self/comm")).map(|text| text.contains('\n')),
+            Some(false)
+        );
+        assert_eq!(line(Path::new("/proc/self/no-such-file")), None);
+        assert!(names(Path::new("/proc/self")).contains(&"stat".to_owned()));
+    }
+}
