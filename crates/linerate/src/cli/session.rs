@@ -34,6 +34,8 @@ pub(super) struct Session {
     store: Store,
     seen: Seen,
     progress: Progress,
+    /// What the hosts count by themselves has been read.
+    knows_rest: bool,
     begun: Instant,
 }
 
@@ -62,6 +64,7 @@ impl Session {
             store,
             seen: Seen::default(),
             progress: place.progress,
+            knows_rest: false,
             begun: Instant::now(),
         }
     }
@@ -72,7 +75,13 @@ impl Session {
     /// The test could not run or broke off, or the user interrupted; what it measured until then
     /// is in the document.
     pub(super) fn run(&mut self, plan: &TestPlan) -> Result<Vec<String>, Failure> {
+        let plan = &TestPlan {
+            group: self.unused_group(plan),
+            control_ms: if self.knows_rest { 0 } else { CONTROL_MS },
+            ..plan.clone()
+        };
         let outcome = self.watched(plan, engine::run)?;
+        self.knows_rest = true;
         self.absorb(plan, outcome)
     }
 
@@ -83,6 +92,7 @@ impl Session {
     /// As [`Session::run`].
     pub(super) fn idle(&mut self, plan: &TestPlan) -> Result<(), Failure> {
         let mut outcome = self.watched(plan, engine::idle)?;
+        self.knows_rest = true;
         outcome
             .latency
             .iter_mut()
@@ -212,6 +222,16 @@ impl Session {
         std::iter::once(base.clone())
             .chain(numbered)
             .find(|id| !taken(id))
+            .unwrap_or_default()
+    }
+
+    /// The samples of a test are known by its group.
+    fn unused_group(&self, plan: &TestPlan) -> String {
+        let taken = |group: &String| self.output.tests.iter().any(|test| test.group == *group);
+        let numbered = (2_u32..).map(|number| format!("{}-{number}", plan.group));
+        std::iter::once(plan.group.clone())
+            .chain(numbered)
+            .find(|group| !taken(group))
             .unwrap_or_default()
     }
 
@@ -367,6 +387,10 @@ pub(super) fn color(choice: ColorChoice) -> Color {
         ColorChoice::Never => Color::Never,
     }
 }
+
+/// The idle control interval before the first load of a run: long enough for a background of a
+/// packet in some milliseconds to show.
+const CONTROL_MS: u64 = 500;
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,7 @@ mod explain;
 mod heard;
 mod live;
 mod running;
+mod sampling;
 mod streams;
 
 use super::account::SideAccount;
@@ -16,7 +17,7 @@ use super::control::Control;
 use super::crew::Crew;
 use super::heartbeat::Heartbeat;
 use super::probe::Prober;
-use super::sampler::Sampler;
+use super::sampler::{Audience, Sampler, UdpSockets};
 use super::shape::Shape;
 use super::{Event, Observer, Peer, TestOutcome, TestPlan, connect};
 use crate::error::Failure;
@@ -120,7 +121,8 @@ impl<'a> Client<'a> {
             .unwrap_or(DEFAULT_MSS)
             .clamp(64, 65_000);
         let shape = Shape::of_plan(plan, false, mss);
-        let sampler = Sampler::of(stream.local_addr().ok());
+        let sockets = UdpSockets::ConnectedTo(server.port());
+        let sampler = Sampler::of(stream.local_addr().ok(), sockets, Audience::User);
         let session = ClientSession::new(
             &cookie,
             ask::params(plan, &shape, load),
@@ -167,8 +169,9 @@ impl<'a> Client<'a> {
             let _ = self.control.flush();
             return self.ping_idle(peer);
         }
+        self.rest()?;
         // The server sends as soon as it has all streams: what arrives first is to be counted too.
-        self.sampler.begin();
+        self.sampler.begin(self.sample_phase());
         self.connect_streams()?;
         if !self.running {
             self.await_event("TEST_RUNNING", |event| {

@@ -27,6 +27,8 @@ pub struct Ask {
     pub bytes: Option<u64>,
     /// Writes or datagrams to send in all, when the server sends.
     pub blocks: Option<u64>,
+    /// The client connects its streams only after so long: what is counted until then is no load's.
+    pub control_ns: u64,
     /// How the server is to send: `auto`, `plain`, `mmsg`, `gso`, `copy`, `zerocopy`, `sendfile`.
     pub tx_mode: String,
     /// How the server is to receive: `auto`, `plain`, `mmsg`, `gro`, `copy`, `trunc`.
@@ -47,6 +49,7 @@ impl Default for Ask {
             interval_ns: 1_000_000_000,
             bytes: None,
             blocks: None,
+            control_ns: 0,
             tx_mode: "auto".to_owned(),
             rx_mode: "auto".to_owned(),
             burst: None,

@@ -64,7 +64,8 @@ pub enum Event<'a> {
         /// What was measured in it.
         interval: &'a Interval,
     },
-    /// Raw counters of one host: one sample a source, at both ends of the test and once a second.
+    /// Raw counters of one host, a sample a source: at rest before the load where the plan wants it,
+    /// then at both ends of the test and once a second.
     Samples(&'a [Sample]),
     /// The probe's round-trip times beside one load: upper bound in ns, count.
     Latency {

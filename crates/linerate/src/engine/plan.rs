@@ -72,6 +72,8 @@ pub struct TestPlan {
     pub tcp_tx_mode: TcpTxChoice,
     /// How TCP data is received.
     pub tcp_rx_mode: TcpRxChoice,
+    /// Before the load both ends only count for so long, to tell what their hosts do by themselves.
+    pub control_ms: u64,
     /// Probe the latency beside the load (where both ends are linerate).
     pub probe: bool,
     /// One of a search for the highest rate: that its sender falls short is an answer, not a fault.
@@ -122,6 +124,7 @@ impl TestPlan {
             rx_mode: RxChoice::Auto,
             tcp_tx_mode: TcpTxChoice::Auto,
             tcp_rx_mode: TcpRxChoice::Auto,
+            control_ms: 0,
             probe: true,
             trial: false,
             title: None,

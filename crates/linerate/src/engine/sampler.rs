@@ -1,27 +1,58 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the kernel of one end counts around a test: the interface that carries it, protocol
-//! statistics, softnet, processors. Raw values; a source that cannot be read is absent, never 0.
+//! What the kernel of one end counts around a test: before it (the idle control interval), once a
+//! second during it, and after its last packet. Raw values; a source that cannot be read is absent,
+//! never 0.
+//!
+//! A thread of its own reads ([`clerk`]); the conversation gives orders and takes what came in.
 
+mod clerk;
+mod describe;
+mod interface;
+mod interrupts;
+mod moved;
+mod reader;
+mod settle;
+mod sockets;
+mod texts;
+
+use clerk::{Clerk, Order, Report};
+pub use describe::describe;
 use linerate_linux::cpu::{Load, SystemTimes, Usage, process_usage};
-use linerate_linux::{clock, host, nic, proc};
-use linerate_model::counters;
-use linerate_model::output::{Cpu, Host, Interface, LinkKind, MovedCounter, Role};
-use linerate_model::sample::Sample;
-use linerate_wire::proc::{netstat, snmp, snmp6, softnet};
-use std::collections::BTreeMap;
+use linerate_linux::{clock, nic};
+use linerate_model::output::{Cpu, MovedCounter};
+use linerate_model::sample::{Phase, Sample};
+pub use reader::Reader;
+pub use sockets::UdpSockets;
 use std::net::SocketAddr;
+use std::time::Duration;
+
+/// For whom samples are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// The user of this host.
+    User,
+    /// A peer across the network, who is told only what concerns the test: its interface, the
+    /// protocols, the load of the processors.
+    Peer,
+}
 
 /// Counters around one test.
 #[derive(Debug)]
 pub struct Sampler {
     interface: Option<String>,
-    before: Option<Snapshot>,
-    after: Option<Snapshot>,
+    audience: Audience,
+    sockets: UdpSockets,
+    clerk: Option<Clerk>,
+    inbox: Vec<Sample>,
+    first: Vec<Sample>,
+    last: Option<Vec<Sample>>,
+    before: Option<Moment>,
+    after: Option<Moment>,
 }
 
+/// Who used the processors until now.
 #[derive(Debug)]
-struct Snapshot {
-    samples: Vec<Sample>,
+struct Moment {
     times: Option<SystemTimes>,
     usage: Usage,
     at_ns: u64,
@@ -29,11 +60,17 @@ struct Snapshot {
 
 impl Sampler {
     /// For a test that runs over the interface of `local`.
-    pub fn of(local: Option<SocketAddr>) -> Self {
+    pub fn of(local: Option<SocketAddr>, sockets: UdpSockets, audience: Audience) -> Self {
         let address = local.map(|local| local.ip().to_canonical());
         let interface = address.and_then(|address| nic::interface_of(address).ok().flatten());
         Self {
             interface,
+            audience,
+            sockets,
+            clerk: None,
+            inbox: Vec::new(),
+            first: Vec::new(),
+            last: None,
             before: None,
             after: None,
         }
@@ -44,39 +81,50 @@ impl Sampler {
         self.interface.clone()
     }
 
-    /// Reads everything before the load.
-    pub fn begin(&mut self) {
-        self.before = Some(Snapshot::take(self.interface.as_deref()));
+    /// Reads once, now, with no load.
+    pub fn rest(&mut self) {
+        self.order(Order::Once);
     }
 
-    /// Reads everything after the traffic has stopped.
+    /// Reads everything before the load, and then once a second.
+    pub fn begin(&mut self, phase: Phase) {
+        self.before = Some(Moment::now());
+        self.order(Order::Begin(phase));
+        let deadline_ns = clock::monotonic_ns() + PATIENCE_NS;
+        while self.first.is_empty() && clock::monotonic_ns() < deadline_ns && self.wait() {}
+    }
+
+    /// Orders the last reading: the traffic has stopped. [`Sampler::has_ended`] when it is there.
+    pub fn finish(&mut self) {
+        if self.after.is_none() {
+            self.after = Some(Moment::now());
+            self.order(Order::End);
+        }
+    }
+
+    /// Whether the last reading is there, or never will be.
+    pub fn has_ended(&mut self) -> bool {
+        self.drain();
+        let patience_ns = settle::LONGEST_NS + PATIENCE_NS;
+        let overdue = |after: &Moment| clock::monotonic_ns() > after.at_ns + patience_ns;
+        self.last.is_some() || self.clerk.is_none() || self.after.as_ref().is_some_and(overdue)
+    }
+
+    /// Orders the last reading and waits for it.
     pub fn end(&mut self) {
-        self.after = Some(Snapshot::take(self.interface.as_deref()));
+        self.finish();
+        while !self.has_ended() && self.wait() {}
     }
 
-    /// The raw counters as they are now.
-    pub fn read(&self) -> Vec<Sample> {
-        read_samples(self.interface.as_deref())
+    /// What was read since this was last asked, in order.
+    pub fn take(&mut self) -> Vec<Sample> {
+        self.drain();
+        std::mem::take(&mut self.inbox)
     }
 
-    /// Those of [`Sampler::begin`].
-    pub fn first(&self) -> &[Sample] {
-        self.before
-            .as_ref()
-            .map_or(&[], |snapshot| &snapshot.samples)
-    }
-
-    /// Those of [`Sampler::end`].
-    pub fn last(&self) -> &[Sample] {
-        self.after
-            .as_ref()
-            .map_or(&[], |snapshot| &snapshot.samples)
-    }
-
-    /// Counters that moved between begin and end.
+    /// Counters of packets that moved between begin and end.
     pub fn moved(&self) -> Vec<MovedCounter> {
-        let both: Vec<_> = self.first().iter().chain(self.last()).cloned().collect();
-        counters::over(&both)
+        moved::between(&self.first, self.last.as_deref().unwrap_or(&[]))
     }
 
     /// Load of this host's processors between begin and end.
@@ -108,32 +156,54 @@ impl Sampler {
         (user + system, user, system)
     }
 
-    /// This host as the results describe it. `brief` leaves out what a stranger has no need of.
-    pub fn host(&self, brief: bool) -> Host {
-        let facts = host::facts();
-        Host {
-            role: Role::Local,
-            hostname: (!brief).then_some(facts.hostname),
-            boot_id: facts.boot_id,
-            kernel: Some(facts.kernel),
-            arch: Some(facts.arch),
-            cpu_model: facts.cpu_model,
-            cpus: u32::try_from(facts.cpus).ok(),
-            interfaces: self
-                .interface
-                .as_deref()
-                .and_then(describe)
-                .into_iter()
-                .collect(),
-            agent: true,
+    /// The thread is started by its first order. Where none can be, there are no samples.
+    fn order(&mut self, order: Order) {
+        if self.clerk.is_none() {
+            let interface = self.interface.clone();
+            self.clerk = Clerk::start(interface, self.audience, self.sockets).ok();
         }
+        if !self.clerk.as_ref().is_some_and(|clerk| clerk.order(order)) {
+            self.clerk = None;
+        }
+    }
+
+    fn drain(&mut self) {
+        while let Some(report) = self.clerk.as_ref().and_then(Clerk::report) {
+            self.note(report);
+        }
+    }
+
+    /// Waits for a report; false when none will come any more.
+    fn wait(&mut self) -> bool {
+        let Some(clerk) = &self.clerk else {
+            return false;
+        };
+        match clerk.wait(STEP) {
+            Ok(report) => report.into_iter().for_each(|report| self.note(report)),
+            Err(_) => self.clerk = None,
+        }
+        true
+    }
+
+    fn note(&mut self, report: Report) {
+        let samples = match report {
+            Report::First(samples) => {
+                self.first.clone_from(&samples);
+                samples
+            }
+            Report::Between(samples) => samples,
+            Report::Last(samples) => {
+                self.last = Some(samples.clone());
+                samples
+            }
+        };
+        self.inbox.extend(samples);
     }
 }
 
-impl Snapshot {
-    fn take(interface: Option<&str>) -> Self {
+impl Moment {
+    fn now() -> Self {
         Self {
-            samples: read_samples(interface),
             times: SystemTimes::read().ok(),
             usage: process_usage(),
             at_ns: clock::monotonic_ns(),
@@ -141,106 +211,6 @@ impl Snapshot {
     }
 }
 
-/// An interface as the results describe it; `None` when it is gone.
-pub fn describe(name: &str) -> Option<Interface> {
-    let link = nic::link(name).ok()?;
-    let kind = match link.link_kind {
-        nic::LinkKind::Wire => LinkKind::Wire,
-        nic::LinkKind::Veth => LinkKind::Veth,
-        nic::LinkKind::Tap => LinkKind::Tap,
-        nic::LinkKind::Loopback => LinkKind::Loopback,
-    };
-    // A veth claims 10 Gbit/s that mean nothing.
-    let speed = if kind == LinkKind::Wire {
-        nic::speed_bits_per_second(name).ok().flatten()
-    } else {
-        None
-    };
-    Some(Interface {
-        name: name.to_owned(),
-        driver: nic::driver(name).ok(),
-        link_bits_per_second: speed,
-        mtu: Some(link.mtu_bytes),
-        link_kind: Some(kind),
-    })
-}
-
-/// One sample a source; what cannot be read is absent.
-fn read_samples(interface: Option<&str>) -> Vec<Sample> {
-    let now = (clock::monotonic_ns(), i64::try_from(clock::wall_ns()).ok());
-    let host = |source: &str, counters| sample(now, source, None, counters);
-    let mut all = vec![
-        host(
-            "/proc/net/snmp",
-            protocol(proc::net("snmp").map(|text| snmp::parse(&text))),
-        ),
-        host(
-            "/proc/net/snmp6",
-            protocol(proc::net("snmp6").map(|text| snmp6::parse(&text))),
-        ),
-        host(
-            "/proc/net/netstat",
-            protocol(proc::net("netstat").map(|text| netstat::parse(&text))),
-        ),
-        host("/proc/net/softnet_stat", softnet_counters()),
-    ];
-    if let Some(name) = interface {
-        let link = nic::stats64(name).unwrap_or_default();
-        let link = link
-            .into_iter()
-            .map(|(counter, value)| (counter.to_owned(), value))
-            .collect();
-        all.push(sample(now, "rtnl_link_stats64", interface, link));
-        all.push(sample(
-            now,
-            "ethtool -S",
-            interface,
-            nic::ethtool_stats(name)
-                .unwrap_or_default()
-                .into_iter()
-                .collect(),
-        ));
-    }
-    all.retain(|sample| !sample.counters.is_empty());
-    all
-}
-
-fn sample(
-    now: (u64, Option<i64>),
-    source: &str,
-    interface: Option<&str>,
-    counters: BTreeMap<String, u64>,
-) -> Sample {
-    Sample {
-        host: Role::Local,
-        t_ns: now.0,
-        wall_ns: now.1,
-        source: source.to_owned(),
-        interface: interface.map(str::to_owned),
-        counters,
-        ..Sample::default()
-    }
-}
-
-/// Some values of these tables are gauges and may be negative: those are no counters.
-fn protocol(parsed: std::io::Result<Vec<(String, i64)>>) -> BTreeMap<String, u64> {
-    let counter = |(name, value): (String, i64)| Some((name, u64::try_from(value).ok()?));
-    parsed
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(counter)
-        .collect()
-}
-
-fn softnet_counters() -> BTreeMap<String, u64> {
-    let Ok(text) = proc::net("softnet_stat") else {
-        return BTreeMap::new();
-    };
-    let rows = softnet::parse(&text);
-    let sum =
-        |pick: fn(&softnet::SoftnetCpu) -> u32| rows.iter().map(|row| u64::from(pick(row))).sum();
-    BTreeMap::from([
-        ("dropped".to_owned(), sum(|row| row.dropped)),
-        ("time_squeeze".to_owned(), sum(|row| row.time_squeeze)),
-    ])
-}
+const STEP: Duration = Duration::from_millis(50);
+/// A driver may need this long to answer; then the test goes on without.
+const PATIENCE_NS: u64 = 2_000_000_000;

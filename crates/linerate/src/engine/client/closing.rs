@@ -39,6 +39,7 @@ impl Client<'_> {
 
     /// A stock server has nothing that answers probes: its host may answer echo requests.
     pub(super) fn ping_idle(mut self, peer: Peer) -> Result<TestOutcome, Ended> {
+        self.sampler.begin(self.sample_phase());
         self.start_prober();
         self.start_ns = monotonic_ns();
         let end_ns = self.end_ns();
@@ -65,7 +66,7 @@ impl Client<'_> {
         self.crew.drain(Duration::ZERO, Duration::ZERO);
         self.crew.join_receivers();
         self.sampler.end();
-        self.observer.observe(&Event::Samples(self.sampler.last()));
+        self.tell_samples();
         let told = std::mem::take(&mut self.told);
         self.own = SideAccount {
             streams: self.crew.accounts(|id| told.get(&id).copied()),

@@ -2,13 +2,12 @@
 //! Hearing the server: events are awaited, messages taken in, silence and breaks noticed.
 
 use super::{Client, Ended, Remote, STEP_NS};
+use crate::engine::Protocol;
 use crate::engine::extension::Message;
 use crate::engine::heartbeat::{Heartbeat, PATIENCE_NS};
-use crate::engine::{Event, Protocol};
 use crate::error::Failure;
 use linerate_linux::clock::monotonic_ns;
 use linerate_model::output::Role;
-use linerate_model::sample::Sample;
 use linerate_wire::iperf3::client::ClientEvent;
 
 impl Client<'_> {
@@ -133,17 +132,9 @@ impl Client<'_> {
             }
             Some(Message::Samples { samples }) => {
                 let age_ns = monotonic_ns().saturating_sub(self.opened_ns);
-                if !self.heard.takes_samples(age_ns / 1_000_000_000) {
-                    return;
+                if self.heard.takes_samples(age_ns / 1_000_000_000) {
+                    self.tell(Role::Remote, samples);
                 }
-                let samples: Vec<_> = samples
-                    .into_iter()
-                    .map(|sample| Sample {
-                        host: Role::Remote,
-                        ..sample
-                    })
-                    .collect();
-                self.observer.observe(&Event::Samples(&samples));
             }
             Some(Message::Interval { sent, received }) => {
                 let due = self.intervals_due();

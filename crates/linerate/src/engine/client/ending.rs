@@ -4,7 +4,7 @@
 use super::{Client, Ended};
 use crate::engine::account::{SideAccount, StreamAccount};
 use crate::engine::extension::Message;
-use crate::engine::{Direction, Event, Protocol, standard};
+use crate::engine::{Direction, Protocol, standard};
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp;
 use linerate_wire::iperf3::client::ClientEvent;
@@ -56,7 +56,11 @@ impl Client<'_> {
         }
     }
 
-    fn idle_until(&mut self, deadline_ns: u64, done: impl Fn(&Self) -> bool) -> Result<(), Ended> {
+    pub(super) fn idle_until(
+        &mut self,
+        deadline_ns: u64,
+        done: impl Fn(&Self) -> bool,
+    ) -> Result<(), Ended> {
         while monotonic_ns() < deadline_ns && !done(self) {
             if let Some(event) = self.pump(deadline_ns.min(monotonic_ns() + SHORT_STEP_NS))? {
                 self.note(event)?;
@@ -84,9 +88,7 @@ impl Client<'_> {
         }
         self.idle_until(u64::MAX, |client| client.crew.receiving_is_over())?;
         self.crew.join_receivers();
-        self.sampler.end();
-        self.observer.observe(&Event::Samples(self.sampler.last()));
-        Ok(())
+        self.sample_last()
     }
 
     fn exchange_results(

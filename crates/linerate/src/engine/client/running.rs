@@ -7,7 +7,7 @@ use linerate_linux::clock::monotonic_ns;
 
 impl Client<'_> {
     pub(super) fn start(&mut self) {
-        self.observer.observe(&Event::Samples(self.sampler.first()));
+        self.tell_samples();
         self.observer.observe(&Event::Started);
         self.start_ns = monotonic_ns();
         if self.shape.limit.omit_ns > 0 {
@@ -25,7 +25,6 @@ impl Client<'_> {
             self.plan.interval_ms * 1_000_000
         };
         let mut next_cut_ns = self.start_ns.saturating_add(interval_ns);
-        let mut next_sample_ns = self.start_ns + SAMPLE_NS;
         while !self.is_over() {
             if self.interrupt.requested().is_some() {
                 self.observer.observe(&Event::Stopping);
@@ -47,10 +46,7 @@ impl Client<'_> {
                 self.cut(next_cut_ns);
                 next_cut_ns = next_cut_ns.saturating_add(interval_ns);
             }
-            if monotonic_ns() >= next_sample_ns {
-                self.observer.observe(&Event::Samples(&self.sampler.read()));
-                next_sample_ns += SAMPLE_NS;
-            }
+            self.tell_samples();
         }
         Ok(())
     }
@@ -103,5 +99,3 @@ impl Client<'_> {
 }
 
 const SHORT_STEP_NS: u64 = 1_000_000;
-/// Raw counters are read this often during a test.
-const SAMPLE_NS: u64 = 1_000_000_000;

@@ -5,13 +5,14 @@
 use crate::engine::account::SideAccount;
 use crate::engine::crew::{Crew, Work};
 use crate::engine::probe::Prober;
-use crate::engine::sampler::Sampler;
+use crate::engine::sampler::{Audience, Sampler, UdpSockets};
 use crate::engine::shape::Shape;
 use crate::engine::{Event, Observer, Peer, TestOutcome, TestPlan, connect, fold};
 use crate::error::Failure;
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::{Host, Phase, Role, Test, Warning};
+use linerate_model::sample::Phase as SamplePhase;
 use std::io;
 use std::net::SocketAddr;
 
@@ -54,8 +55,9 @@ impl<'a> Load<'a> {
             address: server,
         });
         let probe = || Prober::echo(server.ip(), plan.bind_device.as_deref());
-        let mut sampler = Sampler::of(local);
-        sampler.begin();
+        let sockets = UdpSockets::ConnectedTo(server.port());
+        let mut sampler = Sampler::of(local, sockets, Audience::User);
+        sampler.begin(SamplePhase::Load);
         Self {
             plan,
             shape,
@@ -85,7 +87,7 @@ impl<'a> Load<'a> {
 
     /// Sends until the end by time, by amount, by an error or by the user.
     pub(super) fn run(&mut self) {
-        self.observer.observe(&Event::Samples(self.sampler.first()));
+        self.tell_samples();
         self.observer.observe(&Event::Started);
         self.start_ns = monotonic_ns();
         self.crew.go(self.start_ns);
@@ -101,7 +103,6 @@ impl<'a> Load<'a> {
             ms => ms * 1_000_000,
         };
         let mut next_cut_ns = self.start_ns.saturating_add(interval_ns);
-        let mut next_sample_ns = self.start_ns + SAMPLE_NS;
         while !self.crew.sending_is_over() {
             if self.interrupt.requested().is_some() {
                 return self.observer.observe(&Event::Stopping);
@@ -111,10 +112,18 @@ impl<'a> Load<'a> {
                 self.cut(next_cut_ns);
                 next_cut_ns = next_cut_ns.saturating_add(interval_ns);
             }
-            if now_ns >= next_sample_ns {
-                self.observer.observe(&Event::Samples(&self.sampler.read()));
-                next_sample_ns += SAMPLE_NS;
-            }
+            self.tell_samples();
+        }
+    }
+
+    /// Passes on what was read here, as a part of this test.
+    fn tell_samples(&mut self) {
+        let mut samples = self.sampler.take();
+        for sample in &mut samples {
+            sample.group = Some(self.plan.group.clone());
+        }
+        if !samples.is_empty() {
+            self.observer.observe(&Event::Samples(&samples));
         }
     }
 
@@ -137,7 +146,7 @@ impl<'a> Load<'a> {
     /// This end's account; the counters are read now.
     pub(super) fn account(&mut self) -> SideAccount {
         self.sampler.end();
-        self.observer.observe(&Event::Samples(self.sampler.last()));
+        self.tell_samples();
         SideAccount {
             streams: self.crew.accounts(|_| None),
             cpu: self.sampler.cpu(),
@@ -197,5 +206,3 @@ fn tell(test: &mut Test, far: &Far) {
 
 /// The longest wait before the stop sign is looked at again.
 const STEP_NS: u64 = 20_000_000;
-/// Raw counters are read this often during a test.
-const SAMPLE_NS: u64 = 1_000_000_000;

@@ -14,7 +14,7 @@ use crate::engine::extension::{Ask, Message};
 use crate::engine::heartbeat::Heartbeat;
 use crate::engine::memory::Memory;
 use crate::engine::probe::Responder;
-use crate::engine::sampler::Sampler;
+use crate::engine::sampler::{Audience, Sampler, UdpSockets};
 use crate::engine::shape::Shape;
 use conversation::await_params;
 use linerate_linux::clock::monotonic_ns;
@@ -52,7 +52,9 @@ impl<'a, 'b> Session<'a, 'b> {
         peer: SocketAddr,
         serial: u64,
     ) -> Result<String, String> {
-        let sampler = Sampler::of(stream.local_addr().ok());
+        let local = stream.local_addr().ok();
+        let sockets = UdpSockets::ServedFrom(local.map_or(0, |local| local.port()));
+        let sampler = Sampler::of(local, sockets, Audience::Peer);
         let session = ServerSession::new(
             Limits::default(),
             linerate_wire::iperf3::Timeouts::default(),
@@ -113,7 +115,14 @@ impl<'a, 'b> Session<'a, 'b> {
             };
             self.control.session.agent(&hello.to_value());
         }
+        let rests = self.ask.as_ref().is_some_and(|ask| ask.control_ns > 0);
+        if rests {
+            self.sampler.rest();
+        }
         let place = self.gather(cookie)?;
+        if rests {
+            self.sampler.rest();
+        }
         self.start();
         self.attend()?;
         drop(place);

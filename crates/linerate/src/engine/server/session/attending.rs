@@ -5,7 +5,7 @@ use super::{SECOND_NS, STEP_NS, Session};
 use crate::engine::extension::Message;
 use crate::engine::plan::Direction;
 use linerate_linux::clock::monotonic_ns;
-use linerate_model::sample::Sample;
+use linerate_model::sample::Phase;
 use linerate_wire::iperf3::server::ServerEvent;
 
 impl Session<'_, '_> {
@@ -22,8 +22,12 @@ impl Session<'_, '_> {
             .map(|time_s| (time_s + self.params.omit_s.unwrap_or(0)) * SECOND_NS);
         let allowed = asked.or(standard).map(|length_ns| length_ns + GRACE_NS);
         self.control.session.start(allowed, now_ns);
-        self.sampler.begin();
-        self.tell_samples(self.sampler.first().to_vec());
+        self.sampler.begin(if self.is_idle() {
+            Phase::Idle
+        } else {
+            Phase::Load
+        });
+        self.tell_samples();
         self.crew.go(now_ns);
         self.begin_to_watch();
     }
@@ -38,7 +42,6 @@ impl Session<'_, '_> {
                 ns => ns.clamp(MIN_INTERVAL_NS, MAX_INTERVAL_NS),
             });
         let mut next_cut_ns = monotonic_ns().saturating_add(interval_ns);
-        let mut next_sample_ns = monotonic_ns() + SECOND_NS;
         loop {
             self.take_late_arrivals();
             let step_ns = monotonic_ns() + STEP_NS;
@@ -52,15 +55,14 @@ impl Session<'_, '_> {
                 next_cut_ns = next_cut_ns.saturating_add(interval_ns);
                 self.tell_interval();
             }
-            if monotonic_ns() >= next_sample_ns {
-                next_sample_ns += SECOND_NS;
-                self.tell_samples(self.sampler.read());
-            }
+            self.tell_samples();
             self.announce_own_end();
         }
     }
 
-    pub(super) fn tell_samples(&mut self, samples: Vec<Sample>) {
+    /// Tells a linerate what was read here.
+    pub(super) fn tell_samples(&mut self) {
+        let samples = self.sampler.take();
         if self.ask.is_some() {
             for message in Message::of_samples(samples) {
                 self.control.session.agent(&message.to_value());

@@ -23,8 +23,7 @@ impl Session<'_, '_> {
             self.control.flush().map_err(|error| error.to_string())?;
         }
         self.drain()?;
-        self.sampler.end();
-        self.tell_samples(self.sampler.last().to_vec());
+        self.sample_last()?;
         self.crew.close_tcp();
         if self.ask.is_none() && self.shape.protocol == Protocol::Udp {
             return self.finish_stock_udp();
@@ -70,6 +69,18 @@ impl Session<'_, '_> {
             }
         }
         self.crew.join_receivers();
+        Ok(())
+    }
+
+    /// The last reading, while the conversation goes on.
+    fn sample_last(&mut self) -> Result<(), String> {
+        self.sampler.finish();
+        while !self.sampler.has_ended() {
+            if let Some(event) = self.pump(monotonic_ns() + GLANCE_NS)? {
+                self.note(event)?;
+            }
+        }
+        self.tell_samples();
         Ok(())
     }
 
@@ -124,6 +135,8 @@ impl Session<'_, '_> {
 }
 
 const SHORT_STEP_NS: u64 = 5_000_000;
+/// A look at the control connection while the counters are read.
+const GLANCE_NS: u64 = 1_000_000;
 /// After the end UDP receivers leave after this much silence, or when all is in.
 const QUIET: Duration = Duration::from_millis(250);
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);

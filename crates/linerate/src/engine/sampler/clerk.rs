@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The thread that reads: on order, and once a second between begin and end.
+
+use super::reader::Reader;
+use super::{Audience, UdpSockets, settle};
+use linerate_linux::clock::monotonic_ns;
+use linerate_model::sample::{Phase, Sample};
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+/// What the thread is to do.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Order {
+    /// Read once, at rest.
+    Once,
+    /// Read, and then once a second.
+    Begin(Phase),
+    /// Read for the last time, when the counters have settled.
+    End,
+}
+
+/// What it read.
+#[derive(Debug)]
+pub(super) enum Report {
+    /// At [`Order::Begin`].
+    First(Vec<Sample>),
+    /// At rest, or a second later.
+    Between(Vec<Sample>),
+    /// At [`Order::End`].
+    Last(Vec<Sample>),
+}
+
+/// The thread, seen from the conversation; it ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Clerk {
+    orders: Sender<Order>,
+    reports: Receiver<Report>,
+}
+
+impl Clerk {
+    /// Starts the thread in the network namespace of the calling one.
+    pub(super) fn start(
+        interface: Option<String>,
+        audience: Audience,
+        sockets: UdpSockets,
+    ) -> io::Result<Self> {
+        let (orders, taken) = channel();
+        let (send, reports) = channel();
+        thread::Builder::new()
+            .name("sampler".to_owned())
+            .spawn(move || {
+                let reader = Reader::open(interface, audience, sockets);
+                work(reader, &taken, &send);
+            })?;
+        Ok(Self { orders, reports })
+    }
+
+    /// False when the thread is gone.
+    pub(super) fn order(&self, order: Order) -> bool {
+        self.orders.send(order).is_ok()
+    }
+
+    /// A report that is there.
+    pub(super) fn report(&self) -> Option<Report> {
+        self.reports.try_recv().ok()
+    }
+
+    /// The next report, if it comes in time; an error when the thread is gone.
+    pub(super) fn wait(&self, longest: Duration) -> Result<Option<Report>, RecvTimeoutError> {
+        match self.reports.recv_timeout(longest) {
+            Ok(report) => Ok(Some(report)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(gone) => Err(gone),
+        }
+    }
+}
+
+fn work(mut reader: Reader, orders: &Receiver<Order>, reports: &Sender<Report>) {
+    let mut rhythm: Option<(Phase, u64)> = None;
+    loop {
+        let order = match rhythm {
+            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some((_, next_ns)) => {
+                let wait_ns = next_ns.saturating_sub(monotonic_ns());
+                orders.recv_timeout(Duration::from_nanos(wait_ns))
+            }
+        };
+        let report = match (order, rhythm) {
+            (Ok(Order::Once), _) => Report::Between(reader.read(Phase::Idle)),
+            (Ok(Order::Begin(phase)), _) => {
+                rhythm = Some((phase, monotonic_ns() + PERIOD_NS));
+                reader.restart();
+                Report::First(reader.read(phase))
+            }
+            (Ok(Order::End), _) => {
+                let phase = rhythm.take().map_or(Phase::Load, |(phase, _)| phase);
+                Report::Last(settle::last(&mut reader, phase))
+            }
+            (Err(RecvTimeoutError::Timeout), Some((phase, next_ns))) => {
+                // Held up for seconds, it reads once, not once for each.
+                let next_ns = (next_ns + PERIOD_NS).max(monotonic_ns());
+                rhythm = Some((phase, next_ns));
+                Report::Between(reader.read(phase))
+            }
+            _ => return,
+        };
+        if reports.send(report).is_err() {
+            return;
+        }
+    }
+}
+
+const PERIOD_NS: u64 = 1_000_000_000;

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! All sources of one host, read in the order of a packet's way or against it.
+
+use super::interface::InterfaceSources;
+use super::interrupts::InterruptSource;
+use super::sockets::SocketSource;
+use super::texts::TextSource;
+use super::{Audience, UdpSockets};
+use linerate_linux::clock;
+use linerate_model::output::Role;
+use linerate_model::sample::{Phase, Sample};
+
+/// Everything that this host lets itself be asked.
+#[derive(Debug)]
+pub struct Reader {
+    interface: Option<InterfaceSources>,
+    interrupts: Option<InterruptSource>,
+    texts: Vec<TextSource>,
+    sockets: SocketSource,
+}
+
+/// What a source said, until it becomes a [`Sample`].
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) source: &'static str,
+    pub(super) interface: Option<String>,
+    /// When, if not just now.
+    pub(super) t_ns: Option<u64>,
+    pub(super) counters: Vec<(String, u64)>,
+}
+
+impl Reading {
+    /// Of the whole host, just now.
+    pub(super) fn of_host(source: &'static str, counters: Vec<(String, u64)>) -> Self {
+        Self {
+            source,
+            interface: None,
+            t_ns: None,
+            counters,
+        }
+    }
+}
+
+impl Reader {
+    /// Finds out what there is, in the network namespace of the calling thread.
+    pub fn open(interface: Option<String>, audience: Audience, sockets: UdpSockets) -> Self {
+        Self {
+            interrupts: InterruptSource::open(interface.as_deref(), audience),
+            interface: interface.and_then(InterfaceSources::open),
+            texts: TextSource::all(),
+            sockets: SocketSource::open(sockets),
+        }
+    }
+
+    /// The driver of the interface, if it has one.
+    pub(super) fn driver(&self) -> Option<&str> {
+        self.interface.as_ref()?.driver.as_deref()
+    }
+
+    /// A new test begins: what moved before it is of no account.
+    pub fn restart(&mut self) {
+        if let Some(interrupts) = &mut self.interrupts {
+            interrupts.restart();
+        }
+    }
+
+    /// One sample a source: those of the interface first, those of the sockets last, so that what a
+    /// test counts begins after all of them.
+    pub fn read(&mut self, phase: Phase) -> Vec<Sample> {
+        let mut samples = Samples::new(phase);
+        self.of_interface(&mut samples);
+        self.of_host(&mut samples);
+        samples.all
+    }
+
+    /// The other way round, for the end of a test.
+    pub(super) fn read_last(&mut self, phase: Phase) -> Vec<Sample> {
+        let mut samples = Samples::new(phase);
+        self.of_host(&mut samples);
+        self.of_interface(&mut samples);
+        samples.all
+    }
+
+    /// Only what counts on the interface.
+    pub(super) fn of_interface_now(&mut self, phase: Phase) -> Vec<Sample> {
+        let mut samples = Samples::new(phase);
+        self.of_interface(&mut samples);
+        samples.all
+    }
+
+    fn of_interface(&mut self, samples: &mut Samples) {
+        if let Some(interface) = &mut self.interface {
+            interface.read(|reading| samples.add(reading));
+        }
+    }
+
+    fn of_host(&mut self, samples: &mut Samples) {
+        let interrupts = self.interrupts.as_mut().map(InterruptSource::read);
+        interrupts
+            .into_iter()
+            .flatten()
+            .for_each(|reading| samples.add(reading));
+        for text in &mut self.texts {
+            samples.add(text.read());
+        }
+        samples.add(self.sockets.read());
+    }
+}
+
+struct Samples {
+    phase: Phase,
+    all: Vec<Sample>,
+}
+
+impl Samples {
+    fn new(phase: Phase) -> Self {
+        let all = Vec::new();
+        Self { phase, all }
+    }
+
+    fn add(&mut self, reading: Reading) {
+        if reading.counters.is_empty() {
+            return;
+        }
+        self.all.push(Sample {
+            host: Role::Local,
+            t_ns: reading.t_ns.unwrap_or_else(clock::monotonic_ns),
+            wall_ns: i64::try_from(clock::wall_ns()).ok(),
+            source: reading.source.to_owned(),
+            interface: reading.interface,
+            group: None,
+            phase: Some(self.phase),
+            counters: reading.counters.into_iter().collect(),
+        });
+    }
+}
