@@ -143,7 +143,7 @@ fn announce(options: &ServeOptions) {
 }
 
 fn in_lab(args: &lab::command::LabArgs) -> u8 {
-    match lab::command::run(args, &mut io::stderr()) {
+    match lab::command::run(args, &mut io::stdout(), &mut io::stderr()) {
         Ok(code) => code,
         Err(failure) => session::refuse("lab", false, &failure).code(),
     }

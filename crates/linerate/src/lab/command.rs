@@ -128,16 +128,17 @@ impl LabArgs {
     }
 }
 
-/// Runs the command; returns the exit code to end with (128 + n: it died of signal n).
+/// Runs the command; returns the exit code to end with (128 + n: it died of signal n). What the
+/// lab itself measures goes to `results`, what it tells beside to `notes`.
 ///
 /// Must be called before any thread exists: see [`Ground::enter`].
 ///
 /// # Errors
 /// [`LabError`]: the lab could not be built, or a command not be started.
-pub fn run(args: &LabArgs, notes: &mut dyn Write) -> Result<u8, LabError> {
+pub fn run(args: &LabArgs, results: &mut dyn Write, notes: &mut dyn Write) -> Result<u8, LabError> {
     let ground = Ground::enter_with(args.user_namespace.then_some(Privilege::UserNamespace));
     if args.wire_ceiling {
-        return state_ceiling(&ground, notes);
+        return state_ceiling(&ground, results);
     }
     let interrupt = Interrupt::install().map_err(cannot("catch signals"))?;
     let lab = Lab::open(&ground, &args.plan())?;
@@ -186,10 +187,12 @@ fn attend(mut child: Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
     }
 }
 
-fn state_ceiling(ground: &Ground, notes: &mut dyn Write) -> Result<u8, LabError> {
+fn state_ceiling(ground: &Ground, results: &mut dyn Write) -> Result<u8, LabError> {
     for frame_bytes in [60, 1514] {
         let ceiling = Ceiling::measure(ground, frame_bytes)?;
-        let _unread = writeln!(notes, "the wire carries {ceiling}");
+        writeln!(results, "the wire carries {ceiling}")
+            .and_then(|()| results.flush())
+            .map_err(cannot("write the result to stdout"))?;
     }
     Ok(0)
 }

@@ -79,7 +79,7 @@ fn old_kernel_filters_both() -> Outcome {
 
 fn the_wire_states_its_own_ceiling() -> Outcome {
     let output = lab(&["--wire-ceiling"])?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = out(&output);
     let stated = ["60", "1514"].map(|bytes| {
         let words = format!("the wire carries {bytes}-byte frames: ");
         let line = said.lines().find_map(|line| line.strip_prefix(&words))?;
