@@ -134,7 +134,7 @@ impl TestPlan {
         }
     }
 
-    /// One UDP stream up at 1 Mbit/s for 10 s: the defaults of iperf3.
+    /// One UDP stream up at 1.048576 Mbit/s for 10 s: the defaults of iperf3.
     pub fn udp(host: impl Into<String>) -> Self {
         Self {
             name: "udp".into(),
@@ -287,5 +287,5 @@ impl Default for ServeOptions {
 pub const PORT: u16 = 5201;
 /// iperf2's port.
 pub const IPERF2_PORT: u16 = 5001;
-/// iperf3's default for UDP: 1 Mbit/s (1024 × 1024 bit/s).
+/// iperf3's default for UDP, 1024 × 1024 bit/s: what it calls 1 Mbit/s.
 pub const UDP_DEFAULT_BITS_PER_SECOND: u64 = 1_048_576;

@@ -53,7 +53,7 @@ pub(in crate::cli) struct TcpArgs {
 
 /// Measure with UDP: rate, loss, order, jitter
 ///
-/// As in iperf3 the default rate is 1 Mbit/s per stream: ask for the rate to be tested with -b.
+/// As in iperf3 the default rate is 1.048576 Mbit/s per stream: ask for the rate to be tested with -b.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate udp 192.0.2.7 -b 500M             10 s up at 500 Mbit/s of payload
@@ -69,7 +69,7 @@ pub(in crate::cli) struct UdpArgs {
     /// Payload, 16 … 65507 bytes [default: the control connection's MSS]
     #[arg(short = 'l', long, value_name = "BYTES", value_parser = values::udp_length)]
     pub(in crate::cli) length: Option<u32>,
-    /// Payload rate of each stream, with an optional burst in datagrams; 0 = unlimited [default: 1 Mbit/s]
+    /// Payload rate of each stream, with an optional burst in datagrams; 0 = unlimited [default: 1.048576 Mbit/s]
     #[arg(short = 'b', long, value_name = "RATE[/BURST]", value_parser = values::paced_rate)]
     pub(in crate::cli) bitrate: Option<PacedRate>,
     /// Datagrams sent back to back, 1 … 1000 [default: 200 µs of line time, 8 … 128]
