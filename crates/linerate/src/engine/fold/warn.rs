@@ -114,23 +114,36 @@ fn drops_at_least(test: &Test) -> Option<Warning> {
 /// A mode that was asked for and that the kernel of its side does not have.
 fn other_mode(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     let plan = &fold.measured.plan;
-    let missed = |asked: &str, used: &Option<String>| {
-        let used = used.as_deref().filter(|used| *used != asked)?;
-        (asked != "auto").then(|| format!("{used} was used, as {asked} is not to be had there"))
+    let missed = |way: &str, asked: &'static str, used: &Option<String>| {
+        let used = used
+            .as_deref()
+            .filter(|used| *used != asked && asked != "auto")?;
+        let text = format!("{way}: {used} was used, as {asked} is not to be had there");
+        Some((text, what_it_takes(way, asked)))
     };
-    let sent = missed(plan.tx_name(), &test.mode.tx).map(|text| format!("sending: {text}"));
-    let received = missed(plan.rx_name(), &test.mode.rx).map(|text| format!("receiving: {text}"));
-    let text = [sent, received]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join("; ");
-    (!text.is_empty()).then(|| Warning {
+    let sent = missed("sending", plan.tx_name(), &test.mode.tx);
+    let received = missed("receiving", plan.rx_name(), &test.mode.rx);
+    let (texts, needs): (Vec<_>, Vec<_>) = [sent, received].into_iter().flatten().unzip();
+    (!texts.is_empty()).then(|| Warning {
         id: "mode-not-available".to_owned(),
-        text,
-        try_: "nothing, if the rate suffices; else a newer kernel (UDP_SEGMENT 4.18, UDP_GRO 5.0)"
-            .to_owned(),
+        text: texts.join("; "),
+        try_: format!(
+            "nothing, if the rate suffices; else a kernel there (and no filter before it) with {}",
+            needs.join(" and ")
+        ),
     })
+}
+
+/// What a mode asks of the kernel.
+fn what_it_takes(way: &str, mode: &'static str) -> &'static str {
+    match (way, mode) {
+        (_, "gso") => "UDP_SEGMENT (Linux 4.18)",
+        (_, "gro") => "UDP_GRO (Linux 5.0)",
+        ("sending", "mmsg") => "sendmmsg (Linux 3.0)",
+        (_, "mmsg") => "recvmmsg (Linux 2.6.33)",
+        (_, "zerocopy") => "MSG_ZEROCOPY (Linux 4.14)",
+        (_, mode) => mode,
+    }
 }
 
 /// What a stream that failed left unsent says nothing of the sender's speed.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-use crate::engine::TestPlan;
 use crate::engine::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use crate::engine::fold::{Measured, tests};
 use crate::engine::shape::Shape;
+use crate::engine::{RxChoice, TestPlan, TxChoice};
 use linerate_model::output::{Cpu, Test};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -229,4 +229,51 @@ fn a_server_that_gives_less_than_was_asked_for_is_named() {
     assert!(try_.contains("-w 4194304"), "{try_}");
     let test = judged(&plan(), sender(1000, 0), None);
     assert!(warning(&test, "buffer-not-granted").is_none());
+}
+
+#[test]
+fn a_mode_that_is_missing_is_named_with_what_it_takes() {
+    let asks = |tx_mode, rx_mode| {
+        let plan = TestPlan {
+            tx_mode,
+            rx_mode,
+            ..plan()
+        };
+        let rx = RxAccount {
+            packets: 1000,
+            mode: "plain".to_owned(),
+            ..RxAccount::default()
+        };
+        let tx = TxAccount {
+            mode: "plain".to_owned(),
+            ..sender(1000, 0)
+        };
+        let test = received(&plan, tx, rx, None);
+        warning(&test, "mode-not-available").map(|(text, try_)| (text.to_owned(), try_.to_owned()))
+    };
+    for (tx_mode, rx_mode, needs) in [
+        (TxChoice::Mmsg, RxChoice::Auto, "with sendmmsg (Linux 3.0)"),
+        (
+            TxChoice::Gso,
+            RxChoice::Plain,
+            "with UDP_SEGMENT (Linux 4.18)",
+        ),
+        (
+            TxChoice::Gso,
+            RxChoice::Gro,
+            "with UDP_SEGMENT (Linux 4.18) and UDP_GRO (Linux 5.0)",
+        ),
+        (
+            TxChoice::Plain,
+            RxChoice::Mmsg,
+            "with recvmmsg (Linux 2.6.33)",
+        ),
+    ] {
+        let (text, try_) = asks(tx_mode, rx_mode).unwrap();
+        assert!(
+            text.contains("plain was used") && try_.ends_with(needs),
+            "{text} {try_}"
+        );
+    }
+    assert_eq!(asks(TxChoice::Auto, RxChoice::Plain), None);
 }
