@@ -71,7 +71,7 @@ impl Run {
         self.hosts.clone_from(&output.hosts);
         self.tests.clone_from(&output.tests);
         self.latency.clone_from(&output.latency);
-        self.knees.clone_from(&output.knees);
+        self.knees = output.knees.iter().map(Knee::as_measured).collect();
         self.error.clone_from(&output.error);
     }
 }
@@ -79,7 +79,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::Verdict;
+    use crate::output::{Limit, Verdict};
 
     #[test]
     fn a_run_begins_partial_and_takes_over_measurements_only() {
@@ -89,6 +89,13 @@ mod tests {
             duration_s: 2.5,
             tests: vec![Test::default()],
             verdicts: vec![Verdict::default()],
+            knees: vec![Knee {
+                limited_by: "loss".to_owned(),
+                limit: Limit::ReceiverSocket,
+                why: "its buffer".to_owned(),
+                try_: "a larger one".to_owned(),
+                ..Knee::default()
+            }],
             ..Output::new("udp", "0.1.0")
         };
         run.record(&output);
@@ -97,6 +104,13 @@ mod tests {
         let json = serde_json::to_value(&run).unwrap();
         assert_eq!(json["schema"], "linerate.run/1");
         assert!(json.get("verdicts").is_none());
+        let knee = &json["knees"][0];
+        assert_eq!(knee["limited_by"], "loss", "what ended the search");
+        assert_eq!(
+            (&knee["limit"], &knee["why"]),
+            (&"unknown".into(), &"".into())
+        );
+        assert_eq!(knee["try"], "");
     }
 
     #[test]

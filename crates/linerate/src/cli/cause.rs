@@ -55,6 +55,20 @@ pub(super) fn of_knee(output: &Output, knee: &Knee) -> Cause {
     }
 }
 
+/// The knee with who holds it back, as far as the document tells.
+pub(super) fn conclude(output: &Output, knee: Knee) -> Knee {
+    let cause = of_knee(output, &knee);
+    if cause.why.is_empty() {
+        return knee;
+    }
+    Knee {
+        limit: cause.limit,
+        why: cause.why,
+        try_: cause.try_.to_owned(),
+        ..knee
+    }
+}
+
 /// The lowest rate that the sender could not keep, where it came nearest.
 fn short<'a>(output: &'a Output, knee: &Knee) -> Option<&'a Test> {
     let trials = knee.test_ids.iter().filter_map(|id| output.test(id));

@@ -11,7 +11,7 @@ use linerate_model::run::Run;
 
 use super::args::ExplainArgs;
 use super::conclude::conclude;
-use super::{progress, session, site_rules};
+use super::{cause, progress, session, site_rules};
 use crate::date::Date;
 use crate::error::Failure;
 use crate::exit::Exit;
@@ -59,7 +59,10 @@ fn take(output: &mut Output, run: &Run) {
     output.hosts.extend_from_slice(&run.hosts);
     output.tests.extend_from_slice(&run.tests);
     output.latency.extend_from_slice(&run.latency);
-    output.knees.extend_from_slice(&run.knees);
+    for knee in &run.knees {
+        let knee = cause::conclude(output, knee.as_measured());
+        output.knees.push(knee);
+    }
     output.error = output.error.take().or_else(|| run.error.clone());
 }
 
@@ -76,5 +79,46 @@ fn print(output: &Output, args: &ExplainArgs) -> Result<(), Failure> {
             Err(Failure::measuring("write the results to stdout", error))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_model::output::{Knee, Limit, Test};
+
+    /// The record tells what ended the search; who holds it back is found anew, by today's rules.
+    #[test]
+    fn a_stored_knee_is_concluded_anew() {
+        let short = Test {
+            id: "short".to_owned(),
+            requested_bits_per_second: Some(600e6),
+            offered_bits_per_second: Some(300e6),
+            payload_bytes: 1448,
+            duration_s: 1.0,
+            valid: true,
+            ..Test::default()
+        };
+        let knee = Knee {
+            test_ids: vec!["short".to_owned()],
+            limited_by: "sender".to_owned(),
+            limit: Limit::Path,
+            why: "what an older version thought".to_owned(),
+            ..Knee::default()
+        };
+        let run = Run {
+            tests: vec![short],
+            knees: vec![knee],
+            ..Run::default()
+        };
+        let mut output = Output::default();
+        take(&mut output, &run);
+        let knee = &output.knees[0];
+        assert_eq!(knee.limit, Limit::Sender);
+        assert!(
+            knee.why.starts_with("asked for 600.0 Mbit/s"),
+            "{}",
+            knee.why
+        );
     }
 }

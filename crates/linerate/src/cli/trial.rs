@@ -88,13 +88,7 @@ impl Search {
         if self.test_ids.is_empty() {
             return;
         }
-        let mut knee = self.knee();
-        let cause = cause::of_knee(output, &knee);
-        if !cause.why.is_empty() {
-            knee.limit = cause.limit;
-            knee.try_ = cause.try_.to_owned();
-            knee.why = cause.why;
-        }
+        let knee = cause::conclude(output, self.knee());
         output.knees.push(knee);
     }
 }

@@ -79,3 +79,16 @@ pub struct Knee {
     #[serde(rename = "try")]
     pub try_: String,
 }
+
+impl Knee {
+    /// Without what was concluded of it: who holds it back, why, and what to try.
+    #[must_use]
+    pub fn as_measured(&self) -> Self {
+        Self {
+            limit: Limit::default(),
+            why: String::new(),
+            try_: String::new(),
+            ..self.clone()
+        }
+    }
+}
