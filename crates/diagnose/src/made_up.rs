@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Small records for tests, made line by line: a test, what was counted, how a host is set up.
 
-use linerate_model::output::{Cpu, Direction, Host, Interface, LinkKind, Protocol, Role, Test};
+use linerate_model::output::{
+    Cpu, Direction, Finding, Host, Interface, LedgerEntry, LinkKind, Protocol, Role, Stage, Test,
+};
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 
 use crate::explain::{Explanation, explain};
+use crate::facts::Facts;
 use crate::record::Record;
 use crate::rules;
 
@@ -125,6 +128,41 @@ impl Record {
         self
     }
 
+    /// How busy the busiest processor of an end was in the idle interval before test `id`.
+    pub(crate) fn idle_busy(mut self, id: &str, role: Role, busy: f64) -> Self {
+        let ticks = [("cpu0.idle", 0), ("cpu0.user", 0)];
+        let after = [
+            ("cpu0.idle", (1000.0 * (1.0 - busy)) as u64),
+            ("cpu0.user", (1000.0 * busy) as u64),
+        ];
+        for (t_ns, values) in [(0, ticks), (1_000_000_000, after)] {
+            self.samples.push(Sample {
+                group: Some(id.to_owned()),
+                phase: Some(Phase::Idle),
+                ..reading(t_ns, role, "/proc/stat", &values)
+            });
+        }
+        self
+    }
+
+    /// The rules that fire where the ledger puts so many of test `id` at this stage and none is blind.
+    pub(crate) fn findings_with(&self, id: &str, stage: &str, lost: u64) -> Vec<String> {
+        let entry = LedgerEntry {
+            test_id: id.to_owned(),
+            lost_packets: lost,
+            stages: vec![Stage {
+                stage: stage.to_owned(),
+                hi: lost,
+                ..Stage::default()
+            }],
+            ..LedgerEntry::default()
+        };
+        let ledger = [entry];
+        let facts = Facts::of(self, &ledger);
+        let judged = rules::judge(rules::embedded(), self, &ledger, &facts);
+        told(judged.findings)
+    }
+
     /// One reading that belongs to no test.
     pub(crate) fn read(mut self, role: Role, source: &str, values: &[(&str, u64)]) -> Self {
         let t_ns = self.samples.len() as u64;
@@ -153,16 +191,19 @@ impl Record {
 
     /// The rules that fired, in their order; those only worth knowing are in brackets.
     pub(crate) fn findings(&self) -> Vec<String> {
-        let told =
-            self.explained()
-                .findings
-                .into_iter()
-                .map(|finding| match finding.informational {
-                    true => format!("({})", finding.rule),
-                    false => finding.rule,
-                });
-        told.collect()
+        told(self.explained().findings)
     }
+}
+
+fn told(findings: Vec<Finding>) -> Vec<String> {
+    let told = findings.into_iter().map(|finding| {
+        if finding.informational {
+            format!("({})", finding.rule)
+        } else {
+            finding.rule
+        }
+    });
+    told.collect()
 }
 
 fn reading(t_ns: u64, role: Role, source: &str, values: &[(&str, u64)]) -> Sample {

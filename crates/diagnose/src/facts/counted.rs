@@ -18,9 +18,7 @@ use linerate_model::sample::{Phase, Sample};
 use crate::knowledge::Width;
 use crate::record::Record;
 
-#[expect(unused_imports, reason = "other families ask for it")]
-pub(super) use meaning::driver;
-pub(super) use meaning::{Meaning, meaning, table};
+pub(super) use meaning::{Meaning, driver, meaning, table};
 pub(super) use place::{Place, places};
 pub(super) use set_up::set_up;
 #[expect(unused_imports, reason = "other families ask for it")]

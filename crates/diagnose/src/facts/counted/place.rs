@@ -83,6 +83,11 @@ fn outside(record: &Record) -> impl Iterator<Item = Place<'_>> {
 }
 
 impl<'r> Place<'r> {
+    /// Whether what holds for the whole host is looked for here: at the ends of tests, and once outside.
+    pub(in crate::facts) const fn is_host(&self) -> bool {
+        self.test.is_some() || self.interface.is_none()
+    }
+
     /// Growth of a counter of this interface.
     pub(in crate::facts) fn of_interface(&self, source: &str, name: &str) -> Option<Counted> {
         let interface = Some(self.interface?);

@@ -3,7 +3,25 @@
 use super::*;
 use crate::rules::{EMBEDDED, embedded};
 
-const WHOLE: &str = include_str!("../../../../../knowledge/rules/socket.toml");
+/// A rule without a mistake.
+const WHOLE: &str = r#"
+[[rule]]
+id = "S01"
+cause = "udp-receive-buffer-too-small"
+title = "the receiving socket's buffer overflowed: {lost_at_rx_socket} datagrams"
+scope = "receiver"
+when = ["lost_at_rx_socket > 0"]
+strength = "proven"
+explains = "rx-socket"
+why = "Nobody took them out in time."
+change = { commands = ["sysctl -w net.core.rmem_max=26214400"], undo = ["sysctl -w net.core.rmem_max=212992"], risk = "live" }
+verify = "UdpRcvbufErrors stands still"
+source = ["net/ipv4/udp.c __udp_enqueue_schedule_skb"]
+[rule.example]
+fires = { lost_at_rx_socket = 4598 }
+nearly = { lost_at_rx_socket = 0 }
+not = { lost_at_rx_socket = -1 }
+"#;
 
 #[test]
 fn every_rule_of_the_program_is_right_and_shows_itself_at_work() {

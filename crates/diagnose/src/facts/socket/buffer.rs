@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The datagram socket's receive buffer: what was asked, what was granted, for how long it lasts.
+
+use linerate_model::output::Test;
+
+use crate::calc::udp_buffer::{lasts_s, usual_truesize_bytes};
+use crate::facts::Facts;
+use crate::facts::counted::{Counted, Place};
+use crate::record::Side;
+
+pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+    if let Some(test) = place.test.filter(|_| place.side == Some(Side::Receiver)) {
+        of_test(place, test, facts);
+    }
+    if place.is_host() {
+        errors(place, facts);
+    }
+}
+
+fn of_test(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+    let Some(buffer) = test.receive_buffer_bytes else {
+        return;
+    };
+    let mut add = |name, bytes: Option<u64>| {
+        if let Some(bytes) = bytes {
+            place.add(facts, name, bytes as f64, "bytes", "SO_RCVBUF");
+        }
+    };
+    add("receive_buffer_asked_bytes", buffer.asked);
+    add("receive_buffer_granted_bytes", buffer.granted);
+    if let (Some(granted), Some(rate)) = (buffer.granted, stream_pps(test)) {
+        // The kernel keeps twice of what it grants, to pay for its own bookkeeping.
+        let lasts = lasts_s(granted * 2, usual_truesize_bytes(test.payload_bytes), rate);
+        place.add(
+            facts,
+            "receive_buffer_lasts_ms",
+            lasts * 1e3,
+            "ms",
+            "SO_RCVBUF, the test's account",
+        );
+    }
+}
+
+/// Datagrams a second that one stream offered.
+pub(super) fn stream_pps(test: &Test) -> Option<f64> {
+    let sent = test.sent_packets.filter(|sent| *sent > 0)? as f64;
+    (test.duration_s > 0.0).then(|| sent / test.duration_s / f64::from(test.streams.max(1)))
+}
+
+/// Both versions of IP together.
+fn errors(place: &Place<'_>, facts: &mut Facts) {
+    let Some(errors) = both(place, "RcvbufErrors") else {
+        return;
+    };
+    if let Some(received) = both(place, "InDatagrams") {
+        let came = (errors.value + received.value).max(1);
+        let ratio = errors.value as f64 / came as f64;
+        place.add_to_host(
+            facts,
+            "udp_buffer_error_ratio",
+            ratio,
+            "ratio",
+            &errors.source,
+        );
+    }
+    place.add_counted_to_host(facts, "udp_buffer_errors", "datagrams", Some(errors));
+}
+
+/// A UDP counter of `/proc/net/snmp` and its twin of IPv6.
+pub(super) fn both(place: &Place<'_>, name: &str) -> Option<Counted> {
+    let four = place.of_host("/proc/net/snmp", &format!("Udp{name}"));
+    let six = place.of_host("/proc/net/snmp6", &format!("Udp6{name}"));
+    match (four, six) {
+        (Some(four), Some(six)) => Some(Counted {
+            value: four.value + six.value,
+            source: format!("{}, {}", four.source, six.source),
+            ..four
+        }),
+        (four, six) => four.or(six),
+    }
+}

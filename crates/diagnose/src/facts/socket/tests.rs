@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use linerate_model::output::{LinkKind, LossBurst, Quantiles, ReceiveBuffer, Role, Test};
+
+use crate::made_up::{load, pasted, run, tcp, udp};
+use crate::record::Record;
+
+const PEER: Role = Role::Remote;
+
+struct Reader {
+    granted: u64,
+    longest_run: u64,
+    busy_before: f64,
+    busy_during: f64,
+}
+
+/// Of 100,000 datagrams in ten seconds 4598 died at the socket.
+fn dropped(reader: &Reader, one_machine: bool) -> Vec<String> {
+    let mut test = udp("t1", 100_000, 4598);
+    test.receive_buffer_bytes = Some(ReceiveBuffer {
+        asked: Some(4 << 20),
+        granted: Some(reader.granted),
+    });
+    test.loss_bursts = [1, 2, reader.longest_run]
+        .map(|packets| LossBurst {
+            packets,
+            ..LossBurst::default()
+        })
+        .to_vec();
+    test.cpu.remote = load(reader.busy_during);
+    let mut record = run(vec![test]).idle_busy("t1", PEER, reader.busy_before);
+    if one_machine {
+        record.run.hosts[1].boot_id = record.run.hosts[0].boot_id.clone();
+    }
+    record.findings_with("t1", "rx-socket", 4598)
+}
+
+const FINE: Reader = Reader {
+    granted: 4 << 20,
+    longest_run: 2,
+    busy_before: 0.05,
+    busy_during: 0.4,
+};
+
+#[test]
+fn drops_at_the_socket_have_causes_that_are_told_apart() {
+    let small = Reader {
+        granted: 16_384,
+        ..FINE
+    };
+    let starved = Reader {
+        busy_before: 1.0,
+        busy_during: 1.0,
+        longest_run: 90,
+        ..FINE
+    };
+    let paused = Reader {
+        longest_run: 1900,
+        ..FINE
+    };
+    let slow = Reader {
+        busy_during: 0.99,
+        ..FINE
+    };
+    for (reader, expected) in [
+        (&small, "S01"),
+        (&starved, "S02"),
+        (&paused, "S14"),
+        (&slow, "S15"),
+    ] {
+        let findings = dropped(reader, false);
+        assert_eq!(findings, [expected], "{findings:?}");
+    }
+}
+
+#[test]
+fn two_causes_at_once_are_both_told() {
+    let both = Reader {
+        granted: 16_384,
+        busy_before: 1.0,
+        ..FINE
+    };
+    assert_eq!(dropped(&both, false), ["S02", "S01"]);
+    let paused = Reader {
+        granted: 212_992,
+        longest_run: 1900,
+        ..FINE
+    };
+    assert_eq!(dropped(&paused, false), ["S14", "S01"]);
+}
+
+#[test]
+fn one_full_machine_is_nothing_that_is_wrong() {
+    let slow = Reader {
+        busy_during: 1.0,
+        ..FINE
+    };
+    assert_eq!(dropped(&slow, true), ["(S17)"]);
+    let ungranted = Reader {
+        granted: 212_992,
+        busy_during: 1.0,
+        ..FINE
+    };
+    assert_eq!(dropped(&ungranted, true), ["(S17)"]);
+    let small = Reader {
+        granted: 16_384,
+        busy_during: 1.0,
+        ..FINE
+    };
+    assert_eq!(dropped(&small, true)[0], "S01");
+}
+
+#[test]
+fn a_pasted_netstat_tells_that_a_buffer_overflowed() {
+    let host = |errors| {
+        pasted().read(
+            Role::Local,
+            "/proc/net/snmp",
+            &[
+                ("UdpRcvbufErrors", errors),
+                ("UdpInDatagrams", 64_364),
+                ("UdpInErrors", errors),
+            ],
+        )
+    };
+    assert_eq!(host(4598).findings(), ["S16"]);
+    assert_eq!(host(3).findings(), [""; 0]);
+}
+
+fn lab_tcp(rtt_us: i64, bits_per_second: f64) -> Test {
+    let mut test = tcp("t1", bits_per_second);
+    test.link_kind = Some(LinkKind::Veth);
+    test.rtt_ns = Some(Quantiles {
+        min: rtt_us * 800,
+        p50: rtt_us * 1000,
+        ..Quantiles::default()
+    });
+    test
+}
+
+fn with_buffers(test: Test, rmem: &str, wmem: &str) -> Record {
+    let mut record = run(vec![test]);
+    for host in &mut record.run.hosts {
+        host.interfaces[0].link_bits_per_second = None;
+    }
+    for role in [Role::Local, PEER] {
+        record = record.set(
+            role,
+            "sysctl",
+            &[("net.ipv4.tcp_rmem", rmem), ("net.ipv4.tcp_wmem", wmem)],
+        );
+    }
+    record
+}
+
+const USUAL: (&str, &str) = ("4096 131072 6291456", "4096 16384 4194304");
+
+#[test]
+fn a_window_that_is_too_small_and_one_that_is_not() {
+    let far = || lab_tcp(10_000, 6.5e6);
+    assert_eq!(
+        with_buffers(far(), "4096 16384 16384", USUAL.1).findings()[0],
+        "S05"
+    );
+    assert_eq!(
+        with_buffers(far(), USUAL.0, "4096 16384 16384").findings(),
+        ["S06"]
+    );
+    assert_eq!(with_buffers(far(), USUAL.0, USUAL.1).findings(), [""; 0]);
+    let fast = lab_tcp(60, 2.5e10);
+    assert_eq!(with_buffers(fast, USUAL.0, USUAL.1).findings(), [""; 0]);
+}
+
+#[test]
+fn on_a_local_network_a_small_buffer_is_said_to_be_enough() {
+    let mut test = tcp("t1", 2.1e8);
+    test.rtt_ns = None;
+    let record = run(vec![test]).set(
+        PEER,
+        "sysctl",
+        &[
+            ("net.ipv4.tcp_rmem", "4096 87380 396160"),
+            ("net.ipv4.tcp_mem", "9285 12380 18570"),
+        ],
+    );
+    assert_eq!(record.findings(), ["(S19)", "(S20)"]);
+    let cannot: Vec<String> = record
+        .explained()
+        .cannot_tell
+        .into_iter()
+        .map(|rule| rule.rule)
+        .collect();
+    assert!(cannot.contains(&"S04".to_owned()), "{cannot:?}");
+    let megabytes = record
+        .explained()
+        .facts
+        .into_iter()
+        .find(|fact| fact.name == "tcp_mem_from_megabytes");
+    assert_eq!(megabytes.unwrap().value.number().unwrap().round(), 406.0);
+}
+
+#[test]
+fn memory_pressure_is_told_by_what_is_used_not_by_its_limit() {
+    let used = |pages| {
+        pasted()
+            .set(
+                Role::Local,
+                "sysctl",
+                &[("net.ipv4.tcp_mem", "98304 131072 196608")],
+            )
+            .read(Role::Local, "/proc/net/sockstat", &[("TCP.mem", pages)])
+            .read(
+                Role::Local,
+                "/proc/net/netstat",
+                &[("TcpExtTCPMemoryPressures", 0)],
+            )
+            .findings()
+    };
+    assert_eq!(used(140_000), ["S04", "(S20)"][..1]);
+    assert_eq!(used(900), [""; 0]);
+}
+
+#[test]
+fn a_healthy_link_has_no_finding() {
+    let fast = tcp("t1", 9.41e8);
+    let record = run(vec![fast, udp("t2", 800_000, 0)])
+        .idle_busy("t1", PEER, 0.1)
+        .counted(
+            "t2",
+            PEER,
+            "rtnl_link_stats64",
+            &[("rx_packets", 800_000), ("rx_fifo_errors", 0)],
+        )
+        .counted(
+            "t2",
+            PEER,
+            "/proc/net/snmp",
+            &[("UdpRcvbufErrors", 0), ("UdpInDatagrams", 800_000)],
+        )
+        .counted(
+            "t1",
+            PEER,
+            "/proc/net/netstat",
+            &[
+                ("TcpExtTCPMemoryPressures", 0),
+                ("TcpExtTCPToZeroWindowAdv", 0),
+            ],
+        )
+        .set(
+            PEER,
+            "sysctl",
+            &[
+                ("net.ipv4.tcp_rmem", USUAL.0),
+                ("net.ipv4.tcp_mem", "98304 131072 196608"),
+            ],
+        );
+    assert_eq!(record.findings(), [""; 0]);
+}

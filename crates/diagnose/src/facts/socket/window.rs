@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether TCP's buffers are large enough for what had to be on its way, and who made it wait.
+
+use linerate_model::output::{Phase as Load, Protocol, Test};
+
+use crate::calc::tcp_bound::bandwidth_delay_bytes;
+use crate::facts::Facts;
+use crate::facts::counted::{Place, span_s};
+use crate::record::{Record, Side};
+
+pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+    let Some(test) = place.test.filter(|test| test.protocol == Protocol::Tcp) else {
+        return;
+    };
+    used(place, test, facts);
+    waiting(place, facts);
+    zero_windows(place, facts);
+    if place.side == Some(Side::Receiver) {
+        reach(place, test, facts);
+    }
+}
+
+fn used(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+    let streams = f64::from(test.streams.max(1));
+    let rtt_s = |ns: i64| (ns > 0).then_some(ns as f64 / 1e9);
+    let under_load = test.rtt_ns.and_then(|rtt| rtt_s(rtt.p50));
+    if let (Some(rtt), Some(rate)) = (under_load, test.delivered_bits_per_second) {
+        let bytes = bandwidth_delay_bytes(rate / streams, rtt);
+        place.add(
+            facts,
+            "tcp_window_used_bytes",
+            bytes,
+            "bytes",
+            "delivered rate, tcpi_rtt",
+        );
+    }
+    let least = idle_rtt_s(place.record).or_else(|| rtt_s(test.rtt_ns?.min));
+    if let (Some(rtt), Some(link)) = (least, place.link_bits_per_second()) {
+        let bytes = bandwidth_delay_bytes(link, rtt);
+        place.add(
+            facts,
+            "tcp_bdp_bytes",
+            bytes,
+            "bytes",
+            "link speed, idle round trip",
+        );
+    }
+}
+
+fn idle_rtt_s(record: &Record) -> Option<f64> {
+    let idle = record
+        .run
+        .latency
+        .iter()
+        .find(|latency| latency.phase == Load::Idle)?;
+    Some(idle.rtt_ns?.p50 as f64 / 1e9)
+}
+
+/// The kernel's stop-watches: the first contains the two others (include/linux/tcp.h, `tcp_chrono`).
+fn waiting(place: &Place<'_>, facts: &mut Facts) {
+    let time = |name| {
+        place
+            .of_host("TCP_INFO", name)
+            .map(|counted| counted.value as f64)
+    };
+    let Some(busy) = time("busy_time_us").filter(|busy| *busy > 0.0) else {
+        return;
+    };
+    for (fact, name) in [
+        ("rwnd_limited_ratio", "rwnd_limited_us"),
+        ("sndbuf_limited_ratio", "sndbuf_limited_us"),
+    ] {
+        if let Some(limited) = time(name) {
+            place.add_to_host(facts, fact, limited / busy, "ratio", "TCP_INFO");
+        }
+    }
+    if let Some(test) = place.test.filter(|test| test.duration_s > 0.0) {
+        let wall_us = test.duration_s * 1e6 * f64::from(test.streams.max(1));
+        let nothing = (1.0 - busy / wall_us).max(0.0);
+        place.add_to_host(facts, "app_limited_ratio", nothing, "ratio", "TCP_INFO");
+    }
+}
+
+fn zero_windows(place: &Place<'_>, facts: &mut Facts) {
+    let source = "/proc/net/netstat";
+    let told = place.of_host(source, "TcpExtTCPToZeroWindowAdv");
+    let span = span_s(place.record, place.host, source, None, place.test);
+    if let (Some(told), Some(span)) = (told, span) {
+        place.add_to_host(
+            facts,
+            "zero_windows_per_second",
+            told.value as f64 / span,
+            "1/s",
+            &told.source,
+        );
+    }
+}
+
+fn reach(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+    let text = place.host_set_up("sysctl", "net.ipv4.tcp_rmem");
+    let max: Option<f64> = text.and_then(|text| text.split_whitespace().nth(2)?.parse().ok());
+    let rate = test.delivered_bits_per_second.filter(|rate| *rate > 0.0);
+    if let (Some(max), Some(rate)) = (max, rate) {
+        let reach_ms = max / 2.0 * 8.0 / rate * 1e3;
+        place.add_to_host(
+            facts,
+            "tcp_rmem_reach_ms",
+            reach_ms,
+            "ms",
+            "net.ipv4.tcp_rmem, delivered rate",
+        );
+    }
+}
