@@ -16,10 +16,6 @@ pub mod frame;
 pub mod knowledge;
 pub mod ledger;
 #[cfg(test)]
-#[expect(
-    dead_code,
-    reason = "the families of facts take it up one after the other"
-)]
 mod made_up;
 mod mistake;
 pub mod record;

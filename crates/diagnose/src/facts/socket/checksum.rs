@@ -40,7 +40,7 @@ fn blind(place: &Place<'_>) -> Option<bool> {
     let table = place.table()?;
     let never = |name: &&str| table.is_blind(Group::Link, name);
     let own = place.meaning(Meaning::Dropped(Stage::RxMac));
-    Some(FIFO_COUNTERS.iter().all(|name| never(name)) && own.is_none())
+    Some(FIFO_COUNTERS.iter().all(never) && own.is_none())
 }
 
 const FIFO_COUNTERS: &[&str] = &["rx_fifo_errors", "rx_missed_errors", "rx_over_errors"];
