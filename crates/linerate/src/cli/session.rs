@@ -48,11 +48,13 @@ impl Session {
         let started = Date::now();
         output.started = started.to_string();
         output.clock_trusted = started.trusted();
+        let mut plan = place.options.clone();
+        plan.remove(FAULT);
         let beginning = Beginning {
             kind: place.kind,
-            command: &output.command,
+            command: &without_faults(&output.command),
             peer: place.host.unwrap_or("lab"),
-            plan: place.options.clone(),
+            plan,
             started,
         };
         let store = Store::open(&store::Place::chosen(flags.output.as_deref()), &beginning);
@@ -369,6 +371,25 @@ fn exit_of(output: &Output, failure: Option<&Failure>) -> Exit {
     }
 }
 
+/// The command line without the names of the lab's faults: what explains a record must find them out.
+fn without_faults(command: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = command.iter();
+    while let Some(word) = words.next() {
+        let is_fault = word
+            .strip_prefix("--")
+            .and_then(|word| word.strip_prefix(FAULT));
+        match is_fault {
+            Some("") => drop(words.next()),
+            Some(value) if value.starts_with('=') => {}
+            _ => kept.push(word.clone()),
+        }
+    }
+    kept
+}
+
+const FAULT: &str = "fault";
+
 fn console(flags: &OutputFlags) -> Console {
     let surroundings = Surroundings::read();
     let look = surroundings.look(color(flags.color), flags.ascii);
@@ -409,6 +430,16 @@ mod tests {
             }],
             ..Output::default()
         }
+    }
+
+    #[test]
+    fn a_record_does_not_know_the_faults_of_its_lab() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let line = "linerate udp --lab --fault rcvbuf=16K -b 1M --fault=loss --json";
+        assert_eq!(
+            without_faults(&words(line)),
+            words("linerate udp --lab -b 1M --json")
+        );
     }
 
     #[test]
