@@ -18,6 +18,7 @@ pub mod ledger;
 #[cfg(test)]
 mod made_up;
 mod mistake;
+pub mod paste;
 pub mod record;
 pub mod registers;
 pub mod rules;

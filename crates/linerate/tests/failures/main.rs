@@ -23,8 +23,6 @@ mod signals;
 #[cfg(test)]
 mod storage;
 #[cfg(test)]
-mod strangers;
-#[cfg(test)]
 mod unsent;
 #[cfg(test)]
 mod verdict;

@@ -319,7 +319,7 @@ fn complaint(line: &str) -> Option<Event> {
         "connect failed:",
         "read failed:",
         "write failed:",
-        "did not receive ack of last datagram",
+        "WARNING: did not receive ack of last datagram",
         "iperf3: error",
         "iperf: error",
         "unable to connect to server",
@@ -329,9 +329,11 @@ fn complaint(line: &str) -> Option<Event> {
         "WARNING: Size of data read does not correspond",
         "OUT OF ORDER - incoming packet",
     ];
+    let words = stream(line).map_or(line, |(_, rest)| rest);
+    let words = words.trim_start_matches(['-', ' ']);
     WORDS
         .iter()
-        .any(|words| line.contains(words))
+        .any(|start| words.starts_with(start))
         .then(|| Event::Error(line.to_owned()))
 }
 

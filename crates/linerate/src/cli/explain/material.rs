@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use linerate_diagnose::paste;
 use linerate_diagnose::record::Record;
 use linerate_model::output::{self, Output, Passage};
 use linerate_model::run::{self, Run};
@@ -44,7 +45,13 @@ impl Material {
         for (name, text) in texts {
             if let Some(record) = document(name, text)? {
                 self.records.push(record);
+                continue;
             }
+            // Of one text the lines are enough to find a passage.
+            let pasted = paste::read(if texts.len() > 1 { name } else { "-" }, text);
+            self.records.extend(pasted.records);
+            self.understood.extend(pasted.understood);
+            self.ignored.extend(pasted.ignored);
         }
         Ok(())
     }

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A text without what mail programs, forums and terminals put around it: quoting, markup, escapes, prompts. Each line
+//! keeps the number that it had in the original. Cleaning what is clean changes nothing.
+
+use linerate_model::output::Passage;
+
+use super::limits::{LINE_BYTES_MAX, LINES_MAX, PASSES_MAX, TEXT_BYTES_MAX};
+use super::prompt::{self, Prompt};
+use super::{html, markup, quote};
+
+/// The lines of a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// What is left, in order.
+    pub lines: Vec<Line>,
+    /// What was not looked at, and why.
+    pub refused: Vec<Passage>,
+}
+
+/// One line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    /// Its number in the original, from 1.
+    pub number: u64,
+    /// Its text.
+    pub text: String,
+    /// The prompt that stood before it.
+    pub prompt: Option<Prompt>,
+}
+
+impl Cleaned {
+    /// The text again.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let lines: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
+        lines.join("\n")
+    }
+}
+
+/// Cleans a text.
+#[must_use]
+pub fn clean(text: &str) -> Cleaned {
+    let mut cleaned = Cleaned::default();
+    if is_binary(text) {
+        refuse(&mut cleaned, 1, 1, "no text: a binary file".to_owned());
+        return cleaned;
+    }
+    let (text, cut) = beginning(text, TEXT_BYTES_MAX);
+    let text = text.replace('\0', "");
+    for (number, line) in quote::unfolded(&text).take(LINES_MAX) {
+        let (line, long) = beginning(&line, LINE_BYTES_MAX);
+        if long {
+            refuse(
+                &mut cleaned,
+                number,
+                number,
+                format!("behind its first {LINE_BYTES_MAX} bytes: too long a line"),
+            );
+        }
+        add(&mut cleaned, number, line);
+    }
+    let last = cleaned.lines.last().map_or(1, |line| line.number);
+    if cut {
+        refuse(
+            &mut cleaned,
+            last,
+            last,
+            format!(
+                "everything behind the first {} MiB of the text",
+                TEXT_BYTES_MAX >> 20
+            ),
+        );
+    } else if quote::unfolded(&text).nth(LINES_MAX).is_some() {
+        refuse(
+            &mut cleaned,
+            last,
+            last,
+            format!("everything behind the first {LINES_MAX} lines"),
+        );
+    }
+    cleaned
+}
+
+/// Adds what one line of the original gives: several if it held line breaks of HTML.
+fn add(cleaned: &mut Cleaned, number: u64, line: &str) {
+    match parts(line, 0) {
+        Some(parts) => cleaned
+            .lines
+            .extend(parts.into_iter().map(|(text, prompt)| Line {
+                number,
+                text,
+                prompt,
+            })),
+        None => refuse(
+            cleaned,
+            number,
+            number,
+            "markup within markup, too deep".to_owned(),
+        ),
+    }
+}
+
+/// The lines of a line with their prompts; `None` if it never comes to rest.
+fn parts(line: &str, depth: usize) -> Option<Vec<(String, Option<Prompt>)>> {
+    let text = fixed(line)?;
+    let mut all = Vec::new();
+    for line in text.split('\n') {
+        let parts = prompt::split(line);
+        let rests = parts.len() == 1 && parts[0].0 == line;
+        for (text, prompt) in parts {
+            // What stood behind a prompt may be quoted again.
+            let inner = if rests {
+                vec![(text, None)]
+            } else {
+                (depth < PASSES_MAX).then(|| self::parts(&text, depth + 1))??
+            };
+            let first = all.len();
+            all.extend(inner);
+            if let (Some(part), Some(_)) = (all.get_mut(first), &prompt) {
+                part.1 = part.1.take().or(prompt);
+            }
+        }
+    }
+    Some(all)
+}
+
+/// The line after as many passes as change it; `None` if it never comes to rest.
+fn fixed(line: &str) -> Option<String> {
+    let mut text = line.trim_end().to_owned();
+    for _ in 0..PASSES_MAX {
+        if is_plain(&text) {
+            return Some(text);
+        }
+        let next = once(&text);
+        if next == text {
+            return Some(text);
+        }
+        text = next;
+    }
+    None
+}
+
+fn once(line: &str) -> String {
+    let line = markup::characters(line);
+    let line = quote::unquoted(&line);
+    let line = html::stripped(line);
+    let line = markup::stripped(&line);
+    line.lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Whether a line holds nothing that any pass would change.
+fn is_plain(line: &str) -> bool {
+    line.bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b" .,:()/%-+#".contains(&byte))
+}
+
+/// Whether this is no text: many characters that no terminal prints.
+fn is_binary(text: &str) -> bool {
+    let head = text.chars().take(65_536);
+    let (mut odd, mut all, mut zeros) = (0_usize, 0_usize, 0_usize);
+    for letter in head {
+        all += 1;
+        zeros += usize::from(letter == '\0');
+        odd += usize::from(
+            letter == char::REPLACEMENT_CHARACTER
+                || (letter.is_control() && !"\t\r\n\u{1b}\u{8}\0".contains(letter)),
+        );
+    }
+    // Windows writes text with a zero behind each letter.
+    let wide = zeros * 3 > all && zeros * 5 < all * 3;
+    odd * 10 > all || (zeros * 10 > all && !wide)
+}
+
+/// The first bytes, whole characters, and whether there were more.
+fn beginning(text: &str, bytes_max: usize) -> (&str, bool) {
+    if text.len() <= bytes_max {
+        return (text, false);
+    }
+    let end = (0..=bytes_max)
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
+    (&text[..end], true)
+}
+
+fn refuse(cleaned: &mut Cleaned, first_line: u64, last_line: u64, what: String) {
+    cleaned.refused.push(Passage {
+        first_line,
+        last_line,
+        what,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        clean(text)
+            .lines
+            .into_iter()
+            .map(|line| line.text)
+            .collect()
+    }
+
+    #[test]
+    fn what_is_put_around_a_line() {
+        let plain = "[  4]  0.0- 2.0 sec  90.2 MBytes   379 Mbits/sec   0.012 ms 4601/68965 (6.7%)";
+        for wrapped in [
+            format!("> > {plain}"),
+            format!("| {plain}"),
+            format!("<tt>{plain}</tt>"),
+            plain.replace("4601", "4<b>60</b>1"),
+            plain.replace("4601", "**4601**"),
+            plain.replace("4601", "4*60*1"),
+            plain.replace("4601", "[b]4601[/b]"),
+            plain.replace("4601", "\u{1b}[31m4601\u{1b}[0m"),
+            plain.replace(' ', "&nbsp;"),
+            plain.replace(' ', "\u{a0}"),
+            plain.replace('/', "&#47;"),
+            format!("{plain}\r"),
+            plain.replace('-', "\u{2013}"),
+        ] {
+            assert_eq!(texts(&wrapped), [plain], "{wrapped}");
+        }
+    }
+
+    #[test]
+    fn mail_encoding_and_line_numbers() {
+        let cleaned = clean("one =3D 1=20\ntwo is very lo=\nng\nthree<br>four\n");
+        let lines: Vec<(u64, &str)> = cleaned
+            .lines
+            .iter()
+            .map(|line| (line.number, line.text.as_str()))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                (1, "one = 1"),
+                (2, "two is very long"),
+                (4, "three"),
+                (4, "four")
+            ]
+        );
+    }
+
+    #[test]
+    fn what_looks_like_markup_and_is_none() {
+        for line in [
+            "2: eth0: <BROADCAST,MULTICAST,UP> mtu 1500",
+            "    |__ Port 1: Dev 3, If 0, Class=x, Driver=lan78xx, 480M",
+            "[ 12.345678] fec eth0: up",
+            "rx_fifo_errors: 3",
+            "a * b * c",
+            "ENET_RCR:0x02188084 =0x05ee0244",
+            "if (a < b) c;",
+        ] {
+            assert_eq!(texts(line), [line]);
+        }
+        assert_eq!(texts("rx\\_fifo\\_errors: 3"), ["rx_fifo_errors: 3"]);
+    }
+
+    #[test]
+    fn binary_long_and_much() {
+        let binary: String = (0..4000_u32)
+            .map(|n| char::from_u32(n % 32).unwrap_or(' '))
+            .collect();
+        assert_eq!(clean(&binary).lines, []);
+        assert!(
+            clean(&"x".repeat(LINE_BYTES_MAX + 1)).refused[0]
+                .what
+                .contains("too long")
+        );
+        let much = clean(&"ab\n".repeat(LINES_MAX + 5));
+        assert_eq!((much.lines.len(), much.refused.len()), (LINES_MAX, 1));
+        let wide: String = "eth0".chars().flat_map(|letter| [letter, '\0']).collect();
+        assert_eq!(texts(&wide), ["eth0"]);
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether a line is a command that somebody typed.
+
+/// Whether a line begins with a program that tells of networks (or shows a file), with what looks like its arguments: so
+/// that prose about `ping times` is none.
+pub(super) fn is_typed(line: &str) -> bool {
+    let mut words = line
+        .split_whitespace()
+        .skip_while(|word| WRAPPERS.contains(word) || is_assignment(word));
+    let Some(program) = words.next().map(base) else {
+        return false;
+    };
+    let argument = words.next();
+    let few = line.split_whitespace().count() <= 5;
+    let named = argument.is_none_or(|word| {
+        word.starts_with(['-', '/', '.'])
+            || word.chars().any(|letter| letter.is_ascii_digit())
+            || SUBCOMMANDS.contains(&word)
+    });
+    PROGRAMS.contains(&program)
+        && named
+        && (few || argument.is_some_and(|word| word.starts_with(['-', '/'])) || line.contains(" -"))
+}
+
+/// Whether a line behind a prompt begins with such a program, whatever follows.
+pub(super) fn is_known(line: &str) -> bool {
+    let mut words = line
+        .split_whitespace()
+        .skip_while(|word| WRAPPERS.contains(word) || is_assignment(word));
+    words
+        .next()
+        .is_some_and(|word| PROGRAMS.contains(&base(word)) || word.starts_with("./"))
+}
+
+fn base(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
+
+const WRAPPERS: &[&str] = &[
+    "sudo", "time", "while", "watch", "busybox", "adb", "shell", "do", "nohup", "doas", "timeout",
+];
+const SUBCOMMANDS: &[&str] = &["link", "qdisc", "addr", "neigh", "dev", "netdev", "show"];
+const PROGRAMS: &[&str] = &[
+    "iperf",
+    "iperf3",
+    "iperf2",
+    "nuttcp",
+    "netperf",
+    "ifconfig",
+    "ip",
+    "ethtool",
+    "cat",
+    "sysctl",
+    "netstat",
+    "nstat",
+    "tc",
+    "mpstat",
+    "top",
+    "vmstat",
+    "dmesg",
+    "lspci",
+    "lsusb",
+    "lshw",
+    "tcpdump",
+    "ping",
+    "uname",
+    "grep",
+    "zcat",
+    "devregs",
+    "ss",
+    "sar",
+    "echo",
+    "mount",
+    "tail",
+    "head",
+    "ping6",
+    "devmem",
+    "devmem2",
+    "phytool",
+    "mii-tool",
+    "bridge",
+    "journalctl",
+    "linerate",
+    "type",
+    "ttcp",
+    "watch",
+    "chmod",
+    "perf",
+    "taskset",
+    "ls",
+    "cd",
+    "tar",
+    "sync",
+    "modprobe",
+    "insmod",
+    "rmmod",
+    "setprop",
+    "getprop",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_and_prose() {
+        for line in [
+            "iperf -c 192.0.2.1 -u -b 400M",
+            "cat /proc/interrupts  | grep eth",
+            "sudo ethtool -S eth0",
+            "ip -s link",
+            "ethtool eth0",
+            "iperf3 -s",
+            "tc -s qdisc show dev eth0",
+            "incr=200 iperf -s",
+        ] {
+            assert!(is_typed(line), "{line}");
+        }
+        for line in [
+            "ping times are more consistent",
+            "iperf above, each pair of lines tells",
+            "ethtool shows that flow control is off",
+            "top of the list",
+            "cat and dog",
+        ] {
+            assert!(!is_typed(line), "{line}");
+        }
+    }
+}

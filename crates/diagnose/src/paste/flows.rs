@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Lines of iperf and iperf3 → tests. One test is what one stream, or the sum of all, did in one direction.
+
+use linerate_model::output::{Direction, Flow, Interval, Protocol, ReceiveBuffer, Test, Warning};
+use linerate_wire::text::{self, IperfEvent, Row};
+
+use super::context::Side;
+use super::limits::TESTS_MAX;
+use super::requested;
+
+/// The tests of one host, as its lines come in.
+#[derive(Debug, Default)]
+pub(super) struct Flows {
+    /// What was typed last with iperf in it: it holds until another is.
+    command: String,
+    requested: Option<f64>,
+    protocol: Option<text::Protocol>,
+    role: Option<Side>,
+    reverse: bool,
+    payload: Option<u32>,
+    buffer: Option<u64>,
+    sections: Vec<Section>,
+    errors: Vec<String>,
+    tests: Vec<Test>,
+}
+
+/// What one stream said of one test.
+#[derive(Debug, Default)]
+struct Section {
+    id: String,
+    local_port: Option<u16>,
+    remote_port: Option<u16>,
+    rows: Vec<Row>,
+    report: Option<Row>,
+    awaits_report: bool,
+    sent: Option<u64>,
+    reordered: Option<u64>,
+}
+
+impl Flows {
+    /// A command was typed: what ran before is over.
+    pub(super) fn typed(&mut self, command: &str) {
+        self.end();
+        if command.split_whitespace().any(|word| {
+            word.rsplit('/')
+                .next()
+                .is_some_and(|word| word.starts_with("iperf"))
+        }) {
+            let has = |option: &str| command.split_whitespace().any(|word| word == option);
+            *self = Self {
+                tests: std::mem::take(&mut self.tests),
+                command: command.to_owned(),
+                ..Self::default()
+            };
+            self.role = if has("-s") {
+                Some(Side::Server)
+            } else {
+                has("-c").then_some(Side::Client)
+            };
+            self.protocol = has("-u").then_some(text::Protocol::Udp);
+            self.reverse = has("-R") || has("--reverse");
+        }
+        self.requested = requested::of_command(command).or(self.requested);
+    }
+
+    /// A heading told the rate of what comes.
+    pub(super) fn requested(&mut self, rate: f64) {
+        self.end();
+        self.requested = Some(rate);
+    }
+
+    /// One line.
+    pub(super) fn take(&mut self, event: IperfEvent) {
+        match event {
+            IperfEvent::Client(protocol) => self.begin(Some(Side::Client), protocol),
+            IperfEvent::Server(protocol) => self.begin(Some(Side::Server), protocol),
+            IperfEvent::Local { id, local, remote } => self.connected(id, local.1, remote.1),
+            IperfEvent::Row(row) => self.row(row),
+            IperfEvent::ServerReport(id) => self.section(&id).awaits_report = true,
+            IperfEvent::Sent(id, packets) => self.section(&id).sent = Some(packets),
+            IperfEvent::Reordered(id, packets) => self.section(&id).reordered = Some(packets),
+            IperfEvent::Buffer(text::Protocol::Udp, bytes) => self.buffer = Some(bytes),
+            IperfEvent::Payload(bytes) => self.payload = Some(bytes),
+            IperfEvent::Reverse => self.reverse = true,
+            IperfEvent::Error(words) => self.errors.push(words),
+            IperfEvent::Buffer(..) | IperfEvent::Frame => {}
+        }
+    }
+
+    /// Everything is over: the tests, and what iperf complained of without any.
+    pub(super) fn finish(mut self) -> (Vec<Test>, Vec<String>) {
+        self.end();
+        (self.tests, self.errors)
+    }
+
+    /// A banner. A client of `-r` listens first and connects then: only then is it over.
+    fn begin(&mut self, role: Option<Side>, protocol: Option<text::Protocol>) {
+        if self.sections.iter().any(|section| !section.rows.is_empty()) {
+            self.end();
+        }
+        self.role = role;
+        self.protocol = protocol.or(self.protocol);
+    }
+
+    fn connected(&mut self, id: String, local_port: u16, remote_port: u16) {
+        self.open(Section {
+            id,
+            local_port: Some(local_port),
+            remote_port: Some(remote_port),
+            ..Section::default()
+        });
+    }
+
+    /// No test has more streams at once.
+    fn open(&mut self, section: Section) {
+        if self.sections.len() >= STREAMS_MAX {
+            self.end();
+        }
+        self.sections.push(section);
+    }
+
+    /// The section of a stream that is still open.
+    fn section(&mut self, id: &str) -> &mut Section {
+        let at = self.sections.iter().rposition(|section| section.id == id);
+        let at = at.unwrap_or_else(|| {
+            self.open(Section {
+                id: id.to_owned(),
+                ..Section::default()
+            });
+            self.sections.len() - 1
+        });
+        &mut self.sections[at]
+    }
+
+    fn row(&mut self, row: Row) {
+        let section = self.section(&row.id);
+        if std::mem::take(&mut section.awaits_report) {
+            section.report = Some(row);
+            return;
+        }
+        if section.is_over(&row) {
+            self.open(Section {
+                id: row.id.clone(),
+                rows: vec![row],
+                ..Section::default()
+            });
+        } else {
+            section.rows.push(row);
+        }
+    }
+
+    /// Makes tests of what is open.
+    fn end(&mut self) {
+        let sections = std::mem::take(&mut self.sections);
+        let sections: Vec<Section> = sections
+            .into_iter()
+            .filter(|section| !section.rows.is_empty() || section.report.is_some())
+            .collect();
+        let summed = sections.iter().any(|section| section.id == "SUM");
+        let alternates = self.alternates(&sections);
+        let parts: Vec<&Section> = sections
+            .iter()
+            .filter(|section| !summed || section.id == "SUM")
+            .collect();
+        for (at, section) in parts.iter().enumerate() {
+            let direction = self.direction(section, alternates.then_some(at));
+            let mut test = self.test(section, direction);
+            if summed {
+                add_flows(&mut test, &sections);
+            } else if section.local_port.is_some() {
+                test.flows = vec![flow(section)];
+            }
+            if self.tests.len() < TESTS_MAX {
+                self.tests.push(test);
+            }
+        }
+        if let (Some(test), false) = (self.tests.last_mut(), self.errors.is_empty()) {
+            let warnings = self.errors.drain(..).map(|text| Warning {
+                id: "tool-error".to_owned(),
+                text,
+                try_: String::new(),
+            });
+            test.warnings.extend(warnings);
+        }
+    }
+
+    /// Whether the tests come in pairs, up and down, as with `-r`: asked for, or because the numbers of two streams take
+    /// turns, the higher first (the listener of `-r` has the lower).
+    fn alternates(&self, sections: &[Section]) -> bool {
+        let asked = self
+            .command
+            .split_whitespace()
+            .any(|word| ["-r", "-d"].contains(&word));
+        let ids: Vec<u32> = sections
+            .iter()
+            .filter_map(|section| section.id.parse().ok())
+            .collect();
+        let turns = ids.len() == sections.len()
+            && ids.len() > 1
+            && ids.chunks_exact(2).all(|pair| pair[0] > pair[1]);
+        asked || turns
+    }
+
+    fn direction(&self, section: &Section, turn: Option<usize>) -> Direction {
+        let client = section.client().or(match turn {
+            Some(at) => Some(at % 2 == 0),
+            None => self.role.map(|role| role == Side::Client),
+        });
+        // A far end's report comes back to who sent.
+        let sends = section.sends(self.reverse, client);
+        if sends.unwrap_or_else(|| !section.has_loss()) {
+            Direction::Up
+        } else {
+            Direction::Down
+        }
+    }
+
+    fn test(&self, section: &Section, direction: Direction) -> Test {
+        let own = section.total();
+        let told = section.report.as_ref().unwrap_or(&own);
+        let udp = self.protocol == Some(text::Protocol::Udp)
+            || told.total.is_some()
+            || told.jitter_ms.is_some();
+        let mut test = Test {
+            name: name(self.requested, direction),
+            protocol: if udp { Protocol::Udp } else { Protocol::Tcp },
+            af: 4,
+            direction,
+            streams: 1,
+            duration_s: told.end_s - told.start_s,
+            requested_bits_per_second: self.requested,
+            delivered_bits_per_second: Some(told.bits_per_second),
+            retransmits: section.retransmits(),
+            jitter_ns: told.jitter_ms.map(|jitter| jitter * 1e6),
+            reordered_packets: section.reordered,
+            intervals: section.intervals(udp),
+            valid: true,
+            ..Test::default()
+        };
+        if udp {
+            packets(&mut test, told, section.sent);
+            let payload = payload(told)
+                .or(self.payload)
+                .or(test.lost_packets.map(|_| PAYLOAD_BYTES));
+            test.payload_bytes = payload.unwrap_or_default();
+            // A row that is not as long as the sending was would tell a rate that nobody asked for.
+            let asked = self.requested.map_or(f64::INFINITY, |rate| 1.2 * rate);
+            let own_rate = section.report.is_some().then_some(own.bits_per_second);
+            test.offered_bits_per_second =
+                own_rate.or_else(|| offered(&test).filter(|rate| *rate <= asked));
+        }
+        if direction == Direction::Down && udp {
+            test.receive_buffer_bytes = self.buffer.map(|granted| ReceiveBuffer {
+                asked: None,
+                granted: Some(granted),
+            });
+        }
+        test
+    }
+}
+
+impl Section {
+    /// Whether a row begins another test of the same stream.
+    fn is_over(&self, row: &Row) -> bool {
+        let (Some(first), Some(last)) = (self.rows.first(), self.rows.last()) else {
+            return false;
+        };
+        let whole =
+            row.start_s <= first.start_s && row.end_s + 0.6 >= last.end_s && self.rows.len() > 1;
+        let other_account = row.from_sender != last.from_sender && row.from_sender.is_some();
+        row.start_s < last.end_s - 0.001 && !whole && !other_account && row.from_sender.is_none()
+    }
+
+    /// The row of the whole time: the last that begins where all begin, or all together.
+    fn total(&self) -> Row {
+        let Some(first) = self.rows.first() else {
+            return self.report.clone().unwrap_or_default();
+        };
+        let end = self.rows.iter().map(|row| row.end_s).fold(0.0, f64::max);
+        let whole = |row: &&Row| row.start_s <= first.start_s && row.end_s + 0.6 >= end;
+        let received = |row: &&Row| row.from_sender != Some(true);
+        let wholes = || self.rows.iter().rev().filter(whole);
+        wholes()
+            .find(received)
+            .or_else(|| wholes().next())
+            .cloned()
+            .unwrap_or_else(|| self.mean(end))
+    }
+
+    /// Of intervals without a total, because the end was cut off.
+    fn mean(&self, end_s: f64) -> Row {
+        let start_s = self.rows.first().map_or(0.0, |row| row.start_s);
+        let bits: f64 = self
+            .rows
+            .iter()
+            .map(|row| row.bits_per_second * (row.end_s - row.start_s))
+            .sum();
+        let lost = self
+            .rows
+            .iter()
+            .try_fold(0_i64, |sum, row| sum.checked_add(row.lost?));
+        let total = self
+            .rows
+            .iter()
+            .try_fold(0_u64, |sum, row| sum.checked_add(row.total?));
+        let seconds = self
+            .rows
+            .iter()
+            .map(|row| row.end_s - row.start_s)
+            .sum::<f64>()
+            .max(1e-9);
+        Row {
+            start_s,
+            end_s,
+            bits_per_second: bits / seconds,
+            lost,
+            total,
+            jitter_ms: self.rows.last().and_then(|row| row.jitter_ms),
+            ..self.rows[0].clone()
+        }
+    }
+
+    fn retransmits(&self) -> Option<u64> {
+        let total = self
+            .rows
+            .iter()
+            .rev()
+            .find(|row| row.from_sender == Some(true))
+            .and_then(|row| row.retransmits);
+        total.or_else(|| {
+            self.rows
+                .iter()
+                .try_fold(0_u64, |sum, row| sum.checked_add(row.retransmits?))
+        })
+    }
+
+    fn has_loss(&self) -> bool {
+        self.rows.iter().any(|row| row.total.is_some())
+    }
+
+    /// Whether this end connected: the other has the well-known port.
+    fn client(&self) -> Option<bool> {
+        let known = |port: u16| port == 5001 || port == 5201;
+        match (known(self.local_port?), known(self.remote_port?)) {
+            (false, true) => Some(true),
+            (true, false) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether this end sends.
+    fn sends(&self, reverse: bool, client: Option<bool>) -> Option<bool> {
+        if self.report.is_some() || self.sent.is_some() {
+            return Some(true);
+        }
+        if let (Some(client), Some(client_sends)) =
+            (client, self.rows.iter().find_map(|row| row.client_sends))
+        {
+            return Some(client == client_sends);
+        }
+        client.map(|client| client != reverse)
+    }
+
+    /// The rows that are not totals.
+    fn intervals(&self, udp: bool) -> Vec<Interval> {
+        let total = self.total();
+        let part = |row: &&Row| row.end_s - row.start_s < (total.end_s - total.start_s) * 0.9;
+        let interval = |row: &Row| Interval {
+            start_s: row.start_s,
+            end_s: row.end_s,
+            received_bits_per_second: Some(row.bits_per_second),
+            sent_packets: row.total.filter(|_| udp),
+            lost_packets: row.lost,
+            retransmits: row.retransmits,
+            cwnd_bytes: row.cwnd_bytes,
+            ..Interval::default()
+        };
+        self.rows.iter().filter(part).map(interval).collect()
+    }
+}
+
+/// Sent, received and lost, as the receiver's account has them. A negative loss is none of these: more arrived than were
+/// sent, and a warning says so.
+fn packets(test: &mut Test, row: &Row, sent: Option<u64>) {
+    let (Some(total), Some(lost)) = (row.total, row.lost) else {
+        test.sent_packets = row.total.or(sent);
+        return;
+    };
+    test.sent_packets = Some(total);
+    test.received_packets = total.checked_add_signed(lost.saturating_neg());
+    test.lost_packets = u64::try_from(lost).ok();
+    test.loss_ratio = (total > 0).then(|| lost as f64 / total as f64);
+    if lost < 0 {
+        let text =
+            format!("the tool counted {lost} of {total} lost: more arrived than it says were sent");
+        test.warnings.push(Warning {
+            id: "negative-loss".to_owned(),
+            text,
+            try_: "a tool that tells duplicates from lost datagrams".to_owned(),
+        });
+    }
+}
+
+/// Payload of a datagram, from the bytes and datagrams received; what is within 2 % of iperf's own is that.
+fn payload(row: &Row) -> Option<u32> {
+    let received = row.total?.checked_add_signed(row.lost?.saturating_neg())?;
+    let each = row.bytes.filter(|_| received > 100)? / received as f64;
+    let usual = [1470_u32, 1448, 1460, 1400, 1450, 8192]
+        .into_iter()
+        .find(|usual| (each / f64::from(*usual) - 1.0).abs() < 0.02);
+    usual.or_else(|| (each > 0.0 && each < 65_536.0).then_some(each.round() as u32))
+}
+
+/// What was handed over, from the datagrams sent.
+fn offered(test: &Test) -> Option<f64> {
+    let bits = test.sent_packets? as f64 * f64::from(test.payload_bytes) * 8.0;
+    (test.duration_s > 0.0 && test.payload_bytes > 0).then(|| bits / test.duration_s)
+}
+
+fn add_flows(test: &mut Test, sections: &[Section]) {
+    let parts = sections.iter().filter(|section| section.id != "SUM");
+    test.flows = parts.map(flow).collect();
+    test.streams = u32::try_from(test.flows.len()).unwrap_or(u32::MAX).max(1);
+}
+
+fn flow(section: &Section) -> Flow {
+    let told = section.report.clone().unwrap_or_else(|| section.total());
+    Flow {
+        id: section.id.parse().unwrap_or_default(),
+        local_port: section.local_port,
+        remote_port: section.remote_port,
+        delivered_bits_per_second: Some(told.bits_per_second),
+        lost_packets: told.lost.and_then(|lost| u64::try_from(lost).ok()),
+        retransmits: section.retransmits(),
+    }
+}
+
+/// The test of the other end, seen from this one: what it sent, this one received.
+pub(super) fn seen_from_here(mut test: Test) -> Test {
+    test.direction = if test.direction == Direction::Up {
+        Direction::Down
+    } else {
+        Direction::Up
+    };
+    test.name = name(test.requested_bits_per_second, test.direction);
+    test.receive_buffer_bytes = None;
+    for flow in &mut test.flows {
+        std::mem::swap(&mut flow.local_port, &mut flow.remote_port);
+    }
+    test
+}
+
+/// Whether two tests are the two ends' accounts of one: the same ports.
+pub(super) fn same(one: &Test, other: &Test) -> bool {
+    let ports = |test: &Test| {
+        test.flows
+            .first()
+            .map(|flow| (flow.local_port, flow.remote_port))
+            .filter(|ports| *ports != (None, None))
+    };
+    ports(one).is_some() && ports(one) == ports(other)
+}
+
+fn name(requested: Option<f64>, direction: Direction) -> String {
+    let way = if direction == Direction::Up {
+        "up"
+    } else {
+        "down"
+    };
+    requested.map_or_else(
+        || way.to_owned(),
+        |rate| format!("{} Mbit/s {way}", rate / 1e6),
+    )
+}
+
+/// Streams of one test; a text with more is no output of iperf.
+const STREAMS_MAX: usize = 512;
+/// iperf's datagram where the text does not tell.
+const PAYLOAD_BYTES: u32 = 1470;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_wire::text::{Content, Hint, Lines, read};
+    use std::cell::Cell;
+
+    fn tests(command: &str, text: &str) -> Vec<Test> {
+        let mut flows = Flows::default();
+        flows.typed(command);
+        let lines: Vec<&str> = text.lines().collect();
+        let looked = Cell::new(0);
+        for at in 0..lines.len() {
+            let block = read(Lines::new(&lines, &looked).from(at), Hint::default());
+            for content in block.into_iter().flat_map(|block| block.content) {
+                if let Content::Iperf(event) = content {
+                    flows.take(event);
+                }
+            }
+        }
+        flows.finish().0
+    }
+
+    #[test]
+    fn both_directions_of_a_udp_test() {
+        let text = "Server listening on UDP port 5001\nUDP buffer size: 106 KByte (default)\nClient connecting to 192.0.2.2, UDP port 5001\nSending 1470 byte datagrams\n\
+            [ 4] local 192.0.2.1 port 51200 connected with 192.0.2.2 port 5001\n[ 4] 0.0- 2.0 sec 48.2 MBytes 202 Mbits/sec\n[ 4] Sent 34300 datagrams\n[ 4] Server Report:\n\
+            [ 4] 0.0- 2.0 sec 48.1 MBytes 202 Mbits/sec 0.063 ms 71/34299 (0.21%)\n[ 4] 0.0- 2.0 sec 1 datagrams received out-of-order\n\
+            [ 3] local 192.0.2.1 port 5001 connected with 192.0.2.2 port 53700\n[ 3] 0.0- 2.0 sec 48.3 MBytes 203 Mbits/sec 0.038 ms 5/34400 (0.01%)\n";
+        let tests = tests("iperf -c 192.0.2.2 -r -u -b 200M -t 2", text);
+        assert_eq!(tests.len(), 2);
+        let (up, down) = (&tests[0], &tests[1]);
+        assert_eq!(
+            (
+                up.direction,
+                up.sent_packets,
+                up.lost_packets,
+                up.received_packets
+            ),
+            (Direction::Up, Some(34299), Some(71), Some(34228))
+        );
+        assert_eq!(
+            (
+                up.reordered_packets,
+                up.payload_bytes,
+                up.requested_bits_per_second
+            ),
+            (Some(1), 1470, Some(200e6))
+        );
+        assert_eq!(
+            (down.direction, down.lost_packets),
+            (Direction::Down, Some(5))
+        );
+        assert_eq!(
+            down.receive_buffer_bytes.and_then(|buffer| buffer.granted),
+            Some(106 * 1024)
+        );
+        assert!((up.offered_bits_per_second.unwrap_or_default() - 202e6).abs() < 1.0);
+    }
+
+    #[test]
+    fn only_the_lines_that_grep_left() {
+        let text = "[ 4] 0.0- 2.0 sec 95.6 MBytes 401 Mbits/sec 0.043 ms 5/68100 (0.0073%)\n[ 3] 0.0- 2.0 sec 90.2 MBytes 379 Mbits/sec 0.012 ms 4600/68900 (6.7%)\n";
+        for command in ["iperf -c h -r -u -b 400M", "./script.sh"] {
+            let tests = tests(command, text);
+            let of = |test: &Test| (test.direction, test.lost_packets);
+            assert_eq!(
+                tests.iter().map(of).collect::<Vec<_>>(),
+                [(Direction::Up, Some(5)), (Direction::Down, Some(4600))],
+                "{command}"
+            );
+        }
+        let twice = format!("{text}{text}");
+        assert_eq!(tests("iperf -c h -r -u", &twice).len(), 4);
+    }
+
+    #[test]
+    fn intervals_sums_and_cut_ends() {
+        let text = "[  5]   0.00-1.00   sec   112 MBytes   940 Mbits/sec   17    321 KBytes\n[  5]   1.00-2.00   sec   110 MBytes   920 Mbits/sec    3    300 KBytes\n";
+        let cut = tests("iperf3 -c h", text);
+        assert_eq!(
+            (cut.len(), cut[0].intervals.len(), cut[0].retransmits),
+            (1, 2, Some(20))
+        );
+        assert!((cut[0].delivered_bits_per_second.unwrap_or_default() - 930e6).abs() < 1.0);
+        let whole = format!(
+            "{text}[  5]   0.00-2.00   sec   222 MBytes   930 Mbits/sec   20             sender\n[  5]   0.00-2.04   sec   220 MBytes   905 Mbits/sec                  receiver\n"
+        );
+        let whole = tests("iperf3 -c h", &whole);
+        assert_eq!(
+            (
+                whole.len(),
+                whole[0].retransmits,
+                whole[0].delivered_bits_per_second
+            ),
+            (1, Some(20), Some(905e6))
+        );
+        assert_eq!(tests("iperf3 -c h -R", text)[0].direction, Direction::Down);
+        let parallel = tests(
+            "iperf -c h -P 2",
+            "[ 3] 0.0-10.0 sec 500 MBytes 420 Mbits/sec\n[ 4] 0.0-10.0 sec 600 MBytes 500 Mbits/sec\n[SUM] 0.0-10.0 sec 1.1 GBytes 920 Mbits/sec\n",
+        );
+        assert_eq!(
+            (parallel.len(), parallel[0].streams, parallel[0].flows.len()),
+            (1, 2, 2)
+        );
+    }
+
+    #[test]
+    fn more_arrived_than_were_sent() {
+        let tests = tests(
+            "",
+            "[ 3] 0.0- 1.0 sec 72.8 MBytes 611 Mbits/sec 0.012 ms -1/51800 (-0.0019%)\n",
+        );
+        assert_eq!(
+            (
+                tests[0].lost_packets,
+                tests[0].received_packets,
+                tests[0].warnings[0].id.as_str()
+            ),
+            (None, Some(51801), "negative-loss")
+        );
+    }
+}
