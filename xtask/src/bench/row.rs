@@ -145,7 +145,32 @@ fn knees(ours: &Program) -> Vec<Row> {
         ]
         .concat(),
     };
-    rows.map(row).to_vec()
+    let mut rows = rows.map(row).to_vec();
+    rows.extend(batched_knees(ours));
+    rows
+}
+
+/// Ours by segmentation, the peers with their best options.
+fn batched_knees(ours: &Program) -> [Row; 2] {
+    let rows = [
+        (
+            "knee-1448-batched",
+            "UDP 1448 B, highest rate without loss, GSO/GRO (host stack only)",
+            1448,
+        ),
+        (
+            "knee-64-batched",
+            "UDP 64 B, highest rate without loss, GSO/GRO (host stack only)",
+            64,
+        ),
+    ];
+    let first = || ours.with(&["--mode", "gso/gro"]);
+    rows.map(|(name, title, payload_bytes)| Row {
+        name,
+        title,
+        method: Method::Knee { payload_bytes },
+        contenders: [vec![first()], best_udp_peers()].concat(),
+    })
 }
 
 fn paced(ours: &Program) -> Vec<Row> {
