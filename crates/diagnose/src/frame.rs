@@ -40,22 +40,24 @@ pub fn frames(record: &Record, scope: Scope) -> Vec<Frame> {
                 ..at(record, test, Side::Receiver)
             })
             .collect(),
-        Scope::Receiver | Scope::Sender | Scope::Host if tests.is_empty() => places(record),
-        Scope::Receiver => ends(record, Side::Receiver),
-        Scope::Sender => ends(record, Side::Sender),
+        Scope::Receiver | Scope::Sender | Scope::End | Scope::Host if tests.is_empty() => {
+            places(record)
+        }
+        Scope::Receiver => ends(record, &[Side::Receiver]),
+        Scope::Sender => ends(record, &[Side::Sender]),
+        Scope::End => ends(record, &[Side::Sender, Side::Receiver]),
         Scope::Host => places(record),
     }
 }
 
-/// One end of each test. A pasted text tells more of a host than its tests say where: what no test
+/// These ends of each test. A pasted text tells more of a host than its tests say where: what no test
 /// of it covers is asked by itself.
-fn ends(record: &Record, side: Side) -> Vec<Frame> {
-    let mut ends: Vec<Frame> = record
-        .run
-        .tests
-        .iter()
-        .map(|test| at(record, test, side))
-        .collect();
+fn ends(record: &Record, sides: &[Side]) -> Vec<Frame> {
+    let of_test = |test: &Test| {
+        let ends: Vec<Frame> = sides.iter().map(|side| at(record, test, *side)).collect();
+        ends
+    };
+    let mut ends: Vec<Frame> = record.run.tests.iter().flat_map(of_test).collect();
     if record.pasted {
         let covered = |place: &Frame| {
             ends.iter()

@@ -20,9 +20,7 @@ use crate::record::Record;
 
 pub(super) use meaning::{Meaning, driver, meaning, table};
 pub(super) use place::{Place, places};
-pub(super) use set_up::set_up;
-#[expect(unused_imports, reason = "other families ask for it")]
-pub(super) use set_up::set_up_number;
+pub(super) use set_up::{set_up, set_up_number};
 
 /// A growth and where it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -101,6 +101,8 @@ words! {
         Receiver = "receiver",
         /// The sending end of each test (likewise).
         Sender = "sender",
+        /// Either end of each test (likewise).
+        End = "end",
         /// Each interface of each host, whatever the tests did.
         Host = "host",
         /// Each test as a whole.

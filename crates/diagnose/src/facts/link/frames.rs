@@ -1,17 +1,63 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Frames that arrived broken.
+//! Frames that arrived broken, collisions, and a link that went away.
 
 use crate::facts::Facts;
 use crate::facts::counted::{Counted, Place};
 use crate::knowledge::Group;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
-    place.add_counted(
-        facts,
+    let mut add = |name, unit, counted| place.add_counted(facts, name, unit, counted);
+    add(
         "rx_length_errors",
         "frames",
         link(place, "rx_length_errors"),
     );
+    add(
+        "align_errors",
+        "frames",
+        either(place, "rx_frame_errors", "AlignmentErrors"),
+    );
+    add(
+        "late_collisions",
+        "events",
+        either(place, "tx_window_errors", "LateCollisions"),
+    );
+    add(
+        "carrier_changes",
+        "events",
+        link(place, "carrier_changes").filter(|counted| !counted.since_boot),
+    );
+    let collisions =
+        link(place, "collisions").or_else(|| place.of_interface("/proc/net/dev", "tx_colls"));
+    add("collisions", "events", collisions);
+    add("fec_uncorrected", "blocks", uncorrected(place));
+    checks(place, facts);
+    logged(place, facts);
+}
+
+fn checks(place: &Place<'_>, facts: &mut Facts) {
+    let Some(wrong) = either(place, "rx_crc_errors", "FrameCheckSequenceErrors") else {
+        return;
+    };
+    if let Some(right) = place.of_interface("rtnl_link_stats64", "rx_packets") {
+        let came = (wrong.value + right.value).max(1);
+        place.add(
+            facts,
+            "crc_error_ratio",
+            wrong.value as f64 / came as f64,
+            "ratio",
+            &wrong.source,
+        );
+    }
+    place.add_counted(facts, "crc_errors", "frames", Some(wrong));
+}
+
+/// A link counter and the MAC's own of the same: the larger, since a packet shows in both.
+fn either(place: &Place<'_>, of_link: &str, of_mac: &str) -> Option<Counted> {
+    let all = [link(place, of_link), place.of_interface("eth-mac", of_mac)];
+    all.into_iter()
+        .flatten()
+        .max_by_key(|counted| counted.value)
 }
 
 /// A link counter, unless this driver never fills it.
@@ -22,4 +68,41 @@ fn link(place: &Place<'_>, name: &str) -> Option<Counted> {
     place
         .of_interface("rtnl_link_stats64", name)
         .filter(|_| !blind)
+}
+
+fn uncorrected(place: &Place<'_>) -> Option<Counted> {
+    let sources = [
+        ("fec", "uncorrectable_blocks"),
+        ("ethtool -I --show-fec", "uncorrectable_blocks"),
+        ("ethtool -S", "fec_uncorrectable_blocks"),
+        ("ethtool -S", "fec_uncorrectable_errors_phy"),
+        ("ethtool -S", "rx_fec_uncorrectable_errors"),
+    ];
+    sources
+        .into_iter()
+        .find_map(|(source, name)| place.of_interface(source, name))
+}
+
+/// Once a host, not once an interface: the log's lines are not told apart here.
+fn logged(place: &Place<'_>, facts: &mut Facts) {
+    if place.test.is_some() || place.interface.is_some() {
+        return;
+    }
+    let logs = place
+        .record
+        .run
+        .settings
+        .iter()
+        .filter(|setting| setting.host == place.host && setting.source == "dmesg");
+    let mut logs = logs.peekable();
+    if logs.peek().is_none() {
+        return;
+    }
+    let lines = logs
+        .flat_map(|setting| setting.values.values())
+        .map(|line| line.to_ascii_lowercase());
+    let downs = lines
+        .filter(|line| line.contains("link is down") || line.contains("link down"))
+        .count();
+    place.add(facts, "link_downs_logged", downs as f64, "events", "dmesg");
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What both ends of a link agreed on, and what they could have.
+
+use crate::facts::Facts;
+use crate::facts::counted::{Place, driver};
+
+pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+    let offered = place.test.and_then(|test| test.offered_bits_per_second);
+    if let (Some(offered), Some(speed)) = (offered, place.link_bits_per_second()) {
+        place.add(
+            facts,
+            "offered_link_ratio",
+            offered / speed,
+            "ratio",
+            "the test's account, ethtool",
+        );
+    }
+    if place.test.is_some() || place.interface.is_none() {
+        return;
+    }
+    if let Some(driver) = driver(place.record, place.host, place.interface) {
+        place.add(facts, "driver", driver, "", "ethtool -i");
+    }
+    if let Some(speed) = place.link_bits_per_second() {
+        place.add(facts, "link_bits_per_second", speed, "bit/s", "ethtool");
+    }
+    if let Some(common) = common_bits_per_second(place) {
+        place.add(
+            facts,
+            "link_common_bits_per_second",
+            common,
+            "bit/s",
+            "ethtool",
+        );
+    }
+    for (name, key) in [
+        ("duplex", "Duplex"),
+        ("autonegotiation", "Auto-negotiation"),
+    ] {
+        if let Some(word) = place.set_up("ethtool", key) {
+            place.add(facts, name, word, "", "ethtool");
+        }
+    }
+}
+
+/// The fastest mode that stands in both ends' lists.
+fn common_bits_per_second(place: &Place<'_>) -> Option<f64> {
+    let ours = place.set_up("ethtool", "Advertised link modes")?;
+    let theirs = place.set_up("ethtool", "Link partner advertised link modes")?;
+    let shared = ours
+        .split_whitespace()
+        .filter(|mode| theirs.split_whitespace().any(|other| other == *mode));
+    let megabits = shared.filter_map(megabits_of).max()?;
+    Some(megabits as f64 * 1e6)
+}
+
+/// `1000baseT/Full` → 1000.
+fn megabits_of(mode: &str) -> Option<u64> {
+    mode.split_once("base")?.0.parse().ok()
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether the way between the ends carries one rate and no more, and whether losses come like clockwork.
+
+use linerate_model::output::{Protocol, Test};
+
+use crate::facts::{Facts, fact};
+use crate::record::Record;
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    let lossy = |test: &&Test| {
+        test.protocol == Protocol::Udp && test.lost_packets.is_some_and(|lost| lost > 0)
+    };
+    for test in record.run.tests.iter().filter(lossy) {
+        let mut add =
+            |name: &str, value: linerate_model::output::Value, unit: &str, source: &str| {
+                let mut fact = fact(name, value, unit, source);
+                fact.test_id = Some(test.id.clone());
+                facts.add(fact);
+            };
+        let ceiling = ceiling_bits_per_second(record, test);
+        add(
+            "path_ceiling",
+            ceiling.is_some().into(),
+            "",
+            "the tests' accounts",
+        );
+        if let Some(ceiling) = ceiling {
+            add(
+                "path_ceiling_bits_per_second",
+                ceiling.into(),
+                "bit/s",
+                "the tests' accounts",
+            );
+        }
+        if let Some(variation) = spacing_variation(test) {
+            add(
+                "loss_spacing_variation",
+                variation.into(),
+                "ratio",
+                "the test's account, loss_bursts",
+            );
+        }
+    }
+}
+
+/// Two tests the same way that offered clearly different rates and delivered the same lower one.
+fn ceiling_bits_per_second(record: &Record, test: &Test) -> Option<f64> {
+    let rates = |test: &Test| {
+        Some((
+            test.offered_bits_per_second?,
+            test.delivered_bits_per_second?,
+        ))
+    };
+    let (offered, delivered) = rates(test)?;
+    let same_way = |other: &&Test| {
+        other.id != test.id
+            && other.protocol == test.protocol
+            && other.direction == test.direction
+            && other.payload_bytes == test.payload_bytes
+    };
+    let others = record.run.tests.iter().filter(same_way).filter_map(rates);
+    let is_level = |other: &(f64, f64)| {
+        apart(offered, other.0) > OFFERED_APART
+            && apart(delivered, other.1) < DELIVERED_APART
+            && delivered < offered * ABOVE
+            && other.1 < other.0 * ABOVE
+    };
+    others
+        .filter(is_level)
+        .map(|other| other.1.max(delivered))
+        .reduce(f64::max)
+}
+
+fn apart(one: f64, other: f64) -> f64 {
+    (one - other).abs() / one.max(other)
+}
+
+/// The coefficient of variation of the distances between losses: 1 by chance, less the more regular.
+fn spacing_variation(test: &Test) -> Option<f64> {
+    let mut runs = test.loss_bursts.clone();
+    let first = runs.first()?.flow;
+    runs.retain(|run| run.flow == first);
+    runs.sort_by_key(|run| run.first_sequence);
+    let distances: Vec<f64> = runs
+        .windows(2)
+        .map(|pair| (pair[1].first_sequence - pair[0].first_sequence) as f64)
+        .collect();
+    if distances.len() < ENOUGH {
+        return None;
+    }
+    let count = distances.len() as f64;
+    let mean = distances.iter().sum::<f64>() / count;
+    let variance = distances
+        .iter()
+        .map(|distance| (distance - mean).powi(2))
+        .sum::<f64>()
+        / count;
+    (mean > 0.0).then(|| variance.sqrt() / mean)
+}
+
+/// Rates that differ by more than this were different offers.
+const OFFERED_APART: f64 = 0.06;
+/// Rates that differ by less than this are one level.
+const DELIVERED_APART: f64 = 0.025;
+/// What arrives of an offer above the ceiling, at most.
+const ABOVE: f64 = 0.98;
+/// Distances from which a variation can be told.
+const ENOUGH: usize = 20;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How large a packet may be here, and packets that were larger.
+
+use crate::facts::Facts;
+use crate::facts::counted::{Counted, Place, set_up_number};
+
+pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+    if let Some(mtu) = mtu(place).filter(|_| place.test.is_none()) {
+        place.add(facts, "mtu", mtu as f64, "bytes", "ip link");
+    }
+    if place.is_host() {
+        place.add_counted_to_host(facts, "packets_too_long", "packets", too_long(place));
+    }
+}
+
+fn mtu(place: &Place<'_>) -> Option<u64> {
+    let name = place.interface?;
+    let described = place.record.host(place.host).and_then(|host| {
+        let mut known = host.interfaces.iter();
+        known.find(|known| known.name == name)?.mtu.map(u64::from)
+    });
+    described.or_else(|| set_up_number(place.record, place.host, "ip link", Some(name), "mtu"))
+}
+
+fn too_long(place: &Place<'_>) -> Option<Counted> {
+    let sources = [
+        ("/proc/net/snmp", "IpFragFails"),
+        ("/proc/net/snmp6", "Ip6FragFails"),
+        ("/proc/net/snmp6", "Ip6InTooBigErrors"),
+        ("/proc/net/netstat", "TcpExtTCPMTUPFail"),
+    ];
+    let counted = sources
+        .into_iter()
+        .filter_map(|(source, name)| place.of_host(source, name));
+    counted.reduce(|sum, more| Counted {
+        value: sum.value + more.value,
+        since_boot: sum.since_boot || more.since_boot,
+        source: format!("{}, {}", sum.source, more.source),
+    })
+}

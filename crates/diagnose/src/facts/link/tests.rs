@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use linerate_model::output::{LinkKind, LossBurst, Role, Test};
+
+use crate::made_up::{pasted, run, tcp, udp};
+use crate::record::Record;
+
+const PEER: Role = Role::Remote;
+const LINK: &str = "rtnl_link_stats64";
+
+fn first(record: &Record) -> String {
+    record.findings().into_iter().next().unwrap_or_default()
+}
+
+#[test]
+fn the_link_has_agreed_on_less_than_it_could() {
+    let link = |speed: &str, partner: &str| {
+        pasted().set(
+            Role::Local,
+            "ethtool",
+            &[
+                ("Speed", speed),
+                ("Duplex", "Full"),
+                ("Advertised link modes", "100baseT/Full 1000baseT/Full"),
+                ("Link partner advertised link modes", partner),
+            ],
+        )
+    };
+    assert_eq!(
+        first(&link("100Mb/s", "100baseT/Full\n1000baseT/Full")),
+        "L02"
+    );
+    assert_eq!(
+        first(&link("1000Mb/s", "100baseT/Full\n1000baseT/Full")),
+        ""
+    );
+    assert_eq!(first(&link("100Mb/s", "10baseT/Full\n100baseT/Full")), "");
+}
+
+#[test]
+fn half_duplex_is_a_fault_where_it_hurts() {
+    let hub = |collisions| {
+        pasted()
+            .set(
+                Role::Local,
+                "ethtool",
+                &[("Duplex", "Half"), ("Speed", "10Mb/s")],
+            )
+            .read(
+                Role::Local,
+                LINK,
+                &[("collisions", collisions), ("rx_packets", 100_000)],
+            )
+    };
+    assert_eq!(first(&hub(4000)), "L01");
+    assert_eq!(first(&hub(0)), "");
+    let forced = pasted()
+        .set(
+            Role::Local,
+            "ethtool",
+            &[("Duplex", "Full"), ("Auto-negotiation", "off")],
+        )
+        .read(
+            Role::Local,
+            LINK,
+            &[("rx_crc_errors", 900), ("rx_packets", 100_000)],
+        );
+    assert!(forced.findings().contains(&"L16".to_owned()));
+}
+
+#[test]
+fn a_link_that_went_away_during_a_test() {
+    let record = run(vec![udp("t1", 100_000, 9000)]).counted(
+        "t1",
+        PEER,
+        LINK,
+        &[("carrier_changes", 2), ("rx_packets", 91_000)],
+    );
+    assert!(record.findings().contains(&"L03".to_owned()));
+    let boot = pasted().read(
+        Role::Local,
+        LINK,
+        &[("carrier_changes", 12), ("rx_packets", 91_000)],
+    );
+    assert_eq!(first(&boot), "");
+    let log = [
+        ("line1", "fec 2188000.ethernet eth0: Link is Down"),
+        ("line2", "eth0: link down"),
+        ("line3", "eth0: Link is Down"),
+    ];
+    assert_eq!(first(&pasted().set(Role::Local, "dmesg", &log)), "L03");
+}
+
+#[test]
+fn damaged_frames_and_damaged_packets_are_two_things() {
+    let frames = run(vec![udp("t1", 800_000, 350)]).counted(
+        "t1",
+        PEER,
+        LINK,
+        &[("rx_crc_errors", 350), ("rx_packets", 799_650)],
+    );
+    assert_eq!(first(&frames), "L04");
+    let packets = run(vec![udp("t1", 100_000, 640)]).counted(
+        "t1",
+        PEER,
+        "/proc/net/snmp",
+        &[
+            ("UdpInCsumErrors", 640),
+            ("UdpRcvbufErrors", 0),
+            ("UdpInDatagrams", 99_360),
+        ],
+    );
+    assert_eq!(packets.findings(), ["L10"]);
+}
+
+#[test]
+fn order_and_copies() {
+    let mut test = udp("t1", 100_000, 0);
+    test.reordered_packets = Some(900);
+    assert_eq!(run(vec![test.clone()]).findings(), ["L11"]);
+    (test.reordered_packets, test.duplicate_packets) = (Some(3), Some(1000));
+    assert_eq!(run(vec![test]).findings(), ["L12"]);
+}
+
+#[test]
+fn packet_sizes_that_differ() {
+    let sizes = |kind, here| {
+        let mut test = udp("t1", 100_000, 0);
+        test.link_kind = Some(kind);
+        let mut record = run(vec![test]);
+        record.run.hosts[1].interfaces[0].mtu = Some(here);
+        record
+    };
+    assert_eq!(sizes(LinkKind::Veth, 1400).findings(), ["L07"]);
+    assert_eq!(sizes(LinkKind::Wire, 1400).findings(), ["(L17)"]);
+    assert_eq!(sizes(LinkKind::Veth, 1500).findings(), [""; 0]);
+    let refused = sizes(LinkKind::Wire, 1400).counted(
+        "t1",
+        Role::Local,
+        "/proc/net/snmp",
+        &[("IpFragFails", 80)],
+    );
+    assert!(refused.findings().contains(&"L07".to_owned()));
+}
+
+/// A test that lost in rows of so many, at these distances.
+fn lossy(id: &str, offered: f64, delivered: f64, row: u64, distances: &[u64]) -> Test {
+    let sent = (offered * 10.0 / 8.0 / 1470.0) as u64;
+    let arrived = (delivered * 10.0 / 8.0 / 1470.0) as u64;
+    let mut test = udp(id, sent, sent - arrived);
+    (test.offered_bits_per_second, test.delivered_bits_per_second) =
+        (Some(offered), Some(delivered));
+    let mut sequence = 1;
+    for index in 0..40 {
+        test.loss_bursts.push(LossBurst {
+            first_sequence: sequence,
+            packets: row,
+            ..LossBurst::default()
+        });
+        sequence += distances[index % distances.len()];
+    }
+    test
+}
+
+#[test]
+fn how_the_path_loses_tells_why() {
+    let found = |tests: Vec<Test>| {
+        let lost = tests[0].lost_packets.unwrap();
+        run(tests).findings_with("t1", "wire", lost)
+    };
+    let chance = [3, 190, 55, 12, 301, 88, 40, 7];
+    assert_eq!(found(vec![lossy("t1", 5e7, 4.95e7, 1, &chance)]), ["L09"]);
+    assert_eq!(found(vec![lossy("t1", 5e7, 4.95e7, 11, &chance)]), ["L13"]);
+    let ceiling = [
+        lossy("t1", 2e8, 9.6e7, 1, &chance),
+        lossy("t2", 3e8, 9.7e7, 2, &chance),
+    ];
+    assert_eq!(found(ceiling.to_vec()), ["L14"]);
+    let proportional = [
+        lossy("t1", 2e8, 1.98e8, 1, &chance),
+        lossy("t2", 3e8, 2.97e8, 1, &chance),
+    ];
+    assert_eq!(found(proportional.to_vec()), ["L09"]);
+    assert_eq!(
+        found(vec![lossy("t1", 5e7, 4.95e7, 1, &[100])]),
+        ["L09", "L15"]
+    );
+}
+
+#[test]
+fn a_sleeping_link_shows_in_slow_round_trips() {
+    use linerate_model::output::{Latency, Quantiles};
+    let link = |p99| {
+        let mut record = run(vec![tcp("t1", 9.41e8)]).set(
+            PEER,
+            "ethtool --show-eee",
+            &[("EEE status", "enabled - active")],
+        );
+        let rtt = Quantiles {
+            p50: 120_000,
+            p99,
+            ..Quantiles::default()
+        };
+        record.run.latency = vec![Latency {
+            rtt_ns: Some(rtt),
+            ..Latency::default()
+        }];
+        first(&record)
+    };
+    assert_eq!(link(900_000), "L06");
+    assert_eq!(link(160_000), "");
+}
