@@ -6,16 +6,23 @@
 
 mod address;
 mod counters;
+mod device;
 mod ethtool;
 mod link;
+mod mdio;
+mod window;
 
 use std::io;
 use std::net::SocketAddr;
 
 pub use address::{interface_of, local_addresses, local_toward};
 pub use counters::Counters;
+pub use device::{DeviceMemory, device_memory};
+pub use ethtool::registers::{RegisterDump, register_dump};
 pub use ethtool::{driver, ethtool_stats, settings, speed_bits_per_second};
 pub use link::{Link, link, list, stats64};
+pub use mdio::Phy;
+pub use window::Window;
 
 /// What kind of thing a result was measured over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

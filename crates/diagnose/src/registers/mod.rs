@@ -24,6 +24,7 @@ mod raw;
 mod source;
 mod words;
 
+pub use crate::mistake::Mistake;
 pub use bits::Bits;
 pub use check::check_together;
 pub use decode::{Decoded, DecodedField, Undecodable, apart, decode, hexadecimal};

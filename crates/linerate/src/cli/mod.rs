@@ -13,6 +13,7 @@ mod iperf2;
 mod man;
 mod plan;
 mod progress;
+mod regs;
 mod seen;
 mod session;
 mod site_rules;
@@ -79,6 +80,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Serve(args) => serve(args),
         Command::Explain(args) => explain::run(args),
         Command::Lab(args) => return in_lab(args),
+        Command::Regs(args) => regs::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Completions(args) => written(&completions::script(args.shell)),
         Command::Man(args) => manual(args),

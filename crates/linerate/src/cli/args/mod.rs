@@ -6,6 +6,7 @@ mod explain;
 mod lab;
 mod load;
 mod output;
+mod regs;
 mod serve;
 mod target;
 
@@ -13,6 +14,7 @@ pub(super) use explain::ExplainArgs;
 pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
 pub(super) use output::{ColorChoice, OutputFlags};
+pub(super) use regs::RegsArgs;
 pub(super) use serve::ServeArgs;
 pub(super) use target::TargetFlags;
 
@@ -39,6 +41,7 @@ pub(super) enum Command {
     Serve(ServeArgs),
     Explain(ExplainArgs),
     Lab(crate::lab::command::LabArgs),
+    Regs(RegsArgs),
     Doctor(DoctorArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Values that somebody else read: words of the command line, files, standard input.
+
+use std::io;
+use std::path::Path;
+
+use linerate_diagnose::registers::{
+    Map, Reading, Register, apart, decode, readings, recognise, unsigned,
+};
+
+use super::known;
+use super::told::{Shown, Told};
+use crate::error::Failure;
+
+/// Decodes every word: `NAME=VALUE`, a file, `-`; and shows the register that a bare name means.
+pub(super) fn decode_words(
+    map: Option<&Map>,
+    words: &[String],
+    link_bits_per_second: Option<u64>,
+) -> Result<Told, Failure> {
+    let mut decoder = Decoder {
+        map,
+        link_bits_per_second,
+        told: Told::default(),
+    };
+    for word in words {
+        decoder.word(word)?;
+    }
+    Ok(decoder.told.together())
+}
+
+/// Whether a word is a value or a text, and no interface.
+pub(super) fn is_pasted(word: &str) -> bool {
+    word == "-" || word.contains('=') || Path::new(word).is_file()
+}
+
+struct Decoder<'m> {
+    map: Option<&'m Map>,
+    link_bits_per_second: Option<u64>,
+    told: Told,
+}
+
+impl Decoder<'_> {
+    fn word(&mut self, word: &str) -> Result<(), Failure> {
+        if word == "-" {
+            let text = known::bounded(io::stdin().lock(), TEXT_BYTES);
+            let text = text.map_err(|why| Failure::measuring("read standard input", why))?;
+            self.text("standard input", &text)
+        } else if word.contains('=') {
+            self.value(word)
+        } else if Path::new(word).is_file() {
+            let text = known::text_of(Path::new(word), TEXT_BYTES)?;
+            self.text(word, &text)
+        } else {
+            self.bare(word)
+        }
+    }
+
+    /// `NAME=VALUE`, which has to be right.
+    fn value(&mut self, word: &str) -> Result<(), Failure> {
+        let reading = one_reading(word).ok_or_else(|| {
+            Failure::usage(format!("decode {word}"), "it is no NAME=VALUE")
+                .hint("RCR=0x05ee0264      or      'ENET_RCR:0x02188084 =0x05ee0264'")
+        })?;
+        let shown = self.shown(&reading)?;
+        self.told.registers.push(shown);
+        Ok(())
+    }
+
+    /// Whatever a text has; names that nobody knows are told at the end.
+    fn text(&mut self, name: &str, text: &str) -> Result<(), Failure> {
+        let before = self.told.registers.len();
+        for reading in readings(text) {
+            match self.shown(&reading) {
+                Ok(shown) => self.told.registers.push(shown),
+                Err(failure) => self.told.miss(failure.why),
+            }
+        }
+        if self.told.registers.len() > before {
+            return Ok(());
+        }
+        let why = match self.told.missed.as_slice() {
+            [] => "no line has the form NAME=VALUE or NAME:ADDRESS =VALUE",
+            [first, ..] => first,
+        };
+        Err(
+            Failure::measuring(format!("find register values in {name}"), why)
+                .hint(format!("--map MAP: one of {}", known::names())),
+        )
+    }
+
+    /// A register's name without a value: what it is.
+    fn bare(&mut self, word: &str) -> Result<(), Failure> {
+        let map = self.map.ok_or_else(|| {
+            Failure::usage(format!("decode {word}"), "it has no value, and is no file")
+        })?;
+        match map.register(word) {
+            Some(register) => self.told.explain(register),
+            None => {
+                let unknown = decode(map, word, 0, None).err();
+                let why = unknown.map_or_else(String::new, |why| why.to_string());
+                return Err(Failure::usage(format!("show {word}"), why)
+                    .hint("without --map the first word is an interface"));
+            }
+        }
+        Ok(())
+    }
+
+    fn shown(&self, reading: &Reading) -> Result<Shown, Failure> {
+        let (map, register) = match self.map {
+            Some(map) => (map, None),
+            None => recognise(reading)
+                .map(|(m, r)| (m, Some(r)))
+                .ok_or_else(|| which_map(reading))?,
+        };
+        let decoded = match register {
+            Some(register) => Ok(apart(
+                map,
+                register,
+                reading.value,
+                self.link_bits_per_second,
+            )),
+            None => decode(map, &reading.name, reading.value, self.link_bits_per_second),
+        };
+        let mut decoded = decoded.map_err(|why| {
+            let failure = Failure::usage(format!("decode {}", reading.name), why);
+            failure.hint(format!(
+                "linerate regs --map {} lists its registers",
+                map.name
+            ))
+        })?;
+        let named = map.register(&reading.name);
+        decoded.remarks.extend(elsewhere(map, named, reading));
+        Ok(Shown::new(decoded, "pasted"))
+    }
+}
+
+/// What a word tells, if nothing is left over. A number may stand for the name.
+fn one_reading(word: &str) -> Option<Reading> {
+    let mut all = readings(word);
+    match (all.next(), all.next()) {
+        (Some(one), None) => Some(one),
+        _ => {
+            let (name, value) = word.split_once('=')?;
+            unsigned(name)?;
+            Some(Reading {
+                name: name.to_owned(),
+                address: None,
+                value: unsigned(value)?,
+            })
+        }
+    }
+}
+
+/// A name and an address that do not belong together are a mistake of whoever pasted them.
+fn elsewhere(map: &Map, named: Option<&Register>, reading: &Reading) -> Option<String> {
+    let offset = map.offset_of(reading.address?)?;
+    if named?.offset == offset {
+        return None;
+    }
+    let there = match map.at(offset) {
+        Some(register) => format!("is that of {}", register.name),
+        None => "is of no register that the map knows".to_owned(),
+    };
+    Some(format!("the address {:#x} {there}", reading.address?))
+}
+
+fn which_map(reading: &Reading) -> Failure {
+    let why = format!("`{}` does not tell which chip it is of", reading.name);
+    Failure::usage(format!("decode {}", reading.name), why)
+        .hint(format!("--map MAP: one of {}", known::names()))
+}
+
+const TEXT_BYTES: u64 = 16 << 20;
