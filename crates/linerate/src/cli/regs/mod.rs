@@ -2,6 +2,7 @@
 //! `linerate regs`: what the bits of a MAC's or PHY's registers mean.
 
 mod known;
+mod live;
 mod pasted;
 mod told;
 
@@ -27,6 +28,9 @@ fn answer(args: &RegsArgs) -> Result<Told, Failure> {
     match (&map, args.words.as_slice()) {
         (None, []) => Err(nothing_asked()),
         (Some(map), []) => Ok(known::registers(map)),
+        (None, [interface, names @ ..]) if !pasted::is_pasted(interface) => {
+            live::read(interface, names, args.speed, args.device_memory)
+        }
         (map, words) => pasted::decode_words(map.as_deref(), words, args.speed),
     }
 }

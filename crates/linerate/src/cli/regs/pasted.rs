@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use linerate_diagnose::registers::{
-    Map, Reading, Register, apart, decode, readings, recognise, unsigned,
+    self, Map, Reading, Register, decode, readings, recognise, unsigned,
 };
 
 use super::known;
@@ -107,21 +107,11 @@ impl Decoder<'_> {
     }
 
     fn shown(&self, reading: &Reading) -> Result<Shown, Failure> {
-        let (map, register) = match self.map {
-            Some(map) => (map, None),
-            None => recognise(reading)
-                .map(|(m, r)| (m, Some(r)))
-                .ok_or_else(|| which_map(reading))?,
-        };
-        let decoded = match register {
-            Some(register) => Ok(apart(
-                map,
-                register,
-                reading.value,
-                self.link_bits_per_second,
-            )),
-            None => decode(map, &reading.name, reading.value, self.link_bits_per_second),
-        };
+        let known = self.map.or_else(|| recognise(reading).map(|(map, _)| map));
+        let map = known
+            .or_else(|| likely(reading))
+            .ok_or_else(|| which_map(reading))?;
+        let decoded = decode(map, &reading.name, reading.value, self.link_bits_per_second);
         let mut decoded = decoded.map_err(|why| {
             let failure = Failure::usage(format!("decode {}", reading.name), why);
             failure.hint(format!(
@@ -165,10 +155,24 @@ fn elsewhere(map: &Map, named: Option<&Register>, reading: &Reading) -> Option<S
     Some(format!("the address {:#x} {there}", reading.address?))
 }
 
+/// The map that a prefix or an address points to, though the name is not in it.
+fn likely(reading: &Reading) -> Option<&'static Map> {
+    let is_there = |m: &&Map| reading.address.is_some_and(|a| m.offset_of(a).is_some());
+    let is_it = |m: &&Map| is_there(m) || m.has_prefix(&reading.name);
+    registers::maps().iter().find(|m| is_it(&&**m))
+}
+
 fn which_map(reading: &Reading) -> Failure {
     let why = format!("`{}` does not tell which chip it is of", reading.name);
-    Failure::usage(format!("decode {}", reading.name), why)
-        .hint(format!("--map MAP: one of {}", known::names()))
+    let knowing = registers::maps()
+        .iter()
+        .filter(|m| m.register(&reading.name).is_some());
+    let knowing: Vec<&str> = knowing.map(|m| m.name.as_str()).collect();
+    let hint = match knowing.as_slice() {
+        [] => format!("--map MAP: one of {}", known::names()),
+        maps => format!("--map {}", maps.join(" or --map ")),
+    };
+    Failure::usage(format!("decode {}", reading.name), why).hint(hint)
 }
 
 const TEXT_BYTES: u64 = 16 << 20;

@@ -4,7 +4,7 @@
 use std::io;
 
 use linerate_diagnose::registers::{
-    Bits, Decoded, DecodedField, Field, Register, agreed, hexadecimal,
+    Bits, Decoded, DecodedField, Field, Map, Register, agreed, hexadecimal,
 };
 use linerate_model::output::Output;
 use serde::Serialize;
@@ -59,6 +59,12 @@ impl Told {
         if self.missed.len() < MOST_MISSED && !self.missed.contains(&why) {
             self.missed.push(why);
         }
+    }
+
+    /// Whether this register's value is already told.
+    pub(super) fn has(&self, map: &Map, register: &Register) -> bool {
+        let is_it = |d: &Decoded| d.map == map.name && d.name == register.name;
+        self.registers.iter().any(|s| is_it(&s.decoded))
     }
 
     /// Adds a register's fields and what their values mean.

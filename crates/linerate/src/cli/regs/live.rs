@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The registers of an interface: from the driver, from the PHY, and from the device's memory
+//! only where that is asked for and harmless.
+
+use std::io;
+
+use linerate_diagnose::registers::{
+    self, Bus, Map, Read, Register, Undecodable, apart, registers_of_dump,
+};
+use linerate_linux::nic::{self, LinkKind, Phy, Window};
+
+use super::told::{Shown, Told};
+use crate::error::Failure;
+
+/// Every register that the interface tells, or those of these names.
+pub(super) fn read(
+    interface: &str,
+    names: &[String],
+    speed: Option<u64>,
+    device_memory: bool,
+) -> Result<Told, Failure> {
+    let described = nic::describe(interface).map_err(|why| no_interface(interface, &why))?;
+    let driver = described.driver.clone().unwrap_or_default();
+    let asked = Asked {
+        interface,
+        maps: maps_of(&driver),
+        driver,
+        names,
+        speed: speed.or(described.link_bits_per_second),
+    };
+    asked.every_name_is_known()?;
+    let mut told = Told::default();
+    let mut failures = Vec::new();
+    let map = asked.dump(&mut told, &mut failures);
+    asked.phy(&mut told, &mut failures);
+    if device_memory {
+        asked.memory(map, &mut told, &mut failures);
+    }
+    if told.registers.is_empty() {
+        return Err(asked.nothing(described.link_kind, &failures));
+    }
+    failures.iter().for_each(|(_, why)| told.miss(why.clone()));
+    Ok(told.together())
+}
+
+struct Asked<'a> {
+    interface: &'a str,
+    driver: String,
+    /// Of the driver's hardware.
+    maps: Vec<&'static Map>,
+    /// Empty: all.
+    names: &'a [String],
+    speed: Option<u64>,
+}
+
+/// What did not work: whether for want of rights, and a sentence.
+type Missing = (bool, String);
+
+impl Asked<'_> {
+    /// A name that none of the maps has is a wrong command line.
+    fn every_name_is_known(&self) -> Result<(), Failure> {
+        let maps = || self.maps.iter().copied().chain(registers::map(PHY));
+        for name in self.names {
+            if maps().any(|map| map.register(name).is_some()) {
+                continue;
+            }
+            let errors = maps().filter_map(|map| registers::decode(map, name, 0, None).err());
+            let near = |e: &Undecodable| match e {
+                Undecodable::Unknown { nearest, .. } => !nearest.is_empty(),
+                Undecodable::TooWide { .. } => false,
+            };
+            let all: Vec<Undecodable> = errors.collect();
+            let why = all.iter().find(|e| near(e)).or_else(|| all.first());
+            let why = why.map_or_else(String::new, ToString::to_string);
+            return Err(Failure::usage(
+                format!("show {name} of {}", self.interface),
+                why,
+            ));
+        }
+        Ok(())
+    }
+
+    fn wants(&self, map: &Map, register: &Register) -> bool {
+        let is_it = |name: &String| map.register(name).is_some_and(|r| r.name == register.name);
+        self.names.is_empty() || self.names.iter().any(is_it)
+    }
+
+    fn show(&self, map: &Map, register: &Register, value: u64, source: &'static str) -> Shown {
+        Shown::new(apart(map, register, value, self.speed), source)
+    }
+
+    /// What `ethtool -d` tells; the map that understands it.
+    fn dump(&self, told: &mut Told, failures: &mut Vec<Missing>) -> Option<&'static Map> {
+        let dump = match nic::register_dump(self.interface) {
+            Ok(dump) => dump,
+            Err(why) => {
+                failures.push(missing("the driver's registers (ethtool -d)", &why));
+                return None;
+            }
+        };
+        let understood = self.maps.iter().find_map(|map| {
+            let registers = registers_of_dump(map, dump.version, &dump.words)?;
+            Some((*map, registers))
+        });
+        let Some((map, registers)) = understood else {
+            let why = format!(
+                "no map describes the {} bytes, version {:#x}, that {} gives (ethtool -d)",
+                dump.words.len() * 4,
+                dump.version,
+                self.driver
+            );
+            failures.push((false, why));
+            return None;
+        };
+        let wanted = registers.into_iter().filter(|(r, _)| self.wants(map, r));
+        let shown = wanted.map(|(r, value)| self.show(map, r, value, "ethtool -d"));
+        told.registers.extend(shown);
+        Some(map)
+    }
+
+    /// The PHY's registers. One that forgets what it tells is read only if it is asked for.
+    fn phy(&self, told: &mut Told, failures: &mut Vec<Missing>) {
+        let Some(map) = registers::map(PHY) else {
+            return;
+        };
+        let phy = match Phy::of(self.interface) {
+            Ok(phy) => phy,
+            Err(why) => return failures.push(missing("the PHY's registers (MDIO)", &why)),
+        };
+        let wanted = map.registers.iter().filter(|r| self.wants(map, r));
+        for register in wanted {
+            if self.names.is_empty() && register.read != Read::Safe {
+                let name = &register.name;
+                let why =
+                    format!("{name} is not read: it forgets what it tells; ask for it by its name");
+                told.miss(why);
+                continue;
+            }
+            let Ok(number) = u16::try_from(register.offset) else {
+                continue;
+            };
+            match phy.read(number) {
+                Ok(value) => told
+                    .registers
+                    .push(self.show(map, register, value.into(), "mdio")),
+                Err(why) => failures.push(missing(&register.name, &why)),
+            }
+        }
+    }
+
+    /// Only what reading does not change, only what the driver did not tell already.
+    fn memory(&self, map: Option<&'static Map>, told: &mut Told, failures: &mut Vec<Missing>) {
+        let only = match self.maps.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        };
+        let Some(map) = map.or(only).filter(|map| map.bus == Bus::Memory) else {
+            let why = format!(
+                "the device's memory: no map tells what {} drives",
+                self.driver
+            );
+            return failures.push((false, why));
+        };
+        let last = map.registers.iter().map(|r| u64::from(r.offset) + 8).max();
+        let window = nic::device_memory(self.interface)
+            .and_then(|memory| Window::open(&memory, last.unwrap_or(0)));
+        let window = match window {
+            Ok(window) => window,
+            Err(why) => return failures.push(missing("the device's memory", &why)),
+        };
+        for register in map.registers.iter().filter(|r| self.wants(map, r)) {
+            let is_harmless = register.read == Read::Safe && register.width_bits == 32;
+            if is_harmless
+                && !told.has(map, register)
+                && let Some(value) = window.word(register.offset)
+            {
+                let shown = self.show(map, register, value.into(), "device memory");
+                told.registers.push(shown);
+            } else if !is_harmless && !self.names.is_empty() {
+                let name = &register.name;
+                told.miss(format!("{name} is not read: reading it may change it"));
+            }
+        }
+    }
+
+    fn nothing(&self, kind: LinkKind, failures: &[Missing]) -> Failure {
+        let Self {
+            interface, driver, ..
+        } = self;
+        let sentences: Vec<&str> = failures.iter().map(|(_, why)| why.as_str()).collect();
+        let failure = Failure::measuring(
+            format!("read registers of {interface}"),
+            sentences.join("; "),
+        );
+        if failures.iter().any(|(rights, _)| *rights) {
+            return failure.hint(format!("sudo linerate regs {interface}"));
+        }
+        match kind {
+            LinkKind::Wire if driver.is_empty() => failure,
+            LinkKind::Wire => failure.hint(format!(
+                "ethtool -S {interface} has the counters of {driver}; knowledge/README.md says how to write a map"
+            )),
+            _ => {
+                let why = format!("{interface} ({driver}) is software: it has no registers");
+                Failure::measuring(format!("read registers of {interface}"), why)
+                    .hint("the interface of a real MAC: `ip link` lists them")
+            }
+        }
+    }
+}
+
+fn maps_of(driver: &str) -> Vec<&'static Map> {
+    registers::of_driver(driver).collect()
+}
+
+fn missing(what: &str, why: &io::Error) -> Missing {
+    let no_rights = why.kind() == io::ErrorKind::PermissionDenied;
+    let why = match why.raw_os_error() {
+        Some(95) => "the driver gives none".to_owned(),
+        Some(1 | 13) => "not permitted: it asks for root (CAP_NET_ADMIN)".to_owned(),
+        _ => why.to_string(),
+    };
+    (no_rights, format!("{what}: {why}"))
+}
+
+fn no_interface(interface: &str, why: &io::Error) -> Failure {
+    let what = format!("read registers of {interface}");
+    if why.kind() == io::ErrorKind::NotFound {
+        return Failure::usage(what, "there is no such interface, and no such file")
+            .hint("`ip link` lists the interfaces; a value is NAME=VALUE");
+    }
+    Failure::measuring(what, why)
+}
+
+/// The map of every PHY.
+const PHY: &str = "mii";
