@@ -6,11 +6,11 @@ use std::fs;
 use std::path::Path;
 
 use linerate_diagnose::knowledge::{EMBEDDED, Mistake, check_together, parse, parse_reasons};
-use linerate_diagnose::rules;
+use linerate_diagnose::{registers, rules};
 
 use crate::Outcome;
 
-/// Checks every table of `knowledge/drivers/` and every rule of `knowledge/rules/`.
+/// Checks every driver's table, every register map and every rule of `knowledge/`.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     if !words.is_empty() {
         return Err("check-knowledge takes no arguments".into());
@@ -19,13 +19,16 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     let tables = files(&root, DRIVERS)?;
     let (rules, of_rules) = rule_mistakes(&files(&root, RULES)?);
     let (reasons, of_reasons) = reasons(&root)?;
-    let found = [mistakes(&tables), of_rules, of_reasons].concat();
+    let maps = files(&root, REGISTERS)?;
+    let of_maps = map_mistakes(&maps);
+    let found = [mistakes(&tables), of_maps, of_rules, of_reasons].concat();
     for mistake in &found {
         println!("{mistake}");
     }
     println!(
-        "{} driver tables, {rules} rules, {reasons} drop reasons, {} mistakes",
+        "{} driver tables, {} register maps, {rules} rules, {reasons} drop reasons, {} mistakes",
         tables.len(),
+        maps.len(),
         found.len()
     );
     Ok(found.is_empty() && !tables.is_empty() && rules > 0)
@@ -89,6 +92,21 @@ fn rule_mistakes(files: &[(String, String)]) -> (usize, Vec<Mistake>) {
     (understood.iter().map(|(_, rules)| rules.len()).sum(), found)
 }
 
+fn map_mistakes(files: &[(String, String)]) -> Vec<Mistake> {
+    let mut found = Vec::new();
+    let mut understood = Vec::new();
+    for (file, text) in files {
+        match registers::parse(file, text) {
+            Ok(map) => understood.push((file.as_str(), map)),
+            Err(mistakes) => found.extend(mistakes),
+        }
+        found.extend(not_built_in(file, registers::EMBEDDED, "registers"));
+    }
+    let together = understood.iter().map(|(file, map)| (*file, map));
+    found.extend(registers::check_together(together));
+    found
+}
+
 /// A table that the program does not carry helps nobody.
 fn not_built_in(file: &str, built_in: &[(&str, &str)], room: &str) -> Option<Mistake> {
     let name = file.rsplit('/').next()?;
@@ -105,12 +123,13 @@ fn not_built_in(file: &str, built_in: &[(&str, &str)], room: &str) -> Option<Mis
 }
 
 const DRIVERS: &str = "knowledge/drivers";
+const REGISTERS: &str = "knowledge/registers";
 const REASONS: &str = "knowledge/reasons.toml";
 const RULES: &str = "knowledge/rules";
 
 #[cfg(test)]
 mod tests {
-    use super::{DRIVERS, RULES, files, mistakes, reasons, rule_mistakes};
+    use super::{DRIVERS, REGISTERS, RULES, files, map_mistakes, mistakes, reasons, rule_mistakes};
     use std::path::Path;
 
     #[test]
@@ -130,5 +149,24 @@ mod tests {
             "{told:?}"
         );
         assert!(told[1].contains("does not carry this table"), "{told:?}");
+    }
+
+    #[test]
+    fn the_maps_have_no_mistakes_and_a_stray_map_is_told() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut maps = files(&root, REGISTERS).unwrap();
+        assert_eq!(map_mistakes(&maps), []);
+        let stray = "map = \"other\"\nhardware = \"h\"\nsource = [\"manual M p\"]\n";
+        maps.push((
+            "knowledge/registers/stray.toml".to_owned(),
+            stray.to_owned(),
+        ));
+        let told: Vec<String> = map_mistakes(&maps)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains("does not carry this table"), "{told:?}");
+        assert!(told[1].contains("the file is `stray.toml`"), "{told:?}");
     }
 }

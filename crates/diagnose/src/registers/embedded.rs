@@ -13,6 +13,11 @@ macro_rules! maps {
 }
 
 maps! {
+    "dwmac1000"
+    "dwmac4"
+    "e1000e"
+    "igb"
+    "macb"
     "mii"
     "nxp-enet"
 }

@@ -196,11 +196,12 @@ impl Dump {
     }
 }
 
-/// How a name is compared: capitals, and one sign between its parts.
+/// How a name is compared: capitals, one sign between its parts, `Q[0]` as `Q0`.
 pub(super) fn spelling(name: &str) -> String {
     let sign = |c: char| match c {
-        '-' | '.' | ' ' => '_',
-        _ => c.to_ascii_uppercase(),
+        '[' | ']' => None,
+        '-' | '.' | ' ' => Some('_'),
+        _ => Some(c.to_ascii_uppercase()),
     };
-    name.chars().map(sign).collect()
+    name.chars().filter_map(sign).collect()
 }

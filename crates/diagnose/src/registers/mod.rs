@@ -22,6 +22,7 @@ mod pasted;
 mod quantity;
 mod raw;
 mod source;
+pub mod svd;
 mod words;
 
 pub use crate::mistake::Mistake;

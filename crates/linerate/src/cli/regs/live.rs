@@ -201,7 +201,7 @@ impl Asked<'_> {
                 "ethtool -S {interface} has the counters of {driver}; knowledge/README.md says how to write a map"
             )),
             _ => {
-                let why = format!("{interface} ({driver}) is software: it has no registers");
+                let why = format!("it is software ({}): it has no registers", kind.as_str());
                 Failure::measuring(format!("read registers of {interface}"), why)
                     .hint("the interface of a real MAC: `ip link` lists them")
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate regs`: what the bits of a MAC's or PHY's registers mean.
 
+mod import;
 mod known;
 mod live;
 mod pasted;
@@ -17,8 +18,12 @@ use told::Told;
 
 /// Runs the command. Exit 2 for a name or value that cannot be, 3 where nothing could be read.
 pub(super) fn run(args: &RegsArgs) -> Exit {
-    match answer(args) {
-        Ok(told) => print(&told, args),
+    let text = match &args.import {
+        Some(file) => import::map(file, args.peripheral.as_deref()),
+        None => answer(args).and_then(|told| text(&told, args)),
+    };
+    match text {
+        Ok(text) => printed(&text),
         Err(failure) => session::refuse("regs", args.json, &failure),
     }
 }
@@ -35,18 +40,19 @@ fn answer(args: &RegsArgs) -> Result<Told, Failure> {
     }
 }
 
-fn print(told: &Told, args: &RegsArgs) -> Exit {
-    let surroundings = Surroundings::read();
-    let look = surroundings.look(Color::Auto, args.ascii);
-    let text = if args.json {
-        told.document()
-    } else {
-        Ok(told.text(look.ascii))
-    };
-    if !args.json {
-        told.missed.iter().for_each(|missed| session::say(missed));
+fn text(told: &Told, args: &RegsArgs) -> Result<String, Failure> {
+    if args.json {
+        let document = told.document();
+        return document.map_err(|error| Failure::measuring("write the document", error));
     }
-    match text.and_then(|text| output::print(&text)) {
+    told.missed.iter().for_each(|missed| session::say(missed));
+    let look = Surroundings::read().look(Color::Auto, args.ascii);
+    Ok(told.text(look.ascii))
+}
+
+/// To stdout; a reader that went away is a quiet success.
+fn printed(text: &str) -> Exit {
+    match output::print(text) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => session::refuse(
             "regs",
             false,
