@@ -2,7 +2,7 @@
 //! The parts of `SIOCETHTOOL` that every driver since Linux 2.6 answers: driver, speed, statistics; and how the
 //! interface is set up, in [`settings`].
 
-pub mod registers;
+pub(super) mod registers;
 mod request;
 pub mod settings;
 mod statistics;

@@ -33,10 +33,11 @@ pub(super) fn names() -> String {
 
 /// A line for each register that a map knows.
 pub(super) fn registers(map: &Map) -> Told {
-    let mut told = Told::default();
-    told.headline = Some(format!("{}: {}", map.name, map.hardware));
-    told.lines = map.registers.iter().map(Line::of_register).collect();
-    told
+    Told {
+        headline: Some(format!("{}: {}", map.name, map.hardware)),
+        lines: map.registers.iter().map(Line::of_register).collect(),
+        ..Told::default()
+    }
 }
 
 /// A text file of at most `most` bytes; what is not UTF-8 in it is replaced.
