@@ -273,7 +273,11 @@ impl Shape {
         let block_bytes = self.payload_bytes as usize;
         let mover = tcp::Mover::new(
             stream,
-            block_bytes.max(if sends { 1 } else { READ_BYTES }),
+            if sends {
+                block_bytes
+            } else {
+                self.read_bytes()
+            },
             self.tcp_tx,
             self.tcp_rx,
             fill,
@@ -292,6 +296,13 @@ impl Shape {
         } else {
             Work::TcpRx(TcpRx { mover, limit }, handle)
         })
+    }
+
+    /// How much a TCP receiver reads at once: as much as its sender writes, if there is room.
+    pub(super) fn read_bytes(&self) -> usize {
+        let wanted = (self.payload_bytes as usize).div_ceil(READ_BYTES).max(1);
+        let streams = self.streams_total();
+        READ_BYTES * self.memory.slots(streams, READ_BYTES, wanted)
     }
 
     fn udp_tx(&self, index: u32, opened: Opened) -> io::Result<UdpTx> {

@@ -226,6 +226,26 @@ mod tests {
         }
     }
 
+    /// A receiver of many streams reads by smaller blocks than they are written in.
+    #[test]
+    fn reads_fit_the_memory() {
+        use crate::engine::memory::Memory;
+        for (streams, len_bytes, read_bytes) in [
+            (1, 1, 128 << 10),
+            (1, 1 << 20, 1 << 20),
+            (4, 1 << 20, 512 << 10),
+            (128, 1 << 20, 128 << 10),
+        ] {
+            let params = Params {
+                parallel: Some(streams),
+                len_bytes: Some(len_bytes),
+                ..Params::default()
+            };
+            let shape = shape(&params, None).within(Memory::new(Some(64 << 20)));
+            assert_eq!(shape.read_bytes(), read_bytes, "{streams} {len_bytes}");
+        }
+    }
+
     #[test]
     fn results_are_bounded_by_what_streams_and_intervals_need() {
         let params = |streams| Params {
