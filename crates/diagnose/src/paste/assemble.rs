@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_model::output::{Cpu, ErrorReport, Host, Interface, Passage, Role, Test};
+use linerate_model::output::{Cpu, Host, Interface, Passage, Role, Test, Warning};
 use linerate_model::run::{Run, SCHEMA};
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
@@ -29,7 +29,12 @@ pub(super) fn records(segments: &Segments) -> Pasted {
     for item in &segments.items {
         assembly.take(item);
     }
-    let records = assembly.states.into_iter().filter_map(record).collect();
+    let mut records: Vec<Record> = assembly.states.into_iter().filter_map(record).collect();
+    let tests = records.iter_mut().flat_map(|record| &mut record.run.tests);
+    for (number, test) in (1..).zip(tests) {
+        test.id = format!("t{number}");
+        test.group.clone_from(&test.id);
+    }
     Pasted {
         records,
         understood: assembly.understood,
@@ -274,7 +279,10 @@ fn at(role: Role, place: &Place) -> At<'_> {
 fn record(mut state: State) -> Option<Record> {
     let (mut tests, errors) = measured(&mut state);
     tests.append(&mut state.transfers);
-    if tests.is_empty() && errors.is_empty() && state.is_empty() {
+    if tests.is_empty() {
+        tests.extend(refused(errors));
+    }
+    if tests.is_empty() && state.is_empty() {
         return None;
     }
     let only = only_interfaces(&state);
@@ -301,11 +309,6 @@ fn record(mut state: State) -> Option<Record> {
         tests,
         latency: state.latency,
         settings,
-        error: errors.first().map(|words| ErrorReport {
-            what: "the test".to_owned(),
-            why: words.clone(),
-            try_: String::new(),
-        }),
         ..Run::default()
     };
     Some(Record {
@@ -332,6 +335,22 @@ fn measured(state: &mut State) -> (Vec<Test>, Vec<String>) {
         }
     }
     (tests, errors)
+}
+
+/// A test of which nothing is known but what the tool complained of.
+fn refused(errors: Vec<String>) -> Option<Test> {
+    let why = errors.first()?.clone();
+    let warning = |text| Warning {
+        id: "tool-error".to_owned(),
+        text,
+        try_: String::new(),
+    };
+    Some(Test {
+        name: "refused".to_owned(),
+        invalid_reason: Some(why),
+        warnings: errors.into_iter().map(warning).collect(),
+        ..Test::default()
+    })
 }
 
 /// The only interface of each host, where there is only one.
@@ -529,9 +548,11 @@ fn speed_of(word: &str) -> Option<u64> {
 /// Names, interfaces and processor load of the tests.
 fn finish(tests: &mut [Test], state: &State, only: &BTreeMap<u8, String>) {
     let load = cpu(state, Role::Local);
-    for (number, test) in (1..).zip(tests) {
-        test.id = format!("t{number}");
-        test.group.clone_from(&test.id);
+    let label = state.label.as_deref().unwrap_or_default();
+    for test in tests {
+        if test.name == "up" || test.name == "down" || test.name.contains("bit/s ") {
+            test.name = format!("{label} {}", test.name).trim().to_owned();
+        }
         test.local_interface = only.get(&(Role::Local as u8)).cloned();
         test.remote_interface = only.get(&(Role::Remote as u8)).cloned();
         test.cpu.local = test.cpu.local.or(load);

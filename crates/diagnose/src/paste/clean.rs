@@ -33,7 +33,9 @@ impl Cleaned {
     #[must_use]
     pub fn text(&self) -> String {
         let lines: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
-        lines.join("\n")
+        let mut text = lines.join("\n");
+        text.extend(lines.last().map(|_| '\n'));
+        text
     }
 }
 

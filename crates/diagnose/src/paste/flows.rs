@@ -220,7 +220,8 @@ impl Flows {
         let told = section.report.as_ref().unwrap_or(&own);
         let udp = self.protocol == Some(text::Protocol::Udp)
             || told.total.is_some()
-            || told.jitter_ms.is_some();
+            || told.jitter_ms.is_some()
+            || section.sent.is_some();
         let mut test = Test {
             name: name(self.requested, direction),
             protocol: if udp { Protocol::Udp } else { Protocol::Tcp },

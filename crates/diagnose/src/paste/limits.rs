@@ -2,7 +2,7 @@
 //! How much of a text is read. Nobody pastes more than this, and a program must not be stopped by who does.
 
 /// Bytes of text.
-pub const TEXT_BYTES_MAX: usize = 8 << 20;
+pub const TEXT_BYTES_MAX: usize = 4 << 20;
 /// Lines.
 pub const LINES_MAX: usize = 200_000;
 /// Bytes of one line.

@@ -44,7 +44,8 @@ pub struct Pasted {
     pub ignored: Vec<Passage>,
 }
 
-/// Reads a text. `name` is that of its file (`-` if it has none), by which its passages are told from another's.
+/// Reads a text. `name` is that of its file (`-` if it has none), by which its passages and tests are
+/// told from another's.
 #[must_use]
 pub fn read(name: &str, text: &str) -> Pasted {
     read_counting(name, text).0
@@ -62,6 +63,14 @@ pub fn read_counting(name: &str, text: &str) -> (Pasted, u64) {
     if name != "-" {
         for passage in pasted.understood.iter_mut().chain(&mut pasted.ignored) {
             passage.what = format!("{name}: {}", passage.what);
+        }
+        for test in pasted
+            .records
+            .iter_mut()
+            .flat_map(|record| &mut record.run.tests)
+        {
+            test.id = format!("{name}:{}", test.id);
+            test.group.clone_from(&test.id);
         }
     }
     (pasted, looked)

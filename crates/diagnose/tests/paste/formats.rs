@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Every format as a forum would show it, through the whole way to a record.
+
+use linerate_model::output::{Direction, Protocol};
+
+use crate::{counter, one, read, setting};
+
+#[test]
+fn settings_of_every_tool() {
+    for (text, source, name, value) in [
+        (
+            "$ ethtool -g eth0\nRing parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nCurrent hardware settings:\nRX:\t\t256\n",
+            "ethtool -g",
+            "RX.current",
+            "256",
+        ),
+        (
+            "Coalesce parameters for eth0:\nAdaptive RX: off  TX: off\nrx-usecs: 3\n",
+            "ethtool -c",
+            "rx-usecs",
+            "3",
+        ),
+        (
+            "$ ethtool -i eth0\ndriver: e1000e\nversion: 3.2.6-k\n",
+            "ethtool -i",
+            "driver",
+            "e1000e",
+        ),
+        (
+            "$ sysctl -a | grep rmem\nnet.core.rmem_max = 212992\n",
+            "sysctl",
+            "net.core.rmem_max",
+            "212992",
+        ),
+        (
+            "$ cat /proc/cmdline\nconsole=ttymxc0,115200 root=/dev/mmcblk0p1 rootwait\n",
+            "/proc/cmdline",
+            "cmdline",
+            "console=ttymxc0,115200 root=/dev/mmcblk0p1 rootwait",
+        ),
+        (
+            "[    2.100000] Kernel command line: console=ttyS0 iommu.passthrough=1\n",
+            "/proc/cmdline",
+            "cmdline",
+            "console=ttyS0 iommu.passthrough=1",
+        ),
+        (
+            "01:00.0 Ethernet controller: Intel Corporation 82599ES\n\tLnkSta:\tSpeed 2.5GT/s, Width x4\n",
+            "/sys/class/net/device",
+            "current_link_width",
+            "4",
+        ),
+        (
+            "    |__ Port 1: Dev 3, If 0, Class=Vendor Specific Class, Driver=lan78xx, 480M\n",
+            "lsusb -t",
+            "lan78xx",
+            "480M",
+        ),
+        (
+            "$ cat /proc/net/bonding/bond0\nEthernet Channel Bonding Driver: v3.7.1\n\nBonding Mode: load balancing (round-robin)\n",
+            "/proc/net/bonding",
+            "Bonding Mode",
+            "load balancing (round-robin)",
+        ),
+        (
+            "qdisc pfifo_fast 0: dev eth0 root refcnt 2 bands 3\n Sent 10 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)\n",
+            "tc qdisc",
+            "root",
+            "pfifo_fast",
+        ),
+        (
+            "2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP qlen 1000\n",
+            "ip link",
+            "qdisc",
+            "mq",
+        ),
+        (
+            "Mar 23 13:30:01 box kernel: [   12.3] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex\n",
+            "dmesg",
+            "line1",
+            "igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex",
+        ),
+        (
+            "U-Boot 2013.01\nCPU:   Freescale i.MX6Q rev1.2 at 792 MHz\n",
+            "machine",
+            "soc_id",
+            "i.MX6Q",
+        ),
+    ] {
+        assert_eq!(
+            setting(&one(text), source, name).as_deref(),
+            Some(value),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn counters_of_every_tool() {
+    for (text, source, name, value) in [
+        (
+            "$ ethtool -S eth0 | grep err\n     rx_crc_errors: 12\n     rx_missed_errors: 7\n",
+            "ethtool -S",
+            "rx_missed_errors",
+            7,
+        ),
+        (
+            "$ netstat -s\nUdp:\n    40 packet receive errors\n    receive buffer errors: 38\n",
+            "/proc/net/snmp",
+            "UdpRcvbufErrors",
+            38,
+        ),
+        (
+            "$ nstat -az\n#kernel\nUdpRcvbufErrors   12    0.0\nTcpRetransSegs   3    0.0\n",
+            "/proc/net/snmp",
+            "UdpRcvbufErrors",
+            12,
+        ),
+        (
+            "$ cat /proc/net/softnet_stat\n0000375f 00000002 0000000a 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n",
+            "/proc/net/softnet_stat",
+            "dropped",
+            2,
+        ),
+        (
+            "$ cat /proc/net/sockstat\nsockets: used 9\nTCP: inuse 2 orphan 0 tw 0 alloc 3 mem 77\n",
+            "/proc/net/sockstat",
+            "TCP.mem",
+            77,
+        ),
+        (
+            "$ cat /proc/net/dev\nInter-|   Receive\n face |bytes\n  eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n",
+            "/proc/net/dev",
+            "rx_fifo",
+            5,
+        ),
+        (
+            "qdisc pfifo_fast 0: dev eth0 root refcnt 2 bands 3\n Sent 10 bytes 1 pkt (dropped 31, overlimits 0 requeues 0)\n",
+            "tc -s qdisc",
+            "drops",
+            31,
+        ),
+        (
+            "12:00:01 IP 192.0.2.1.1 > 192.0.2.2.2: [bad udp cksum 0x1 -> 0x2!] UDP, length 18\n12:00:02 IP 192.0.2.1.1 > 192.0.2.2.2: [bad udp cksum 0x1 -> 0x2!] UDP, length 18\n",
+            "tcpdump",
+            "bad udp cksum",
+            2,
+        ),
+        (
+            "%Cpu0  :  0.0 us,  2.0 sy,  0.0 ni,  0.0 id,  0.0 wa,  0.0 hi, 98.0 si,  0.0 st\n",
+            "/proc/stat",
+            "cpu0.softirq",
+            9800,
+        ),
+        (
+            "$ cat /proc/softirqs\n                    CPU0       CPU1\n      NET_RX:      10247        202\n",
+            "/proc/softirqs",
+            "NET_RX/cpu0",
+            10247,
+        ),
+    ] {
+        assert_eq!(counter(&one(text), source, name), Some(value), "{text}");
+    }
+}
+
+#[test]
+fn rates_of_every_tool() {
+    for (text, protocol, direction, bits, lost) in [
+        (
+            "$ iperf -c 192.0.2.1\n[  3]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec\n",
+            Protocol::Tcp,
+            Direction::Up,
+            941e6,
+            None,
+        ),
+        (
+            "$ iperf -s -u\n[  3]  0.0-10.0 sec   119 MBytes   100 Mbits/sec   0.012 ms  123/85034 (0.14%)\n",
+            Protocol::Udp,
+            Direction::Down,
+            100e6,
+            Some(123),
+        ),
+        (
+            "$ iperf3 -c 192.0.2.1 -R\n[  5]   0.00-10.00  sec  1.09 GBytes   935 Mbits/sec    0             sender\n[  5]   0.00-10.00  sec  1.08 GBytes   930 Mbits/sec                  receiver\n",
+            Protocol::Tcp,
+            Direction::Down,
+            930e6,
+            None,
+        ),
+        (
+            "$ nuttcp -u 192.0.2.1\n  953.6 MB /  10.00 sec =  800.0 Mbps 98 %TX 40 %RX 123 / 976562 drop/pkt 0.01 %loss\n",
+            Protocol::Udp,
+            Direction::Up,
+            800e6,
+            Some(123),
+        ),
+        (
+            "$ iperf3 -c 192.0.2.1 -f M\n[  5]   0.00-10.00  sec  1.09 GBytes   112 MBytes/sec    0             sender\n",
+            Protocol::Tcp,
+            Direction::Up,
+            112.0 * 8.0 * 1_048_576.0,
+            None,
+        ),
+    ] {
+        let record = one(text);
+        let test = &record.run.tests[0];
+        assert_eq!(
+            (test.protocol, test.direction, test.lost_packets),
+            (protocol, direction, lost),
+            "{text}"
+        );
+        assert!(
+            (test.delivered_bits_per_second.unwrap() - bits).abs() < 1.0,
+            "{text}"
+        );
+    }
+    let ping = one(
+        "--- 192.0.2.1 ping statistics ---\n10 packets transmitted, 8 received, 20% packet loss, time 9013ms\nrtt min/avg/max/mdev = 0.311/0.412/0.513/0.100 ms\n",
+    );
+    assert_eq!(
+        (ping.run.latency[0].sent, ping.run.latency[0].lost),
+        (10, 2)
+    );
+}
+
+#[test]
+fn what_the_tool_complains_of() {
+    let record = one("$ iperf -c 192.0.2.1 -u\nread failed: Connection refused\n");
+    let test = &record.run.tests[0];
+    assert_eq!(
+        (test.valid, test.warnings[0].id.as_str()),
+        (false, "tool-error")
+    );
+    let lost_report = one(
+        "[ 4] 0.0-10.0 sec 841 MBytes 706 Mbits/sec\n[ 4] Sent 600000 datagrams\n[ 4] WARNING: did not receive ack of last datagram after 10 tries.\n",
+    );
+    let test = &lost_report.run.tests[0];
+    assert_eq!(
+        (test.sent_packets, test.lost_packets, test.warnings.len()),
+        (Some(600_000), None, 1)
+    );
+}
+
+#[test]
+fn prose_alone_is_nothing() {
+    for text in [
+        "In ethtool I see Speed: 1000Mb/s and it is fine.",
+        "The ping times are consistent.",
+        "We got 400 Mbits/sec.",
+        "Set net.core.rmem_max to more, like others.",
+        "1. first\n2. second\n3. third\n",
+    ] {
+        assert_eq!(read(text).records, [], "{text}");
+    }
+}
