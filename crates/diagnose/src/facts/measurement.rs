@@ -2,8 +2,17 @@
 //! Whether the measurement itself can be trusted: the sender's schedule, run lengths, other traffic, captures, what differs between the ends.
 
 mod account;
+mod claim;
+mod layer;
+mod others;
+mod sender;
+mod start;
+mod trust;
 
-use super::{Facts, Known};
+use linerate_model::output::{Fact, Test, Value};
+
+use super::counted::places;
+use super::{Facts, Known, fact};
 use crate::record::Record;
 
 pub(super) const KNOWN: &[Known] = &[
@@ -127,8 +136,129 @@ pub(super) const KNOWN: &[Known] = &[
         means: "datagrams that arrived after a later one",
         tells: "",
     },
+    Known {
+        name: "search_step",
+        unit: "",
+        means: "whether the test is a step of a search, which looks for rates that cannot be had",
+        tells: "",
+    },
+    Known {
+        name: "claim",
+        unit: "",
+        means: "whether the numbers are put forward as a result: published, compared, or asked for by hand",
+        tells: "",
+    },
+    Known {
+        name: "repeat_spread",
+        unit: "ratio",
+        means: "of tests that asked for the same, the best result over the worst, less one",
+        tells: "",
+    },
+    Known {
+        name: "sender_refused",
+        unit: "",
+        means: "whether the sender's own kernel refused datagrams (ENOBUFS)",
+        tells: "",
+    },
+    Known {
+        name: "sender_behind_ms",
+        unit: "ms",
+        means: "the sender's largest lag behind its schedule",
+        tells: "",
+    },
+    Known {
+        name: "unsent_packets",
+        unit: "packets",
+        means: "datagrams that the asked rate called for and that were never handed to the kernel",
+        tells: "",
+    },
+    Known {
+        name: "numbers_contradict",
+        unit: "",
+        means: "whether the test's own numbers contradict each other: more received than sent, a loss below 0 or above all, parts that do not add up",
+        tells: "",
+    },
+    Known {
+        name: "report_lost",
+        unit: "",
+        means: "whether a tool said that the peer refused it or that its report never came",
+        tells: "",
+    },
+    Known {
+        name: "start_loss_share",
+        unit: "ratio",
+        means: "of the losses whose time is known, those in the first twentieth of the test",
+        tells: "",
+    },
+    Known {
+        name: "same_count_lost",
+        unit: "",
+        means: "whether three or more tests of different rates lost the same number of packets",
+        tells: "",
+    },
+    Known {
+        name: "foreign_packet_ratio",
+        unit: "ratio",
+        means: "packets that the receiving interface took and that are not of the test, of the test's own",
+        tells: "",
+    },
+    Known {
+        name: "foreign_packets_per_second",
+        unit: "1/s",
+        means: "packets that the receiving interface took each second and that are not of the test",
+        tells: "ip -s link show dev {interface}",
+    },
+    Known {
+        name: "capture_sockets",
+        unit: "",
+        means: "packet sockets that see this interface's traffic",
+        tells: "cat /proc/net/packet",
+    },
+    Known {
+        name: "frequency_change_ratio",
+        unit: "ratio",
+        means: "by how much the processors' mean frequency differs between two readings",
+        tells: "grep . /sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq",
+    },
+    Known {
+        name: "throttling_logged",
+        unit: "",
+        means: "whether the kernel's log says that a processor was slowed down for its heat",
+        tells: "dmesg | grep -i throttl",
+    },
+    Known {
+        name: "environment_differences",
+        unit: "",
+        means: "how many of kernel, command line and configuration differ between two readings",
+        tells: "cat /proc/version /proc/cmdline",
+    },
+    Known {
+        name: "rate_layer",
+        unit: "",
+        means: "what a reported rate counts, by its packets: payload, with-preamble",
+        tells: "",
+    },
 ];
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     account::collect(record, facts);
+    claim::collect(record, facts);
+    layer::collect(record, facts);
+    sender::collect(record, facts);
+    start::collect(record, facts);
+    trust::collect(record, facts);
+    for place in places(record) {
+        others::collect(&place, facts);
+    }
 }
+
+/// A fact of one test.
+fn of_test(test: &Test, name: &str, value: impl Into<Value>, unit: &str, source: &str) -> Fact {
+    Fact {
+        test_id: Some(test.id.clone()),
+        ..fact(name, value, unit, source)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -30,10 +30,12 @@ pub(super) fn pause(place: &Place<'_>) -> Option<bool> {
 /// A counter that somebody read as a register. It has 16 bits and the driver's reset clears it: of a
 /// row of readings that fall, the sum of what each shows is the best that can be said.
 pub(super) fn counted_by_register(place: &Place<'_>, name: &str) -> Option<Counted> {
-    let sampled = place
-        .of_interface("registers", name)
-        .or_else(|| place.of_host("registers", name));
-    let sampled = sampled.or_else(|| place.of_host("registers", &format!("{BLOCK}{name}")));
+    let with_block = format!("{BLOCK}{name}");
+    let mut names = [name, with_block.as_str()].into_iter();
+    let sampled = names.find_map(|name| {
+        let of_interface = place.of_interface("registers", name);
+        of_interface.or_else(|| place.of_host("registers", name))
+    });
     let read = || {
         Some(Counted {
             value: value(place, name)?,

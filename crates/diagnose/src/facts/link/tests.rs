@@ -154,6 +154,7 @@ fn lossy(id: &str, offered: f64, delivered: f64, row: u64, distances: &[u64]) ->
     for index in 0..40 {
         test.loss_bursts.push(LossBurst {
             first_sequence: sequence,
+            at_s: index as f64 / 4.0,
             packets: row,
             ..LossBurst::default()
         });

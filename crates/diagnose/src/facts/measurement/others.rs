@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What else was going on: other traffic, captures, processors that changed their pace.
+
+use linerate_model::output::{Protocol, Test};
+
+use crate::facts::Facts;
+use crate::facts::counted::{Place, set_up_number};
+use crate::record::Side;
+
+pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+    match place.test {
+        Some(test) => foreign(place, test, facts),
+        None => outside(place, facts),
+    }
+}
+
+/// Of a UDP test that has the interface for itself, everything beyond what its sender sent.
+fn foreign(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+    let alone = place
+        .record
+        .run
+        .tests
+        .iter()
+        .filter(|other| other.group == test.group)
+        .count()
+        == 1;
+    if test.protocol != Protocol::Udp || place.side != Some(Side::Receiver) || !alone {
+        return;
+    }
+    let arrived = place.of_interface("rtnl_link_stats64", "rx_packets");
+    let (Some(arrived), Some(sent)) = (arrived, test.sent_packets.filter(|sent| *sent > 0)) else {
+        return;
+    };
+    let own = sent + test.duplicate_packets.unwrap_or(0);
+    let foreign = arrived.value.saturating_sub(own) as f64;
+    place.add(
+        facts,
+        "foreign_packet_ratio",
+        foreign / sent as f64,
+        "ratio",
+        &arrived.source,
+    );
+    if test.duration_s > 0.0 {
+        place.add(
+            facts,
+            "foreign_packets_per_second",
+            foreign / test.duration_s,
+            "1/s",
+            &arrived.source,
+        );
+    }
+}
+
+fn outside(place: &Place<'_>, facts: &mut Facts) {
+    if let Some(interface) = place.interface {
+        let sockets = set_up_number(
+            place.record,
+            place.host,
+            "/proc/net/packet",
+            Some(interface),
+            "sockets",
+        );
+        if let Some(sockets) = sockets {
+            place.add(
+                facts,
+                "capture_sockets",
+                sockets as f64,
+                "",
+                "/proc/net/packet",
+            );
+        }
+        return;
+    }
+    if let Some(change) = frequency_change(place) {
+        place.add(
+            facts,
+            "frequency_change_ratio",
+            change,
+            "ratio",
+            "scaling_cur_freq",
+        );
+    }
+    if throttled(place) {
+        place.add(facts, "throttling_logged", true, "", "dmesg");
+    }
+}
+
+/// Between the first and the last reading of each processor that was read more than once.
+fn frequency_change(place: &Place<'_>) -> Option<f64> {
+    let mut readings: std::collections::BTreeMap<&str, Vec<f64>> =
+        std::collections::BTreeMap::new();
+    for setting in place
+        .record
+        .run
+        .settings
+        .iter()
+        .filter(|setting| setting.host == place.host)
+    {
+        let frequency = setting
+            .values
+            .get("scaling_cur_freq")
+            .and_then(|text| text.trim().parse().ok());
+        if let Some(frequency) = frequency {
+            readings.entry(&setting.source).or_default().push(frequency);
+        }
+    }
+    let twice = readings.values().filter(|row| row.len() > 1);
+    let ends: Vec<(f64, f64)> = twice
+        .filter_map(|row| Some((*row.first()?, *row.last()?)))
+        .collect();
+    let (before, after) = ends.iter().fold((0.0, 0.0), |(before, after), pair| {
+        (before + pair.0, after + pair.1)
+    });
+    (before > 0.0).then(|| ((after - before) / before).abs())
+}
+
+fn throttled(place: &Place<'_>) -> bool {
+    let settings = place.record.run.settings.iter();
+    let mut logs =
+        settings.filter(|setting| setting.host == place.host && setting.source == "dmesg");
+    logs.any(|setting| {
+        let mut lines = setting
+            .values
+            .values()
+            .map(|line| line.to_ascii_lowercase());
+        lines.any(|line| {
+            line.contains("clock throttled") || line.contains("temperature above threshold")
+        })
+    })
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use linerate_model::output::{LossBurst, Role, Test, Warning};
+
+use crate::made_up::{load, pasted, run, tcp, udp};
+use crate::record::Record;
+
+const PEER: Role = Role::Remote;
+
+fn has(record: &Record, rule: &str) -> bool {
+    record.findings().iter().any(|found| found == rule)
+}
+
+fn short_of(requested: f64, offered: f64) -> Test {
+    let mut test = udp("t1", 78_000, 0);
+    (test.requested_bits_per_second, test.offered_bits_per_second) =
+        (Some(requested), Some(offered));
+    test.delivered_bits_per_second = Some(offered);
+    test
+}
+
+#[test]
+fn a_sender_that_falls_short() {
+    assert_eq!(run(vec![short_of(1e9, 4.53e8)]).findings(), ["M01"]);
+    assert_eq!(run(vec![short_of(4e8, 3.99e8)]).findings(), [""; 0]);
+    let starved = run(vec![short_of(1e9, 4.53e8)]).idle_busy("t1", Role::Local, 1.0);
+    assert_eq!(starved.findings(), ["M11", "M01"]);
+}
+
+#[test]
+fn a_search_looks_for_rates_that_cannot_be_had() {
+    for kind in ["check", "sweep"] {
+        let mut record = run(vec![short_of(1e9, 4.53e8)]);
+        record.run.kind = kind.to_owned();
+        assert_eq!(record.findings(), [""; 0], "{kind}");
+    }
+}
+
+#[test]
+fn what_the_own_kernel_refused_is_no_slow_sender() {
+    let mut test = short_of(1e9, 4.53e8);
+    test.refused_packets = Some(9000);
+    assert!(!has(&run(vec![test]), "M01"));
+}
+
+#[test]
+fn numbers_that_cannot_be() {
+    let mut test = udp("t1", 51_843, 0);
+    test.warnings.push(Warning {
+        id: "negative-loss".to_owned(),
+        ..Warning::default()
+    });
+    assert_eq!(run(vec![test.clone()]).findings(), ["M02"]);
+    test.warnings.clear();
+    test.received_packets = Some(51_844);
+    assert_eq!(run(vec![test]).findings(), ["M02"]);
+}
+
+#[test]
+fn short_runs_are_judged_where_they_are_put_forward() {
+    let mut test = tcp("t1", 9.4e8);
+    test.duration_s = 2.0;
+    let mut record = run(vec![test]);
+    assert_eq!(record.findings(), [""; 0]);
+    record.pasted = true;
+    assert_eq!(record.findings(), ["M03"]);
+    record.run.tests[0].duration_s = 10.0;
+    assert_eq!(record.findings(), [""; 0]);
+    let again = Test {
+        delivered_bits_per_second: Some(3e8),
+        id: "t2".to_owned(),
+        ..record.run.tests[0].clone()
+    };
+    record.run.tests.push(again);
+    assert!(has(&record, "M03"));
+}
+
+#[test]
+fn a_loss_that_is_the_same_at_every_rate_belongs_to_the_start() {
+    let sweep = |lost: [u64; 3]| {
+        let sent = [68_965, 96_927, 120_000];
+        let tests = sent
+            .into_iter()
+            .zip(lost)
+            .enumerate()
+            .map(|(index, (sent, lost))| udp(&format!("t{index}"), sent, lost));
+        let mut record = run(tests.collect());
+        record.run.kind = "udp".to_owned();
+        record
+    };
+    assert!(has(&sweep([4751, 4750, 4687]), "M04"));
+    assert!(!has(&sweep([4751, 15_956, 40_526]), "M04"));
+}
+
+#[test]
+fn losses_at_the_start_are_known_by_their_time() {
+    let lost_at = |at_s| {
+        let mut test = udp("t1", 100_000, 300);
+        test.loss_bursts = vec![LossBurst {
+            at_s,
+            packets: 300,
+            ..LossBurst::default()
+        }];
+        run(vec![test])
+    };
+    assert!(has(&lost_at(0.1), "M04"));
+    assert!(!has(&lost_at(5.0), "M04"));
+}
+
+#[test]
+fn other_traffic_at_the_same_interface() {
+    let came = |packets| {
+        run(vec![udp("t1", 100_000, 0)]).counted(
+            "t1",
+            PEER,
+            "rtnl_link_stats64",
+            &[("rx_packets", packets)],
+        )
+    };
+    assert_eq!(came(140_000).findings(), ["M05"]);
+    assert_eq!(came(100_080).findings(), [""; 0]);
+}
+
+#[test]
+fn a_report_that_never_came() {
+    let mut test = udp("t1", 100_000, 0);
+    test.warnings.push(Warning {
+        id: "tool-error".to_owned(),
+        text: "WARNING: did not receive ack of last datagram after 10 tries.".to_owned(),
+        ..Warning::default()
+    });
+    assert_eq!(run(vec![test]).findings(), ["M06"]);
+}
+
+#[test]
+fn a_rate_is_told_from_what_it_takes_of_the_link() {
+    let table = |rate| {
+        let mut test = udp("t1", 19_200, 0);
+        (test.duration_s, test.payload_bytes) = (1.0, 320);
+        test.delivered_bits_per_second = Some(rate);
+        run(vec![test]).findings()
+    };
+    assert_eq!(table(5.2e7), ["(M07)"]);
+    assert_eq!(table(19_200.0 * 320.0 * 8.0), [""; 0]);
+}
+
+#[test]
+fn a_capture_counts_where_it_costs() {
+    let board = |busy| {
+        let mut test = udp("t1", 100_000, 5000);
+        test.cpu.remote = load(busy);
+        run(vec![test]).set(PEER, "/proc/net/packet", &[("sockets", "1")])
+    };
+    assert!(has(&board(0.98), "M08"));
+    assert!(!has(&board(0.3), "M08"));
+}
+
+#[test]
+fn what_changed_between_two_readings() {
+    let cpu = "/sys/devices/system/cpu/cpu0/cpufreq";
+    let mut paced = pasted()
+        .set(PEER, cpu, &[("scaling_cur_freq", "996000")])
+        .set(PEER, cpu, &[("scaling_cur_freq", "396000")]);
+    assert_eq!(paced.findings(), ["M09"]);
+    paced.pasted = false;
+    assert_eq!(paced.findings(), [""; 0]);
+    let kernels = pasted()
+        .set(PEER, "/proc/version", &[("version", "3.0.35-2026")])
+        .set(PEER, "/proc/cmdline", &[("cmdline", "quiet")])
+        .set(PEER, "/proc/version", &[("version", "3.0.35-2076")])
+        .set(
+            PEER,
+            "/proc/cmdline",
+            &[("cmdline", "quiet enable_wait_mode=off")],
+        );
+    assert_eq!(kernels.findings(), ["M10"]);
+}
