@@ -143,14 +143,14 @@ fn fixed(line: &str) -> Option<String> {
 }
 
 fn once(line: &str) -> String {
-    let line = markup::characters(line);
-    let line = quote::unquoted(&line);
-    let line = html::stripped(line);
-    let line = markup::stripped(&line);
-    line.lines()
-        .map(str::trim_end)
-        .collect::<Vec<_>>()
-        .join("\n")
+    // Quoting is undone before and behind HTML: it stands within, or is written as entities.
+    let line = html::stripped(quote::unquoted(&markup::characters(line)));
+    let part = |part: &str| {
+        markup::stripped(&quote::unquoted(part))
+            .trim_end()
+            .to_owned()
+    };
+    line.split('\n').map(part).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a line holds nothing that any pass would change.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pasted text → records: texts of our own, with the kinds of figures that people post. What must be read from each is
 //! said here, and that cutting, quoting and markup change none of it.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod bounded;
 mod formats;
@@ -31,7 +30,7 @@ fn counter(record: &Record, source: &str, name: &str) -> Option<u64> {
         .filter(|sample| sample.source == source);
     of_source
         .filter_map(|sample| sample.counters.get(name))
-        .last()
+        .next_back()
         .copied()
 }
 
@@ -43,6 +42,6 @@ fn setting(record: &Record, source: &str, name: &str) -> Option<String> {
         .filter(|setting| setting.source == source);
     of_source
         .filter_map(|setting| setting.values.get(name))
-        .last()
+        .next_back()
         .cloned()
 }
