@@ -106,18 +106,10 @@ fn plateau(place: &Place<'_>, test: &Test) -> Option<f64> {
         })
         .filter(|(asked, offered)| *offered < asked * SHORT)
         .collect();
-    let ends = |pick: fn(&(f64, f64)) -> f64| {
-        let (low, high) = short
-            .iter()
-            .map(pick)
-            .fold((f64::MAX, 0.0_f64), |(low, high), rate| {
-                (low.min(rate), high.max(rate))
-            });
-        (low, high)
-    };
-    let ((asked_low, asked_high), (low, high)) = (ends(|pair| pair.0), ends(|pair| pair.1));
-    let level = high - low < high * LEVEL;
-    (short.len() > 1 && asked_high > asked_low * FURTHER && level).then_some(high)
+    let high = short.iter().map(|(_, offered)| *offered).reduce(f64::max)?;
+    let level = short.iter().filter(|(_, offered)| *offered > high * LEVEL);
+    let asked = |pick: fn(f64, f64) -> f64| level.clone().map(|(asked, _)| *asked).reduce(pick);
+    (asked(f64::max)? > asked(f64::min)? * FURTHER).then_some(high)
 }
 
 /// Old drivers pass on what a FIFO error made of two frames.
@@ -142,7 +134,7 @@ const BROKEN: &[&str] = &[
 ];
 /// A sender that offers less than this share of what was asked falls short.
 const SHORT: f64 = 0.97;
-/// Rates this close to each other are one level.
-const LEVEL: f64 = 0.05;
+/// Rates of at least this share of the highest are one level.
+const LEVEL: f64 = 0.95;
 /// Requests this far apart are different ones.
 const FURTHER: f64 = 1.08;

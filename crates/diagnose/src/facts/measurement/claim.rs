@@ -4,6 +4,7 @@
 
 use linerate_model::output::Test;
 
+use super::account::only_a_rate;
 use super::of_test;
 use crate::facts::{Facts, fact};
 use crate::record::Record;
@@ -41,11 +42,8 @@ fn spread(record: &Record, test: &Test) -> Option<f64> {
             test.name.clone(),
         )
     };
-    let same = record
-        .run
-        .tests
-        .iter()
-        .filter(|other| asked(other) == asked(test));
+    let tests = record.run.tests.iter();
+    let same = tests.filter(|other| asked(other) == asked(test) && !only_a_rate(other));
     let rates: Vec<f64> = same
         .filter_map(|test| test.delivered_bits_per_second)
         .filter(|rate| *rate > 0.0)
