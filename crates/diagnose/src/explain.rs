@@ -3,6 +3,7 @@
 
 use linerate_model::output::{CannotTell, Fact, Finding, LedgerEntry};
 
+use crate::collect;
 use crate::facts::Facts;
 use crate::ledger;
 use crate::record::Record;
@@ -34,6 +35,10 @@ pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
         if !next_commands.contains(command) {
             next_commands.push(command.clone());
         }
+    }
+    let named = judged.findings.iter().any(|finding| !finding.informational);
+    if record.pasted && !named && next_commands.is_empty() {
+        next_commands = collect::next(record);
     }
     Explanation {
         ledger,

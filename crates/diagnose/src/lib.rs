@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod calc;
+mod collect;
 pub mod explain;
 pub mod facts;
 pub mod frame;

@@ -13,7 +13,11 @@ pub(super) fn conclude(output: &mut Output, record: &Record, rules: &[Rule], fac
     output.explained = true;
     output.ledger.extend(explanation.ledger);
     output.findings.extend(explanation.findings);
-    output.cannot_tell.extend(explanation.cannot_tell);
+    for untold in explanation.cannot_tell {
+        if !output.cannot_tell.contains(&untold) {
+            output.cannot_tell.push(untold);
+        }
+    }
     if facts {
         output.facts.extend(explanation.facts);
     }

@@ -2,6 +2,7 @@
 //! `linerate explain RUN|FILE…|-`: the record is read, everything else follows from it.
 
 mod material;
+mod texts;
 
 use std::io::ErrorKind;
 
@@ -56,7 +57,11 @@ fn document(records: &[Record]) -> Output {
 fn take(output: &mut Output, run: &Run) {
     output.duration_s += run.duration_s.unwrap_or(0.0);
     output.partial |= run.partial;
-    output.hosts.extend_from_slice(&run.hosts);
+    for host in &run.hosts {
+        if !output.hosts.contains(host) {
+            output.hosts.push(host.clone());
+        }
+    }
     output.tests.extend_from_slice(&run.tests);
     output.latency.extend_from_slice(&run.latency);
     for knee in &run.knees {

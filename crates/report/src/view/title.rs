@@ -90,6 +90,9 @@ fn interface(link: &Interface) -> String {
         link.mtu.map(|mtu| format!("MTU {mtu}")),
     ];
     let facts: Vec<_> = facts.into_iter().flatten().collect();
+    if facts.is_empty() {
+        return link.name.clone();
+    }
     format!("{}: {}", link.name, facts.join(", "))
 }
 

@@ -11,6 +11,7 @@ use linerate_model::output::{self, Output, Passage};
 use linerate_model::run::{self, Run};
 use serde_json::Value;
 
+use super::texts::Texts;
 use crate::error::Failure;
 use crate::store;
 
@@ -36,23 +37,31 @@ impl Material {
                 None => texts.push((name.display().to_string(), text(name)?)),
             }
         }
-        material.understand(&texts)?;
+        material.understand(texts)?;
         Ok(material)
     }
 
     /// A text may be a document of `--json`; else it is what somebody pasted.
-    fn understand(&mut self, texts: &[(String, String)]) -> Result<(), Failure> {
+    fn understand(&mut self, texts: Vec<(String, String)>) -> Result<(), Failure> {
+        let mut pastes = Vec::new();
         for (name, text) in texts {
-            if let Some(record) = document(name, text)? {
-                self.records.push(record);
-                continue;
+            match document(&name, &text)? {
+                Some(record) => self.records.push(record),
+                None => pastes.push((name, text)),
             }
-            // Of one text the lines are enough to find a passage.
-            let pasted = paste::read(if texts.len() > 1 { name } else { "-" }, text);
-            self.records.extend(pasted.records);
-            self.understood.extend(pasted.understood);
-            self.ignored.extend(pasted.ignored);
         }
+        let joined = Texts::join(&pastes);
+        let mut pasted = paste::read("-", &joined.whole);
+        if pasted.records.is_empty() && !pastes.is_empty() {
+            // Nothing was understood: what to collect can still be said.
+            pasted.records.push(Record {
+                pasted: true,
+                ..Record::default()
+            });
+        }
+        self.records.extend(pasted.records);
+        self.understood = joined.place(pasted.understood);
+        self.ignored = joined.place(pasted.ignored);
         Ok(())
     }
 }

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the reader of a field report wants to be told, from texts of our own with such figures. And the
+//! findings follow the numbers: with the fault taken out of the text they are gone.
+
+use std::collections::BTreeSet;
+
+use linerate_diagnose::explain::explain;
+use linerate_diagnose::paste;
+use linerate_diagnose::rules;
+use linerate_model::output::Finding;
+
+const IMX6: &str = include_str!("field_reports/imx6.txt");
+const IMX6_PAUSE: &str = include_str!("field_reports/imx6-pause.txt");
+const ANDROID: &str = include_str!("field_reports/android.txt");
+
+fn findings(text: &str) -> Vec<Finding> {
+    let records = paste::read("-", text).records;
+    let all = records
+        .iter()
+        .flat_map(|record| explain(record, rules::embedded()).findings);
+    all.collect()
+}
+
+/// The causes that are not only worth knowing.
+fn causes(text: &str) -> BTreeSet<String> {
+    let findings = findings(text).into_iter();
+    findings
+        .filter(|finding| !finding.informational)
+        .map(|finding| finding.cause)
+        .collect()
+}
+
+fn known(text: &str) -> BTreeSet<String> {
+    findings(text)
+        .into_iter()
+        .map(|finding| finding.cause)
+        .collect()
+}
+
+#[test]
+fn a_board_without_flow_control_overruns_its_fifo() {
+    let first = &findings(IMX6)[0];
+    assert_eq!(first.cause, "receive-fifo-overrun-without-pause");
+    assert_eq!(
+        first.explains.lost_packets,
+        Some(782_502),
+        "one set of frames, not three"
+    );
+    assert!(causes(IMX6).contains("flow-control-not-agreed"));
+}
+
+/// Scaled numbers scale the finding; no overruns, no finding.
+#[test]
+fn the_overruns_are_those_of_the_text() {
+    let half = IMX6.replace("782502", "391251");
+    assert_eq!(findings(&half)[0].explains.lost_packets, Some(391_251));
+    let none = IMX6.replace("782502", "0");
+    assert!(
+        !causes(&none)
+            .iter()
+            .any(|cause| cause.starts_with("receive-fifo-overrun")),
+        "{:?}",
+        causes(&none)
+    );
+}
+
+#[test]
+fn with_pause_frames_sent_the_fifo_is_no_cause() {
+    assert!(known(IMX6_PAUSE).contains("flow-control-at-work"));
+    assert!(
+        !causes(IMX6_PAUSE)
+            .iter()
+            .any(|cause| cause.contains("fifo")),
+        "{:?}",
+        causes(IMX6_PAUSE)
+    );
+}
+
+/// The text itself blames tcp_mem; its own counters say otherwise.
+#[test]
+fn overruns_come_before_the_memory_that_the_text_blames() {
+    let first = &findings(ANDROID)[0];
+    assert_eq!(
+        (first.cause.as_str(), first.explains.lost_packets),
+        ("receive-fifo-overrun", Some(71_828))
+    );
+    assert!(
+        !causes(ANDROID).contains("tcp-memory-pressure"),
+        "its size alone is no pressure"
+    );
+    assert!(
+        known(ANDROID).contains("tcp-buffers-large-enough"),
+        "more of them would not help"
+    );
+    assert!(known(ANDROID).contains("tcp-memory-sized-by-kernel"));
+}
+
+#[test]
+fn quoting_and_cut_lines_do_not_change_what_is_found() {
+    let quoted: String = ANDROID.lines().map(|line| format!("> {line}\n")).collect();
+    assert_eq!(causes(&quoted), causes(ANDROID));
+    let cut: String = ANDROID
+        .lines()
+        .filter(|line| !line.contains("txqueuelen"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(causes(&cut), causes(ANDROID));
+}
+
+/// Two hosts in one text stay two: nothing of one explains the other.
+#[test]
+fn two_reports_in_one_text_keep_their_own_findings() {
+    let both = format!("{IMX6}\n\n----------\n\n{ANDROID}");
+    let lost: BTreeSet<_> = findings(&both)
+        .iter()
+        .filter_map(|finding| finding.explains.lost_packets)
+        .collect();
+    assert!(
+        lost.contains(&782_502) && lost.contains(&71_828),
+        "{lost:?}"
+    );
+    let swapped = format!("{ANDROID}\n\n----------\n\n{IMX6}");
+    // What is only weakly suspected hangs on which machine the prose around it is taken to speak of.
+    let sure = |text: &str| -> BTreeSet<String> {
+        let findings = findings(text)
+            .into_iter()
+            .filter(|finding| finding.strength != "weak");
+        findings.map(|finding| finding.cause).collect()
+    };
+    assert_eq!(sure(&swapped), sure(&both));
+}
