@@ -1,12 +1,63 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where each test's packets were lost, stage by stage.
+//! Where each test's packets were lost, stage by stage. `docs/ledger.md` states every rule.
+//!
+//! ```text
+//! test + samples ──► path ──► claims: account, reasons, protocol, device ──► balance ──► settle
+//! ```
+//!
+//! A claim says how many of the lost packets died at a stage: at least and at most. Settling cuts
+//! the claims down to what the account allows.
 
-use linerate_model::output::LedgerEntry;
+use linerate_model::output::{LedgerEntry, Protocol, Test};
 
 use crate::record::Record;
 
+mod account;
+mod alias;
+mod balance;
+mod claim;
+mod device;
+mod internet;
+mod path;
+mod readings;
+mod reasons;
+mod settle;
+mod socket;
+mod span;
+mod transmission;
+
+use claim::Claims;
+use path::Path;
+use readings::Readings;
+
 /// One entry a test that lost anything countable.
 #[must_use]
-pub fn of(_record: &Record) -> Vec<LedgerEntry> {
-    Vec::new()
+pub fn of(record: &Record) -> Vec<LedgerEntry> {
+    let entries = record.run.tests.iter().filter_map(|test| {
+        let readings = Readings::of(record, test);
+        entry(record, test, &readings)
+    });
+    entries.collect()
+}
+
+fn entry(record: &Record, test: &Test, readings: &Readings<'_>) -> Option<LedgerEntry> {
+    let (unit, lost) = match test.protocol {
+        Protocol::Udp => ("datagrams", test.lost_packets?),
+        Protocol::Tcp => ("segments", transmission::lost(test, readings)?),
+    };
+    let path = Path::of(record, test, readings, lost);
+    let mut claims = Claims::default();
+    if test.protocol == Protocol::Udp {
+        account::collect(&path, &mut claims);
+    }
+    reasons::collect(&path, &mut claims);
+    socket::collect(&path, &mut claims);
+    internet::collect(&path, &mut claims);
+    device::collect(&path, &mut claims);
+    let rest = balance::of(&path);
+    Some(LedgerEntry {
+        test_id: test.id.clone(),
+        unit: unit.to_owned(),
+        ..settle::settle(&path, claims, &rest)
+    })
 }

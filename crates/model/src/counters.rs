@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 use crate::output::{MovedCounter, Role};
 use crate::sample::Sample;
 
+mod width;
+
+pub use width::{Growth, Width, growth};
+
 /// What one counter did between two samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Movement {

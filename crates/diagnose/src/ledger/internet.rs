@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! IP and what lies around it: neighbours and the qdisc on the way out, the backlog, filters and
+//! reassembly on the way in.
+
+use linerate_model::output::Protocol;
+
+use super::claim::{Claim, Claims, Kind, evidence};
+use super::path::Path;
+use super::readings::Moved;
+use super::socket::{Counted, sum};
+use super::span::Span;
+use crate::knowledge::Stage;
+use crate::record::Side;
+
+pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
+    neighbours(path, claims);
+    qdisc(path, claims);
+    backlog(path, claims);
+    input(path, claims);
+}
+
+/// Packets that waited for an address in vain. What IP refused to send came back to the sender as an
+/// error, so it is not among the sent, unless the sender does not look.
+fn neighbours(path: &Path<'_>, claims: &mut Claims) {
+    let side = Side::Sender;
+    let source = if path.test.af == 6 {
+        "/proc/net/stat/ndisc_cache"
+    } else {
+        "/proc/net/stat/arp_cache"
+    };
+    let waited = path.machine(side, source, "unresolved_discards");
+    let waited = waited.map(|moved| Counted {
+        moved,
+        evidence: evidence(
+            "unresolved_discards",
+            moved.grew.at_least,
+            "packets",
+            source,
+        ),
+    });
+    let refused = (!path.sender.exact).then(|| not_queued(path)).flatten();
+    let Some((moved, evidence)) = sum([waited, refused].into_iter().flatten()) else {
+        return;
+    };
+    claims.add(Claim {
+        stage: Stage::TxIp,
+        host: path.sender.role,
+        interface: None,
+        kind: Kind::Shared,
+        seen: pieces(path, moved, path.sender.joined),
+        evidence,
+    });
+}
+
+/// `OutDiscards` also counts what the qdisc dropped, which is booked there.
+fn not_queued(path: &Path<'_>) -> Option<Counted> {
+    let (source, name) = path.ip("OutDiscards");
+    let mut all = Counted::of(path, Side::Sender, source, &name)?;
+    let queued = path.readings.moved(path.sender.qdisc_list(), "drops");
+    all.moved = all.moved.without(queued.unwrap_or(Moved::nothing()));
+    Some(all)
+}
+
+/// A drop that the sender was told of is not among the sent: as many as its socket counted errors.
+fn qdisc(path: &Path<'_>, claims: &mut Claims) {
+    let source = "tc -s qdisc";
+    let Some(moved) = path.readings.moved(path.sender.qdisc_list(), "drops") else {
+        return;
+    };
+    let drops = evidence("drops", moved.grew.at_least, "packets", source);
+    let told = if path.sender.exact { told(path) } else { 0 };
+    let moved = moved.less(told).perhaps_without(path.lost_beside);
+    claims.add(Claim {
+        stage: Stage::TxQdisc,
+        host: path.sender.role,
+        interface: path.sender.interface.map(str::to_owned),
+        kind: Kind::Shared,
+        seen: pieces(path, moved, path.sender.joined),
+        evidence: vec![drops],
+    });
+}
+
+/// How many drops became errors of a send call.
+fn told(path: &Path<'_>) -> u64 {
+    if path.test.protocol == Protocol::Tcp {
+        return 0;
+    }
+    let refused = path.test.refused_packets.unwrap_or(0);
+    let (source, name) = path.udp("SndbufErrors");
+    let errors = path.protocol(Side::Sender, source, &name);
+    errors.map_or(refused, |errors| errors.grew.at_least)
+}
+
+/// The backlog of the processors, and what no protocol wanted.
+fn backlog(path: &Path<'_>, claims: &mut Claims) {
+    let side = Side::Receiver;
+    let source = "/proc/net/softnet_stat";
+    let Some(moved) = path.machine(side, source, "dropped") else {
+        return;
+    };
+    let evidence = evidence("dropped", moved.grew.at_least, "packets", source);
+    claims.add(Claim {
+        stage: Stage::RxSoftnet,
+        host: path.receiver.role,
+        interface: None,
+        kind: Kind::Shared,
+        seen: pieces(path, moved, path.receiver.joined),
+        evidence: vec![evidence],
+    });
+}
+
+/// What IP itself says that it dropped. What a filter dropped stands in no counter; the balance of
+/// IP finds that, and these then only explain it.
+fn input(path: &Path<'_>, claims: &mut Claims) {
+    let side = Side::Receiver;
+    let counted = input_names(path)
+        .into_iter()
+        .filter_map(|(source, name)| Counted::of(path, side, source, &name));
+    let Some((moved, evidence)) = sum(counted) else {
+        return;
+    };
+    let found_at_checksum = Counted::of(path, side, "/proc/net/netstat", "IpExtInCsumErrors");
+    let moved = match found_at_checksum {
+        Some(bad) if path.test.af != 6 => moved.without(bad.moved),
+        _ => moved,
+    };
+    let mut seen = pieces(path, moved, path.receiver.joined);
+    if path.fragments > 1 {
+        seen = seen.plus(not_whole(path));
+    }
+    claims.add(Claim {
+        stage: Stage::RxIp,
+        host: path.receiver.role,
+        interface: None,
+        kind: Kind::Shared,
+        seen,
+        evidence,
+    });
+}
+
+/// A datagram that was never whole again may have lost its fragment anywhere.
+fn not_whole(path: &Path<'_>) -> Span {
+    let (source, name) = path.ip("ReasmFails");
+    let fails = path.protocol(Side::Receiver, source, &name);
+    Span::new(0, fails.map_or(0, |fails| fails.seen(path.lost).hi))
+}
+
+/// `InHdrErrors` contains `IpExtInCsumErrors`, and no other contains another.
+fn input_names(path: &Path<'_>) -> Vec<(&'static str, String)> {
+    let mut names: Vec<_> = [
+        "InHdrErrors",
+        "InAddrErrors",
+        "InDiscards",
+        "InUnknownProtos",
+    ]
+    .map(|name| path.ip(name))
+    .to_vec();
+    if path.test.af == 6 {
+        names.extend(["InNoRoutes", "InTruncatedPkts", "InTooBigErrors"].map(|n| path.ip(n)));
+    } else {
+        let extended = [
+            "IpExtInNoRoutes",
+            "IpExtInTruncatedPkts",
+            "TcpExtIPReversePathFilter",
+        ];
+        names.extend(extended.map(|name| ("/proc/net/netstat", name.to_owned())));
+    }
+    let conntrack = ["drop", "insert_failed"];
+    names.extend(conntrack.map(|name| ("/proc/net/stat/nf_conntrack", name.to_owned())));
+    names
+}
+
+/// Frames of the stack as packets of the test.
+pub(super) fn pieces(path: &Path<'_>, moved: Moved, joined: u64) -> Span {
+    moved
+        .seen(path.lost)
+        .each_up_to(joined)
+        .pieces_of(path.fragments)
+}

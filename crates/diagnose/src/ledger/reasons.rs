@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The kernel's own words for each packet of the test that it freed. The sample counts the test's
+//! flows in the host's own namespace, and a packet of several segments as so many.
+
+use std::collections::BTreeMap;
+
+use linerate_model::output::Evidence;
+
+use super::claim::{Claim, Claims, Kind, evidence};
+use super::path::Path;
+use super::span::Span;
+use crate::knowledge::{ReasonStage, Stage, stage_of};
+use crate::record::Side;
+
+/// Of the test's own packets only.
+pub(super) const SOURCE: &str = "skb:kfree_skb flow";
+
+pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
+    for side in [Side::Sender, Side::Receiver] {
+        if let Some(found) = Found::of(path, side) {
+            found.claim(path, side, claims);
+        }
+    }
+}
+
+/// How many packets were freed at each stage of a side, and the reasons that say so.
+#[derive(Default)]
+struct Found {
+    by_stage: BTreeMap<Stage, (u64, Vec<Evidence>)>,
+    somewhere: u64,
+}
+
+impl Found {
+    /// `None` where nobody looked.
+    fn of(path: &Path<'_>, side: Side) -> Option<Self> {
+        let list = path.end(side).host_list(SOURCE);
+        let mut found = None;
+        for reason in path.readings.names(list) {
+            let Some(moved) = path.readings.moved(list, reason) else {
+                continue;
+            };
+            let found: &mut Self = found.get_or_insert_default();
+            found.add(reason, moved.grew.at_least, side);
+        }
+        found
+    }
+
+    fn add(&mut self, reason: &str, count: u64, side: Side) {
+        if count == 0 {
+            return;
+        }
+        match at(reason, side) {
+            At::Stage(stage) => {
+                let (sum, by) = self.by_stage.entry(stage).or_default();
+                *sum += count;
+                by.push(evidence(reason, count, "packets", SOURCE));
+            }
+            At::Unknown => self.somewhere += count,
+            At::Alive => {}
+        }
+    }
+
+    /// Of fragments only the first counts; and of what died for no reason nobody knows where it was.
+    fn claim(mut self, path: &Path<'_>, side: Side, claims: &mut Claims) {
+        let sees_all = self.somewhere == 0 && path.fragments == 1;
+        let of_side = STACK.iter().filter(|(_, of)| *of == side);
+        for (stage, _) in of_side {
+            let (freed, evidence) = self.by_stage.remove(stage).unwrap_or_default();
+            let freed = freed.saturating_sub(refused(path, *stage));
+            let most = if sees_all { freed } else { path.lost };
+            let claim = Claim {
+                stage: *stage,
+                host: path.end(side).role,
+                interface: None,
+                kind: Kind::Exact,
+                seen: Span::new(freed.min(most), most),
+                evidence,
+            };
+            if sees_all {
+                claims.complete(claim);
+            } else if freed > 0 {
+                claims.add(claim);
+            }
+        }
+    }
+}
+
+enum At {
+    Stage(Stage),
+    Unknown,
+    Alive,
+}
+
+/// Wrong checksums have a counter of their own. What a host frees at the other direction's stages is
+/// not of this direction.
+fn at(reason: &str, side: Side) -> At {
+    let name = reason.strip_prefix("SKB_DROP_REASON_").unwrap_or(reason);
+    if matches!(name, "UDP_CSUM" | "TCP_CSUM" | "IP_CSUM") {
+        return At::Alive;
+    }
+    let told = stage_of(name);
+    let sends = side == Side::Sender;
+    match told.on(sends) {
+        Some(stage) if stage.word().starts_with("tx-") == sends => At::Stage(stage),
+        Some(_) => At::Alive,
+        None if told == ReasonStage::Unknown => At::Unknown,
+        None => At::Alive,
+    }
+}
+
+/// What the sender was told at once is not among the sent.
+fn refused(path: &Path<'_>, stage: Stage) -> u64 {
+    match stage {
+        Stage::TxQdisc => path.test.refused_packets.unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// Where a packet can only be freed by the kernel's stack.
+const STACK: [(Stage, Side); 5] = [
+    (Stage::TxIp, Side::Sender),
+    (Stage::TxQdisc, Side::Sender),
+    (Stage::RxSoftnet, Side::Receiver),
+    (Stage::RxIp, Side::Receiver),
+    (Stage::RxSocket, Side::Receiver),
+];

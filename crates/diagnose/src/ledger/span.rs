@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! At least and at most.
+
+/// How many packets: at least `lo`, at most `hi`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    /// At least.
+    pub(super) lo: u64,
+    /// At most; never below `lo`.
+    pub(super) hi: u64,
+}
+
+impl Span {
+    pub(super) const fn new(lo: u64, hi: u64) -> Self {
+        Self {
+            lo: if lo < hi { lo } else { hi },
+            hi,
+        }
+    }
+
+    /// Both together, where neither contains the other.
+    pub(super) const fn plus(self, other: Self) -> Self {
+        Self {
+            lo: self.lo.saturating_add(other.lo),
+            hi: self.hi.saturating_add(other.hi),
+        }
+    }
+
+    /// What is left when `part` of it is known.
+    pub(super) const fn without(self, part: Self) -> Self {
+        Self::new(
+            self.lo.saturating_sub(part.hi),
+            self.hi.saturating_sub(part.lo),
+        )
+    }
+
+    /// Each of the counted was at most so many packets.
+    pub(super) const fn each_up_to(self, packets: u64) -> Self {
+        Self {
+            lo: self.lo,
+            hi: self.hi.saturating_mul(packets),
+        }
+    }
+
+    /// Up to so many of the counted are one packet.
+    pub(super) fn pieces_of(self, pieces: u64) -> Self {
+        Self {
+            lo: self.lo.div_ceil(pieces.max(1)),
+            hi: self.hi,
+        }
+    }
+
+    pub(super) const fn at_most(self, most: u64) -> Self {
+        let hi = if self.hi < most { self.hi } else { most };
+        Self::new(self.lo, hi)
+    }
+}

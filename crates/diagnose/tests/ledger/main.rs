@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The ledger against worlds whose losses are known.
+
+mod rules;
+mod world;
+mod worlds;
