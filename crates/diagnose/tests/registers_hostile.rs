@@ -66,9 +66,13 @@ proptest! {
 
     /// The fields of every register of every map make its value again, but for what no field has.
     #[test]
-    fn the_fields_are_the_value(value: u64, speed in prop::option::of(any::<u64>())) {
+    fn the_fields_are_the_value(
+        value: u64,
+        which: prop::sample::Index,
+        speed in prop::option::of(any::<u64>()),
+    ) {
         for map in registers::maps() {
-            for register in &map.registers {
+            for register in map.registers.iter().skip(which.index(8)).step_by(8) {
                 let decoded = apart(map, register, value, speed);
                 let put = decoded.fields.iter().fold(0, |all, f| f.bits.put(all, f.value));
                 let known = register.fields.iter().fold(0, |all, f| all | f.bits.mask());
@@ -100,15 +104,18 @@ proptest! {
     }
 
     #[test]
-    fn any_map_is_a_map_or_its_mistakes(at in 0usize..60_000, glued in "\\PC{0,6}") {
-        for (file, text) in registers::EMBEDDED {
-            let mut at = at % text.len();
-            while !text.is_char_boundary(at) {
-                at -= 1;
-            }
-            let changed = format!("{}{glued}{}", &text[..at], &text[at..]);
-            let _ = parse(file, &changed);
+    fn any_map_is_a_map_or_its_mistakes(
+        which: prop::sample::Index,
+        at in 0usize..60_000,
+        glued in "\\PC{0,6}",
+    ) {
+        let (file, text) = which.get(registers::EMBEDDED);
+        let mut at = at % text.len();
+        while !text.is_char_boundary(at) {
+            at -= 1;
         }
+        let changed = format!("{}{glued}{}", &text[..at], &text[at..]);
+        let _ = parse(file, &changed);
     }
 
     /// `import` checks its own map: none of these ends in `WrongMap`.

@@ -154,6 +154,31 @@ fn an_interface_without_registers_says_so() {
 }
 
 #[test]
+fn a_veth_is_software() {
+    let program = env!("CARGO_BIN_EXE_linerate");
+    let mut command = Command::new(program);
+    command.args(["lab", "--", program, "regs", "eth0"]);
+    let output = command.output().unwrap_or_else(|error| panic!("{error}"));
+    let (code, _, stderr) = told(output);
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("it is software (veth)"), "{stderr}");
+}
+
+#[test]
+fn a_text_of_millions_of_values_ends() {
+    let known = "ENET_TDAR:0x02188014 =0x01000000\n".repeat(10_001);
+    let text = known + &"ENET_XYZ:0x02188014 =0x00000004\n".repeat(300_000);
+    let (code, stdout, stderr) = regs(&["-"], &text);
+    assert_eq!(code, 0, "{stderr}");
+    let shown = stdout.lines().filter(|l| l.starts_with("TDAR "));
+    assert_eq!(shown.count(), 10_000);
+    assert!(stderr.contains("only its first 10000 values"), "{stderr}");
+    let (code, _, stderr) = regs(&["-"], &"x".repeat(17 << 20));
+    assert_eq!(code, 3);
+    assert!(stderr.contains("longer than 16 MiB"), "{stderr}");
+}
+
+#[test]
 fn a_map_from_an_svd_file_decodes() {
     let svd = file(
         "toy.svd",
@@ -170,7 +195,7 @@ fn a_map_from_an_svd_file_decodes() {
     assert_eq!(code, 0);
     assert_eq!(
         text,
-        "CTRL               0x00000002  \n  1:0    SPEED                2      fast\n"
+        "CTRL               0x00000002\n  1:0    SPEED                2      fast\n"
     );
     let wanted = ["--import", &svd.to_string_lossy(), "--peripheral", "ENET"];
     let (code, _, stderr) = regs(&wanted, "");

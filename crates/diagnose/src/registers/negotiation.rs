@@ -58,21 +58,22 @@ impl Pause {
 #[must_use]
 pub fn agreed(registers: &[Decoded]) -> Vec<String> {
     let find = |name| registers.iter().find(|r| r.map == "mii" && r.name == name);
-    let mut said = Vec::new();
-    let mode = find("GBCR")
-        .zip(find("GBSR"))
-        .and_then(|(l, p)| gigabit(l, p));
     let Some((local, partner)) = find("ANAR").zip(find("ANLPAR")) else {
-        return said;
+        return Vec::new();
     };
     if partner.value == 0 || partner.value == 0xffff {
-        said.push("the partner has not negotiated: its abilities are unknown".to_owned());
-        return said;
+        return vec!["the partner has not negotiated: its abilities are unknown".to_owned()];
     }
-    said.extend(
-        mode.or_else(|| slower(local, partner))
-            .map(|m| format!("best common mode: {m}")),
-    );
+    let mut said = vec![match find("GBCR").zip(find("GBSR")) {
+        Some((ours, theirs)) => {
+            let mode = gigabit(ours, theirs).or_else(|| slower(local, partner));
+            format!("best common mode: {}", mode.unwrap_or("none"))
+        }
+        None => {
+            let mode = slower(local, partner).unwrap_or("none");
+            format!("best common mode up to 100 Mbit/s: {mode}; GBCR and GBSR tell of 1000")
+        }
+    }];
     if let Some((local, partner)) = ability(local).zip(ability(partner)) {
         said.push(Pause::resolve(local, partner).words().to_owned());
     }
@@ -86,16 +87,17 @@ fn ability(register: &Decoded) -> Option<Ability> {
     })
 }
 
-fn gigabit(local: &Decoded, partner: &Decoded) -> Option<String> {
-    let mode = |ours, theirs, name: &str| {
-        let common = set(local, ours)? && set(partner, theirs)?;
-        common.then(|| name.to_owned())
-    };
-    mode("1000FD", "LP_1000FD", "1000BASE-T full duplex")
-        .or_else(|| mode("1000HD", "LP_1000HD", "1000BASE-T half duplex"))
+fn gigabit(local: &Decoded, partner: &Decoded) -> Option<&'static str> {
+    let modes = [
+        ("1000FD", "LP_1000FD", "1000BASE-T full duplex"),
+        ("1000HD", "LP_1000HD", "1000BASE-T half duplex"),
+    ];
+    let common = |ours: &str, theirs: &str| Some(set(local, ours)? && set(partner, theirs)?);
+    let best = modes.iter().find(|(o, t, _)| common(o, t) == Some(true));
+    best.map(|(_, _, name)| *name)
 }
 
-fn slower(local: &Decoded, partner: &Decoded) -> Option<String> {
+fn slower(local: &Decoded, partner: &Decoded) -> Option<&'static str> {
     let common = |field: &str| Some(set(local, field)? && set(partner, field)?);
     let modes = [
         ("100FD", "100BASE-TX full duplex"),
@@ -104,7 +106,7 @@ fn slower(local: &Decoded, partner: &Decoded) -> Option<String> {
         ("10HD", "10BASE-T half duplex"),
     ];
     let best = modes.iter().find(|(field, _)| common(field) == Some(true));
-    best.map(|(_, name)| (*name).to_owned())
+    best.map(|(_, name)| *name)
 }
 
 fn set(register: &Decoded, field: &str) -> Option<bool> {

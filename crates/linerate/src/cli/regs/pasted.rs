@@ -70,7 +70,12 @@ impl Decoder<'_> {
     /// Whatever a text has; names that nobody knows are told at the end.
     fn text(&mut self, name: &str, text: &str) -> Result<(), Failure> {
         let before = self.told.registers.len();
-        for reading in readings(text) {
+        for (count, reading) in readings(text).enumerate() {
+            if count == MOST_VALUES {
+                let why = format!("{name}: only its first {MOST_VALUES} values are shown");
+                self.told.missed.push(why);
+                break;
+            }
             match self.shown(&reading) {
                 Ok(shown) => self.told.registers.push(shown),
                 Err(failure) => self.told.miss(failure.why),
@@ -114,10 +119,7 @@ impl Decoder<'_> {
         let decoded = decode(map, &reading.name, reading.value, self.link_bits_per_second);
         let mut decoded = decoded.map_err(|why| {
             let failure = Failure::usage(format!("decode {}", reading.name), why);
-            failure.hint(format!(
-                "linerate regs --map {} lists its registers",
-                map.name
-            ))
+            failure.hint("linerate regs --map MAP, without a value, lists its registers")
         })?;
         let named = map.register(&reading.name);
         decoded.remarks.extend(elsewhere(map, named, reading));
@@ -175,4 +177,6 @@ fn which_map(reading: &Reading) -> Failure {
     Failure::usage(format!("decode {}", reading.name), why).hint(hint)
 }
 
+/// A dump has some hundred.
+const MOST_VALUES: usize = 10_000;
 const TEXT_BYTES: u64 = 16 << 20;

@@ -149,7 +149,8 @@ impl Shown {
         } = &self.decoded;
         let value = hexadecimal(self.decoded.value, *width_bits);
         let title = self.decoded.title.as_deref().unwrap_or_default();
-        let mut text = format!("{name:<NAME$} {value:<VALUE$}  {title}");
+        let head = format!("{name:<NAME$} {value:<VALUE$}  {title}");
+        let mut text = head.trim_end().to_owned();
         match self.decoded.fields.as_slice() {
             [only] if only.name == "VALUE" => {
                 let meaning = only.meaning.iter();
