@@ -23,6 +23,7 @@ pub mod random;
 pub mod rtnl;
 pub mod sandbox;
 pub mod seccomp;
+pub mod setup;
 pub mod signal;
 pub mod socket_buffer;
 mod sockopt;

@@ -10,6 +10,7 @@ pub mod btf;
 pub mod checksum;
 pub mod ether;
 pub mod flow;
+pub mod inflate;
 pub mod iperf2;
 pub mod iperf3;
 pub mod ipv4;

@@ -16,6 +16,8 @@ pub struct Link {
     pub index: u32,
     /// Name, at most 15 bytes.
     pub name: String,
+    /// `IFF_…`, as the kernel has them.
+    pub flags: u32,
     /// `IFF_UP`: switched on by the administrator.
     pub up: bool,
     /// `IFF_LOWER_UP`: the medium is there.
@@ -140,6 +142,7 @@ fn parse(body: &[u8]) -> Option<Link> {
     let mut link = Link {
         index,
         name: String::new(),
+        flags,
         up: flags & IFF_UP != 0,
         carrier: flags & IFF_LOWER_UP != 0,
         operstate: "unknown",

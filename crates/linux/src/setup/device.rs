@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The device behind an interface: where it sits, and how it is reached.
+
+use super::{Told, lines, told};
+use crate::sysfs;
+
+/// `/sys/class/net/X/device`, or what it sits on: the PCI link, the NUMA node, the IOMMU's mode.
+pub(super) fn of(name: &str) -> Told {
+    let source = "/sys/class/net/device";
+    let Some(device) = sysfs::device(name) else {
+        return told(source, Vec::new());
+    };
+    let mut places = device.ancestors().take(LEVELS);
+    let bus = places
+        .find(|place| place.join("numa_node").exists())
+        .unwrap_or(&device);
+    let mut values = lines(bus, &FILES);
+    let group = sysfs::line(&bus.join("iommu_group/type"));
+    values.extend(group.map(|group| ("iommu_group_type".to_owned(), group)));
+    told(source, values)
+}
+
+/// From a virtio device to its PCI function.
+const LEVELS: usize = 2;
+const FILES: [&str; 7] = [
+    "numa_node",
+    "current_link_speed",
+    "max_link_speed",
+    "current_link_width",
+    "max_link_width",
+    "vendor",
+    "device",
+];

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `ip link`, `tc qdisc` and `/proc/net/packet` of one interface.
+
+use super::{Told, told};
+use crate::{nic, proc};
+
+/// `ip link show dev X`.
+pub(super) fn link(name: &str) -> Told {
+    let Ok(link) = nic::link(name) else {
+        return told("ip link", Vec::new());
+    };
+    let mut values = vec![
+        ("mtu".to_owned(), link.mtu_bytes.to_string()),
+        ("state".to_owned(), link.operstate.to_uppercase()),
+        ("flags".to_owned(), flags(link.flags)),
+    ];
+    values.extend(link.qdisc.map(|qdisc| ("qdisc".to_owned(), qdisc)));
+    values.extend(
+        link.tx_queue_length
+            .map(|length| ("txqueuelen".to_owned(), length.to_string())),
+    );
+    told("ip link", values)
+}
+
+/// `tc qdisc show dev X`: the kind of the root, how much it holds, and the kinds below it.
+pub(super) fn queueing(name: &str) -> Told {
+    let qdiscs = nic::Counters::open(name)
+        .map(|mut counters| counters.qdiscs())
+        .unwrap_or_default();
+    let mut values = Vec::new();
+    for qdisc in &qdiscs {
+        if qdisc.is_root() {
+            values.push(("root".to_owned(), qdisc.kind.clone()));
+            values.extend(
+                qdisc
+                    .limit
+                    .map(|limit| ("limit".to_owned(), limit.to_string())),
+            );
+        } else {
+            let limit = qdisc
+                .limit
+                .map_or_else(|| "present".to_owned(), |limit| format!("limit {limit}"));
+            values.push((qdisc.name(), limit));
+        }
+    }
+    told("tc qdisc", values)
+}
+
+/// How many packet sockets listen on the interface, or on all (`tcpdump`, a DHCP client …).
+pub(super) fn captures(name: &str) -> Told {
+    let index = nic::link(name).map(|link| link.index.to_string());
+    let (Ok(index), Ok(table)) = (index, proc::net("packet")) else {
+        return told("/proc/net/packet", Vec::new());
+    };
+    // sk RefCnt Type Proto Iface R Rmem User Inode
+    let listens = |line: &&str| {
+        line.split_whitespace()
+            .nth(4)
+            .is_some_and(|on| on == index || on == "0")
+    };
+    let sockets = table.lines().skip(1).filter(listens).count();
+    told(
+        "/proc/net/packet",
+        vec![("sockets".to_owned(), sockets.to_string())],
+    )
+}
+
+/// In `ip`'s words and order.
+fn flags(flags: u32) -> String {
+    let set = FLAGS.iter().filter(|(bit, _)| flags & bit != 0);
+    let names: Vec<&str> = set.map(|(_, name)| *name).collect();
+    names.join(",")
+}
+
+/// include/uapi/linux/if.h
+const FLAGS: [(u32, &str); 12] = [
+    (1 << 3, "LOOPBACK"),
+    (1 << 1, "BROADCAST"),
+    (1 << 4, "POINTOPOINT"),
+    (1 << 12, "MULTICAST"),
+    (1 << 7, "NOARP"),
+    (1 << 9, "ALLMULTI"),
+    (1 << 8, "PROMISC"),
+    (1 << 10, "MASTER"),
+    (1 << 11, "SLAVE"),
+    (1 << 15, "DYNAMIC"),
+    (1, "UP"),
+    (1 << 16, "LOWER_UP"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_in_the_words_of_ip() {
+        assert_eq!(flags(0x11003), "BROADCAST,MULTICAST,UP,LOWER_UP");
+        assert_eq!(flags(0x1103), "BROADCAST,MULTICAST,PROMISC,UP");
+    }
+
+    #[test]
+    fn the_loopback_queues_nothing_and_an_absent_one_tells_nothing() {
+        assert_eq!(
+            queueing("lo").values,
+            [("root".to_owned(), "noqueue".to_owned())]
+        );
+        assert_eq!(captures("lo").values[0].0, "sockets");
+        assert_eq!(
+            (link("no-such-if").values, captures("no-such-if").values),
+            (vec![], vec![])
+        );
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How this host and one of its interfaces are set up: each source by the name under which a user reads the same, and
+//! its values as it prints them. What cannot be read is absent. Nothing is changed.
+
+mod device;
+mod interface;
+mod kernel;
+mod log;
+mod machine;
+mod processors;
+mod queues;
+mod sysctls;
+
+/// What one source says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// `ethtool -g`, `sysctl`, `/proc/cmdline` …
+    pub source: String,
+    /// Names and values.
+    pub values: Vec<(String, String)>,
+}
+
+/// How the interface called `name` is set up.
+#[must_use]
+pub fn of_interface(name: &str) -> Vec<Told> {
+    let mut all: Vec<Told> = crate::nic::settings::read(name)
+        .into_iter()
+        .map(|(source, values)| told(source, values))
+        .collect();
+    all.push(interface::link(name));
+    all.push(interface::queueing(name));
+    all.push(interface::captures(name));
+    all.push(queues::steering(name));
+    all.extend(queues::interrupts(name));
+    all.push(device::of(name));
+    present(all)
+}
+
+/// How the host itself is set up.
+#[must_use]
+pub fn of_host() -> Vec<Told> {
+    let mut all = vec![sysctls::read()];
+    all.extend(processors::frequency());
+    all.extend(processors::idle_states());
+    all.extend(kernel::read());
+    all.push(machine::read());
+    all.push(log::network_lines());
+    present(all)
+}
+
+fn present(all: Vec<Told>) -> Vec<Told> {
+    all.into_iter()
+        .filter(|told| !told.values.is_empty())
+        .collect()
+}
+
+fn told(source: impl Into<String>, values: Vec<(String, String)>) -> Told {
+    Told {
+        source: source.into(),
+        values,
+    }
+}
+
+/// The files of these names in a folder that can be read, by their names.
+fn lines(folder: &std::path::Path, names: &[&str]) -> Vec<(String, String)> {
+    let line = |name: &&str| Some(((*name).to_owned(), crate::sysfs::line(&folder.join(name))?));
+    names.iter().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_host_tells_what_every_host_can() {
+        let host = of_host();
+        let of = |source: &str| host.iter().find(|told| told.source == source);
+        assert!(
+            of("/proc/version").is_some()
+                && of("sysctl").is_some()
+                && of("/proc/meminfo").is_some()
+        );
+        assert!(host.iter().all(|told| !told.values.is_empty()));
+        let loopback = of_interface("lo");
+        let link = loopback
+            .iter()
+            .find(|told| told.source == "ip link")
+            .unwrap();
+        let flags = link
+            .values
+            .iter()
+            .find(|(name, _)| name == "flags")
+            .unwrap();
+        assert!(flags.1.starts_with("LOOPBACK,UP"), "{flags:?}");
+        assert!(loopback.iter().all(|told| told.source != "ethtool -g"));
+    }
+}

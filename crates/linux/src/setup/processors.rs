@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How fast the processors are let run, and how deep they may sleep.
+
+use std::path::{Path, PathBuf};
+
+use super::{Told, lines, told};
+use crate::sysfs;
+
+/// `/sys/devices/system/cpu/cpuN/cpufreq`.
+pub(super) fn frequency() -> Vec<Told> {
+    let files = [
+        "scaling_governor",
+        "scaling_driver",
+        "scaling_cur_freq",
+        "cpuinfo_max_freq",
+        "scaling_max_freq",
+    ];
+    let of = |cpu: PathBuf| {
+        let folder = cpu.join("cpufreq");
+        told(folder.display().to_string(), lines(&folder, &files))
+    };
+    cpus().into_iter().map(of).collect()
+}
+
+/// `/sys/devices/system/cpu/cpuN/cpuidle/stateM`.
+pub(super) fn idle_states() -> Vec<Told> {
+    let of = |cpu: PathBuf| {
+        let folder = cpu.join("cpuidle");
+        let states = sysfs::names(&folder);
+        states.into_iter().map(move |state| {
+            let state = folder.join(state);
+            told(
+                state.display().to_string(),
+                lines(&state, &["name", "latency", "disable"]),
+            )
+        })
+    };
+    cpus().into_iter().flat_map(of).collect()
+}
+
+fn cpus() -> Vec<PathBuf> {
+    let folder = Path::new("/sys/devices/system/cpu");
+    let is_cpu = |name: &String| {
+        name.strip_prefix("cpu")
+            .is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    sysfs::names(folder)
+        .into_iter()
+        .filter(is_cpu)
+        .map(|name| folder.join(name))
+        .collect()
+}
