@@ -67,7 +67,8 @@ pub(crate) fn run(ground: &Ground, pair: &Pair, limit: Duration) -> Result<Meter
     })
 }
 
-fn start_server(ground: &Ground, pair: &Pair) -> Result<Server, String> {
+/// Starts the server of the pair and waits until it listens.
+pub(crate) fn start_server(ground: &Ground, pair: &Pair) -> Result<Server, String> {
     let mut command = command(ground, Side::Server, &pair.server)?;
     // Peers print a few lines a test: no pipe fills up before it is read at the end.
     command
@@ -83,7 +84,8 @@ fn start_server(ground: &Ground, pair: &Pair) -> Result<Server, String> {
     Ok(server)
 }
 
-fn command(ground: &Ground, side: Side, words: &[String]) -> Result<Command, String> {
+/// A command of the ground.
+pub(crate) fn command(ground: &Ground, side: Side, words: &[String]) -> Result<Command, String> {
     let (program, arguments) = words.split_first().ok_or("no command")?;
     let mut command = ground.command(side, program);
     command.args(arguments);

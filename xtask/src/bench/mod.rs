@@ -9,6 +9,7 @@ mod load;
 mod meter;
 mod options;
 mod row;
+mod sampling;
 mod series;
 mod table;
 mod trial;
@@ -36,11 +37,13 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         .into_iter()
         .filter(|row| options.wants(row.name))
         .collect();
-    if rows.is_empty() && !options.wants("footprint") {
+    let others = ["footprint", "sampling"];
+    if rows.is_empty() && !others.iter().any(|name| options.wants(name)) {
         let names: Vec<&str> = row::all(&ours).iter().map(|row| row.name).collect();
         return Err(format!(
-            "bench: no such row (there are {}, footprint)",
-            names.join(", ")
+            "bench: no such row (there are {}, {})",
+            names.join(", "),
+            others.join(", ")
         )
         .into());
     }
@@ -58,6 +61,10 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
             &peers,
             options.seconds.unwrap_or(3),
         ));
+    }
+    if options.wants("sampling") {
+        let seconds = options.seconds.unwrap_or(20);
+        documents.push(sampling::run(&ground, &ours, seconds));
     }
     store(&ours, &peers, documents)
 }
