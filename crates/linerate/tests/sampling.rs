@@ -93,6 +93,44 @@ fn what_the_host_does_not_show_is_absent() {
 }
 
 #[test]
+fn each_end_tells_once_how_it_is_set_up() {
+    let Some(kept) = Kept::of("udp --lab -b 5M -t 300ms") else {
+        return;
+    };
+    let of = |host| {
+        let settings = kept
+            .run
+            .settings
+            .iter()
+            .filter(move |setting| setting.host == host);
+        settings.map(|setting| (setting.source.as_str(), setting.interface.as_deref()))
+    };
+    for host in [Role::Local, Role::Remote] {
+        for source in ["ethtool -i", "ethtool -k", "ip link", "tc qdisc"] {
+            let told = of(host)
+                .filter(|setting| *setting == (source, Some("eth0")))
+                .count();
+            assert_eq!(told, 1, "{host:?}: {source}");
+        }
+        let virtual_ones = ["ethtool -a", "ethtool -g", "/sys/class/net/device"];
+        assert!(
+            of(host).all(|(source, _)| !virtual_ones.contains(&source)),
+            "{host:?}"
+        );
+    }
+    for own in ["sysctl", "/proc/version", "/proc/meminfo"] {
+        assert!(
+            of(Role::Local).any(|setting| setting == (own, None)),
+            "{own}"
+        );
+    }
+    let strange: Vec<_> = of(Role::Remote)
+        .filter(|(_, interface)| *interface != Some("eth0"))
+        .collect();
+    assert!(strange.is_empty(), "told to a peer: {strange:?}");
+}
+
+#[test]
 fn each_test_of_a_check_has_its_own_samples() {
     let Some(kept) = Kept::of("check --lab --quick") else {
         return;

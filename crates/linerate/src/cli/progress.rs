@@ -32,7 +32,8 @@ impl Progress {
             }
             (Event::Started, Self::Status) if console.redraws() => console.status(&heading(plan)),
             (Event::Started, Self::Status) => console.say(&heading(plan)),
-            (Event::Started, Self::Lines) | (Event::Samples(_) | Event::Latency { .. }, _) => {}
+            (Event::Started, Self::Lines)
+            | (Event::Samples(_) | Event::Settings(_) | Event::Latency { .. }, _) => {}
             (
                 Event::Interval {
                     direction,

@@ -34,8 +34,8 @@ pub(super) struct Session {
     store: Store,
     seen: Seen,
     progress: Progress,
-    /// What the hosts count by themselves has been read.
-    knows_rest: bool,
+    /// What the hosts count by themselves, and how they are set up, has been read.
+    knows_hosts: bool,
     begun: Instant,
 }
 
@@ -66,7 +66,7 @@ impl Session {
             store,
             seen: Seen::default(),
             progress: place.progress,
-            knows_rest: false,
+            knows_hosts: false,
             begun: Instant::now(),
         }
     }
@@ -79,11 +79,12 @@ impl Session {
     pub(super) fn run(&mut self, plan: &TestPlan) -> Result<Vec<String>, Failure> {
         let plan = &TestPlan {
             group: self.unused_group(plan),
-            control_ms: if self.knows_rest { 0 } else { CONTROL_MS },
+            control_ms: if self.knows_hosts { 0 } else { CONTROL_MS },
+            settings: !self.knows_hosts,
             ..plan.clone()
         };
         let outcome = self.watched(plan, engine::run)?;
-        self.knows_rest = true;
+        self.knows_hosts = true;
         self.absorb(plan, outcome)
     }
 
@@ -93,8 +94,12 @@ impl Session {
     /// # Errors
     /// As [`Session::run`].
     pub(super) fn idle(&mut self, plan: &TestPlan) -> Result<(), Failure> {
+        let plan = &TestPlan {
+            settings: !self.knows_hosts,
+            ..plan.clone()
+        };
         let mut outcome = self.watched(plan, engine::idle)?;
-        self.knows_rest = true;
+        self.knows_hosts = true;
         outcome
             .latency
             .iter_mut()
@@ -306,6 +311,9 @@ impl Observer for Watcher<'_> {
                 self.store.sample(sample);
                 self.seen.take(sample);
             }
+        }
+        if let Event::Settings(settings) = event {
+            self.store.settings(settings);
         }
         if let Event::Latency { phase, buckets } = event {
             self.store.latency(*phase, buckets);

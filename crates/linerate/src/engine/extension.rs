@@ -5,6 +5,7 @@
 use super::account::{RxInterval, TxInterval};
 use linerate_model::output::Host;
 use linerate_model::sample::Sample;
+use linerate_model::setting::Setting;
 use linerate_wire::iperf3::client::AGENT_BYTES;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,6 +30,8 @@ pub struct Ask {
     pub blocks: Option<u64>,
     /// The client connects its streams only after so long: what is counted until then is no load's.
     pub control_ns: u64,
+    /// The server is to tell how its interface is set up.
+    pub settings: bool,
     /// How the server is to send: `auto`, `plain`, `mmsg`, `gso`, `copy`, `zerocopy`, `sendfile`.
     pub tx_mode: String,
     /// How the server is to receive: `auto`, `plain`, `mmsg`, `gro`, `copy`, `trunc`.
@@ -50,6 +53,7 @@ impl Default for Ask {
             bytes: None,
             blocks: None,
             control_ns: 0,
+            settings: false,
             tx_mode: "auto".to_owned(),
             rx_mode: "auto".to_owned(),
             burst: None,
@@ -83,6 +87,11 @@ pub enum Message {
     Samples {
         /// One a source.
         samples: Vec<Sample>,
+    },
+    /// How this end's interface is set up.
+    Settings {
+        /// One a source.
+        settings: Vec<Setting>,
     },
     /// One interval of this end, all streams.
     Interval {

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use crate::error::Failure;
 use linerate_model::output::{Direction, Host, Interval, Latency, Phase, Test};
 use linerate_model::sample::Sample;
+use linerate_model::setting::Setting;
 
 /// Everything that one test measured.
 #[derive(Debug, Clone, Default)]
@@ -67,6 +68,8 @@ pub enum Event<'a> {
     /// Raw counters of one host, a sample a source: at rest before the load where the plan wants it,
     /// then at both ends of the test and once a second.
     Samples(&'a [Sample]),
+    /// How one host is set up, a setting a source; once, where the plan asks.
+    Settings(&'a [Setting]),
     /// The probe's round-trip times beside one load: upper bound in ns, count.
     Latency {
         /// Beside which load.

@@ -74,6 +74,8 @@ pub struct TestPlan {
     pub tcp_rx_mode: TcpRxChoice,
     /// Before the load both ends only count for so long, to tell what their hosts do by themselves.
     pub control_ms: u64,
+    /// Both ends tell how they are set up.
+    pub settings: bool,
     /// Probe the latency beside the load (where both ends are linerate).
     pub probe: bool,
     /// One of a search for the highest rate: that its sender falls short is an answer, not a fault.
@@ -125,6 +127,7 @@ impl TestPlan {
             tcp_tx_mode: TcpTxChoice::Auto,
             tcp_rx_mode: TcpRxChoice::Auto,
             control_ms: 0,
+            settings: false,
             probe: true,
             trial: false,
             title: None,

@@ -11,6 +11,7 @@ mod interface;
 mod interrupts;
 mod moved;
 mod reader;
+mod settings;
 mod settle;
 mod sockets;
 mod texts;
@@ -21,6 +22,7 @@ use linerate_linux::cpu::{Load, SystemTimes, Usage, process_usage};
 use linerate_linux::{clock, nic};
 use linerate_model::output::{Cpu, MovedCounter};
 use linerate_model::sample::{Phase, Sample};
+use linerate_model::setting::Setting;
 pub use reader::Reader;
 pub use sockets::UdpSockets;
 use std::net::SocketAddr;
@@ -44,6 +46,8 @@ pub struct Sampler {
     sockets: UdpSockets,
     clerk: Option<Clerk>,
     inbox: Vec<Sample>,
+    settings: Vec<Setting>,
+    looked_around: bool,
     first: Vec<Sample>,
     last: Option<Vec<Sample>>,
     before: Option<Moment>,
@@ -69,6 +73,8 @@ impl Sampler {
             sockets,
             clerk: None,
             inbox: Vec::new(),
+            settings: Vec::new(),
+            looked_around: false,
             first: Vec::new(),
             last: None,
             before: None,
@@ -84,6 +90,20 @@ impl Sampler {
     /// Reads once, now, with no load.
     pub fn rest(&mut self) {
         self.order(Order::Once);
+    }
+
+    /// Reads how this host is set up, if that is `wanted` and has not been done.
+    pub fn look_around(&mut self, wanted: bool) {
+        if wanted && !self.looked_around {
+            self.looked_around = true;
+            self.order(Order::Settings);
+        }
+    }
+
+    /// What [`Sampler::look_around`] found, once; empty while it looks.
+    pub fn take_settings(&mut self) -> Vec<Setting> {
+        self.drain();
+        std::mem::take(&mut self.settings)
     }
 
     /// Reads everything before the load, and then once a second.
@@ -192,6 +212,10 @@ impl Sampler {
                 samples
             }
             Report::Between(samples) => samples,
+            Report::Settings(settings) => {
+                self.settings = settings;
+                return;
+            }
             Report::Last(samples) => {
                 self.last = Some(samples.clone());
                 samples

@@ -55,6 +55,7 @@ fn extension(plan: &TestPlan, load: bool) -> Ask {
         interval_ns: plan.interval_ms * 1_000_000,
         bytes: plan.bytes,
         blocks: plan.blocks,
+        settings: plan.settings,
         control_ns: plan.control_ms * 1_000_000,
         tx_mode: plan.tx_name().to_owned(),
         rx_mode: plan.rx_name().to_owned(),

@@ -39,7 +39,9 @@ impl Client<'_> {
 
     /// A stock server has nothing that answers probes: its host may answer echo requests.
     pub(super) fn ping_idle(mut self, peer: Peer) -> Result<TestOutcome, Ended> {
+        self.rest()?;
         self.sampler.begin(self.sample_phase());
+        self.sampler.look_around(self.plan.settings);
         self.start_prober();
         self.start_ns = monotonic_ns();
         let end_ns = self.end_ns();

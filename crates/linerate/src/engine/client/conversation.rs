@@ -136,6 +136,11 @@ impl Client<'_> {
                     self.tell(Role::Remote, samples);
                 }
             }
+            Some(Message::Settings { settings }) => {
+                if self.plan.settings && self.heard.takes_settings() {
+                    self.tell_settings(Role::Remote, settings);
+                }
+            }
             Some(Message::Interval { sent, received }) => {
                 let due = self.intervals_due();
                 self.heard.note(&self.shape, due, sent, received);

@@ -17,6 +17,7 @@ pub(super) struct Heard {
     intervals: u64,
     samples: u64,
     unasked: u64,
+    settings: bool,
 }
 
 impl Heard {
@@ -50,6 +51,14 @@ impl Heard {
         self.samples += u64::from(takes);
         self.unasked += u64::from(!takes);
         takes
+    }
+
+    /// Whether it is the first time that the server tells how it is set up.
+    pub(super) fn takes_settings(&mut self) -> bool {
+        let first = !self.settings;
+        self.unasked += u64::from(!first);
+        self.settings = true;
+        first
     }
 
     /// Messages that were not kept.

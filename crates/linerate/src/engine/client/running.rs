@@ -15,6 +15,7 @@ impl Client<'_> {
         }
         self.crew.go(self.start_ns);
         self.begin_to_watch();
+        self.sampler.look_around(self.plan.settings);
     }
 
     /// The running test, to its end by time, by amount, by the user or by an error.

@@ -6,6 +6,7 @@ use crate::engine::Event;
 use linerate_linux::clock::monotonic_ns;
 use linerate_model::output::Role;
 use linerate_model::sample::{Phase, Sample};
+use linerate_model::setting::Setting;
 
 impl Client<'_> {
     /// The idle control interval: both ends count, and nothing is sent.
@@ -14,6 +15,7 @@ impl Client<'_> {
             return Ok(());
         }
         self.sampler.rest();
+        self.sampler.look_around(self.plan.settings);
         let end_ns = monotonic_ns() + self.plan.control_ms * 1_000_000;
         self.idle_until(end_ns, |client| client.interrupt.requested().is_some())?;
         self.sampler.rest();
@@ -29,6 +31,8 @@ impl Client<'_> {
     pub(super) fn tell_samples(&mut self) {
         let samples = self.sampler.take();
         self.tell(Role::Local, samples);
+        let settings = self.sampler.take_settings();
+        self.tell_settings(Role::Local, settings);
     }
 
     /// The last reading, while the conversation goes on.
@@ -39,6 +43,14 @@ impl Client<'_> {
         }
         self.tell_samples();
         Ok(())
+    }
+
+    /// How `host` is set up.
+    pub(super) fn tell_settings(&mut self, host: Role, mut settings: Vec<Setting>) {
+        settings.iter_mut().for_each(|setting| setting.host = host);
+        if !settings.is_empty() {
+            self.observer.observe(&Event::Settings(&settings));
+        }
     }
 
     /// What `host` counted, as a part of this test.

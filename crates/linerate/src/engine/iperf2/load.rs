@@ -7,7 +7,7 @@ use crate::engine::crew::{Crew, Work};
 use crate::engine::probe::Prober;
 use crate::engine::sampler::{Audience, Sampler, UdpSockets};
 use crate::engine::shape::Shape;
-use crate::engine::{Event, Observer, Peer, TestOutcome, TestPlan, connect, fold};
+use crate::engine::{Event, Observer, Peer, Protocol, TestOutcome, TestPlan, connect, fold};
 use crate::error::Failure;
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
 use linerate_linux::signal::Interrupt;
@@ -57,6 +57,7 @@ impl<'a> Load<'a> {
         let probe = || Prober::echo(server.ip(), plan.bind_device.as_deref());
         let sockets = UdpSockets::ConnectedTo(server.port());
         let mut sampler = Sampler::of(local, sockets, Audience::User);
+        rest(plan, &mut sampler, interrupt);
         sampler.begin(SamplePhase::Load);
         Self {
             plan,
@@ -91,6 +92,7 @@ impl<'a> Load<'a> {
         self.observer.observe(&Event::Started);
         self.start_ns = monotonic_ns();
         self.crew.go(self.start_ns);
+        self.sampler.look_around(self.plan.settings);
         self.attend();
         self.crew.stop_sending();
         self.elapsed_ns = monotonic_ns() - self.start_ns;
@@ -124,6 +126,10 @@ impl<'a> Load<'a> {
         }
         if !samples.is_empty() {
             self.observer.observe(&Event::Samples(&samples));
+        }
+        let settings = self.sampler.take_settings();
+        if !settings.is_empty() {
+            self.observer.observe(&Event::Settings(&settings));
         }
     }
 
@@ -190,6 +196,21 @@ impl<'a> Load<'a> {
             server_output: None,
         }
     }
+}
+
+/// The idle control interval, before the first datagram. TCP's connections stand already, and its
+/// server counts the time from then on.
+fn rest(plan: &TestPlan, sampler: &mut Sampler, interrupt: &Interrupt) {
+    if plan.control_ms == 0 || plan.protocol == Protocol::Tcp {
+        return;
+    }
+    sampler.rest();
+    sampler.look_around(plan.settings);
+    let end_ns = monotonic_ns() + plan.control_ms * 1_000_000;
+    while monotonic_ns() < end_ns && interrupt.requested().is_none() {
+        sleep_until_ns(end_ns.min(monotonic_ns() + STEP_NS), 0);
+    }
+    sampler.rest();
 }
 
 /// Adds what only iperf2's report says.

@@ -2,9 +2,10 @@
 //! The thread that reads: on order, and once a second between begin and end.
 
 use super::reader::Reader;
-use super::{Audience, UdpSockets, settle};
+use super::{Audience, UdpSockets, settings, settle};
 use linerate_linux::clock::monotonic_ns;
 use linerate_model::sample::{Phase, Sample};
+use linerate_model::setting::Setting;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -17,6 +18,8 @@ pub(super) enum Order {
     Once,
     /// Read, and then once a second.
     Begin(Phase),
+    /// Read how this host is set up.
+    Settings,
     /// Read for the last time, when the counters have settled.
     End,
 }
@@ -30,6 +33,8 @@ pub(super) enum Report {
     Between(Vec<Sample>),
     /// At [`Order::End`].
     Last(Vec<Sample>),
+    /// At [`Order::Settings`].
+    Settings(Vec<Setting>),
 }
 
 /// The thread, seen from the conversation; it ends when this is dropped.
@@ -51,8 +56,9 @@ impl Clerk {
         thread::Builder::new()
             .name("sampler".to_owned())
             .spawn(move || {
-                let reader = Reader::open(interface, audience, sockets);
-                work(reader, &taken, &send);
+                let settings = || settings::read(interface.as_deref(), audience);
+                let reader = Reader::open(interface.clone(), audience, sockets);
+                work(reader, settings, &taken, &send);
             })?;
         Ok(Self { orders, reports })
     }
@@ -77,7 +83,12 @@ impl Clerk {
     }
 }
 
-fn work(mut reader: Reader, orders: &Receiver<Order>, reports: &Sender<Report>) {
+fn work(
+    mut reader: Reader,
+    settings: impl Fn() -> Vec<Setting>,
+    orders: &Receiver<Order>,
+    reports: &Sender<Report>,
+) {
     let mut rhythm: Option<(Phase, u64)> = None;
     loop {
         let order = match rhythm {
@@ -89,6 +100,7 @@ fn work(mut reader: Reader, orders: &Receiver<Order>, reports: &Sender<Report>) 
         };
         let report = match (order, rhythm) {
             (Ok(Order::Once), _) => Report::Between(reader.read(Phase::Idle)),
+            (Ok(Order::Settings), _) => Report::Settings(settings()),
             (Ok(Order::Begin(phase)), _) => {
                 rhythm = Some((phase, monotonic_ns() + PERIOD_NS));
                 reader.restart();

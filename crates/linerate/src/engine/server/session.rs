@@ -118,6 +118,7 @@ impl<'a, 'b> Session<'a, 'b> {
         let rests = self.ask.as_ref().is_some_and(|ask| ask.control_ns > 0);
         if rests {
             self.sampler.rest();
+            self.look_around();
         }
         let place = self.gather(cookie)?;
         if rests {
@@ -127,6 +128,11 @@ impl<'a, 'b> Session<'a, 'b> {
         self.attend()?;
         drop(place);
         self.finish()
+    }
+
+    fn look_around(&mut self) {
+        let asked = self.ask.as_ref().is_some_and(|ask| ask.settings);
+        self.sampler.look_around(asked);
     }
 
     fn is_idle(&self) -> bool {

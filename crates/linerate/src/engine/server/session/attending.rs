@@ -30,6 +30,7 @@ impl Session<'_, '_> {
         self.tell_samples();
         self.crew.go(now_ns);
         self.begin_to_watch();
+        self.look_around();
     }
 
     /// The running test, until the client ends it.
@@ -63,8 +64,13 @@ impl Session<'_, '_> {
     /// Tells a linerate what was read here.
     pub(super) fn tell_samples(&mut self) {
         let samples = self.sampler.take();
+        let settings = self.sampler.take_settings();
         if self.ask.is_some() {
             for message in Message::of_samples(samples) {
+                self.control.session.agent(&message.to_value());
+            }
+            if !settings.is_empty() {
+                let message = Message::Settings { settings };
                 self.control.session.agent(&message.to_value());
             }
         }
