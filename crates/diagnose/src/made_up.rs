@@ -225,7 +225,10 @@ fn interface(role: Role, source: &str) -> Option<String> {
     let of_host =
         source.starts_with("/proc") && source != "/proc/net/dev" && source != "/proc/net/packet"
             || source.starts_with("/sys/devices")
-            || matches!(source, "sysctl" | "dmesg" | "machine" | "registers")
+            || matches!(
+                source,
+                "sysctl" | "dmesg" | "machine" | "registers" | "perf top" | "nft list ruleset"
+            )
             || source.starts_with("skb:");
     let name = if role == Role::Local { "eth0" } else { "eth1" };
     (!of_host).then(|| name.to_owned())

@@ -1,9 +1,75 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Processors and interrupts: load, spread, coalescing, NAPI, frequencies, idle states, scheduling.
 
-use super::{Facts, Known};
+mod interrupts;
+mod latency;
+mod load;
+mod set_up;
+mod softnet;
+
+use super::known::names;
+use super::{Facts, Known, fact};
 use crate::record::Record;
 
-pub(super) const KNOWN: &[Known] = &[];
+#[rustfmt::skip]
+pub(super) const KNOWN: &[Known] = names! {
+    "ends_share_machine" "" "whether both ends are one machine, as far as they told" "cat /proc/sys/kernel/random/boot_id"
+    "cpus" "" "processors online" "nproc"
+    "busiest_cpu" "ratio" "busy share of the busiest processor" "mpstat -P ALL 1"
+    "other_cpus_busy" "ratio" "busy share of the processors but the busiest, mean" "mpstat -P ALL 1"
+    "most_softirq_cpu" "ratio" "share of interrupts and soft interrupts on the processor that has most of them" "mpstat -P ALL 1"
+    "most_user_cpu" "ratio" "share of programs' own code on the processor that has most of it" "mpstat -P ALL 1"
+    "cpu_idle" "ratio" "idle share of all processors together" "mpstat 1"
+    "cpu_steal" "ratio" "time in which the virtual machine wanted to run and did not" "mpstat 1"
+    "run_delay_ratio" "ratio" "for how long threads waited for the processor that they waited for most, of the time; above 1 if several waited" "cat /proc/schedstat"
+    "irq_vectors" "" "interrupts of the interface" "grep {interface} /proc/interrupts"
+    "irq_active_vectors" "" "of those, the ones with 1 % of the interrupts or more" "grep {interface} /proc/interrupts"
+    "irq_count" "events" "interrupts of the interface" "grep {interface} /proc/interrupts"
+    "irq_top_cpu_share" "ratio" "share of the interface's interrupts on the processor with most of them" "grep {interface} /proc/interrupts"
+    "irq_cpu_softirq" "ratio" "share of interrupts and soft interrupts on that processor" "mpstat -P ALL 1"
+    "irq_portals" "" "whether the interrupts are those of DPAA2 portals" "grep dpio /proc/interrupts"
+    "irq_vector_per_second" "1/s" "interrupts a second of the busiest one" "grep {interface} /proc/interrupts"
+    "irq_per_packet" "ratio" "interrupts a packet, both directions" "grep {interface} /proc/interrupts; ip -s link show {interface}"
+    "irq_moves" "events" "how often an interrupt of the interface went to another processor" "grep {interface} /proc/interrupts"
+    "irq_shared" "" "whether the interrupt is shared with another device" "grep {interface} /proc/interrupts"
+    "rx_pps" "1/s" "packets a second that the interface received" "ip -s link show {interface}"
+    "softnet_dropped" "packets" "packets dropped because a processor's backlog was full" "cat /proc/net/softnet_stat"
+    "softnet_flow_limit" "packets" "of those, the ones dropped by the flow limit" "cat /proc/net/softnet_stat"
+    "time_squeeze_per_second" "1/s" "how often NAPI's budget was used up with work left" "cat /proc/net/softnet_stat"
+    "received_rps_per_second" "1/s" "how often a processor was asked by another to take packets (RPS)" "cat /proc/net/softnet_stat"
+    "idle_rtt_ms" "ms" "round-trip time at rest, median" "ping <peer>"
+    "loaded_rtt_ms" "ms" "round-trip time beside a load, median, the lower of the directions" "ping <peer>"
+    "adaptive_rx" "" "whether coalescing adapts itself: on, off" "ethtool -c {interface}"
+    "rx_usecs" "µs" "how long a received frame may wait for an interrupt" "ethtool -c {interface}"
+    "coalesce_ms" "ms" "how long coalescing may hold a received frame" "ethtool -c {interface}"
+    "coalescing_known" "" "whether the driver has coalescing settings" "ethtool -c {interface}"
+    "legacy_driver_replacement" "" "the driver that makes better use of the same chip" "ethtool -i {interface}"
+    "governor" "" "what decides on processor 0's frequency" "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    "frequency_held_low" "" "whether the governor keeps the frequency down whatever the load" "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    "cpu_frequency_ratio" "ratio" "frequency of the processors of their highest, mean" "grep . /sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq"
+    "deepest_idle_us" "µs" "what the deepest idle state that is allowed takes to wake from" "grep . /sys/devices/system/cpu/cpu0/cpuidle/state*/latency"
+    "device_numa_node" "" "the memory node of the interface; -1 where there is only one" "cat /sys/class/net/{interface}/device/numa_node"
+    "busiest_cpu_node" "" "the memory node of the busiest processor" "lscpu"
+    "fair_group_sched" "" "whether the scheduler is fair between groups: y" "zgrep FAIR_GROUP_SCHED /proc/config.gz"
+    "sched_autogroup" "" "whether each session is a group: 1 or 0" "sysctl kernel.sched_autogroup_enabled"
+    "kernel_debug_options" "" "options of the kernel that make everything slower" "zgrep -E 'KASAN|LOCKDEP|PROVE_LOCKING|DEBUG_PAGEALLOC|PREEMPT_RT' /proc/config.gz"
+    "bpf_stats" "" "whether every BPF program is timed: 1 or 0" "sysctl kernel.bpf_stats_enabled"
+};
 
-pub(super) fn collect(_record: &Record, _facts: &mut Facts) {}
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    let shared = record.one_machine();
+    facts.add(fact(
+        "ends_share_machine",
+        shared,
+        "",
+        "boot_id of both ends",
+    ));
+    load::collect(record, facts);
+    interrupts::collect(record, facts);
+    softnet::collect(record, facts);
+    latency::collect(record, facts);
+    set_up::collect(record, facts);
+}
+
+#[cfg(test)]
+mod tests;

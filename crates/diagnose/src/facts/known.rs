@@ -14,6 +14,15 @@ pub struct Known {
     pub tells: &'static str,
 }
 
+/// A list of names, each with its unit, its meaning and the command that tells it.
+macro_rules! names {
+    ($($name:literal $unit:literal $means:literal $tells:literal)+) => {
+        &[$($crate::facts::Known { name: $name, unit: $unit, means: $means, tells: $tells }),+]
+    };
+}
+
+pub(super) use names;
+
 /// Every name that there is, family after family.
 pub fn catalogue() -> impl Iterator<Item = &'static Known> {
     FAMILIES.iter().copied().flatten()

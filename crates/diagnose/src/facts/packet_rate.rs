@@ -1,9 +1,62 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packets a second: offloads, firewalls, queueing disciplines, forwarding.
+//! What limits packets rather than bits: cost for each packet, offloads, queueing, filters, forwarding, neighbours.
 
+mod cost;
+mod filters;
+mod forwarding;
+mod offloads;
+mod queueing;
+
+use super::known::names;
 use super::{Facts, Known};
 use crate::record::Record;
 
-pub(super) const KNOWN: &[Known] = &[];
+#[rustfmt::skip]
+pub(super) const KNOWN: &[Known] = names! {
+    "packet_cost_us" "µs" "time of one datagram at the rate that arrived" ""
+    "packet_sizes" "" "datagram sizes whose highest rate was measured in this direction" "linerate sweep <peer>"
+    "packet_rate_flat" "" "whether a size and another at least twice as large reach the same packets a second, within 10 %" "linerate sweep <peer>"
+    "packet_fixed_us" "µs" "what every packet costs, of a line through time and size" "linerate sweep <peer>"
+    "packet_byte_ns" "ns" "what every byte costs, of the same line" "linerate sweep <peer>"
+    "packet_bound_up_to_bytes" "bytes" "the size up to which a packet costs five times its bytes or more" "linerate sweep <peer>"
+    "tso" "" "TCP segmentation offload: on, off" "ethtool -k {interface}"
+    "gso" "" "generic segmentation offload: on, off" "ethtool -k {interface}"
+    "gro" "" "generic receive offload: on, off" "ethtool -k {interface}"
+    "lro" "" "large receive offload: on, off" "ethtool -k {interface}"
+    "tx_checksumming" "" "whether the card computes checksums: on, off" "ethtool -k {interface}"
+    "csum_errors" "packets" "packets that the protocol threw away because of their checksum" "nstat -az UdpInCsumErrors TcpInCsumErrors Udp6InCsumErrors"
+    "csum_errors_short_only" "" "whether short datagrams had checksum errors and long ones none" "nstat -az UdpInCsumErrors"
+    "csum_error_ratio" "ratio" "of the datagrams sent, those thrown away because of their checksum" "nstat -az UdpInCsumErrors Udp6InCsumErrors"
+    "ip_version" "" "4 or 6" ""
+    "qdisc_drops" "packets" "packets that the interface's own queueing dropped" "tc -s qdisc show dev {interface}"
+    "qdisc_drop_ratio" "ratio" "of the packets that it was given, those that it dropped" "tc -s qdisc show dev {interface}"
+    "qdisc_requeue_ratio" "ratio" "of the packets that it sent, those that had to be put back because the card was not ready" "tc -s qdisc show dev {interface}"
+    "qdisc_kind" "" "the root of the interface's queueing" "tc qdisc show dev {interface}"
+    "refused_packets" "packets" "datagrams that the sender's own kernel refused" ""
+    "netfilter_drops" "packets" "packets that the packet filter dropped" "perf trace -e skb:kfree_skb"
+    "ip_layer_missing" "packets" "packets that IP took in and neither delivered nor forwarded nor counted as bad" "nstat -az IpInReceives IpInDelivers"
+    "conntrack_entries" "" "connections that the kernel tracks" "cat /proc/sys/net/netfilter/nf_conntrack_count"
+    "conntrack_max" "" "how many it may track" "sysctl net.netfilter.nf_conntrack_max"
+    "conntrack_drops" "packets" "packets and connections dropped because the table of connections was full" "conntrack -S"
+    "neighbour_discards" "packets" "packets dropped while the peer's hardware address was not known" "cat /proc/net/stat/arp_cache"
+    "neighbour_table_fulls" "events" "how often the table of neighbours was full" "cat /proc/net/stat/arp_cache"
+    "rp_filter_drops" "packets" "packets dropped because the route back goes elsewhere" "nstat -az TcpExtIPReversePathFilter"
+    "forwarding" "" "whether this host forwards: 1 or 0" "sysctl net.ipv4.ip_forward"
+    "forwarded_pps" "1/s" "packets a second that this host forwarded" "nstat -az IpForwDatagrams"
+    "fragmentation_failures" "packets" "packets too large to be forwarded, which must not be cut" "nstat -az IpFragFails"
+    "flowtable" "" "whether forwarding takes a short cut for known flows" "nft list flowtables"
+    "filter_rules" "" "rules of the packet filter" "nft list ruleset"
+    "filter_cpu_share" "ratio" "share of a processor's time spent in the packet filter" "perf top"
+    "routed_of_bridged" "ratio" "rate when routed, of the rate when bridged, with the same number of flows" ""
+};
 
-pub(super) fn collect(_record: &Record, _facts: &mut Facts) {}
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    cost::collect(record, facts);
+    offloads::collect(record, facts);
+    queueing::collect(record, facts);
+    filters::collect(record, facts);
+    forwarding::collect(record, facts);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,46 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How TCP behaved: retransmissions, windows, what limited it.
+//! TCP: what it sent again and why, what that allows, its course over time, both directions together.
 
+mod course;
+mod directions;
+mod path;
+mod segments;
+
+use super::known::names;
 use super::{Facts, Known};
 use crate::record::Record;
 
-pub(super) const KNOWN: &[Known] = &[];
+#[rustfmt::skip]
+pub(super) const KNOWN: &[Known] = names! {
+    "retransmits" "segments" "segments that TCP sent again" "nstat -az TcpRetransSegs"
+    "retransmit_ratio" "ratio" "segments sent again, of all that were sent" "nstat -az TcpRetransSegs TcpOutSegs"
+    "needed_retransmit_ratio" "ratio" "segments sent again that the receiver did not have already, of all that were sent" "nstat -az TcpRetransSegs TcpOutSegs TcpExtTCPDSACKRecv"
+    "spurious_retransmit_ratio" "ratio" "of the segments sent again, those that the receiver already had" "nstat -az TcpExtTCPDSACKRecv"
+    "tcp_reorderings" "events" "how often TCP saw that segments had overtaken each other" "nstat -az 'TcpExtTCP*Reorder'"
+    "tcp_timeouts" "events" "how often TCP's retransmission timer ran out" "nstat -az TcpExtTCPTimeouts"
+    "timeout_share" "ratio" "of the test's time, what the timeouts took at 0.2 s each" "nstat -az TcpExtTCPTimeouts"
+    "rtt_ms" "ms" "TCP's round-trip time, median of the samples" "ss -ti"
+    "rtt_inflation" "ratio" "median round-trip time of the shortest" "ss -ti"
+    "congestion_control" "" "congestion control in use at the sender" "sysctl net.ipv4.tcp_congestion_control"
+    "mathis_bits_per_second" "bit/s" "the rate that loss leaves to all streams together: MSS·√1.5/(RTT·√loss)" ""
+    "udp_best_bits_per_second" "bit/s" "the most that UDP delivered in the same direction" ""
+    "tcp_shortfall_bits_per_second" "bit/s" "by how much TCP stayed below what UDP, or else the link, carries in the same direction" ""
+    "at_line_rate" "" "whether the test delivered 95 % or more of what the link carries; no where the link's speed is not known" "ethtool {interface}"
+    "slow_start_after_idle" "" "whether TCP begins anew after a pause: 1 or 0" "sysctl net.ipv4.tcp_slow_start_after_idle"
+    "cwnd_restarts" "events" "how often the congestion window was less than half of what it was, after an interval without payload and without loss" "ss -ti"
+    "loss_burst_packets" "packets" "datagrams lost in a row, on average" ""
+    "speed_ratio" "ratio" "link speed of the sender's interface of that of the receiver's" "ethtool {interface}"
+    "transaction_ms" "ms" "time of one request and its answer" ""
+    "both_ways" "" "whether payload went both ways at once" ""
+    "alone_ratio" "ratio" "rate while payload went the other way too, of the rate alone" ""
+};
 
-pub(super) fn collect(_record: &Record, _facts: &mut Facts) {}
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    segments::collect(record, facts);
+    course::collect(record, facts);
+    path::collect(record, facts);
+    directions::collect(record, facts);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The interface's interrupts: how many, on which processors, how many a packet.
+
+use std::collections::BTreeMap;
+
+use linerate_model::sample::{Phase, Sample};
+
+use super::load::Shares;
+use crate::facts::Facts;
+use crate::facts::counted::{Place, places, series, span_s};
+use crate::record::Record;
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    for place in places(record) {
+        rate(&place, facts);
+        let Some(vectors) = vectors(&place) else {
+            continue;
+        };
+        spread(&place, &vectors, facts);
+        frequency(&place, &vectors, facts);
+        place.add(facts, "irq_moves", moves(&place), "events", SOURCE);
+    }
+}
+
+/// Growth of each interrupt of the interface, by label and processor. `None` if none of them was read.
+/// In a pasted text without the interface's name they are those that look like a network card's.
+fn vectors(place: &Place<'_>) -> Option<Vectors> {
+    let samples = samples(place);
+    let last = samples.last()?;
+    // Of a test one reading says nothing; pasted, it counts since the machine started.
+    let first = match (samples.len(), place.test) {
+        (1, Some(_)) => return None,
+        (1, None) => None,
+        _ => samples.first(),
+    };
+    let mut vectors = Vectors::new();
+    for (name, after) in &last.counters {
+        let Some((label, cpu)) = name.rsplit_once('/') else {
+            continue;
+        };
+        if belongs(place, label) {
+            let before = first.map_or(0, |first| {
+                first.counters.get(name).copied().unwrap_or(*after)
+            });
+            let by_cpu = vectors.entry(label.to_owned()).or_default();
+            by_cpu.insert(cpu.to_owned(), after.saturating_sub(before));
+        }
+    }
+    (!vectors.is_empty()).then_some(vectors)
+}
+
+type Vectors = BTreeMap<String, BTreeMap<String, u64>>;
+
+fn samples<'r>(place: &Place<'r>) -> Vec<&'r Sample> {
+    series(
+        place.record,
+        place.host,
+        SOURCE,
+        None,
+        place.test,
+        Phase::Load,
+    )
+}
+
+/// By number, where the host says which are the interface's; else by name.
+fn belongs(place: &Place<'_>, label: &str) -> bool {
+    let (number, handler) = label.split_once(':').unwrap_or((label, ""));
+    let Some(interface) = place.interface else {
+        return place.record.pasted && looks_like_network(handler);
+    };
+    let known = place
+        .set_up(&format!("/proc/irq/{number}"), "name")
+        .is_some();
+    let mut words = handler.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    known || words.any(|word| word == interface)
+}
+
+fn looks_like_network(handler: &str) -> bool {
+    let handler = handler.to_ascii_lowercase();
+    NETWORK.iter().any(|word| handler.contains(word))
+}
+
+fn spread(place: &Place<'_>, vectors: &Vectors, facts: &mut Facts) {
+    let all: u64 = vectors.values().flat_map(BTreeMap::values).sum();
+    let active = vectors
+        .values()
+        .filter(|by_cpu| by_cpu.values().sum::<u64>() * 100 >= all && all > 0);
+    let mut by_cpu: BTreeMap<&str, u64> = BTreeMap::new();
+    for (cpu, count) in vectors.values().flatten() {
+        *by_cpu.entry(cpu).or_default() += count;
+    }
+    let mut add = |name: &str, value: f64, unit: &str, source: &str| {
+        place.add(facts, name, value, unit, source);
+    };
+    add("irq_vectors", vectors.len() as f64, "", SOURCE);
+    add("irq_active_vectors", active.count() as f64, "", SOURCE);
+    add("irq_count", all as f64, "events", SOURCE);
+    if let Some((cpu, count)) = by_cpu
+        .iter()
+        .max_by_key(|(_, count)| **count)
+        .filter(|_| all > 0)
+    {
+        add(
+            "irq_top_cpu_share",
+            *count as f64 / all as f64,
+            "ratio",
+            SOURCE,
+        );
+        if let Some(shares) = Shares::of(place) {
+            add(
+                "irq_cpu_softirq",
+                shares.softirq(cpu),
+                "ratio",
+                "/proc/stat",
+            );
+        }
+    }
+    let portals = vectors.keys().all(|label| label.contains("dpio"));
+    place.add(facts, "irq_portals", portals, "", SOURCE);
+    place.add(
+        facts,
+        "irq_shared",
+        vectors.keys().any(|label| is_shared(label)),
+        "",
+        SOURCE,
+    );
+}
+
+/// Handlers of one line stand one behind the other, with a comma between.
+fn is_shared(label: &str) -> bool {
+    label.contains(", ")
+}
+
+fn frequency(place: &Place<'_>, vectors: &Vectors, facts: &mut Facts) {
+    let count = |by_cpu: &BTreeMap<String, u64>| by_cpu.values().sum::<u64>();
+    let all: u64 = vectors.values().map(count).sum();
+    let busiest = vectors.values().map(count).max().unwrap_or(0);
+    if let Some(span) = span_s(place.record, place.host, SOURCE, None, place.test) {
+        place.add(
+            facts,
+            "irq_vector_per_second",
+            busiest as f64 / span,
+            "1/s",
+            SOURCE,
+        );
+    }
+    let packets = |name| Some(place.of_interface(LINK, name)?.value);
+    let both = packets("rx_packets").zip(packets("tx_packets"));
+    if let Some(packets) = both.map(|(rx, tx)| rx + tx).filter(|packets| *packets > 0) {
+        let source = "/proc/interrupts, rtnl_link_stats64 rx_packets, tx_packets";
+        place.add(
+            facts,
+            "irq_per_packet",
+            all as f64 / packets as f64,
+            "ratio",
+            source,
+        );
+    }
+}
+
+fn rate(place: &Place<'_>, facts: &mut Facts) {
+    let span = span_s(place.record, place.host, LINK, place.interface, place.test);
+    if let Some((counted, span)) = place.of_interface(LINK, "rx_packets").zip(span) {
+        let rate = counted.value as f64 / span;
+        place.add(facts, "rx_pps", rate, "1/s", &counted.source);
+    }
+}
+
+/// From reading to reading: an interrupt that came almost only on one processor, and then almost only on another.
+fn moves(place: &Place<'_>) -> f64 {
+    let samples = samples(place);
+    let mut at: BTreeMap<String, String> = BTreeMap::new();
+    let mut moves = 0;
+    for pair in samples.windows(2) {
+        for (label, cpu) in homes(place, pair[0], pair[1]) {
+            let before = at.insert(label, cpu.clone());
+            moves += u32::from(before.is_some_and(|before| before != cpu));
+        }
+    }
+    f64::from(moves)
+}
+
+fn homes(place: &Place<'_>, before: &Sample, after: &Sample) -> Vec<(String, String)> {
+    let mut grown = Vectors::new();
+    for (name, count) in &after.counters {
+        let (Some((label, cpu)), Some(was)) = (name.rsplit_once('/'), before.counters.get(name))
+        else {
+            continue;
+        };
+        if belongs(place, label) {
+            let by_cpu = grown.entry(label.to_owned()).or_default();
+            by_cpu.insert(cpu.to_owned(), count.saturating_sub(*was));
+        }
+    }
+    let home = |(label, by_cpu): (String, BTreeMap<String, u64>)| {
+        let all: u64 = by_cpu.values().sum();
+        let (cpu, most) = by_cpu.into_iter().max_by_key(|(_, count)| *count)?;
+        (all >= FEW && most * 10 >= all * 9).then_some((label, cpu))
+    };
+    grown.into_iter().filter_map(home).collect()
+}
+
+const SOURCE: &str = "/proc/interrupts";
+const LINK: &str = "rtnl_link_stats64";
+/// Fewer interrupts than these say nothing of where they go.
+const FEW: u64 = 100;
+const NETWORK: &[&str] = &[
+    "dpio",
+    "eth",
+    "enp",
+    "eno",
+    "ens",
+    "enet",
+    "fec",
+    "txrx",
+    "-rx-",
+    "-tx-",
+    "-input.",
+    "mlx5_comp",
+    "gmac",
+    "mvneta",
+    "mvpp2",
+];

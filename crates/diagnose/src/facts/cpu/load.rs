@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where the processors spent a test's time, each for itself: from `/proc/stat` and `/proc/schedstat`,
+//! else from the shares that the test keeps.
+
+use std::collections::BTreeMap;
+
+use linerate_model::output::{Cpu, Role};
+use linerate_model::sample::{Phase, Sample};
+
+use crate::facts::Facts;
+use crate::facts::counted::{Place, places, series};
+use crate::record::Record;
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    for place in places(record) {
+        if place.test.is_none() && place.interface.is_some() {
+            continue;
+        }
+        if let Some(cpus) = record.host(place.host).and_then(|host| host.cpus) {
+            place.add_to_host(facts, "cpus", f64::from(cpus), "", "the host's description");
+        }
+        match Shares::of(&place) {
+            Some(shares) => each(&place, &shares, facts),
+            None => together(&place, facts),
+        }
+        if let Some(ratio) = run_delay_ratio(&place) {
+            place.add_to_host(
+                facts,
+                "run_delay_ratio",
+                ratio,
+                "ratio",
+                "/proc/schedstat run_delay",
+            );
+        }
+    }
+}
+
+fn each(place: &Place<'_>, shares: &Shares, facts: &mut Facts) {
+    let mut add = |name: &str, share: f64| {
+        place.add_to_host(facts, name, share, "ratio", "/proc/stat");
+    };
+    if let Some(busiest) = shares.busiest() {
+        add("busiest_cpu", shares.busy(busiest));
+        let others: Vec<f64> = shares
+            .cpus()
+            .filter(|cpu| *cpu != busiest)
+            .map(|cpu| shares.busy(cpu))
+            .collect();
+        if !others.is_empty() {
+            add(
+                "other_cpus_busy",
+                others.iter().sum::<f64>() / others.len() as f64,
+            );
+        }
+        let most = |names: &[&str]| {
+            shares
+                .cpus()
+                .map(|cpu| shares.of_cpu(cpu, names))
+                .fold(0.0, f64::max)
+        };
+        add("most_softirq_cpu", most(SOFTIRQ));
+        add("most_user_cpu", most(USER));
+    }
+    add("cpu_idle", shares.all(IDLE));
+    add("cpu_steal", shares.all(&["steal"]));
+    if let Some(node) = shares.busiest().and_then(|cpu| node(place, cpu)) {
+        place.add_to_host(
+            facts,
+            "busiest_cpu_node",
+            node,
+            "",
+            "/sys/devices/system/node",
+        );
+    }
+}
+
+/// All processors together, as the test has them.
+fn together(place: &Place<'_>, facts: &mut Facts) {
+    let Some(test) = place.test else {
+        return;
+    };
+    let cpu: Option<Cpu> = match place.host {
+        Role::Local => test.cpu.local,
+        Role::Remote | Role::Device => test.cpu.remote,
+    };
+    let Some(cpu) = cpu else {
+        return;
+    };
+    let busy = cpu.user + cpu.system + cpu.softirq + cpu.irq + cpu.steal;
+    let mut add = |name: &str, share: f64| {
+        place.add_to_host(facts, name, share, "ratio", "the test's processor load");
+    };
+    add("busiest_cpu", cpu.busiest_cpu.max(busy));
+    add("cpu_idle", (1.0 - busy).max(0.0));
+    add("cpu_steal", cpu.steal);
+}
+
+/// Ticks of a span, by processor and kind. `cpu` is all together.
+pub(super) struct Shares {
+    ticks: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+impl Shares {
+    pub(super) fn of(place: &Place<'_>) -> Option<Self> {
+        let samples = samples(place, "/proc/stat");
+        let (first, last) = (samples.first()?, samples.last()?);
+        let mut ticks: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        for (name, after) in &last.counters {
+            let (cpu, kind) = name.split_once('.')?;
+            let before = first.counters.get(name).copied().unwrap_or(0);
+            let kinds = ticks.entry(cpu.to_owned()).or_default();
+            kinds.insert(kind.to_owned(), after.saturating_sub(before));
+        }
+        (samples.len() > 1 && ticks.values().any(|kinds| sum(kinds) > 0)).then_some(Self { ticks })
+    }
+
+    /// Those with a number.
+    fn cpus(&self) -> impl Iterator<Item = &str> {
+        self.ticks
+            .keys()
+            .map(String::as_str)
+            .filter(|name| *name != "cpu")
+    }
+
+    fn busiest(&self) -> Option<&str> {
+        self.cpus()
+            .max_by(|one, other| self.busy(one).total_cmp(&self.busy(other)))
+    }
+
+    fn busy(&self, cpu: &str) -> f64 {
+        1.0 - self.of_cpu(cpu, IDLE)
+    }
+
+    pub(super) fn softirq(&self, cpu: &str) -> f64 {
+        self.of_cpu(cpu, SOFTIRQ)
+    }
+
+    fn of_cpu(&self, cpu: &str, names: &[&str]) -> f64 {
+        let Some(kinds) = self.ticks.get(cpu) else {
+            return 0.0;
+        };
+        let these: u64 = names.iter().filter_map(|name| kinds.get(*name)).sum();
+        match sum(kinds) {
+            0 => f64::from(u8::from(names == IDLE)),
+            all => these as f64 / all as f64,
+        }
+    }
+
+    fn all(&self, names: &[&str]) -> f64 {
+        if self.ticks.contains_key("cpu") {
+            return self.of_cpu("cpu", names);
+        }
+        let each: Vec<f64> = self.cpus().map(|cpu| self.of_cpu(cpu, names)).collect();
+        each.iter().sum::<f64>() / each.len().max(1) as f64
+    }
+}
+
+fn sum(kinds: &BTreeMap<String, u64>) -> u64 {
+    kinds.values().sum()
+}
+
+fn samples<'r>(place: &Place<'r>, source: &str) -> Vec<&'r Sample> {
+    series(
+        place.record,
+        place.host,
+        source,
+        None,
+        place.test,
+        Phase::Load,
+    )
+}
+
+/// Of the processor for which threads waited longest.
+fn run_delay_ratio(place: &Place<'_>) -> Option<f64> {
+    let samples = samples(place, "/proc/schedstat");
+    let (first, last) = (samples.first()?, samples.last()?);
+    let span_ns = last.t_ns.checked_sub(first.t_ns).filter(|span| *span > 0)?;
+    let delays = last
+        .counters
+        .iter()
+        .filter(|(name, _)| name.ends_with(".run_delay"));
+    let waited = delays.map(|(name, after)| {
+        let before = first.counters.get(name).copied().unwrap_or(*after);
+        after.saturating_sub(before)
+    });
+    Some(waited.max()? as f64 / span_ns as f64)
+}
+
+/// The memory node whose list of processors names this one.
+fn node(place: &Place<'_>, cpu: &str) -> Option<f64> {
+    let number: u32 = cpu.strip_prefix("cpu")?.parse().ok()?;
+    (0..NODES_MAX).find_map(|node| {
+        let list = place.host_set_up("/sys/devices/system/node", &format!("node{node}"))?;
+        in_list(list, number).then_some(f64::from(node))
+    })
+}
+
+/// Whether `0-3,8` names a number.
+pub(super) fn in_list(list: &str, number: u32) -> bool {
+    list.trim().split(',').any(|part| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let ends = from
+            .trim()
+            .parse::<u32>()
+            .ok()
+            .zip(to.trim().parse::<u32>().ok());
+        ends.is_some_and(|(from, to)| (from..=to).contains(&number))
+    })
+}
+
+const IDLE: &[&str] = &["idle", "iowait"];
+const SOFTIRQ: &[&str] = &["irq", "softirq"];
+const USER: &[&str] = &["user", "nice"];
+const NODES_MAX: u32 = 64;

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use linerate_model::output::{Latency, Phase, Quantiles, Role};
+use linerate_model::sample::Sample;
+
+use super::load::in_list;
+use crate::made_up::{pasted, run, tcp, udp};
+use crate::record::Record;
+
+const STAT: &str = "/proc/stat";
+const IRQ: &str = "/proc/interrupts";
+const LINK: &str = "rtnl_link_stats64";
+const SOFTNET: &str = "/proc/net/softnet_stat";
+
+/// The receiver: processor 0 is full of soft interrupts, processor 1 is idle.
+fn softirqs(record: Record) -> Record {
+    let ticks = [
+        ("cpu0.softirq", 970),
+        ("cpu0.system", 30),
+        ("cpu0.idle", 0),
+        ("cpu1.idle", 1000),
+        ("cpu1.system", 0),
+    ];
+    record.counted("u1", Role::Remote, STAT, &ticks)
+}
+
+fn received(record: Record, packets: u64) -> Record {
+    record.counted(
+        "u1",
+        Role::Remote,
+        LINK,
+        &[("rx_packets", packets), ("tx_packets", 0)],
+    )
+}
+
+fn lossy() -> Record {
+    run(vec![udp("u1", 810_000, 4000)])
+}
+
+fn fires(record: &Record, rule: &str) -> bool {
+    record
+        .findings()
+        .iter()
+        .any(|told| told.trim_matches(['(', ')']) == rule)
+}
+
+fn fact(record: &Record, name: &str) -> Option<f64> {
+    let facts = record.explained().facts;
+    facts
+        .iter()
+        .find(|fact| fact.name == name && fact.host == Some(Role::Remote))?
+        .value
+        .number()
+}
+
+#[test]
+fn where_the_time_went() {
+    let record = softirqs(lossy()).counted(
+        "u1",
+        Role::Remote,
+        "/proc/schedstat",
+        &[("cpu0.run_delay", 7_000_000_000), ("cpu1.run_delay", 5)],
+    );
+    for (name, value) in [
+        ("busiest_cpu", 1.0),
+        ("other_cpus_busy", 0.0),
+        ("most_softirq_cpu", 0.97),
+        ("cpu_idle", 0.5),
+        ("run_delay_ratio", 0.7),
+    ] {
+        assert_eq!(fact(&record, name), Some(value), "{name}");
+    }
+}
+
+#[test]
+fn all_interrupts_on_one_processor() {
+    let spread = [
+        ("24:MSI eth1-rx-0/cpu0", 50_000),
+        ("25:MSI eth1-rx-1/cpu0", 0),
+        ("25:MSI eth1-rx-1/cpu1", 50_000),
+    ];
+    let heap = [
+        ("24:MSI eth1-rx-0/cpu0", 50_000),
+        ("25:MSI eth1-rx-1/cpu0", 50_000),
+        ("25:MSI eth1-rx-1/cpu1", 0),
+    ];
+    for (counts, told) in [(heap, true), (spread, false)] {
+        let record = softirqs(lossy()).counted("u1", Role::Remote, IRQ, &counts);
+        assert_eq!(fires(&record, "C01"), told);
+    }
+    let alien = [("24:MSI ahci/cpu0", 50_000), ("25:MSI ahci/cpu0", 50_000)];
+    assert_eq!(
+        fact(
+            &lossy().counted("u1", Role::Remote, IRQ, &alien),
+            "irq_vectors"
+        ),
+        None
+    );
+}
+
+#[test]
+fn eight_portals_of_which_one_works() {
+    let table = |busy: usize| {
+        let names: Vec<(String, u64)> = (0..8)
+            .flat_map(|row| (0..8).map(move |cpu| (row, cpu)))
+            .map(|(row, cpu)| {
+                let count = if row == cpu && row < busy { 119_703 } else { 0 };
+                (
+                    format!("{}:ITS-fMSI Edge dpio.{}/cpu{cpu}", 124 + row, 8 - row),
+                    count,
+                )
+            })
+            .collect();
+        let names: Vec<(&str, u64)> = names
+            .iter()
+            .map(|(name, count)| (name.as_str(), *count))
+            .collect();
+        pasted().read(Role::Local, IRQ, &names)
+    };
+    assert_eq!(table(1).findings(), ["C02"]);
+    assert_eq!(table(8).findings(), Vec::<String>::new());
+}
+
+#[test]
+fn an_interrupt_for_each_packet() {
+    for (interrupts, told) in [(98_000, true), (9_000, false)] {
+        let record = received(softirqs(lossy()), 100_000).counted(
+            "u1",
+            Role::Remote,
+            IRQ,
+            &[("24:GIC eth1/cpu0", interrupts)],
+        );
+        assert_eq!(fires(&record, "C03"), told);
+        let record = record.set(Role::Remote, "ethtool -i", &[("driver", "eepro100")]);
+        assert_eq!(fires(&record, "C04"), told);
+        assert_eq!(fires(&record, "C07"), told);
+    }
+}
+
+#[test]
+fn coalescing() {
+    for (usecs, told) in [("3", true), ("80", false)] {
+        let record = softirqs(lossy())
+            .counted("u1", Role::Remote, IRQ, &[("24:GIC eth1/cpu0", 400_000)])
+            .set(
+                Role::Remote,
+                "ethtool -c",
+                &[("Adaptive RX", "off"), ("rx-usecs", usecs)],
+            );
+        assert_eq!(fires(&record, "C05"), told);
+    }
+    let slow = |usecs| {
+        rested(lossy(), 190_000, 900_000).set(
+            Role::Remote,
+            "ethtool -c",
+            &[("Adaptive RX", "off"), ("rx-usecs", usecs)],
+        )
+    };
+    assert!(slow("125").findings().contains(&"(C06)".to_owned()));
+    assert!(!fires(&slow("8"), "C06"));
+}
+
+/// Round trips of so many nanoseconds at rest and beside a load.
+fn rested(mut record: Record, idle: i64, loaded: i64) -> Record {
+    record.run.latency = [(Phase::Idle, idle), (Phase::Up, loaded)]
+        .map(|(phase, p50)| Latency {
+            phase,
+            rtt_ns: Some(Quantiles {
+                p50,
+                ..Quantiles::default()
+            }),
+            ..Latency::default()
+        })
+        .to_vec();
+    record
+}
+
+#[test]
+fn slow_to_wake() {
+    for (idle, loaded, told) in [(8_200_000, 600_000, true), (300_000, 2_000_000, false)] {
+        assert_eq!(fires(&rested(lossy(), idle, loaded), "C11"), told);
+    }
+}
+
+#[test]
+fn a_used_up_slice_without_loss_is_only_worth_knowing() {
+    let squeezed = |dropped| {
+        let counted = [
+            ("time_squeeze", 900),
+            ("dropped", dropped),
+            ("flow_limit_count", 0),
+        ];
+        softirqs(run(vec![udp("u1", 810_000, dropped)])).counted(
+            "u1",
+            Role::Remote,
+            SOFTNET,
+            &counted,
+        )
+    };
+    let told = squeezed(0).findings();
+    assert_eq!(told, ["(C08b)"]);
+    let mut busy = squeezed(4000);
+    busy.samples.retain(|sample: &Sample| sample.source != STAT);
+    let busy = busy.counted(
+        "u1",
+        Role::Remote,
+        STAT,
+        &[("cpu0.softirq", 970), ("cpu0.idle", 30)],
+    );
+    assert!(fires(&busy, "C08") && !fires(&busy, "C08b"));
+}
+
+#[test]
+fn a_backlog_that_overflows() {
+    let full = |dropped, limited| {
+        lossy().counted(
+            "u1",
+            Role::Remote,
+            SOFTNET,
+            &[
+                ("dropped", dropped),
+                ("flow_limit_count", limited),
+                ("time_squeeze", 0),
+            ],
+        )
+    };
+    for (record, rules) in [(full(4000, 0), "C09"), (full(4000, 4000), "C09b")] {
+        assert!(fires(&record, rules), "{rules}");
+        let mut one = record;
+        one.run.hosts[1].boot_id = one.run.hosts[0].boot_id.clone();
+        assert!(!fires(&one, "C09"), "on one machine");
+    }
+    assert!(!fires(&full(0, 0), "C09"));
+}
+
+#[test]
+fn frequency_memory_and_debugging() {
+    let frequency = |governor| {
+        let source = "/sys/devices/system/cpu/cpu0/cpufreq";
+        let values = [
+            ("scaling_governor", governor),
+            ("scaling_driver", "cpufreq-dt"),
+            ("scaling_cur_freq", "396000"),
+            ("cpuinfo_max_freq", "996000"),
+        ];
+        softirqs(lossy()).set(Role::Remote, source, &values)
+    };
+    assert!(fires(&frequency("powersave"), "C12"));
+    assert!(!fires(&frequency("schedutil"), "C12"));
+    let node = |node| {
+        softirqs(lossy())
+            .set(
+                Role::Remote,
+                "/sys/class/net/device",
+                &[("numa_node", node)],
+            )
+            .set(
+                Role::Remote,
+                "/sys/devices/system/node",
+                &[("node0", "0-3"), ("node1", "4-7")],
+            )
+    };
+    assert!(fires(&node("1"), "C13") && !fires(&node("0"), "C13") && !fires(&node("-1"), "C13"));
+    let config = |option| softirqs(lossy()).set(Role::Remote, "/proc/config.gz", &[(option, "y")]);
+    assert!(fires(&config("CONFIG_KASAN"), "C17") && !fires(&config("CONFIG_SMP"), "C17"));
+    let stats =
+        |on| softirqs(lossy()).set(Role::Remote, "sysctl", &[("kernel.bpf_stats_enabled", on)]);
+    assert!(fires(&stats("1"), "C18") && !fires(&stats("0"), "C18"));
+}
+
+#[test]
+fn a_virtual_machine_that_waits_is_only_worth_knowing() {
+    let ticks = [("cpu0.user", 100), ("cpu0.steal", 110), ("cpu0.idle", 790)];
+    let record = run(vec![tcp("u1", 941e6)]).counted("u1", Role::Remote, STAT, &ticks);
+    assert_eq!(record.findings(), ["(C14)"]);
+}
+
+#[test]
+fn one_machine_with_full_processors_needs_nothing() {
+    let counts = [
+        ("24:MSI eth1-rx-0/cpu0", 900_000),
+        ("25:MSI eth1-rx-1/cpu0", 900_000),
+    ];
+    let softnet = [
+        ("dropped", 4000),
+        ("flow_limit_count", 0),
+        ("time_squeeze", 5000),
+    ];
+    let mut record = received(softirqs(lossy()), 810_000)
+        .counted("u1", Role::Remote, IRQ, &counts)
+        .counted("u1", Role::Remote, SOFTNET, &softnet)
+        .counted(
+            "u1",
+            Role::Remote,
+            "/proc/schedstat",
+            &[("cpu0.run_delay", 20_000_000_000)],
+        );
+    record.run.hosts[1].boot_id = record.run.hosts[0].boot_id.clone();
+    let told = record.findings();
+    let ours = told
+        .iter()
+        .filter(|rule| rule.starts_with(['C', 'H', 'P', 'T', 'B']));
+    assert_eq!(ours.count(), 0, "{told:?}");
+}
+
+#[test]
+fn lists_of_processors() {
+    assert!(in_list("0-3,8", 8) && in_list("0-3", 2) && !in_list("0-3,8", 4) && !in_list("", 0));
+}

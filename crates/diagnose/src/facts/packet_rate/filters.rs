@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What IP threw away on purpose: packet filter, tracked connections, neighbours, routes back.
+
+use crate::facts::Facts;
+use crate::facts::counted::{Counted, Place, places, readings};
+use crate::record::Record;
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    for place in places(record) {
+        if place.test.is_none() && place.interface.is_some() {
+            continue;
+        }
+        let mut add = |name, unit, counted| place.add_counted_to_host(facts, name, unit, counted);
+        add("netfilter_drops", "packets", netfilter(&place));
+        add(
+            "conntrack_drops",
+            "packets",
+            sum(&place, CONNTRACK, &["drop", "early_drop"]),
+        );
+        add(
+            "neighbour_discards",
+            "packets",
+            neighbours(&place, "unresolved_discards"),
+        );
+        add(
+            "neighbour_table_fulls",
+            "events",
+            neighbours(&place, "table_fulls"),
+        );
+        add(
+            "rp_filter_drops",
+            "packets",
+            place.of_host("/proc/net/netstat", "TcpExtIPReversePathFilter"),
+        );
+        if let Some(missing) = missing_in_ip(&place) {
+            place.add_to_host(
+                facts,
+                "ip_layer_missing",
+                missing,
+                "packets",
+                "/proc/net/snmp IpInReceives, IpInDelivers",
+            );
+        }
+        let entries = readings(record, place.host, CONNTRACK, None, "entries", place.test);
+        if let Some(entries) = entries.into_iter().max() {
+            place.add_to_host(facts, "conntrack_entries", entries as f64, "", CONNTRACK);
+        }
+        let most = place.host_set_up("sysctl", "net.netfilter.nf_conntrack_max");
+        if let Some(most) = most.and_then(|most| most.parse::<f64>().ok()) {
+            place.add_to_host(
+                facts,
+                "conntrack_max",
+                most,
+                "",
+                "sysctl net.netfilter.nf_conntrack_max",
+            );
+        }
+    }
+}
+
+/// Of the test's own packets where they are told apart, else of all.
+fn netfilter(place: &Place<'_>) -> Option<Counted> {
+    ["skb:kfree_skb flow", "skb:kfree_skb"]
+        .iter()
+        .find_map(|source| place.of_host(source, "NETFILTER_DROP"))
+}
+
+fn neighbours(place: &Place<'_>, name: &str) -> Option<Counted> {
+    ["/proc/net/stat/arp_cache", "/proc/net/stat/ndisc_cache"]
+        .iter()
+        .filter_map(|source| place.of_host(source, name))
+        .reduce(|one, other| Counted {
+            value: one.value + other.value,
+            source: format!("{}, {}", one.source, other.source),
+            ..one
+        })
+}
+
+fn sum(place: &Place<'_>, source: &str, names: &[&str]) -> Option<Counted> {
+    names
+        .iter()
+        .filter_map(|name| place.of_host(source, name))
+        .reduce(|one, other| Counted {
+            value: one.value + other.value,
+            source: format!("{}, {}", one.source, other.source),
+            ..one
+        })
+}
+
+/// Taken in by IPv4 and neither given to a protocol, nor forwarded, nor counted as bad. Of a test only:
+/// since the start of a machine the counters say nothing.
+fn missing_in_ip(place: &Place<'_>) -> Option<f64> {
+    place.test?;
+    let count = |name| Some(place.of_host("/proc/net/snmp", name)?.value as f64);
+    let accounted: f64 = ACCOUNTED.iter().filter_map(|name| count(name)).sum();
+    let joined = count("IpReasmReqds").unwrap_or(0.0) - count("IpReasmOKs").unwrap_or(0.0);
+    let route_back = place.of_host("/proc/net/netstat", "TcpExtIPReversePathFilter");
+    let route_back = route_back.map_or(0.0, |counted| counted.value as f64);
+    Some(
+        (count("IpInReceives")? - count("IpInDelivers")? - accounted - joined - route_back)
+            .max(0.0),
+    )
+}
+
+const CONNTRACK: &str = "/proc/net/stat/nf_conntrack";
+const ACCOUNTED: &[&str] = &[
+    "IpForwDatagrams",
+    "IpInHdrErrors",
+    "IpInAddrErrors",
+    "IpInUnknownProtos",
+    "IpInDiscards",
+];

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a host that forwards does, and by which way.
+
+use linerate_model::output::Test;
+
+use crate::facts::counted::{Place, places, span_s};
+use crate::facts::{Facts, fact};
+use crate::record::Record;
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    for place in places(record) {
+        if place.test.is_some() || place.interface.is_none() {
+            counters(&place, facts);
+        }
+        if place.test.is_none() && place.interface.is_none() {
+            set_up(&place, facts);
+        }
+    }
+    routed_of_bridged(record, facts);
+}
+
+fn counters(place: &Place<'_>, facts: &mut Facts) {
+    let fails = place.of_host(SNMP, "IpFragFails");
+    place.add_counted_to_host(facts, "fragmentation_failures", "packets", fails);
+    let span = span_s(place.record, place.host, SNMP, None, place.test);
+    if let Some((counted, span)) = place.of_host(SNMP, "IpForwDatagrams").zip(span) {
+        let rate = counted.value as f64 / span;
+        place.add_to_host(facts, "forwarded_pps", rate, "1/s", &counted.source);
+    }
+}
+
+fn set_up(place: &Place<'_>, facts: &mut Facts) {
+    if let Some(forwards) = place.host_set_up("sysctl", "net.ipv4.ip_forward") {
+        place.add_to_host(
+            facts,
+            "forwarding",
+            forwards,
+            "",
+            "sysctl net.ipv4.ip_forward",
+        );
+    }
+    let number = |source, key| {
+        place
+            .host_set_up(source, key)?
+            .trim_end_matches('%')
+            .parse::<f64>()
+            .ok()
+    };
+    if let Some(rules) = number("nft list ruleset", "rules") {
+        place.add_to_host(facts, "filter_rules", rules, "", "nft list ruleset");
+    }
+    if let Some(tables) = number("nft list ruleset", "flowtables") {
+        place.add_to_host(facts, "flowtable", tables > 0.0, "", "nft list ruleset");
+    }
+    if let Some(percent) = number("perf top", "nft_do_chain") {
+        place.add_to_host(
+            facts,
+            "filter_cpu_share",
+            percent / 100.0,
+            "ratio",
+            "perf top",
+        );
+    }
+}
+
+/// Of tests that are called so, with the same number of flows.
+fn routed_of_bridged(record: &Record, facts: &mut Facts) {
+    let called = |test: &Test, word: &str| test.name.to_ascii_lowercase().contains(word);
+    for routed in record.run.tests.iter().filter(|test| called(test, "rout")) {
+        let alike = |test: &&Test| called(test, "bridge") && test.streams == routed.streams;
+        let bridged = record.run.tests.iter().find(alike);
+        let rates = routed
+            .delivered_bits_per_second
+            .zip(bridged.and_then(|test| test.delivered_bits_per_second));
+        if let Some((routed_rate, bridged)) = rates.filter(|(_, bridged)| *bridged > 0.0) {
+            let mut ratio = fact(
+                "routed_of_bridged",
+                routed_rate / bridged,
+                "ratio",
+                "the accounts of both tests",
+            );
+            ratio.test_id = Some(routed.id.clone());
+            facts.add(ratio);
+        }
+    }
+}
+
+const SNMP: &str = "/proc/net/snmp";

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the card does for the processor, and checksums that do not come out right.
+
+use linerate_model::output::{Protocol, Test};
+
+use crate::facts::Facts;
+use crate::facts::counted::{Counted, Place, places};
+use crate::record::{Record, Side};
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    for place in places(record) {
+        match place.test {
+            None if place.interface.is_some() => features(&place, facts),
+            None => place.add_counted_to_host(facts, "csum_errors", "packets", errors(&place)),
+            Some(test) if place.side == Some(Side::Receiver) => checksums(&place, test, facts),
+            Some(_) => {}
+        }
+    }
+}
+
+fn features(place: &Place<'_>, facts: &mut Facts) {
+    for (name, key) in [
+        ("tso", "tcp-segmentation-offload"),
+        ("gso", "generic-segmentation-offload"),
+        ("gro", "generic-receive-offload"),
+        ("lro", "large-receive-offload"),
+        ("tx_checksumming", "tx-checksumming"),
+    ] {
+        if let Some(state) = place.set_up("ethtool -k", key) {
+            place.add(facts, name, state, "", &format!("ethtool -k {key}"));
+        }
+    }
+}
+
+fn checksums(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+    let version = if test.af == 6 { 6.0 } else { 4.0 };
+    place.add_to_host(facts, "ip_version", version, "", "the test's account");
+    let Some(errors) = errors(place) else {
+        return;
+    };
+    let count = errors.value as f64;
+    place.add_to_host(facts, "csum_errors", count, "packets", &errors.source);
+    if let Some(sent) = test.sent_packets.filter(|sent| *sent > 0) {
+        let ratio = count / sent as f64;
+        place.add_to_host(facts, "csum_error_ratio", ratio, "ratio", &errors.source);
+    }
+    if let Some(only) = short_only(place) {
+        place.add_to_host(facts, "csum_errors_short_only", only, "", &errors.source);
+    }
+}
+
+fn errors(place: &Place<'_>) -> Option<Counted> {
+    COUNTERS
+        .iter()
+        .filter_map(|(source, name)| place.of_host(source, name))
+        .reduce(|one, other| Counted {
+            value: one.value + other.value,
+            source: format!("{}, {}", one.source, other.source),
+            ..one
+        })
+}
+
+/// Over all UDP tests of the direction; `None` unless both short and long datagrams were sent.
+fn short_only(place: &Place<'_>) -> Option<bool> {
+    let this = place.test?;
+    let tests = place.record.run.tests.iter().filter(|test| {
+        test.protocol == Protocol::Udp && test.direction == this.direction && test.payload_bytes > 0
+    });
+    let (mut short, mut long) = (None, None);
+    for test in tests {
+        let there = Place {
+            test: Some(test),
+            ..*place
+        };
+        let bad = errors(&there).map(|errors| errors.value);
+        let sum = if test.payload_bytes <= SHORT_BYTES {
+            &mut short
+        } else {
+            &mut long
+        };
+        *sum = bad.map(|bad| bad + sum.unwrap_or(0)).or(*sum);
+    }
+    Some(short? > 0 && long? == 0)
+}
+
+/// Payload of a UDP datagram whose frame is padded: 60 bytes less Ethernet, IPv4 and UDP headers.
+const SHORT_BYTES: u32 = 18;
+const COUNTERS: &[(&str, &str)] = &[
+    ("/proc/net/snmp", "UdpInCsumErrors"),
+    ("/proc/net/snmp", "TcpInCsumErrors"),
+    ("/proc/net/snmp6", "Udp6InCsumErrors"),
+];

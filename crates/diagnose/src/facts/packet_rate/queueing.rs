@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the sender's own queueing did, and what its kernel refused.
+
+use crate::facts::Facts;
+use crate::facts::counted::{Place, places};
+use crate::record::{Record, Side};
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    for place in places(record)
+        .iter()
+        .filter(|place| place.interface.is_some())
+    {
+        if place.side != Some(Side::Receiver) {
+            counters(place, facts);
+        }
+        if place.test.is_none()
+            && let Some(kind) = place.set_up("tc qdisc", "root")
+        {
+            place.add(facts, "qdisc_kind", kind, "", "tc qdisc");
+        }
+        let refused = place.test.and_then(|test| test.refused_packets);
+        if let Some(refused) = refused.filter(|_| place.side == Some(Side::Sender)) {
+            place.add(
+                facts,
+                "refused_packets",
+                refused as f64,
+                "packets",
+                "the test's account",
+            );
+        }
+    }
+}
+
+fn counters(place: &Place<'_>, facts: &mut Facts) {
+    let counted = |name| place.of_interface(SOURCE, name);
+    let Some(drops) = counted("drops") else {
+        return;
+    };
+    let dropped = drops.value as f64;
+    place.add(facts, "qdisc_drops", dropped, "packets", &drops.source);
+    let Some(sent) = counted("packets").filter(|sent| sent.value > 0) else {
+        return;
+    };
+    let sent = sent.value as f64;
+    place.add(
+        facts,
+        "qdisc_drop_ratio",
+        dropped / (sent + dropped),
+        "ratio",
+        &drops.source,
+    );
+    if let Some(requeues) = counted("requeues") {
+        let ratio = requeues.value as f64 / sent;
+        place.add(
+            facts,
+            "qdisc_requeue_ratio",
+            ratio,
+            "ratio",
+            &requeues.source,
+        );
+    }
+}
+
+const SOURCE: &str = "tc -s qdisc";

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Segments that were sent again, those of them that nobody missed, and the rate that the loss leaves.
+
+use linerate_model::output::{Protocol, Test};
+
+use crate::calc::tcp_bound::mathis_bits_per_second;
+use crate::facts::Facts;
+use crate::facts::counted::{Place, places};
+use crate::record::{Record, Side};
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    for place in places(record) {
+        let of_sender = place.side == Some(Side::Sender)
+            && place
+                .test
+                .is_some_and(|test| test.protocol == Protocol::Tcp);
+        if of_sender || (place.test.is_none() && place.interface.is_none()) {
+            sent_again(&place, facts);
+        }
+    }
+}
+
+fn sent_again(place: &Place<'_>, facts: &mut Facts) {
+    let Some(segments) = Segments::of(place) else {
+        return;
+    };
+    let spurious = place.of_host(NETSTAT, "TcpExtTCPDSACKRecv");
+    let spurious = spurious.map(|counted| counted.value as f64);
+    let again = segments.again;
+    let needed = (again - spurious.unwrap_or(0.0)).max(0.0) / segments.sent;
+    let source = segments.source;
+    let mut add = |name: &str, value: f64, unit: &str, source: &str| {
+        place.add_to_host(facts, name, value, unit, source);
+    };
+    add("retransmits", again, "segments", source);
+    add("retransmit_ratio", again / segments.sent, "ratio", source);
+    add("needed_retransmit_ratio", needed, "ratio", source);
+    if let Some(spurious) = spurious.filter(|_| again > 0.0) {
+        let ratio = (spurious / again).min(1.0);
+        add(
+            "spurious_retransmit_ratio",
+            ratio,
+            "ratio",
+            "/proc/net/netstat TcpExtTCPDSACKRecv",
+        );
+    }
+    let bound = place.test.and_then(|test| bound(test, needed));
+    if let Some(bound) = bound {
+        add(
+            "mathis_bits_per_second",
+            bound,
+            "bit/s",
+            "MSS, round-trip time and loss",
+        );
+    }
+}
+
+/// What all streams reach together at this loss.
+fn bound(test: &Test, loss_ratio: f64) -> Option<f64> {
+    let rtt_s = test.rtt_ns.filter(|rtt| rtt.p50 > 0)?.p50 as f64 / 1e9;
+    let mss_bytes = f64::from(test.mss_bytes?);
+    let each = mathis_bits_per_second(mss_bytes, rtt_s, loss_ratio);
+    Some(each * f64::from(test.streams.max(1)))
+}
+
+struct Segments {
+    again: f64,
+    sent: f64,
+    source: &'static str,
+}
+
+impl Segments {
+    /// A test's own account, else what the host's TCP counted.
+    fn of(place: &Place<'_>) -> Option<Self> {
+        let segments = place
+            .test
+            .and_then(Self::of_test)
+            .or_else(|| Self::of_host(place))?;
+        (segments.sent > 0.0).then_some(segments)
+    }
+
+    fn of_test(test: &Test) -> Option<Self> {
+        let again = test.retransmits? as f64;
+        let bits = test.delivered_bits_per_second? * test.duration_s;
+        let once = bits / 8.0 / f64::from(test.mss_bytes.unwrap_or(MSS_BYTES).max(1));
+        Some(Self {
+            again,
+            sent: once + again,
+            source: "the test's account",
+        })
+    }
+
+    fn of_host(place: &Place<'_>) -> Option<Self> {
+        let count = |name| Some(place.of_host(SNMP, name)?.value as f64);
+        Some(Self {
+            again: count("TcpRetransSegs")?,
+            sent: count("TcpOutSegs")?,
+            source: "/proc/net/snmp TcpRetransSegs, TcpOutSegs",
+        })
+    }
+}
+
+/// Of an Ethernet frame with TCP's time stamps, where nobody says.
+const MSS_BYTES: u32 = 1448;
+const SNMP: &str = "/proc/net/snmp";
+const NETSTAT: &str = "/proc/net/netstat";

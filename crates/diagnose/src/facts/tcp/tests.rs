@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use linerate_model::output::{Direction, Interval, LossBurst, Quantiles, Role, Test};
+
+use crate::made_up::{load, run, tcp, udp};
+use crate::record::Record;
+
+/// 205 Mbit/s over a round trip of 0.7 ms.
+fn lossy(retransmits: u64) -> Test {
+    Test {
+        retransmits: Some(retransmits),
+        rtt_ns: Some(Quantiles {
+            min: 600_000,
+            p50: 700_000,
+            p99: 900_000,
+            ..Quantiles::default()
+        }),
+        congestion: Some("cubic".to_owned()),
+        ..tcp("t1", 205e6)
+    }
+}
+
+fn far(congestion: &str) -> Test {
+    Test {
+        retransmits: Some(17),
+        rtt_ns: Some(Quantiles {
+            min: 20_000_000,
+            p50: 20_300_000,
+            ..Quantiles::default()
+        }),
+        congestion: Some(congestion.to_owned()),
+        ..tcp("t1", 19e6)
+    }
+}
+
+fn number(record: &Record, name: &str) -> Option<f64> {
+    let facts = record.explained().facts;
+    facts.iter().find(|fact| fact.name == name)?.value.number()
+}
+
+#[test]
+fn what_loss_leaves_of_the_rate() {
+    let record = run(vec![lossy(1722)]);
+    let ratio = number(&record, "retransmit_ratio").unwrap();
+    assert!((ratio - 0.0096).abs() < 1e-4, "{ratio}");
+    let bound = number(&record, "mathis_bits_per_second").unwrap();
+    assert!((bound / 206.5e6 - 1.0).abs() < 0.01, "{bound}");
+    assert_eq!(record.findings().first().map(String::as_str), Some("T01"));
+    assert!(!run(vec![lossy(2)]).findings().contains(&"T01".to_owned()));
+}
+
+#[test]
+fn segments_that_nobody_missed_are_no_loss() {
+    let record = run(vec![lossy(1722)]).counted(
+        "t1",
+        Role::Local,
+        "/proc/net/netstat",
+        &[("TcpExtTCPDSACKRecv", 1700), ("TcpExtTCPSACKReorder", 40)],
+    );
+    assert!(number(&record, "needed_retransmit_ratio").unwrap() < 0.0002);
+    assert_eq!(record.findings().first().map(String::as_str), Some("T02"));
+}
+
+#[test]
+fn on_a_long_path_the_congestion_control_counts() {
+    let record = run(vec![far("reno"), udp("u1", 810_000, 800)]);
+    assert_eq!(record.findings().first().map(String::as_str), Some("T05"));
+    let short = number(&record, "tcp_shortfall_bits_per_second").unwrap();
+    assert!(short > 900e6, "{short}");
+    for silent in [
+        far("bbr"),
+        Test {
+            retransmits: Some(0),
+            ..far("reno")
+        },
+    ] {
+        assert!(!run(vec![silent]).findings().contains(&"T05".to_owned()));
+    }
+}
+
+#[test]
+fn waiting_for_the_timer() {
+    for (timeouts, fires) in [(12, true), (1, false)] {
+        let counted = [("TcpExtTCPTimeouts", timeouts)];
+        let record =
+            run(vec![tcp("t1", 30e6)]).counted("t1", Role::Local, "/proc/net/netstat", &counted);
+        assert_eq!(record.findings().contains(&"T03".to_owned()), fires);
+    }
+}
+
+#[test]
+fn a_window_that_is_forgotten_over_a_pause() {
+    let row = |sent: f64, cwnd: u64| Interval {
+        sent_bits_per_second: Some(sent),
+        retransmits: Some(0),
+        cwnd_bytes: Some(cwnd),
+        ..Interval::default()
+    };
+    let burst = [
+        row(900e6, 1_000_000),
+        row(0.0, 1_000_000),
+        row(100e6, 30_000),
+    ];
+    let test = |rounds: usize| Test {
+        intervals: (0..rounds).flat_map(|_| burst.clone()).collect(),
+        ..tcp("t1", 300e6)
+    };
+    for (rounds, after_idle, fires) in [(3, "1", true), (3, "0", false), (1, "1", false)] {
+        let key = [("net.ipv4.tcp_slow_start_after_idle", after_idle)];
+        let record = run(vec![test(rounds)]).set(Role::Local, "sysctl", &key);
+        assert_eq!(record.findings().contains(&"T04".to_owned()), fires);
+    }
+}
+
+#[test]
+fn bursts_from_a_fast_link() {
+    let bursts = |packets: u64| Test {
+        loss_bursts: vec![
+            LossBurst {
+                packets,
+                ..LossBurst::default()
+            };
+            20
+        ],
+        ..udp("u1", 80_000, 20 * packets)
+    };
+    for (packets, speed, fires) in [
+        (31, 10_000_000_000, true),
+        (31, 1_000_000_000, false),
+        (1, 10_000_000_000, false),
+    ] {
+        let mut record = run(vec![bursts(packets)]);
+        record.run.hosts[0].interfaces[0].link_bits_per_second = Some(speed);
+        assert_eq!(
+            record.findings().contains(&"T06".to_owned()),
+            fires,
+            "{packets} {speed}"
+        );
+    }
+}
+
+#[test]
+fn two_directions_that_share_a_limit() {
+    let both = |down: f64| {
+        let mut up = tcp("b1", 930e6);
+        up.group = "b".to_owned();
+        let mut other = Test {
+            direction: Direction::Down,
+            ..tcp("b2", down)
+        };
+        other.group = "b".to_owned();
+        let alone = Test {
+            direction: Direction::Down,
+            ..tcp("t2", 930e6)
+        };
+        let mut tests = vec![tcp("t1", 930e6), alone, up, other];
+        for test in &mut tests {
+            test.cpu.local = load(0.4);
+            test.cpu.remote = load(0.4);
+        }
+        run(tests)
+    };
+    assert!(both(450e6).findings().contains(&"T08".to_owned()));
+    assert!(!both(900e6).findings().contains(&"T08".to_owned()));
+}
+
+#[test]
+fn a_queue_that_stands() {
+    let test = |p50| Test {
+        rtt_ns: Some(Quantiles {
+            min: 20_000_000,
+            p50,
+            ..Quantiles::default()
+        }),
+        congestion: Some("cubic".to_owned()),
+        ..tcp("t1", 90e6)
+    };
+    assert!(
+        run(vec![test(180_000_000)])
+            .findings()
+            .contains(&"T09".to_owned())
+    );
+    assert!(
+        !run(vec![test(25_000_000)])
+            .findings()
+            .contains(&"T09".to_owned())
+    );
+}
+
+#[test]
+fn requests_that_wait_for_an_acknowledgement() {
+    let asks = |rtt| Test {
+        name: "TCP_RR".to_owned(),
+        payload_bytes: 100,
+        rtt_ns: Some(Quantiles {
+            min: rtt,
+            p50: rtt,
+            ..Quantiles::default()
+        }),
+        ..tcp("t1", 800.0 / 0.0402)
+    };
+    assert!(
+        run(vec![asks(300_000)])
+            .findings()
+            .contains(&"T07".to_owned())
+    );
+    assert!(
+        !run(vec![asks(40_000_000)])
+            .findings()
+            .contains(&"T07".to_owned())
+    );
+}
+
+#[test]
+fn a_gigabit_that_is_full_needs_nothing() {
+    let full = Test {
+        rtt_ns: lossy(0).rtt_ns,
+        retransmits: Some(400),
+        congestion: Some("cubic".to_owned()),
+        ..tcp("t1", 941e6)
+    };
+    let told = run(vec![full]).findings();
+    assert!(told.iter().all(|rule| rule.starts_with('(')), "{told:?}");
+}
