@@ -380,8 +380,8 @@ impl Section {
     }
 }
 
-/// Sent, received and lost, as the receiver's account has them. A negative loss is none of these: more arrived than were
-/// sent, and a warning says so.
+/// Sent, received and lost, as the receiver's account has them. What cannot be is none of these: more lost or more
+/// arrived than were sent. A warning says so.
 fn packets(test: &mut Test, row: &Row, sent: Option<u64>) {
     let (Some(total), Some(lost)) = (row.total, row.lost) else {
         test.sent_packets = row.total.or(sent);
@@ -389,14 +389,19 @@ fn packets(test: &mut Test, row: &Row, sent: Option<u64>) {
     };
     test.sent_packets = Some(total);
     test.received_packets = total.checked_add_signed(lost.saturating_neg());
-    test.lost_packets = u64::try_from(lost).ok();
+    test.lost_packets = u64::try_from(lost).ok().filter(|lost| *lost <= total);
     test.loss_ratio = (total > 0).then(|| lost as f64 / total as f64);
-    if lost < 0 {
-        let text =
-            format!("the tool counted {lost} of {total} lost: more arrived than it says were sent");
+    if test.lost_packets.is_none() {
+        let (id, what) = if lost < 0 {
+            ("negative-loss", "arrived")
+        } else {
+            ("impossible-loss", "were lost")
+        };
         test.warnings.push(Warning {
-            id: "negative-loss".to_owned(),
-            text,
+            id: id.to_owned(),
+            text: format!(
+                "the tool counted {lost} of {total} lost: more {what} than it says were sent"
+            ),
             try_: "a tool that tells duplicates from lost datagrams".to_owned(),
         });
     }

@@ -106,7 +106,9 @@ fn packets(test: &mut Test, transfer: &Transfer, udp: bool) {
     test.duration_s = transfer.duration_s.or(lasted).unwrap_or_default();
     if udp {
         test.sent_packets = transfer.sent;
-        test.lost_packets = transfer.lost;
+        test.lost_packets = transfer
+            .lost
+            .filter(|lost| transfer.sent.is_none_or(|sent| *lost <= sent));
         test.received_packets = transfer
             .sent
             .zip(transfer.lost)
