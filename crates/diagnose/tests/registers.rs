@@ -246,3 +246,73 @@ fn a_blob_is_read_as_its_driver_lays_it_out() {
     let short = registers_of_dump(map, 2, &words[..0x100 / 4]).unwrap();
     assert!(short.iter().all(|(r, _)| r.offset < 0x100));
 }
+
+#[test]
+fn the_dump_of_an_intel_device_is_read_as_ethtool_prints_it() {
+    let text = "MAC Registers\n-------------\n\
+                0x00008: STATUS      (Device status register)    0x00280693\n      \
+                Duplex:                                full\n\
+                0x00170: FCTTV       (Flow ctrl tx timer)        0x0000FFFF\n\
+                0x02168: FCRTH       (Flow ctrl rx high)         0x0000F5F0\n";
+    let decoded: Vec<Decoded> = readings(text)
+        .map(|r| of("igb", &r.name, r.value))
+        .collect();
+    let meaning = |at: usize, field: &str| decoded[at].field(field).unwrap().meaning.clone();
+    assert_eq!(decoded.len(), 3);
+    assert_eq!(meaning(0, "SPEED").as_deref(), Some("1000 Mbit/s"));
+    assert_eq!(
+        meaning(0, "TXOFF").as_deref(),
+        Some("paused by the partner now")
+    );
+    let pause = "65535 × 512 bit times = 33.6 ms at 1 Gbit/s";
+    assert_eq!(meaning(1, "TTV").as_deref(), Some(pause));
+    assert_eq!(meaning(2, "RTH").as_deref(), Some("62960 bytes"));
+}
+
+#[test]
+fn queues_of_other_chips_have_their_sizes_in_bytes() {
+    let queue = of("dwmac4", "MTL_RXQ0_OP_MODE", 0x03f1_c4a0);
+    let meaning = |field: &str| queue.field(field).unwrap().meaning.clone();
+    assert_eq!(meaning("RQS").as_deref(), Some("16384 bytes"));
+    assert_eq!(meaning("RFA").as_deref(), Some("full less 3 KiB"));
+    assert_eq!(meaning("RFD").as_deref(), Some("full less 4.5 KiB"));
+    assert_eq!(
+        meaning("EHFC").as_deref(),
+        Some("the queue causes pause frames")
+    );
+    let buffer = of("macb", "GEM_DMACFG", 0x0018_0f10);
+    let meaning = buffer.field("RXBS").unwrap().meaning.clone();
+    assert_eq!(meaning.as_deref(), Some("1536 bytes"));
+}
+
+#[test]
+fn a_blob_of_words_and_one_of_a_certain_length() {
+    let value = |map: &str, version, words: &[u32], name: &str| {
+        let found = registers_of_dump(registers::map(map).unwrap(), version, words)?;
+        found.iter().find(|(r, _)| r.name == name).map(|(_, v)| *v)
+    };
+    let mut words = vec![0; 739];
+    words[28] = 0xffff;
+    words[58] = 7;
+    assert_eq!(value("igb", 0x0100_1533, &words, "FCTTV"), Some(0xffff));
+    assert_eq!(value("igb", 0x0100_1533, &words, "MPC"), Some(7));
+    assert_eq!(
+        value("igb", 0x0200_1533, &words, "FCTTV"),
+        None,
+        "a later layout"
+    );
+
+    // One driver, two generations: the length tells.
+    let blob = |bytes: usize| vec![0x0000_0006; bytes / 4];
+    let driver: Vec<&str> = registers::of_driver("stmmac")
+        .map(|m| m.name.as_str())
+        .collect();
+    assert_eq!(driver, ["dwmac1000", "dwmac4"]);
+    assert_eq!(value("dwmac1000", 0, &blob(0x1060), "FLOW_CTRL"), Some(6));
+    assert_eq!(value("dwmac4", 0, &blob(0x1060), "RX_FLOW_CTRL"), None);
+    assert_eq!(value("dwmac4", 0, &blob(0x116c), "RX_FLOW_CTRL"), Some(6));
+    let queue = value("dwmac4", 0, &blob(0x116c), "MTL_Q0_RX_OP_MODE");
+    assert_eq!(queue, None, "the driver leaves it out");
+    let copied = value("dwmac4", 0, &blob(0x116c), "DEBUG");
+    assert_eq!(copied, None, "the driver copies other registers over it");
+}

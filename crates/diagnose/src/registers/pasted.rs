@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Register values in pasted text: `NAME:0xADDRESS =0xVALUE`, `NAME = 0xVALUE`, `NAME: 0xVALUE`.
+//! Register values in pasted text: `NAME:0xADDRESS =0xVALUE`, `NAME = 0xVALUE`, `NAME: 0xVALUE`,
+//! and `0xOFFSET: NAME (what it is) 0xVALUE`, which `ethtool -d` prints of Intel's devices.
 
 use super::number::unsigned;
 
@@ -23,6 +24,9 @@ pub fn readings(text: &str) -> impl Iterator<Item = Reading> {
 fn of_line(line: &str) -> Vec<Reading> {
     let mut found = Vec::new();
     let mut rest = beginning(line);
+    if let Some(reading) = of_ethtool(rest) {
+        return vec![reading];
+    }
     while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) {
         let at_word = &rest[start..];
         let in_a_word = rest[..start].ends_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -35,6 +39,21 @@ fn of_line(line: &str) -> Vec<Reading> {
         }
     }
     found
+}
+
+/// `0x00170: FCTTV (Flow ctrl tx timer value) 0x0000FFFF`. The offset is not an address.
+fn of_ethtool(line: &str) -> Option<Reading> {
+    let (offset, rest) = line.trim().strip_prefix("0x")?.split_once(": ")?;
+    let plain = !offset.is_empty() && offset.bytes().all(|b| b.is_ascii_hexdigit());
+    let (name, rest) = rest.trim_start().split_once([' ', '\t', '('])?;
+    let (_, value) = rest.rsplit_once(')')?;
+    let named = !name.is_empty() && name.chars().all(is_of_name);
+    (plain && named).then_some(())?;
+    Some(Reading {
+        name: name.to_owned(),
+        address: None,
+        value: unsigned(value.trim().strip_prefix("0x").map(|_| value)?)?,
+    })
 }
 
 /// A value whose name begins the text, and what is left of the text behind it.
@@ -126,6 +145,14 @@ mod tests {
             ("RCR=00000310", "RCR=310"),
             ("RCR=310", "RCR=136"),
             ("root@board:~# RCR=0x1", "RCR=1"),
+            (
+                "0x00000: CTRL (Device control register)   0x581C0241",
+                "CTRL=581c0241",
+            ),
+            (
+                "0x00170: FCTTV       (Flow ctrl tx timer) 0x0000FFFF",
+                "FCTTV=ffff",
+            ),
         ] {
             assert_eq!(told(text), [expected], "{text}");
         }
@@ -147,6 +174,9 @@ mod tests {
             "RCR:",
             "ärger=x",
             "x=0x1_0000_0000_0000_0000_0",
+            "0x00000: CTRL (Device control register)",
+            "0x00000: CTRL 0x5",
+            "0x: (a) 0x5",
         ] {
             assert_eq!(told(text), Vec::<String>::new(), "{text}");
         }
