@@ -9,8 +9,10 @@ mod conclude;
 mod doctor;
 mod explain;
 mod ground;
+mod inspect;
 mod iperf2;
 mod man;
+mod paper;
 mod plan;
 mod progress;
 mod regs;
@@ -78,6 +80,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Udp(args) => udp(args, options),
         Command::Sweep(args) => sweep::run(args, options),
         Command::Serve(args) => serve(args),
+        Command::Inspect(args) => inspect::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Lab(args) => return in_lab(args),
         Command::Regs(args) => regs::run(args),

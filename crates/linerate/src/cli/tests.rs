@@ -248,7 +248,7 @@ fn refusals_name_the_flag_the_value_and_the_range() {
             "linerate completions tcsh",
             "invalid value 'tcsh' for '<SHELL>': expected bash, zsh or fish",
         ),
-        ("linerate inspect", "unrecognized subcommand 'inspect'"),
+        ("linerate measure", "unrecognized subcommand 'measure'"),
         (
             "linerate tcp h -t 1 -n 1M",
             "the argument '--time <TIME>' cannot be used with '--bytes <BYTES>'",

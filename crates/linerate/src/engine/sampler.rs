@@ -14,6 +14,7 @@ mod reader;
 mod settings;
 mod settle;
 mod sockets;
+mod standstill;
 mod texts;
 
 use clerk::{Clerk, Order, Report};
@@ -25,6 +26,7 @@ use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 pub use reader::Reader;
 pub use sockets::UdpSockets;
+pub use standstill::{setup, this_host, totals};
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -42,7 +42,11 @@ fn rows(settings: &[Setting], interface: Option<&str>, rows: &[Row]) -> Vec<Line
         let values: Vec<String> = told
             .flat_map(|setting| values(setting, source, keys))
             .collect();
-        (!values.is_empty()).then(|| Line::new(2, format!("{label:<WIDTH$}{}", joined(&values))))
+        (!values.is_empty()).then(|| {
+            let values = joined(&values);
+            let values = values.strip_prefix(&format!("{label} ")).unwrap_or(&values);
+            Line::new(2, format!("{label:<WIDTH$}{values}"))
+        })
     };
     rows.iter().filter_map(row).collect()
 }
@@ -192,7 +196,23 @@ const HOST: &[Row] = &[
     Row("machine", "machine", &[]),
     Row("kernel", "/proc/version", &["version"]),
     Row("cmdline", "/proc/cmdline", &["cmdline"]),
-    Row("options", "/proc/config.gz", &[]),
+    Row(
+        "options",
+        "/proc/config.gz",
+        &[
+            "CONFIG_HZ",
+            "CONFIG_PREEMPT",
+            "CONFIG_PREEMPT_RT",
+            "CONFIG_FAIR_GROUP_SCHED",
+            "CONFIG_RT_GROUP_SCHED",
+            "CONFIG_FEC_NAPI",
+            "CONFIG_IOMMU_DEFAULT_PASSTHROUGH",
+            "CONFIG_KASAN",
+            "CONFIG_PROVE_LOCKING",
+            "CONFIG_DEBUG_PAGEALLOC",
+            "CONFIG_SLUB_DEBUG_ON",
+        ],
+    ),
     Row(
         "frequency",
         "/sys/devices/system/cpu/cpu…",

@@ -3,6 +3,7 @@
 //! [`super::plan`] turns the whole into a plan.
 
 mod explain;
+mod inspect;
 mod lab;
 mod load;
 mod output;
@@ -11,6 +12,7 @@ mod serve;
 mod target;
 
 pub(super) use explain::ExplainArgs;
+pub(super) use inspect::InspectArgs;
 pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
 pub(super) use output::{ColorChoice, OutputFlags};
@@ -39,6 +41,7 @@ pub(super) enum Command {
     Udp(UdpArgs),
     Sweep(SweepArgs),
     Serve(ServeArgs),
+    Inspect(InspectArgs),
     Explain(ExplainArgs),
     Lab(crate::lab::command::LabArgs),
     Regs(RegsArgs),

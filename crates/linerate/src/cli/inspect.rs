@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate inspect [IFACE]`: how this host is set up and what looks wrong with it, without sending
+//! a packet.
+
+use linerate_diagnose::record::Record;
+use linerate_linux::nic;
+use linerate_model::output::Output;
+use linerate_model::run::Run;
+
+use super::args::InspectArgs;
+use super::conclude::conclude;
+use super::paper::{self, Paper};
+use super::{session, site_rules};
+use crate::engine::sampler;
+use crate::error::Failure;
+use crate::exit::Exit;
+
+/// Runs the command. What was found is an answer, whatever it says: exit 0.
+pub(super) fn run(args: &InspectArgs) -> Exit {
+    let paper = Paper {
+        json: args.json,
+        color: args.color,
+        ascii: args.ascii,
+    };
+    match inspected(args).and_then(|output| paper.print(&output)) {
+        Ok(()) => Exit::Ok,
+        Err(failure) => session::refuse("inspect", args.json, &failure),
+    }
+}
+
+fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
+    let rules = site_rules::with(args.rules.as_deref())?;
+    let names = interfaces(args.interface.as_deref())?;
+    let mut run = Run::begin("inspect", env!("CARGO_PKG_VERSION"), &[]);
+    run.hosts = vec![sampler::this_host(&names)];
+    run.settings = sampler::setup(&names);
+    let mut output = paper::document("inspect");
+    output.hosts.clone_from(&run.hosts);
+    output.settings.clone_from(&run.settings);
+    let record = Record::of_run(run, sampler::totals(&names));
+    conclude(&mut output, &record, &rules, args.facts);
+    Ok(output)
+}
+
+/// The one that was named, or all that are up.
+fn interfaces(named: Option<&str>) -> Result<Vec<String>, Failure> {
+    let what = "list the network interfaces";
+    if let Some(name) = named {
+        nic::link(name).map_err(|error| {
+            Failure::usage(format!("inspect {name}"), error).hint("`ip -br link` lists them")
+        })?;
+        return Ok(vec![name.to_owned()]);
+    }
+    let all = nic::list().map_err(|error| Failure::measuring(what, error))?;
+    let shown = all
+        .into_iter()
+        .filter(|link| link.link_kind != nic::LinkKind::Loopback && link.up);
+    Ok(shown.map(|link| link.name).collect())
+}

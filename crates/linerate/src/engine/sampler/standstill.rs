@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A host that is only looked at: how it is set up, and what it has counted since it came up.
+
+use super::{Audience, Reader, UdpSockets, describe, settings};
+use linerate_linux::host;
+use linerate_model::output::{Host, Role};
+use linerate_model::sample::{Phase, Sample};
+use linerate_model::setting::Setting;
+
+/// This host with these interfaces.
+pub fn this_host(interfaces: &[String]) -> Host {
+    let facts = host::facts();
+    Host {
+        role: Role::Local,
+        hostname: Some(facts.hostname),
+        boot_id: facts.boot_id,
+        kernel: Some(facts.kernel),
+        arch: Some(facts.arch),
+        cpu_model: facts.cpu_model,
+        cpus: u32::try_from(facts.cpus).ok(),
+        interfaces: interfaces
+            .iter()
+            .filter_map(|name| describe(name))
+            .collect(),
+        agent: true,
+    }
+}
+
+/// How the interfaces and the host are set up.
+pub fn setup(interfaces: &[String]) -> Vec<Setting> {
+    let mut all = settings::read(None, Audience::User);
+    for name in interfaces {
+        all.extend(settings::read(Some(name), Audience::Peer));
+    }
+    all
+}
+
+/// Totals since the counters began; they belong to no test.
+pub fn totals(interfaces: &[String]) -> Vec<Sample> {
+    let mut all: Vec<Sample> = Vec::new();
+    for name in interfaces {
+        // No test, so no port of one.
+        let sockets = UdpSockets::ServedFrom(0);
+        let mut reader = Reader::open(Some(name.clone()), Audience::User, sockets);
+        for mut sample in reader.read(Phase::Idle) {
+            sample.phase = None;
+            if !all.iter().any(|known| known.same_source(&sample)) {
+                all.push(sample);
+            }
+        }
+    }
+    all
+}
