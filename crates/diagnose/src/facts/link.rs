@@ -147,7 +147,7 @@ pub(super) const KNOWN: &[Known] = &[
     Known {
         name: "loss_spacing_variation",
         unit: "ratio",
-        means: "how unevenly losses follow each other: near 1 by chance, near 0 like clockwork",
+        means: "how unevenly losses follow each other: near 1 by chance (or too few to tell), near 0 like clockwork",
         tells: "",
     },
 ];

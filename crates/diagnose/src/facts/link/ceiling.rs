@@ -75,7 +75,8 @@ fn apart(one: f64, other: f64) -> f64 {
     (one - other).abs() / one.max(other)
 }
 
-/// The coefficient of variation of the distances between losses: 1 by chance, less the more regular.
+/// The coefficient of variation of the distances between losses: 1 by chance, less the more regular;
+/// 1 too where there are too few to tell.
 fn spacing_variation(test: &Test) -> Option<f64> {
     let mut runs = test.loss_bursts.clone();
     let first = runs.first()?.flow;
@@ -86,7 +87,7 @@ fn spacing_variation(test: &Test) -> Option<f64> {
         .map(|pair| (pair[1].first_sequence - pair[0].first_sequence) as f64)
         .collect();
     if distances.len() < ENOUGH {
-        return None;
+        return Some(1.0);
     }
     let count = distances.len() as f64;
     let mean = distances.iter().sum::<f64>() / count;

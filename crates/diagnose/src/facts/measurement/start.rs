@@ -32,13 +32,13 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 
 fn start_share(test: &Test) -> Option<f64> {
     let lost = test.lost_packets.filter(|lost| *lost > 0)? as f64;
-    let first: f64 = test
+    let first: u64 = test
         .loss_bursts
         .iter()
         .filter(|run| run.at_s < test.duration_s * START)
-        .map(|run| run.packets as f64)
+        .map(|run| run.packets)
         .sum();
-    (!test.loss_bursts.is_empty()).then_some(first / lost)
+    (!test.loss_bursts.is_empty()).then_some(first as f64 / lost)
 }
 
 /// A rate that is too high loses a share; what happens once at the start costs the same number each time.
