@@ -23,6 +23,8 @@ mod signals;
 #[cfg(test)]
 mod storage;
 #[cfg(test)]
+mod strangers;
+#[cfg(test)]
 mod unsent;
 #[cfg(test)]
 mod verdict;

@@ -143,3 +143,19 @@ fn what_it_does_not_speak_is_refused_with_a_reason() {
     }
     served(&server);
 }
+
+/// A thousand sources are a flood, whoever they say they are: the table has an end, and room again.
+#[test]
+fn a_crowd_of_udp_clients_is_turned_away() {
+    let server = Server::ours("--iperf2 --max-streams 1");
+    let first = old::datagram(0);
+    until("the table is full", || {
+        for _ in 0..100 {
+            old::connected(server.port).send(&first).unwrap();
+        }
+        server.lines("refused: too many UDP clients") > 0
+    });
+    // The refused are forgotten after a while; the one stream must have fallen silent.
+    server.await_line("ended: silent for 15 s");
+    served(&server);
+}

@@ -55,16 +55,15 @@ impl<'a> Sink<'a> {
     }
 
     fn overdue(&self) -> Option<&'static str> {
-        let now_ns = monotonic_ns();
         if self.server.is_stopped() {
-            Some("this server was stopped")
-        } else if now_ns >= self.heard_ns.saturating_add(SILENCE_NS) {
-            Some("the client fell silent")
-        } else if now_ns >= self.front.begun_ns.saturating_add(self.longest_ns()) {
-            Some("it goes on beyond --max-time")
-        } else {
-            None
+            return Some("this server was stopped");
         }
+        let times = Times {
+            begun_ns: self.front.begun_ns,
+            heard_ns: self.heard_ns,
+            most_seconds: self.server.options.max_duration_s,
+        };
+        times.overdue(monotonic_ns())
     }
 
     /// A client by time that ends well before it was killed or interrupted.
@@ -72,13 +71,6 @@ impl<'a> Sink<'a> {
         let took_ms = monotonic_ns().saturating_sub(self.front.begun_ns) / 1_000_000;
         let asked_ms = self.front.header.duration_ms();
         asked_ms.is_some_and(|asked_ms| took_ms + asked_ms / 10 + SLACK_MS < asked_ms)
-    }
-
-    fn longest_ns(&self) -> u64 {
-        let seconds = self.server.options.max_duration_s;
-        seconds.map_or(u64::MAX, |limit| {
-            limit.saturating_mul(1_000_000_000).saturating_add(LATE_NS)
-        })
     }
 
     fn took_ns(&self) -> u64 {
@@ -95,9 +87,60 @@ impl<'a> Sink<'a> {
     }
 }
 
+/// How long a client has been there, and silent.
+struct Times {
+    begun_ns: u64,
+    heard_ns: u64,
+    /// `--max-time`.
+    most_seconds: Option<u64>,
+}
+
+impl Times {
+    /// Why it has to go.
+    fn overdue(&self, now_ns: u64) -> Option<&'static str> {
+        let longest_ns = self.most_seconds.map_or(u64::MAX, |limit| {
+            limit.saturating_mul(1_000_000_000).saturating_add(LATE_NS)
+        });
+        if now_ns >= self.heard_ns.saturating_add(SILENCE_NS) {
+            Some("the client fell silent")
+        } else if now_ns >= self.begun_ns.saturating_add(longest_ns) {
+            Some("it goes on beyond --max-time")
+        } else {
+            None
+        }
+    }
+}
+
 /// A client that lives (a dead one is found by keep-alive probes) but sends nothing for so long.
 const SILENCE_NS: u64 = 60_000_000_000;
 /// What queues on the way may come after the time.
 const LATE_NS: u64 = 10_000_000_000;
 const SLACK_MS: u64 = 200;
 const BLOCK_BYTES: usize = 128 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_may_be_silent_for_a_minute_and_stay_a_little_beyond_its_time() {
+        const SECOND_NS: u64 = 1_000_000_000;
+        let silent = Some("the client fell silent");
+        let beyond = Some("it goes on beyond --max-time");
+        for (heard_s, most_seconds, now_ns, reason) in [
+            (100, None, 160 * SECOND_NS - 1, None),
+            (100, None, 160 * SECOND_NS, silent),
+            (u64::MAX / SECOND_NS, None, u64::MAX - 1, None),
+            (125, Some(20), 130 * SECOND_NS - 1, None),
+            (125, Some(20), 130 * SECOND_NS, beyond),
+            (100, Some(u64::MAX), 159 * SECOND_NS, None),
+        ] {
+            let times = Times {
+                begun_ns: 100 * SECOND_NS,
+                heard_ns: heard_s * SECOND_NS,
+                most_seconds,
+            };
+            assert_eq!(times.overdue(now_ns), reason, "{heard_s} {now_ns}");
+        }
+    }
+}

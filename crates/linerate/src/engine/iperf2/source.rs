@@ -64,7 +64,7 @@ impl Load {
             if server.is_stopped() {
                 return Err("this server was stopped".to_owned());
             }
-            if now_ns >= self.taken_ns.saturating_add(STALL_NS) {
+            if is_stalled(self.taken_ns, now_ns) {
                 return Err("the client reads nothing".to_owned());
             }
             match pacer.next(now_ns) {
@@ -104,6 +104,11 @@ impl Load {
     }
 }
 
+/// Whether nothing was taken for too long.
+fn is_stalled(taken_ns: u64, now_ns: u64) -> bool {
+    now_ns >= taken_ns.saturating_add(STALL_NS)
+}
+
 fn pacer(bits_per_second: u64, block_bytes: usize, start_ns: u64) -> Pacer {
     Pacer::new(PacerConfig {
         bits_per_second: (bits_per_second > 0).then_some(bits_per_second),
@@ -119,3 +124,15 @@ const BLOCK_BYTES: usize = 128 * 1024;
 const STALL_NS: u64 = 60_000_000_000;
 /// The longest sleep before the stop sign is looked at again.
 const NAP_NS: u64 = 20_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_may_read_nothing_for_a_minute() {
+        assert!(!is_stalled(7, STALL_NS + 6));
+        assert!(is_stalled(7, STALL_NS + 7));
+        assert!(!is_stalled(u64::MAX, u64::MAX - 1));
+    }
+}

@@ -79,3 +79,45 @@ impl Seldom {
 }
 
 const TELL_EVERY: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A place to write that the test reads.
+    #[derive(Clone, Default)]
+    struct Page(std::sync::Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Page {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A flood of strangers fills no disk.
+    #[test]
+    fn what_any_stranger_can_cause_is_told_seldom() {
+        let page = Page::default();
+        let log = Log(Mutex::new(Some(Box::new(page.clone()))));
+        let source = ([192, 0, 2, 1], 7).into();
+        let mut seldom = Seldom::new("refused: a stray");
+        (0..10_000).for_each(|_| seldom.note(source, &log));
+        seldom.told = Instant::now().checked_sub(TELL_EVERY);
+        seldom.note(source, &log);
+        let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(
+            lines[0].ends_with("192.0.2.1:7: refused: a stray"),
+            "{text}"
+        );
+        assert!(
+            lines[1].ends_with("refused: a stray, and 9999 before"),
+            "{text}"
+        );
+    }
+}
