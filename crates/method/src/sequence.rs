@@ -271,7 +271,11 @@ impl SequenceAccount {
                 self.suspect = Some(Suspect { copies, ..known });
                 Arrival::Wild
             }
-            Some(known) if known.sequence.abs_diff(sequence) < self.window => {
+            // Confirmed; or no longer far ahead itself, and the next jump must not make it forgotten.
+            Some(known)
+                if known.sequence.abs_diff(sequence) < self.window
+                    || known.sequence.saturating_sub(self.counted.highest) <= self.window =>
+            {
                 self.counted.wild -= 1;
                 self.accept(known);
                 self.record(sequence, now_ns)

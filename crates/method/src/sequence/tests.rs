@@ -287,6 +287,21 @@ fn a_suspect_that_the_stream_passes_does_not_grow_late() {
     assert_eq!((totals.lost, totals.late, totals.wild), (63, 0, 0));
 }
 
+/// A second jump follows before the stream passes the one held: it had come near enough by then.
+#[test]
+fn a_suspect_is_not_forgotten_for_another() {
+    let mut account = SequenceAccount::new(64);
+    assert_eq!(account.record(65, 0), Arrival::Held);
+    assert_eq!(account.record(64, 0), Arrival::New);
+    assert_eq!(account.record(200, 0), Arrival::Held);
+    assert_eq!(account.take_confirmed(), Some(Arrival::New), "65");
+    assert_eq!(account.record(201, 0), Arrival::New);
+    assert_eq!(account.take_confirmed(), Some(Arrival::New), "200");
+    let totals = account.finish(Some(201));
+    assert_eq!((totals.received_unique, totals.lost), (4, 197));
+    assert_eq!((totals.late, totals.wild), (0, 0));
+}
+
 #[test]
 fn the_last_packet_after_an_outage_counts_if_the_sender_sent_it() {
     let mut told = SequenceAccount::new(64);
