@@ -93,6 +93,58 @@ fn what_the_host_does_not_show_is_absent() {
 }
 
 #[test]
+fn the_kernel_says_why_each_lost_datagram_died() {
+    for (fault, reason) in [
+        ("nft-drop", "NETFILTER_DROP"),
+        ("rcvbuf=2304", "SOCKET_RCVBUFF"),
+    ] {
+        let line = format!("udp --lab --fault {fault} -b 100M -l 1000 -t 600ms");
+        let Some(kept) = Kept::of(&line) else { return };
+        if !kept.watches(FLOW) {
+            return;
+        }
+        let lost = kept.run.tests[0].lost_packets.unwrap();
+        let died = |host| kept.grew(host, "udp", FLOW, reason);
+        assert_eq!(died(Role::Remote), Some(lost), "{fault}");
+        assert_eq!(died(Role::Local), Some(0), "{fault}");
+        assert!(lost > 0, "{fault}");
+    }
+}
+
+#[test]
+fn what_died_on_one_way_is_told_apart() {
+    let Some(kept) = Kept::of("udp --lab --bidir --fault nft-drop -b 20M -l 1000 -t 600ms") else {
+        return;
+    };
+    let (sent, received) = ("skb:kfree_skb flow sent", "skb:kfree_skb flow received");
+    if !kept.watches(sent) {
+        return;
+    }
+    let tests = kept.run.tests.iter();
+    let up = tests.filter(|test| test.direction == Direction::Up);
+    let lost: u64 = up.map(|test| test.lost_packets.unwrap()).sum();
+    let died = |source| kept.grew(Role::Remote, "udp", source, "NETFILTER_DROP");
+    assert_eq!((died(sent), died(received)), (Some(0), Some(lost)));
+    assert!(lost > 0 && kept.of_source(Role::Remote, "udp", FLOW).is_empty());
+}
+
+/// On the wire between, each frame passes a host that it is not for.
+#[test]
+fn what_another_namespace_drops_is_not_this_host_s() {
+    let Some(kept) = Kept::of("udp --lab --fault loss -b 20M -l 1000 -t 600ms") else {
+        return;
+    };
+    if !kept.watches(FLOW) {
+        return;
+    }
+    for host in [Role::Local, Role::Remote] {
+        let list = kept.of_source(host, "udp", FLOW);
+        let last = list.last().unwrap().counters.values().sum::<u64>();
+        assert_eq!(last, 0, "{host:?}: {:?}", list.last());
+    }
+}
+
+#[test]
 fn each_end_tells_once_how_it_is_set_up() {
     let Some(kept) = Kept::of("udp --lab -b 5M -t 300ms") else {
         return;
@@ -203,6 +255,17 @@ impl Kept {
         Some(kept)
     }
 
+    /// Whether both hosts could ask the kernel; a word about it if not.
+    fn watches(&self, source: &str) -> bool {
+        let watches = [Role::Local, Role::Remote]
+            .iter()
+            .all(|host| !self.of_source(*host, "udp", source).is_empty());
+        if !watches {
+            println!("skipped: no `{source}` here: that takes root in the initial user namespace");
+        }
+        watches
+    }
+
     fn of_source(&self, host: Role, group: &str, source: &str) -> Vec<&Sample> {
         let wanted = |sample: &&Sample| {
             sample.host == host && sample.source == source && sample.group.as_deref() == Some(group)
@@ -228,3 +291,6 @@ impl Drop for Kept {
         let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
+
+/// The kernel's drop reasons for the test's own packets.
+const FLOW: &str = "skb:kfree_skb flow";

@@ -19,7 +19,7 @@ use super::heartbeat::Heartbeat;
 use super::probe::Prober;
 use super::sampler::{Audience, Sampler, UdpSockets};
 use super::shape::Shape;
-use super::{Event, Observer, Peer, TestOutcome, TestPlan, connect};
+use super::{Direction, Event, Observer, Peer, TestOutcome, TestPlan, connect};
 use crate::error::Failure;
 use explain::Ended;
 use heard::Heard;
@@ -168,6 +168,9 @@ impl<'a> Client<'a> {
             self.control.session.terminate();
             let _ = self.control.flush();
             return self.ping_idle(peer);
+        }
+        if self.shape.direction == Direction::Both {
+            self.sampler.tell_both_ways();
         }
         self.rest()?;
         // The server sends as soon as it has all streams: what arrives first is to be counted too.

@@ -7,6 +7,7 @@
 
 mod clerk;
 mod describe;
+mod drops;
 mod interface;
 mod interrupts;
 mod moved;
@@ -19,6 +20,7 @@ mod texts;
 
 use clerk::{Clerk, Order, Report};
 pub use describe::describe;
+use drops::Drops;
 use linerate_linux::cpu::{Load, SystemTimes, Usage, process_usage};
 use linerate_linux::{clock, nic};
 use linerate_model::output::{Cpu, MovedCounter};
@@ -28,6 +30,7 @@ pub use reader::Reader;
 pub use sockets::UdpSockets;
 pub use standstill::{setup, this_host, totals};
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// For whom samples are read.
@@ -46,6 +49,7 @@ pub struct Sampler {
     interface: Option<String>,
     audience: Audience,
     sockets: UdpSockets,
+    drops: Option<Drops>,
     clerk: Option<Clerk>,
     inbox: Vec<Sample>,
     settings: Vec<Setting>,
@@ -73,6 +77,7 @@ impl Sampler {
             interface,
             audience,
             sockets,
+            drops: Drops::open(audience),
             clerk: None,
             inbox: Vec::new(),
             settings: Vec::new(),
@@ -87,6 +92,20 @@ impl Sampler {
     /// The interface that carries the test.
     pub fn interface(&self) -> Option<String> {
         self.interface.clone()
+    }
+
+    /// The test's data goes both ways. To be said before the first reading.
+    pub fn tell_both_ways(&self) {
+        if let Some(drops) = &self.drops {
+            drops.tell_both_ways();
+        }
+    }
+
+    /// A stream of the test, by its connected socket; `sends`: its data goes out here.
+    pub fn follow(&self, socket: &impl AsFd, sends: bool) {
+        if let Some(drops) = &self.drops {
+            drops.follow(socket, sends);
+        }
     }
 
     /// Reads once, now, with no load.
@@ -182,7 +201,8 @@ impl Sampler {
     fn order(&mut self, order: Order) {
         if self.clerk.is_none() {
             let interface = self.interface.clone();
-            self.clerk = Clerk::start(interface, self.audience, self.sockets).ok();
+            let drops = self.drops.clone();
+            self.clerk = Clerk::start(interface, self.audience, self.sockets, drops).ok();
         }
         if !self.clerk.as_ref().is_some_and(|clerk| clerk.order(order)) {
             self.clerk = None;

@@ -3,6 +3,9 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
+
+use socket2::{SockRef, Type};
 
 /// The packets that a watch counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub struct Flow {
     pub one: SocketAddr,
     /// The other end.
     pub other: SocketAddr,
+    /// Counted apart from flows with another number here.
+    pub group: u32,
 }
 
 /// What the ports are of.
@@ -31,6 +36,26 @@ pub enum Protocol {
 }
 
 impl Flow {
+    /// What a connected socket sends and receives.
+    ///
+    /// # Errors
+    /// ENOTCONN; EINVAL for what is neither TCP nor UDP.
+    pub fn of(socket: &impl AsFd, group: u32) -> io::Result<Self> {
+        let socket = SockRef::from(socket);
+        let invalid = || io::Error::from_raw_os_error(libc::EINVAL);
+        let protocol = match socket.r#type()? {
+            Type::STREAM => Protocol::Tcp,
+            Type::DGRAM => Protocol::Udp,
+            _ => return Err(invalid()),
+        };
+        Ok(Self {
+            protocol,
+            one: socket.local_addr()?.as_socket().ok_or_else(invalid)?,
+            other: socket.peer_addr()?.as_socket().ok_or_else(invalid)?,
+            group,
+        })
+    }
+
     /// The map's keys of both directions. EINVAL if the ends are of different families, or both have port 0.
     pub(super) fn keys(&self) -> io::Result<[[u8; KEY_BYTES]; 2]> {
         if self.one.port() == 0 && self.other.port() == 0 {
@@ -78,6 +103,7 @@ mod tests {
             protocol: Protocol::Udp,
             one: "[::ffff:10.0.0.1]:0".parse().unwrap(),
             other: "10.0.0.2:5201".parse().unwrap(),
+            group: 0,
         };
         let [there, back] = flow.keys().unwrap();
         assert_eq!(
@@ -89,11 +115,22 @@ mod tests {
     }
 
     #[test]
+    fn a_connected_socket_is_a_flow() {
+        let one = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        assert!(Flow::of(&one, 0).is_err(), "not connected");
+        one.connect("127.0.0.1:9").unwrap();
+        let flow = Flow::of(&one, 0).unwrap();
+        assert_eq!((flow.protocol, flow.other.port()), (Protocol::Udp, 9));
+        assert_eq!(flow.one, one.local_addr().unwrap());
+    }
+
+    #[test]
     fn a_flow_of_two_families_or_without_a_port_is_none() {
         let flow = |one: &str, other: &str| Flow {
             protocol: Protocol::Tcp,
             one: one.parse().unwrap(),
             other: other.parse().unwrap(),
+            group: 0,
         };
         assert!(flow("10.0.0.1:1", "[::1]:2").keys().is_err());
         assert!(flow("10.0.0.1:0", "10.0.0.2:0").keys().is_err());

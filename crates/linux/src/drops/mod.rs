@@ -94,21 +94,24 @@ impl Watch {
     /// E2BIG beyond [`MOST_FLOWS`]; EINVAL if its ends are of different families.
     pub fn add(&self, flow: &Flow) -> io::Result<()> {
         for key in flow.keys()? {
-            self.flows.insert(&key, &[1, 0, 0, 0])?;
+            self.flows.insert(&key, &flow.group.to_ne_bytes())?;
         }
         Ok(())
     }
 
-    /// Packets freed so far for each reason, by the kernel's name without `SKB_DROP_REASON_`. Every reason that the
+    /// Packets of a group's flows (without a filter: group 0) freed so far for each reason, by the kernel's name without `SKB_DROP_REASON_`. Every reason that the
     /// kernel is known to have is there, if only with 0. A packet of several segments counts as so many where flows are told.
     ///
     /// # Errors
     /// Those of the kernel, none of which is expected.
-    pub fn read(&self) -> io::Result<Vec<(String, u64)>> {
+    pub fn read(&self, group: u32) -> io::Result<Vec<(String, u64)>> {
         let entries = self.counts.entries()?.into_iter();
-        let counted = entries
-            .map(|(reason, count)| (u32::from_ne_bytes(reason), u64::from_ne_bytes(count)))
-            .collect();
+        let of_group = entries.filter_map(|(key, count)| {
+            let (reason, of) = key.split_at(4);
+            let reason = u32::from_ne_bytes(reason.try_into().ok()?);
+            (of == group.to_ne_bytes()).then(|| (reason, u64::from_ne_bytes(count)))
+        });
+        let counted = of_group.collect();
         Ok(Kernel::this().names.name(counted))
     }
 
@@ -210,13 +213,13 @@ fn is_permission(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EPERM)
 }
 
-/// Reason → packets.
-type Counts = Map<4, 8>;
-/// [`Flow::keys`] → nothing of interest.
+/// Reason and group → packets.
+type Counts = Map<8, 8>;
+/// [`Flow::keys`] → the group.
 type Flows = Map<{ filter::KEY_BYTES }, 4>;
 
 /// How many keys of flows there is room for; a flow takes two.
-pub const MOST_FLOWS: u32 = 1024;
+pub const MOST_FLOWS: u32 = 4096;
 /// The kernel of 2026 has 128 of its own, its subsystems a few dozen.
 const MOST_REASONS: u32 = 1024;
 /// `skb`, `location`, `reason` (5.17), and since 6.11 `rx_sk`.

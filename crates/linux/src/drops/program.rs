@@ -148,6 +148,8 @@ impl Filtered<'_> {
         self.look_up_key(flows, matched);
         self.a.jump(out);
         self.a.place(matched);
+        self.a.load(Size::Word, R0, R0, 0);
+        self.a.store_stack(Size::Word, GROUP, R0);
     }
 
     fn look_up_key(&mut self, flows: i32, matched: Label) {
@@ -157,30 +159,45 @@ impl Filtered<'_> {
         self.a.jump_if(R0, NotEqual, 0, matched);
     }
 
-    /// By the receiving socket that the tracepoint names, the packet's own, or its device. The last two are other
-    /// things at times (a queue's links, scratch space): what does not look like a namespace lets the packet pass.
+    /// By the receiving socket that the tracepoint names, the packet's device, or its own socket, which may still be the
+    /// sender's in another namespace. The last two are other things at times (a queue's links, scratch space): what
+    /// does not look like a namespace says nothing, and if none does the packet passes.
     fn compare_netns(&mut self, of: &NetnsOffsets, inode: u32, out: Label) {
-        let (socket, device) = (self.a.label(), self.a.label());
-        let (net, passed) = (self.a.label(), self.a.label());
+        let (device, own, passed) = (self.a.label(), self.a.label(), self.a.label());
         self.a.load_stack(Size::Double, R7, SOCKET);
-        self.a.jump_if(R7, NotEqual, 0, socket);
-        self.probe_pointer(R7, R6, of.socket, device);
         self.a.jump_if(R7, Equal, 0, device);
-        self.a.place(socket);
-        self.probe_pointer(R7, R7, of.net_of_socket, device);
-        self.a.jump_if(R7, NotEqual, 0, net);
+        self.compare_inode(
+            of.net_of_socket,
+            of.inode_of_net,
+            inode,
+            [device, passed, out],
+        );
         self.a.place(device);
-        self.probe_pointer(R7, R6, of.device, passed);
+        self.probe_pointer(R7, R6, of.device, own);
+        self.a.jump_if(R7, Equal, 0, own);
+        self.compare_inode(of.net_of_device, of.inode_of_net, inode, [own, passed, out]);
+        self.a.place(own);
+        self.probe_pointer(R7, R6, of.socket, passed);
         self.a.jump_if(R7, Equal, 0, passed);
-        self.probe_pointer(R7, R7, of.net_of_device, passed);
-        self.a.place(net);
-        self.probe(R7, of.inode_of_net, Size::Word, passed);
+        self.compare_inode(
+            of.net_of_socket,
+            of.inode_of_net,
+            inode,
+            [passed, passed, out],
+        );
+        self.a.place(passed);
+    }
+
+    /// r7 has, at `net`, its namespace: not to be told, ours, or another.
+    fn compare_inode(&mut self, net: i32, of: i32, inode: u32, [untold, ours, other]: [Label; 3]) {
+        self.probe_pointer(R7, R7, net, untold);
+        self.probe(R7, of, Size::Word, untold);
         self.a.load_stack(Size::Word, R0, SCRATCH);
         self.a.set_wide(R1, u64::from(LEAST_INODE));
-        self.a.jump_if_register(R0, Less, R1, passed);
+        self.a.jump_if_register(R0, Less, R1, untold);
         self.a.set_wide(R1, u64::from(inode));
-        self.a.jump_if_register(R0, NotEqual, R1, out);
-        self.a.place(passed);
+        self.a.jump_if_register(R0, NotEqual, R1, other);
+        self.a.jump(ours);
     }
 
     /// r7 becomes the packet's segments: 1 unless it is to be cut, or was put together.
@@ -225,6 +242,7 @@ impl Filtered<'_> {
 fn keep_reason(a: &mut Assembler) {
     a.load(Size::Double, R0, R1, REASON_ARGUMENT);
     a.store_stack(Size::Word, REASON, R0);
+    a.put_stack(Size::Word, GROUP, 0);
 }
 
 /// Adds r7 to the reason's count, and ends.
@@ -259,7 +277,9 @@ const REASON_ARGUMENT: i16 = 16;
 const SOCKET_ARGUMENT: usize = 3;
 /// Places on the stack.
 const SCRATCH: i16 = -8;
+/// Reason and group: the key of the counts.
 const REASON: i16 = -16;
+const GROUP: i16 = REASON + 4;
 const KEY: i16 = -56;
 const KEY_PORTS: i16 = KEY + 32;
 const HEADER: i16 = -80;
@@ -324,7 +344,7 @@ mod tests {
 
     #[test]
     fn the_verifier_takes_every_variant() {
-        let map = |name| Map::<4, 8>::create(name, 8);
+        let map = |name| Map::<8, 8>::create(name, 8);
         let (Ok(counts), Ok(flows)) = (map("counts"), Map::<40, 4>::create("flows", 8)) else {
             println!("skipped: this process may not make BPF maps");
             return;

@@ -52,6 +52,7 @@ pub(crate) fn flow(one: &UdpSocket, other: &UdpSocket) -> Flow {
         protocol: Protocol::Udp,
         one: one.local_addr().unwrap(),
         other: other.local_addr().unwrap(),
+        group: 0,
     }
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn flow(one: &UdpSocket, other: &UdpSocket) -> Flow {
 pub(crate) fn at_least(watch: &Watch, reason: &str, least: u64) -> u64 {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let all = watch.read().unwrap();
+        let all = watch.read(0).unwrap();
         let found = all.iter().find(|(name, _)| name == reason);
         let count = found.map_or(0, |(_, count)| *count);
         if count >= least || Instant::now() > deadline {
@@ -70,7 +71,7 @@ pub(crate) fn at_least(watch: &Watch, reason: &str, least: u64) -> u64 {
 }
 
 pub(crate) fn total(watch: &Watch) -> u64 {
-    let all = watch.read().unwrap();
+    let all = watch.read(0).unwrap();
     all.iter().map(|(_, count)| count).sum()
 }
 

@@ -141,7 +141,7 @@ fn a_firewall_is_counted_exactly() {
                 .unwrap();
         }
         assert_eq!(at_least(&watch, "NETFILTER_DROP", 500), 500, "{to}");
-        assert_eq!(total(&watch), 500, "{:?}", watch.read());
+        assert_eq!(total(&watch), 500, "{:?}", watch.read(0));
         assert_eq!(watch.missed().unwrap(), 0);
     }
 }
@@ -187,7 +187,7 @@ fn a_full_socket_is_counted_as_it_counts_itself() {
             u64::from(own),
             "{to}"
         );
-        assert_eq!(total(&watch), u64::from(own), "{:?}", watch.read());
+        assert_eq!(total(&watch), u64::from(own), "{:?}", watch.read(0));
     }
 }
 
@@ -226,14 +226,14 @@ fn a_full_queue_is_counted_at_the_sender_only() {
     }
     assert!(accepted > 0 && refused > 0, "{accepted} {refused}");
     let counted = |watch: &Watch| {
-        let all = watch.read().unwrap();
+        let all = watch.read(0).unwrap();
         all.iter()
             .filter(|(name, _)| name.starts_with("QDISC_"))
             .map(|(_, count)| count)
             .sum::<u64>()
     };
-    assert_eq!(counted(&here), refused, "{:?}", here.read());
-    assert_eq!(total(&there), 0, "{:?}", there.read());
+    assert_eq!(counted(&here), refused, "{:?}", here.read(0));
+    assert_eq!(total(&there), 0, "{:?}", there.read(0));
 }
 
 fn foreign_traffic_is_not_counted() {
@@ -256,7 +256,7 @@ fn foreign_traffic_is_not_counted() {
     }
     // What everybody sees has been seen by all.
     at_least(&all, "NETFILTER_DROP", 100);
-    assert_eq!(total(&watch), 0, "{:?}", watch.read());
+    assert_eq!(total(&watch), 0, "{:?}", watch.read(0));
     ours.send_to(b"ours", receiver.local_addr().unwrap())
         .unwrap();
     assert_eq!(at_least(&watch, "NETFILTER_DROP", 1), 1);

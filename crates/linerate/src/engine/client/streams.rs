@@ -79,6 +79,7 @@ impl Client<'_> {
                 Err(error) => return Err(error),
                 Ok(connected) => {
                     let mut stream = connected.stream;
+                    self.sampler.follow(&stream, self.shape.client_sends(index));
                     stream.write_all(self.cookie.as_bytes())?;
                     return Ok(stream);
                 }

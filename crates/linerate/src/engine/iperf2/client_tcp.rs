@@ -28,6 +28,7 @@ pub(super) fn run(
     let mut load = Load::new(plan, shape, (server, local), observer, interrupt);
     let header = header(plan, &load.shape);
     for (index, line) in (0..).zip(&mut lines) {
+        load.follow(&line.stream);
         let port = line.stream.local_addr().ok().map(|address| address.port());
         let sent = line.stream.write_all(&header);
         let work = sent.and_then(|()| load.shape.tcp_work(true, index, line.stream.try_clone()?));

@@ -40,6 +40,7 @@ pub(super) fn run(
     let local = sockets.first().and_then(|socket| socket.local_addr().ok());
     let mut load = Load::new(plan, shape, (server, local), observer, interrupt);
     for ((index, work), socket) in (0..).zip(works).zip(&sockets) {
+        load.follow(socket);
         let port = socket.local_addr().ok().map(|address| address.port());
         load.employ(index, port, Ok(work))?;
     }

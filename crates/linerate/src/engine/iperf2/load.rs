@@ -15,6 +15,7 @@ use linerate_model::output::{Host, Phase, Role, Test, Warning};
 use linerate_model::sample::Phase as SamplePhase;
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 
 /// The load of one test.
 pub(super) struct Load<'a> {
@@ -71,6 +72,11 @@ impl<'a> Load<'a> {
             start_ns: 0,
             elapsed_ns: 0,
         }
+    }
+
+    /// A stream, by its connected socket.
+    pub(super) fn follow(&self, socket: &impl AsFd) {
+        self.sampler.follow(socket, true);
     }
 
     /// Puts a worker on stream `index`.

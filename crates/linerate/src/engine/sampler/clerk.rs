@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The thread that reads: on order, and once a second between begin and end.
 
+use super::drops::Drops;
 use super::reader::Reader;
 use super::{Audience, UdpSockets, settings, settle};
 use linerate_linux::clock::monotonic_ns;
@@ -50,6 +51,7 @@ impl Clerk {
         interface: Option<String>,
         audience: Audience,
         sockets: UdpSockets,
+        drops: Option<Drops>,
     ) -> io::Result<Self> {
         let (orders, taken) = channel();
         let (send, reports) = channel();
@@ -57,7 +59,7 @@ impl Clerk {
             .name("sampler".to_owned())
             .spawn(move || {
                 let settings = || settings::read(interface.as_deref(), audience);
-                let reader = Reader::open(interface.clone(), audience, sockets);
+                let reader = Reader::open(interface.clone(), audience, sockets).with(drops);
                 work(reader, settings, &taken, &send);
             })?;
         Ok(Self { orders, reports })

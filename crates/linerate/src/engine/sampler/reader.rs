@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! All sources of one host, read in the order of a packet's way or against it.
 
+use super::drops::Drops;
 use super::interface::InterfaceSources;
 use super::interrupts::InterruptSource;
 use super::sockets::SocketSource;
@@ -17,6 +18,7 @@ pub struct Reader {
     interrupts: Option<InterruptSource>,
     texts: Vec<TextSource>,
     sockets: SocketSource,
+    drops: Option<Drops>,
 }
 
 /// What a source said, until it becomes a [`Sample`].
@@ -49,7 +51,13 @@ impl Reader {
             interface: interface.and_then(InterfaceSources::open),
             texts: TextSource::all(),
             sockets: SocketSource::open(sockets),
+            drops: None,
         }
+    }
+
+    /// Reads also why the kernel dropped the test's packets.
+    pub(super) fn with(self, drops: Option<Drops>) -> Self {
+        Self { drops, ..self }
     }
 
     /// The driver of the interface, if it has one.
@@ -104,6 +112,9 @@ impl Reader {
             samples.add(text.read());
         }
         samples.add(self.sockets.read());
+        if let Some(drops) = &self.drops {
+            drops.read().into_iter().for_each(|list| samples.add(list));
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod gathering;
 
 use super::registry::Arrival;
 use super::{Server, limits};
+use crate::engine::Direction;
 use crate::engine::control::Control;
 use crate::engine::crew::Crew;
 use crate::engine::extension::{Ask, Message};
@@ -116,6 +117,9 @@ impl<'a, 'b> Session<'a, 'b> {
             self.control.session.agent(&hello.to_value());
         }
         let rests = self.ask.as_ref().is_some_and(|ask| ask.control_ns > 0);
+        if self.shape.direction == Direction::Both {
+            self.sampler.tell_both_ways();
+        }
         if rests {
             self.sampler.rest();
             self.look_around();

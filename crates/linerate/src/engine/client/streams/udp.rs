@@ -111,6 +111,8 @@ impl Client<'_> {
             connect::local(self.plan, self.server, index),
             &options,
         )?;
+        self.sampler
+            .follow(&opened.socket, self.shape.client_sends(index));
         opened.socket.set_nonblocking(true)?;
         Ok(opened)
     }

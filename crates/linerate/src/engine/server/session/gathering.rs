@@ -95,6 +95,7 @@ impl Session<'_, '_> {
         let sends = !self.shape.client_sends(index);
         linerate_linux::tcp::adjust(&stream, &self.shape.tcp_options())?;
         self.note_dscp(sends, index, &stream);
+        self.sampler.follow(&stream, sends);
         let port = stream.peer_addr().ok().map(|address| address.port());
         let work = self.shape.tcp_work(sends, index, stream)?;
         self.crew.add(Shape::id(index), port, work, self.shape.cpu)
@@ -133,6 +134,7 @@ impl Session<'_, '_> {
 
     fn employ_udp(&mut self, index: u32, opened: Opened) -> io::Result<()> {
         let sends = !self.shape.client_sends(index);
+        self.sampler.follow(&opened.socket, sends);
         let port = opened.socket.peer_addr().ok().map(|address| address.port());
         let work = self.shape.udp_work(sends, index, opened)?;
         self.crew.add(Shape::id(index), port, work, self.shape.cpu)

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Why the kernel freed packets of the test's streams, where this process may ask: as root of the
+//! initial user namespace. Elsewhere there is no such source.
+
+use super::Audience;
+use super::reader::Reading;
+use linerate_linux::drops::{Filter, Flow, Watch};
+use linerate_linux::netns::NetNs;
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A watch over the streams, shared by the conversation, which names them, and the thread that reads.
+#[derive(Debug, Clone)]
+pub(super) struct Drops {
+    watch: Arc<Watch>,
+    /// A stream could not be named, so what is counted is not the test.
+    incomplete: Arc<AtomicBool>,
+    /// Data goes both ways, and what dies on the one is not to be taken for the other's.
+    both_ways: Arc<AtomicBool>,
+}
+
+impl Drops {
+    /// In the network namespace of the calling thread. A peer is told of its own test, never of
+    /// what else this machine drops.
+    pub(super) fn open(audience: Audience) -> Option<Self> {
+        let filter = Filter {
+            flows: Vec::new(),
+            netns: Some(NetNs::current().ok()?.inode().ok()?),
+        };
+        let watch = Watch::start(&filter).ok()?;
+        let told = audience == Audience::User || watch.is_filtered().is_ok();
+        told.then(|| Self {
+            watch: Arc::new(watch),
+            incomplete: Arc::default(),
+            both_ways: Arc::default(),
+        })
+    }
+
+    /// Before the first reading of a test whose data goes both ways.
+    pub(super) fn tell_both_ways(&self) {
+        self.both_ways.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on this connected socket's packets count, in both directions. `sends`: its data goes out here.
+    pub(super) fn follow(&self, socket: &impl AsFd, sends: bool) {
+        if Flow::of(socket, if sends { SENT.1 } else { RECEIVED.1 })
+            .and_then(|flow| self.watch.add(&flow))
+            .is_err()
+        {
+            self.incomplete.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// One list, or one for each way of the data.
+    pub(super) fn read(&self) -> Vec<Reading> {
+        if self.watch.is_filtered().is_err() {
+            return self.list(MACHINE, &[0]).into_iter().collect();
+        }
+        if self.incomplete.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let lists = if self.both_ways.load(Ordering::Relaxed) {
+            vec![
+                self.list(SENT.0, &[SENT.1]),
+                self.list(RECEIVED.0, &[RECEIVED.1]),
+            ]
+        } else {
+            vec![self.list(FLOW, &[SENT.1, RECEIVED.1])]
+        };
+        lists.into_iter().flatten().collect()
+    }
+
+    fn list(&self, source: &'static str, groups: &[u32]) -> Option<Reading> {
+        let mut sum = BTreeMap::new();
+        for group in groups {
+            for (reason, count) in self.watch.read(*group).ok()? {
+                *sum.entry(reason).or_default() += count;
+            }
+        }
+        Some(Reading::of_host(source, sum.into_iter().collect()))
+    }
+}
+
+const FLOW: &str = "skb:kfree_skb flow";
+const MACHINE: &str = "skb:kfree_skb";
+/// Streams whose data this host sends, and their group.
+const SENT: (&str, u32) = ("skb:kfree_skb flow sent", 1);
+/// Streams whose data this host receives.
+const RECEIVED: (&str, u32) = ("skb:kfree_skb flow received", 2);
+
+#[cfg(test)]
+mod tests {
+    use super::{Audience, Drops, FLOW, RECEIVED, Reading, SENT};
+    use std::net::UdpSocket;
+
+    #[test]
+    fn a_followed_socket_s_drops_are_told_and_another_s_are_not() {
+        let Some(drops) = watched() else { return };
+        let [followed, other] = [(); 2].map(|()| to_nobody());
+        drops.follow(&followed, true);
+        lose(&other, 20);
+        lose(&followed, 3);
+        let [read] = <[Reading; 1]>::try_from(drops.read()).unwrap();
+        assert_eq!(read.source, FLOW);
+        // Each second datagram is refused at once, with the ICMP error of the first.
+        assert!((3..=6).contains(&count(&read, "NO_SOCKET")), "{read:?}");
+        assert_eq!(count(&read, "SOCKET_RCVBUFF"), 0);
+    }
+
+    #[test]
+    fn what_dies_on_one_way_is_not_the_other_s() {
+        let Some(drops) = watched() else { return };
+        drops.tell_both_ways();
+        let [out, back] = [(); 2].map(|()| to_nobody());
+        drops.follow(&out, true);
+        drops.follow(&back, false);
+        lose(&back, 3);
+        let [sent, received] = <[Reading; 2]>::try_from(drops.read()).unwrap();
+        assert_eq!((sent.source, received.source), (SENT.0, RECEIVED.0));
+        assert_eq!(count(&sent, "NO_SOCKET"), 0);
+        assert!(count(&received, "NO_SOCKET") >= 3);
+    }
+
+    #[test]
+    fn a_stream_that_cannot_be_named_silences_the_source() {
+        let Some(drops) = watched() else { return };
+        assert_eq!(drops.read().len(), 1);
+        drops.follow(&UdpSocket::bind("127.0.0.1:0").unwrap(), true);
+        assert_eq!(drops.read().len(), 0, "it is not connected");
+    }
+
+    fn watched() -> Option<Drops> {
+        let drops = Drops::open(Audience::Peer);
+        if drops.is_none() {
+            println!("skipped: this process may not watch the kernel's drops by flow");
+        }
+        drops
+    }
+
+    /// Connected to a port that nobody listens at any more.
+    fn to_nobody() -> UdpSocket {
+        let [gone, socket] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+        socket.connect(gone.local_addr().unwrap()).unwrap();
+        socket
+    }
+
+    fn lose(socket: &UdpSocket, pairs: u32) {
+        for _ in 0..2 * pairs {
+            let _refused = socket.send(b"lost");
+        }
+    }
+
+    fn count(read: &Reading, name: &str) -> u64 {
+        let found = read.counters.iter().find(|(known, _)| known == name);
+        found.unwrap().1
+    }
+}
