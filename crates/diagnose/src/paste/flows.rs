@@ -19,6 +19,9 @@ pub(super) struct Flows {
     reverse: bool,
     payload: Option<u32>,
     buffer: Option<u64>,
+    /// Ports that this end listened on, and called.
+    listened: Vec<u16>,
+    called: Vec<u16>,
     sections: Vec<Section>,
     errors: Vec<String>,
     tests: Vec<Test>,
@@ -72,8 +75,8 @@ impl Flows {
     /// One line.
     pub(super) fn take(&mut self, event: IperfEvent) {
         match event {
-            IperfEvent::Client(protocol) => self.begin(Some(Side::Client), protocol),
-            IperfEvent::Server(protocol) => self.begin(Some(Side::Server), protocol),
+            IperfEvent::Client(protocol, port) => self.begin(Side::Client, protocol, port),
+            IperfEvent::Server(protocol, port) => self.begin(Side::Server, protocol, port),
             IperfEvent::Local { id, local, remote } => self.connected(id, local.1, remote.1),
             IperfEvent::Row(row) => self.row(row),
             IperfEvent::ServerReport(id) => self.section(&id).awaits_report = true,
@@ -82,7 +85,11 @@ impl Flows {
             IperfEvent::Buffer(text::Protocol::Udp, bytes) => self.buffer = Some(bytes),
             IperfEvent::Payload(bytes) => self.payload = Some(bytes),
             IperfEvent::Reverse => self.reverse = true,
-            IperfEvent::Error(words) => self.errors.push(words),
+            IperfEvent::Error(words) => {
+                if !self.errors.contains(&words) && self.errors.len() < ERRORS_MAX {
+                    self.errors.push(words);
+                }
+            }
             IperfEvent::Buffer(..) | IperfEvent::Frame => {}
         }
     }
@@ -94,15 +101,29 @@ impl Flows {
     }
 
     /// A banner. A client of `-r` listens first and connects then: only then is it over.
-    fn begin(&mut self, role: Option<Side>, protocol: Option<text::Protocol>) {
+    fn begin(&mut self, role: Side, protocol: Option<text::Protocol>, port: Option<u16>) {
         if self.sections.iter().any(|section| !section.rows.is_empty()) {
             self.end();
         }
-        self.role = role;
+        let ports = if role == Side::Client {
+            &mut self.called
+        } else {
+            &mut self.listened
+        };
+        ports.extend(port.filter(|port| !ports.contains(port) && ports.len() < PORTS_MAX));
+        self.role = Some(role);
         self.protocol = protocol.or(self.protocol);
     }
 
     fn connected(&mut self, id: String, local_port: u16, remote_port: u16) {
+        // In a log of many tests a connection begins the next one, once those before have their row.
+        if self
+            .sections
+            .iter()
+            .any(|section| section.id == "SUM" || section.rows.len() == 1)
+        {
+            self.end();
+        }
         self.open(Section {
             id,
             local_port: Some(local_port),
@@ -163,7 +184,14 @@ impl Flows {
             .filter(|section| !summed || section.id == "SUM")
             .collect();
         for (at, section) in parts.iter().enumerate() {
-            let direction = self.direction(section, alternates.then_some(at));
+            let direction = self.direction(
+                if summed {
+                    with_ports(&sections, section)
+                } else {
+                    section
+                },
+                alternates.then_some(at),
+            );
             let mut test = self.test(section, direction);
             if summed {
                 add_flows(&mut test, &sections);
@@ -201,8 +229,19 @@ impl Flows {
         asked || turns
     }
 
+    /// Whether this end connected: then the other has the port that was called, or that a server has.
+    fn client(&self, section: &Section) -> Option<bool> {
+        let (local, remote) = (section.local_port?, section.remote_port?);
+        let served = |port: u16, told: &[u16]| told.contains(&port) || port == 5001 || port == 5201;
+        match (served(local, &self.listened), served(remote, &self.called)) {
+            (false, true) => Some(true),
+            (true, false) => Some(false),
+            _ => None,
+        }
+    }
+
     fn direction(&self, section: &Section, turn: Option<usize>) -> Direction {
-        let client = section.client().or(match turn {
+        let client = self.client(section).or(match turn {
             Some(at) => Some(at % 2 == 0),
             None => self.role.map(|role| role == Side::Client),
         });
@@ -238,6 +277,10 @@ impl Flows {
             valid: true,
             ..Test::default()
         };
+        if udp && told.total.is_none() && direction == Direction::Up {
+            // Nobody told what arrived: this is what was handed over.
+            test.offered_bits_per_second = test.delivered_bits_per_second.take();
+        }
         if udp {
             packets(&mut test, told, section.sent);
             let payload = payload(told)
@@ -247,8 +290,10 @@ impl Flows {
             // A row that is not as long as the sending was would tell a rate that nobody asked for.
             let asked = self.requested.map_or(f64::INFINITY, |rate| 1.2 * rate);
             let own_rate = section.report.is_some().then_some(own.bits_per_second);
-            test.offered_bits_per_second =
-                own_rate.or_else(|| offered(&test).filter(|rate| *rate <= asked));
+            test.offered_bits_per_second = test
+                .offered_bits_per_second
+                .or(own_rate)
+                .or_else(|| offered(&test).filter(|rate| *rate <= asked));
         }
         if direction == Direction::Down && udp {
             test.receive_buffer_bytes = self.buffer.map(|granted| ReceiveBuffer {
@@ -339,19 +384,13 @@ impl Section {
         self.rows.iter().any(|row| row.total.is_some())
     }
 
-    /// Whether this end connected: the other has the well-known port.
-    fn client(&self) -> Option<bool> {
-        let known = |port: u16| port == 5001 || port == 5201;
-        match (known(self.local_port?), known(self.remote_port?)) {
-            (false, true) => Some(true),
-            (true, false) => Some(false),
-            _ => None,
-        }
-    }
-
     /// Whether this end sends.
     fn sends(&self, reverse: bool, client: Option<bool>) -> Option<bool> {
         if self.report.is_some() || self.sent.is_some() {
+            return Some(true);
+        }
+        let told = |sender: bool| self.rows.iter().any(|row| row.from_sender == Some(sender));
+        if client == Some(false) && told(true) && !told(false) {
             return Some(true);
         }
         if let (Some(client), Some(client_sends)) =
@@ -423,6 +462,14 @@ fn offered(test: &Test) -> Option<f64> {
     (test.duration_s > 0.0 && test.payload_bytes > 0).then(|| bits / test.duration_s)
 }
 
+/// A sum has no ports: those of its first part say who called.
+fn with_ports<'a>(sections: &'a [Section], sum: &'a Section) -> &'a Section {
+    sections
+        .iter()
+        .find(|section| section.local_port.is_some())
+        .unwrap_or(sum)
+}
+
 fn add_flows(test: &mut Test, sections: &[Section]) {
     let parts = sections.iter().filter(|section| section.id != "SUM");
     test.flows = parts.map(flow).collect();
@@ -479,6 +526,10 @@ fn name(requested: Option<f64>, direction: Direction) -> String {
     )
 }
 
+/// Different complaints of one test.
+const ERRORS_MAX: usize = 16;
+/// Ports of one log.
+const PORTS_MAX: usize = 64;
 /// Streams of one test; a text with more is no output of iperf.
 const STREAMS_MAX: usize = 512;
 /// iperf's datagram where the text does not tell.
@@ -588,6 +639,26 @@ mod tests {
         assert_eq!(
             (parallel.len(), parallel[0].streams, parallel[0].flows.len()),
             (1, 2, 2)
+        );
+    }
+
+    #[test]
+    fn the_log_of_a_server_that_serves_one_after_the_other() {
+        let text = "Server listening on TCP port 5011\n[  1] local 192.0.2.1 port 5011 connected with 192.0.2.2 port 40001\n[  1] 0.00-1.00 sec 1 GBytes 9.0 Gbits/sec\n\
+            Client connecting to 192.0.2.2, TCP port 5013\n[  2] local 192.0.2.1 port 40002 connected with 192.0.2.2 port 5013\n[  2] 0.00-1.00 sec 1 GBytes 8.0 Gbits/sec\n\
+            [  3] local 192.0.2.1 port 5011 connected with 192.0.2.2 port 40003\n[  4] local 192.0.2.1 port 5011 connected with 192.0.2.2 port 40004\n\
+            [  3] 0.00-1.00 sec 1 GBytes 3.0 Gbits/sec\n[  4] 0.00-1.00 sec 1 GBytes 4.0 Gbits/sec\n[SUM] 0.00-1.00 sec 2 GBytes 7.0 Gbits/sec\n";
+        let told: Vec<_> = tests("", text)
+            .iter()
+            .map(|test| (test.direction, test.streams, test.delivered_bits_per_second))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (Direction::Down, 1, Some(9e9)),
+                (Direction::Up, 1, Some(8e9)),
+                (Direction::Down, 2, Some(7e9))
+            ]
         );
     }
 

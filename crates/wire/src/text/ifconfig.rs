@@ -16,7 +16,10 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
         heads += usize::from(heading(line).is_some());
         heads < 2 && (heading(line).is_some() || belongs(line))
     });
-    let values: Vec<(String, u64)> = found.iter().flat_map(|(_, line)| counts(line)).collect();
+    let values: Vec<(String, u64)> = joined(&found)
+        .iter()
+        .flat_map(|line| counts(line))
+        .collect();
     let asked = hint.interface().filter(|_| hint.is("ifconfig", ""));
     let interface = name.or(asked);
     let settings: Vec<(String, String)> =
@@ -33,6 +36,23 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
         format: "ifconfig",
         content,
     })
+}
+
+/// The lines, those that a mail program wrapped put together again.
+fn joined(found: &[(usize, &str)]) -> Vec<String> {
+    let rest = ["errors:", "dropped:", "overruns:", "frame:", "carrier:"];
+    let mut lines: Vec<String> = Vec::new();
+    for (_, line) in found {
+        let line = line.trim();
+        match lines.last_mut() {
+            Some(last) if rest.iter().any(|start| line.starts_with(start)) && last.len() < 200 => {
+                last.push(' ');
+                last.push_str(line);
+            }
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    lines
 }
 
 /// `eth0      Link encap:Ethernet  HWaddr …`, `eth0: flags=4163<UP,…>  mtu 1500`.
@@ -90,6 +110,11 @@ fn belongs(line: &str) -> bool {
         "unspec",
         "options=",
         "DMA chan",
+        "errors:",
+        "dropped:",
+        "overruns:",
+        "frame:",
+        "carrier:",
     ];
     starts.iter().any(|start| line.starts_with(start)) || !counts(line).is_empty()
 }
@@ -331,6 +356,17 @@ mod tests {
         ] {
             assert_eq!(value(&values, key), Some(expected), "{key}");
         }
+    }
+
+    #[test]
+    fn wrapped() {
+        let text = "eth0 Link encap:Ethernet\nRX packets:900 errors:71 dropped:7\noverruns:71 frame:70\nTX packets:41 errors:0\n";
+        let (_, values, lines) = counters(text);
+        assert_eq!(lines, 4);
+        assert_eq!(
+            (value(&values, "rx_fifo"), value(&values, "rx_frame")),
+            (Some(71), Some(70))
+        );
     }
 
     #[test]

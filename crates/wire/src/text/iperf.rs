@@ -17,10 +17,10 @@ pub enum Protocol {
 /// What one line says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// `Client connecting to H, UDP port 5001`, `Connecting to host H, port 5201`.
-    Client(Option<Protocol>),
-    /// `Server listening on …`: tests come in from here on.
-    Server(Option<Protocol>),
+    /// `Client connecting to H, UDP port 5001`, `Connecting to host H, port 5201`: the far port.
+    Client(Option<Protocol>, Option<u16>),
+    /// `Server listening on …`: tests come in from here on; the own port.
+    Server(Option<Protocol>, Option<u16>),
     /// `local A port P connected with B port Q`.
     Local {
         /// The stream.
@@ -81,12 +81,38 @@ pub struct Row {
 
 pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     let bare = hint.is("iperf", "") || hint.is("iperf3", "");
-    let event = event(lines.get(0)?.trim(), bare)?;
+    let line = lines.get(0)?.trim();
+    let alone = event(line, bare);
+    let (event, count) = match wrapped(lines, line, alone.as_ref()) {
+        Some(event) => (event, 2),
+        None => (alone?, 1),
+    };
     Some(Block {
-        lines: 1,
+        lines: count,
         format: "iperf",
         content: vec![Content::Iperf(event)],
     })
+}
+
+/// A row whose end stands in the next line, because a mail program wrapped it: only if the two together say more.
+fn wrapped(lines: Lines<'_>, line: &str, alone: Option<&Event>) -> Option<Event> {
+    stream(line)?;
+    let says_less = match alone {
+        None => true,
+        Some(Event::Row(row)) => row.total.is_none() && row.from_sender.is_none(),
+        Some(_) => false,
+    };
+    let rest = lines.get(1).filter(|_| says_less)?.trim();
+    let short = !rest.is_empty()
+        && rest.len() <= 60
+        && stream(rest).is_none()
+        && event(rest, true).is_none();
+    match event(&format!("{line} {rest}"), false).filter(|_| short)? {
+        Event::Row(row) if alone.is_none() || row.total.is_some() || row.from_sender.is_some() => {
+            Some(Event::Row(row))
+        }
+        _ => None,
+    }
 }
 
 fn event(line: &str, bare: bool) -> Option<Event> {
@@ -278,10 +304,10 @@ fn banner(line: &str) -> Option<Event> {
         }
     };
     if line.starts_with("Client connecting to ") || line.starts_with("Connecting to host ") {
-        return Some(Event::Client(protocol()));
+        return Some(Event::Client(protocol(), port(line)));
     }
     if line.starts_with("Server listening on ") {
-        return Some(Event::Server(protocol()));
+        return Some(Event::Server(protocol(), port(line)));
     }
     if line.starts_with("Reverse mode, remote host") {
         return Some(Event::Reverse);
@@ -290,6 +316,15 @@ fn banner(line: &str) -> Option<Event> {
         .or_else(|| payload(line))
         .or_else(|| complaint(line))
         .or_else(|| frame(line))
+}
+
+/// `…, TCP port 5001 …`, `Server listening on 5201 …`.
+fn port(line: &str) -> Option<u16> {
+    let behind = line
+        .split_once("port ")
+        .or_else(|| line.split_once("listening on "));
+    let word = behind?.1.split_whitespace().next()?;
+    word.trim_end_matches(',').parse().ok()
 }
 
 /// `UDP buffer size: 106 KByte (default)`.
@@ -401,6 +436,28 @@ mod tests {
         );
         assert_eq!((row.client_sends, row.retransmits), (Some(true), Some(5)));
         assert!((row.bits_per_second - 71.2 * 8.0 * 1_048_576.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_wrapped_row() {
+        for text in [
+            "[ 3] 0.0-10.0 sec 472 MBytes 396 Mbits/sec 0.295 ms\n3/336700 (0.0009%)",
+            "[ 3] 0.0-10.0 sec 472 MBytes 396\nMbits/sec 0.295 ms 3/336700 (0.0009%)",
+        ] {
+            let lines: Vec<&str> = text.lines().collect();
+            let looked = std::cell::Cell::new(0);
+            let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+            let whole = matches!(&block.content[0], Content::Iperf(Event::Row(row)) if row.lost == Some(3) && row.total == Some(336_700));
+            assert!(whole && block.lines == 2, "{text}");
+        }
+        let lines = ["[ 3] 0.0-10.0 sec 472 MBytes 396 Mbits/sec", "and 5 % more"];
+        let looked = std::cell::Cell::new(0);
+        assert_eq!(
+            read(Lines::new(&lines, &looked), Hint::default())
+                .unwrap()
+                .lines,
+            1
+        );
     }
 
     #[test]

@@ -82,11 +82,12 @@ fn events(document: &Value) -> Vec<Event> {
     let protocol = test["protocol"]
         .as_str()
         .map(|_| if udp { Protocol::Udp } else { Protocol::Tcp });
+    let port = |name: &str| u16::try_from(start["connected"][0][name].as_u64()?).ok();
     let serves = start.get("accepted_connection").is_some();
     let mut events = vec![if serves {
-        Event::Server(protocol)
+        Event::Server(protocol, port("local_port"))
     } else {
-        Event::Client(protocol)
+        Event::Client(protocol, port("remote_port"))
     }];
     if test["reverse"].as_u64() == Some(1) {
         events.push(Event::Reverse);
