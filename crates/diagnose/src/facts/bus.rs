@@ -1,9 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Bus, DMA, IOMMU and memory.
+//! The way between card and memory: PCIe, IOMMU, rings, bounce buffers, cache.
 
+mod log;
+mod pcie;
+mod ring;
+
+use super::known::names;
 use super::{Facts, Known};
 use crate::record::Record;
 
-pub(super) const KNOWN: &[Known] = &[];
+#[rustfmt::skip]
+pub(super) const KNOWN: &[Known] = names! {
+    "iommu_mode" "" "how the card's addresses are translated: DMA, DMA-FQ, identity" "cat /sys/class/net/{interface}/device/iommu_group/type"
+    "pcie_bits_per_second" "bit/s" "what the card's PCIe link carries, headers not yet taken off" "lspci -vv"
+    "pcie_max_bits_per_second" "bit/s" "what it could carry" "lspci -vv"
+    "nic_bits_per_second" "bit/s" "the network link, or else the fastest that the card has" "ethtool {interface}"
+    "pcie_errors_logged" "" "lines of PCIe errors in the kernel's log" "dmesg | grep -E 'AER|PCIe Bus Error'"
+    "swiotlb_full_logged" "" "lines that say that bounce buffers ran out" "dmesg | grep swiotlb"
+    "ring_rx" "" "places of the receive ring" "ethtool -g {interface}"
+    "ring_rx_max" "" "places that it can have" "ethtool -g {interface}"
+    "rx_ring_drops" "packets" "frames for which there was no place in the ring or no memory" "ethtool -S {interface}"
+    "dma_sync_cpu_share" "ratio" "share of a processor's time spent keeping cache and memory alike" "perf top"
+};
 
-pub(super) fn collect(_record: &Record, _facts: &mut Facts) {}
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    pcie::collect(record, facts);
+    ring::collect(record, facts);
+    log::collect(record, facts);
+}
+
+#[cfg(test)]
+mod tests;

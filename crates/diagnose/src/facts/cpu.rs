@@ -7,6 +7,8 @@ mod load;
 mod set_up;
 mod softnet;
 
+pub(super) use interrupts::vectors;
+
 use super::known::names;
 use super::{Facts, Known, fact};
 use crate::record::Record;

@@ -1,9 +1,38 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Several flows, queues and processors: hashing, channels, RPS, XPS.
+//! Several flows, queues and processors: who shares what.
 
+mod flows;
+mod queues;
+mod steering;
+
+use super::known::names;
 use super::{Facts, Known};
 use crate::record::Record;
 
-pub(super) const KNOWN: &[Known] = &[];
+#[rustfmt::skip]
+pub(super) const KNOWN: &[Known] = names! {
+    "flows" "" "parallel streams whose rates are known" ""
+    "flow_spread" "ratio" "rate of the fastest stream of that of the slowest" ""
+    "queues" "" "receive queues of the interface" "ethtool -l {interface}"
+    "queues_max" "" "receive queues that it can have" "ethtool -l {interface}"
+    "tx_queues" "" "transmit queues of the interface" "ethtool -l {interface}"
+    "queue_counters_known" "" "whether packets were counted for each receive queue" "ethtool -S {interface}"
+    "queues_used" "" "receive queues that took 1 % of the packets or more" "ethtool -S {interface}"
+    "queue_top_share" "ratio" "share of the packets on the fullest receive queue" "ethtool -S {interface}"
+    "tx_queues_used" "" "transmit queues that took 1 % of the packets or more" "ethtool -S {interface}"
+    "collision_probability" "ratio" "how likely two or more of so many flows share one of so many queues" ""
+    "expected_distinct_queues" "" "queues that so many flows use on average" ""
+    "expected_max_load" "flows" "flows on the fullest queue, on average" ""
+    "udp_hash_has_ports" "" "whether the card tells UDP flows apart by their ports" "ethtool -n {interface} rx-flow-hash udp4"
+    "rps_includes_irq_cpu" "" "whether packets are also handed to the processor that takes the interrupts" "cat /sys/class/net/{interface}/queues/rx-0/rps_cpus"
+    "irq_pinned" "" "whether each interrupt of the interface is set to one processor" "grep . /proc/irq/*/smp_affinity_list"
+};
 
-pub(super) fn collect(_record: &Record, _facts: &mut Facts) {}
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    queues::collect(record, facts);
+    flows::collect(record, facts);
+    steering::collect(record, facts);
+}
+
+#[cfg(test)]
+mod tests;

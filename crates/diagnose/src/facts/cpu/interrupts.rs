@@ -24,7 +24,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 
 /// Growth of each interrupt of the interface, by label and processor. `None` if none of them was read.
 /// In a pasted text without the interface's name they are those that look like a network card's.
-fn vectors(place: &Place<'_>) -> Option<Vectors> {
+pub(in crate::facts) fn vectors(place: &Place<'_>) -> Option<Vectors> {
     let samples = samples(place);
     let last = samples.last()?;
     // Of a test one reading says nothing; pasted, it counts since the machine started.
@@ -49,7 +49,7 @@ fn vectors(place: &Place<'_>) -> Option<Vectors> {
     (!vectors.is_empty()).then_some(vectors)
 }
 
-type Vectors = BTreeMap<String, BTreeMap<String, u64>>;
+pub(in crate::facts) type Vectors = BTreeMap<String, BTreeMap<String, u64>>;
 
 fn samples<'r>(place: &Place<'r>) -> Vec<&'r Sample> {
     series(

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the kernel's log and a profile say of the bus.
+
+use crate::facts::Facts;
+use crate::facts::counted::{Place, places};
+use crate::record::Record;
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    let hosts = places(record);
+    for place in hosts
+        .iter()
+        .filter(|place| place.test.is_none() && place.interface.is_none())
+    {
+        if let Some(lines) = logged(place, &["AER:", "PCIe Bus Error"]) {
+            place.add(facts, "pcie_errors_logged", lines, "", "dmesg");
+        }
+        if let Some(lines) = logged(place, &["swiotlb buffer is full", "Out of SW-IOMMU space"]) {
+            place.add(facts, "swiotlb_full_logged", lines, "", "dmesg");
+        }
+        if let Some(share) = cache_share(place) {
+            place.add(facts, "dma_sync_cpu_share", share, "ratio", "perf top");
+        }
+    }
+}
+
+/// Lines with one of these words; `None` if nobody read the log.
+fn logged(place: &Place<'_>, words: &[&str]) -> Option<f64> {
+    let mut logs = values(place, "dmesg").peekable();
+    logs.peek()?;
+    let says = logs.filter(|(_, line)| words.iter().any(|word| line.contains(word)));
+    Some(says.count() as f64)
+}
+
+/// The sum of a profile's functions that work on the cache for the sake of DMA.
+fn cache_share(place: &Place<'_>) -> Option<f64> {
+    let mut profile = values(place, "perf top").peekable();
+    profile.peek()?;
+    let share = |(name, value): (&String, &String)| {
+        let about = CACHE.iter().any(|word| name.contains(word));
+        about.then(|| value.trim_end_matches('%').parse::<f64>().ok())?
+    };
+    Some(profile.filter_map(share).sum::<f64>() / 100.0)
+}
+
+fn values<'r>(
+    place: &Place<'r>,
+    source: &'static str,
+) -> impl Iterator<Item = (&'r String, &'r String)> {
+    let host = place.host;
+    let settings = place.record.run.settings.iter();
+    settings
+        .filter(move |setting| setting.host == host && setting.source == source)
+        .flat_map(|setting| &setting.values)
+}
+
+const CACHE: &[&str] = &[
+    "v7_dma_",
+    "dcache_inval",
+    "dcache_clean",
+    "dma_sync_",
+    "arch_sync_dma",
+    "l2c310_",
+    "l2x0_",
+];

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How even the streams of a test are, and how likely some of them share a queue.
+
+use linerate_model::output::Test;
+
+use super::queues;
+use crate::calc::flow_hash::{collision_probability, expected_distinct_queues, expected_max_load};
+use crate::facts::counted::Place;
+use crate::facts::{Facts, fact};
+use crate::record::{Record, Side};
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    for test in &record.run.tests {
+        let rates: Vec<f64> = test
+            .flows
+            .iter()
+            .filter_map(|flow| flow.delivered_bits_per_second)
+            .collect();
+        if rates.len() < 2 {
+            continue;
+        }
+        let mut add = |name: &str, value: f64, unit: &str, source: &str| {
+            let mut fact = fact(name, value, unit, source);
+            fact.test_id = Some(test.id.clone());
+            facts.add(fact);
+        };
+        add("flows", rates.len() as f64, "", ACCOUNT);
+        let slowest = rates.iter().copied().fold(f64::MAX, f64::min);
+        if slowest > 0.0 {
+            let fastest = rates.iter().copied().fold(0.0, f64::max);
+            add("flow_spread", fastest / slowest, "ratio", ACCOUNT);
+        }
+        let flows = u32::try_from(rates.len()).unwrap_or(u32::MAX);
+        let Some(queues) = queues::of(&receiver(record, test), facts_of_interrupts(facts)) else {
+            continue;
+        };
+        let source = "streams and queues, each alike likely";
+        for (name, unit, value) in [
+            (
+                "collision_probability",
+                "ratio",
+                collision_probability(flows, queues),
+            ),
+            (
+                "expected_distinct_queues",
+                "",
+                expected_distinct_queues(flows, queues),
+            ),
+            (
+                "expected_max_load",
+                "flows",
+                expected_max_load(flows, queues),
+            ),
+        ] {
+            if let Some(value) = value {
+                let mut fact = fact(name, value, unit, source);
+                fact.test_id = Some(test.id.clone());
+                facts.add(fact);
+            }
+        }
+    }
+}
+
+fn receiver<'r>(record: &'r Record, test: &'r Test) -> Place<'r> {
+    Place {
+        record,
+        test: Some(test),
+        side: Some(Side::Receiver),
+        host: Side::Receiver.role(test),
+        interface: Side::Receiver.interface(test),
+    }
+}
+
+/// A pasted text may show a card's interrupts and nothing else of its queues.
+fn facts_of_interrupts(facts: &Facts) -> Option<f64> {
+    let mut pasted = facts
+        .list()
+        .iter()
+        .filter(|fact| fact.name == "irq_vectors" && fact.test_id.is_none());
+    pasted.next()?.value.number()
+}
+
+const ACCOUNT: &str = "the test's account";

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A card's queues: how many it has and may have, and which of them packets took.
+
+use std::collections::BTreeMap;
+
+use linerate_model::sample::Phase;
+
+use crate::facts::counted::{Place, delta, places, series, set_up_number};
+use crate::facts::{Facts, fact};
+use crate::record::{Record, Side};
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    for place in places(record) {
+        if place.test.is_none() {
+            set_up(&place, facts);
+        }
+        if place.interface.is_some() {
+            counted(&place, facts);
+        }
+    }
+}
+
+/// Receive queues: of the channels, else of sysfs, else (pasted) one for each interrupt.
+pub(super) fn of(place: &Place<'_>, interrupts: Option<f64>) -> Option<u32> {
+    let interrupts = interrupts.filter(|_| place.record.pasted);
+    let queues = receive(place).or(interrupts.map(|count| count as u64))?;
+    u32::try_from(queues).ok().filter(|queues| *queues > 0)
+}
+
+fn set_up(place: &Place<'_>, facts: &mut Facts) {
+    let from_interrupts = facts.list().iter().find_map(|fact| {
+        let here =
+            fact.name == "irq_vectors" && fact.test_id.is_none() && fact.host == Some(place.host);
+        here.then(|| fact.value.number())?
+    });
+    let source = "ethtool -l, /sys/class/net/queues, /proc/interrupts";
+    if let Some(queues) = of(place, from_interrupts) {
+        place.add(facts, "queues", f64::from(queues), "", source);
+        if place.record.pasted {
+            // Of whose tests these queues are, a pasted text does not say.
+            facts.add(fact("queues", f64::from(queues), "", source));
+        }
+    }
+    if let Some(most) = channels(place, "RX", "max") {
+        place.add(facts, "queues_max", most as f64, "", "ethtool -l");
+    }
+    let transmit = channels(place, "TX", "current").or_else(|| in_sysfs(place, "tx-"));
+    if let Some(queues) = transmit {
+        place.add(facts, "tx_queues", queues as f64, "", source);
+    }
+}
+
+fn receive(place: &Place<'_>) -> Option<u64> {
+    channels(place, "RX", "current").or_else(|| in_sysfs(place, "rx-"))
+}
+
+/// Combined channels and those of one direction only add up.
+fn channels(place: &Place<'_>, direction: &str, which: &str) -> Option<u64> {
+    let number = |kind: &str| {
+        let key = format!("{kind}.{which}");
+        set_up_number(
+            place.record,
+            place.host,
+            "ethtool -l",
+            place.interface,
+            &key,
+        )
+    };
+    let (combined, own) = (number("Combined"), number(direction));
+    let sum = combined.unwrap_or(0) + own.unwrap_or(0);
+    (sum > 0).then_some(sum)
+}
+
+fn in_sysfs(place: &Place<'_>, prefix: &str) -> Option<u64> {
+    let settings = place.record.run.settings.iter().find(|setting| {
+        setting.host == place.host
+            && setting.source == "/sys/class/net/queues"
+            && setting.interface.as_deref() == place.interface
+    })?;
+    let numbers: std::collections::BTreeSet<&str> = settings
+        .values
+        .keys()
+        .filter_map(|key| {
+            key.strip_prefix(prefix)?
+                .split_once('.')
+                .map(|(number, _)| number)
+        })
+        .collect();
+    (!numbers.is_empty()).then_some(numbers.len() as u64)
+}
+
+fn counted(place: &Place<'_>, facts: &mut Facts) {
+    let receives = place.side != Some(Side::Sender);
+    if receives {
+        let queues = by_queue(place, "rx");
+        if place.test.is_some() {
+            place.add(
+                facts,
+                "queue_counters_known",
+                queues.is_some(),
+                "",
+                SOURCES[0],
+            );
+        }
+        if let Some(queues) = queues {
+            let all: u64 = queues.values().sum();
+            let top = queues.values().max().copied().unwrap_or(0) as f64 / all as f64;
+            place.add(facts, "queues_used", used(&queues), "", SOURCES[0]);
+            place.add(facts, "queue_top_share", top, "ratio", SOURCES[0]);
+        }
+    }
+    let sends = place.side != Some(Side::Receiver);
+    if let Some(queues) = by_queue(place, "tx").filter(|_| sends) {
+        place.add(facts, "tx_queues_used", used(&queues), "", SOURCES[0]);
+    }
+}
+
+fn used(queues: &BTreeMap<String, u64>) -> f64 {
+    let all: u64 = queues.values().sum();
+    queues.values().filter(|count| **count * 100 >= all).count() as f64
+}
+
+/// Growth of the packets of each queue; `None` unless there are several and some grew.
+fn by_queue(place: &Place<'_>, direction: &str) -> Option<BTreeMap<String, u64>> {
+    SOURCES.iter().find_map(|source| {
+        let samples = series(
+            place.record,
+            place.host,
+            source,
+            place.interface,
+            place.test,
+            Phase::Load,
+        );
+        let names = samples.last()?.counters.keys();
+        let queues: BTreeMap<String, u64> = names
+            .filter_map(|name| {
+                let queue = queue_of(name, direction)?;
+                let grown = delta(
+                    place.record,
+                    place.host,
+                    source,
+                    place.interface,
+                    name,
+                    place.test,
+                )?;
+                Some((queue, grown.value))
+            })
+            .collect();
+        (queues.len() > 1 && queues.values().any(|count| *count > 0)).then_some(queues)
+    })
+}
+
+/// The number in `rx_queue_3_packets`, `rx3_packets`, `rx-3.packets`, `queue_3_rx_packets`; several
+/// forms, as drivers like it. Other counters of a queue are none.
+fn queue_of(name: &str, direction: &str) -> Option<String> {
+    let digits: String = name.chars().filter(char::is_ascii_digit).collect();
+    let without = name.replace(&digits, "#");
+    let forms = [
+        "D_queue_#_packets",
+        "D#_packets",
+        "D-#.packets",
+        "D_#_packets",
+        "queue_#_D_packets",
+        "D-#.D_packets",
+        "D-#.D-packets",
+        "D_#.packets",
+    ];
+    let known = forms
+        .iter()
+        .any(|form| form.replace('D', direction) == without);
+    (known && !digits.is_empty()).then_some(digits)
+}
+
+const SOURCES: &[&str] = &["ethtool -S", "qstats"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_queues() {
+        for (name, queue) in [
+            ("rx_queue_3_packets", Some("3")),
+            ("rx12_packets", Some("12")),
+            ("rx-0.packets", Some("0")),
+            ("rx_packets", None),
+            ("rx_queue_3_drops", None),
+            ("rx_queue_0_xdp_packets", None),
+            ("tx_queue_3_packets", None),
+        ] {
+            assert_eq!(queue_of(name, "rx").as_deref(), queue, "{name}");
+        }
+    }
+}
