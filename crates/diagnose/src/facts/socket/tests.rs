@@ -80,13 +80,13 @@ fn two_causes_at_once_are_both_told() {
         busy_before: 1.0,
         ..FINE
     };
-    assert_eq!(dropped(&both, false), ["S02", "S01"]);
+    assert_eq!(dropped(&both, false), ["S01", "S02"]);
     let paused = Reader {
         granted: 212_992,
         longest_run: 1900,
         ..FINE
     };
-    assert_eq!(dropped(&paused, false), ["S14", "S01"]);
+    assert_eq!(dropped(&paused, false), ["S14", "S21"]);
 }
 
 #[test]
