@@ -14,6 +14,9 @@ use crate::record::Side;
 
 /// Of the test's own packets only.
 pub(super) const SOURCE: &str = "skb:kfree_skb flow";
+/// The same where data goes both ways, for each way.
+const SENT: &str = "skb:kfree_skb flow sent";
+const RECEIVED: &str = "skb:kfree_skb flow received";
 
 pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
     for side in [Side::Sender, Side::Receiver] {
@@ -24,8 +27,8 @@ pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
 }
 
 /// How many packets were freed at each stage of a side, and the reasons that say so.
-#[derive(Default)]
 struct Found {
+    source: &'static str,
     by_stage: BTreeMap<Stage, (u64, Vec<Evidence>)>,
     somewhere: u64,
 }
@@ -33,13 +36,26 @@ struct Found {
 impl Found {
     /// `None` where nobody looked.
     fn of(path: &Path<'_>, side: Side) -> Option<Self> {
-        let list = path.end(side).host_list(SOURCE);
+        let way = match side {
+            Side::Sender => SENT,
+            Side::Receiver => RECEIVED,
+        };
+        let mut lists = [way, SOURCE].into_iter();
+        lists.find_map(|list| Self::in_list(path, side, list))
+    }
+
+    fn in_list(path: &Path<'_>, side: Side, source: &'static str) -> Option<Self> {
+        let list = path.end(side).host_list(source);
         let mut found = None;
         for reason in path.readings.names(list) {
             let Some(moved) = path.readings.moved(list, reason) else {
                 continue;
             };
-            let found: &mut Self = found.get_or_insert_default();
+            let found = found.get_or_insert_with(|| Self {
+                source,
+                by_stage: BTreeMap::new(),
+                somewhere: 0,
+            });
             found.add(reason, moved.grew.at_least, side);
         }
         found
@@ -53,7 +69,7 @@ impl Found {
             At::Stage(stage) => {
                 let (sum, by) = self.by_stage.entry(stage).or_default();
                 *sum += count;
-                by.push(evidence(reason, count, "packets", SOURCE));
+                by.push(evidence(reason, count, "packets", self.source));
             }
             At::Unknown => self.somewhere += count,
             At::Alive => {}

@@ -2,7 +2,9 @@
 //! Each rule of the ledger, by a world in which it decides.
 
 use linerate_diagnose::ledger;
+use linerate_diagnose::record::Record;
 use linerate_model::output::{LedgerEntry, Role, Stage};
+use linerate_model::sample::Sample;
 
 use crate::world::{Losses, Nic, World};
 
@@ -351,33 +353,52 @@ fn what_the_sender_was_told_at_once_is_no_loss() {
 
 #[test]
 fn the_kernels_own_reasons_are_exact() {
+    let mut record = filtered();
+    let freed = [
+        ("NETFILTER_DROP", 10),
+        ("SOCKET_RCVBUFF", 15),
+        ("QUEUE_PURGE", 9),
+    ];
+    receiver_freed(&mut record, "skb:kfree_skb flow", &freed);
+    assert_freed_exactly(&record);
+}
+
+#[test]
+fn what_the_kernel_freed_on_the_other_way_is_not_of_this_one() {
+    let mut record = filtered();
+    let freed = [("NETFILTER_DROP", 10), ("SOCKET_RCVBUFF", 15)];
+    receiver_freed(&mut record, "skb:kfree_skb flow received", &freed);
+    let other_way = [("NETFILTER_DROP", 500), ("SOCKET_RCVBUFF", 500)];
+    receiver_freed(&mut record, "skb:kfree_skb flow sent", &other_way);
+    assert_freed_exactly(&record);
+}
+
+fn filtered() -> Record {
     let losses = Losses {
         filter: 40,
         socket: 60,
         ..Losses::default()
     };
-    let mut record = World::new(Nic::Veth, losses).record();
-    let reasons: Vec<_> = record
-        .samples
-        .iter()
-        .filter(|sample| sample.host == Role::Remote && sample.source == "/proc/net/snmp")
-        .map(|sample| {
-            let load = (sample.t_ns / 1_000_000_000).saturating_sub(1);
-            let mut reasons = sample.clone();
-            reasons.source = "skb:kfree_skb flow".to_owned();
-            let counted = [
-                ("NETFILTER_DROP", 10),
-                ("SOCKET_RCVBUFF", 15),
-                ("QUEUE_PURGE", 9),
-            ];
-            reasons.counters = counted
-                .map(|(name, each)| (name.to_owned(), each * load))
-                .into();
-            reasons
-        })
-        .collect();
-    record.samples.extend(reasons);
-    let entry = ledger::of(&record).remove(0);
+    World::new(Nic::Veth, losses).record()
+}
+
+/// Adds a list of the receiving host whose reasons grow by so many a second.
+fn receiver_freed(record: &mut Record, source: &str, freed: &[(&str, u64)]) {
+    let snmp = |sample: &&Sample| sample.host == Role::Remote && sample.source == "/proc/net/snmp";
+    let lists: Vec<_> = record.samples.iter().filter(snmp).cloned().collect();
+    record.samples.extend(lists.into_iter().map(|mut list| {
+        let load = (list.t_ns / 1_000_000_000).saturating_sub(1);
+        list.source = source.to_owned();
+        let grown = freed
+            .iter()
+            .map(|(name, each)| ((*name).to_owned(), each * load));
+        list.counters = grown.collect();
+        list
+    }));
+}
+
+fn assert_freed_exactly(record: &Record) {
+    let entry = ledger::of(record).remove(0);
     for (name, died) in [("rx-ip", 40), ("rx-socket", 60), ("rx-softnet", 0)] {
         let stage = stage(&entry, name);
         assert_eq!(

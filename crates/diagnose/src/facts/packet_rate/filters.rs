@@ -60,9 +60,13 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 
 /// Of the test's own packets where they are told apart, else of all.
 fn netfilter(place: &Place<'_>) -> Option<Counted> {
-    ["skb:kfree_skb flow", "skb:kfree_skb"]
-        .iter()
-        .find_map(|source| place.of_host(source, "NETFILTER_DROP"))
+    [
+        "skb:kfree_skb flow",
+        "skb:kfree_skb flow received",
+        "skb:kfree_skb",
+    ]
+    .iter()
+    .find_map(|source| place.of_host(source, "NETFILTER_DROP"))
 }
 
 fn neighbours(place: &Place<'_>, name: &str) -> Option<Counted> {
