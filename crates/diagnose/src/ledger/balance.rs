@@ -4,10 +4,11 @@
 //! Each balance stays within one host and its samples, because two hosts are never read at the
 //! same moment. Units have to fit, else there is no balance.
 
-use linerate_model::output::{Evidence, Protocol};
+use linerate_model::output::Evidence;
 
 use super::claim::evidence;
 use super::path::Path;
+use super::readings::{List, Moved};
 use super::span::Span;
 use crate::knowledge::{Group, Unit};
 use crate::record::Side;
@@ -41,7 +42,7 @@ pub(super) fn of(path: &Path<'_>) -> Balance {
 /// Everything that sockets and protocols sent, less what the interface sent. Joined datagrams are
 /// counted once by UDP and perhaps more often by the interface: then there is no balance.
 fn outward(path: &Path<'_>) -> Option<Gap> {
-    if path.test.protocol == Protocol::Tcp || path.sender.joined > 1 && !sent_singly(path) {
+    if !sent_singly(path) {
         return None;
     }
     let mut account = Account::new(path, Side::Sender);
@@ -62,6 +63,9 @@ fn sent_singly(path: &Path<'_>) -> bool {
 
 /// Fragments beyond the first of each datagram.
 fn more_frames(path: &Path<'_>) -> Option<i128> {
+    if path.fragments == 1 {
+        return Some(0);
+    }
     Some(i128::from(path.test.sent_packets?) * i128::from(path.fragments - 1))
 }
 
@@ -145,6 +149,7 @@ struct Account<'p, 'r> {
     side: Side,
     sum: i128,
     background: Option<i128>,
+    idle: i128,
     evidence: Vec<Evidence>,
 }
 
@@ -155,6 +160,7 @@ impl<'p, 'r> Account<'p, 'r> {
             side,
             sum: 0,
             background: Some(0),
+            idle: 0,
             evidence: Vec::new(),
         }
     }
@@ -163,9 +169,7 @@ impl<'p, 'r> Account<'p, 'r> {
     fn must(&mut self, source: &str, name: &str, sign: i128) -> Option<()> {
         let list = self.path.end(self.side).host_list(source);
         let moved = self.path.readings.moved(list, name)?;
-        self.add(moved.grew.at_least, moved.background, sign);
-        self.evidence
-            .push(evidence(name, moved.grew.at_least, "packets", source));
+        self.add(list, name, moved, sign);
         Some(())
     }
 
@@ -181,11 +185,9 @@ impl<'p, 'r> Account<'p, 'r> {
     }
 
     fn link(&mut self, name: &str, sign: i128) -> Option<()> {
-        let moved = self.path.link(self.side, name)?;
-        self.add(moved.grew.at_least, moved.background, sign);
-        let grew = moved.grew.at_least;
-        self.evidence
-            .push(evidence(name, grew, "packets", "rtnl_link_stats64"));
+        let list = self.path.end(self.side).link_list("rtnl_link_stats64");
+        let moved = self.path.readings.moved(list, name)?;
+        self.add(list, name, moved, sign);
         Some(())
     }
 
@@ -193,19 +195,28 @@ impl<'p, 'r> Account<'p, 'r> {
         self.sum += packets;
     }
 
-    fn add(&mut self, grew: u64, background: Option<u64>, sign: i128) {
+    fn add(&mut self, list: List<'_>, name: &str, moved: Moved, sign: i128) {
+        let grew = moved.grew.at_least;
         self.sum += sign * i128::from(grew);
-        self.background = self
-            .background
-            .zip(background)
-            .map(|(sum, own)| sum + sign * i128::from(own));
+        let sums = self.background.zip(moved.background);
+        self.background = sums.map(|(sum, own)| sum + sign * i128::from(own));
+        let idle = self.path.readings.idle(list, name).unwrap_or(0);
+        self.idle += sign * i128::from(idle);
+        self.evidence
+            .push(evidence(name, grew, "packets", list.source));
     }
 
-    /// What others usually miss is at most in it; what they usually bring may hide as much.
+    /// What others usually miss is at most in it; what they usually bring may hide as much, unless
+    /// it was so few that a frame between two readings explains it.
     fn gap(self, path: &Path<'_>, others: u64) -> Gap {
         let background = self.background.unwrap_or(0);
         let count = |packets: i128| u64::try_from(packets.max(0)).unwrap_or(u64::MAX);
-        let hi = count(self.sum - background.min(0));
+        let hidden = if self.idle < -BETWEEN_READINGS {
+            -background.min(0)
+        } else {
+            0
+        };
+        let hi = count(self.sum + hidden);
         let less = background.max(0) + i128::from(others) + i128::from(path.lost_beside);
         let lo = match self.background {
             Some(_) => count(self.sum - less),
@@ -221,5 +232,7 @@ impl<'p, 'r> Account<'p, 'r> {
     }
 }
 
+/// Frames that pass while one list has been read and the next has not.
+const BETWEEN_READINGS: i128 = 2;
 /// Frames that are not IP's and that a test itself causes: address resolution, multicast reports.
 const OTHER_PROTOCOLS: u64 = 8;

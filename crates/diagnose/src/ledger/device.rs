@@ -29,7 +29,7 @@ pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
             .filter(|counter| counter.counts == Counts::Drop && of_side(counter.stage, side))
             .filter_map(|counter| count(path, side, counter))
             .collect();
-        for count in resolve(counts, |word| stage_of_word(driver, word)) {
+        for count in resolve(counts, |word| stage_of_word(driver, side, word)) {
             claim(path, side, count, claims);
         }
         core(path, side, driver, claims);
@@ -41,12 +41,13 @@ fn of_side(stage: Stage, side: Side) -> bool {
     stage.word().starts_with("tx-") == (side == Side::Sender)
 }
 
-fn stage_of_word(driver: &Driver, word: &str) -> Option<Stage> {
+fn stage_of_word(driver: &Driver, side: Side, word: &str) -> Option<Stage> {
     let alone = driver
         .counters
         .iter()
         .find(|counter| matches!(counter.alias.as_slice(), [only] if only == word));
-    alone.map(|counter| counter.stage)
+    let stage = alone.map(|counter| counter.stage);
+    stage.filter(|stage| of_side(*stage, side))
 }
 
 /// The sum over all queues of a counter's name. `None` if none can be read, one was reset, or what

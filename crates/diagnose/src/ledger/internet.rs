@@ -69,7 +69,9 @@ fn qdisc(path: &Path<'_>, claims: &mut Claims) {
     };
     let drops = evidence("drops", moved.grew.at_least, "packets", source);
     let told = if path.sender.exact { told(path) } else { 0 };
-    let moved = moved.less(told).perhaps_without(path.lost_beside);
+    let moved = moved
+        .less(told)
+        .perhaps_without(path.lost_beside + sent_again(path));
     claims.add(Claim {
         stage: Stage::TxQdisc,
         host: path.sender.role,
@@ -78,6 +80,15 @@ fn qdisc(path: &Path<'_>, claims: &mut Claims) {
         seen: pieces(path, moved, path.sender.joined),
         evidence: vec![drops],
     });
+}
+
+/// TCP beside a UDP test sends again what it lost.
+fn sent_again(path: &Path<'_>) -> u64 {
+    if path.test.protocol == Protocol::Tcp {
+        return 0;
+    }
+    let again = path.protocol(Side::Sender, "/proc/net/snmp", "TcpRetransSegs");
+    again.map_or(0, |again| again.grew.at_least)
 }
 
 /// How many drops became errors of a send call.

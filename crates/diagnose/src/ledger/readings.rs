@@ -21,6 +21,8 @@ pub(super) struct Readings<'r> {
 #[derive(Debug, Default)]
 struct Series<'r> {
     idle: Vec<&'r Sample>,
+    /// Of another group: some commands are idle once for all of their tests.
+    idle_elsewhere: Vec<&'r Sample>,
     load: Vec<&'r Sample>,
 }
 
@@ -41,6 +43,17 @@ pub(super) struct Moved {
     pub(super) grew: Growth,
     /// Of that, what it would have done without the test. `None`: there was no idle interval.
     pub(super) background: Option<u64>,
+}
+
+impl Series<'_> {
+    /// The test's own idle interval lasts until its load begins.
+    fn idle(&self, name: &str) -> Vec<(u64, u64)> {
+        if self.idle.is_empty() {
+            values(self.idle_elsewhere.iter(), name)
+        } else {
+            values(self.idle.iter().chain(self.load.first()), name)
+        }
+    }
 }
 
 impl Moved {
@@ -132,9 +145,7 @@ impl<'r> Readings<'r> {
             ..Self::default()
         };
         for sample in &record.samples {
-            if named && sample.group.as_deref() != Some(&test.group) {
-                continue;
-            }
+            let own = !named || sample.group.as_deref() == Some(&test.group);
             let key = (
                 sample.host as u8,
                 sample.source.as_str(),
@@ -142,8 +153,10 @@ impl<'r> Readings<'r> {
             );
             let series = readings.series.entry(key).or_default();
             match sample.phase {
-                Some(Phase::Idle) => series.idle.push(sample),
-                Some(Phase::Load) | None => series.load.push(sample),
+                Some(Phase::Idle) if own => series.idle.push(sample),
+                Some(Phase::Idle) => series.idle_elsewhere.push(sample),
+                Some(Phase::Load) | None if own => series.load.push(sample),
+                Some(Phase::Load) | None => {}
             }
         }
         if !named && one_group(record) != Some(&test.group) {
@@ -176,11 +189,17 @@ impl<'r> Readings<'r> {
             return None;
         }
         let grew = growth(&load, list.width, list.most_per_second)?;
-        let idle = values(series.idle.iter().chain(series.load.first()), name);
         Some(Moved {
             grew,
-            background: background(&idle, &load, list),
+            background: background(&series.idle(name), &load, list),
         })
+    }
+
+    /// What the counter `name` grew by in the idle interval, as it was counted.
+    pub(super) fn idle(&self, list: List<'_>, name: &str) -> Option<u64> {
+        let idle = self.series(list)?.idle(name);
+        let grew = growth(&idle, list.width, list.most_per_second)?;
+        (idle.len() > 1).then_some(grew.at_least)
     }
 
     fn series(&self, list: List<'_>) -> Option<&Series<'r>> {

@@ -76,27 +76,23 @@ impl Found {
         }
     }
 
-    /// Of fragments only the first counts; and of what died for no reason nobody knows where it was.
+    /// Of fragments only the first counts, and of what died for no reason nobody knows where it was:
+    /// then the other counters know more.
     fn claim(mut self, path: &Path<'_>, side: Side, claims: &mut Claims) {
-        let sees_all = self.somewhere == 0 && path.fragments == 1;
-        let of_side = STACK.iter().filter(|(_, of)| *of == side);
-        for (stage, _) in of_side {
+        if self.somewhere > 0 || path.fragments > 1 {
+            return;
+        }
+        for (stage, _) in STACK.iter().filter(|(_, of)| *of == side) {
             let (freed, evidence) = self.by_stage.remove(stage).unwrap_or_default();
             let freed = freed.saturating_sub(refused(path, *stage));
-            let most = if sees_all { freed } else { path.lost };
-            let claim = Claim {
+            claims.complete(Claim {
                 stage: *stage,
                 host: path.end(side).role,
                 interface: None,
                 kind: Kind::Exact,
-                seen: Span::new(freed.min(most), most),
+                seen: Span::new(freed, freed),
                 evidence,
-            };
-            if sees_all {
-                claims.complete(claim);
-            } else if freed > 0 {
-                claims.add(claim);
-            }
+            });
         }
     }
 }

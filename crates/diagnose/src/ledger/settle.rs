@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use linerate_model::output::{Evidence, LedgerEntry, LinkKind, Protocol, Role, Stage as Entry};
 
 use super::balance::{Balance, Gap};
-use super::claim::{Claim, Claims, Kind};
+use super::claim::{Claim, Claims, Kind, moved};
 use super::path::Path;
 use super::span::Span;
 use crate::knowledge::Stage;
@@ -36,7 +36,8 @@ pub(super) fn settle(path: &Path<'_>, mut claims: Claims, balance: &Balance) -> 
     if let Some(gap) = proven {
         book_on_the_wire(path, &mut tallies, &gap);
     }
-    let claimed: u64 = tallies.values().map(|tally| tally.seen.lo).sum();
+    let exact = tallies.values().filter(|tally| tally.kind == Kind::Exact);
+    let claimed: u64 = exact.map(|tally| tally.seen.lo).sum();
     share_out(path.lost, &mut tallies);
     narrow(path.lost, &mut tallies);
     entry(path, tallies, claimed)
@@ -75,8 +76,11 @@ fn on_the_wire(path: &Path<'_>, claims: &Claims, balance: &Balance) -> Option<Ga
     let outward = balance.outward.as_ref()?;
     let (inward, internet) = (balance.inward.as_ref()?, balance.internet.as_ref()?);
     let between = [Stage::TxMac, Stage::RxMac, Stage::RxRing];
-    let watched = path.test.protocol == Protocol::Udp
-        && claims.is_complete(Stage::RxSocket)
+    let socket = match path.test.protocol {
+        Protocol::Udp => claims.is_complete(Stage::RxSocket),
+        Protocol::Tcp => has(Stage::RxSocket),
+    };
+    let watched = socket
         && exists(path, Stage::Wire)
         && between
             .into_iter()
@@ -206,7 +210,11 @@ fn entry(path: &Path<'_>, tallies: Tallies, claimed: u64) -> LedgerEntry {
     }
 }
 
-fn line(stage: Stage, tally: Tally) -> Entry {
+/// Where packets died, counters that stood still say nothing more.
+fn line(stage: Stage, mut tally: Tally) -> Entry {
+    if tally.seen.hi > 0 && tally.evidence.iter().any(moved) {
+        tally.evidence.retain(moved);
+    }
     Entry {
         stage: stage.word().to_owned(),
         host: tally.host,
@@ -225,6 +233,8 @@ fn exists(path: &Path<'_>, stage: Stage) -> bool {
         Stage::TxRing | Stage::Wire | Stage::RxRing | Stage::RxXdp => {
             path.test.link_kind != Some(LinkKind::Loopback)
         }
+        // TCP keeps what it has not seen acknowledged, and acknowledges only what it keeps.
+        Stage::TxApp | Stage::TxSocket | Stage::RxApp => path.test.protocol == Protocol::Udp,
         _ => true,
     }
 }

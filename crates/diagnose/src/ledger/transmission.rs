@@ -5,18 +5,29 @@ use linerate_model::counters::Width;
 use linerate_model::output::Test;
 
 use super::readings::{List, Readings};
+use super::reasons;
 use crate::record::Side;
 
-/// Segments sent again less those that the receiver had already (RFC 2883). `None` where the
-/// sender's kernel does not tell of the latter.
+/// Segments sent again less those that the receiver had already: as many as it told the sender
+/// (RFC 2883), or as its kernel freed for that reason. `None` where the sender's kernel does not tell.
 pub(super) fn lost(test: &Test, readings: &Readings<'_>) -> Option<u64> {
-    let list = List {
-        role: Side::Sender.role(test),
-        source: "/proc/net/netstat",
-        interface: None,
-        width: Width::Bits64,
-        most_per_second: 0.0,
+    let grew = |side: Side, source, name| {
+        let list = List {
+            role: side.role(test),
+            source,
+            interface: None,
+            width: Width::Bits64,
+            most_per_second: 0.0,
+        };
+        Some(readings.moved(list, name)?.grew.at_least)
     };
-    let spurious = readings.moved(list, "TcpExtTCPDSACKRecv")?;
-    Some(test.retransmits?.saturating_sub(spurious.grew.at_least))
+    let netstat = "/proc/net/netstat";
+    let told = grew(Side::Sender, netstat, "TcpExtTCPDSACKRecvSegs")
+        .or_else(|| grew(Side::Sender, netstat, "TcpExtTCPDSACKRecv"))?;
+    let had = ["TCP_OLD_DATA", "TCP_OLD_SEQUENCE"].map(|reason| {
+        let freed = grew(Side::Receiver, reasons::SOURCE, reason);
+        freed.unwrap_or(0)
+    });
+    let spurious = told.max(had.iter().sum());
+    Some(test.retransmits?.saturating_sub(spurious))
 }
