@@ -166,7 +166,7 @@ impl Asked<'_> {
             .and_then(|memory| Window::open(&memory, last.unwrap_or(0)));
         let window = match window {
             Ok(window) => window,
-            Err(why) => return failures.push(missing("the device's memory", &why)),
+            Err(why) => return failures.push(unmapped(&why)),
         };
         for register in map.registers.iter().filter(|r| self.wants(map, r)) {
             let is_harmless = register.read == Read::Safe && register.width_bits == 32;
@@ -195,18 +195,21 @@ impl Asked<'_> {
         if failures.iter().any(|(rights, _)| *rights) {
             return failure.hint(format!("sudo linerate regs {interface}"));
         }
-        match kind {
-            LinkKind::Wire if driver.is_empty() => failure,
-            LinkKind::Wire => failure.hint(format!(
-                "ethtool -S {interface} has the counters of {driver}; knowledge/README.md says how to write a map"
-            )),
-            _ => {
-                let why = format!("it is software ({}): it has no registers", kind.as_str());
-                Failure::measuring(format!("read registers of {interface}"), why)
-                    .hint("the interface of a real MAC: `ip link` lists them")
-            }
+        if let Some(software) = software(interface, kind) {
+            let why = format!("it is software ({software}): it has no registers");
+            return Failure::measuring(format!("read registers of {interface}"), why)
+                .hint("the interface of a real MAC: `ip link` lists them");
         }
+        failure.hint(format!(
+            "ethtool -S {interface} has the counters of {driver}; knowledge/README.md says how to write a map"
+        ))
     }
+}
+
+/// What kind of software an interface is, in `ip`'s words; none if there is a device behind it.
+fn software(interface: &str, kind: LinkKind) -> Option<String> {
+    let of_link = nic::link(interface).ok().and_then(|link| link.kind);
+    of_link.or_else(|| (kind != LinkKind::Wire).then(|| kind.as_str().to_owned()))
 }
 
 fn maps_of(driver: &str) -> Vec<&'static Map> {
@@ -221,6 +224,17 @@ fn missing(what: &str, why: &io::Error) -> Missing {
         _ => why.to_string(),
     };
     (no_rights, format!("{what}: {why}"))
+}
+
+/// Since Linux 4.5 many kernels keep memory that a driver holds from everybody else.
+fn unmapped(why: &io::Error) -> Missing {
+    match why.raw_os_error() {
+        Some(1 | 22) => {
+            let why = "the kernel keeps it for the driver (CONFIG_IO_STRICT_DEVMEM; iomem=relaxed on the kernel's command line lifts that)";
+            (false, format!("the device's memory: {why}"))
+        }
+        _ => missing("the device's memory", why),
+    }
 }
 
 fn no_interface(interface: &str, why: &io::Error) -> Failure {
