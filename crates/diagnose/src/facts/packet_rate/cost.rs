@@ -21,14 +21,16 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
             if let Some(cost) = packets_per_second(test).and_then(microseconds_per_packet) {
                 add("packet_cost_us", cost, "µs", "the test's account");
             }
-            add("packet_sizes", points.len() as f64, "", SOURCE);
+            let unsized_rate = unsized_rate(record, direction);
+            let sizes = points.len() + usize::from(unsized_rate.is_some());
+            add("packet_sizes", sizes as f64, "", SOURCE);
             if let Some(cost) = Cost::fit(&points).filter(|_| points.len() >= SIZES_FOR_A_LINE) {
                 add("packet_fixed_us", cost.fixed_us, "µs", SOURCE);
                 add("packet_byte_ns", cost.byte_us * 1e3, "ns", SOURCE);
                 let bound = cost.packet_bound_up_to_bytes().min(LARGEST_BYTES);
                 add("packet_bound_up_to_bytes", bound, "bytes", SOURCE);
             }
-            if let Some(flat) = flat(&points) {
+            if let Some(flat) = flat(&points).or_else(|| as_without_size(&points, unsized_rate?)) {
                 let mut fact = fact("packet_rate_flat", flat, "", SOURCE);
                 fact.test_id = Some(test.id.clone());
                 facts.add(fact);
@@ -65,6 +67,17 @@ fn points(record: &Record, direction: Direction) -> Vec<(f64, f64)> {
         .into_iter()
         .map(|(bytes, rate)| (f64::from(bytes), rate))
         .collect()
+}
+
+/// A rate in packets that somebody reports without a size, as of any.
+fn unsized_rate(record: &Record, direction: Direction) -> Option<f64> {
+    let without = udp(record, direction).filter(|test| test.payload_bytes == 0);
+    without.filter_map(packets_per_second).reduce(f64::max)
+}
+
+fn as_without_size(points: &[(f64, f64)], rate: f64) -> Option<bool> {
+    let (_, sized) = points.first()?;
+    Some((rate - sized).abs() <= ALIKE * rate)
 }
 
 /// More was asked for than came through, or nobody asked for less.

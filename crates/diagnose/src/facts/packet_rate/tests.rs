@@ -55,6 +55,21 @@ fn a_price_for_each_packet() {
 }
 
 #[test]
+fn a_rate_of_any_size_and_one_of_a_size() {
+    for (rate, told) in [(9700.0, true), (30_000.0, false)] {
+        let mut any = reported(0, 0.0, 0.3);
+        (
+            any.duration_s,
+            any.received_packets,
+            any.delivered_bits_per_second,
+        ) = (1.0, Some(rate as u64), None);
+        let mut record = pasted();
+        record.run.tests = vec![any, reported(320, 24e6, 0.3)];
+        assert_eq!(fires(&record, "P01"), told);
+    }
+}
+
+#[test]
 fn a_slow_forwarder_and_a_wire() {
     let sweep = |rate: fn(f64) -> f64| {
         let mut record = pasted();

@@ -30,6 +30,16 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
             let fastest = rates.iter().copied().fold(0.0, f64::max);
             add("flow_spread", fastest / slowest, "ratio", ACCOUNT);
         }
+        if let Some(partly) = add_up_partly(record, test, rates.len()) {
+            let mut fact = fact(
+                "flows_add_up_partly",
+                partly,
+                "",
+                "the accounts of all tests",
+            );
+            fact.test_id = Some(test.id.clone());
+            facts.add(fact);
+        }
         let flows = u32::try_from(rates.len()).unwrap_or(u32::MAX);
         let Some(queues) = queues::of(&receiver(record, test), facts_of_interrupts(facts)) else {
             continue;
@@ -61,6 +71,19 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
+/// Against one flow of the same kind: a link that one flow fills is not faster with several.
+fn add_up_partly(record: &Record, test: &Test, flows: usize) -> Option<bool> {
+    let single = record.run.tests.iter().filter(|other| {
+        other.streams == 1 && other.protocol == test.protocol && other.direction == test.direction
+    });
+    let single = single
+        .filter_map(|test| test.delivered_bits_per_second)
+        .reduce(f64::max)
+        .filter(|rate| *rate > 0.0)?;
+    let gain = test.delivered_bits_per_second? / single;
+    Some(gain >= FASTER && gain < AS_MANY * flows as f64)
+}
+
 fn receiver<'r>(record: &'r Record, test: &'r Test) -> Place<'r> {
     Place {
         record,
@@ -80,4 +103,7 @@ fn facts_of_interrupts(facts: &Facts) -> Option<f64> {
     pasted.next()?.value.number()
 }
 
+/// Than one flow, and of as many times one flow as there are.
+const FASTER: f64 = 1.3;
+const AS_MANY: f64 = 0.95;
 const ACCOUNT: &str = "the test's account";

@@ -14,9 +14,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         if place.test.is_none() {
             set_up(&place, facts);
         }
-        if place.interface.is_some() {
-            counted(&place, facts);
-        }
+        counted(&place, facts);
     }
 }
 

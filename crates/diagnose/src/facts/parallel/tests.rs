@@ -99,6 +99,25 @@ fn flows_of_a_report() {
 }
 
 #[test]
+fn flows_of_a_table() {
+    for (rates, single, told) in [
+        (UNEVEN, 2.91e9, true),
+        (EVEN, 2.91e9, false),
+        (UNEVEN, 9.2e9, false),
+    ] {
+        let mut record = pasted();
+        record.run.tests = vec![
+            Test {
+                id: "t0".to_owned(),
+                ..parallel(&[single])
+            },
+            parallel(rates),
+        ];
+        assert_eq!(fires(&record, "H01b"), told, "{single}");
+    }
+}
+
+#[test]
 fn udp_on_one_queue() {
     let counted = [("rx_queue_0_packets", 80_000), ("rx_queue_1_packets", 10)];
     for (fields, told) in [
