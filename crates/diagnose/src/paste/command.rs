@@ -33,7 +33,8 @@ pub(super) fn is_known(line: &str) -> bool {
 }
 
 fn base(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    name.strip_suffix(".exe").unwrap_or(name)
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -119,7 +120,7 @@ mod tests {
             "sudo ethtool -S eth0",
             "ip -s link",
             "ethtool eth0",
-            "iperf3 -s",
+            "iperf3.exe -s",
             "tc -s qdisc show dev eth0",
             "incr=200 iperf -s",
         ] {

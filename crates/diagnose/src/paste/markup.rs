@@ -102,7 +102,7 @@ fn unescaped(line: &str) -> String {
         let marked = letter == '\\'
             && letters
                 .peek()
-                .is_some_and(|next| "_*[]<>#|~".contains(*next));
+                .is_some_and(|next| "_*[]<#|~".contains(*next));
         if !marked {
             text.push(letter);
         }

@@ -18,6 +18,7 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     (kept.is_some() || stamped.is_some()).then_some(())?;
     let also = super::boot::read(lines, hint).filter(|_| text != line);
     let mut content: Vec<Content> = kept.into_iter().collect();
+    content.extend(driver(text));
     content.extend(also.into_iter().flat_map(|block| block.content));
     Some(Block {
         lines: 1,
@@ -65,6 +66,31 @@ fn is_time(time: &str) -> bool {
 fn is_syslog(before: &str) -> bool {
     let iso = before.len() > 16 && before.as_bytes().get(4) == Some(&b'-') && before.contains('T');
     before.len() < 80 && (iso || MONTHS.iter().any(|month| before.starts_with(month)))
+}
+
+/// The driver of `DRIVER BUS-ADDRESS INTERFACE: …`, as a network driver's lines begin (netdev_printk in net/core/dev.c).
+fn driver(text: &str) -> Option<Content> {
+    let mut words = text.split_whitespace();
+    let (driver, address, interface) = (
+        words.next()?,
+        words.next()?,
+        words.next()?.strip_suffix(':')?,
+    );
+    let plain = driver.len() <= 32
+        && driver
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
+    let bus = address.contains([':', '.', '-'])
+        && address.contains(|letter: char| letter.is_ascii_digit());
+    let named =
+        plain && bus && super::lines::is_interface(interface) && !text.contains("renamed from");
+    named.then(|| {
+        Settings::new(
+            "ethtool -i",
+            Some(interface),
+            vec![("driver".to_owned(), driver.to_owned())],
+        )
+    })
 }
 
 /// What nothing but a kernel says, even without a time before it.
@@ -161,6 +187,31 @@ mod tests {
             }
             _ => None,
         }))
+    }
+
+    #[test]
+    fn the_driver_before_the_interface() {
+        let named = |text: &str| match driver(text) {
+            Some(Content::Settings(settings)) => Some((
+                settings.interface.unwrap_or_default(),
+                settings.values[0].1.clone(),
+            )),
+            _ => None,
+        };
+        let expected =
+            |interface: &str, driver: &str| Some((interface.to_owned(), driver.to_owned()));
+        assert_eq!(
+            named("e1000e 0000:03:00.0 enp3s0: NIC Link is Up 100 Mbps"),
+            expected("enp3s0", "e1000e")
+        );
+        assert_eq!(
+            named("fec 2188000.ethernet eth0: Link is Up - 1Gbps/Full"),
+            expected("eth0", "fec")
+        );
+        assert_eq!(
+            named("IPv6: ADDRCONF(NETDEV_UP): eth0: link is not ready"),
+            None
+        );
     }
 
     #[test]

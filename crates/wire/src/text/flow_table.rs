@@ -44,7 +44,7 @@ fn row(line: &str, factor: f64) -> Option<Transfer> {
     let sum: f64 = each.iter().sum();
     let adds_up = flows > 0 && (sum - total).abs() <= 0.15 * total;
     adds_up.then(|| Transfer {
-        name: Some(format!("{flows} flows")),
+        name: Some(format!("{flows} flow{}", if flows == 1 { "" } else { "s" })),
         bits_per_second: total * factor,
         flows_bits_per_second: each.iter().map(|rate| rate * factor).collect(),
         ..Transfer::default()

@@ -141,5 +141,6 @@ pub(super) fn is_interface(word: &str) -> bool {
 }
 
 fn base(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    name.strip_suffix(".exe").unwrap_or(name)
 }
