@@ -157,11 +157,11 @@ fn speed(megabits: u32) -> String {
     }
 }
 
-fn duplex(duplex: u8) -> &'static str {
+fn duplex(duplex: u8) -> String {
     match duplex {
-        0 => "Half",
-        1 => "Full",
-        _ => "Unknown!",
+        0 => "Half".to_owned(),
+        1 => "Full".to_owned(),
+        other => format!("Unknown! ({other})"),
     }
 }
 
