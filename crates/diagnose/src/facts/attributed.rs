@@ -111,6 +111,90 @@ pub(super) const KNOWN: &[Known] = &[
         tells: "",
     },
     Known {
+        name: "least_lost_at_tx_app",
+        unit: "packets",
+        means: "lost at stage tx-app, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_tx_socket",
+        unit: "packets",
+        means: "lost at stage tx-socket, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_tx_ip",
+        unit: "packets",
+        means: "lost at stage tx-ip, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_tx_qdisc",
+        unit: "packets",
+        means: "lost at stage tx-qdisc, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_tx_ring",
+        unit: "packets",
+        means: "lost at stage tx-ring, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_tx_mac",
+        unit: "packets",
+        means: "lost at stage tx-mac, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_wire",
+        unit: "packets",
+        means: "lost at stage wire, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_rx_mac",
+        unit: "packets",
+        means: "lost at stage rx-mac, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_rx_ring",
+        unit: "packets",
+        means: "lost at stage rx-ring, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_rx_xdp",
+        unit: "packets",
+        means: "lost at stage rx-xdp, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_rx_softnet",
+        unit: "packets",
+        means: "lost at stage rx-softnet, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_rx_ip",
+        unit: "packets",
+        means: "lost at stage rx-ip, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_rx_socket",
+        unit: "packets",
+        means: "lost at stage rx-socket, at least",
+        tells: "",
+    },
+    Known {
+        name: "least_lost_at_rx_app",
+        unit: "packets",
+        means: "lost at stage rx-app, at least",
+        tells: "",
+    },
+    Known {
         name: "unattributed_packets",
         unit: "packets",
         means: "lost and found at no stage, at most",
@@ -156,8 +240,12 @@ fn stages(entry: &LedgerEntry, facts: &mut Facts) {
     let seen = |stage: &&&str| !entry.blind.iter().any(|blind| blind == **stage);
     for stage in Stage::WORDS.iter().filter(seen) {
         let found = entry.stages.iter().filter(|found| found.stage == *stage);
-        let most: u64 = found.map(|found| found.hi).sum();
-        add(&format!("lost_at_{}", stage.replace('-', "_")), most as f64);
+        let (least, most) = found.fold((0, 0), |(least, most), found| {
+            (least + found.lo, most + found.hi)
+        });
+        let name = stage.replace('-', "_");
+        add(&format!("lost_at_{name}"), most as f64);
+        add(&format!("least_lost_at_{name}"), least as f64);
     }
     add("unattributed_packets", entry.unattributed_hi as f64);
 }
@@ -191,6 +279,7 @@ mod tests {
         };
         let number = |name| facts.get(name, &frame).and_then(|fact| fact.value.number());
         assert_eq!(number("lost_at_rx_mac"), Some(12.0));
+        assert_eq!(number("least_lost_at_rx_mac"), Some(10.0));
         assert_eq!(number("lost_at_rx_socket"), Some(0.0));
         assert_eq!(number("lost_at_wire"), None);
     }

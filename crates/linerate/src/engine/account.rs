@@ -77,6 +77,12 @@ pub struct TxAccount {
     pub congestion: Option<String>,
     /// The MSS that the kernel uses.
     pub mss_bytes: Option<u32>,
+    /// TCP: for how long there was something to send (`tcpi_busy_time`).
+    pub busy_ns: Option<u64>,
+    /// TCP: for how long of that the peer's window held it back (`tcpi_rwnd_limited`).
+    pub rwnd_limited_ns: Option<u64>,
+    /// TCP: for how long of that its own send buffer did (`tcpi_sndbuf_limited`).
+    pub sndbuf_limited_ns: Option<u64>,
     /// Per interval.
     pub intervals: Vec<TxInterval>,
     /// What stopped it before its time, as the system said it.

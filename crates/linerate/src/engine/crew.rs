@@ -399,6 +399,9 @@ impl Member {
             rtt_ns: super::quantiles::quantiles(&self.rtt),
             congestion: stream.and_then(|stream| tcp::congestion(stream).ok()),
             mss_bytes: self.last_info.map(|info| info.snd_mss),
+            busy_ns: self.last_info.and_then(|info| info.busy_ns),
+            rwnd_limited_ns: self.last_info.and_then(|info| info.rwnd_limited_ns),
+            sndbuf_limited_ns: self.last_info.and_then(|info| info.sndbuf_limited_ns),
             intervals: std::mem::take(&mut self.sent),
             ..tx
         }

@@ -321,6 +321,13 @@ impl<'a> Fold<'a> {
             .max_by_key(|known: &Quantiles| known.p99);
         test.congestion = self.tx().find_map(|tx| tx.congestion.clone());
         test.mss_bytes = self.tx().find_map(|tx| tx.mss_bytes);
+        let time_us = |of: fn(&TxAccount) -> Option<u64>| {
+            let times: Vec<u64> = self.tx().filter_map(of).collect();
+            (!times.is_empty()).then(|| times.iter().sum::<u64>() / 1000)
+        };
+        test.busy_time_us = time_us(|tx| tx.busy_ns);
+        test.rwnd_limited_us = time_us(|tx| tx.rwnd_limited_ns);
+        test.sndbuf_limited_us = time_us(|tx| tx.sndbuf_limited_ns);
     }
 
     /// Whether the sender is one of ours: a stock one does not tell its lateness.

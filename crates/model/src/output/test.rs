@@ -92,6 +92,12 @@ pub struct Test {
     pub congestion: Option<String>,
     /// TCP MSS in use at the sender.
     pub mss_bytes: Option<u32>,
+    /// TCP: time with something to send, all streams (`tcpi_busy_time`).
+    pub busy_time_us: Option<u64>,
+    /// Of that, time held back by the receiver's window (`tcpi_rwnd_limited`).
+    pub rwnd_limited_us: Option<u64>,
+    /// Of that, time held back by the own send buffer (`tcpi_sndbuf_limited`).
+    pub sndbuf_limited_us: Option<u64>,
     /// Interface of this side.
     pub local_interface: Option<String>,
     /// Interface of the peer.

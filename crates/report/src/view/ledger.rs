@@ -52,10 +52,14 @@ fn of(test: &Test, entry: &LedgerEntry) -> Vec<Line> {
         entry.unit
     );
     let mut lines = vec![Line::new(2, title).tone(Tone::Warn)];
-    let mut stages: Vec<&Stage> = entry.stages.iter().filter(|stage| stage.hi > 0).collect();
-    stages.sort_by_key(|stage| std::cmp::Reverse((stage.lo, stage.hi)));
-    lines.extend(stages.iter().map(|stage| line(stage)));
-    lines.push(Line::new(4, rest(entry)));
+    let (mut sure, possible): (Vec<&Stage>, Vec<&Stage>) = entry
+        .stages
+        .iter()
+        .filter(|stage| stage.hi > 0)
+        .partition(|stage| stage.lo > 0 || stage.hi * SLIGHT >= entry.lost_packets);
+    sure.sort_by_key(|stage| std::cmp::Reverse((stage.lo, stage.hi)));
+    lines.extend(sure.iter().map(|stage| line(stage)));
+    lines.push(Line::new(4, rest(entry, &possible)));
     lines
 }
 
@@ -64,7 +68,11 @@ fn line(stage: &Stage) -> Line {
         .interface
         .as_ref()
         .map_or_else(String::new, |interface| format!(" {interface}"));
-    let counters: Vec<String> = stage.evidence.iter().map(counter).collect();
+    let moved = stage
+        .evidence
+        .iter()
+        .filter(|evidence| evidence.value.number() != Some(0.0));
+    let counters: Vec<String> = moved.map(counter).collect();
     let told = if counters.is_empty() {
         String::new()
     } else {
@@ -90,18 +98,24 @@ fn counter(evidence: &Evidence) -> String {
     )
 }
 
-fn rest(entry: &LedgerEntry) -> String {
+/// What was not found, and where little may yet have been lost.
+fn rest(entry: &LedgerEntry, possible: &[&Stage]) -> String {
     let unattributed = format!(
         "{} unattributed",
         span(entry.unattributed_lo, entry.unattributed_hi)
     );
-    match entry.blind.as_slice() {
-        [] => unattributed,
-        blind => format!(
-            "{unattributed}; blind, as nothing readable counts there: {}",
-            blind.join(", ")
-        ),
+    let mut parts = vec![unattributed];
+    if !possible.is_empty() {
+        let few = possible
+            .iter()
+            .map(|stage| format!("{} at {}", stage.hi, stage.stage));
+        parts.push(format!("at most {}", few.collect::<Vec<_>>().join(", ")));
     }
+    if !entry.blind.is_empty() {
+        let blind = entry.blind.join(", ");
+        parts.push(format!("blind, as nothing readable counts there: {blind}"));
+    }
+    parts.join("; ")
 }
 
 fn span(lo: i64, hi: i64) -> String {
@@ -133,5 +147,7 @@ fn words(stage: &str) -> &str {
     }
 }
 
+/// A stage that surely lost nothing and at most this part of all is not worth a line.
+const SLIGHT: u64 = 50;
 /// More say no more.
 const MOST_ENTRIES: usize = 8;

@@ -58,23 +58,22 @@ fn idle_rtt_s(record: &Record) -> Option<f64> {
 
 /// The kernel's stop-watches: the first contains the two others (include/linux/tcp.h, `tcp_chrono`).
 fn waiting(place: &Place<'_>, facts: &mut Facts) {
-    let time = |name| {
-        place
-            .of_host("TCP_INFO", name)
-            .map(|counted| counted.value as f64)
-    };
-    let Some(busy) = time("busy_time_us").filter(|busy| *busy > 0.0) else {
+    let Some(test) = place.test.filter(|_| place.side == Some(Side::Sender)) else {
         return;
     };
-    for (fact, name) in [
-        ("rwnd_limited_ratio", "rwnd_limited_us"),
-        ("sndbuf_limited_ratio", "sndbuf_limited_us"),
+    let us = |time: Option<u64>| time.map(|time| time as f64);
+    let Some(busy) = us(test.busy_time_us).filter(|busy| *busy > 0.0) else {
+        return;
+    };
+    for (fact, time) in [
+        ("rwnd_limited_ratio", test.rwnd_limited_us),
+        ("sndbuf_limited_ratio", test.sndbuf_limited_us),
     ] {
-        if let Some(limited) = time(name) {
+        if let Some(limited) = us(time) {
             place.add_to_host(facts, fact, limited / busy, "ratio", "TCP_INFO");
         }
     }
-    if let Some(test) = place.test.filter(|test| test.duration_s > 0.0) {
+    if test.duration_s > 0.0 {
         let wall_us = test.duration_s * 1e6 * f64::from(test.streams.max(1));
         let nothing = (1.0 - busy / wall_us).max(0.0);
         place.add_to_host(facts, "app_limited_ratio", nothing, "ratio", "TCP_INFO");
