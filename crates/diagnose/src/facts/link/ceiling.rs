@@ -65,9 +65,28 @@ fn ceiling_bits_per_second(record: &Record, test: &Test) -> Option<f64> {
             && delivered < offered * ABOVE
             && other.1 < other.0 * ABOVE
     };
-    others
-        .filter(is_level)
-        .map(|other| other.1.max(delivered))
+    let level = others.filter(is_level).map(|other| other.1.max(delivered));
+    level
+        .reduce(f64::max)
+        .or_else(|| as_tcp_shows(record, test, offered, delivered))
+}
+
+/// A path that loses a sixth of a flow for other reasons than its rate leaves TCP next to nothing: if
+/// TCP gets as much through the same way, the loss is the overload's.
+fn as_tcp_shows(record: &Record, test: &Test, offered: f64, delivered: f64) -> Option<f64> {
+    if delivered > offered * OVERLOADED {
+        return None;
+    }
+    let framed = delivered * f64::from(test.payload_bytes + HEADER_BYTES)
+        / f64::from(test.payload_bytes.max(1));
+    let tcp = record
+        .run
+        .tests
+        .iter()
+        .filter(|other| other.protocol == Protocol::Tcp && other.direction == test.direction);
+    let rates = tcp.filter_map(|test| test.delivered_bits_per_second);
+    rates
+        .filter(|rate| *rate > framed * AS_MUCH)
         .reduce(f64::max)
 }
 
@@ -105,5 +124,11 @@ const OFFERED_APART: f64 = 0.06;
 const DELIVERED_APART: f64 = 0.025;
 /// What arrives of an offer above the ceiling, at most.
 const ABOVE: f64 = 0.98;
+/// What arrives of an offer that is far above the ceiling, at most.
+const OVERLOADED: f64 = 0.83;
+/// TCP's share of what UDP gets through that counts as as much.
+const AS_MUCH: f64 = 0.7;
+/// Ethernet, IPv4 and UDP.
+const HEADER_BYTES: u32 = 42;
 /// Distances from which a variation can be told.
 const ENOUGH: usize = 20;

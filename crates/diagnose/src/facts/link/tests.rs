@@ -180,6 +180,9 @@ fn how_the_path_loses_tells_why() {
         lossy("t2", 3e8, 9.7e7, 2, &chance),
     ];
     assert_eq!(found(ceiling.to_vec()), ["L14"]);
+    let beside_tcp = |tcp_rate| vec![lossy("t1", 9e7, 9.7e6, 80, &chance), tcp("t2", tcp_rate)];
+    assert_eq!(found(beside_tcp(1.87e7)), ["L14"]);
+    assert_eq!(found(beside_tcp(1e5))[0], "L13");
     let proportional = [
         lossy("t1", 2e8, 1.98e8, 1, &chance),
         lossy("t2", 3e8, 2.97e8, 1, &chance),

@@ -13,16 +13,9 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     let Some(test) = place.test else {
         return place.add(facts, "reader_known", false, "", "no test of our own");
     };
-    let idle = series(
-        place.record,
-        place.host,
-        STAT,
-        None,
-        Some(test),
-        Phase::Idle,
-    );
-    let busy = busiest(&idle);
-    place.add(facts, "reader_known", busy.is_some(), "", STAT);
+    let busy = busy_before(place, test);
+    let known = busy.is_some() || test.receive_buffer_bytes.is_some();
+    place.add(facts, "reader_known", known, "", STAT);
     if let Some(busy) = busy {
         place.add(
             facts,
@@ -49,6 +42,22 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     if place.side == Some(Side::Receiver) {
         runs(place, test, facts);
     }
+}
+
+/// In the idle interval before this test; of a row of tests there is one before the first.
+fn busy_before(place: &Place<'_>, test: &Test) -> Option<f64> {
+    let before = |test| {
+        series(
+            place.record,
+            place.host,
+            STAT,
+            None,
+            Some(test),
+            Phase::Idle,
+        )
+    };
+    let tests = std::iter::once(test).chain(&place.record.run.tests);
+    tests.filter_map(|test| busiest(&before(test))).next()
 }
 
 fn runs(place: &Place<'_>, test: &Test, facts: &mut Facts) {

@@ -127,6 +127,26 @@ fn a_pasted_netstat_tells_that_a_buffer_overflowed() {
     assert_eq!(host(3).findings(), [""; 0]);
 }
 
+#[test]
+fn the_idle_interval_before_a_row_of_tests_holds_for_all_of_them() {
+    let mut later = udp("t2", 100_000, 4598);
+    later.cpu.remote = load(1.0);
+    later.receive_buffer_bytes = Some(ReceiveBuffer {
+        asked: Some(4 << 20),
+        granted: Some(4 << 20),
+    });
+    let mut record = run(vec![udp("t1", 100_000, 0), later])
+        .idle_busy("t1", PEER, 0.05)
+        .counted(
+            "t2",
+            PEER,
+            "/proc/net/snmp",
+            &[("UdpRcvbufErrors", 4598), ("UdpInDatagrams", 95_402)],
+        );
+    record.run.hosts[1].boot_id = record.run.hosts[0].boot_id.clone();
+    assert_eq!(record.findings_with("t2", "rx-socket", 4598), ["(S17)"]);
+}
+
 fn lab_tcp(rtt_us: i64, bits_per_second: f64) -> Test {
     let mut test = tcp("t1", bits_per_second);
     test.link_kind = Some(LinkKind::Veth);
