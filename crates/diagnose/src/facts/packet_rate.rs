@@ -23,6 +23,8 @@ pub(super) const KNOWN: &[Known] = names! {
     "gso" "" "generic segmentation offload: on, off" "ethtool -k {interface}"
     "gro" "" "generic receive offload: on, off" "ethtool -k {interface}"
     "lro" "" "large receive offload: on, off" "ethtool -k {interface}"
+    "rx_bytes_per_packet" "bytes" "bytes of a packet as the interface received them, mean; far above the MTU where segments come joined" "ip -s link show {interface}"
+    "segments_per_second" "1/s" "segments of the MSS that the delivered rate makes" ""
     "tx_checksumming" "" "whether the card computes checksums: on, off" "ethtool -k {interface}"
     "csum_errors" "packets" "packets that the protocol threw away because of their checksum" "nstat -az UdpInCsumErrors TcpInCsumErrors Udp6InCsumErrors"
     "csum_errors_short_only" "" "whether short datagrams had checksum errors and long ones none" "nstat -az UdpInCsumErrors"

@@ -3,8 +3,8 @@
 
 use linerate_model::output::{Protocol, Test};
 
-use crate::facts::Facts;
 use crate::facts::counted::{Counted, Place, places};
+use crate::facts::{Facts, fact};
 use crate::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
@@ -12,7 +12,10 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         match place.test {
             None if place.interface.is_some() => features(&place, facts),
             None => place.add_counted_to_host(facts, "csum_errors", "packets", errors(&place)),
-            Some(test) if place.side == Some(Side::Receiver) => checksums(&place, test, facts),
+            Some(test) if place.side == Some(Side::Receiver) => {
+                segments(&place, test, facts);
+                checksums(&place, test, facts);
+            }
             Some(_) => {}
         }
     }
@@ -29,6 +32,30 @@ fn features(place: &Place<'_>, facts: &mut Facts) {
         if let Some(state) = place.set_up("ethtool -k", key) {
             place.add(facts, name, state, "", &format!("ethtool -k {key}"));
         }
+    }
+}
+
+/// How many packets the stack handles, and how large they come.
+fn segments(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+    let count = |name| {
+        place
+            .of_interface(LINK, name)
+            .filter(|counted| counted.value > 0)
+    };
+    if let Some((bytes, packets)) = count("rx_bytes").zip(count("rx_packets")) {
+        let each = bytes.value as f64 / packets.value as f64;
+        place.add(facts, "rx_bytes_per_packet", each, "bytes", &bytes.source);
+    }
+    let mss = test.mss_bytes.filter(|mss| *mss > 0);
+    if let Some((rate, mss)) = test.delivered_bits_per_second.zip(mss) {
+        let mut each = fact(
+            "segments_per_second",
+            rate / 8.0 / f64::from(mss),
+            "1/s",
+            "the test's account",
+        );
+        each.test_id = Some(test.id.clone());
+        facts.add(each);
     }
 }
 
@@ -85,6 +112,7 @@ fn short_only(place: &Place<'_>) -> Option<bool> {
 
 /// Payload of a UDP datagram whose frame is padded: 60 bytes less Ethernet, IPv4 and UDP headers.
 const SHORT_BYTES: u32 = 18;
+const LINK: &str = "rtnl_link_stats64";
 const COUNTERS: &[(&str, &str)] = &[
     ("/proc/net/snmp", "UdpInCsumErrors"),
     ("/proc/net/snmp", "TcpInCsumErrors"),

@@ -6,6 +6,7 @@ use crate::made_up::{load, pasted, run, tcp, udp};
 use crate::record::Record;
 
 const SNMP: &str = "/proc/net/snmp";
+const LINK: &str = "rtnl_link_stats64";
 const QDISC: &str = "tc -s qdisc";
 const ROUTER: &[(&str, &str)] = &[("net.ipv4.ip_forward", "1")];
 
@@ -90,29 +91,50 @@ fn a_slow_forwarder_and_a_wire() {
     assert!(!fires(&one, "P01") && fires(&one, "P01b"));
 }
 
+/// Bulk TCP; packets of so many bytes arrive.
+fn bulk(rate: f64, busy: f64, offloads: &str, bytes: u64) -> Record {
+    let mut test = tcp("t1", rate);
+    (test.cpu.local, test.cpu.remote) = (load(busy), load(busy));
+    run(vec![test])
+        .set(
+            Role::Local,
+            "ethtool -k",
+            &[
+                ("tcp-segmentation-offload", offloads),
+                ("generic-segmentation-offload", offloads),
+            ],
+        )
+        .set(
+            Role::Remote,
+            "ethtool -k",
+            &[("generic-receive-offload", "off")],
+        )
+        .counted(
+            "t1",
+            Role::Remote,
+            LINK,
+            &[("rx_packets", 1000), ("rx_bytes", 1000 * bytes)],
+        )
+}
+
 #[test]
 fn without_offloads_a_processor_is_full() {
-    let bulk = |busy, tso, gro| {
-        let mut test = tcp("t1", 300e6);
-        (test.cpu.local, test.cpu.remote) = (load(busy), load(busy));
-        run(vec![test])
-            .set(
-                Role::Local,
-                "ethtool -k",
-                &[
-                    ("tcp-segmentation-offload", tso),
-                    ("generic-segmentation-offload", tso),
-                ],
-            )
-            .set(
-                Role::Remote,
-                "ethtool -k",
-                &[("generic-receive-offload", gro)],
-            )
-    };
-    assert_eq!(first(&bulk(0.99, "off", "off")).as_deref(), Some("P03"));
-    assert!(fires(&bulk(0.99, "on", "off"), "P03b") && !fires(&bulk(0.99, "on", "off"), "P03"));
-    assert!(!fires(&bulk(0.4, "off", "off"), "P03") && !fires(&bulk(0.4, "off", "off"), "P03b"));
+    for (record, sender, receiver) in [
+        (bulk(300e6, 0.99, "off", 1514), true, true),
+        (bulk(300e6, 0.99, "on", 1514), false, true),
+        (bulk(300e6, 0.4, "off", 1514), false, false),
+        // As a virtual link has it: the sender joins, so the receiver need not.
+        (bulk(300e6, 0.99, "on", 31_000), false, false),
+        // So few segments fill no processor: others do.
+        (bulk(20e6, 0.99, "off", 1514), false, false),
+    ] {
+        assert_eq!(
+            (fires(&record, "P03"), fires(&record, "P03b")),
+            (sender, receiver)
+        );
+    }
+    let both = bulk(300e6, 0.99, "off", 1514);
+    assert_eq!(first(&both).as_deref(), Some("P03"));
 }
 
 #[test]
