@@ -10,7 +10,7 @@ use linerate_model::setting::Setting;
 use linerate_wire::text::{Content, IperfEvent, Transfer, bits_per_second};
 
 use super::context::Place;
-use super::limits::{PASSAGES_MAX, STATES_MAX};
+use super::limits::{PASSAGES_MAX, STATES_MAX, TESTS_MAX};
 use super::segment::{Item, Said, Segments};
 use super::state::{At, Key, State};
 use super::{Pasted, flows};
@@ -30,16 +30,34 @@ pub(super) fn records(segments: &Segments) -> Pasted {
         assembly.take(item);
     }
     let mut records: Vec<Record> = assembly.states.into_iter().filter_map(record).collect();
-    let tests = records.iter_mut().flat_map(|record| &mut record.run.tests);
-    for (number, test) in (1..).zip(tests) {
-        test.id = format!("t{number}");
-        test.group.clone_from(&test.id);
+    if number(&mut records) >= TESTS_MAX {
+        let last = segments.items.last().map_or(1, |item| item.lines.1);
+        let what = format!("tests behind the first {TESTS_MAX}, if there are more");
+        assembly.ignored.push(Passage {
+            first_line: last,
+            last_line: last,
+            what,
+        });
     }
     Pasted {
         records,
         understood: assembly.understood,
         ignored: assembly.ignored,
     }
+}
+
+/// Numbers the tests of all records, at most so many; how many.
+fn number(records: &mut [Record]) -> usize {
+    let mut count = 0;
+    for record in records {
+        record.run.tests.truncate(TESTS_MAX - count);
+        for test in &mut record.run.tests {
+            count += 1;
+            test.id = format!("t{count}");
+            test.group.clone_from(&test.id);
+        }
+    }
+    count
 }
 
 struct Assembly<'a> {

@@ -11,7 +11,7 @@ pub const LINE_BYTES_MAX: usize = 4096;
 pub(super) const PASSES_MAX: usize = 8;
 /// Records: more states than these in one text are no states.
 pub(super) const STATES_MAX: usize = 32;
-/// Tests of one state.
-pub(super) const TESTS_MAX: usize = 2000;
+/// Tests of one text: what is concluded looks at each beside the others.
+pub(super) const TESTS_MAX: usize = 500;
 /// Passages of one kind.
 pub(super) const PASSAGES_MAX: usize = 5000;

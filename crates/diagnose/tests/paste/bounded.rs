@@ -124,6 +124,14 @@ fn a_binary_file_is_refused_whole() {
 
 #[test]
 fn states_and_tests_are_limited() {
+    let rows = "[ 3] 0.0- 1.0 sec 55.1 MBytes 462 Mbits/sec 0.028 ms 28/6731 (42%)\n".repeat(900);
+    let many = read(&rows);
+    assert_eq!(many.records[0].run.tests.len(), 500);
+    assert!(
+        many.ignored
+            .iter()
+            .any(|passage| passage.what.contains("tests"))
+    );
     let text: String = (0..500)
         .map(|number| format!("net.core.rmem_max = {number}\n\nword\n\n"))
         .collect();
