@@ -21,6 +21,7 @@ mod markup;
 mod prompt;
 mod prose;
 mod quote;
+mod recorded;
 mod requested;
 mod segment;
 mod state;
