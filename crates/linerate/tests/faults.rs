@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Every fault of the lab, made for real with real packets, is named first from the record alone, and
+//! the ledger puts the lost packets where they died; faults in pairs are both named; a healthy lab is
+//! called so. The values stand nowhere in the sources. `cargo test -p linerate --test faults -- --nocapture`
+//! prints the table of faults and named causes.
+#![forbid(unsafe_code)]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A fault, a test that meets it, what it may be called, and where its packets die.
+struct Case {
+    fault: &'static str,
+    line: &'static str,
+    causes: &'static [&'static str],
+    stage: Option<&'static str>,
+}
+
+const fn case(
+    fault: &'static str,
+    line: &'static str,
+    causes: &'static [&'static str],
+    stage: Option<&'static str>,
+) -> Case {
+    Case {
+        fault,
+        line,
+        causes,
+        stage,
+    }
+}
+
+const CASES: &[Case] = &[
+    case(
+        "rcvbuf=9K",
+        "udp -b 170M -t 2",
+        &["udp-receive-buffer-too-small"],
+        Some("rx-socket"),
+    ),
+    case(
+        "qdisc-limit=37M",
+        "udp -b 90M -t 2",
+        &["own-queue-drops"],
+        None,
+    ),
+    case(
+        "nft-drop=70",
+        "udp -b 60M -t 2",
+        &["packet-filter-drops"],
+        Some("rx-ip"),
+    ),
+    case(
+        "mtu=1300",
+        "udp -b 60M -l 1400 -t 2",
+        &["mtu-mismatch"],
+        None,
+    ),
+    case(
+        "loss=2.3%",
+        "udp -b 60M -t 2",
+        &["loss-on-the-path"],
+        Some("wire"),
+    ),
+    case(
+        "burst-loss=1.7%:14",
+        "udp -b 60M -t 2",
+        &["loss-on-the-path-in-bursts"],
+        Some("wire"),
+    ),
+    case(
+        "reorder=2.1%:3ms",
+        "udp -b 60M -t 2",
+        &["reordering-on-the-path"],
+        None,
+    ),
+    case(
+        "duplicate=1.9%",
+        "udp -b 60M -t 2",
+        &["duplication-on-the-path"],
+        None,
+    ),
+    case(
+        "corrupt=1.3%",
+        "udp -b 60M -t 2",
+        &["corruption-on-the-path"],
+        Some("wire"),
+    ),
+    case(
+        "rate=77M:20K",
+        "udp -b 120M -t 2",
+        &["rate-ceiling-on-the-path", "loss-like-clockwork"],
+        Some("wire"),
+    ),
+    case(
+        "offload-off",
+        "tcp -t 2",
+        &["segmentation-offload-off"],
+        None,
+    ),
+    case(
+        "reno=11ms:0.3%",
+        "tcp -t 4",
+        &["congestion-control-unsuited-to-loss-and-delay"],
+        None,
+    ),
+    case(
+        "tcp-rmem=19K delay=6ms",
+        "tcp -t 2",
+        &["tcp-receiver-limited", "tcp-receive-window-too-small"],
+        None,
+    ),
+    case(
+        "tcp-wmem=21K delay=6ms",
+        "tcp -t 2",
+        &["tcp-send-buffer-limited", "tcp-send-buffer-too-small"],
+        None,
+    ),
+    case(
+        "paused-reader=210ms",
+        "udp -b 430M -t 3",
+        &["receiver-paused"],
+        Some("rx-socket"),
+    ),
+    case(
+        "cpu-contention=3",
+        "udp -b 330M -t 3",
+        &["receiver-had-no-processor"],
+        None,
+    ),
+    case(
+        "link-down=900ms:600ms",
+        "udp -b 60M -t 3",
+        &["link-unstable"],
+        None,
+    ),
+];
+
+/// What another user of this machine causes, and is rightly told of. It is no cause that the lab made,
+/// except where it is the one that is looked for.
+const OF_THIS_MACHINE: [&str; 4] = [
+    "sender-had-no-processor",
+    "sender-limited",
+    "receiver-had-no-processor",
+    "receiver-too-slow",
+];
+
+/// Other work on this machine may keep a fault from having its effect: then it is made again.
+const ATTEMPTS: usize = 4;
+
+fn run(line: &str, faults: &str) -> Option<Value> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command
+        .args(line.split_whitespace())
+        .args(["--lab", "--json"]);
+    for fault in faults.split_whitespace() {
+        command.args(["--fault", fault]);
+    }
+    command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{line}: {error}"));
+    document(&output)
+}
+
+/// `None` where this machine has no lab.
+fn document(output: &Output) -> Option<Value> {
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("{error}: {}", String::from_utf8_lossy(&output.stderr));
+    });
+    let loopback = |test: &Value| test["link_kind"] == "loopback";
+    let tests = value["tests"].as_array().cloned().unwrap_or_default();
+    (!tests.iter().any(loopback)).then_some(value)
+}
+
+/// The causes that are not only worth knowing, in their order, but for those of this machine.
+fn causes(document: &Value, expected: &[&str]) -> Vec<String> {
+    let findings = document["findings"].as_array().cloned().unwrap_or_default();
+    let named = findings
+        .iter()
+        .filter(|finding| finding["informational"] != true)
+        .filter_map(|finding| finding["cause"].as_str());
+    let mut causes: Vec<String> = Vec::new();
+    for cause in named.filter(|cause| expected.contains(cause) || !OF_THIS_MACHINE.contains(cause))
+    {
+        if !causes.iter().any(|known| known == cause) {
+            causes.push(cause.to_owned());
+        }
+    }
+    causes
+}
+
+/// The share of the lost packets that the ledger puts at a stage: surely, and at most.
+fn share_at(document: &Value, stage: &str) -> Option<(f64, f64)> {
+    let entry = document["ledger"].as_array()?.first()?;
+    let lost = entry["lost_packets"].as_f64().filter(|lost| *lost > 0.0)?;
+    let stages = entry["stages"].as_array()?;
+    let at = stages.iter().filter(|found| found["stage"] == stage);
+    let sum = |name: &str| {
+        at.clone()
+            .filter_map(|found| found[name].as_f64())
+            .sum::<f64>()
+    };
+    Some((sum("lo") / lost, sum("hi") / lost))
+}
+
+/// What is wrong with how a case was told; `Ok` is what it was called.
+fn told(case: &Case, document: &Value) -> Result<String, String> {
+    let named = causes(document, case.causes);
+    let first = named.first().cloned().unwrap_or_default();
+    if !case.causes.contains(&first.as_str()) {
+        return Err(format!("called {named:?}"));
+    }
+    let Some(stage) = case.stage else {
+        return Ok(first);
+    };
+    match share_at(document, stage) {
+        Some((least, most)) if most >= 0.99 && least >= 0.9 => {
+            Ok(format!("{first}, {:.1} % at {stage}", most * 100.0))
+        }
+        share => Err(format!(
+            "called {first}, but at {stage}: {share:?} of {}",
+            document["ledger"]
+        )),
+    }
+}
+
+#[test]
+fn every_fault_is_named_first_and_its_packets_are_found() {
+    let mut wrong = Vec::new();
+    for case in CASES {
+        let mut last = Err("never made".to_owned());
+        for _ in 0..ATTEMPTS {
+            let Some(document) = run(case.line, case.fault) else {
+                return println!("skipped: no lab on this machine");
+            };
+            last = told(case, &document);
+            if last.is_ok() {
+                break;
+            }
+        }
+        match &last {
+            Ok(called) => println!("{:<24} {called}", case.fault),
+            Err(why) => {
+                println!("{:<24} WRONG: {why}", case.fault);
+                wrong.push(case.fault);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not named first: {wrong:?}");
+}
+
+#[test]
+fn two_faults_at_once_are_both_named() {
+    for (faults, line, wanted) in [
+        (
+            "loss=1.1% rcvbuf=9K",
+            "udp -b 170M -t 2",
+            ["loss-on-the-path", "udp-receive-buffer-too-small"],
+        ),
+        (
+            "nft-drop=40 duplicate=1.4%",
+            "udp -b 60M -t 2",
+            ["packet-filter-drops", "duplication-on-the-path"],
+        ),
+    ] {
+        let mut named = Vec::new();
+        let both = (0..ATTEMPTS).any(|_| {
+            let Some(document) = run(line, faults) else {
+                println!("skipped: no lab on this machine");
+                return true;
+            };
+            named = causes(&document, &wanted);
+            wanted
+                .iter()
+                .all(|cause| named.iter().any(|name| name == cause))
+        });
+        assert!(both, "{faults}: {named:?}");
+    }
+}
+
+/// Only what other work on this machine causes may be told of a healthy lab.
+#[test]
+fn a_healthy_lab_has_nothing_to_fix() {
+    for line in [
+        "check --quick",
+        "udp -b 100M -t 2",
+        "tcp -t 2",
+        "tcp -t 2 -R",
+    ] {
+        let Some(document) = run(line, "") else {
+            return println!("skipped: no lab on this machine");
+        };
+        let named = causes(&document, &[]);
+        assert!(
+            named.is_empty(),
+            "{line}: {named:?} {}",
+            document["findings"]
+        );
+    }
+}
