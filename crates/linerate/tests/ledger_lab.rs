@@ -22,7 +22,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("rcvbuf=4K", "-b 0 -l 300", "rx-socket"),
     ("cpu-contention=4", "-b 0 -l 300 -w 8K", "rx-socket"),
     ("paused-reader=700ms", "-b 50M -w 64K", "rx-socket"),
-    ("nft-drop=10", "-b 50M -l 300", "rx-ip"),
+    ("nft-drop=3", "-b 50M -l 300", "rx-ip"),
     ("loss=13%", "-b 50M", "wire"),
     ("loss=13%", "-b 50M -R", "wire"),
     ("loss=13%", "-b 30M --bidir", "wire"),
@@ -32,7 +32,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     // Through the wire, so that the sender is not told at once.
     ("mtu=1400 delay=1ms", "-b 50M -l 1472", "rx-ring"),
     ("loss=11%", "-6 -b 50M", "wire"),
-    ("nft-drop=10", "-6 -b 50M -l 300", "rx-ip"),
+    ("nft-drop=3", "-6 -b 50M -l 300", "rx-ip"),
     // Several frames each: the stage is known, the number of datagrams within the frames'.
     ("rcvbuf=8K", "-b 0 -l 4000", "rx-socket"),
 ];

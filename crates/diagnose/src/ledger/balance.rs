@@ -206,18 +206,18 @@ impl<'p, 'r> Account<'p, 'r> {
             .push(evidence(name, grew, "packets", list.source));
     }
 
-    /// What others usually miss is at most in it; what they usually bring may hide as much, unless
-    /// it was so few that a frame between two readings explains it.
+    /// What others usually miss is at most in it; what they usually bring may hide as much. So few
+    /// that a frame between two readings explains them are not projected onto the load.
     fn gap(self, path: &Path<'_>, others: u64) -> Gap {
-        let background = self.background.unwrap_or(0);
-        let count = |packets: i128| u64::try_from(packets.max(0)).unwrap_or(u64::MAX);
-        let hidden = if self.idle < -BETWEEN_READINGS {
-            -background.min(0)
+        let usual = if self.idle.abs() > BETWEEN_READINGS {
+            self.background.unwrap_or(0)
         } else {
-            0
+            self.idle.max(0)
         };
+        let count = |packets: i128| u64::try_from(packets.max(0)).unwrap_or(u64::MAX);
+        let hidden = -usual.min(0);
         let hi = count(self.sum + hidden);
-        let less = background.max(0) + i128::from(others) + i128::from(path.lost_beside);
+        let less = usual.max(i128::from(others)) + i128::from(path.lost_beside);
         let lo = match self.background {
             Some(_) => count(self.sum - less),
             None => 0,

@@ -74,7 +74,7 @@ fn world() -> impl Strategy<Value = World> {
         Just(Nic::Veth),
         Just(Nic::Unknown)
     ];
-    let quiet = prop_oneof![2 => Just(0), 1 => 1_u64..200];
+    let quiet = prop_oneof![2 => Just(0), 1 => 3_u64..200];
     (nic, losses(), 0_u64..3000, quiet, 1_u64..1 << 15).prop_map(
         |(nic, losses, foreign_per_second, drops_per_second, before_the_end)| World {
             foreign_per_second,
