@@ -89,6 +89,25 @@ fn what_is_wrong_with_the_measurement_is_told_first() {
     assert!(causes.contains(&"too-short-to-believe".to_owned()));
 }
 
+/// Reception gets slower with what is offered, and hardly goes at all over TCP until WAIT is off.
+#[test]
+fn a_board_that_waits_receives_little() {
+    assert!(causes(IMX6).contains("wait-mode-holds-up-reception"));
+    let off = IMX6.replace("console=ttymxc1", "enable_wait_mode=off console=ttymxc1");
+    assert!(!causes(&off).contains("wait-mode-holds-up-reception"));
+    let fast = IMX6
+        .replace("8.47 Mbits", "426 Mbits")
+        .replace("8.72 Mbits", "427 Mbits");
+    assert!(!causes(&fast).contains("wait-mode-holds-up-reception"));
+}
+
+#[test]
+fn a_rate_that_falls_with_the_offer_is_a_livelock() {
+    let collapsing = IMX6.replace("71.2 MBytes   311 Mbits/sec", "0.09 MBytes  3.18 Mbits/sec");
+    assert!(causes(&collapsing).contains("receive-livelock"));
+    assert!(!causes(IMX6_PAUSE).contains("receive-livelock"));
+}
+
 /// Nearly the same number is lost at every rate while the FIFO never overflows: a start, not a rate.
 #[test]
 fn a_constant_loss_belongs_to_the_start() {

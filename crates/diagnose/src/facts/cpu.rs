@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Processors and interrupts: load, spread, coalescing, NAPI, frequencies, idle states, scheduling.
 
+mod collapse;
 mod interrupts;
 mod latency;
 mod load;
@@ -55,6 +56,9 @@ pub(super) const KNOWN: &[Known] = names! {
     "fair_group_sched" "" "whether the scheduler is fair between groups: y" "zgrep FAIR_GROUP_SCHED /proc/config.gz"
     "sched_autogroup" "" "whether each session is a group: 1 or 0" "sysctl kernel.sched_autogroup_enabled"
     "kernel_debug_options" "" "options of the kernel that make everything slower" "zgrep -E 'KASAN|LOCKDEP|PROVE_LOCKING|DEBUG_PAGEALLOC|PREEMPT_RT' /proc/config.gz"
+    "receive_collapse_ratio" "ratio" "what a host received when most was offered to it, of the most that it ever received" "linerate sweep <peer> -R"
+    "tcp_receive_of_send_ratio" "ratio" "the best TCP rate into a host, of the best out of it" "linerate tcp <peer>; linerate tcp <peer> -R"
+    "wait_mode" "" "whether an i.MX kernel of the 3.0 series may put its processor into WAIT: on, off" "cat /proc/version /proc/cmdline"
     "bpf_stats" "" "whether every BPF program is timed: 1 or 0" "sysctl kernel.bpf_stats_enabled"
 };
 
@@ -70,6 +74,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     interrupts::collect(record, facts);
     softnet::collect(record, facts);
     latency::collect(record, facts);
+    collapse::collect(record, facts);
     set_up::collect(record, facts);
 }
 

@@ -3,7 +3,7 @@
 //! second during it, and after its last packet. Raw values; a source that cannot be read is absent,
 //! never 0.
 //!
-//! A thread of its own reads ([`clerk`]); the conversation gives orders and takes what came in.
+//! A thread of its own reads (`clerk`); the conversation gives orders and takes what came in.
 
 mod clerk;
 mod describe;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether a host receives less the more is offered to it, and how much less than it sends.
+
+use std::collections::BTreeSet;
+
+use linerate_model::output::{Protocol, Role, Test};
+
+use crate::facts::Facts;
+use crate::facts::counted::{Place, places};
+use crate::record::{Record, Side};
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    let hosts = places(record).into_iter();
+    for place in hosts.filter(|place| place.test.is_none() && place.interface.is_none()) {
+        if let Some(ratio) = collapse(record, place.host) {
+            let source = "the tests' accounts";
+            place.add(facts, "receive_collapse_ratio", ratio, "ratio", source);
+        }
+        if let Some(ratio) = tcp_receive_of_send(record, place.host) {
+            let source = "the tests' delivered rates";
+            place.add(facts, "tcp_receive_of_send_ratio", ratio, "ratio", source);
+        }
+        of_old_kernel(&place, facts);
+    }
+}
+
+/// What arrived when most was offered, of the most that ever arrived; of at least three rates offered.
+fn collapse(record: &Record, host: Role) -> Option<f64> {
+    let received = tests(record, Protocol::Udp, host, Side::Receiver);
+    let rates: Vec<(f64, f64)> = received
+        .filter_map(|test| {
+            Some((
+                test.requested_bits_per_second?,
+                test.delivered_bits_per_second?,
+            ))
+        })
+        .collect();
+    let offered: BTreeSet<u64> = rates.iter().map(|(offered, _)| *offered as u64).collect();
+    let most = rates
+        .iter()
+        .max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let best = rates
+        .iter()
+        .map(|(_, delivered)| *delivered)
+        .fold(0.0, f64::max);
+    (offered.len() >= 3 && best > 0.0).then(|| most.1 / best)
+}
+
+/// The best TCP rate into the host of the best out of it.
+fn tcp_receive_of_send(record: &Record, host: Role) -> Option<f64> {
+    let best = |side| {
+        let rates = tests(record, Protocol::Tcp, host, side);
+        let rates = rates.filter_map(|test| test.delivered_bits_per_second);
+        rates.filter(|rate| *rate > 0.0).reduce(f64::max)
+    };
+    Some(best(Side::Receiver)? / best(Side::Sender)?)
+}
+
+fn tests(
+    record: &Record,
+    protocol: Protocol,
+    host: Role,
+    side: Side,
+) -> impl Iterator<Item = &Test> {
+    let tests = record.run.tests.iter();
+    tests.filter(move |test| test.protocol == protocol && side.role(test) == host)
+}
+
+/// Of the i.MX kernels of the 3.0 series: whether the processor may wait in a state that the network
+/// interrupt does not end (erratum ERR006687).
+fn of_old_kernel(place: &Place<'_>, facts: &mut Facts) {
+    let version = place.host_set_up("/proc/version", "version");
+    let series = version.and_then(|version| version.split_whitespace().nth(2));
+    let is_old = series.is_some_and(|series| series.starts_with("3.0."));
+    // Serial port and frame buffer of an i.MX are called after it: ttymxc1, mxcfb0.
+    let cmdline = place.host_set_up("/proc/cmdline", "cmdline");
+    if let (true, Some(cmdline)) = (is_old, cmdline.filter(|cmdline| cmdline.contains("mxc"))) {
+        let off = cmdline
+            .split_whitespace()
+            .any(|word| word == "enable_wait_mode=off");
+        let mode = if off { "off" } else { "on" };
+        place.add(facts, "wait_mode", mode, "", "/proc/cmdline, /proc/version");
+    }
+}
