@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
@@ -148,6 +149,12 @@ const OF_THIS_MACHINE: [&str; 4] = [
 /// Other work on this machine may keep a fault from having its effect: then it is made again.
 const ATTEMPTS: usize = 4;
 
+/// The labs of two tests would be each other's foreign load.
+fn one_lab() -> MutexGuard<'static, ()> {
+    static LAB: Mutex<()> = Mutex::new(());
+    LAB.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn run(line: &str, faults: &str) -> Option<Value> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
     command
@@ -228,6 +235,7 @@ fn told(case: &Case, document: &Value) -> Result<String, String> {
 
 #[test]
 fn every_fault_is_named_first_and_its_packets_are_found() {
+    let _lab = one_lab();
     let mut wrong = Vec::new();
     for case in CASES {
         let mut last = Err("never made".to_owned());
@@ -253,6 +261,7 @@ fn every_fault_is_named_first_and_its_packets_are_found() {
 
 #[test]
 fn two_faults_at_once_are_both_named() {
+    let _lab = one_lab();
     for (faults, line, wanted) in [
         (
             "loss=1.1% rcvbuf=9K",
@@ -283,6 +292,7 @@ fn two_faults_at_once_are_both_named() {
 /// What other work on this machine causes does not come back; what is told of the lab would.
 #[test]
 fn a_healthy_lab_has_nothing_to_fix() {
+    let _lab = one_lab();
     for line in [
         "check --quick",
         "udp -b 100M -t 2",
