@@ -17,7 +17,8 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
                 fact.test_id = Some(test.id.clone());
                 facts.add(fact);
             };
-        let ceiling = ceiling_bits_per_second(record, test);
+        let ceiling =
+            ceiling_bits_per_second(record, test).or_else(|| ceiling_close_by(record, test));
         add(
             "path_ceiling",
             ceiling.is_some().into(),
@@ -52,13 +53,7 @@ fn ceiling_bits_per_second(record: &Record, test: &Test) -> Option<f64> {
         ))
     };
     let (offered, delivered) = rates(test)?;
-    let same_way = |other: &&Test| {
-        other.id != test.id
-            && other.protocol == test.protocol
-            && other.direction == test.direction
-            && other.payload_bytes == test.payload_bytes
-    };
-    let others = record.run.tests.iter().filter(same_way).filter_map(rates);
+    let others = same_way(record, test).filter_map(rates);
     let is_level = |other: &(f64, f64)| {
         apart(offered, other.0) > OFFERED_APART
             && apart(delivered, other.1) < DELIVERED_APART
@@ -69,6 +64,23 @@ fn ceiling_bits_per_second(record: &Record, test: &Test) -> Option<f64> {
     level
         .reduce(f64::max)
         .or_else(|| as_tcp_shows(record, test, offered, delivered))
+}
+
+/// A test that offered about as much as others the same way found the path to carry met its ceiling too.
+fn ceiling_close_by(record: &Record, test: &Test) -> Option<f64> {
+    let offered = test.offered_bits_per_second?;
+    let found = same_way(record, test).filter_map(|other| ceiling_bits_per_second(record, other));
+    let lowest = found.reduce(f64::min)?;
+    (offered >= lowest * CLOSE).then_some(lowest)
+}
+
+fn same_way<'r>(record: &'r Record, test: &'r Test) -> impl Iterator<Item = &'r Test> {
+    record.run.tests.iter().filter(move |other| {
+        other.id != test.id
+            && other.protocol == test.protocol
+            && other.direction == test.direction
+            && other.payload_bytes == test.payload_bytes
+    })
 }
 
 /// A path that loses a sixth of a flow for other reasons than its rate leaves TCP next to nothing: if
@@ -118,10 +130,12 @@ fn spacing_variation(test: &Test) -> Option<f64> {
     (mean > 0.0).then(|| variance.sqrt() / mean)
 }
 
+/// An offer of at least this share of the ceiling meets it: packets come in bursts.
+const CLOSE: f64 = 0.9;
 /// Rates that differ by more than this were different offers.
-const OFFERED_APART: f64 = 0.06;
+const OFFERED_APART: f64 = 0.12;
 /// Rates that differ by less than this are one level.
-const DELIVERED_APART: f64 = 0.025;
+const DELIVERED_APART: f64 = 0.05;
 /// What arrives of an offer above the ceiling, at most.
 const ABOVE: f64 = 0.98;
 /// What arrives of an offer that is far above the ceiling, at most.
