@@ -147,7 +147,7 @@ const OF_THIS_MACHINE: [&str; 4] = [
 ];
 
 /// Other work on this machine may keep a fault from having its effect: then it is made again.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 8;
 
 /// The labs of two tests would be each other's foreign load.
 fn one_lab() -> MutexGuard<'static, ()> {

@@ -46,24 +46,47 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 
 /// Two tests the same way that offered clearly different rates and delivered the same lower one.
 fn ceiling_bits_per_second(record: &Record, test: &Test) -> Option<f64> {
-    let rates = |test: &Test| {
-        Some((
-            test.offered_bits_per_second?,
-            test.delivered_bits_per_second?,
-        ))
-    };
-    let (offered, delivered) = rates(test)?;
-    let others = same_way(record, test).filter_map(rates);
-    let is_level = |other: &(f64, f64)| {
-        apart(offered, other.0) > OFFERED_APART
-            && apart(delivered, other.1) < DELIVERED_APART
-            && delivered < offered * ABOVE
-            && other.1 < other.0 * ABOVE
-    };
-    let level = others.filter(is_level).map(|other| other.1.max(delivered));
-    level
+    let here = Load::of(test)?;
+    let others = same_way(record, test).filter_map(Load::of);
+    let levels = others.filter(|other| here.is_level_with(other));
+    levels
+        .map(|other| other.delivered.max(here.delivered))
         .reduce(f64::max)
-        .or_else(|| as_tcp_shows(record, test, offered, delivered))
+        .or_else(|| as_tcp_shows(record, test, here.offered, here.delivered))
+}
+
+/// What a test offered and what arrived, in bit/s of payload, and in how many rows it lost.
+struct Load {
+    offered: f64,
+    delivered: f64,
+    rows: usize,
+}
+
+impl Load {
+    fn of(test: &Test) -> Option<Self> {
+        Some(Self {
+            offered: test.offered_bits_per_second?,
+            delivered: test.delivered_bits_per_second?,
+            rows: test.loss_bursts.len(),
+        })
+    }
+
+    /// The same rate arrived of different offers; or, where a busy machine sent unevenly and a short
+    /// queue lost more for it, what arrived hardly grew with the offer, and was lost all along. A path
+    /// that loses for another reason delivers in proportion; one that stops for a while loses in few rows.
+    fn is_level_with(&self, other: &Self) -> bool {
+        let offered = (other.offered / self.offered).ln();
+        let delivered = (other.delivered / self.delivered).ln();
+        let same = offered.abs() > OFFERED_APART && delivered.abs() < DELIVERED_APART;
+        let growth = delivered * offered.signum();
+        let hardly = offered.abs() > OFFERED_FAR_APART && growth < offered.abs() * HARDLY;
+        let all_along = self.rows.min(other.rows) >= ROWS;
+        self.is_lossy() && other.is_lossy() && (same || (hardly && all_along))
+    }
+
+    fn is_lossy(&self) -> bool {
+        self.delivered < self.offered * ABOVE
+    }
 }
 
 /// A test that offered about as much as others the same way found the path to carry met its ceiling too.
@@ -102,10 +125,6 @@ fn as_tcp_shows(record: &Record, test: &Test, offered: f64, delivered: f64) -> O
         .reduce(f64::max)
 }
 
-fn apart(one: f64, other: f64) -> f64 {
-    (one - other).abs() / one.max(other)
-}
-
 /// The coefficient of variation of the distances between losses: 1 by chance, less the more regular;
 /// 1 too where there are too few to tell.
 fn spacing_variation(test: &Test) -> Option<f64> {
@@ -132,10 +151,16 @@ fn spacing_variation(test: &Test) -> Option<f64> {
 
 /// An offer of at least this share of the ceiling meets it: packets come in bursts.
 const CLOSE: f64 = 0.9;
-/// Rates that differ by more than this were different offers.
-const OFFERED_APART: f64 = 0.12;
-/// Rates that differ by less than this are one level.
+/// Offers whose ratio has a logarithm above this were different.
+const OFFERED_APART: f64 = 0.13;
+/// Rates whose ratio has a logarithm below this are one level.
 const DELIVERED_APART: f64 = 0.05;
+/// Offers that are far enough apart to tell a level from chance on an uneven machine.
+const OFFERED_FAR_APART: f64 = 0.22;
+/// What a level grows with the offer, at most; a loss in proportion grows by 1 (logarithms).
+const HARDLY: f64 = 0.5;
+/// Rows of losses of a test that lost all along.
+const ROWS: usize = 20;
 /// What arrives of an offer above the ceiling, at most.
 const ABOVE: f64 = 0.98;
 /// What arrives of an offer that is far above the ceiling, at most.

@@ -183,6 +183,19 @@ fn how_the_path_loses_tells_why() {
     let beside_tcp = |tcp_rate| vec![lossy("t1", 9e7, 9.7e6, 80, &chance), tcp("t2", tcp_rate)];
     assert_eq!(found(beside_tcp(1.87e7)), ["L14"]);
     assert_eq!(found(beside_tcp(1e5))[0], "L13");
+    let uneven = |row| {
+        let mut tests = [
+            lossy("t1", 8e7, 5.59e7, row, &chance),
+            lossy("t2", 1.2e8, 6.26e7, row, &chance),
+        ];
+        tests.iter_mut().for_each(|test| {
+            let rows = test.lost_packets.unwrap_or(0) / row;
+            test.loss_bursts.truncate(rows as usize);
+        });
+        found(tests.to_vec())
+    };
+    assert_eq!(uneven(2), ["L14"]);
+    assert_eq!(uneven(2_000), ["L13"]);
     let proportional = [
         lossy("t1", 2e8, 1.98e8, 1, &chance),
         lossy("t2", 3e8, 2.97e8, 1, &chance),
