@@ -14,6 +14,8 @@ pub mod knee;
 pub mod line_rate;
 pub mod pacing;
 pub mod rng;
+pub mod search;
 pub mod sequence;
+pub mod simulated;
 pub mod spacing;
 pub mod sweep;

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The search for the highest load that a device forwards: RFC 9971 (MLRsearch), several goals at once.
+//!
+//! [`Controller::next`] says what to measure, [`Controller::report`] is told what came of it, until
+//! there is nothing left to ask; [`Controller::results`] may be read at any time. Loads are frames
+//! per second **in each direction**; loss is counted over the sum of all directions.
+//!
+//! Classification and relevant bounds are the RFC's to the letter ([`classify`]). How loads are
+//! chosen is free there; here it begins at the maximum, goes on from what got through, and then lets
+//! each goal narrow its own interval with trials that grow from short to full length. Where several
+//! goals want a trial, the lowest load is tried first: an upper bound found there makes all trials
+//! above it needless.
+//!
+//! ```
+//! use linerate_method::search::{Controller, Goal, Measurement, Step};
+//! let mut search = Controller::new(&[Goal::rfc2544()], 1e4, 1_488_095.0)?;
+//! while let Step::Measure { load_fps, duration_s } = search.next() {
+//!     let intended_frames = (load_fps * duration_s) as u64;
+//!     let lost_frames = intended_frames.saturating_sub((1e6 * duration_s) as u64);
+//!     search.report(Measurement::new(intended_frames, lost_frames));
+//! }
+//! let found = search.results()[0];
+//! assert!(found.lower_fps.unwrap() <= 1e6 && 1e6 < found.upper_fps.unwrap());
+//! # Ok::<(), linerate_method::search::GoalError>(())
+//! ```
+
+mod bounds;
+pub mod classify;
+mod goal;
+mod lattice;
+mod loads;
+mod measurement;
+mod opening;
+mod room;
+mod selector;
+
+pub use bounds::{Bounds, Ended, Regularity};
+pub use goal::{Goal, GoalError};
+pub use measurement::Measurement;
+
+use classify::{Trial, Verdict};
+use lattice::Lattice;
+use loads::{Bracket, Loads};
+use opening::Opening;
+use selector::{Nomination, Selector};
+
+/// The search: a state machine without a clock.
+#[derive(Debug, Clone)]
+pub struct Controller {
+    goals: Vec<Goal>,
+    lattice: Lattice,
+    loads: Loads,
+    phase: Phase,
+    /// The trial that was asked for and not yet reported.
+    pending: Option<Pending>,
+    time_limit_s: Option<f64>,
+    elapsed_s: f64,
+    /// What the last trial took beyond its duration.
+    overhead_s: f64,
+    trials: u32,
+    traffic_s: f64,
+    last_tried: Option<usize>,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// Send at `load_fps` frames per second in each direction for `duration_s` seconds.
+    Measure { load_fps: f64, duration_s: f64 },
+    /// Nothing more to ask: [`Controller::results`] and [`Controller::ended`] are final.
+    Done,
+}
+
+#[derive(Debug, Clone)]
+enum Phase {
+    WarmUp { duration_s: f64 },
+    Opening(Opening),
+    Main(Main),
+    Ended(Ended),
+}
+
+#[derive(Debug, Clone)]
+struct Main {
+    selectors: Vec<Selector>,
+    /// The stride outwards that all goals keep to at least, so that two of them do not crawl up or
+    /// down side by side.
+    shared_stride: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    step: usize,
+    duration_s: f64,
+    /// The goal that wanted it, and the stride that it makes the shared one.
+    winner: Option<(usize, usize)>,
+}
+
+impl Controller {
+    /// A search for all of `goals` between two loads in frames per second and direction. The
+    /// maximum is the line rate, or what the tester itself can do.
+    pub fn new(goals: &[Goal], min_load_fps: f64, max_load_fps: f64) -> Result<Self, GoalError> {
+        goal::validate_all(goals, min_load_fps, max_load_fps)?;
+        let widths: Vec<f64> = goals.iter().map(|goal| goal.width).collect();
+        let lattice = Lattice::new(min_load_fps, max_load_fps, &widths);
+        Ok(Self {
+            phase: Phase::Opening(Opening::new(goals, &lattice)),
+            goals: goals.to_vec(),
+            lattice,
+            loads: Loads::default(),
+            pending: None,
+            time_limit_s: None,
+            elapsed_s: 0.0,
+            overhead_s: 0.0,
+            trials: 0,
+            traffic_s: 0.0,
+            last_tried: None,
+        })
+    }
+
+    /// One trial at the maximum load before all others, whose result is not used.
+    pub fn with_warm_up(mut self, duration_s: f64) -> Self {
+        if self.trials == 0 && duration_s > 0.0 {
+            self.phase = Phase::WarmUp { duration_s };
+        }
+        self
+    }
+
+    /// No trial is begun that would end, with as much overhead as the last one had, later than this.
+    pub fn with_time_limit(mut self, limit_s: f64) -> Self {
+        self.time_limit_s = Some(limit_s);
+        self
+    }
+
+    /// The trial to make. Asked again before a report, the answer is the same: a trial that failed
+    /// for the tester's own reasons is simply repeated.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator has no report between two items"
+    )]
+    pub fn next(&mut self) -> Step {
+        if self.pending.is_none() {
+            self.pending = self.plan();
+        }
+        match self.pending {
+            Some(Pending {
+                step, duration_s, ..
+            }) => Step::Measure {
+                load_fps: self.lattice.load_fps(step),
+                duration_s,
+            },
+            None => Step::Done,
+        }
+    }
+
+    /// What came of the trial that [`Self::next`] asked for. Ignored if it asked for none.
+    pub fn report(&mut self, measured: Measurement) {
+        let Some(pending) = self.pending.take() else {
+            return;
+        };
+        self.account(&pending, &measured);
+        if let Phase::WarmUp { .. } = self.phase {
+            self.phase = Phase::Opening(Opening::new(&self.goals, &self.lattice));
+            return;
+        }
+        let trial = measured.trial(pending.duration_s);
+        self.loads.add(pending.step, trial);
+        self.last_tried = Some(pending.step);
+        self.advance(&pending, &trial);
+    }
+
+    /// The bounds of each goal, in the order of the goals, as far as they are known.
+    pub fn results(&self) -> Vec<Bounds> {
+        let of = |goal| Bounds::new(goal, &self.loads, &self.lattice);
+        self.goals.iter().map(of).collect()
+    }
+
+    /// What the last load tried is now, for each goal; empty before the first trial.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        let Some(step) = self.last_tried else {
+            return Vec::new();
+        };
+        let trials = self.loads.at(step);
+        let of = |goal: &Goal| goal.rule().classify(trials);
+        self.goals.iter().map(of).collect()
+    }
+
+    /// Why the search is over; `None` while it goes on.
+    pub fn ended(&self) -> Option<Ended> {
+        match self.phase {
+            Phase::Ended(ended) => Some(ended),
+            _ => None,
+        }
+    }
+
+    /// Trials reported, the warm-up included.
+    pub fn trials(&self) -> u32 {
+        self.trials
+    }
+
+    /// Seconds of traffic reported, the warm-up included.
+    pub fn traffic_s(&self) -> f64 {
+        self.traffic_s
+    }
+
+    /// Seconds that the trials took with all waits, as reported.
+    pub fn elapsed_s(&self) -> f64 {
+        self.elapsed_s
+    }
+
+    fn plan(&mut self) -> Option<Pending> {
+        let pending = match &mut self.phase {
+            Phase::WarmUp { duration_s } => Pending::unasked(self.lattice.last(), *duration_s),
+            Phase::Opening(opening) => Pending::unasked(opening.step(), opening.duration_s()),
+            Phase::Main(main) => match main.nominate(&self.loads) {
+                Ok(pending) => pending,
+                Err(ended) => return self.end(ended),
+            },
+            Phase::Ended(_) => return None,
+        };
+        if self.is_too_late_for(pending.duration_s) {
+            return self.end(Ended::TimeLimit);
+        }
+        Some(pending)
+    }
+
+    fn end(&mut self, ended: Ended) -> Option<Pending> {
+        self.phase = Phase::Ended(ended);
+        None
+    }
+
+    fn is_too_late_for(&self, duration_s: f64) -> bool {
+        self.time_limit_s
+            .is_some_and(|limit_s| self.elapsed_s + duration_s + self.overhead_s > limit_s)
+    }
+
+    fn account(&mut self, pending: &Pending, measured: &Measurement) {
+        let elapsed_s = measured.elapsed_s.unwrap_or(pending.duration_s);
+        self.elapsed_s += elapsed_s;
+        self.overhead_s = (elapsed_s - pending.duration_s).max(0.0);
+        self.traffic_s += pending.duration_s;
+        self.trials += 1;
+    }
+
+    fn advance(&mut self, pending: &Pending, trial: &Trial) {
+        match &mut self.phase {
+            Phase::Opening(opening) => {
+                if let Some(interval) = opening.feed(trial.loss_ratio, &self.lattice) {
+                    self.phase = Phase::Main(Main::new(&self.goals, &self.lattice, interval));
+                }
+            }
+            Phase::Main(main) => main.tried(pending, &self.loads),
+            Phase::WarmUp { .. } | Phase::Ended(_) => {}
+        }
+    }
+}
+
+impl Main {
+    fn new(goals: &[Goal], lattice: &Lattice, initial: Bracket) -> Self {
+        let selector = |goal: &Goal| {
+            let width_steps = lattice.width_steps(goal.width);
+            Selector::new(goal, width_steps, lattice.last(), initial)
+        };
+        Self {
+            selectors: goals.iter().map(selector).collect(),
+            shared_stride: initial.width_steps().unwrap_or(0),
+        }
+    }
+
+    /// The nomination that goes first: lowest load, then longest trial, then widest stride.
+    fn nominate(&mut self, loads: &Loads) -> Result<Pending, Ended> {
+        let shared_stride = self.shared_stride;
+        let mut best: Option<(usize, Nomination)> = None;
+        for (goal, selector) in self.selectors.iter_mut().enumerate() {
+            match selector.nominate(loads, shared_stride) {
+                None if selector.gives_up(loads) => return Err(Ended::BelowMinimum),
+                Some(nomination) if best.is_none_or(|(_, best)| nomination.goes_before(&best)) => {
+                    best = Some((goal, nomination));
+                }
+                _ => {}
+            }
+        }
+        let (goal, nomination) = best.ok_or(Ended::Reached)?;
+        Ok(Pending {
+            step: nomination.step,
+            duration_s: nomination.duration_s,
+            winner: Some((goal, nomination.stride)),
+        })
+    }
+
+    fn tried(&mut self, pending: &Pending, loads: &Loads) {
+        let Some((goal, stride)) = pending.winner else {
+            return;
+        };
+        self.shared_stride = self.selectors[goal]
+            .tried(loads, pending.step)
+            .unwrap_or(stride);
+    }
+}
+
+impl Pending {
+    fn unasked(step: usize, duration_s: f64) -> Self {
+        Self {
+            step,
+            duration_s,
+            winner: None,
+        }
+    }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The search judged by published vectors, by properties, and by simulated devices.
+
+mod classification;
+mod log;
+mod vectors;
