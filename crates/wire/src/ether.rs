@@ -52,6 +52,40 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// A header to write, with at most one tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Destination address.
+    pub destination: [u8; 6],
+    /// Source address.
+    pub source: [u8; 6],
+    /// The 802.1Q tag, of priority 0.
+    pub vlan: Option<u16>,
+    /// The protocol behind it.
+    pub ethertype: u16,
+}
+
+impl Header {
+    /// Most bytes of a header.
+    pub const MAX_BYTES: usize = 18;
+
+    /// Writes the header; how many of the bytes it has depends on the tag.
+    #[must_use]
+    pub fn encode(&self) -> ([u8; Self::MAX_BYTES], usize) {
+        let mut header = [0; Self::MAX_BYTES];
+        header[..6].copy_from_slice(&self.destination);
+        header[6..12].copy_from_slice(&self.source);
+        header[12..14].copy_from_slice(&self.ethertype.to_be_bytes());
+        let Some(vlan) = self.vlan else {
+            return (header, 14);
+        };
+        header.copy_within(12..14, 16);
+        header[12..14].copy_from_slice(&VLAN.to_be_bytes());
+        header[14..16].copy_from_slice(&(vlan & 0x0FFF).to_be_bytes());
+        (header, Self::MAX_BYTES)
+    }
+}
+
 fn word(bytes: &[u8]) -> Option<(u16, &[u8])> {
     bytes
         .split_first_chunk()
@@ -61,6 +95,23 @@ fn word(bytes: &[u8]) -> Option<(u16, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_written_header_is_read() {
+        for vlan in [None, Some(1), Some(4094)] {
+            let header = Header {
+                destination: [1; 6],
+                source: [2; 6],
+                vlan,
+                ethertype: IPV6,
+            };
+            let (bytes, length) = header.encode();
+            let frame = Frame::parse(&bytes[..length]).unwrap();
+            assert_eq!((frame.destination, frame.source), ([1; 6], [2; 6]));
+            assert_eq!((frame.vlans, frame.ethertype), ([vlan, None], IPV6));
+            assert!(frame.payload.is_empty());
+        }
+    }
 
     #[test]
     fn plain_and_tagged_frames_are_read() {

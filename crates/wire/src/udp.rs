@@ -71,7 +71,12 @@ pub fn checksum(source: IpAddr, destination: IpAddr, segment: &[u8]) -> Option<u
     let sum = Checksum::pseudo_header(source, destination, PROTOCOL, length)?
         .with(segment)
         .finish();
-    Some(if sum == 0 { 0xFFFF } else { sum })
+    Some(never_zero(sum))
+}
+
+/// As a checksum is written: 0 would say that there is none.
+pub(crate) const fn never_zero(sum: u16) -> u16 {
+    if sum == 0 { 0xFFFF } else { sum }
 }
 
 #[cfg(test)]

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a frame that arrived is.
+//!
+//! Hot path: [`read`] neither allocates nor panics, and looks at every byte of a frame of ours once.
+
+use std::net::IpAddr;
+
+use super::complaint::Complaint;
+use super::foreign::Foreign;
+use super::learning;
+use super::signature::{Mark, Signature};
+use super::{internet, pattern};
+use crate::ether::{self, Frame};
+use crate::{arp, ipv4, ipv6, nd, udp};
+use internet::Packet;
+
+/// A frame as [`read`] understood it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// A test frame whose signature is proven; the rest of it may still be damaged.
+    Ours(Ours),
+    /// A test frame, but its signature is damaged or cut: nobody knows which.
+    Corrupted,
+    /// A learning frame of ours.
+    Learning {
+        /// The address to be learnt.
+        source_mac: [u8; 6],
+    },
+    /// ARP.
+    Arp(arp::Packet),
+    /// A solicitation or advertisement of IPv6.
+    Neighbour(nd::Message),
+    /// The device could not forward something.
+    Complaint(Complaint),
+    /// Not of the test.
+    Foreign(Foreign),
+}
+
+/// A test frame. What a device may rewrite is told, not judged: addresses of Ethernet, tags, TTL, traffic class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ours {
+    /// Which one.
+    pub signature: Signature,
+    /// Whom Ethernet brought it to.
+    pub destination_mac: [u8; 6],
+    /// VLAN numbers, outer first.
+    pub vlans: [Option<u16>; 2],
+    /// IP address.
+    pub source: IpAddr,
+    /// IP address.
+    pub destination: IpAddr,
+    /// UDP port.
+    pub source_port: u16,
+    /// UDP port.
+    pub destination_port: u16,
+    /// Hops left.
+    pub ttl: u8,
+    /// DSCP and ECN.
+    pub traffic_class: u8,
+    /// Whether all lengths agree: of the frame, IP's and UDP's.
+    pub length_ok: bool,
+    /// Whether the checksums are right: of the IPv4 header, and UDP's where there is one.
+    pub checksum_ok: bool,
+    /// Whether the payload behind the signature is as it was sent, as far as it is here.
+    pub payload_ok: bool,
+}
+
+impl Ours {
+    /// Whether nothing of what the frame carries is damaged.
+    #[must_use]
+    pub const fn is_intact(&self) -> bool {
+        self.length_ok && self.checksum_ok && self.payload_ok
+    }
+}
+
+/// Reads a frame without FCS, as it came from the wire (tags included).
+#[must_use]
+pub fn read(bytes: &[u8]) -> Arrived {
+    let Some(frame) = Frame::parse(bytes) else {
+        return Arrived::Foreign(Foreign::Truncated);
+    };
+    match frame.ethertype {
+        ether::IPV4 => internet::ipv4(frame.payload)
+            .and_then(|packet| test_frame(&frame, &packet))
+            .unwrap_or_else(|| other_ipv4(frame.payload)),
+        ether::IPV6 => internet::ipv6(frame.payload)
+            .and_then(|packet| test_frame(&frame, &packet))
+            .unwrap_or_else(|| other_ipv6(frame.payload)),
+        _ => other(&frame),
+    }
+}
+
+fn test_frame(frame: &Frame<'_>, packet: &Packet<'_>) -> Option<Arrived> {
+    let datagram = udp::Datagram::parse(packet.segment)?;
+    let ports = [datagram.source_port, datagram.destination_port];
+    let signature = match Signature::mark(datagram.payload, ports) {
+        Mark::Right(signature) => signature,
+        Mark::Damaged => return Some(Arrived::Corrupted),
+        Mark::Absent => return None,
+    };
+    let length_ok = packet.length_ok && usize::from(datagram.length) == packet.segment.len();
+    let tail = &datagram.payload[Signature::LEN..];
+    let payload_ok = pattern::is_intact(tail);
+    let checksum_ok = packet.header_ok && internet::udp_intact(packet, &datagram, payload_ok);
+    Some(Arrived::Ours(Ours {
+        signature,
+        destination_mac: frame.destination,
+        vlans: frame.vlans,
+        source: packet.source,
+        destination: packet.destination,
+        source_port: datagram.source_port,
+        destination_port: datagram.destination_port,
+        ttl: packet.ttl,
+        traffic_class: packet.traffic_class,
+        length_ok,
+        checksum_ok,
+        payload_ok,
+    }))
+}
+
+#[cold]
+fn other_ipv4(payload: &[u8]) -> Arrived {
+    let Some(packet) = ipv4::Packet::parse(payload) else {
+        return Arrived::Foreign(Foreign::Truncated);
+    };
+    let foreign = Foreign::Ip {
+        protocol: packet.protocol,
+    };
+    Complaint::of_ipv4(&packet).map_or(Arrived::Foreign(foreign), Arrived::Complaint)
+}
+
+#[cold]
+fn other_ipv6(payload: &[u8]) -> Arrived {
+    let Some(packet) = ipv6::Packet::parse(payload) else {
+        return Arrived::Foreign(Foreign::Truncated);
+    };
+    if let Some(message) = nd::Message::parse(&packet) {
+        return Arrived::Neighbour(message);
+    }
+    Complaint::of_ipv6(&packet).map_or_else(
+        || Arrived::Foreign(Foreign::of_ipv6(&packet)),
+        Arrived::Complaint,
+    )
+}
+
+#[cold]
+fn other(frame: &Frame<'_>) -> Arrived {
+    let foreign = Arrived::Foreign(Foreign::of(frame));
+    match frame.ethertype {
+        ether::ARP => arp::Packet::parse(frame.payload).map_or(foreign, Arrived::Arp),
+        learning::ETHERTYPE if learning::is_ours(frame.payload) => Arrived::Learning {
+            source_mac: frame.source,
+        },
+        _ => foreign,
+    }
+}
