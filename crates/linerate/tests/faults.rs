@@ -125,7 +125,7 @@ const CASES: &[Case] = &[
     ),
     case(
         "cpu-contention=3",
-        "udp -b 330M -w 160K -t 3",
+        "udp -b 120M -w 48K -t 3",
         &["receiver-had-no-processor"],
         None,
     ),
@@ -148,6 +148,9 @@ const OF_THIS_MACHINE: [&str; 4] = [
 
 /// Other work on this machine may keep a fault from having its effect: then it is made again.
 const ATTEMPTS: usize = 8;
+
+/// So many cases at most may find no quiet moment in all their attempts: they are printed as not made.
+const NOT_MADE_AT_MOST: usize = 3;
 
 /// The labs of two tests would be each other's foreign load.
 fn one_lab() -> MutexGuard<'static, ()> {
@@ -233,30 +236,63 @@ fn told(case: &Case, document: &Value) -> Result<String, String> {
     }
 }
 
+/// Other work on this machine kept the sender from sending: what the fault would do is not seen.
+fn is_kept_from_sending(document: &Value) -> bool {
+    let findings = document["findings"].as_array().cloned().unwrap_or_default();
+    findings
+        .iter()
+        .any(|finding| finding["cause"] == "sender-had-no-processor")
+}
+
+enum Outcome {
+    Told(String),
+    /// In every attempt the machine was too busy, and what was told of the last.
+    NotMade(String),
+    Wrong(String),
+}
+
+/// Makes a fault until it is told rightly; `None` where this machine has no lab.
+fn attempt(case: &Case) -> Option<Outcome> {
+    let (mut why, mut busy) = (String::new(), true);
+    for _ in 0..ATTEMPTS {
+        let document = run(case.line, case.fault)?;
+        match told(case, &document) {
+            Ok(called) => return Some(Outcome::Told(called)),
+            Err(wrong) => why = wrong,
+        }
+        busy &= is_kept_from_sending(&document);
+    }
+    Some(if busy {
+        Outcome::NotMade(why)
+    } else {
+        Outcome::Wrong(why)
+    })
+}
+
 #[test]
 fn every_fault_is_named_first_and_its_packets_are_found() {
     let _lab = one_lab();
-    let mut wrong = Vec::new();
+    let (mut wrong, mut not_made) = (Vec::new(), Vec::new());
     for case in CASES {
-        let mut last = Err("never made".to_owned());
-        for _ in 0..ATTEMPTS {
-            let Some(document) = run(case.line, case.fault) else {
-                return println!("skipped: no lab on this machine");
-            };
-            last = told(case, &document);
-            if last.is_ok() {
-                break;
-            }
-        }
-        match &last {
-            Ok(called) => println!("{:<24} {called}", case.fault),
-            Err(why) => {
-                println!("{:<24} WRONG: {why}", case.fault);
-                wrong.push(case.fault);
-            }
-        }
+        let Some(outcome) = attempt(case) else {
+            return println!("skipped: no lab on this machine");
+        };
+        let (list, said) = match outcome {
+            Outcome::Told(called) => (None, called),
+            Outcome::NotMade(why) => (
+                Some(&mut not_made),
+                format!("not made, too busy here: {why}"),
+            ),
+            Outcome::Wrong(why) => (Some(&mut wrong), format!("WRONG: {why}")),
+        };
+        println!("{:<24} {said}", case.fault);
+        list.into_iter().for_each(|list| list.push(case.fault));
     }
     assert!(wrong.is_empty(), "not named first: {wrong:?}");
+    assert!(
+        not_made.len() <= NOT_MADE_AT_MOST,
+        "this machine is too busy for these faults: {not_made:?}"
+    );
 }
 
 #[test]
