@@ -7,12 +7,15 @@
 #![forbid(unsafe_code)]
 
 pub mod bound;
+pub mod flow_account;
+pub mod frame_size;
 pub mod histogram;
 pub mod impair;
 pub mod jitter;
 pub mod knee;
 pub mod line_rate;
 pub mod pacing;
+pub mod profile;
 pub mod rng;
 pub mod search;
 pub mod sequence;

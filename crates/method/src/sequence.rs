@@ -192,6 +192,12 @@ impl SequenceAccount {
         self.bursts_dropped_packets
     }
 
+    /// The highest lost sequence below one that arrived, of those that have left the window: of all
+    /// of them after [`Self::finish`]. `None` if there is none.
+    pub fn last_lost(&self) -> Option<u64> {
+        (self.last_lost > 0).then_some(self.last_lost)
+    }
+
     /// What a stock receiver would have counted.
     pub fn stock(&self) -> StockCount {
         self.stock

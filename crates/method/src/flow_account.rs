@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What became of the frames of one direction of a forwarding test, by their signatures.
+//!
+//! Sequences start at 1 in each trial. A frame is received when it arrives at the right port whole:
+//! with our signature, of this trial, of the direction that ends here, with length and content as
+//! sent. A frame that is damaged on the way is lost to the user, so it is counted as corrupt (or of
+//! bad length) *and* stays lost; a wrong TTL says which way the frame took, but it did arrive
+//! (RFC 2544 §10, RFC 2889 §4).
+//!
+//! After [`DirectionAccount::finish`]: `offered = received + lost`. Nothing here allocates, locks or
+//! panics after [`DirectionAccount::new`].
+//!
+//! ```
+//! use linerate_method::flow_account::{Condition, DirectionAccount, Frame};
+//! let mut account = DirectionAccount::new(1, 1, 65_536);
+//! let frame = |sequence| Frame { stream: 1, sequence, condition: Condition::Whole };
+//! account.record(&frame(1), 10);
+//! account.record(&frame(1), 20);
+//! account.record(&Frame { stream: 2, ..frame(7) }, 30);
+//! let totals = account.finish(3);
+//! assert_eq!((totals.received, totals.lost), (1, 2));
+//! assert_eq!((totals.duplicates, totals.misforwarded), (1, 1));
+//! ```
+
+use crate::sequence::{Arrival, LossBurst, SequenceAccount};
+
+/// A frame with our signature of this trial, as it arrived at a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// Which direction it was sent in.
+    pub stream: u8,
+    /// Its number in that direction, from 1.
+    pub sequence: u64,
+    pub condition: Condition,
+}
+
+/// How a frame arrived. The worst applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// As it was sent.
+    Whole,
+    /// Not the TTL that the path should leave it with.
+    BadTtl,
+    /// Longer or shorter than it was sent.
+    BadLength,
+    /// Payload or checksum do not fit.
+    Corrupt,
+}
+
+/// The account of the frames that should arrive at one port.
+#[derive(Debug, Clone)]
+pub struct DirectionAccount {
+    stream: u8,
+    sequences: SequenceAccount,
+    received_by_flow: Box<[u64]>,
+    /// A frame from far ahead that waits to be believed.
+    held: Option<u64>,
+    counted: Faults,
+}
+
+/// One direction of one trial, in frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DirectionTotals {
+    /// What the sender really sent.
+    pub offered: u64,
+    /// Different ones that arrived whole (or with a bad TTL only).
+    pub received: u64,
+    /// `offered − received`.
+    pub lost: u64,
+    /// Second and further copies.
+    pub duplicates: u64,
+    /// Arrived after one that was sent later.
+    pub reordered: u64,
+    /// Largest reordering extent in frames, RFC 4737 §4.2.2.
+    pub reorder_extent_max: u64,
+    /// So late that a duplicate and a loss cannot be told apart; still counted as lost.
+    pub late: u64,
+    /// Sequences that cannot have been sent.
+    pub wild: u64,
+    /// Stretches of lost frames between two that arrived.
+    pub gaps: u64,
+    /// Frames of another direction: flooded, looped or sent to the wrong port.
+    pub misforwarded: u64,
+    pub corrupt: u64,
+    pub bad_length: u64,
+    pub bad_ttl: u64,
+    /// Frames without our signature, or of another trial.
+    pub foreign: u64,
+    /// More arrived than the sender says it sent: the trial is invalid.
+    pub contradicted: bool,
+}
+
+impl DirectionAccount {
+    /// The account of direction `stream` with `flows` flows, of which the frames take turns: frame
+    /// `n` is of flow `(n − 1) mod flows`. Reordered is told from late over `window_frames`.
+    pub fn new(stream: u8, flows: usize, window_frames: u64) -> Self {
+        Self {
+            stream,
+            sequences: SequenceAccount::new(window_frames),
+            received_by_flow: vec![0; flows.max(1)].into_boxed_slice(),
+            held: None,
+            counted: Faults::default(),
+        }
+    }
+
+    /// Counts a frame with our signature that arrived at `now_ns` (any clock, the same for all).
+    /// True if it is received: new, at the right port, whole.
+    #[inline]
+    pub fn record(&mut self, frame: &Frame, now_ns: u64) -> bool {
+        if frame.stream != self.stream {
+            self.counted.misforwarded += 1;
+            return false;
+        }
+        match frame.condition {
+            Condition::Whole => {}
+            Condition::BadTtl => self.counted.bad_ttl += 1,
+            Condition::BadLength => {
+                self.counted.bad_length += 1;
+                return false;
+            }
+            Condition::Corrupt => {
+                self.counted.corrupt += 1;
+                return false;
+            }
+        }
+        self.arrive(frame.sequence, now_ns)
+    }
+
+    /// Counts a frame that is not ours, or of another trial.
+    #[inline]
+    pub fn record_foreign(&mut self) {
+        self.counted.foreign += 1;
+    }
+
+    /// The account after the residual wait; `offered` is the sender's exact count. Afterwards
+    /// nothing is to be recorded.
+    pub fn finish(&mut self, offered: u64) -> DirectionTotals {
+        let totals = self.sequences.finish(Some(offered));
+        self.settle_held();
+        let bursts = self.sequences.bursts().len() as u64 + self.sequences.bursts_dropped();
+        DirectionTotals {
+            offered: totals.sent,
+            received: totals.received_unique,
+            lost: totals.lost,
+            duplicates: totals.duplicates,
+            reordered: totals.reordered,
+            reorder_extent_max: totals.reorder_extent_max,
+            late: totals.late,
+            wild: totals.wild,
+            gaps: bursts,
+            misforwarded: self.counted.misforwarded,
+            corrupt: self.counted.corrupt,
+            bad_length: self.counted.bad_length,
+            bad_ttl: self.counted.bad_ttl,
+            foreign: self.counted.foreign,
+            contradicted: totals.contradicted,
+        }
+    }
+
+    /// Frames received of each flow; complete after [`Self::finish`].
+    pub fn received_by_flow(&self) -> &[u64] {
+        &self.received_by_flow
+    }
+
+    /// Stretches of lost frames, oldest first, complete after [`Self::finish`]; at most 4096.
+    pub fn bursts(&self) -> &[LossBurst] {
+        self.sequences.bursts()
+    }
+
+    /// The number of the last frame lost before one that arrived; `None` if there is none. Right
+    /// after [`Self::finish`].
+    pub fn last_lost(&self) -> Option<u64> {
+        self.sequences.last_lost()
+    }
+
+    #[inline]
+    fn arrive(&mut self, sequence: u64, now_ns: u64) -> bool {
+        let arrival = self.sequences.record(sequence, now_ns);
+        if self.held.is_some() {
+            self.settle_held();
+        }
+        if arrival == Arrival::Held {
+            self.held = Some(sequence);
+        }
+        let is_new = is_received(arrival);
+        if is_new {
+            self.count_flow(sequence);
+        }
+        is_new
+    }
+
+    #[cold]
+    fn settle_held(&mut self) {
+        let Some(arrival) = self.sequences.take_confirmed() else {
+            return;
+        };
+        if let Some(sequence) = self.held.take_if(|_| is_received(arrival)) {
+            self.count_flow(sequence);
+        }
+    }
+
+    #[inline]
+    fn count_flow(&mut self, sequence: u64) {
+        let flow = sequence.wrapping_sub(1) % self.received_by_flow.len() as u64;
+        self.received_by_flow[flow as usize] += 1;
+    }
+}
+
+fn is_received(arrival: Arrival) -> bool {
+    matches!(arrival, Arrival::New | Arrival::Reordered { .. })
+}
+
+/// Counts of what was not received as sent.
+#[derive(Debug, Clone, Copy, Default)]
+struct Faults {
+    misforwarded: u64,
+    corrupt: u64,
+    bad_length: u64,
+    bad_ttl: u64,
+    foreign: u64,
+}
+
+#[cfg(test)]
+mod tests;

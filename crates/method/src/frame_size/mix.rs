@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Mixes of frame sizes with their genome (RFC 6985): the exact order of the sizes, repeated.
+
+use std::fmt;
+
+use super::Layer;
+
+/// A sequence of frame sizes that is sent over and over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mix {
+    sizes_bytes: Vec<u16>,
+    genome: Genome,
+}
+
+/// A genome that cannot be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MixError {
+    #[error("a mix needs at least one size")]
+    Empty,
+    #[error("'{0}' is no size of RFC 6985: a to j, or z for the MTU")]
+    Letter(char),
+    #[error("a mix has at most 26 different sizes")]
+    TooManySizes,
+}
+
+impl Mix {
+    /// RFC 6985: letters a = 64 … g = 1518, h = 2112, i = 9000, j = 16000; z is the frame that
+    /// fills `mtu_bytes`. The order of the letters is the order of the frames.
+    pub fn standard(genome: &str, mtu_bytes: u16) -> Result<Self, MixError> {
+        let size = |letter| match letter {
+            'z' => Ok(mtu_bytes.saturating_add(18)),
+            _ => STANDARD
+                .iter()
+                .find(|(known, _)| *known == letter)
+                .map(|(_, bytes)| *bytes)
+                .ok_or(MixError::Letter(letter)),
+        };
+        let sizes_bytes = genome.chars().map(size).collect::<Result<Vec<_>, _>>()?;
+        let genome = Genome::Standard(genome.to_owned());
+        Self::of(sizes_bytes, genome)
+    }
+
+    /// RFC 6985, custom: any sizes, in the order given; letters are dealt out by size.
+    pub fn custom(sizes_bytes: &[u16]) -> Result<Self, MixError> {
+        let mut different = sizes_bytes.to_vec();
+        different.sort_unstable();
+        different.dedup();
+        if different.len() > 26 {
+            return Err(MixError::TooManySizes);
+        }
+        Self::of(sizes_bytes.to_vec(), Genome::Custom(different))
+    }
+
+    /// The mix that most peers call IMIX: 7 of 64, 4 of 594 and 1 of 1518 bytes, spread out.
+    pub fn classic() -> Self {
+        const S: u16 = 64;
+        const M: u16 = 594;
+        const L: u16 = 1518;
+        Self {
+            sizes_bytes: vec![S, S, M, S, S, M, S, S, M, S, M, L],
+            genome: Genome::Custom(vec![S, M, L]),
+        }
+    }
+
+    /// The sizes in their order, in bytes with FCS.
+    pub fn sizes_bytes(&self) -> &[u16] {
+        &self.sizes_bytes
+    }
+
+    /// Average size of a frame in bytes with FCS.
+    pub fn mean_bytes(&self) -> f64 {
+        let total: u64 = self.sizes_bytes.iter().map(|&size| u64::from(size)).sum();
+        total as f64 / self.sizes_bytes.len() as f64
+    }
+
+    /// The most frames per second of this mix that a link carries in one direction.
+    pub fn line_rate_fps(&self, link_bits_per_second: u64) -> f64 {
+        link_bits_per_second as f64 / Layer::L1.bits(self.mean_bytes())
+    }
+
+    /// The bits per second that `fps` frames of this mix a second are, at `layer`.
+    pub fn bits_per_second(&self, layer: Layer, fps: f64) -> f64 {
+        fps * layer.bits(self.mean_bytes())
+    }
+
+    fn of(sizes_bytes: Vec<u16>, genome: Genome) -> Result<Self, MixError> {
+        if sizes_bytes.is_empty() {
+            return Err(MixError::Empty);
+        }
+        Ok(Self {
+            sizes_bytes,
+            genome,
+        })
+    }
+}
+
+/// The genome as RFC 6985 wants it printed: `IMIX - aaafg`, or `CUSTOM IMIX - AAB (A=64 B=1400)`.
+impl fmt::Display for Mix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let different = match &self.genome {
+            Genome::Standard(genome) => return write!(f, "IMIX - {genome}"),
+            Genome::Custom(different) => different,
+        };
+        write!(f, "CUSTOM IMIX - ")?;
+        for size in &self.sizes_bytes {
+            let letter = different
+                .iter()
+                .zip('A'..)
+                .find(|(known, _)| *known == size);
+            write!(f, "{}", letter.map_or('?', |(_, letter)| letter))?;
+        }
+        let table: Vec<String> = different
+            .iter()
+            .zip('A'..)
+            .map(|(size, letter)| format!("{letter}={size}"))
+            .collect();
+        write!(f, " ({})", table.join(" "))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Genome {
+    Standard(String),
+    /// The different sizes: A, B, C …
+    Custom(Vec<u16>),
+}
+
+const STANDARD: [(char, u16); 10] = [
+    ('a', 64),
+    ('b', 128),
+    ('c', 256),
+    ('d', 512),
+    ('e', 1024),
+    ('f', 1280),
+    ('g', 1518),
+    ('h', 2112),
+    ('i', 9000),
+    ('j', 16000),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_rfc() {
+        let mix = Mix::standard("aaafg", 1500).unwrap();
+        assert_eq!(mix.sizes_bytes(), [64, 64, 64, 1280, 1518]);
+        assert_eq!(mix.to_string(), "IMIX - aaafg");
+        assert_eq!(mix.mean_bytes(), 598.0);
+        assert!((mix.line_rate_fps(1_000_000_000) - 1e9 / (618.0 * 8.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn z_fills_the_mtu() {
+        let mix = Mix::standard("az", 9000).unwrap();
+        assert_eq!(mix.sizes_bytes(), [64, 9018]);
+    }
+
+    #[test]
+    fn custom_genomes_carry_their_table() {
+        let mix = Mix::custom(&[64, 1400, 64]).unwrap();
+        assert_eq!(mix.to_string(), "CUSTOM IMIX - ABA (A=64 B=1400)");
+        let classic = Mix::classic();
+        let count = |size| classic.sizes_bytes().iter().filter(|&&s| s == size).count();
+        assert_eq!((count(64), count(594), count(1518)), (7, 4, 1));
+        assert_eq!(
+            classic.to_string(),
+            "CUSTOM IMIX - AABAABAABABC (A=64 B=594 C=1518)"
+        );
+    }
+
+    #[test]
+    fn what_is_no_genome() {
+        assert_eq!(Mix::standard("", 1500), Err(MixError::Empty));
+        assert_eq!(Mix::standard("aq", 1500), Err(MixError::Letter('q')));
+        assert_eq!(Mix::custom(&[]), Err(MixError::Empty));
+        let many: Vec<u16> = (64..91).collect();
+        assert_eq!(Mix::custom(&many), Err(MixError::TooManySizes));
+    }
+}
