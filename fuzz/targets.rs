@@ -4,6 +4,7 @@
 //! The corpus test of `linerate-wire` includes this file, so a target is also an ordinary test.
 
 use linerate_wire::btf::Btf;
+use linerate_wire::frame::{self, AddressRange, Arrived, Flow, Neighbours, Template};
 use linerate_wire::iperf2::client_header::ClientHeader;
 use linerate_wire::iperf2::datagram::{Header as Iperf2Header, has_64_bit_sequence};
 use linerate_wire::iperf2::server_report::ServerReport;
@@ -164,6 +165,50 @@ pub(crate) fn frame(data: &[u8]) {
     {
         assert_eq!(arp::Packet::parse(&packet.encode()), Some(packet));
     }
+}
+
+/// What arrives at a port of the tester: an intact frame of ours is what its flow's template makes of its signature, but
+/// for what devices rewrite; an answer tells our address and asks nothing.
+pub(crate) fn forwarded(data: &[u8]) {
+    if let Arrived::Ours(ours) = frame::read(data)
+        && ours.is_intact()
+    {
+        let flow = Flow {
+            source_mac: [0; 6],
+            destination_mac: ours.destination_mac,
+            vlan: None,
+            source: ours.source,
+            destination: ours.destination,
+            source_port: ours.source_port,
+            destination_port: ours.destination_port,
+            ttl: ours.ttl,
+        };
+        let tags = ours.vlans.iter().flatten().count() * 4;
+        let size_bytes = u16::try_from(data.len() + 4 - tags).unwrap_or(u16::MAX);
+        let again = Template::new(&flow, size_bytes).map(|template| {
+            let mut again = template.bytes().to_vec();
+            template.stamp(&mut again, &ours.signature);
+            again
+        });
+        let payload_at = if ours.source.is_ipv4() { 42 } else { 62 };
+        assert_eq!(
+            again.as_deref().map(|again| &again[payload_at..]),
+            Ok(&data[payload_at + tags..])
+        );
+    }
+    let everyone = Neighbours {
+        mac: [2, 0, 0, 0, 0, 1],
+        vlan: None,
+        own: [[0; 4].into(), [0; 16].into()]
+            .map(|any| AddressRange::network(any, 0))
+            .into(),
+        except: Vec::new(),
+    };
+    if let Some(answer) = everyone.answer(data) {
+        assert!(frame::resolved(&answer).is_some_and(|(_, mac)| mac == everyone.mac));
+        assert_eq!(everyone.answer(&answer), None);
+    }
+    let _resolved = frame::resolved(data);
 }
 
 /// Every reader of /proc over the same text.

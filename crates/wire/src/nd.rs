@@ -42,8 +42,7 @@ impl Message {
     /// Bytes of a packet with the link-layer address option.
     pub const LEN: usize = 72;
 
-    /// Reads an IPv6 packet; `None` if it is neither message or not valid (RFC 4861 section 7.1): hop limit 255, right
-    /// checksum, code 0, a unicast target, options of some length.
+    /// Reads an IPv6 packet; `None` if it is neither message or not valid (RFC 4861 section 7.1).
     #[must_use]
     pub fn parse(packet: &ipv6::Packet<'_>) -> Option<Self> {
         let (fixed, rest) = packet.payload.split_first_chunk::<8>()?;
@@ -53,16 +52,28 @@ impl Message {
             (ADVERTISEMENT, 0) => (advertisement(fixed[4]), TARGET_MAC),
             _ => return None,
         };
-        let target = Ipv6Addr::from(*target);
-        let valid = packet.hop_limit == 255 && is_intact(packet) && !target.is_multicast();
-        Some(Self {
+        let message = Self {
             operation,
             source: packet.source,
             destination: packet.destination,
-            target,
+            target: Ipv6Addr::from(*target),
             mac: mac_option(options, option)?,
-        })
-        .filter(|_| valid && packet.protocol == ICMPV6)
+        };
+        let from_this_link = packet.protocol == ICMPV6 && packet.hop_limit == 255;
+        (from_this_link && is_intact(packet) && message.is_valid()).then_some(message)
+    }
+
+    fn is_valid(&self) -> bool {
+        let addressed = match self.operation {
+            Operation::Solicitation if self.source.is_unspecified() => {
+                self.mac.is_none() && self.destination == solicited_node(self.target)
+            }
+            Operation::Solicitation => true,
+            Operation::Advertisement { solicited, .. } => {
+                !(solicited && self.destination.is_multicast())
+            }
+        };
+        addressed && !self.target.is_multicast()
     }
 
     /// Writes the whole IPv6 packet; how many of the bytes it has depends on whether there is a hardware address.
@@ -170,3 +181,89 @@ const SOLICITED: u8 = 0x40;
 const OVERRIDE: u8 = 0x20;
 const IP_BYTES: usize = 40;
 const OPTION_BYTES: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solicitation() -> Message {
+        let target = "2001:2:0:1::1:2".parse().unwrap();
+        Message {
+            operation: Operation::Solicitation,
+            source: "2001:2:0:1::1".parse().unwrap(),
+            destination: solicited_node(target),
+            target,
+            mac: Some([2, 0, 0, 0, 0, 1]),
+        }
+    }
+
+    fn read(message: &Message) -> Option<Message> {
+        let (bytes, length) = message.encode();
+        Message::parse(&ipv6::Packet::parse(&bytes[..length])?)
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let asked = solicitation();
+        let unaddressed = Message {
+            source: Ipv6Addr::UNSPECIFIED,
+            mac: None,
+            ..asked
+        };
+        for solicited in [false, true] {
+            let told = Message {
+                operation: Operation::Advertisement {
+                    solicited,
+                    overrides: !solicited,
+                },
+                destination: asked.source,
+                ..asked
+            };
+            assert_eq!(read(&told), Some(told));
+        }
+        assert_eq!(
+            (read(&asked), read(&unaddressed)),
+            (Some(asked), Some(unaddressed))
+        );
+    }
+
+    #[test]
+    fn what_rfc_4861_forbids_is_none() {
+        let asked = solicitation();
+        let everyone = Operation::Advertisement {
+            solicited: true,
+            overrides: true,
+        };
+        let forbidden = [
+            Message {
+                target: ALL_NODES,
+                ..asked
+            },
+            Message {
+                source: Ipv6Addr::UNSPECIFIED,
+                ..asked
+            },
+            Message {
+                source: Ipv6Addr::UNSPECIFIED,
+                mac: None,
+                destination: ALL_NODES,
+                ..asked
+            },
+            Message {
+                operation: everyone,
+                destination: ALL_NODES,
+                ..asked
+            },
+        ];
+        forbidden
+            .iter()
+            .for_each(|message| assert_eq!(read(message), None, "{message:?}"));
+    }
+
+    #[test]
+    fn groups_are_those_of_the_rfcs() {
+        let group = solicited_node("2001:2::1234:5678".parse().unwrap());
+        assert_eq!(group, "ff02::1:ff34:5678".parse::<Ipv6Addr>().unwrap());
+        assert_eq!(multicast_mac(group), [0x33, 0x33, 0xFF, 0x34, 0x56, 0x78]);
+    }
+}

@@ -40,6 +40,11 @@ fn frame() {
 }
 
 #[test]
+fn forwarded() {
+    run("forwarded", targets::forwarded);
+}
+
+#[test]
 fn btf() {
     run("btf", targets::btf);
 }

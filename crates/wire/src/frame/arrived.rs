@@ -77,7 +77,7 @@ impl Ours {
 #[must_use]
 pub fn read(bytes: &[u8]) -> Arrived {
     let Some(frame) = Frame::parse(bytes) else {
-        return Arrived::Foreign(Foreign::Truncated);
+        return Arrived::Foreign(Foreign::Malformed);
     };
     match frame.ethertype {
         ether::IPV4 => internet::ipv4(frame.payload)
@@ -121,7 +121,7 @@ fn test_frame(frame: &Frame<'_>, packet: &Packet<'_>) -> Option<Arrived> {
 #[cold]
 fn other_ipv4(payload: &[u8]) -> Arrived {
     let Some(packet) = ipv4::Packet::parse(payload) else {
-        return Arrived::Foreign(Foreign::Truncated);
+        return Arrived::Foreign(Foreign::Malformed);
     };
     let foreign = Foreign::Ip {
         protocol: packet.protocol,
@@ -132,7 +132,7 @@ fn other_ipv4(payload: &[u8]) -> Arrived {
 #[cold]
 fn other_ipv6(payload: &[u8]) -> Arrived {
     let Some(packet) = ipv6::Packet::parse(payload) else {
-        return Arrived::Foreign(Foreign::Truncated);
+        return Arrived::Foreign(Foreign::Malformed);
     };
     if let Some(message) = nd::Message::parse(&packet) {
         return Arrived::Neighbour(message);

@@ -31,8 +31,8 @@ pub enum Foreign {
         /// Of Ethernet; a length where it is at most 1500.
         ethertype: u16,
     },
-    /// Too short to say.
-    Truncated,
+    /// Too short, or its own lengths contradict each other.
+    Malformed,
 }
 
 impl Foreign {

@@ -50,7 +50,7 @@ impl Neighbours {
                     source,
                     destination: nd::solicited_node(target),
                     target,
-                    mac: Some(self.mac),
+                    mac: (!source.is_unspecified()).then_some(self.mac),
                 },
             )),
             _ => None,
