@@ -16,6 +16,7 @@ pub mod netns;
 pub mod nft;
 pub mod nic;
 pub mod packet;
+pub mod port;
 pub mod proc;
 pub mod proc_kept;
 pub mod process;

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a failure of a socket says about its interface; and options of sockets that no library knows.
+#![expect(unsafe_code, reason = "ioctl and socket options")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+/// An interface as a socket is bound to it.
+#[derive(Debug, Clone)]
+pub(super) struct Link {
+    index: u32,
+    name: String,
+}
+
+impl Link {
+    pub(super) fn new(index: u32, name: &str) -> Self {
+        let name = name.to_owned();
+        Self { index, name }
+    }
+
+    pub(super) fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Says that the interface is down, has no carrier or is gone, where that is why; else the error as it was.
+    /// `socket` belongs to the namespace of the interface.
+    pub(super) fn explain(&self, socket: BorrowedFd<'_>, error: io::Error) -> io::Error {
+        let state = match error.raw_os_error() {
+            Some(libc::ENODEV | libc::ENXIO) => Some("is gone"),
+            Some(libc::ENETDOWN | libc::ENOBUFS | libc::EBUSY | libc::EAGAIN) => self.state(socket),
+            _ => None,
+        };
+        state.map_or(error, |state| self.lost(state))
+    }
+
+    /// Looks whether it is there and up. Without carrier it may get one yet.
+    ///
+    /// # Errors
+    /// NetworkDown.
+    pub(super) fn must_be_up(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
+        match self.state(socket) {
+            Some(state) if state != NO_CARRIER => Err(self.lost(state)),
+            _ => Ok(()),
+        }
+    }
+
+    fn lost(&self, state: &str) -> io::Error {
+        io::Error::new(io::ErrorKind::NetworkDown, format!("{} {state}", self.name))
+    }
+
+    /// What keeps it from carrying frames; `None` if nothing does.
+    fn state(&self, socket: BorrowedFd<'_>) -> Option<&'static str> {
+        // SAFETY: `ifreq` is plain data, for which zeros are a value.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        let letters = request.ifr_name.iter_mut().zip(self.name.bytes());
+        letters
+            .take(libc::IFNAMSIZ - 1)
+            .for_each(|(to, from)| *to = from as _);
+        // SAFETY: the request is an `ifreq` with a name that a zero ends, as the command wants it.
+        let done = unsafe {
+            libc::ioctl(
+                socket.as_raw_fd(),
+                libc::SIOCGIFFLAGS as _,
+                &raw mut request,
+            )
+        };
+        if done < 0 {
+            return Some("is gone");
+        }
+        // SAFETY: the command has written this field of the union.
+        let flags = i32::from(unsafe { request.ifr_ifru.ifru_flags });
+        match (flags & libc::IFF_UP != 0, flags & libc::IFF_RUNNING != 0) {
+            (false, _) => Some("is down"),
+            (true, false) => Some(NO_CARRIER),
+            (true, true) => None,
+        }
+    }
+}
+
+const NO_CARRIER: &str = "has no carrier";
+
+/// Waits for something to read or an error on one of the sockets, `timeout` at most.
+///
+/// # Errors
+/// What is pending on a socket; those of poll(2) but an interruption.
+pub(super) fn wait(sockets: &mut [PollFd<'_>], timeout: Duration) -> io::Result<()> {
+    let timeout = Timespec {
+        tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: timeout.subsec_nanos() as _,
+    };
+    match rustix::event::poll(sockets, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(errno) => return Err(errno.into()),
+    }
+    Ok(())
+}
+
+/// Whether poll(2) saw a socket in trouble.
+pub(super) fn in_trouble(socket: &PollFd<'_>) -> bool {
+    socket
+        .revents()
+        .intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL)
+}
+
+/// # Errors
+/// Those of setsockopt(2).
+pub(super) fn set<T: Copy>(
+    socket: BorrowedFd<'_>,
+    level: i32,
+    option: i32,
+    value: &T,
+) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    let value = std::ptr::from_ref(value).cast();
+    // SAFETY: `value` points to `length` bytes that outlive the call; the kernel only reads them.
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value, length) })
+}
+
+/// Fills `words` as far as the kernel has something to tell.
+///
+/// # Errors
+/// Those of getsockopt(2).
+pub(super) fn get<T: Word, const N: usize>(
+    socket: BorrowedFd<'_>,
+    level: i32,
+    option: i32,
+    words: &mut [T; N],
+) -> io::Result<()> {
+    let mut length = size_of_val(words) as libc::socklen_t;
+    let words = words.as_mut_ptr().cast();
+    // SAFETY: the kernel writes `length` bytes at most, which are ours; any bits are a number.
+    check(unsafe { libc::getsockopt(socket.as_raw_fd(), level, option, words, &raw mut length) })
+}
+
+/// Numbers of which all bits make a value.
+pub(super) trait Word: Copy {}
+impl Word for u32 {}
+impl Word for u64 {}
+
+pub(super) fn check(done: i32) -> io::Result<()> {
+    if done < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}

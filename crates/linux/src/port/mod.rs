@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A port of the tester: whole Ethernet frames out of and into one interface, by the fastest way that the machine allows.
+//!
+//! [`open`] tries AF_XDP with and without copying, then AF_PACKET, and says what it took and why not what is faster
+//! ([`Chosen`]). Every backend shows all that arrives at the interface, whoever it is for, and nothing that was sent here.
+//! Everything is undone when the port is dropped or the process ends, even by `kill -9`.
+//!
+//! AF_PACKET leaves what arrives to the kernel's own stack as well: a test should use hardware addresses that are not the
+//! interface's, so that the stack throws its frames away at once.
+
+mod link;
+mod memory;
+mod packet;
+mod wanted;
+
+use std::io;
+use std::time::Duration;
+
+use packet::{RingReceiver, RingSender, SeveralSender};
+pub use wanted::{Backend, Chosen, Fanout, FanoutBy, OpenError, Refused, Wanted};
+
+/// Opens both directions of an interface of the calling thread's network namespace. The interface must be up.
+///
+/// # Errors
+/// [`OpenError`] with what was tried and why it failed, such as EPERM without CAP_NET_RAW.
+pub fn open(interface: &str, wanted: &Wanted) -> Result<(Sender, Receiver, Chosen), OpenError> {
+    let mut attempt = Attempt {
+        interface,
+        wanted,
+        refused: Vec::new(),
+    };
+    let opened = attempt.any();
+    let refused = attempt.refused;
+    match opened {
+        Some((sender, send, receiver, receive)) => Ok((
+            sender,
+            receiver,
+            Chosen {
+                send,
+                receive,
+                refused,
+            },
+        )),
+        None => Err(OpenError {
+            interface: interface.to_owned(),
+            refused,
+        }),
+    }
+}
+
+/// Sends frames. Neither allocates nor locks once it is open.
+#[derive(Debug)]
+pub struct Sender(SenderKind);
+
+#[derive(Debug)]
+enum SenderKind {
+    Ring(RingSender),
+    Several(SeveralSender),
+}
+
+impl Sender {
+    /// Sends up to `count` frames of `length` bytes (without FCS). `fill` writes each, told its number from 0; what it finds there
+    /// is any old frame. Returns how many were handed over, the first ones: fewer when the device has no room.
+    ///
+    /// # Errors
+    /// Only if none was handed over: NetworkDown when the interface is down, without carrier or gone; EMSGSIZE beyond its MTU;
+    /// InvalidInput beyond [`Wanted::frame_bytes_max`].
+    pub fn send(
+        &mut self,
+        count: usize,
+        length: usize,
+        fill: impl FnMut(usize, &mut [u8]),
+    ) -> io::Result<usize> {
+        match &mut self.0 {
+            SenderKind::Ring(sender) => sender.send(count, length, fill),
+            SenderKind::Several(sender) => sender.send(count, length, fill),
+        }
+    }
+}
+
+/// Receives frames. Neither allocates nor locks once it is open.
+#[derive(Debug)]
+pub struct Receiver(ReceiverKind);
+
+#[derive(Debug)]
+enum ReceiverKind {
+    Ring(RingReceiver),
+}
+
+impl Receiver {
+    /// Shows a batch of the frames that have arrived, for the first of which it waits `timeout` at most: each with when it was
+    /// received, in ns of CLOCK_MONOTONIC. Returns how many.
+    ///
+    /// By AF_PACKET the time is the kernel's stamp, and a frame may be shown a few milliseconds later; by AF_XDP it is when the batch
+    /// was taken from the ring.
+    ///
+    /// # Errors
+    /// NetworkDown when the interface went down or is gone.
+    pub fn receive(
+        &mut self,
+        timeout: Duration,
+        each: impl FnMut(&[u8], u64),
+    ) -> io::Result<usize> {
+        match &mut self.0 {
+            ReceiverKind::Ring(receiver) => receiver.receive(timeout, each),
+        }
+    }
+
+    /// Frames that arrived since the start and were lost, because they were not taken fast enough.
+    pub fn kernel_drops(&mut self) -> u64 {
+        match &mut self.0 {
+            ReceiverKind::Ring(receiver) => receiver.drops(),
+        }
+    }
+}
+
+/// Tries one backend after the other.
+struct Attempt<'a> {
+    interface: &'a str,
+    wanted: &'a Wanted,
+    refused: Vec<Refused>,
+}
+
+impl Attempt<'_> {
+    fn any(&mut self) -> Option<(Sender, Backend, Receiver, Backend)> {
+        let (sender, send) = self.sender()?;
+        let (receiver, receive) = self.receiver()?;
+        Some((sender, send, receiver, receive))
+    }
+
+    fn sender(&mut self) -> Option<(Sender, Backend)> {
+        let (bytes, frames) = (self.wanted.frame_bytes_max, self.wanted.send_frames);
+        for backend in self.backends() {
+            let opened = match backend {
+                Backend::AfPacketRing => {
+                    RingSender::open(self.interface, bytes, frames).map(SenderKind::Ring)
+                }
+                Backend::AfPacketMmsg => {
+                    SeveralSender::open(self.interface, bytes).map(SenderKind::Several)
+                }
+                Backend::AfXdpZeroCopy | Backend::AfXdpCopy => continue,
+            };
+            match opened {
+                Ok(sender) => return Some((Sender(sender), backend)),
+                Err(source) => self.refuse(backend, false, "open", source),
+            }
+        }
+        None
+    }
+
+    fn receiver(&mut self) -> Option<(Receiver, Backend)> {
+        let (bytes, memory) = (self.wanted.frame_bytes_max, self.wanted.receive_bytes());
+        match RingReceiver::open(self.interface, bytes, memory, self.wanted.fanout) {
+            Ok(receiver) => Some((
+                Receiver(ReceiverKind::Ring(receiver)),
+                Backend::AfPacketRing,
+            )),
+            Err(source) => {
+                self.refuse(Backend::AfPacketRing, true, "open", source);
+                None
+            }
+        }
+    }
+
+    fn backends(&self) -> impl Iterator<Item = Backend> + use<> {
+        let wanted = self.wanted.backend;
+        Backend::ALL
+            .into_iter()
+            .filter(move |backend| wanted.is_none_or(|wanted| wanted == *backend))
+    }
+
+    fn refuse(&mut self, backend: Backend, receiving: bool, op: &'static str, source: io::Error) {
+        self.refused.push(Refused {
+            backend,
+            receiving,
+            op,
+            source,
+        });
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is wanted of a port, and what was had.
+
+use std::fmt;
+use std::io;
+
+/// How frames cross the border of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    /// AF_XDP; the device reads and writes our memory itself.
+    AfXdpZeroCopy,
+    /// AF_XDP; the kernel copies.
+    AfXdpCopy,
+    /// AF_PACKET with a ring of shared memory.
+    AfPacketRing,
+    /// AF_PACKET with `sendmmsg`; it receives as [`Self::AfPacketRing`] does.
+    AfPacketMmsg,
+}
+
+impl Backend {
+    /// In the order in which they are tried.
+    pub const ALL: [Self; 4] = [
+        Self::AfXdpZeroCopy,
+        Self::AfXdpCopy,
+        Self::AfPacketRing,
+        Self::AfPacketMmsg,
+    ];
+
+    /// As records and options name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AfXdpZeroCopy => "af_xdp_zero_copy",
+            Self::AfXdpCopy => "af_xdp_copy",
+            Self::AfPacketRing => "af_packet_ring",
+            Self::AfPacketMmsg => "af_packet_mmsg",
+        }
+    }
+
+    /// The backend of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|backend| backend.name() == name)
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What is wanted of a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// No other one; `None`: the first of [`Backend::ALL`] that can be had, for each direction.
+    pub backend: Option<Backend>,
+    /// The interface's queues that AF_XDP sends to and receives from; `None`: all. It receives nothing from others, and AF_PACKET
+    /// ignores this.
+    pub queues: Option<Vec<u32>>,
+    /// The longest frame, without FCS, in bytes.
+    pub frame_bytes_max: usize,
+    /// How many frames may be on their way out.
+    pub send_frames: usize,
+    /// How much memory holds frames that have arrived, in bytes. `None`: 16 MiB, on small machines a 32nd of what they have.
+    pub receive_bytes: Option<usize>,
+    /// Receives a share only of what arrives, with AF_PACKET.
+    pub fanout: Option<Fanout>,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self {
+            backend: None,
+            queues: None,
+            frame_bytes_max: 1522,
+            send_frames: 1024,
+            receive_bytes: None,
+            fanout: None,
+        }
+    }
+}
+
+impl Wanted {
+    pub(super) fn receive_bytes(&self) -> usize {
+        self.receive_bytes.unwrap_or_else(|| {
+            let machine = rustix::system::sysinfo();
+            let memory = (machine.totalram as u64).saturating_mul(machine.mem_unit.into());
+            usize::try_from(memory / 32).map_or(MOST_RECEIVE_BYTES, |part| {
+                part.clamp(LEAST_RECEIVE_BYTES, MOST_RECEIVE_BYTES)
+            })
+        })
+    }
+}
+
+/// A group of receivers at one interface, among which its frames are distributed (PACKET_FANOUT).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fanout {
+    /// The same for all of the group; no other program may use it in this network namespace.
+    pub group: u16,
+    /// By what.
+    pub by: FanoutBy,
+}
+
+/// What decides which receiver of a group gets a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FanoutBy {
+    /// Addresses and ports: a flow stays together.
+    Flow,
+    /// One after the other.
+    Turn,
+    /// The processor on which it arrived.
+    Processor,
+}
+
+impl Fanout {
+    /// As setsockopt(2) takes it.
+    pub(super) fn argument(self) -> u32 {
+        let by = match self.by {
+            FanoutBy::Flow => libc::PACKET_FANOUT_HASH,
+            FanoutBy::Turn => libc::PACKET_FANOUT_LB,
+            FanoutBy::Processor => libc::PACKET_FANOUT_CPU,
+        };
+        u32::from(self.group) | by << 16
+    }
+}
+
+/// What was had.
+#[derive(Debug)]
+pub struct Chosen {
+    /// What sends.
+    pub send: Backend,
+    /// What receives.
+    pub receive: Backend,
+    /// What was tried before, in that order.
+    pub refused: Vec<Refused>,
+}
+
+/// What could not be had.
+#[derive(Debug, thiserror::Error)]
+#[error("{backend} {}: {op}: {source}", if *receiving { "receiving" } else { "sending" })]
+pub struct Refused {
+    /// What was tried.
+    pub backend: Backend,
+    /// To receive, else to send.
+    pub receiving: bool,
+    /// What failed.
+    pub op: &'static str,
+    /// Why.
+    pub source: io::Error,
+}
+
+/// No backend that was wanted can be had.
+#[derive(Debug, thiserror::Error)]
+#[error("{interface}: {}", refused.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+pub struct OpenError {
+    /// The interface.
+    pub interface: String,
+    /// All that was tried, in that order.
+    pub refused: Vec<Refused>,
+}
+
+const MOST_RECEIVE_BYTES: usize = 16 << 20;
+const LEAST_RECEIVE_BYTES: usize = 1 << 20;

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Ports at both ends of a veth pair: every backend sends, and every frame arrives as it was. Runs as what it is, and
+//! once more in a user namespace, where programs may not be loaded and the backends that need one are refused.
+//!
+//! Its own harness, because a process with threads cannot enter a namespace.
+#![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod cable;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use linerate_linux::clock;
+use linerate_linux::port::{Backend, Fanout, FanoutBy, Wanted, open};
+use linerate_linux::rtnl::Rtnl;
+use linerate_linux::sandbox::{self, Privilege};
+
+use cable::{Cable, FRAME_BYTES, frame, lost, numbers, send_all, settle, with};
+
+const TESTS: &[(&str, fn())] = &[
+    (
+        "every_frame_arrives_as_it_was",
+        every_frame_arrives_as_it_was,
+    ),
+    ("a_vlan_tag_arrives", a_vlan_tag_arrives),
+    ("own_frames_are_not_received", own_frames_are_not_received),
+    (
+        "frames_of_others_are_received",
+        frames_of_others_are_received,
+    ),
+    ("an_overrun_is_counted", an_overrun_is_counted),
+    ("a_frame_too_long_is_refused", a_frame_too_long_is_refused),
+    ("a_lost_interface_is_said", a_lost_interface_is_said),
+    ("a_group_shares_what_arrives", a_group_shares_what_arrives),
+    (
+        "times_are_of_the_monotonic_clock",
+        times_are_of_the_monotonic_clock,
+    ),
+    (
+        "an_interface_that_is_not_there_is_refused",
+        an_interface_that_is_not_there,
+    ),
+];
+
+fn main() -> ExitCode {
+    if std::env::args().any(|argument| argument == "--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    let inside = std::env::var_os(IN_A_USER_NAMESPACE).is_some();
+    let other_way = inside || again_in_a_user_namespace();
+    let here = match sandbox::enter(inside.then_some(Privilege::UserNamespace)) {
+        Ok(privilege) => run_all(privilege),
+        Err(refusal) => {
+            println!(
+                "skipped: {} tests: {refusal}; {}",
+                TESTS.len(),
+                refusal.remedy()
+            );
+            ExitCode::SUCCESS
+        }
+    };
+    if other_way { here } else { ExitCode::FAILURE }
+}
+
+fn again_in_a_user_namespace() -> bool {
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    again
+        .args(std::env::args().skip(1))
+        .env(IN_A_USER_NAMESPACE, "1");
+    again.status().is_ok_and(|status| status.success())
+}
+
+fn run_all(privilege: Privilege) -> ExitCode {
+    let wanted = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
+    let chosen = TESTS
+        .iter()
+        .filter(|(name, _)| wanted.as_ref().is_none_or(|w| name.contains(w)));
+    let mut failed = 0;
+    for (name, test) in chosen {
+        let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
+        println!(
+            "test {name} ({privilege:?}) ... {}",
+            if passed { "ok" } else { "FAILED" }
+        );
+        failed += u8::from(!passed);
+    }
+    ExitCode::from(failed.min(1))
+}
+
+fn every_frame_arrives_as_it_was() {
+    for backend in Backend::ALL {
+        let cable = Cable::new();
+        let Some(((mut sender, _), (_, mut receiver))) = cable.ends(backend) else {
+            continue;
+        };
+        // More than any ring has places, and in pieces that end elsewhere in it each time.
+        for (round, count) in [1, 7, 64, 1000, 300, 3000].into_iter().enumerate() {
+            let length = FRAME_BYTES + 100 * round;
+            let mut sent = 0;
+            while sent < count {
+                let piece = (count - sent).min(100);
+                send_all(&mut sender, piece, length, sent);
+                sent += piece;
+                let mut next = sent - piece;
+                settle(&mut receiver, piece, |bytes| {
+                    assert_eq!(bytes, frame(next, length), "{backend} {length}");
+                    next += 1;
+                });
+            }
+        }
+        assert_eq!(receiver.kernel_drops(), 0, "{backend}");
+    }
+}
+
+fn a_vlan_tag_arrives() {
+    for backend in Backend::ALL {
+        let cable = Cable::new();
+        let Some(((mut sender, _), (_, mut receiver))) = cable.ends(backend) else {
+            continue;
+        };
+        let tagged = |number| {
+            let mut bytes = frame(number, FRAME_BYTES);
+            bytes.splice(12..12, [0x81, 0x00, 0x20, 0x07]);
+            bytes
+        };
+        let length = FRAME_BYTES + 4;
+        let sent = sender.send(10, length, |number, bytes| {
+            bytes.copy_from_slice(&tagged(number))
+        });
+        assert_eq!(sent.unwrap(), 10);
+        let mut next = 0;
+        settle(&mut receiver, 10, |bytes| {
+            assert_eq!(bytes, tagged(next), "{backend}");
+            next += 1;
+        });
+    }
+}
+
+fn own_frames_are_not_received() {
+    for backend in Backend::ALL {
+        let cable = Cable::new();
+        let Some(((mut near, mut own), (mut far, mut receiver))) = cable.ends(backend) else {
+            continue;
+        };
+        send_all(&mut near, 50, FRAME_BYTES, 0);
+        settle(&mut receiver, 50, |_| {});
+        send_all(&mut far, 1, FRAME_BYTES, 99);
+        let mut seen = Vec::new();
+        settle(&mut own, 1, |bytes| seen.push(bytes.to_vec()));
+        assert_eq!(seen, [frame(99, FRAME_BYTES)], "{backend}");
+    }
+}
+
+fn frames_of_others_are_received() {
+    // ARP, LLDP, an unknown protocol, TCP: what is no test frame, but may be an answer.
+    let kinds = [[0x08, 0x06], [0x88, 0xcc], [0x88, 0xb5], [0x08, 0x00]];
+    for backend in Backend::ALL {
+        let cable = Cable::new();
+        let Some(((mut sender, _), (_, mut receiver))) = cable.ends(backend) else {
+            continue;
+        };
+        let other = |number: usize| {
+            let mut bytes = frame(number, FRAME_BYTES);
+            bytes[12..14].copy_from_slice(&kinds[number]);
+            bytes[23] = 6;
+            bytes
+        };
+        let sent = sender.send(kinds.len(), FRAME_BYTES, |number, bytes| {
+            bytes.copy_from_slice(&other(number))
+        });
+        assert_eq!(sent.unwrap(), kinds.len());
+        let mut seen = Vec::new();
+        settle(&mut receiver, kinds.len(), |bytes| {
+            seen.push(bytes.to_vec())
+        });
+        let all: Vec<_> = (0..kinds.len()).map(other).collect();
+        assert_eq!(seen, all, "{backend}");
+    }
+}
+
+fn an_overrun_is_counted() {
+    for backend in Backend::ALL {
+        let cable = Cable::new();
+        let small = Wanted {
+            receive_bytes: Some(4 * 65_536),
+            ..with(backend)
+        };
+        let Some(((mut sender, _), (_, mut receiver))) = cable.ends_as(&small) else {
+            continue;
+        };
+        let sent = 20_000;
+        (0..sent / 100).for_each(|piece| send_all(&mut sender, 100, FRAME_BYTES, 100 * piece));
+        let mut received = Vec::new();
+        let came = numbers(&mut receiver, &mut received, |all, drops| {
+            all + drops >= sent
+        });
+        assert!(came.drops > 0, "{backend}: {came:?}");
+        assert_eq!(came.frames + came.drops, sent, "{backend}");
+        assert!(received.is_sorted(), "{backend}");
+    }
+}
+
+fn a_frame_too_long_is_refused() {
+    for backend in Backend::ALL {
+        let cable = Cable::new();
+        let Some(((mut sender, _), (_, mut receiver))) = cable.ends(backend) else {
+            continue;
+        };
+        assert!(sender.send(1, 10_000, |_, _| {}).is_err(), "{backend}");
+        // And nothing is stuck behind it.
+        send_all(&mut sender, 3, FRAME_BYTES, 0);
+        settle(&mut receiver, 3, |_| {});
+    }
+}
+
+fn a_lost_interface_is_said() {
+    for backend in Backend::ALL {
+        for (end, word) in [("far", "no carrier"), ("near", "down")] {
+            let cable = Cable::new();
+            let Some(((mut sender, _), (_, mut receiver))) = cable.ends(backend) else {
+                continue;
+            };
+            send_all(&mut sender, 3, FRAME_BYTES, 0);
+            settle(&mut receiver, 3, |_| {});
+            cable.set_up(end, false);
+            let error = lost(|| sender.send(3, FRAME_BYTES, |_, _| {}));
+            assert!(error.to_string().contains(word), "{backend}: {error}");
+            if end == "far" {
+                let error = lost(|| receiver.receive(Duration::from_millis(100), |_, _| {}));
+                assert!(error.to_string().contains("down"), "{backend}: {error}");
+            }
+            cable.set_up(end, true);
+            cable.wait_for_carrier();
+            send_all(&mut sender, 3, FRAME_BYTES, 0);
+        }
+    }
+}
+
+fn a_group_shares_what_arrives() {
+    let cable = Cable::new();
+    let wanted = Wanted {
+        fanout: Some(Fanout {
+            group: 77,
+            by: FanoutBy::Turn,
+        }),
+        ..with(Backend::AfPacketRing)
+    };
+    let (mut sender, _) = cable.near(&wanted).unwrap();
+    let (_, mut first) = cable.far(&wanted).unwrap();
+    let (_, mut second) = cable.far(&wanted).unwrap();
+    send_all(&mut sender, 100, FRAME_BYTES, 0);
+    let mut seen = Vec::new();
+    for receiver in [&mut first, &mut second] {
+        settle(receiver, 50, |bytes| seen.push(bytes.to_vec()));
+    }
+    seen.sort();
+    let mut all: Vec<_> = (0..100).map(|number| frame(number, FRAME_BYTES)).collect();
+    all.sort();
+    assert_eq!(seen, all);
+}
+
+fn times_are_of_the_monotonic_clock() {
+    for backend in Backend::ALL {
+        let cable = Cable::new();
+        let Some(((mut sender, _), (_, mut receiver))) = cable.ends(backend) else {
+            continue;
+        };
+        let before = clock::monotonic_ns();
+        send_all(&mut sender, 1, FRAME_BYTES, 0);
+        let mut at = 0;
+        while receiver
+            .receive(Duration::from_secs(20), |_, ns| at = ns)
+            .unwrap()
+            == 0
+        {}
+        // The wall clock's stamp is brought over with an error of some µs.
+        let (first, last) = (before - 50_000, clock::monotonic_ns() + 50_000);
+        assert!(
+            (first..last).contains(&at),
+            "{backend}: {before} {at} {last}"
+        );
+    }
+}
+
+fn an_interface_that_is_not_there() {
+    let refused = open("nowhere", &Wanted::default()).unwrap_err();
+    assert!(
+        refused
+            .refused
+            .iter()
+            .any(|one| one.source.raw_os_error() == Some(libc::ENODEV)),
+        "{refused}"
+    );
+    let mut rtnl = Rtnl::open().unwrap();
+    rtnl.set_up("lo", false).unwrap();
+    let refused = open("lo", &Wanted::default()).unwrap_err();
+    assert!(refused.to_string().contains("lo is down"), "{refused}");
+}
+
+const IN_A_USER_NAMESPACE: &str = "LINERATE_TEST_PORTS_INSIDE";
