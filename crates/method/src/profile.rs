@@ -23,9 +23,9 @@ pub struct Profile {
     pub latency_settle_s: f64,
     /// How often latency is measured (RFC 8219 §7.2: at least 20 times).
     pub latency_repeats: u32,
-    /// Independent back-to-back searches for each size (RFC 9004 §5.3: N, to be reported).
+    /// Independent back-to-back searches for each size (RFC 9004 §6.3: N, to be reported).
     pub burst_searches: u32,
-    /// The longest burst tried in seconds (RFC 9004 §5.2: up to 30).
+    /// The longest burst tried in seconds (RFC 9004 §6.2: up to 30).
     pub burst_limit_s: f64,
     /// Seconds of overload before the rate is halved (RFC 2544 §26.5: at least 60).
     pub overload_s: f64,
@@ -112,7 +112,6 @@ impl Profile {
             settle_s: 0.1,
         },
         throughput: Goal {
-            width: 0.01,
             initial_trial_s: 0.5,
             final_trial_s: 1.0,
             duration_sum_s: 3.0,

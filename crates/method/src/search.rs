@@ -26,6 +26,7 @@
 
 mod bounds;
 pub mod classify;
+mod estimate;
 mod goal;
 mod lattice;
 mod loads;
@@ -35,6 +36,7 @@ mod room;
 mod selector;
 
 pub use bounds::{Bounds, Ended, Regularity};
+pub use estimate::{Estimate, estimate};
 pub use goal::{Goal, GoalError};
 pub use measurement::Measurement;
 

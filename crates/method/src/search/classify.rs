@@ -50,7 +50,7 @@ impl Rule {
         let forgiven = seconds.short_low * self.exceed_ratio / (1.0 - self.exceed_ratio);
         let high = seconds.full_high + (seconds.short_high - forgiven).max(0.0);
         let whole = (seconds.full_low + high).max(self.duration_sum_s);
-        let limit = whole * self.exceed_ratio;
+        let limit = whole * (self.exceed_ratio + ROUNDING);
         match (high <= limit, whole - seconds.full_low <= limit) {
             (true, true) => Verdict::Lower,
             (false, false) => Verdict::Upper,
@@ -65,7 +65,8 @@ impl Rule {
         let mut full: Vec<&Trial> = trials.iter().filter(|trial| self.is_full(trial)).collect();
         full.sort_by(|a, b| a.judged_ratio().total_cmp(&b.judged_ratio()));
         let full_s: f64 = full.iter().map(|trial| trial.effective_duration_s).sum();
-        let mut remaining_s = full_s.max(self.duration_sum_s) * (1.0 - self.exceed_ratio);
+        let whole = full_s.max(self.duration_sum_s);
+        let mut remaining_s = whole * (1.0 - self.exceed_ratio - ROUNDING);
         let mut quantile = None;
         for trial in full {
             if quantile.is_some() && remaining_s <= 0.0 {
@@ -114,3 +115,7 @@ struct Seconds {
     short_low: f64,
     short_high: f64,
 }
+
+/// Durations that are no binary fractions do not sum up exactly: a whole that is short by less than
+/// this share is whole.
+const ROUNDING: f64 = 1e-9;

@@ -49,7 +49,10 @@ impl Measurement {
     pub(super) fn trial(&self, duration_s: f64) -> Trial {
         Trial {
             duration_s,
-            effective_duration_s: self.effective_duration_s.unwrap_or(duration_s),
+            effective_duration_s: self
+                .effective_duration_s
+                .filter(|s| *s > 0.0)
+                .unwrap_or(duration_s),
             loss_ratio: self.loss_ratio(),
             under_run: self.is_under_run(),
         }

@@ -126,3 +126,13 @@ fn an_under_run_is_bad_however_little_is_missing() {
     eleven.iter_mut().for_each(|trial| trial.under_run = true);
     assert_eq!(rule(PDR).classify(&eleven), Upper);
 }
+
+/// Five trials of a fifth each are the whole, whatever their sum is in binary.
+#[test]
+fn rounding_leaves_nothing_missing() {
+    let fifth_s = 14.048_454_878_556_064;
+    let whole = rule((fifth_s, 70.242_274_392_780_32, 0.05, 0.0));
+    let five = trials(&[(5, fifth_s, 0.048)]);
+    assert_eq!(whole.classify(&five), Lower);
+    assert_eq!(whole.conditional_loss_ratio(&five), 0.048);
+}

@@ -2,5 +2,8 @@
 //! The search judged by published vectors, by properties, and by simulated devices.
 
 mod classification;
+mod devices;
 mod log;
+mod properties;
+mod scenario;
 mod vectors;

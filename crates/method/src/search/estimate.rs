@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How long a search will take, before it starts: the search itself, run against arithmetic.
+//!
+//! Nobody knows the device yet. One with a sharp limit, wherever that lies, takes much the same
+//! number of trials: that is the typical time. One that is faster than the tester takes a handful;
+//! one that never does the same twice, or loses a little at any load, takes several times as many.
+
+use super::{Controller, Goal, GoalError, Step};
+use crate::simulated::{Device, Simulated};
+
+/// Seconds of wall time that one search takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The device does the maximum load.
+    pub least_s: f64,
+    /// The device has a sharp limit between the loads.
+    pub typical_s: f64,
+    /// The device is unsteady, or loses at every load.
+    pub most_s: f64,
+}
+
+/// Estimates a search for `goals` between two loads (frames per second), when each trial takes
+/// `per_trial_s` seconds beside its traffic: [`crate::profile::Waits::per_trial_s`] and what the
+/// tester itself needs.
+pub fn estimate(
+    goals: &[Goal],
+    min_load_fps: f64,
+    max_load_fps: f64,
+    per_trial_s: f64,
+) -> Result<Estimate, GoalError> {
+    let search = Controller::new(goals, min_load_fps, max_load_fps)?;
+    let time = |device, seed| wall_time_s(search.clone(), device, seed, per_trial_s);
+    let hard = |share: f64| Device::Hard {
+        capacity_fps: min_load_fps + share * (max_load_fps - min_load_fps),
+    };
+    let mut sharp: Vec<f64> = SHARES.iter().map(|&share| time(hard(share), 0)).collect();
+    sharp.sort_by(f64::total_cmp);
+    let typical_s = sharp[sharp.len() / 2];
+    let jittery = Device::Jittery {
+        lowest_fps: 0.45 * max_load_fps,
+        highest_fps: 0.5 * max_load_fps,
+    };
+    let leaky = Device::Floor {
+        capacity_fps: 0.5 * max_load_fps,
+        loss_ratio: 0.001,
+    };
+    let unsteady = (0..8)
+        .map(|seed| time(jittery, seed))
+        .chain([time(leaky, 0)]);
+    Ok(Estimate {
+        least_s: time(hard(2.0), 0).min(sharp[0]),
+        typical_s,
+        most_s: unsteady.chain(sharp).fold(0.0, f64::max),
+    })
+}
+
+fn wall_time_s(mut search: Controller, device: Device, seed: u64, per_trial_s: f64) -> f64 {
+    let mut device = Simulated::new(device, seed);
+    while let Step::Measure {
+        load_fps,
+        duration_s,
+    } = search.next()
+    {
+        search.report(device.offer(load_fps, duration_s));
+    }
+    search.traffic_s() + f64::from(search.trials()) * per_trial_s
+}
+
+/// Where between the loads the limit of a device may be.
+const SHARES: [f64; 7] = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95];
