@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One nftables rule that drops arriving datagrams, for hosts of the lab
+//! One nftables rule that drops arriving or routed datagrams, for hosts of the lab
 //! (linux/netfilter/nf_tables.h; sent as one batch of nfnetlink messages).
 
 use std::io;
@@ -11,13 +11,25 @@ use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_NETFILTER};
 /// # Errors
 /// EPERM without CAP_NET_ADMIN, EPROTONOSUPPORT or ENOENT where the kernel lacks nftables.
 pub fn drop_udp(every: u32) -> io::Result<()> {
+    drop_at(NF_INET_LOCAL_IN, every)
+}
+
+/// Drops every `every`-th UDP datagram (1: all) that this namespace routes, counting them.
+///
+/// # Errors
+/// As [`drop_udp`].
+pub fn drop_forwarded_udp(every: u32) -> io::Result<()> {
+    drop_at(NF_INET_FORWARD, every)
+}
+
+fn drop_at(hook: u32, every: u32) -> io::Result<()> {
     let mut socket = Socket::new(NETLINK_NETFILTER)?;
     socket.bind_auto()?;
     socket.connect(&SocketAddr::new(0, 0))?;
     let messages = [
         batch(NFNL_MSG_BATCH_BEGIN),
         message(NFT_MSG_NEWTABLE, NLM_F_CREATE, &table()),
-        message(NFT_MSG_NEWCHAIN, NLM_F_CREATE, &chain()),
+        message(NFT_MSG_NEWCHAIN, NLM_F_CREATE, &chain(hook)),
         message(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND, &rule(every)),
         batch(NFNL_MSG_BATCH_END),
     ];
@@ -43,11 +55,8 @@ fn table() -> Vec<u8> {
     text(NFTA_TABLE_NAME, NAME)
 }
 
-fn chain() -> Vec<u8> {
-    let hook = [
-        be32(NFTA_HOOK_HOOKNUM, NF_INET_LOCAL_IN),
-        be32(NFTA_HOOK_PRIORITY, 0),
-    ];
+fn chain(hook: u32) -> Vec<u8> {
+    let hook = [be32(NFTA_HOOK_HOOKNUM, hook), be32(NFTA_HOOK_PRIORITY, 0)];
     [
         text(NFTA_CHAIN_TABLE, NAME),
         text(NFTA_CHAIN_NAME, NAME),
@@ -172,6 +181,7 @@ const NFNL_MSG_BATCH_END: u16 = 0x11;
 const NFPROTO_UNSPEC: u8 = 0;
 const NFPROTO_INET: u8 = 1;
 const NF_INET_LOCAL_IN: u32 = 1;
+const NF_INET_FORWARD: u32 = 2;
 const NF_DROP: u32 = 0;
 const IPPROTO_UDP: u8 = 17;
 

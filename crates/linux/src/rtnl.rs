@@ -14,8 +14,9 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+    InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
+use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
@@ -79,10 +80,22 @@ impl Rtnl {
 
     /// Makes a bridge.
     pub fn bridge(&mut self, name: &str) -> Result<(), RtnlError> {
+        self.new_bridge(name, Vec::new())
+    }
+
+    /// Makes a bridge that forgets at once where an address is, and so sends everything everywhere.
+    pub fn flooding_bridge(&mut self, name: &str) -> Result<(), RtnlError> {
+        let never = InfoData::Bridge(vec![InfoBridge::AgeingTime(0)]);
+        self.new_bridge(name, vec![LinkInfo::Data(never)])
+    }
+
+    fn new_bridge(&mut self, name: &str, settings: Vec<LinkInfo>) -> Result<(), RtnlError> {
+        let mut info = vec![LinkInfo::Kind(InfoKind::Bridge)];
+        info.extend(settings);
         let mut link = LinkMessage::default();
         link.attributes = vec![
             LinkAttribute::IfName(name.to_owned()),
-            LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Bridge)]),
+            LinkAttribute::LinkInfo(info),
         ];
         self.create("link add bridge", name, RouteNetlinkMessage::NewLink(link))
     }
@@ -156,6 +169,21 @@ impl Rtnl {
             &to.to_string(),
             RouteNetlinkMessage::NewRoute(route),
         )
+    }
+
+    /// Forgets the hardware address of a neighbour.
+    pub fn forget_neighbour(&mut self, name: &str, ip: IpAddr) -> Result<(), RtnlError> {
+        let op = "neigh del";
+        let mut neighbour = NeighbourMessage::default();
+        neighbour.header.family = family(ip);
+        neighbour.header.ifindex = index(op, name)?;
+        let address = match ip {
+            IpAddr::V4(ip) => NeighbourAddress::Inet(ip),
+            IpAddr::V6(ip) => NeighbourAddress::Inet6(ip),
+        };
+        neighbour.attributes = vec![NeighbourAttribute::Destination(address)];
+        let message = RouteNetlinkMessage::DelNeighbour(neighbour);
+        self.request(op, &ip.to_string(), 0, message)
     }
 
     /// Replaces the root queueing discipline of `name`.

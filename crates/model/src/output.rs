@@ -10,6 +10,7 @@ mod distribution;
 mod document;
 mod fact;
 mod findings;
+mod forward;
 mod host;
 mod latency;
 mod ledger;
@@ -22,6 +23,10 @@ pub use distribution::{Quantiles, Spacing};
 pub use document::{ErrorReport, Expectation, Output, Passage, Tool};
 pub use fact::{Fact, Value};
 pub use findings::{CannotTell, Change, Explains, Finding};
+pub use forward::{
+    Ceiling, Forward, ForwardResult, Goal, Port, Trial, TrialDevice, TrialDirection, TrialFlow,
+    Waits,
+};
 pub use host::{Host, Interface, LinkKind, Role};
 pub use latency::{Latency, Phase};
 pub use ledger::{Evidence, LedgerEntry, Stage};

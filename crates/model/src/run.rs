@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::output::{ErrorReport, Host, Knee, Latency, Output, Test, Tool};
+use crate::output::{ErrorReport, Forward, ForwardResult, Host, Knee, Latency, Output, Test, Tool};
 use crate::setting::Setting;
 
 /// The schema that this version writes.
@@ -44,6 +44,10 @@ pub struct Run {
     pub latency: Vec<Latency>,
     /// Each search for a highest rate with its bracket, as the trials gave it.
     pub knees: Vec<Knee>,
+    /// How a device was measured; its trials are lines of a file of their own.
+    pub forward: Option<Forward>,
+    /// The bounds that the trials of a device gave.
+    pub results: Vec<ForwardResult>,
     /// What ended the run early; `null` when nothing did.
     pub error: Option<ErrorReport>,
 }
@@ -72,6 +76,8 @@ impl Run {
         self.tests.clone_from(&output.tests);
         self.latency.clone_from(&output.latency);
         self.knees = output.knees.iter().map(Knee::as_measured).collect();
+        self.forward.clone_from(&output.forward);
+        self.results.clone_from(&output.results);
         self.error.clone_from(&output.error);
     }
 }

@@ -140,6 +140,19 @@ fn populated() -> Output {
             lossy_pps: Some(1.0),
             ..Knee::default()
         }],
+        forward: Some(forward()),
+        trials: vec![trial()],
+        results: vec![ForwardResult {
+            lower_fps: Some(1.0),
+            upper_fps: Some(1.0),
+            throughput_fps: Some(1.0),
+            l1_bits_per_second: Some(1.0),
+            l2_bits_per_second: Some(1.0),
+            line_rate_ratio: Some(1.0),
+            latency_ns: Some(Quantiles::default()),
+            irregular: Some(text()),
+            ..ForwardResult::default()
+        }],
         ledger: vec![ledger()],
         findings: vec![finding()],
         cannot_tell: vec![CannotTell {
@@ -255,6 +268,43 @@ fn test() -> Test {
         invalid_reason: Some(text()),
         warnings: vec![Warning::default()],
         ..Test::default()
+    }
+}
+
+fn forward() -> Forward {
+    Forward {
+        ports: vec![Port {
+            not_used: vec![text()],
+            ..Port::default()
+        }],
+        vlan: Some(1),
+        goals: vec![Goal::default()],
+        ceilings: vec![Ceiling {
+            loop_fps: Some(1.0),
+            ..Ceiling::default()
+        }],
+        deviations: vec![text()],
+        ..Forward::default()
+    }
+}
+
+fn trial() -> Trial {
+    Trial {
+        directions: vec![TrialDirection {
+            receiver_dropped_frames: Some(1),
+            latency_ns: Some(Quantiles::default()),
+            ..TrialDirection::default()
+        }],
+        flows: vec![TrialFlow::default()],
+        device: Some(TrialDevice {
+            counters: vec![MovedCounter {
+                interface: Some(text()),
+                ..MovedCounter::default()
+            }],
+            ..TrialDevice::default()
+        }),
+        invalid_reason: Some(text()),
+        ..Trial::default()
     }
 }
 

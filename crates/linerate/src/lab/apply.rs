@@ -52,7 +52,7 @@ impl Lab {
             }
             Fault::LinkDown { after_ns, for_ns } => {
                 let (after, time) = (Duration::from_nanos(after_ns), Duration::from_nanos(for_ns));
-                let done = self.nuisance.unplug(b, after, time);
+                let done = self.nuisance.unplug(b, b.interface, after, time);
                 done.map_err(cannot("start the unplugging thread"))
             }
             Fault::ReceiveBuffer { bytes } => {

@@ -16,6 +16,7 @@
 //! Everything is gone when the process ends, however it ends.
 
 mod apply;
+pub mod bench;
 mod cable;
 pub mod command;
 mod fault;

@@ -47,14 +47,14 @@ impl Nuisance {
         })
     }
 
-    /// Takes a host's link down, once.
+    /// Takes one of a host's links down, once.
     pub(super) fn unplug(
         &mut self,
         host: &Host,
+        interface: &'static str,
         after: Duration,
         time: Duration,
     ) -> io::Result<()> {
-        let interface = host.interface;
         host.enter(|| {
             self.go(move |stop| {
                 if sleep(stop, after) && set_link(interface, false).is_ok() {
@@ -63,6 +63,16 @@ impl Nuisance {
                 }
             })
         })?
+    }
+
+    /// Does it to a host again and again, as long as it can be done.
+    pub(super) fn every(
+        &mut self,
+        host: &Host,
+        pause: Duration,
+        act: fn() -> Result<(), RtnlError>,
+    ) -> io::Result<()> {
+        host.enter(|| self.go(move |stop| while sleep(stop, pause) && act().is_ok() {}))?
     }
 
     fn go(&mut self, work: impl FnOnce(&AtomicBool) + Send + 'static) -> io::Result<()> {

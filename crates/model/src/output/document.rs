@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::SCHEMA;
 use super::fact::Fact;
 use super::findings::{CannotTell, Finding};
+use super::forward::{Forward, ForwardResult, Trial};
 use super::host::Host;
 use super::latency::Latency;
 use super::ledger::LedgerEntry;
@@ -47,6 +48,12 @@ pub struct Output {
     pub verdicts: Vec<Verdict>,
     /// Highest rates without loss.
     pub knees: Vec<Knee>,
+    /// How a device was measured (`forward`).
+    pub forward: Option<Forward>,
+    /// Every trial of a device (`forward`).
+    pub trials: Vec<Trial>,
+    /// The highest rates of a device (`forward`).
+    pub results: Vec<ForwardResult>,
     /// Whether ledger and findings were looked for at all.
     pub explained: bool,
     /// How the host is set up (`inspect`).

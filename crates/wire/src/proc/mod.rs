@@ -12,6 +12,7 @@ pub mod net_stat;
 pub mod net_udp;
 pub mod netstat;
 pub mod pressure;
+pub mod route;
 pub mod schedstat;
 pub mod snmp;
 pub mod snmp6;
