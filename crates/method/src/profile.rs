@@ -4,6 +4,8 @@
 //! RFC 2544 asks for trials of 60 s (§24) and waits of 2, 2 and 5 s around each (§23). Only `strict`
 //! keeps to that; what the others shorten is a deviation, and [`Profile::deviations`] says so.
 
+mod wall_time;
+
 use crate::search::Goal;
 
 /// A named set of waits and durations.

@@ -36,6 +36,8 @@ mod room;
 mod selector;
 
 pub use bounds::{Bounds, Ended, Regularity};
+#[cfg(test)]
+pub(crate) use estimate::wall_time_s;
 pub use estimate::{Estimate, estimate};
 pub use goal::{Goal, GoalError};
 pub use measurement::Measurement;
@@ -62,6 +64,7 @@ pub struct Controller {
     trials: u32,
     traffic_s: f64,
     last_tried: Option<usize>,
+    last_forwarded_fps: Option<f64>,
 }
 
 /// What to do next.
@@ -116,6 +119,7 @@ impl Controller {
             trials: 0,
             traffic_s: 0.0,
             last_tried: None,
+            last_forwarded_fps: None,
         })
     }
 
@@ -167,6 +171,8 @@ impl Controller {
         let trial = measured.trial(pending.duration_s);
         self.loads.add(pending.step, trial);
         self.last_tried = Some(pending.step);
+        let load_fps = self.lattice.load_fps(pending.step);
+        self.last_forwarded_fps = Some(load_fps * (1.0 - trial.loss_ratio));
         self.advance(&pending, &trial);
     }
 

@@ -46,6 +46,13 @@ pub enum Ended {
 }
 
 impl Bounds {
+    /// Whether the tester, not the device, is what ends the search: the upper bound is its own, or
+    /// the lower one is within 5 % of what it can send at most (frames per second and direction).
+    pub fn is_tester_limited(&self, ceiling_fps: f64) -> bool {
+        let near = |lower_fps: f64| lower_fps >= ceiling_fps * NEAR_CEILING;
+        self.upper_by_tester || self.lower_fps.is_some_and(near)
+    }
+
     pub(super) fn new(goal: &Goal, loads: &Loads, lattice: &Lattice) -> Self {
         let rule = goal.rule();
         let bracket = loads.bracket(&rule);
@@ -81,3 +88,6 @@ fn is_by_tester(goal: &Goal, trials: &[Trial]) -> bool {
         .collect();
     goal.rule().classify(&sent) != Verdict::Upper
 }
+
+/// Of its ceiling a tester is not to be trusted with the last 5 %.
+const NEAR_CEILING: f64 = 0.95;

@@ -54,7 +54,36 @@ pub fn estimate(
     })
 }
 
-fn wall_time_s(mut search: Controller, device: Device, seed: u64, per_trial_s: f64) -> f64 {
+impl Controller {
+    /// Seconds that the rest of the search takes if the device stays as sharp as it looks, when
+    /// each trial takes `per_trial_s` beside its traffic: for a display, at any time.
+    pub fn left_s(&self, per_trial_s: f64) -> f64 {
+        let device = Device::Hard {
+            capacity_fps: self.seen_capacity_fps(),
+        };
+        let mut rest = self.clone();
+        rest.time_limit_s = None;
+        let spent_s = self.traffic_s() + f64::from(self.trials()) * per_trial_s;
+        wall_time_s(rest, device, 0, per_trial_s) - spent_s
+    }
+
+    /// Where the device's limit seems to be by now: between the bounds, or what got through last.
+    fn seen_capacity_fps(&self) -> f64 {
+        let max_fps = self.lattice.load_fps(self.lattice.last());
+        let found = self.results().first().copied();
+        match found.map(|bounds| (bounds.lower_fps, bounds.upper_fps)) {
+            Some((Some(lower), Some(upper))) => f64::midpoint(lower, upper),
+            _ => self.last_forwarded_fps.unwrap_or(max_fps / 2.0),
+        }
+    }
+}
+
+pub(crate) fn wall_time_s(
+    mut search: Controller,
+    device: Device,
+    seed: u64,
+    per_trial_s: f64,
+) -> f64 {
     let mut device = Simulated::new(device, seed);
     while let Step::Measure {
         load_fps,

@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use linerate_method::profile::Profile;
-use linerate_method::search::{Bounds, Goal, Regularity, estimate};
-use linerate_method::simulated::Device;
+use linerate_method::search::{Bounds, Controller, Goal, Regularity, Step, estimate};
+use linerate_method::simulated::{Device, Simulated};
 
 use crate::log::{self, Log};
 use crate::scenario::{LOADS, Scenario, scenarios};
@@ -105,10 +105,34 @@ fn is_typical(scenario: &Scenario, log: &Log) -> bool {
     is_steady && log.results.iter().all(is_regular)
 }
 
+/// What is left, told before each trial: right for a steady device, and nothing at the end for any.
+#[test]
+fn what_is_left_is_foretold() {
+    let (goals, per_trial_s) = (Profile::LAB.goals(), Profile::LAB.waits.per_trial_s());
+    for scenario in scenarios() {
+        let log = log::search(&goals, LOADS, scenario.device, scenario.seed);
+        let took_s = log.traffic_s() + log.entries.len() as f64 * per_trial_s;
+        let mut search = Controller::new(&goals, LOADS.0, LOADS.1).unwrap();
+        for entry in &log.entries {
+            let past_s = search.traffic_s() + f64::from(search.trials()) * per_trial_s;
+            let foretold_s = past_s + search.left_s(per_trial_s);
+            let is_right = (foretold_s - took_s).abs() <= 0.3 * took_s;
+            let what = &scenario.name;
+            assert!(
+                is_right || !is_typical(&scenario, &log),
+                "{what}: {foretold_s}, {took_s}"
+            );
+            assert_ne!(search.next(), Step::Done);
+            search.report(entry.measured);
+        }
+        assert!(search.left_s(per_trial_s).abs() < 1e-9, "{}", scenario.name);
+    }
+}
+
 /// Bisects by load with full-length trials until the bounds are as close; a lossy trial is repeated
 /// once where the goal forgives one in two. Returns seconds of traffic.
 fn bisection_s(goal: &Goal, scenario: &Scenario) -> f64 {
-    let mut device = linerate_method::simulated::Simulated::new(scenario.device, scenario.seed);
+    let mut device = Simulated::new(scenario.device, scenario.seed);
     let mut traffic_s = 0.0;
     let mut fails = |load_fps: f64| {
         let tries = if goal.exceed_ratio > 0.0 { 2 } else { 1 };

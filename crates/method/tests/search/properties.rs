@@ -283,14 +283,16 @@ fn an_upper_bound_of_the_tester_is_not_one_of_the_device() {
     }
     let found = search.results()[0];
     assert!(found.lower_fps.unwrap() <= 700_001.0 && found.upper_fps.unwrap() > 700_000.0);
-    assert!(found.upper_by_tester);
+    assert!(found.upper_by_tester && found.is_tester_limited(1e9));
     let device = log::search(
         &[Goal::ndr()],
         (1e4, 1_488_095.0),
         Device::Hard { capacity_fps: 7e5 },
         0,
     );
-    assert!(!device.results[0].upper_by_tester);
+    let found = device.results[0];
+    assert!(!found.upper_by_tester);
+    assert!(found.is_tester_limited(7.2e5) && !found.is_tester_limited(1.4e6));
 }
 
 #[test]
