@@ -4,8 +4,11 @@
 use std::net::IpAddr;
 
 /// A sum in progress; parts but the last must be of even length.
+///
+/// Kept of longer words in the machine's own order: they add up to the same, its bytes in that order (RFC 1071
+/// section 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checksum(u32);
+pub struct Checksum(u64);
 
 impl Checksum {
     /// Begins with nothing.
@@ -31,32 +34,33 @@ impl Checksum {
     }
 
     /// Adds bytes; an odd last byte counts as the high half of a word.
+    #[inline]
     #[must_use]
     pub fn with(self, bytes: &[u8]) -> Self {
-        let mut words = bytes.chunks_exact(2);
-        let mut sum = u64::from(self.0);
-        for word in &mut words {
-            sum += u64::from(u16::from_be_bytes([word[0], word[1]]));
-        }
-        if let [odd] = words.remainder() {
-            sum += u64::from(*odd) << 8;
-        }
-        Self(fold(sum).into())
+        let (words, rest) = bytes.as_chunks();
+        let last = match *rest {
+            [a, b, c] => [a, b, c, 0],
+            [a, b] => [a, b, 0, 0],
+            [a] => [a, 0, 0, 0],
+            _ => [0; 4],
+        };
+        let word = |word: &[u8; 4]| u64::from(u32::from_ne_bytes(*word));
+        Self(self.0 + words.iter().map(word).sum::<u64>() + word(&last))
     }
 
     /// The checksum to write. Over data that hold a right checksum it is 0.
     #[must_use]
     pub const fn finish(self) -> u16 {
-        !fold(self.0 as u64)
+        !u16::from_be(fold(self.0))
     }
 }
 
 /// Adds the carries until none is left.
-const fn fold(mut sum: u64) -> u16 {
-    while sum > 0xFFFF {
-        sum = (sum & 0xFFFF) + (sum >> 16);
-    }
-    (sum & 0xFFFF) as u16
+const fn fold(sum: u64) -> u16 {
+    let sum = (sum & 0xFFFF_FFFF) + (sum >> 32);
+    let sum = (sum & 0xFFFF) + (sum >> 16);
+    let sum = (sum & 0xFFFF) + (sum >> 16);
+    ((sum & 0xFFFF) + (sum >> 16)) as u16
 }
 
 #[cfg(test)]
@@ -75,6 +79,23 @@ mod tests {
             Checksum::new().with(&[1, 2, 3]),
             Checksum::new().with(&[1, 2, 3, 0])
         );
+    }
+
+    #[test]
+    fn every_length_in_any_even_parts_is_the_sum_of_its_words() {
+        let bytes: Vec<u8> = (0..70u32).map(|at| (at * 151 + 97) as u8).collect();
+        for length in 0..bytes.len() {
+            let whole = &bytes[..length];
+            let mut expected = 0u32;
+            for word in whole.chunks(2) {
+                expected += u32::from(u16::from_be_bytes([word[0], *word.get(1).unwrap_or(&0)]));
+            }
+            let expected = !((expected & 0xFFFF) + (expected >> 16)) as u16;
+            for part in (2..length + 2).step_by(2) {
+                let sum = whole.chunks(part).fold(Checksum::new(), Checksum::with);
+                assert_eq!(sum.finish(), expected, "{length} in parts of {part}");
+            }
+        }
     }
 
     #[test]

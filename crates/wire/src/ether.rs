@@ -28,6 +28,7 @@ const SERVICE_VLAN: u16 = 0x88A8;
 
 impl<'a> Frame<'a> {
     /// Reads a frame; `None` if it is too short for its header.
+    #[inline]
     #[must_use]
     pub fn parse(frame: &'a [u8]) -> Option<Self> {
         let (destination, rest) = frame.split_first_chunk()?;

@@ -29,6 +29,7 @@ pub const HEADER_BYTES: usize = 8;
 
 impl<'a> Datagram<'a> {
     /// Reads the payload of an IP packet; `None` if it has no whole header.
+    #[inline]
     #[must_use]
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         let header: &[u8; HEADER_BYTES] = bytes.first_chunk()?;

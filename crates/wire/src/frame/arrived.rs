@@ -7,12 +7,12 @@ use std::net::IpAddr;
 
 use super::complaint::Complaint;
 use super::foreign::Foreign;
-use super::learning;
+use super::internet::{self, Packet};
 use super::signature::{Mark, Signature};
-use super::{internet, pattern};
+use super::{learning, pattern};
 use crate::ether::{self, Frame};
-use crate::{arp, ipv4, ipv6, nd, udp};
-use internet::Packet;
+use crate::udp::Datagram;
+use crate::{arp, ipv4, ipv6, nd};
 
 /// A frame as [`read`] understood it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,30 +79,35 @@ pub fn read(bytes: &[u8]) -> Arrived {
     let Some(frame) = Frame::parse(bytes) else {
         return Arrived::Foreign(Foreign::Malformed);
     };
-    match frame.ethertype {
-        ether::IPV4 => internet::ipv4(frame.payload)
-            .and_then(|packet| test_frame(&frame, &packet))
-            .unwrap_or_else(|| other_ipv4(frame.payload)),
-        ether::IPV6 => internet::ipv6(frame.payload)
-            .and_then(|packet| test_frame(&frame, &packet))
-            .unwrap_or_else(|| other_ipv6(frame.payload)),
-        _ => other(&frame),
+    let packet = match frame.ethertype {
+        ether::IPV4 => internet::ipv4(frame.payload),
+        ether::IPV6 => internet::ipv6(frame.payload),
+        _ => None,
+    };
+    let Some(packet) = packet else {
+        return other(&frame);
+    };
+    let Some(datagram) = Datagram::parse(packet.segment) else {
+        return other(&frame);
+    };
+    let ports = [datagram.source_port, datagram.destination_port];
+    match Signature::mark(datagram.payload, ports) {
+        Mark::Right(signature) => Arrived::Ours(ours(&frame, &packet, &datagram, signature)),
+        Mark::Damaged => Arrived::Corrupted,
+        Mark::Absent => other(&frame),
     }
 }
 
-fn test_frame(frame: &Frame<'_>, packet: &Packet<'_>) -> Option<Arrived> {
-    let datagram = udp::Datagram::parse(packet.segment)?;
-    let ports = [datagram.source_port, datagram.destination_port];
-    let signature = match Signature::mark(datagram.payload, ports) {
-        Mark::Right(signature) => signature,
-        Mark::Damaged => return Some(Arrived::Corrupted),
-        Mark::Absent => return None,
-    };
-    let length_ok = packet.length_ok && usize::from(datagram.length) == packet.segment.len();
-    let tail = &datagram.payload[Signature::LEN..];
-    let payload_ok = pattern::is_intact(tail);
-    let checksum_ok = packet.header_ok && internet::udp_intact(packet, &datagram, payload_ok);
-    Some(Arrived::Ours(Ours {
+#[inline]
+fn ours(
+    frame: &Frame<'_>,
+    packet: &Packet<'_>,
+    datagram: &Datagram<'_>,
+    signature: Signature,
+) -> Ours {
+    let tail = datagram.payload.get(Signature::LEN..);
+    let payload_ok = tail.is_some_and(pattern::is_intact);
+    Ours {
         signature,
         destination_mac: frame.destination,
         vlans: frame.vlans,
@@ -112,13 +117,29 @@ fn test_frame(frame: &Frame<'_>, packet: &Packet<'_>) -> Option<Arrived> {
         destination_port: datagram.destination_port,
         ttl: packet.ttl,
         traffic_class: packet.traffic_class,
-        length_ok,
-        checksum_ok,
+        length_ok: packet.length_ok && usize::from(datagram.length) == packet.segment.len(),
+        checksum_ok: packet.header_ok && internet::udp_intact(packet, datagram, payload_ok),
         payload_ok,
-    }))
+    }
 }
 
 #[cold]
+fn other(frame: &Frame<'_>) -> Arrived {
+    match frame.ethertype {
+        ether::IPV4 => other_ipv4(frame.payload),
+        ether::IPV6 => other_ipv6(frame.payload),
+        ether::ARP => arp::Packet::parse(frame.payload).map_or(foreign(frame), Arrived::Arp),
+        learning::ETHERTYPE if learning::is_ours(frame.payload) => Arrived::Learning {
+            source_mac: frame.source,
+        },
+        _ => foreign(frame),
+    }
+}
+
+fn foreign(frame: &Frame<'_>) -> Arrived {
+    Arrived::Foreign(Foreign::of(frame))
+}
+
 fn other_ipv4(payload: &[u8]) -> Arrived {
     let Some(packet) = ipv4::Packet::parse(payload) else {
         return Arrived::Foreign(Foreign::Malformed);
@@ -129,28 +150,12 @@ fn other_ipv4(payload: &[u8]) -> Arrived {
     Complaint::of_ipv4(&packet).map_or(Arrived::Foreign(foreign), Arrived::Complaint)
 }
 
-#[cold]
 fn other_ipv6(payload: &[u8]) -> Arrived {
     let Some(packet) = ipv6::Packet::parse(payload) else {
         return Arrived::Foreign(Foreign::Malformed);
     };
-    if let Some(message) = nd::Message::parse(&packet) {
-        return Arrived::Neighbour(message);
-    }
-    Complaint::of_ipv6(&packet).map_or_else(
-        || Arrived::Foreign(Foreign::of_ipv6(&packet)),
-        Arrived::Complaint,
-    )
-}
-
-#[cold]
-fn other(frame: &Frame<'_>) -> Arrived {
-    let foreign = Arrived::Foreign(Foreign::of(frame));
-    match frame.ethertype {
-        ether::ARP => arp::Packet::parse(frame.payload).map_or(foreign, Arrived::Arp),
-        learning::ETHERTYPE if learning::is_ours(frame.payload) => Arrived::Learning {
-            source_mac: frame.source,
-        },
-        _ => foreign,
-    }
+    let neighbour = nd::Message::parse(&packet).map(Arrived::Neighbour);
+    neighbour
+        .or_else(|| Complaint::of_ipv6(&packet).map(Arrived::Complaint))
+        .unwrap_or_else(|| Arrived::Foreign(Foreign::of_ipv6(&packet)))
 }

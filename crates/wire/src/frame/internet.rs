@@ -25,6 +25,7 @@ pub(super) struct Packet<'a> {
 }
 
 /// An IPv4 packet of UDP that is no later fragment.
+#[inline]
 pub(super) fn ipv4(bytes: &[u8]) -> Option<Packet<'_>> {
     let (header, rest) = bytes.split_first_chunk::<20>()?;
     let later_fragment = header[6] & 0x1F != 0 || header[7] != 0;
@@ -45,6 +46,7 @@ pub(super) fn ipv4(bytes: &[u8]) -> Option<Packet<'_>> {
 }
 
 /// An IPv6 packet of UDP.
+#[inline]
 pub(super) fn ipv6(bytes: &[u8]) -> Option<Packet<'_>> {
     let (fixed, rest) = bytes.split_first_chunk::<8>()?;
     let (source, rest) = rest.split_first_chunk::<16>()?;
@@ -65,6 +67,7 @@ pub(super) fn ipv6(bytes: &[u8]) -> Option<Packet<'_>> {
 }
 
 /// Whether the UDP checksum is right. Of a payload that is known to be as sent the sum is known, too.
+#[inline]
 pub(super) fn udp_intact(packet: &Packet<'_>, datagram: &Datagram<'_>, payload_ok: bool) -> bool {
     if datagram.checksum == 0 && packet.source.is_ipv4() {
         return true;

@@ -79,6 +79,7 @@ impl Template {
 
     /// Writes the signature, and over IPv6 the checksum, into a copy of [`bytes`](Self::bytes), whatever signature it
     /// has. A buffer that is too short is left alone.
+    #[inline]
     pub fn stamp(&self, frame: &mut [u8], signature: &Signature) {
         let checksum_at = self.signature_at - CHECKSUM_BYTES;
         let Some(place) = frame.get_mut(checksum_at..) else {
