@@ -86,6 +86,8 @@ pub struct DirectionTotals {
     pub bad_ttl: u64,
     /// Frames without our signature, or of another trial.
     pub foreign: u64,
+    /// The number of the last frame lost; `None` if none was.
+    pub last_lost: Option<u64>,
     /// More arrived than the sender says it sent: the trial is invalid.
     pub contradicted: bool,
 }
@@ -153,6 +155,10 @@ impl DirectionAccount {
             bad_length: self.counted.bad_length,
             bad_ttl: self.counted.bad_ttl,
             foreign: self.counted.foreign,
+            last_lost: match totals.tail_lost {
+                0 => self.sequences.last_lost(),
+                _ => Some(totals.sent),
+            },
             contradicted: totals.contradicted,
         }
     }
@@ -165,12 +171,6 @@ impl DirectionAccount {
     /// Stretches of lost frames, oldest first, complete after [`Self::finish`]; at most 4096.
     pub fn bursts(&self) -> &[LossBurst] {
         self.sequences.bursts()
-    }
-
-    /// The number of the last frame lost before one that arrived; `None` if there is none. Right
-    /// after [`Self::finish`].
-    pub fn last_lost(&self) -> Option<u64> {
-        self.sequences.last_lost()
     }
 
     #[inline]

@@ -146,6 +146,8 @@ mod tests {
         assert_eq!(curve.points()[0].loss_ratio, Some(0.1));
         assert!(curve.points()[0].under_run);
         assert_eq!(curve.points()[1].loss_ratio, None);
+        curve.report(Measurement::new(800, 900));
+        assert_eq!(curve.points()[2].loss_ratio, Some(1.0), "not more than all");
     }
 
     #[test]

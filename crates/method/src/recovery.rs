@@ -47,9 +47,8 @@ impl Plan {
         }
     }
 
-    /// The recovery, by the number of the last lost frame (over both phases, from 1; `None` if none
-    /// was lost). See [`crate::flow_account::DirectionAccount::last_lost`]; with a lost tail it is
-    /// the last frame of all.
+    /// The recovery, by the number of the last lost frame over both phases, from 1: see
+    /// [`crate::flow_account::DirectionTotals::last_lost`].
     pub fn recovery(&self, last_lost: Option<u64>) -> Recovery {
         let Some(last_lost) = last_lost else {
             return Recovery::NoOverload;
