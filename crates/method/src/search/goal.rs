@@ -19,7 +19,7 @@ pub struct Goal {
     pub final_trial_s: f64,
     /// Seconds of full-length trials that decide a load at the latest; at least `final_trial_s`.
     pub duration_sum_s: f64,
-    /// Coarser targets with shorter trials before the goal itself.
+    /// Coarser targets with shorter trials before the goal itself; at most 7.
     pub preceding_targets: u32,
     /// A step outwards that misses its bound makes the next one so many times wider; at least 2.
     pub expansion: u32,
@@ -46,6 +46,8 @@ pub enum GoalError {
     },
     #[error("expansion {0} must be at least 2")]
     Expansion(u32),
+    #[error("{0} preceding targets are too many: at most {MOST_PRECEDING}")]
+    PrecedingTargets(u32),
     #[error("loads must be 0 < minimum ({min_fps} frames/s) < maximum ({max_fps} frames/s)")]
     Loads { min_fps: f64, max_fps: f64 },
     #[error("{min_fps} frames/s for {trial_s} s is not even one frame: raise the minimum load")]
@@ -107,7 +109,9 @@ impl Goal {
         let count = self.preceding_targets;
         let target = |back: u32| Target {
             rule: self.rule_for(self.sum_before(back)),
-            width_steps: width_steps.saturating_mul(1 << back.min(32)),
+            width_steps: width_steps
+                .saturating_mul(1 << back.min(24))
+                .min(WIDEST_STEPS),
         };
         (0..=count).rev().map(target).collect()
     }
@@ -126,6 +130,9 @@ impl Goal {
         }
         if self.expansion < 2 {
             return Err(GoalError::Expansion(self.expansion));
+        }
+        if self.preceding_targets > MOST_PRECEDING {
+            return Err(GoalError::PrecedingTargets(self.preceding_targets));
         }
         self.validate_durations()
     }
@@ -195,3 +202,7 @@ pub(super) fn validate_all(goals: &[Goal], min_fps: f64, max_fps: f64) -> Result
     }
     Ok(())
 }
+
+const MOST_PRECEDING: u32 = 7;
+/// No lattice has more steps.
+const WIDEST_STEPS: usize = 1 << 24;

@@ -296,6 +296,20 @@ fn an_upper_bound_of_the_tester_is_not_one_of_the_device() {
 }
 
 #[test]
+fn extreme_goals_end_as_well() {
+    let goal = Goal {
+        preceding_targets: 7,
+        expansion: u32::MAX,
+        width: 0.9,
+        ..Goal::ndr()
+    };
+    let device = Device::Hard { capacity_fps: 5e5 };
+    let log = log::search(&[goal, Goal::pdr()], (1e4, 1_488_095.0), device, 0);
+    assert_eq!(log.ended, Some(Ended::Reached));
+    assert!(is_as_close(&log.results[0], &goal));
+}
+
+#[test]
 fn goals_that_make_no_sense_are_refused() {
     let refused = |goal: Goal, min: f64, max: f64| {
         Controller::new(&[goal], min, max)
@@ -341,6 +355,17 @@ fn goals_that_make_no_sense_are_refused() {
                 2.0,
             ),
             "expansion 1 must be at least 2",
+        ),
+        (
+            refused(
+                Goal {
+                    preceding_targets: 8,
+                    ..ndr
+                },
+                1.0,
+                2.0,
+            ),
+            "8 preceding targets are too many: at most 7",
         ),
         (
             refused(
