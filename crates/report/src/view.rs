@@ -106,7 +106,18 @@ impl View {
         blocks.extend(udp::blocks(output));
         blocks.extend(counters::block(output));
         blocks.extend(conclusions::blocks(output));
-        Self { blocks }
+        let mut view = Self { blocks };
+        if !is_measured(output) {
+            view.tables().for_each(Table::forget_unknown);
+        }
+        view
+    }
+
+    fn tables(&mut self) -> impl Iterator<Item = &mut Table> {
+        self.blocks.iter_mut().filter_map(|block| match block {
+            Block::Table(table) => Some(table),
+            Block::Lines { .. } => None,
+        })
     }
 
     /// An error: what, why, what to try.
@@ -172,6 +183,16 @@ impl Table {
         self.tones.get(row).copied().unwrap_or_default()
     }
 
+    /// Leaves out columns of which no cell is known.
+    fn forget_unknown(&mut self) {
+        let mut at = 0;
+        let keys = self.keys;
+        self.columns.retain(|column| {
+            at += 1;
+            at <= keys || column.is_known()
+        });
+    }
+
     fn map_text(&mut self, change: &dyn Fn(&str) -> String) {
         self.heading = change(&self.heading);
         for column in &mut self.columns {
@@ -224,8 +245,20 @@ impl Column {
     }
 
     fn is_known(&self) -> bool {
-        self.cells.iter().any(|cell| cell.trim() != format::UNKNOWN)
+        let known = |cell: &String| {
+            !cell
+                .replace(format::UNKNOWN, "")
+                .trim_matches([' ', '/'])
+                .is_empty()
+        };
+        self.cells.iter().any(known)
     }
+}
+
+/// Whether linerate measured this, rather than read it in a text: then what is unknown could have been known.
+fn is_measured(output: &Output) -> bool {
+    let moved = |test: &Test| test.mode.tx.is_some() || test.mode.rx.is_some();
+    output.kind != "explain" || output.tests.iter().any(moved)
 }
 
 /// The tests that are spoken of. In a sweep every trial is a result; elsewhere a search is shown by

@@ -6,31 +6,35 @@
 
 /// A counter's name, with or without numbers left open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern(String);
+pub struct Pattern {
+    text: String,
+    /// The literal text before, between and after the numbers: a name is asked of many patterns, a pattern of many names.
+    pieces: Vec<String>,
+}
 
 impl Pattern {
     /// The pattern that a table writes so.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        Self(text.to_owned())
+        Self {
+            text: text.to_owned(),
+            pieces: pieces(text),
+        }
     }
 
     /// As the table writes it.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// Whether the kernel's `name` is one of those meant.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        let mut rest = name;
-        let mut pieces = self.pieces().into_iter();
-        let first = pieces.next().unwrap_or_default();
-        let Some(after) = rest.strip_prefix(first) else {
+        let mut pieces = self.pieces.iter().map(String::as_str);
+        let Some(mut rest) = name.strip_prefix(pieces.next().unwrap_or_default()) else {
             return false;
         };
-        rest = after;
         for piece in pieces {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             match rest[digits..].strip_prefix(piece) {
@@ -40,26 +44,25 @@ impl Pattern {
         }
         rest.is_empty()
     }
+}
 
-    /// The literal text before, between and after the numbers.
-    fn pieces(&self) -> Vec<&str> {
-        let mut pieces = Vec::new();
-        let mut start = 0;
-        for (at, _) in self.0.match_indices('N') {
-            if self.is_number(at) {
-                pieces.push(&self.0[start..at]);
-                start = at + 1;
-            }
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for (at, _) in text.match_indices('N') {
+        if is_number(text, at) {
+            pieces.push(text[start..at].to_owned());
+            start = at + 1;
         }
-        pieces.push(&self.0[start..]);
-        pieces
     }
+    pieces.push(text[start..].to_owned());
+    pieces
+}
 
-    fn is_number(&self, at: usize) -> bool {
-        let before = self.0[..at].chars().next_back();
-        let after = self.0[at + 1..].chars().next();
-        !before.is_some_and(char::is_uppercase) && !after.is_some_and(char::is_alphabetic)
-    }
+fn is_number(text: &str, at: usize) -> bool {
+    let before = text[..at].chars().next_back();
+    let after = text[at + 1..].chars().next();
+    !before.is_some_and(char::is_uppercase) && !after.is_some_and(char::is_alphabetic)
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ pub(super) fn test(transfer: &Transfer, title: Option<&str>) -> Test {
         cpu: CpuPair {
             local: transfer.cpu_share.map(|system| Cpu {
                 system,
+                busiest_cpu: system,
                 ..Cpu::default()
             }),
             remote: None,

@@ -5,7 +5,7 @@ use linerate_model::output::{Host, Interface, Output, Protocol, ReceiveBuffer, R
 use linerate_model::units::Bytes;
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
-use super::{Block, Line, Tone, role};
+use super::{Block, Line, Tone, is_measured, role};
 
 pub(super) fn block(output: &Output) -> Block {
     let mut lines = Vec::new();
@@ -15,7 +15,7 @@ pub(super) fn block(output: &Output) -> Block {
             format!("command: {}", output.command.join(" ")),
         ));
     }
-    lines.extend(output.hosts.iter().flat_map(host));
+    lines.extend(hosts(output));
     lines.extend(one_machine(output));
     lines.extend(modes(output).into_iter().map(|mode| Line::new(2, mode)));
     lines.extend(partial(output));
@@ -49,7 +49,21 @@ fn partial(output: &Output) -> Option<Line> {
     output.partial.then(|| Line::new(2, text).tone(Tone::Warn))
 }
 
-fn host(host: &Host) -> Vec<Line> {
+/// Each host once: a pasted text tells of one in several states, and not always anything of it.
+fn hosts(output: &Output) -> Vec<Line> {
+    let measured = is_measured(output);
+    let mut told: Vec<Vec<Line>> = Vec::new();
+    for host in &output.hosts {
+        let lines = self::host(host, measured);
+        let says_nothing = !measured && lines.len() == 1 && lines[0].text.ends_with(": ");
+        if !says_nothing && !told.contains(&lines) {
+            told.push(lines);
+        }
+    }
+    told.concat()
+}
+
+fn host(host: &Host, measured: bool) -> Vec<Line> {
     let kernel = match (&host.kernel, &host.arch) {
         (Some(kernel), Some(arch)) => Some(format!("Linux {kernel} {arch}")),
         (Some(kernel), None) => Some(format!("Linux {kernel}")),
@@ -62,8 +76,10 @@ fn host(host: &Host) -> Vec<Line> {
     };
     let program = match (host.role, host.agent) {
         (Role::Remote, true) => Some("linerate".to_owned()),
-        (Role::Remote, false) => Some("stock peer: its counters cannot be read".to_owned()),
-        (Role::Local | Role::Device, _) => None,
+        (Role::Remote, false) if measured => {
+            Some("stock peer: its counters cannot be read".to_owned())
+        }
+        _ => None,
     };
     let facts = [host.hostname.clone(), kernel, processors, program];
     let facts: Vec<_> = facts.into_iter().flatten().collect();
@@ -131,24 +147,24 @@ fn burst_range(bursts: &[u32]) -> String {
     }
 }
 
+/// What is known of how a test moved its bytes: of a pasted one seldom all of it.
 fn mode(test: &Test) -> String {
     let protocol = match test.protocol {
         Protocol::Tcp => "TCP",
         Protocol::Udp => "UDP",
     };
-    let unknown = || "n/a".to_owned();
     let sizes = match test.protocol {
         Protocol::Tcp => format!("writes of {} bytes", test.payload_bytes),
         Protocol::Udp => format!("payload {} bytes", test.payload_bytes),
     };
+    let known = |mode: &Option<String>| mode.clone().unwrap_or_else(|| "n/a".to_owned());
+    let (tx, rx) = (&test.mode.tx, &test.mode.rx);
     let facts = [
         Some(format!("{protocol} over IPv{}", test.af)),
-        Some(sizes),
-        Some(format!(
-            "mode {} to {}",
-            test.mode.tx.clone().unwrap_or_else(unknown),
-            test.mode.rx.clone().unwrap_or_else(unknown)
-        )),
+        (test.payload_bytes > 0).then_some(sizes),
+        tx.as_ref()
+            .or(rx.as_ref())
+            .map(|_| format!("mode {} to {}", known(tx), known(rx))),
         test.receive_buffer_bytes.map(buffer),
         test.congestion.clone(),
         test.mss_bytes.map(|mss| format!("MSS {mss}")),
