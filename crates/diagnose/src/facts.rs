@@ -23,6 +23,7 @@ mod packet_rate;
 mod parallel;
 mod socket;
 mod tcp;
+mod told;
 
 pub use known::{Known, catalogue, known};
 
@@ -112,6 +113,7 @@ const FAMILIES: &[Collect] = &[
     tcp::collect,
     packet_rate::collect,
     bus::collect,
+    told::collect,
 ];
 
 /// The prefix of a fact at the other end.

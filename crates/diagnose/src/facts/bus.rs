@@ -4,6 +4,7 @@
 mod log;
 mod pcie;
 mod ring;
+mod usb;
 
 use super::known::names;
 use super::{Facts, Known};
@@ -15,6 +16,8 @@ pub(super) const KNOWN: &[Known] = names! {
     "pcie_bits_per_second" "bit/s" "what the card's PCIe link carries, headers not yet taken off" "lspci -vv"
     "pcie_max_bits_per_second" "bit/s" "what it could carry" "lspci -vv"
     "nic_bits_per_second" "bit/s" "the network link, or else the fastest that the card has" "ethtool {interface}"
+    "usb_bits_per_second" "bit/s" "the speed of the USB port that the adapter hangs on" "lsusb -t"
+    "rx_ring_empty" "events" "moments in which the card found no free place in its ring; the FIFO may still have saved the frame" "ethtool -S {interface}"
     "pcie_errors_logged" "" "lines of PCIe errors in the kernel's log" "dmesg | grep -E 'AER|PCIe Bus Error'"
     "swiotlb_full_logged" "" "lines that say that bounce buffers ran out" "dmesg | grep swiotlb"
     "ring_rx" "" "places of the receive ring" "ethtool -g {interface}"
@@ -26,6 +29,7 @@ pub(super) const KNOWN: &[Known] = names! {
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     pcie::collect(record, facts);
     ring::collect(record, facts);
+    usb::collect(record, facts);
     log::collect(record, facts);
 }
 

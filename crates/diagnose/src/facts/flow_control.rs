@@ -24,6 +24,12 @@ pub(super) const KNOWN: &[Known] = &[
         tells: "ip -s -s link show dev {interface}",
     },
     Known {
+        name: "rx_mac_drops_between",
+        unit: "frames",
+        means: "frames that died in the FIFO between two readings of a text; 0 if it has but one",
+        tells: "ethtool -S {interface}",
+    },
+    Known {
         name: "rx_mac_lost",
         unit: "packets",
         means: "of what the test lost, what the drops in the receiving MAC can account for, at most",

@@ -2,6 +2,7 @@
 //! The link and the PHY: speed, duplex, what both ends advertise, errors on the wire, energy saving, MTU.
 
 mod agreement;
+mod bond;
 mod ceiling;
 mod frames;
 mod saving;
@@ -133,6 +134,24 @@ pub(super) const KNOWN: &[Known] = &[
         tells: "",
     },
     Known {
+        name: "bond_hash",
+        unit: "",
+        means: "by which parts of a packet a bundle of links chooses one of them",
+        tells: "cat /proc/net/bonding/*",
+    },
+    Known {
+        name: "bond_links",
+        unit: "",
+        means: "links in the bundle",
+        tells: "cat /proc/net/bonding/*",
+    },
+    Known {
+        name: "bond_link_ratio",
+        unit: "ratio",
+        means: "what was delivered, of the speed of one link of the bundle",
+        tells: "iperf3 -c <peer> -P 4",
+    },
+    Known {
         name: "path_ceiling",
         unit: "",
         means: "whether the same rate arrives however much more is sent",
@@ -155,6 +174,7 @@ pub(super) const KNOWN: &[Known] = &[
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record) {
         agreement::collect(&place, facts);
+        bond::collect(&place, facts);
         frames::collect(&place, facts);
         saving::collect(&place, facts);
         size::collect(&place, facts);

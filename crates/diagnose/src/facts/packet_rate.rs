@@ -13,6 +13,7 @@ use crate::record::Record;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
+    "packet_price_us" "µs" "what a packet costs at the highest packet rate of any size" ""
     "packet_cost_us" "µs" "time of one datagram at the rate that arrived" ""
     "packet_sizes" "" "datagram sizes whose highest rate was measured in this direction" "linerate sweep <peer>"
     "packet_rate_flat" "" "whether a size and another at least twice as large reach the same packets a second, within 10 %" "linerate sweep <peer>"
@@ -50,6 +51,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "filter_rules" "" "rules of the packet filter" "nft list ruleset"
     "filter_cpu_share" "ratio" "share of a processor's time spent in the packet filter" "perf top"
     "routed_of_bridged" "ratio" "rate when routed, of the rate when bridged, with the same number of flows" ""
+    "bypass_of_kernel" "ratio" "rate past the kernel's stack, of the rate of a bridge in the kernel, with the same number of flows" ""
 };
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {

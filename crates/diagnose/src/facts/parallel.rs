@@ -13,6 +13,7 @@ use crate::record::Record;
 pub(super) const KNOWN: &[Known] = names! {
     "flows" "" "parallel streams whose rates are known" ""
     "flow_spread" "ratio" "rate of the fastest stream of that of the slowest" ""
+    "flows_of_one_flow" "ratio" "the most that several flows of a table carry together, of what its one flow carries" ""
     "flows_add_up_partly" "" "whether several flows together are faster than one, by 1.3 times or more, but not as much faster as they are more" ""
     "queues" "" "receive queues of the interface" "ethtool -l {interface}"
     "queues_max" "" "receive queues that it can have" "ethtool -l {interface}"

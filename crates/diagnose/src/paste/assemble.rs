@@ -27,6 +27,7 @@ pub(super) fn records(segments: &Segments) -> Pasted {
     for item in &segments.items {
         assembly.take(item);
     }
+    hold_against_each_other(&mut assembly.states);
     let mut records: Vec<Record> = assembly.states.into_iter().filter_map(record).collect();
     if number(&mut records) >= TESTS_MAX {
         let last = segments.items.last().map_or(1, |item| item.lines.1);
@@ -41,6 +42,20 @@ pub(super) fn records(segments: &Segments) -> Pasted {
         records,
         understood: assembly.understood,
         ignored: assembly.ignored,
+    }
+}
+
+/// A state that measured under another kernel or command line than the one before it is held against that.
+fn hold_against_each_other(states: &mut [State]) {
+    let mut before = None;
+    for state in states.iter_mut().filter(|state| state.has_measured()) {
+        let now = state.environment();
+        if now.is_empty() {
+            continue;
+        }
+        if let Some(before) = before.replace(now.clone()).filter(|before| *before != now) {
+            state.before = before;
+        }
     }
 }
 
@@ -188,7 +203,7 @@ impl Assembly<'_> {
         match said {
             Said::Content(Content::Settings(settings)) => state.contradicts(at, settings),
             Said::Content(Content::Counters(counters)) => state.refutes(at, counters),
-            Said::Content(Content::Transfer(transfer)) => state.measured(transfer),
+            Said::Content(Content::Transfer(transfer)) => state.measured(at, transfer),
             Said::Requested(rate) => state.swept(*rate),
             _ => false,
         }

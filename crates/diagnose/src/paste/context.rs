@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where in the text we are: whose prompt was last, what was typed, what a heading announced.
 
+use super::addresses::Addresses;
 use super::command;
 
 /// The place of one thing that was understood.
@@ -32,8 +33,11 @@ pub(super) struct Context {
     prose_lines: usize,
     /// The command of which the next lines are the output.
     pub(super) command: Option<String>,
+    /// Whether the host is a system that the text speaks of, and whose prompt stands for it.
+    system: Option<Option<String>>,
     /// Hosts by the end of a test that they were last, and where.
     sides: Vec<(String, Side, usize)>,
+    addresses: Addresses,
     lines: usize,
     /// Hosts that were the two ends of a test.
     pub(super) peers: Vec<(String, String)>,
@@ -52,14 +56,30 @@ impl Context {
     /// A prompt: from here on this host speaks.
     pub(super) fn prompt(&mut self, host: Option<&str>) {
         if let Some(host) = host {
-            let system = SYSTEMS.contains(&self.place.host.as_deref().unwrap_or_default());
-            let speaks = !system || SYSTEMS.contains(&host);
-            if speaks && self.place.host.as_deref() != Some(host) {
+            if !self.stands_for_system(host) && self.place.host.as_deref() != Some(host) {
                 self.place.host = Some(host.to_owned());
+                self.system = None;
             }
             self.place.side = None;
         }
         self.command = None;
+    }
+
+    /// Whether this prompt is that of the system that the text is speaking of: the first name behind it.
+    fn stands_for_system(&mut self, host: &str) -> bool {
+        match &mut self.system {
+            Some(prompt) if !SYSTEMS.contains(&host) => {
+                prompt.get_or_insert_with(|| host.to_owned()) == host
+            }
+            _ => false,
+        }
+    }
+
+    /// A line that may say which address the host has.
+    pub(super) fn addressed(&mut self, line: &str) {
+        if let Some(host) = &self.place.host {
+            self.addresses.told(host, line);
+        }
     }
 
     /// A command was typed.
@@ -75,6 +95,7 @@ impl Context {
             has("-c").then_some(Side::Client)
         };
         if let (true, Some(side), Some(host)) = (iperf, side, self.place.host.clone()) {
+            self.addresses.sends(&host, line);
             self.learn(host, side);
         }
         self.command = Some(line.to_owned());
@@ -83,7 +104,10 @@ impl Context {
     /// A host was an end of a test; the other end is who was the opposite shortly before.
     fn learn(&mut self, host: String, side: Side) {
         let near = |known: &&(String, Side, usize)| {
-            known.1 != side && known.0 != host && known.2 + NEAR_LINES > self.lines
+            known.1 != side
+                && known.0 != host
+                && known.2 + NEAR_LINES > self.lines
+                && self.addresses.can_meet(&known.0, &host)
         };
         if let Some((other, ..)) = self.sides.iter().rev().find(near) {
             let pair = (other.clone(), host.clone());
@@ -114,6 +138,7 @@ impl Context {
                 .is_some_and(|rest| rest.starts_with(**system))
         }) {
             self.place.host = Some((*system).to_owned());
+            self.system = Some(None);
         }
         let label = label(&lower);
         let numbered = self.place.label.as_deref().is_some_and(is_numbered);

@@ -27,6 +27,13 @@ pub(super) struct Flows {
     tests: Vec<Test>,
 }
 
+impl Flows {
+    /// Whether anything was measured.
+    pub(super) fn has_measured(&self) -> bool {
+        !self.tests.is_empty() || !self.sections.is_empty()
+    }
+}
+
 /// What one stream said of one test.
 #[derive(Debug, Default)]
 struct Section {

@@ -10,6 +10,7 @@
 //! what was not is said by line. The work is linear in the length of the text, and what is longer than
 //! [`TEXT_BYTES_MAX`] is cut, which is said too.
 
+mod addresses;
 mod assemble;
 mod clean;
 mod command;
@@ -25,6 +26,7 @@ mod recorded;
 mod requested;
 mod segment;
 mod state;
+mod told;
 mod transfers;
 
 use linerate_model::output::Passage;

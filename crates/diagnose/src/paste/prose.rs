@@ -17,6 +17,9 @@ pub(super) fn driver(paragraph: &str) -> Option<Content> {
             .iter()
             .any(|word| ["with", "using", "standard", "stock", "loaded"].contains(word))
     };
+    // A line of its own names what was measured: `eepro100 driver`.
+    let heading = words.len() == 2 && words[1] == "driver";
+    let used = |at: usize| heading || used(at);
     let at = (0..words.len()).find(|at| DRIVERS.contains(&words[*at]) && used(*at))?;
     Some(Content::Settings(Settings {
         source: "ethtool -i".to_owned(),
@@ -24,6 +27,25 @@ pub(super) fn driver(paragraph: &str) -> Option<Content> {
         values: vec![("driver".to_owned(), words[at].to_owned())],
     }))
 }
+
+/// The chip of `a board with an i.MX6Quad`: the first that a paragraph names, of those of which something is known.
+pub(super) fn machine(paragraph: &str) -> Option<Content> {
+    let mut words = paragraph.split_whitespace();
+    let name = words.find_map(|word| {
+        let word = word.trim_matches(|letter: char| "\"',.():".contains(letter));
+        let lower = word.to_ascii_lowercase();
+        let known = CHIPS.iter().any(|chip| lower.starts_with(chip));
+        (known && lower.len() < 20).then_some(word)
+    })?;
+    Some(Content::Settings(Settings {
+        source: "machine".to_owned(),
+        interface: None,
+        values: vec![("soc_id".to_owned(), name.to_owned())],
+    }))
+}
+
+/// Chips by the beginning of their names.
+const CHIPS: &[&str] = &["i.mx6", "imx6", "ls1088"];
 
 /// Whether a heading announces what was said already.
 pub(super) fn is_summary(title: &str) -> bool {

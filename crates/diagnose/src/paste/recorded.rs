@@ -142,6 +142,7 @@ fn settings(state: &State, only: &BTreeMap<u8, String>) -> Vec<Setting> {
             .or_default()
             .extend(values.clone());
     }
+    // Behind what holds now, what held before: who compares has to know of it.
     let setting = |((role, source, interface), values)| Setting {
         host: role_of(role),
         source,
@@ -150,6 +151,7 @@ fn settings(state: &State, only: &BTreeMap<u8, String>) -> Vec<Setting> {
     };
     all.into_iter()
         .filter(|(_, values)| !values.is_empty())
+        .chain(state.before.clone())
         .map(setting)
         .collect()
 }

@@ -10,7 +10,7 @@ use linerate_wire::text::{self, Content, Hint, Lines, read_prose};
 use super::clean::Line;
 use super::context::{Context, Place};
 use super::limits::PASSAGES_MAX;
-use super::{command, prose, requested};
+use super::{command, prose, requested, told};
 
 /// Everything that was said.
 #[derive(Debug, Default)]
@@ -56,6 +56,7 @@ pub(super) fn segments(lines: &[Line]) -> (Segments, u64) {
         paragraph: Vec::new(),
         paragraph_place: Place::default(),
         drivers: Vec::new(),
+        machine_named: false,
         found: Segments::default(),
     };
     let mut at = 0;
@@ -90,6 +91,8 @@ struct Segmenter<'a> {
     paragraph: Vec<usize>,
     paragraph_place: Place,
     drivers: Vec<Option<String>>,
+    /// One text is about one chip: further ones are comparisons.
+    machine_named: bool,
     found: Segments,
 }
 
@@ -140,6 +143,12 @@ impl Segmenter<'_> {
         )?;
         self.end_paragraph();
         let last = (at + block.lines.max(1)).min(end) - 1;
+        for text in self.texts[at..=last]
+            .iter()
+            .filter(|text| text.contains("inet "))
+        {
+            self.context.addressed(text);
+        }
         if block.content.is_empty() {
             self.ignore(
                 at,
@@ -207,9 +216,12 @@ impl Segmenter<'_> {
         } else {
             read_prose(&text)
         };
-        let driver =
-            prose::driver(&text).filter(|_| !repeats && !self.drivers.contains(&place.label));
-        if told.is_empty() && driver.is_none() {
+        // A heading tells of what follows it, a sentence of the whole text.
+        let alone = text.split_whitespace().count() == 2;
+        let driver = prose::driver(&text)
+            .filter(|_| !repeats && (alone || !self.drivers.contains(&place.label)));
+        let symptoms = told::read(&text).filter(|_| !repeats);
+        if told.is_empty() && driver.is_none() && symptoms.is_none() {
             self.ignore(
                 first,
                 last,
@@ -227,6 +239,24 @@ impl Segmenter<'_> {
                 (first, last),
                 "driver in a sentence",
                 Said::Content(driver),
+            );
+        }
+        let machine = prose::machine(&text).filter(|_| !repeats && !self.machine_named);
+        if let Some(machine) = machine {
+            self.machine_named = true;
+            self.push_at(
+                &place,
+                (first, last),
+                "chip in a sentence",
+                Said::Content(machine),
+            );
+        }
+        if let Some(symptoms) = symptoms {
+            self.push_at(
+                &place,
+                (first, last),
+                "what a sentence tells of",
+                Said::Content(symptoms),
             );
         }
         for transfer in told {

@@ -32,6 +32,8 @@ pub(super) struct State {
     pub(super) flows: BTreeMap<u8, Flows>,
     pub(super) transfers: Vec<Test>,
     pub(super) commands: Vec<String>,
+    /// What an earlier state measured in, against which this one is held.
+    pub(super) before: BTreeMap<Key, BTreeMap<String, String>>,
     names: BTreeSet<String>,
     rates: BTreeSet<u64>,
     sections: usize,
@@ -68,7 +70,7 @@ impl State {
                     .map(|(name, value)| (name.clone(), value.clone())),
             );
         }
-        inherited.retain(|(_, source, _), _| source != "dmesg");
+        inherited.retain(|(_, source, _), _| source != "dmesg" && source != super::told::SOURCE);
         Self {
             label: label.map(str::to_owned),
             hosts: self.hosts.clone(),
@@ -86,7 +88,10 @@ impl State {
             return false;
         };
         let steady = |name: &str| {
-            !(told.source == "dmesg" || told.source == "/proc/meminfo" || is_statistic(name))
+            !(told.source == "dmesg"
+                || told.source == super::told::SOURCE
+                || told.source == "/proc/meminfo"
+                || is_statistic(name))
         };
         told.values.iter().any(|(name, value)| {
             steady(name) && known.get(name).is_some_and(|known| known != value)
@@ -210,15 +215,16 @@ impl State {
         self.between = true;
     }
 
-    /// Whether a test of this name is known already.
-    pub(super) fn measured(&self, told: &Transfer) -> bool {
+    /// Whether a test of this name is known already. Tables of flows are set beside each other: there the heading tells
+    /// them apart, and one host has both.
+    pub(super) fn measured(&self, at: At<'_>, told: &Transfer) -> bool {
         let named = told.name.is_some() || told.mtu.is_some();
-        named && self.names.contains(&transfers::test(told, None).name)
+        named && self.names.contains(&known_as(at, told))
     }
 
     pub(super) fn transfer(&mut self, at: At<'_>, told: &Transfer) {
         if self.transfers.len() < TESTS_MAX {
-            self.names.insert(transfers::test(told, None).name);
+            self.names.insert(known_as(at, told));
             self.transfers.push(transfers::test(told, at.title));
         }
     }
@@ -253,6 +259,18 @@ impl State {
         }
     }
 
+    /// Kernel, its command line and its configuration, where this state says them itself.
+    pub(super) fn environment(&self) -> BTreeMap<Key, BTreeMap<String, String>> {
+        let said = self.settings.iter();
+        let mine = said.filter(|((_, source, _), _)| ENVIRONMENT.contains(&source.as_str()));
+        mine.map(|(key, values)| (key.clone(), values.clone()))
+            .collect()
+    }
+
+    pub(super) fn has_measured(&self) -> bool {
+        !self.transfers.is_empty() || self.flows.values().any(Flows::has_measured)
+    }
+
     /// Whether nothing is in it that a record could hold.
     pub(super) fn is_empty(&self) -> bool {
         self.settings.is_empty()
@@ -260,6 +278,12 @@ impl State {
             && self.shares.is_empty()
             && self.latency.is_empty()
     }
+}
+
+/// The name by which a test is known again.
+fn known_as(at: At<'_>, told: &Transfer) -> String {
+    let title = at.title.filter(|_| !told.flows_bits_per_second.is_empty());
+    transfers::test(told, title).name
 }
 
 fn key(role: Role, source: &str, interface: Option<&str>) -> Key {
@@ -273,6 +297,8 @@ fn is_statistic(name: &str) -> bool {
         .any(|mark| name.contains(mark))
 }
 
+/// What a measurement happens in.
+const ENVIRONMENT: &[&str] = &["/proc/version", "/proc/cmdline", "/proc/config.gz"];
 /// Values of one kind in one state.
 const VALUES_MAX: usize = 4096;
 /// Sources with their interfaces.

@@ -26,6 +26,7 @@ files! {
     "parallel"
     "socket"
     "tcp"
+    "told"
 }
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {

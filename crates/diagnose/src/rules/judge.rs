@@ -36,9 +36,11 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
             })
             .collect();
         fired.extend(Fired::join(rule, &verdicts, record, ledger, facts));
-        if !verdicts
-            .iter()
-            .any(|(verdict, _)| *verdict == Verdict::Fires)
+        // What would only be worth knowing is worth no further question.
+        if !rule.informational
+            && !verdicts
+                .iter()
+                .any(|(verdict, _)| *verdict == Verdict::Fires)
         {
             cannot_tell.extend(untold(rule, &verdicts, facts));
         }

@@ -7,7 +7,9 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     let first = lines.get(0)?.trim();
     (first.starts_with("Ethernet Channel Bonding Driver") || first.starts_with("Bonding Mode:"))
         .then_some(())?;
-    let found = lines.run(0, |line| line.contains(':') && line.len() < 160);
+    let found = lines.run(0, |line| {
+        (line.contains(':') || line.trim() == "802.3ad info") && line.len() < 160
+    });
     let mut slave = String::new();
     let mut values = Vec::new();
     for (_, line) in &found {

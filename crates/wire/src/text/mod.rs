@@ -35,6 +35,7 @@ mod ping;
 mod proc_file;
 mod protocol_tables;
 mod qdisc;
+mod rate_table;
 mod registers;
 mod softnet;
 mod sysctl;
@@ -192,5 +193,6 @@ const READERS: &[Reader] = &[
     ping::read,
     ttcp::read,
     flow_table::read,
+    rate_table::read,
     forwarding::read,
 ];

@@ -14,6 +14,8 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         if place.side != Some(Side::Sender) {
             let drops = place.meaning(Meaning::Dropped(Stage::RxRing));
             place.add_counted(facts, "rx_ring_drops", "packets", drops);
+            let empty = place.of_interface("ethtool -S", "rx_no_buffer_count");
+            place.add_counted(facts, "rx_ring_empty", "events", empty);
         }
         if place.test.is_none() {
             size(place, facts, "ring_rx", "RX.current");

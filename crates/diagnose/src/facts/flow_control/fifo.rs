@@ -11,6 +11,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     let overflow = overflow(place);
     ratio(place, overflow.as_ref(), facts);
     lost(place, overflow.as_ref(), facts);
+    between(place, overflow.as_ref(), facts);
     place.add_counted(facts, "rx_mac_drops", "frames", overflow);
     let underrun = underrun(place);
     if let (Some(underrun), Some(sent)) = (&underrun, packets(place, "tx_packets")) {
@@ -66,12 +67,50 @@ fn underrun(place: &Place<'_>) -> Option<Counted> {
 }
 
 fn ratio(place: &Place<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
-    if let (Some(overflow), Some(received)) = (overflow, packets(place, "rx_packets")) {
+    let received = || packets(place, "rx_packets").or_else(|| passed(place));
+    if let (Some(overflow), Some(received)) = (
+        overflow,
+        overflow.and_then(|overflow| received().or_else(|| sent(place, overflow))),
+    ) {
         let came = overflow.value + received.value;
         let ratio = overflow.value as f64 / came as f64;
         let source = format!("{}, {}", overflow.source, received.source);
         place.add(facts, "rx_mac_drop_ratio", ratio, "ratio", &source);
     }
+}
+
+/// Of a text: frames that died between two readings, whatever else is known of that time; none if it has but one.
+fn between(place: &Place<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
+    let Some(overflow) = overflow else { return };
+    let watched = place.record.pasted && !overflow.since_boot;
+    let count = if watched { overflow.value } else { 0 };
+    place.add(
+        facts,
+        "rx_mac_drops_between",
+        count as f64,
+        "frames",
+        &overflow.source,
+    );
+}
+
+/// What came through, by the driver's own names.
+fn passed(place: &Place<'_>) -> Option<Counted> {
+    let told = place
+        .meaning(Meaning::Passed(Stage::RxMac))
+        .filter(|told| told.value > 0);
+    told.or_else(|| place.of_interface("ethtool -S", "rx_packets"))
+}
+
+/// A text that shows two readings of the overflow and no packets: around the test of which it tells, whose packets they
+/// can at most be of.
+fn sent(place: &Place<'_>, overflow: &Counted) -> Option<Counted> {
+    let watched = place.record.pasted && !overflow.since_boot;
+    let tests = place.record.run.tests.iter().filter(|_| watched);
+    Some(Counted {
+        value: tests.filter_map(|test| test.sent_packets).max()?,
+        since_boot: false,
+        source: "the test's account".to_owned(),
+    })
 }
 
 fn packets(place: &Place<'_>, name: &str) -> Option<Counted> {

@@ -21,6 +21,10 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
             if let Some(cost) = packets_per_second(test).and_then(microseconds_per_packet) {
                 add("packet_cost_us", cost, "µs", "the test's account");
             }
+            let highest = points.iter().map(|(_, rate)| *rate).reduce(f64::max);
+            if let Some(price) = highest.and_then(microseconds_per_packet) {
+                add("packet_price_us", price, "µs", SOURCE);
+            }
             let unsized_rate = unsized_rate(record, direction);
             let sizes = points.len() + usize::from(unsized_rate.is_some());
             add("packet_sizes", sizes as f64, "", SOURCE);

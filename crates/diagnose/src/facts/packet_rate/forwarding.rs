@@ -16,7 +16,8 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
             set_up(&place, facts);
         }
     }
-    routed_of_bridged(record, facts);
+    of_bridged(record, facts, "routed_of_bridged", &["rout"]);
+    of_bridged(record, facts, "bypass_of_kernel", BYPASSES);
 }
 
 fn counters(place: &Place<'_>, facts: &mut Facts) {
@@ -63,26 +64,27 @@ fn set_up(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-/// Of tests that are called so, with the same number of flows.
-fn routed_of_bridged(record: &Record, facts: &mut Facts) {
-    let called = |test: &Test, word: &str| test.name.to_ascii_lowercase().contains(word);
-    for routed in record.run.tests.iter().filter(|test| called(test, "rout")) {
-        let alike = |test: &&Test| called(test, "bridge") && test.streams == routed.streams;
-        let bridged = record.run.tests.iter().find(alike);
-        let rates = routed
-            .delivered_bits_per_second
-            .zip(bridged.and_then(|test| test.delivered_bits_per_second));
-        if let Some((routed_rate, bridged)) = rates.filter(|(_, bridged)| *bridged > 0.0) {
-            let mut ratio = fact(
-                "routed_of_bridged",
-                routed_rate / bridged,
-                "ratio",
-                "the accounts of both tests",
-            );
-            ratio.test_id = Some(routed.id.clone());
+/// Of tests that are called so, against those of a bridge with the same number of flows.
+fn of_bridged(record: &Record, facts: &mut Facts, name: &str, words: &[&str]) {
+    let called = |test: &Test, words: &[&str]| {
+        let name = test.name.to_ascii_lowercase();
+        words.iter().any(|word| name.contains(word))
+    };
+    let tests = || record.run.tests.iter();
+    for test in tests().filter(|test| called(test, words)) {
+        let alike = |other: &&Test| called(other, &["bridge"]) && other.streams == test.streams;
+        let bridged = tests()
+            .find(alike)
+            .and_then(|test| test.delivered_bits_per_second);
+        let rates = test.delivered_bits_per_second.zip(bridged);
+        if let Some((rate, bridged)) = rates.filter(|(_, bridged)| *bridged > 0.0) {
+            let mut ratio = fact(name, rate / bridged, "ratio", "the accounts of both tests");
+            ratio.test_id = Some(test.id.clone());
             facts.add(ratio);
         }
     }
 }
 
+/// Programs that take packets before the kernel's stack does.
+const BYPASSES: &[&str] = &["dpdk", "testpmd", "xdp", "vpp"];
 const SNMP: &str = "/proc/net/snmp";

@@ -10,6 +10,7 @@ use crate::facts::{Facts, fact};
 use crate::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    of_one_flow(record, facts);
     for test in &record.run.tests {
         let rates: Vec<f64> = test
             .flows
@@ -71,10 +72,59 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
+/// How many times as much several flows carry as one, in a table that tells each flow: of the one flow of the same table.
+fn of_one_flow(record: &Record, facts: &mut Facts) {
+    let title = |test: &Test| Some(test.name.strip_suffix("1 flow")?.trim_end().to_owned());
+    for single in record
+        .run
+        .tests
+        .iter()
+        .filter(|test| record.pasted && test.streams == 1)
+    {
+        let Some((title, rate)) = title(single).zip(single.delivered_bits_per_second) else {
+            continue;
+        };
+        let same = |other: &&Test| {
+            other.streams > 1
+                && other
+                    .name
+                    .strip_prefix(&title)
+                    .is_some_and(|rest| rest.ends_with(" flows"))
+        };
+        let most = record.run.tests.iter().filter(same);
+        let most = most
+            .filter_map(|test| test.delivered_bits_per_second)
+            .reduce(f64::max);
+        if let Some(most) = most.filter(|_| rate > 0.0) {
+            let mut fact = fact(
+                "flows_of_one_flow",
+                most / rate,
+                "ratio",
+                "the accounts of all tests",
+            );
+            fact.test_id = Some(single.id.clone());
+            facts.add(fact);
+        }
+    }
+}
+
 /// Against one flow of the same kind: a link that one flow fills is not faster with several.
 fn add_up_partly(record: &Record, test: &Test, flows: usize) -> Option<bool> {
+    let table = |test: &Test| {
+        Some(
+            test.name
+                .split_once(" flow")?
+                .0
+                .rsplit_once(' ')?
+                .0
+                .to_owned(),
+        )
+    };
     let single = record.run.tests.iter().filter(|other| {
-        other.streams == 1 && other.protocol == test.protocol && other.direction == test.direction
+        table(other) == table(test)
+            && other.streams == 1
+            && other.protocol == test.protocol
+            && other.direction == test.direction
     });
     let single = single
         .filter_map(|test| test.delivered_bits_per_second)
