@@ -2,10 +2,6 @@
 //! By how much a counter grew: during a test's load, in the idle interval before it, between two
 //! pasted snapshots, or since the machine started. A counter that nobody read is `None`, never 0;
 //! so is one that was reset meanwhile.
-#![expect(
-    dead_code,
-    reason = "the families of facts take it up one after the other"
-)]
 
 mod meaning;
 mod place;
@@ -50,6 +46,13 @@ pub(super) fn delta(
 }
 
 /// Growth of one counter in the idle interval before a test's load.
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "the families of facts take it up one after the other"
+    )
+)]
 pub(super) fn background(
     record: &Record,
     host: Role,

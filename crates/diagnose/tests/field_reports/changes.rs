@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::causes::{
     ANDROID, IMX6, IMX6_PAUSE, MPC8240, REPORTS, SOLARIS, TEN64, asks, causes, findings, fired,
-    first, known, lost_by,
+    known, lost_by,
 };
 
 type Change = fn(&str) -> String;
