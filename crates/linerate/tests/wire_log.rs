@@ -411,8 +411,8 @@ fn bursts(flow: &[Entry], given: &[&Entry], seen: &HashSet<u64>, highest: u64) -
     runs.into_iter().map(dated).collect()
 }
 
-/// When the wire had surely given that datagram on: it gives on what is due before it takes the
-/// next batch, so before the time of the first datagram beyond a whole batch after it was due.
+/// When the wire had surely given that datagram on: at once, so before the time of the next one; or,
+/// if it was held back, right after the time of the next one that was taken when it was due.
 fn given_by_ns(flow: &[Entry], entry: &Entry) -> i64 {
     let mut after = flow
         .iter()
@@ -421,13 +421,11 @@ fn given_by_ns(flow: &[Entry], entry: &Entry) -> i64 {
     let later = if entry.given_ns == entry.taken_ns {
         after.next()
     } else {
-        after.nth(BATCH)
+        after.nth(1)
     };
     later.map_or(i64::MAX, |ns| ns as i64)
 }
 
 const SERVER: u64 = 5201;
-/// Frames that the wire takes at once.
-const BATCH: usize = 32;
 /// The receiver's dates come from the kernel's wall clock, the log's from the monotonic one.
 const CLOCKS_DIFFER_NS: i64 = 1_000_000;

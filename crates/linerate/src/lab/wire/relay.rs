@@ -60,6 +60,8 @@ impl Relay {
                     return;
                 }
                 let now = now_ns();
+                // What was due while a busy machine kept the wire waiting leaves before what comes now.
+                line.deliver_due(now);
                 let entry = line.carry(frame, now, impairment.admit(now, frame.len()));
                 if let Some(log) = &mut log {
                     log.note(now, frame, entry);
@@ -150,7 +152,7 @@ impl Line {
         } else {
             frame
         };
-        if at_ns <= now_ns && self.store.next_ns().is_none_or(|next| next > now_ns) {
+        if at_ns <= now_ns {
             return send(&self.to, frame, &mut self.report);
         }
         let kept = self.store.put(at_ns, frame);
