@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use linerate_linux::tcp::{self, Mover};
 use linerate_linux::udp::{self, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode};
+use linerate_wire::frame::{self, Arrived, Family, Flow, Neighbours, Side, Signature, Template};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -72,6 +73,38 @@ fn sender(to: SocketAddr, mode: TxMode) -> io::Result<Sender> {
     };
     let socket = udp::connect(to, None, &options)?.socket;
     Sender::new(socket.into(), 500, 8, mode)
+}
+
+#[test]
+fn stamping_and_reading_test_frames() {
+    for family in [Family::Ipv4, Family::Ipv6] {
+        let flow = Flow::first(Side::A, family, [2; 6], [4; 6]);
+        let template = Template::new(&flow, 1518).unwrap();
+        let mut bytes = template.bytes().to_vec();
+        let device = Neighbours {
+            mac: [4; 6],
+            vlan: None,
+            own: vec![flow.source.into()],
+            except: vec![],
+        };
+        let question = device.request(flow.destination, flow.source).unwrap();
+        let tester = Neighbours {
+            mac: [2; 6],
+            ..device.clone()
+        };
+        let allocations = counted(|| {
+            for sequence in 0..100 {
+                let signature = Signature {
+                    sequence,
+                    ..Signature::default()
+                };
+                template.stamp(&mut bytes, &signature);
+                assert!(matches!(frame::read(&bytes), Arrived::Ours(ours) if ours.is_intact()));
+                assert!(tester.answer(&question).is_some());
+            }
+        });
+        assert_eq!(allocations, 0, "{family:?}");
+    }
 }
 
 #[test]

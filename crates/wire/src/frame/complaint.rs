@@ -3,6 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use super::address::Family;
 use crate::checksum::Checksum;
 use crate::{ipv4, ipv6, nd};
 
@@ -88,6 +89,18 @@ impl Complaint {
         Some(Self::new(kind, packet.source, about))
     }
 
+    /// What it means, in a few words.
+    #[must_use]
+    pub const fn meaning(&self) -> &'static str {
+        match (self.kind, Family::of(self.from)) {
+            (Kind::TimeExceeded, _) => "no hops left",
+            (Kind::TooBig { .. }, _) => "too big for a link on the way",
+            (Kind::Redirect { .. }, _) => "another router is nearer",
+            (Kind::Unreachable { code }, Family::Ipv4) => unreachable_over_ipv4(code),
+            (Kind::Unreachable { code }, Family::Ipv6) => unreachable_over_ipv6(code),
+        }
+    }
+
     /// RFC 4861 section 4.5: better hop, destination, options.
     fn of_redirect(from: Ipv6Addr, body: &[u8]) -> Option<Self> {
         let [gateway, destination] = addresses(body)?;
@@ -110,6 +123,31 @@ impl Complaint {
             about_source: about.map(|[source, _]| source),
             about_destination: about.map(|[_, destination]| destination),
         }
+    }
+}
+
+/// RFC 792, RFC 1122 section 3.2.2.1, RFC 1812 section 5.2.7.1.
+const fn unreachable_over_ipv4(code: u8) -> &'static str {
+    match code {
+        0 | 6 | 11 => "no route to the network",
+        1 | 7 | 12 => "the host does not answer ARP",
+        2 => "nobody there takes the protocol",
+        3 => "nobody there listens at the port",
+        9 | 10 | 13 => "forbidden by a filter",
+        _ => "unreachable",
+    }
+}
+
+/// RFC 4443 section 3.1.
+const fn unreachable_over_ipv6(code: u8) -> &'static str {
+    match code {
+        0 => "no route to the network",
+        1 | 5 => "forbidden by a filter",
+        2 => "beyond the scope of the source",
+        3 => "the host does not answer neighbour discovery",
+        4 => "nobody there listens at the port",
+        6 => "a route says to reject it",
+        _ => "unreachable",
     }
 }
 

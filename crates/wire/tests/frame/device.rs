@@ -132,6 +132,23 @@ fn complaint(
 }
 
 #[test]
+fn what_is_unreachable_says_why_in_the_words_of_its_family() {
+    let meaning = |bytes: &[u8]| match frame::read(bytes) {
+        Arrived::Complaint(complaint) => complaint.meaning(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        meaning(&icmp4(3, 1, [0; 4], &[])),
+        "the host does not answer ARP"
+    );
+    assert_eq!(meaning(&icmp6(1, 1, [0; 4], &[])), "forbidden by a filter");
+    assert_eq!(
+        meaning(&icmp4(3, 3, [0; 4], &[])),
+        meaning(&icmp6(1, 4, [0; 4], &[]))
+    );
+}
+
+#[test]
 fn a_damaged_complaint_is_none() {
     let mut frames = [icmp4(11, 0, [0; 4], &[]), icmp6(3, 0, [0; 4], &[])];
     for (frame, protocol) in frames.iter_mut().zip([1, 58]) {
