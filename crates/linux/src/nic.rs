@@ -18,6 +18,7 @@ use std::net::SocketAddr;
 pub use address::{interface_of, local_addresses, local_toward};
 pub use counters::Counters;
 pub use device::{DeviceMemory, device_memory};
+pub(crate) use ethtool::receive_queues;
 pub use ethtool::registers::{RegisterDump, register_dump};
 pub use ethtool::{driver, ethtool_stats, settings, speed_bits_per_second};
 pub use link::{Link, link, list, stats64};

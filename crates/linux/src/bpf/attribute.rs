@@ -16,6 +16,7 @@ pub(super) enum Command {
     ProgramNextId = 11,
     ObjectInfo = 15,
     RawTracepointOpen = 17,
+    LinkCreate = 28,
 }
 
 /// `BPF_MAP_CREATE`.
@@ -66,6 +67,16 @@ pub(super) struct RawTracepoint {
     pub(super) name: u64,
     pub(super) program: u32,
     pub(super) unused: u32,
+}
+
+/// `BPF_LINK_CREATE`.
+#[repr(C)]
+#[derive(Default)]
+pub(super) struct LinkCreate {
+    pub(super) program: u32,
+    pub(super) target: u32,
+    pub(super) kind: u32,
+    pub(super) flags: u32,
 }
 
 /// `BPF_PROG_GET_NEXT_ID`.

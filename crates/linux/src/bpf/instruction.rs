@@ -94,6 +94,8 @@ pub(crate) enum Condition {
 pub(crate) enum Helper {
     MapLookup = 1,
     MapUpdate = 2,
+    /// With the flags as the answer where the map has no entry: Linux 5.3.
+    RedirectMap = 51,
     /// Linux 5.5.
     ProbeReadKernel = 113,
 }

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A hash map that programs and this process share.
+//! A map that programs and this process share.
 #![expect(unsafe_code, reason = "bpf(2) has no safe wrapper")]
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::attribute::{Command, Element, MapCreate, address_of, address_of_mut, ask, name, open};
+
+/// What a map is, `enum bpf_map_type`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum MapKind {
+    /// From any key.
+    Hash = 1,
+    /// From queues to sockets that frames are redirected to (4.18).
+    Sockets = 17,
+}
 
 /// The kernel's map from keys of `K` bytes to values of `V` bytes.
 #[derive(Debug)]
@@ -18,9 +27,9 @@ impl<const K: usize, const V: usize> Map<K, V> {
     ///
     /// # Errors
     /// EPERM without CAP_BPF in the initial user namespace, ENOSYS or EINVAL on a kernel without BPF.
-    pub(crate) fn create(called: &str, most_entries: u32) -> io::Result<Self> {
+    pub(crate) fn create(kind: MapKind, called: &str, most_entries: u32) -> io::Result<Self> {
         let mut attribute = MapCreate {
-            kind: HASH,
+            kind: kind as u32,
             key_bytes: K as u32,
             value_bytes: V as u32,
             most_entries,
@@ -104,6 +113,3 @@ impl<const K: usize, const V: usize> Map<K, V> {
         }
     }
 }
-
-/// `BPF_MAP_TYPE_HASH`.
-const HASH: u32 = 1;

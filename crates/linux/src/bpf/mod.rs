@@ -12,6 +12,6 @@ mod program;
 
 pub(crate) use assembler::{Assembler, Label};
 pub(crate) use instruction::{Condition, Helper, Instruction, Register, Size};
-pub(crate) use map::Map;
+pub(crate) use map::{Map, MapKind};
 pub use program::ids as program_ids;
-pub(crate) use program::{LoadError, Program};
+pub(crate) use program::{LoadError, Program, ProgramKind};

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Programs on raw tracepoints: loaded, attached, asked about.
+//! Programs on raw tracepoints and interfaces: loaded, attached, asked about.
 #![expect(unsafe_code, reason = "bpf(2) has no safe wrapper")]
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::attribute::{
-    Command, Info, NextId, ProgramLoad, RawTracepoint, address_of, address_of_mut, ask, name, open,
+    Command, Info, LinkCreate, NextId, ProgramLoad, RawTracepoint, address_of, address_of_mut, ask,
+    name, open,
 };
 use super::instruction::Instruction;
+
+/// Where a program runs, `enum bpf_prog_type`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ProgramKind {
+    /// At each frame that an interface receives (4.8).
+    Xdp = 6,
+    /// Linux 4.17.
+    RawTracepoint = 17,
+}
 
 /// A program that the kernel's verifier has passed.
 #[derive(Debug)]
@@ -30,8 +40,12 @@ impl Program {
     ///
     /// # Errors
     /// EPERM without CAP_BPF and CAP_PERFMON in the initial user namespace; EACCES or EINVAL with the verifier's words.
-    pub(crate) fn load(called: &str, code: &[Instruction]) -> Result<Self, LoadError> {
-        let first = match Self::load_logged(called, code, &mut []) {
+    pub(crate) fn load(
+        kind: ProgramKind,
+        called: &str,
+        code: &[Instruction],
+    ) -> Result<Self, LoadError> {
+        let first = match Self::load_logged(kind, called, code, &mut []) {
             Ok(program) => return Ok(program),
             Err(source) => source,
         };
@@ -40,7 +54,7 @@ impl Program {
             return Err(LoadError { source: first, log });
         }
         let mut log = vec![0; LOG_BYTES];
-        match Self::load_logged(called, code, &mut log) {
+        match Self::load_logged(kind, called, code, &mut log) {
             Ok(program) => Ok(program),
             Err(source) => Err(LoadError {
                 source,
@@ -49,9 +63,14 @@ impl Program {
         }
     }
 
-    fn load_logged(called: &str, code: &[Instruction], log: &mut [u8]) -> io::Result<Self> {
+    fn load_logged(
+        kind: ProgramKind,
+        called: &str,
+        code: &[Instruction],
+        log: &mut [u8],
+    ) -> io::Result<Self> {
         let mut attribute = ProgramLoad {
-            kind: RAW_TRACEPOINT,
+            kind: kind as u32,
             instructions: code.len() as u32,
             code: address_of(code),
             license: address_of(LICENSE),
@@ -82,6 +101,25 @@ impl Program {
         };
         // SAFETY: the name ends with a zero and is only read.
         unsafe { open(Command::RawTracepointOpen, &mut attribute) }
+    }
+
+    /// Runs the program at each frame that the interface receives, until the descriptor is closed (5.9).
+    ///
+    /// # Errors
+    /// EPERM without CAP_NET_ADMIN, EBUSY if another program is there, EOPNOTSUPP and others if the driver cannot with these flags.
+    pub(crate) fn attach_to_interface(
+        &self,
+        interface_index: u32,
+        flags: u32,
+    ) -> io::Result<OwnedFd> {
+        let mut attribute = LinkCreate {
+            program: self.descriptor.as_raw_fd() as u32,
+            target: interface_index,
+            kind: ATTACH_XDP,
+            flags,
+        };
+        // SAFETY: the command's own structure, without addresses.
+        unsafe { open(Command::LinkCreate, &mut attribute) }
     }
 
     /// The kernel's number of this program, and how often it was not run because it was running already on that
@@ -132,8 +170,8 @@ fn last_words(log: &[u8]) -> String {
     lines[first..].join("; ")
 }
 
-/// `BPF_PROG_TYPE_RAW_TRACEPOINT` (4.17).
-const RAW_TRACEPOINT: u32 = 17;
+/// `BPF_XDP` of `enum bpf_attach_type`.
+const ATTACH_XDP: u32 = 37;
 /// What the kernel wants said of a program that calls `probe_read_kernel`.
 const LICENSE: &[u8] = b"Dual MIT/GPL\0";
 const LOG_BYTES: usize = 256 * 1024;

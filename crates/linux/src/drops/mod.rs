@@ -14,7 +14,7 @@ mod program;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use crate::bpf::{LoadError, Map, Program};
+use crate::bpf::{LoadError, Map, MapKind, Program, ProgramKind};
 use kernel::Kernel;
 
 pub use crate::bpf::program_ids;
@@ -154,7 +154,7 @@ fn load(
         }
         Ok(offsets) => {
             let code = program::filtered(offsets, filter.netns, counts.number(), flows.number());
-            match code.map(|code| Program::load(NAME, &code)) {
+            match code.map(|code| Program::load(ProgramKind::RawTracepoint, NAME, &code)) {
                 Some(Ok(program)) => return Ok((program, Ok(()))),
                 Some(Err(error)) if is_permission(&error.source) => {
                     return Err(load_refused(error));
@@ -173,15 +173,15 @@ fn load_unfiltered(counts: &Counts) -> Result<Program, Refused> {
         op: "assemble",
         why: "a label is missing".to_owned(),
     })?;
-    Program::load(NAME, &code).map_err(load_refused)
+    Program::load(ProgramKind::RawTracepoint, NAME, &code).map_err(load_refused)
 }
 
 fn counts() -> Result<Counts, Refused> {
-    Map::create("linerate_counts", MOST_REASONS).map_err(refused("create map"))
+    Map::create(MapKind::Hash, "linerate_counts", MOST_REASONS).map_err(refused("create map"))
 }
 
 fn flows() -> Result<Flows, Refused> {
-    Map::create("linerate_flows", MOST_FLOWS).map_err(refused("create map"))
+    Map::create(MapKind::Hash, "linerate_flows", MOST_FLOWS).map_err(refused("create map"))
 }
 
 fn load_refused(error: LoadError) -> Refused {

@@ -295,7 +295,7 @@ const LEAST_INODE: u32 = 0xefff_0000;
 mod tests {
     use super::super::kernel::Kernel;
     use super::{NetnsOffsets, Offsets, Size, filtered, unfiltered};
-    use crate::bpf::{Map, Program};
+    use crate::bpf::{Map, MapKind, Program, ProgramKind};
 
     const OFFSETS: Offsets = Offsets {
         arguments: 4,
@@ -344,15 +344,18 @@ mod tests {
 
     #[test]
     fn the_verifier_takes_every_variant() {
-        let map = |name| Map::<8, 8>::create(name, 8);
-        let (Ok(counts), Ok(flows)) = (map("counts"), Map::<40, 4>::create("flows", 8)) else {
+        let map = |name| Map::<8, 8>::create(MapKind::Hash, name, 8);
+        let (Ok(counts), Ok(flows)) = (
+            map("counts"),
+            Map::<40, 4>::create(MapKind::Hash, "flows", 8),
+        ) else {
             println!("skipped: this process may not make BPF maps");
             return;
         };
         for offsets in variants().iter().chain(&Kernel::this().offsets) {
             for netns in [None, Some(0xf000_0001)] {
                 let code = filtered(offsets, netns, counts.number(), flows.number()).unwrap();
-                let loaded = Program::load("variant", &code);
+                let loaded = Program::load(ProgramKind::RawTracepoint, "variant", &code);
                 assert!(loaded.is_ok(), "{offsets:?}: {}", loaded.unwrap_err());
             }
         }

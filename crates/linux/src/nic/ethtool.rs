@@ -35,6 +35,16 @@ pub fn speed_bits_per_second(interface: &str) -> io::Result<Option<u64>> {
     Ok(known.then(|| u64::from(megabits) * 1_000_000))
 }
 
+/// How many queues of the interface receive (`ethtool -l`): those that only receive and the combined ones.
+///
+/// # Errors
+/// `ENODEV` without such an interface, `EOPNOTSUPP` where the driver does not tell.
+pub(crate) fn receive_queues(interface: &str) -> io::Result<u32> {
+    // struct ethtool_channels: cmd, four maxima, then the current numbers: receive, transmit, other, combined.
+    let answer = Ethtool::of(interface)?.ask(ETHTOOL_GCHANNELS, 36)?;
+    Ok(get(&answer, 20)? + get(&answer, 32)?)
+}
+
 /// All of `ethtool -S`, names and values as the driver gives them.
 ///
 /// # Errors
@@ -70,6 +80,7 @@ fn old_speed(ethtool: &Ethtool) -> io::Result<u32> {
 }
 
 /// include/uapi/linux/ethtool.h
+const ETHTOOL_GCHANNELS: u32 = 0x3c;
 const ETHTOOL_GSET: u32 = 0x01;
 const ETHTOOL_GDRVINFO: u32 = 0x03;
 const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;

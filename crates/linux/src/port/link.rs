@@ -51,32 +51,46 @@ impl Link {
         io::Error::new(io::ErrorKind::NetworkDown, format!("{} {state}", self.name))
     }
 
+    pub(super) fn has_carrier(&self, socket: BorrowedFd<'_>) -> bool {
+        self.state(socket).is_none()
+    }
+
+    /// The longest packet in a frame.
+    ///
+    /// # Errors
+    /// ENODEV when it is gone.
+    pub(super) fn mtu_bytes(&self, socket: BorrowedFd<'_>) -> io::Result<usize> {
+        let answer = self.ask(socket, libc::SIOCGIFMTU as _)?;
+        // SAFETY: the command has written this field of the union.
+        let bytes = unsafe { answer.ifr_ifru.ifru_mtu };
+        usize::try_from(bytes).map_err(io::Error::other)
+    }
+
     /// What keeps it from carrying frames; `None` if nothing does.
     fn state(&self, socket: BorrowedFd<'_>) -> Option<&'static str> {
+        let Ok(answer) = self.ask(socket, libc::SIOCGIFFLAGS as _) else {
+            return Some("is gone");
+        };
+        // SAFETY: the command has written this field of the union.
+        let flags = i32::from(unsafe { answer.ifr_ifru.ifru_flags });
+        match (flags & libc::IFF_UP != 0, flags & libc::IFF_RUNNING != 0) {
+            (false, _) => Some("is down"),
+            (true, false) => Some(NO_CARRIER),
+            (true, true) => None,
+        }
+    }
+
+    /// One of the commands that tell a number of an interface.
+    fn ask(&self, socket: BorrowedFd<'_>, command: libc::Ioctl) -> io::Result<libc::ifreq> {
         // SAFETY: `ifreq` is plain data, for which zeros are a value.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         let letters = request.ifr_name.iter_mut().zip(self.name.bytes());
         letters
             .take(libc::IFNAMSIZ - 1)
             .for_each(|(to, from)| *to = from as _);
-        // SAFETY: the request is an `ifreq` with a name that a zero ends, as the command wants it.
-        let done = unsafe {
-            libc::ioctl(
-                socket.as_raw_fd(),
-                libc::SIOCGIFFLAGS as _,
-                &raw mut request,
-            )
-        };
-        if done < 0 {
-            return Some("is gone");
-        }
-        // SAFETY: the command has written this field of the union.
-        let flags = i32::from(unsafe { request.ifr_ifru.ifru_flags });
-        match (flags & libc::IFF_UP != 0, flags & libc::IFF_RUNNING != 0) {
-            (false, _) => Some("is down"),
-            (true, false) => Some(NO_CARRIER),
-            (true, true) => None,
-        }
+        // SAFETY: the request is an `ifreq` with a name that a zero ends, as the commands want it.
+        check(unsafe { libc::ioctl(socket.as_raw_fd(), command, &raw mut request) })?;
+        Ok(request)
     }
 }
 

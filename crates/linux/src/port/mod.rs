@@ -11,13 +11,16 @@
 mod link;
 mod memory;
 mod packet;
+mod ring;
 mod wanted;
+mod xdp;
 
 use std::io;
 use std::time::Duration;
 
 use packet::{RingReceiver, RingSender, SeveralSender};
 pub use wanted::{Backend, Chosen, Fanout, FanoutBy, OpenError, Refused, Wanted};
+use xdp::{XdpReceiver, XdpSender};
 
 /// Opens both directions of an interface of the calling thread's network namespace. The interface must be up.
 ///
@@ -56,6 +59,8 @@ pub struct Sender(SenderKind);
 enum SenderKind {
     Ring(RingSender),
     Several(SeveralSender),
+    /// One a queue, of which the first sends.
+    Xdp(Vec<XdpSender>),
 }
 
 impl Sender {
@@ -74,6 +79,39 @@ impl Sender {
         match &mut self.0 {
             SenderKind::Ring(sender) => sender.send(count, length, fill),
             SenderKind::Several(sender) => sender.send(count, length, fill),
+            SenderKind::Xdp(senders) => match senders.first_mut() {
+                Some(sender) => sender.send(count, length, fill),
+                None => Ok(0),
+            },
+        }
+    }
+
+    /// Waits until the kernel has taken all that was handed over, `timeout` at most; returns how many frames it has not: these were not
+    /// sent. Only AF_XDP ever has any.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub fn flush(&mut self, timeout: Duration) -> io::Result<usize> {
+        match &mut self.0 {
+            SenderKind::Ring(_) | SenderKind::Several(_) => Ok(0),
+            SenderKind::Xdp(senders) => match senders.first_mut() {
+                Some(sender) => sender.flush(timeout),
+                None => Ok(0),
+            },
+        }
+    }
+}
+
+impl Sender {
+    /// One for each queue of [`Wanted::queues`], for threads of their own; with AF_PACKET one. Unsplit it sends over the first.
+    #[must_use]
+    pub fn split(self) -> Vec<Self> {
+        match self.0 {
+            SenderKind::Xdp(senders) => {
+                let one = |sender| Self(SenderKind::Xdp(vec![sender]));
+                senders.into_iter().map(one).collect()
+            }
+            other => vec![Self(other)],
         }
     }
 }
@@ -85,6 +123,7 @@ pub struct Receiver(ReceiverKind);
 #[derive(Debug)]
 enum ReceiverKind {
     Ring(RingReceiver),
+    Xdp(XdpReceiver),
 }
 
 impl Receiver {
@@ -103,6 +142,7 @@ impl Receiver {
     ) -> io::Result<usize> {
         match &mut self.0 {
             ReceiverKind::Ring(receiver) => receiver.receive(timeout, each),
+            ReceiverKind::Xdp(receiver) => receiver.receive(timeout, each),
         }
     }
 
@@ -110,6 +150,22 @@ impl Receiver {
     pub fn kernel_drops(&mut self) -> u64 {
         match &mut self.0 {
             ReceiverKind::Ring(receiver) => receiver.drops(),
+            ReceiverKind::Xdp(receiver) => receiver.drops(),
+        }
+    }
+}
+
+impl Receiver {
+    /// One for each queue of [`Wanted::queues`], for threads of their own; what is no UDP goes with the first. With AF_PACKET one, which
+    /// shares with others by [`Wanted::fanout`]. Unsplit it receives from all.
+    #[must_use]
+    pub fn split(self) -> Vec<Self> {
+        match self.0 {
+            ReceiverKind::Xdp(receiver) => {
+                let one = |receiver| Self(ReceiverKind::Xdp(receiver));
+                receiver.split().into_iter().map(one).collect()
+            }
+            other => vec![Self(other)],
         }
     }
 }
@@ -123,6 +179,18 @@ struct Attempt<'a> {
 
 impl Attempt<'_> {
     fn any(&mut self) -> Option<(Sender, Backend, Receiver, Backend)> {
+        let (interface, wanted) = (self.interface, self.wanted);
+        let by_xdp = self.backends().filter(|backend| backend.is_xdp());
+        if let Some((senders, receiver, backend)) =
+            xdp::open(interface, wanted, by_xdp, &mut self.refused)
+        {
+            let sender = Sender(SenderKind::Xdp(senders));
+            let (receiver, receive) = match receiver {
+                Some(receiver) => (Receiver(ReceiverKind::Xdp(receiver)), backend),
+                None => self.receiver()?,
+            };
+            return Some((sender, backend, receiver, receive));
+        }
         let (sender, send) = self.sender()?;
         let (receiver, receive) = self.receiver()?;
         Some((sender, send, receiver, receive))
@@ -130,15 +198,12 @@ impl Attempt<'_> {
 
     fn sender(&mut self) -> Option<(Sender, Backend)> {
         let (bytes, frames) = (self.wanted.frame_bytes_max, self.wanted.send_frames);
-        for backend in self.backends() {
+        for backend in self.backends().filter(|backend| !backend.is_xdp()) {
             let opened = match backend {
                 Backend::AfPacketRing => {
                     RingSender::open(self.interface, bytes, frames).map(SenderKind::Ring)
                 }
-                Backend::AfPacketMmsg => {
-                    SeveralSender::open(self.interface, bytes).map(SenderKind::Several)
-                }
-                Backend::AfXdpZeroCopy | Backend::AfXdpCopy => continue,
+                _ => SeveralSender::open(self.interface, bytes).map(SenderKind::Several),
             };
             match opened {
                 Ok(sender) => return Some((Sender(sender), backend)),

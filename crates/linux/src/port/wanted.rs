@@ -26,6 +26,10 @@ impl Backend {
         Self::AfPacketMmsg,
     ];
 
+    pub(super) const fn is_xdp(self) -> bool {
+        matches!(self, Self::AfXdpZeroCopy | Self::AfXdpCopy)
+    }
+
     /// As records and options name it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -55,8 +59,8 @@ impl fmt::Display for Backend {
 pub struct Wanted {
     /// No other one; `None`: the first of [`Backend::ALL`] that can be had, for each direction.
     pub backend: Option<Backend>,
-    /// The interface's queues that AF_XDP sends to and receives from; `None`: all. It receives nothing from others, and AF_PACKET
-    /// ignores this.
+    /// The interface's queues that AF_XDP receives from, and of which it sends over the first; `None`: all. From others it receives
+    /// nothing but what is no UDP. AF_PACKET ignores this.
     pub queues: Option<Vec<u32>>,
     /// The longest frame, without FCS, in bytes.
     pub frame_bytes_max: usize,

@@ -87,7 +87,7 @@ impl Cable {
         opened.map(|(sender, receiver, _)| (sender, receiver))
     }
 
-    fn host(&self, name: &str) -> &NetNs {
+    pub(crate) fn host(&self, name: &str) -> &NetNs {
         if name == "near" { &self.a } else { &self.b }
     }
 }
@@ -186,4 +186,4 @@ pub(crate) fn numbers(
 /// As long as the shortest on a wire, without FCS.
 pub(crate) const FRAME_BYTES: usize = 60;
 const NUMBER_AT: usize = 42;
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cable;
+mod xdp;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, ExitCode};
@@ -39,6 +40,22 @@ const TESTS: &[(&str, fn())] = &[
         times_are_of_the_monotonic_clock,
     ),
     (
+        "the_kernel_sees_what_is_no_test_frame",
+        xdp::the_kernel_sees_what_is_no_test_frame,
+    ),
+    (
+        "what_is_faster_is_tried_first_and_told",
+        xdp::what_is_faster_is_tried_first,
+    ),
+    (
+        "a_killed_process_leaves_no_program",
+        xdp::a_killed_process_leaves_no_program,
+    ),
+    (
+        "several_queues_carry_frames",
+        xdp::several_queues_carry_frames,
+    ),
+    (
         "an_interface_that_is_not_there_is_refused",
         an_interface_that_is_not_there,
     ),
@@ -48,6 +65,9 @@ fn main() -> ExitCode {
     if std::env::args().any(|argument| argument == "--list") {
         TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
+    }
+    if std::env::var_os(xdp::TO_BE_KILLED).is_some() {
+        return xdp::to_be_killed();
     }
     let inside = std::env::var_os(IN_A_USER_NAMESPACE).is_some();
     let other_way = inside || again_in_a_user_namespace();

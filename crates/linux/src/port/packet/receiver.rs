@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "a ring shared with the kernel")]
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -121,6 +121,12 @@ impl RingReceiver {
             self.drops += u64::from(dropped);
         }
         self.drops
+    }
+}
+
+impl AsFd for RingReceiver {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

@@ -85,6 +85,10 @@ impl PacketSocket {
         Ok(counts)
     }
 
+    pub(in crate::port) fn link(&self) -> &Link {
+        &self.link
+    }
+
     /// What failed, as it concerns the interface.
     pub(in crate::port) fn explain(&self, error: io::Error) -> io::Error {
         self.link.explain(self.descriptor.as_fd(), error)

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Frames by AF_XDP sockets (Linux 4.18; to receive 5.9), where the kernel's network stack is passed by. Sending needs CAP_NET_RAW only;
+//! receiving needs the right to load programs.
+
+mod attachment;
+mod frames;
+mod program;
+mod receiver;
+mod sender;
+mod socket;
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::link::Link;
+use super::packet::{PacketSocket, RingReceiver};
+use super::wanted::{Backend, Refused, Wanted};
+use crate::nic;
+use attachment::Attachment;
+pub(super) use receiver::XdpReceiver;
+pub(super) use sender::XdpSender;
+use socket::{Failed, Opened, Plan};
+
+/// Opens the interface for sending and, if that is allowed, for receiving. What could not be had is added to `refused`.
+pub(super) fn open(
+    interface: &str,
+    wanted: &Wanted,
+    backends: impl Iterator<Item = Backend>,
+    refused: &mut Vec<Refused>,
+) -> Option<(Vec<XdpSender>, Option<XdpReceiver>, Backend)> {
+    let mut backends = backends.peekable();
+    let first = *backends.peek()?;
+    let mut refuse = |backend, receiving, (op, source): Failed| {
+        refused.push(Refused {
+            backend,
+            receiving,
+            op,
+            source,
+        });
+    };
+    let ground = Ground::survey(interface, wanted)
+        .map_err(|failed| refuse(first, false, failed))
+        .ok()?;
+    let mut attachment = ground
+        .attach()
+        .map_err(|failed| refuse(first, true, failed))
+        .ok();
+    for backend in backends {
+        let zero_copy = backend == Backend::AfXdpZeroCopy;
+        if zero_copy && attachment.is_none() {
+            let why = io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "it would take the queues away from the kernel, which needs the program",
+            );
+            refuse(backend, false, ("bind", why));
+            continue;
+        }
+        let receives = attachment.is_some();
+        let opened = match ground.sockets(wanted, zero_copy, receives) {
+            Ok(opened) => opened,
+            Err(failed) => {
+                refuse(backend, false, failed);
+                continue;
+            }
+        };
+        let (outgoing, incoming): (Vec<_>, Vec<_>) = opened
+            .into_iter()
+            .map(|one| (one.outgoing, one.incoming))
+            .unzip();
+        let receiver = attachment.take().and_then(|attachment| {
+            let incoming = incoming.into_iter().flatten().collect();
+            ground
+                .receiver(interface, wanted, attachment, incoming)
+                .map_err(|failed| refuse(backend, true, failed))
+                .ok()
+        });
+        let control = Arc::new(ground.control);
+        let sender =
+            |queue| XdpSender::new(queue, zero_copy, ground.bytes_max, Arc::clone(&control));
+        let senders = outgoing.into_iter().map(sender).collect();
+        return Some((senders, receiver, backend));
+    }
+    None
+}
+
+/// The interface, before anything is done to it.
+struct Ground {
+    control: PacketSocket,
+    queues: Vec<u32>,
+    /// Of the memory, for each frame.
+    frame_bytes: usize,
+    bytes_max: usize,
+}
+
+impl Ground {
+    fn survey(interface: &str, wanted: &Wanted) -> Result<Self, Failed> {
+        let failed = |error| ("open", error);
+        let control = PacketSocket::open(interface).map_err(failed)?;
+        control.link().must_be_up(control.as_fd()).map_err(failed)?;
+        let mtu = control.link().mtu_bytes(control.as_fd()).map_err(failed)?;
+        // Where nobody can tell there is one.
+        let count = nic::receive_queues(interface)
+            .unwrap_or(1)
+            .clamp(1, MOST_QUEUES as u32);
+        let mut queues = wanted
+            .queues
+            .clone()
+            .unwrap_or_else(|| (0..count).collect());
+        queues.truncate(MOST_QUEUES);
+        if queues.is_empty() {
+            return Err(failed(io::ErrorKind::InvalidInput.into()));
+        }
+        let bytes_max = wanted.frame_bytes_max.min(mtu + HEADER_BYTES);
+        Ok(Self {
+            control,
+            queues,
+            frame_bytes: frame_bytes(wanted.frame_bytes_max)?,
+            bytes_max,
+        })
+    }
+
+    /// A driver that starts anew with the program loses its link for a while.
+    fn attach(&self) -> Result<Attachment, Failed> {
+        let link = self.control.link();
+        let had_carrier = link.has_carrier(self.control.as_fd());
+        let queues = self.queues.iter().max().map_or(1, |last| last + 1);
+        let attachment = Attachment::new(link.index(), queues)?;
+        if had_carrier {
+            self.wait_for_carrier(link);
+        }
+        Ok(attachment)
+    }
+
+    fn wait_for_carrier(&self, link: &Link) {
+        let deadline = Instant::now() + CARRIER_TIMEOUT;
+        while !link.has_carrier(self.control.as_fd()) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// One a queue.
+    fn sockets(
+        &self,
+        wanted: &Wanted,
+        zero_copy: bool,
+        receives: bool,
+    ) -> Result<Vec<Opened>, Failed> {
+        let count = self.queues.len();
+        let each = |frames: usize| previous_power_of_two((frames / count).max(LEAST_FRAMES));
+        let receive_frames = if receives {
+            each(wanted.receive_bytes() / self.frame_bytes)
+        } else {
+            0
+        };
+        let plan = |queue| Plan {
+            interface_index: self.control.link().index(),
+            queue,
+            zero_copy,
+            frame_bytes: self.frame_bytes,
+            send_frames: each(wanted.send_frames),
+            receive_frames,
+        };
+        self.queues
+            .iter()
+            .map(|queue| socket::open(&plan(*queue)))
+            .collect()
+    }
+
+    fn receiver(
+        &self,
+        interface: &str,
+        wanted: &Wanted,
+        attachment: Attachment,
+        incoming: Vec<socket::Incoming>,
+    ) -> Result<XdpReceiver, Failed> {
+        let others = RingReceiver::open(interface, wanted.frame_bytes_max, OTHERS_BYTES, None);
+        let others = others.map_err(|error| ("open packet socket", error))?;
+        for (queue, socket) in self.queues.iter().zip(&incoming) {
+            attachment
+                .redirect(*queue, socket.socket.as_fd())
+                .map_err(|error| ("redirect", error))?;
+        }
+        Ok(XdpReceiver::new(attachment, incoming, others))
+    }
+}
+
+/// The kernel wants half a page or a page of 4 KiB, and keeps some of it free in front of a received frame.
+fn frame_bytes(frame_bytes_max: usize) -> Result<usize, Failed> {
+    let fits = |bytes: &usize| frame_bytes_max + HEADROOM_BYTES <= *bytes;
+    let too_long = || io::Error::new(io::ErrorKind::InvalidInput, "frames too long for one page");
+    [2048, 4096]
+        .into_iter()
+        .find(fits)
+        .ok_or_else(|| ("cut memory", too_long()))
+}
+
+fn previous_power_of_two(number: usize) -> usize {
+    1 << number.max(1).ilog2()
+}
+
+const MOST_QUEUES: usize = 64;
+const LEAST_FRAMES: usize = 64;
+/// `XDP_PACKET_HEADROOM`.
+const HEADROOM_BYTES: usize = 256;
+/// Ethernet and a tag.
+const HEADER_BYTES: usize = 18;
+/// For what is no test frame.
+const OTHERS_BYTES: usize = 1 << 20;
+const CARRIER_TIMEOUT: Duration = Duration::from_secs(10);
