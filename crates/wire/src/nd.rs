@@ -73,7 +73,7 @@ impl Message {
                 !(solicited && self.destination.is_multicast())
             }
         };
-        addressed && !self.target.is_multicast()
+        addressed && !self.source.is_multicast() && !self.target.is_multicast()
     }
 
     /// Writes the whole IPv6 packet; how many of the bytes it has depends on whether there is a hardware address.
@@ -237,6 +237,10 @@ mod tests {
         let forbidden = [
             Message {
                 target: ALL_NODES,
+                ..asked
+            },
+            Message {
+                source: ALL_NODES,
                 ..asked
             },
             Message {

@@ -85,7 +85,7 @@ impl Neighbours {
         let asked = arp::Packet::parse(frame.payload)?;
         let is_question = asked.operation == Operation::Request
             && asked.sender_ip != asked.target_ip
-            && asked.sender_mac != self.mac;
+            && self.is_another_station(asked.sender_mac);
         (is_question && self.has(asked.target_ip.into())).then(|| {
             let (to, own) = (asked.sender_mac, asked.target_ip);
             self.arp(to, Operation::Reply, own, to, asked.sender_ip)
@@ -94,8 +94,9 @@ impl Neighbours {
 
     fn answer_solicitation(&self, frame: &Frame<'_>) -> Option<ControlFrame> {
         let asked = Message::parse(&ipv6::Packet::parse(frame.payload)?)?;
+        let to = asked.mac.unwrap_or(frame.source);
         let is_question =
-            asked.operation == nd::Operation::Solicitation && frame.source != self.mac;
+            asked.operation == nd::Operation::Solicitation && self.is_another_station(to);
         if !is_question || !self.has(asked.target.into()) {
             return None;
         }
@@ -103,8 +104,12 @@ impl Neighbours {
         if asked.source.is_unspecified() {
             return Some(self.announcement(asked.target.into()));
         }
-        let answer = self.advertisement(asked.target, asked.source, true);
-        Some(self.discovery(asked.mac.unwrap_or(frame.source), &answer))
+        Some(self.discovery(to, &self.advertisement(asked.target, asked.source, true)))
+    }
+
+    /// No group, which would be answered by everyone that hears it, and not ourselves.
+    fn is_another_station(&self, mac: [u8; 6]) -> bool {
+        mac[0] & 1 == 0 && mac != self.mac
     }
 
     const fn advertisement(&self, own: Ipv6Addr, to: Ipv6Addr, solicited: bool) -> Message {

@@ -226,6 +226,23 @@ fn questions_and_answers_are_read_as_what_they_are() {
     assert_eq!(frame::resolved(&told), Some((Side::A.tester(v6), OURS)));
 }
 
+#[test]
+fn a_group_that_asks_is_not_answered() {
+    for family in [Family::Ipv4, Family::Ipv6] {
+        let (asker, wanted) = (Side::A.device(family), Side::A.tester(family));
+        let group = Neighbours {
+            mac: [1, 0, 0, 0, 0, 2],
+            ..device(None)
+        };
+        assert_eq!(
+            tester(None).answer(&group.request(asker, wanted).unwrap()),
+            None
+        );
+        let itself = tester(None).request(asker, wanted).unwrap();
+        assert_eq!(tester(None).answer(&itself), None);
+    }
+}
+
 /// RFC 4861 section 7.1: each of these makes a message invalid.
 #[test]
 fn forged_and_damaged_solicitations_are_not_answered() {
