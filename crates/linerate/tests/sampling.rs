@@ -177,9 +177,27 @@ fn each_end_tells_once_how_it_is_set_up() {
         );
     }
     let strange: Vec<_> = of(Role::Remote)
-        .filter(|(_, interface)| *interface != Some("eth0"))
+        .filter(|told| told.1 != Some("eth0") && *told != ("sysctl", None))
         .collect();
     assert!(strange.is_empty(), "told to a peer: {strange:?}");
+    let remote = kept
+        .run
+        .settings
+        .iter()
+        .filter(|setting| setting.host == Role::Remote);
+    let controls = remote.filter(|setting| setting.source == "sysctl");
+    let names: Vec<&String> = controls.flat_map(|setting| setting.values.keys()).collect();
+    assert!(
+        names.iter().any(|name| *name == "net.ipv4.tcp_rmem"),
+        "{names:?}"
+    );
+    let limit = |name: &str| {
+        name.starts_with("net.core.") || name.contains("mem") || name.contains(".tcp_")
+    };
+    assert!(
+        names.iter().all(|name| limit(name)),
+        "told to a peer: {names:?}"
+    );
 }
 
 #[test]

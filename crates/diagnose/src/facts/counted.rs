@@ -5,6 +5,7 @@
 
 mod meaning;
 mod place;
+mod profile;
 mod set_up;
 
 use linerate_model::counters::{Movement, movement};
@@ -16,6 +17,7 @@ use crate::record::Record;
 
 pub(super) use meaning::{Meaning, driver, meaning, table};
 pub(super) use place::{Place, places};
+pub(super) use profile::profiled;
 pub(super) use set_up::{set_up, set_up_number};
 
 /// A growth and where it was read.

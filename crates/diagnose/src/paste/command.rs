@@ -49,7 +49,9 @@ fn is_assignment(word: &str) -> bool {
 const WRAPPERS: &[&str] = &[
     "sudo", "time", "while", "watch", "busybox", "adb", "shell", "do", "nohup", "doas", "timeout",
 ];
-const SUBCOMMANDS: &[&str] = &["link", "qdisc", "addr", "neigh", "dev", "netdev", "show"];
+const SUBCOMMANDS: &[&str] = &[
+    "link", "qdisc", "addr", "neigh", "dev", "netdev", "show", "list", "ruleset", "report",
+];
 const PROGRAMS: &[&str] = &[
     "iperf",
     "iperf3",
@@ -62,7 +64,11 @@ const PROGRAMS: &[&str] = &[
     "cat",
     "sysctl",
     "netstat",
+    "nft",
     "nstat",
+    "lscpu",
+    "numactl",
+    "conntrack",
     "tc",
     "mpstat",
     "top",

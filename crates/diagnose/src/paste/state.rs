@@ -88,10 +88,9 @@ impl State {
             return false;
         };
         let steady = |name: &str| {
-            !(told.source == "dmesg"
-                || told.source == super::told::SOURCE
-                || told.source == "/proc/meminfo"
-                || is_statistic(name))
+            let moves = ["dmesg", "/proc/meminfo", "perf top", super::told::SOURCE];
+            let moves = moves.contains(&told.source.as_str());
+            !(moves || name.ends_with("_count") || is_statistic(name))
         };
         told.values.iter().any(|(name, value)| {
             steady(name) && known.get(name).is_some_and(|known| known != value)

@@ -36,12 +36,19 @@ pub fn of_interface(name: &str) -> Vec<Told> {
     present(all)
 }
 
+/// The system controls alone.
+#[must_use]
+pub fn sysctls() -> Told {
+    sysctls::read()
+}
+
 /// How the host itself is set up.
 #[must_use]
 pub fn of_host() -> Vec<Told> {
     let mut all = vec![sysctls::read()];
     all.extend(processors::frequency());
     all.extend(processors::idle_states());
+    all.push(processors::memory_nodes());
     all.extend(kernel::read());
     all.push(machine::read());
     all.push(log::network_lines());

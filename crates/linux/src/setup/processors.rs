@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How fast the processors are let run, and how deep they may sleep.
+//! How fast the processors are let run, how deep they may sleep, and to which memory node they belong.
 
 use std::path::{Path, PathBuf};
 
@@ -36,6 +36,18 @@ pub(super) fn idle_states() -> Vec<Told> {
         })
     };
     cpus().into_iter().flat_map(of).collect()
+}
+
+/// `/sys/devices/system/node`: `node0` and its list of processors, as `lscpu` prints them.
+pub(super) fn memory_nodes() -> Told {
+    let folder = Path::new("/sys/devices/system/node");
+    let list = |name: String| {
+        name.strip_prefix("node")?.parse::<u16>().ok()?;
+        let list = sysfs::line(&folder.join(&name).join("cpulist"))?;
+        Some((name, list))
+    };
+    let nodes = sysfs::names(folder).into_iter().filter_map(list);
+    told(folder.display().to_string(), nodes.collect())
 }
 
 fn cpus() -> Vec<PathBuf> {

@@ -65,6 +65,7 @@ const CHOSEN: &[&str] = &[
     "net/netfilter/nf_conntrack_buckets",
     "net/netfilter/nf_conntrack_count",
     "net/netfilter/nf_conntrack_max",
+    "kernel/bpf_stats_enabled",
     "kernel/nmi_watchdog",
     "kernel/numa_balancing",
     "kernel/sched_autogroup_enabled",

@@ -13,6 +13,7 @@ mod dmesg;
 mod ethtool;
 mod ethtool_sections;
 mod ethtool_stats;
+mod flow_hash;
 mod flow_table;
 mod forwarding;
 mod ifconfig;
@@ -24,6 +25,7 @@ mod lines;
 mod lshw;
 mod lspci;
 mod lsusb;
+mod memory_nodes;
 mod mpstat;
 mod netperf;
 mod netstat_i;
@@ -31,13 +33,16 @@ mod netstat_s;
 mod nstat;
 mod number;
 mod nuttcp;
+mod perf;
 mod ping;
 mod proc_file;
 mod protocol_tables;
 mod qdisc;
 mod rate_table;
 mod registers;
+mod ruleset;
 mod softnet;
+mod stat_table;
 mod sysctl;
 mod top;
 mod transfer;
@@ -165,6 +170,11 @@ const READERS: &[Reader] = &[
     iperf::read,
     nuttcp::read,
     netperf::read,
+    perf::read,
+    ruleset::read,
+    flow_hash::read,
+    memory_nodes::read,
+    stat_table::read,
     proc_file::read,
     ethtool::read,
     ethtool_sections::read,

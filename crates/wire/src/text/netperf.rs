@@ -1,10 +1,48 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! netperf's `TCP_STREAM`, `TCP_MAERTS` and `UDP_STREAM` tables.
+//! netperf's `TCP_STREAM`, `TCP_MAERTS` and `UDP_STREAM` tables, and `TCP_RR`: requests and responses, one after the other.
 
 use super::number::decimal;
 use super::{Block, Content, Hint, Lines, Protocol, Transfer};
 
 pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
+    let first = lines.get(0)?;
+    if first.contains(" REQUEST/RESPONSE TEST") {
+        return transactions(lines);
+    }
+    streams(lines)
+}
+
+/// A heading of some lines, then `16384 131072 1 1 10.00 24.98`: buffers, sizes of both, seconds, transactions a second.
+fn transactions(lines: Lines<'_>) -> Option<Block> {
+    let first = lines.get(0)?;
+    let (at, row) = (1..10).find_map(|at| Some((at, numbers(lines.get(at)?)?)))?;
+    let &[_, _, request, _, seconds, rate] = row.as_slice() else {
+        return None;
+    };
+    let bytes = (1.0..1e9).contains(&request).then_some(request as u32)?;
+    let udp = first.contains("UDP");
+    let transfer = Transfer {
+        name: Some(if udp { "UDP_RR" } else { "TCP_RR" }.to_owned()),
+        protocol: Some(if udp { Protocol::Udp } else { Protocol::Tcp }),
+        packet_bytes: Some(bytes),
+        bits_per_second: rate * f64::from(bytes) * 8.0,
+        duration_s: Some(seconds),
+        sends: Some(true),
+        ..Transfer::default()
+    };
+    // The remote end's buffers stand alone in a last line.
+    let rest = lines.get(at + 1).is_some_and(|line| {
+        let words: Vec<&str> = line.split_whitespace().take(3).collect();
+        words.len() == 2 && words.iter().all(|word| word.parse::<u32>().is_ok())
+    });
+    Some(Block {
+        lines: at + 1 + usize::from(rest),
+        format: "netperf",
+        content: vec![Content::Transfer(transfer)],
+    })
+}
+
+fn streams(lines: Lines<'_>) -> Option<Block> {
     let first = lines.get(0)?;
     let titled = first.contains(" STREAM TEST ") || first.contains(" MAERTS TEST ");
     (titled || first.contains("10^6bits/s")).then_some(())?;
@@ -79,6 +117,19 @@ mod tests {
             Content::Transfer(transfer) => transfer,
             _ => panic!(),
         }
+    }
+
+    #[test]
+    fn requests_and_responses() {
+        let told = transfer(
+            "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 192.0.2.1 () port 0 AF_INET : first burst 0\nLocal /Remote\nSocket Size   Request  Resp.   Elapsed  Trans.\nSend   Recv   Size     Size    Time     Rate\nbytes  Bytes  bytes    bytes   secs.    per sec\n\n16384  131072 100      200     10.00    25.00\n16384  131072\n",
+        );
+        assert_eq!(told.name.as_deref(), Some("TCP_RR"));
+        // 25 transactions a second of 100 bytes each.
+        assert_eq!(
+            (told.packet_bytes, told.bits_per_second),
+            (Some(100), 20_000.0)
+        );
     }
 
     #[test]

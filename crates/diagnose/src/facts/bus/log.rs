@@ -2,7 +2,7 @@
 //! What the kernel's log and a profile say of the bus.
 
 use crate::facts::Facts;
-use crate::facts::counted::{Place, places};
+use crate::facts::counted::{Place, places, profiled};
 use crate::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
@@ -17,7 +17,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         if let Some(lines) = logged(place, &["swiotlb buffer is full", "Out of SW-IOMMU space"]) {
             place.add(facts, "swiotlb_full_logged", lines, "", "dmesg");
         }
-        if let Some(share) = cache_share(place) {
+        if let Some(share) = profiled(place, CACHE) {
             place.add(facts, "dma_sync_cpu_share", share, "ratio", "perf top");
         }
     }
@@ -31,17 +31,6 @@ fn logged(place: &Place<'_>, words: &[&str]) -> Option<f64> {
     Some(says.count() as f64)
 }
 
-/// The sum of a profile's functions that work on the cache for the sake of DMA.
-fn cache_share(place: &Place<'_>) -> Option<f64> {
-    let mut profile = values(place, "perf top").peekable();
-    profile.peek()?;
-    let share = |(name, value): (&String, &String)| {
-        let about = CACHE.iter().any(|word| name.contains(word));
-        about.then(|| value.trim_end_matches('%').parse::<f64>().ok())?
-    };
-    Some(profile.filter_map(share).sum::<f64>() / 100.0)
-}
-
 fn values<'r>(
     place: &Place<'r>,
     source: &'static str,
@@ -53,6 +42,7 @@ fn values<'r>(
         .flat_map(|setting| &setting.values)
 }
 
+/// What works on the cache for the sake of DMA.
 const CACHE: &[&str] = &[
     "v7_dma_",
     "dcache_inval",

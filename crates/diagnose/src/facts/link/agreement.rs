@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What both ends of a link agreed on, and what they could have.
 
+use linerate_model::output::LinkKind;
+
 use crate::facts::Facts;
 use crate::facts::counted::{Place, driver};
 
@@ -37,10 +39,20 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
         ("duplex", "Duplex"),
         ("autonegotiation", "Auto-negotiation"),
     ] {
-        if let Some(word) = place.set_up("ethtool", key) {
+        if let Some(word) = place.set_up("ethtool", key).filter(|_| !is_virtual(place)) {
             place.add(facts, name, word, "", "ethtool");
         }
     }
+}
+
+/// A virtual link has no duplex, whatever its driver answers.
+fn is_virtual(place: &Place<'_>) -> bool {
+    let described = place.record.host(place.host).map(|host| &host.interfaces);
+    let mut described = described.into_iter().flatten();
+    let kind = described
+        .find(|known| Some(known.name.as_str()) == place.interface)
+        .and_then(|known| known.link_kind);
+    kind.is_some_and(|kind| kind != LinkKind::Wire)
 }
 
 /// The fastest mode that stands in both ends' lists.

@@ -2,7 +2,7 @@
 //! What IP threw away on purpose: packet filter, tracked connections, neighbours, routes back.
 
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place, places, readings};
+use crate::facts::counted::{Counted, Place, places, profiled, readings};
 use crate::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
@@ -41,9 +41,11 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
                 "/proc/net/snmp IpInReceives, IpInDelivers",
             );
         }
-        let entries = readings(record, place.host, CONNTRACK, None, "entries", place.test);
-        if let Some(entries) = entries.into_iter().max() {
-            place.add_to_host(facts, "conntrack_entries", entries as f64, "", CONNTRACK);
+        if let Some((entries, source)) = entries(record, &place) {
+            place.add_to_host(facts, "conntrack_entries", entries, "", source);
+        }
+        if let Some(share) = profiled(&place, FILTER) {
+            place.add_to_host(facts, "filter_cpu_share", share, "ratio", "perf top");
         }
         let most = place.host_set_up("sysctl", "net.netfilter.nf_conntrack_max");
         if let Some(most) = most.and_then(|most| most.parse::<f64>().ok()) {
@@ -58,6 +60,23 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
+/// The most that there were during a test; else what a reading of the count says.
+fn entries(record: &Record, place: &Place<'_>) -> Option<(f64, &'static str)> {
+    let counted = readings(record, place.host, CONNTRACK, None, "entries", place.test);
+    let counted = counted
+        .into_iter()
+        .max()
+        .map(|most| (most as f64, CONNTRACK));
+    let name = "net.netfilter.nf_conntrack_count";
+    let read = || {
+        Some((
+            place.host_set_up("sysctl", name)?.parse().ok()?,
+            "sysctl nf_conntrack_count",
+        ))
+    };
+    counted.or_else(read)
+}
+
 /// Of the test's own packets where they are told apart, else of all.
 fn netfilter(place: &Place<'_>) -> Option<Counted> {
     [
@@ -67,6 +86,11 @@ fn netfilter(place: &Place<'_>) -> Option<Counted> {
     ]
     .iter()
     .find_map(|source| place.of_host(source, "NETFILTER_DROP"))
+    .or_else(|| {
+        // What the rules counted before the first reading may be years old.
+        let rules = place.of_host("nft list ruleset", "drop.packets");
+        rules.filter(|counted| !counted.since_boot)
+    })
 }
 
 fn neighbours(place: &Place<'_>, name: &str) -> Option<Counted> {
@@ -106,6 +130,8 @@ fn missing_in_ip(place: &Place<'_>) -> Option<f64> {
     )
 }
 
+/// What runs for each packet: the rules themselves (nftables, iptables), not what tracks connections.
+const FILTER: &[&str] = &["nft_", "ipt_do_table", "ip6t_do_table", "ebt_do_table"];
 const CONNTRACK: &str = "/proc/net/stat/nf_conntrack";
 const ACCOUNTED: &[&str] = &[
     "IpForwDatagrams",

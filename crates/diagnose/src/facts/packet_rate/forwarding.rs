@@ -53,15 +53,6 @@ fn set_up(place: &Place<'_>, facts: &mut Facts) {
     if let Some(tables) = number("nft list ruleset", "flowtables") {
         place.add_to_host(facts, "flowtable", tables > 0.0, "", "nft list ruleset");
     }
-    if let Some(percent) = number("perf top", "nft_do_chain") {
-        place.add_to_host(
-            facts,
-            "filter_cpu_share",
-            percent / 100.0,
-            "ratio",
-            "perf top",
-        );
-    }
 }
 
 /// Of tests that are called so, against those of a bridge with the same number of flows.

@@ -30,7 +30,7 @@ pub fn this_host(interfaces: &[String]) -> Host {
 pub fn setup(interfaces: &[String]) -> Vec<Setting> {
     let mut all = settings::read(None, Audience::User);
     for name in interfaces {
-        all.extend(settings::read(Some(name), Audience::Peer));
+        all.extend(settings::of_interface(name));
     }
     all
 }

@@ -2,6 +2,7 @@
 //! How an interface is set up, in the words of `ethtool`. A command that the driver refuses has no entry.
 
 mod features;
+mod flow_hash;
 mod identity;
 mod link;
 mod parameters;
@@ -20,7 +21,7 @@ pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
     let Ok(ethtool) = Ethtool::of(interface) else {
         return Vec::new();
     };
-    let commands: [(&str, Command); 9] = [
+    let commands: [(&str, Command); 10] = [
         ("ethtool -i", identity::driver),
         ("ethtool", link::settings),
         ("ethtool -a", parameters::pause),
@@ -30,6 +31,7 @@ pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
         ("ethtool -k", features::all),
         ("ethtool --show-eee", link::energy_efficient),
         ("ethtool -x", receive::indirection),
+        ("ethtool -n", flow_hash::fields),
     ];
     let answered = commands
         .into_iter()

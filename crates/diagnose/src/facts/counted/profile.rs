@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A profile of the kernel, where somebody took one.
+
+use super::Place;
+
+/// The share of the samples that fell into functions whose names have one of `words` in them, 0 to 1. `None` if nobody
+/// took a profile.
+pub(in crate::facts) fn profiled(place: &Place<'_>, words: &[&str]) -> Option<f64> {
+    let settings = place.record.run.settings.iter();
+    let mut functions = settings
+        .filter(|setting| setting.host == place.host && setting.source == "perf top")
+        .flat_map(|setting| &setting.values)
+        .peekable();
+    functions.peek()?;
+    let share = |(name, percent): (&String, &String)| {
+        let about = words.iter().any(|word| name.contains(word));
+        about.then(|| percent.trim_end_matches('%').parse::<f64>().ok())?
+    };
+    Some(functions.filter_map(share).sum::<f64>() / 100.0)
+}
