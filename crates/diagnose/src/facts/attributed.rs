@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the ledger says of each test: how much was lost, and where.
 
-use linerate_model::output::{LedgerEntry, Test};
+use linerate_model::output::{Fact, LedgerEntry, Test};
 
 use super::{Facts, Known, fact};
 use crate::knowledge::Stage;
@@ -24,6 +24,12 @@ pub(super) const KNOWN: &[Known] = &[
         name: "loss_ratio",
         unit: "ratio",
         means: "lost of sent",
+        tells: "",
+    },
+    Known {
+        name: "queue_loss_share",
+        unit: "ratio",
+        means: "of the lost packets, those that counters say were lost where packets wait for their turn, at least",
         tells: "",
     },
     Known {
@@ -205,6 +211,7 @@ pub(super) const KNOWN: &[Known] = &[
 pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts) {
     for test in &record.run.tests {
         counts(test, facts);
+        facts.add(in_queues(test, ledger));
     }
     for entry in ledger {
         stages(entry, facts);
@@ -230,6 +237,19 @@ fn counts(test: &Test, facts: &mut Facts) {
         .for_each(|fact| facts.add(fact));
 }
 
+/// Nothing is proven of a test without an account.
+fn in_queues(test: &Test, ledger: &[LedgerEntry]) -> Fact {
+    let entry = ledger.iter().find(|entry| entry.test_id == test.id);
+    let stages = entry.into_iter().flat_map(|entry| &entry.stages);
+    let queues = stages.filter(|stage| QUEUES.contains(&stage.stage.as_str()));
+    let found: u64 = queues.map(|stage| stage.lo).sum();
+    let lost = test.lost_packets.unwrap_or(0).max(1);
+    let share = (found as f64 / lost as f64).min(1.0);
+    let mut fact = fact("queue_loss_share", share, "ratio", "the ledger");
+    fact.test_id = Some(test.id.clone());
+    fact
+}
+
 fn stages(entry: &LedgerEntry, facts: &mut Facts) {
     let mut add = |name: &str, value: f64| {
         let mut fact = fact(name, value, "packets", "the ledger");
@@ -249,6 +269,9 @@ fn stages(entry: &LedgerEntry, facts: &mut Facts) {
     }
     add("unattributed_packets", entry.unattributed_hi as f64);
 }
+
+/// Stages that overflow when more comes than is taken out.
+const QUEUES: &[&str] = &["tx-qdisc", "rx-mac", "rx-ring", "rx-softnet", "rx-socket"];
 
 #[cfg(test)]
 mod tests {

@@ -46,6 +46,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "rp_filter_drops" "packets" "packets dropped because the route back goes elsewhere" "nstat -az TcpExtIPReversePathFilter"
     "forwarding" "" "whether this host forwards: 1 or 0" "sysctl net.ipv4.ip_forward"
     "forwarded_pps" "1/s" "packets a second that this host forwarded" "nstat -az IpForwDatagrams"
+    "forwarded_share" "ratio" "of the packets that IP took in, those that it forwarded" "nstat -az IpInReceives IpForwDatagrams"
     "fragmentation_failures" "packets" "packets too large to be forwarded, which must not be cut" "nstat -az IpFragFails"
     "flowtable" "" "whether forwarding takes a short cut for known flows" "nft list flowtables"
     "filter_rules" "" "rules of the packet filter" "nft list ruleset"

@@ -196,7 +196,17 @@ fn weight(rule: &Rule, frame: &Frame, ledger: &[LedgerEntry], facts: &Facts) -> 
             .map(|found| found.hi as f64)
             .sum(),
         Explains::AllLost => entries.map(|entry| entry.lost_packets as f64).sum(),
-        Explains::Packets(fact) | Explains::Rate(fact) => number(fact),
+        // What was counted during a test may be of other traffic too: no cause explains more than was lost.
+        Explains::Packets(fact) => {
+            let of_test = facts
+                .get(fact, frame)
+                .is_some_and(|fact| fact.test_id.is_some());
+            let lost = facts
+                .get("lost_packets", frame)
+                .and_then(|lost| lost.value.number());
+            number(fact).min(lost.filter(|_| of_test).unwrap_or(f64::INFINITY))
+        }
+        Explains::Rate(fact) => number(fact),
         Explains::Nothing => 0.0,
     }
 }

@@ -23,6 +23,15 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 fn counters(place: &Place<'_>, facts: &mut Facts) {
     let fails = place.of_host(SNMP, "IpFragFails");
     place.add_counted_to_host(facts, "fragmentation_failures", "packets", fails);
+    let forwarded = place.of_host(SNMP, "IpForwDatagrams");
+    let received = place
+        .of_host(SNMP, "IpInReceives")
+        .filter(|received| received.value > 0);
+    if let Some((forwarded, received)) = forwarded.zip(received) {
+        let share = forwarded.value as f64 / received.value as f64;
+        let source = format!("{}, IpInReceives", forwarded.source);
+        place.add_to_host(facts, "forwarded_share", share, "ratio", &source);
+    }
     let span = span_s(place.record, place.host, SNMP, None, place.test);
     if let Some((counted, span)) = place.of_host(SNMP, "IpForwDatagrams").zip(span) {
         let rate = counted.value as f64 / span;

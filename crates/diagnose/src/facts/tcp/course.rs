@@ -60,6 +60,11 @@ fn account(place: &Place<'_>, test: &Test, facts: &mut Facts) {
     if let Some(milliseconds) = transaction_ms(test) {
         add("transaction_ms", milliseconds, "ms");
     }
+    let slows = test
+        .congestion
+        .as_deref()
+        .is_none_or(|word| !UNMOVED.contains(&word));
+    place.add_to_host(facts, "slows_at_loss", slows, "", "the test's account");
     if let Some(word) = &test.congestion {
         place.add_to_host(
             facts,
@@ -117,5 +122,7 @@ const REORDERINGS: &[&str] = &[
     "TcpExtTCPRenoReorder",
     "TcpExtTCPTSReorder",
 ];
+/// Congestion controls that measure the path and do not halve their rate at a loss.
+const UNMOVED: &[&str] = &["bbr", "bbr2", "bbr3", "dctcp", "nv", "lp", "cdg"];
 /// The shortest retransmission timeout of Linux (include/net/tcp.h TCP_RTO_MIN), seconds.
 const TIMEOUT_S: f64 = 0.2;
