@@ -69,6 +69,8 @@ const PROGRAMS: &[&str] = &[
     "lscpu",
     "numactl",
     "conntrack",
+    "nproc",
+    "zgrep",
     "tc",
     "mpstat",
     "top",

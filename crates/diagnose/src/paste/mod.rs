@@ -14,6 +14,7 @@ mod addresses;
 mod assemble;
 mod clean;
 mod command;
+mod connections;
 mod context;
 mod flows;
 mod html;

@@ -9,8 +9,8 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::text::bits_per_second;
 
-use super::flows;
 use super::state::{Key, State};
+use super::{connections, flows};
 use crate::record::Record;
 
 /// The record of a state; `None` if it holds nothing.
@@ -27,6 +27,7 @@ pub(super) fn record(mut state: State) -> Option<Record> {
     let settings = settings(&state, &only);
     let samples = samples(&state, &only);
     let hosts = hosts(&state, &settings, &samples);
+    connections::fill(&mut tests, &settings);
     finish(&mut tests, &state, &only);
     let run = Run {
         schema: SCHEMA.to_owned(),
@@ -119,6 +120,7 @@ fn interface(key: &Key, only: &BTreeMap<u8, String>) -> Option<String> {
     let (role, source, interface) = key;
     let of_interface = source.starts_with("ethtool")
         || source.starts_with("/sys/class/net")
+        || source.starts_with("/proc/irq/")
         || [
             "/proc/net/dev",
             "rtnl_link_stats64",
@@ -126,6 +128,7 @@ fn interface(key: &Key, only: &BTreeMap<u8, String>) -> Option<String> {
             "tc -s qdisc",
             "tc qdisc",
             "registers",
+            "/proc/net/packet",
         ]
         .contains(&source.as_str());
     interface
@@ -218,7 +221,9 @@ fn hosts(state: &State, settings: &[Setting], samples: &[Sample]) -> Vec<Host> {
             kernel: version
                 .and_then(|version| version.split_whitespace().nth(2))
                 .map(str::to_owned),
-            cpus: cpus(role, samples),
+            cpus: of("machine")
+                .find_map(|setting| setting.values.get("cpus")?.parse().ok())
+                .or_else(|| cpus(role, samples)),
             interfaces: interfaces(role, settings, samples),
             ..Host::default()
         }

@@ -88,7 +88,13 @@ impl State {
             return false;
         };
         let steady = |name: &str| {
-            let moves = ["dmesg", "/proc/meminfo", "perf top", super::told::SOURCE];
+            let moves = [
+                "dmesg",
+                "/proc/meminfo",
+                "perf top",
+                "ss -ti",
+                super::told::SOURCE,
+            ];
             let moves = moves.contains(&told.source.as_str());
             !(moves || name.ends_with("_count") || is_statistic(name))
         };

@@ -60,7 +60,7 @@ fn concerns(line: &str) -> bool {
 const RECORD_BYTES: usize = 8192;
 const MOST_RECORDS: usize = 100_000;
 const MOST_LINES: usize = 40;
-const WORDS: [&str; 21] = [
+const WORDS: [&str; 23] = [
     "eth",
     "enp",
     "eno",
@@ -82,6 +82,8 @@ const WORDS: [&str; 21] = [
     "fec ",
     "rx fifo",
     "rcv pkt",
+    "clock throttled",
+    "temperature above threshold",
 ];
 /// Captures and ports of bridges come and go, and `phy` is in many words.
 const NOISE: [&str; 9] = [

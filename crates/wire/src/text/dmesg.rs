@@ -169,6 +169,8 @@ const WORDS: &[&str] = &[
     "rx fifo",
     "overrun",
     "underrun",
+    "clock throttled",
+    "temperature above threshold",
     "kernel command line",
     "linux version",
 ];

@@ -15,6 +15,7 @@ mod ethtool_sections;
 mod ethtool_stats;
 mod flow_hash;
 mod flow_table;
+mod forward_errors;
 mod forwarding;
 mod ifconfig;
 mod interrupts;
@@ -25,7 +26,6 @@ mod lines;
 mod lshw;
 mod lspci;
 mod lsusb;
-mod memory_nodes;
 mod mpstat;
 mod netperf;
 mod netstat_i;
@@ -33,14 +33,17 @@ mod netstat_s;
 mod nstat;
 mod number;
 mod nuttcp;
+mod packet_sockets;
 mod perf;
 mod ping;
 mod proc_file;
+mod processors;
 mod protocol_tables;
 mod qdisc;
 mod rate_table;
 mod registers;
 mod ruleset;
+mod socket_statistics;
 mod softnet;
 mod stat_table;
 mod sysctl;
@@ -173,7 +176,10 @@ const READERS: &[Reader] = &[
     perf::read,
     ruleset::read,
     flow_hash::read,
-    memory_nodes::read,
+    processors::read,
+    forward_errors::read,
+    packet_sockets::read,
+    socket_statistics::read,
     stat_table::read,
     proc_file::read,
     ethtool::read,

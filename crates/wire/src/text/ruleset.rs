@@ -7,13 +7,12 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     is_table(lines.get(0)?).then_some(())?;
     let mut tally = Tally::default();
     let found = lines.run(0, |line| tally.take(line));
-    let told = [
-        ("rules", tally.rules),
-        ("sets", tally.sets),
-        ("flowtables", tally.flow_tables),
-    ];
+    // `nft list flowtables` shows no chains.
+    let rules = (tally.chains > 0).then_some(("rules", tally.rules));
+    let told = [("sets", tally.sets), ("flowtables", tally.flow_tables)];
+    let told = rules.into_iter().chain(told);
     let values = told.map(|(name, count)| (name.to_owned(), count.to_string()));
-    let mut content = vec![Settings::new(SOURCE, None, values.to_vec())];
+    let mut content = vec![Settings::new(SOURCE, None, values.collect())];
     if let Some(dropped) = tally.dropped {
         let values = vec![("drop.packets".to_owned(), dropped)];
         content.push(Counters::new(SOURCE, None, values));
@@ -28,6 +27,7 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
 /// What was counted, and in what the line stands.
 #[derive(Debug, Default)]
 struct Tally {
+    chains: u64,
     rules: u64,
     sets: u64,
     flow_tables: u64,
@@ -79,7 +79,10 @@ impl Tally {
     fn begins(&mut self, line: &str) -> Within {
         match (self.within.last(), line.split_whitespace().next()) {
             (None, _) => Within::Table,
-            (Some(Within::Table), Some("chain")) => Within::Chain,
+            (Some(Within::Table), Some("chain")) => {
+                self.chains += 1;
+                Within::Chain
+            }
             (Some(Within::Table), Some("set" | "map")) => {
                 self.sets += 1;
                 Within::Other

@@ -1,9 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which processors belong to which memory node: `lscpu`, or the files of `/sys/devices/system/node`.
+//! How many processors there are (`nproc`, `lscpu`), and to which memory node each belongs (`lscpu`, `numactl -H`, the
+//! files of `/sys/devices/system/node`).
 
 use super::{Block, Hint, Lines, Settings};
 
 pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
+    count(lines.get(0)?, hint).or_else(|| nodes(lines, hint))
+}
+
+/// `CPU(s):  16`, or what nproc prints.
+fn count(line: &str, hint: Hint<'_>) -> Option<Block> {
+    let line = line.trim();
+    let told = line
+        .strip_prefix("CPU(s):")
+        .or_else(|| hint.is("nproc", "").then_some(line))?;
+    let count: u32 = told.trim().parse().ok()?;
+    Some(Block {
+        lines: 1,
+        format: "processors",
+        content: vec![Settings::new(
+            "machine",
+            None,
+            vec![("cpus".to_owned(), count.to_string())],
+        )],
+    })
+}
+
+fn nodes(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     let shown = hint.file().and_then(node_of_file);
     if let Some(node) = shown.filter(|_| lines.get(0).is_some_and(is_list)) {
         return Some(block(1, vec![(node, lines.get(0)?.trim().to_owned())]));
@@ -74,7 +97,7 @@ mod tests {
     use crate::text::Content;
     use std::cell::Cell;
 
-    fn nodes(text: &str, command: Option<&str>) -> Vec<(String, String)> {
+    fn told(text: &str, command: Option<&str>) -> Vec<(String, String)> {
         let lines: Vec<&str> = text.lines().collect();
         let looked = Cell::new(0);
         match read(Lines::new(&lines, &looked), Hint { command }) {
@@ -90,23 +113,23 @@ mod tests {
     fn every_way_to_say_it() {
         let pair = |list: &str| vec![("node1".to_owned(), list.to_owned())];
         assert_eq!(
-            nodes("NUMA node1 CPU(s):     4-7,12-15", None),
+            told("NUMA node1 CPU(s):     4-7,12-15", None),
             pair("4-7,12-15")
         );
         assert_eq!(
-            nodes("/sys/devices/system/node/node1/cpulist:4-7", None),
+            told("/sys/devices/system/node/node1/cpulist:4-7", None),
             pair("4-7")
         );
-        assert_eq!(nodes("node 1 cpus: 4 5 6", None), pair("4,5,6"));
+        assert_eq!(told("node 1 cpus: 4 5 6", None), pair("4,5,6"));
         let cat = "cat /sys/devices/system/node/node1/cpulist";
-        assert_eq!(nodes("4-7", Some(cat)), pair("4-7"));
+        assert_eq!(told("4-7", Some(cat)), pair("4-7"));
         for other in [
             "NUMA node(s): 2",
             "node 1 size: 32",
             "NUMA node1 CPU(s):",
             "4-7",
         ] {
-            assert_eq!(nodes(other, None), [], "{other}");
+            assert_eq!(told(other, None), [], "{other}");
         }
     }
 }

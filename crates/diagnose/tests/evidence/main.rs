@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! No rule waits for an evidence that nobody can give: what a catalogue's command prints is read, or the reason why it
+//! cannot be stands here.
+
+use std::collections::BTreeSet;
+
+use linerate_diagnose::explain::explain;
+use linerate_diagnose::{facts, paste, rules};
+
+/// What people paste: each file a host and its tests.
+const TEXTS: &[&str] = &[
+    include_str!("server.txt"),
+    include_str!("board.txt"),
+    include_str!("router.txt"),
+    include_str!("../field_reports/imx6.txt"),
+    include_str!("../field_reports/solaris.txt"),
+    include_str!("../field_reports/ten64.txt"),
+    include_str!("../field_reports/android.txt"),
+];
+
+/// Every fact that a rule asks for, of this end or of the other.
+fn asked() -> BTreeSet<&'static str> {
+    let names = rules::embedded().iter().flat_map(rules::Rule::asks);
+    names
+        .map(|name| name.strip_prefix(facts::PEER).unwrap_or(name))
+        .collect()
+}
+
+/// Every fact that the texts give.
+fn given() -> BTreeSet<String> {
+    let records = TEXTS.iter().flat_map(|text| paste::read("-", text).records);
+    let facts = records.flat_map(|record| explain(&record, rules::embedded()).facts);
+    facts.map(|fact| fact.name).collect()
+}
+
+#[test]
+fn what_a_command_tells_is_read_from_its_text() {
+    let given = given();
+    let nobody: Vec<String> = asked()
+        .into_iter()
+        .filter(|name| {
+            !given.contains(*name) && !MEASURED.iter().any(|(measured, _)| measured == name)
+        })
+        .map(|name| {
+            format!(
+                "{name}: {}",
+                facts::known(name).map_or("", |known| known.tells)
+            )
+        })
+        .collect();
+    assert!(nobody.is_empty(), "no text gives:\n{}", nobody.join("\n"));
+}
+
+/// An exception that is none any more has to go.
+#[test]
+fn what_only_a_measurement_tells_is_not_read_from_texts() {
+    let (given, asked) = (given(), asked());
+    for (name, why) in MEASURED {
+        assert!(asked.contains(name), "{name}: no rule asks for it");
+        assert!(
+            !given.contains(*name),
+            "{name} can be pasted after all; here it says: {why}"
+        );
+    }
+}
+
+/// What no text of another tool tells, and who tells it.
+const MEASURED: &[(&str, &str)] = &[
+    (
+        "alone_ratio",
+        "needs a test both ways and one each way: check",
+    ),
+    ("csum_error_ratio", "counted around one test"),
+    (
+        "csum_errors_short_only",
+        "counted around tests of several sizes",
+    ),
+    (
+        "duplicate_ratio",
+        "which datagrams were lost: our receiver's account",
+    ),
+    (
+        "environment_differences",
+        "compares two runs; two states of a text are two records",
+    ),
+    (
+        "foreign_packet_ratio",
+        "a rate: a text does not say how long the counter grew",
+    ),
+    (
+        "foreign_packets_per_second",
+        "a rate: a text does not say how long the counter grew",
+    ),
+    (
+        "forwarded_pps",
+        "a rate: a text does not say how long the counter grew",
+    ),
+    (
+        "frequency_change_ratio",
+        "compares two readings of one run; two states of a text are two records",
+    ),
+    (
+        "idle_busiest_cpu",
+        "read in the idle interval before our test",
+    ),
+    ("ip_layer_missing", "counted around one test"),
+    (
+        "irq_vector_per_second",
+        "a rate: a text does not say how long the counter grew",
+    ),
+    ("link_kind", "told by a peer that runs this program"),
+    ("loaded_rtt_ms", "our probe beside a load"),
+    (
+        "loss_burst_packets",
+        "which datagrams were lost: our receiver's account",
+    ),
+    (
+        "loss_run_longest_ms",
+        "which datagrams were lost: our receiver's account",
+    ),
+    (
+        "loss_run_mean",
+        "which datagrams were lost: our receiver's account",
+    ),
+    (
+        "loss_spacing_variation",
+        "which datagrams were lost: our receiver's account",
+    ),
+    (
+        "lost_at_rx_mac",
+        "the ledger of a test of ours: counters around it, at both ends",
+    ),
+    (
+        "lost_at_rx_ring",
+        "the ledger of a test of ours: counters around it, at both ends",
+    ),
+    (
+        "lost_at_rx_socket",
+        "the ledger of a test of ours: counters around it, at both ends",
+    ),
+    (
+        "lost_at_rx_softnet",
+        "the ledger of a test of ours: counters around it, at both ends",
+    ),
+    (
+        "lost_at_tx_mac",
+        "the ledger of a test of ours: counters around it, at both ends",
+    ),
+    (
+        "lost_at_wire",
+        "the ledger of a test of ours: counters around it, at both ends",
+    ),
+    (
+        "nothing_received",
+        "which datagrams were lost: our receiver's account",
+    ),
+    ("one_machine", "told by a peer that runs this program"),
+    (
+        "packet_bound_up_to_bytes",
+        "needs the highest rates of four sizes: sweep",
+    ),
+    (
+        "receive_buffer_asked_bytes",
+        "told by a peer that runs this program",
+    ),
+    (
+        "received_rps_per_second",
+        "a rate: a text does not say how long the counter grew",
+    ),
+    ("refused_packets", "our sender's account"),
+    (
+        "routed_of_bridged",
+        "tests whose names say bridged and routed",
+    ),
+    (
+        "run_delay_ratio",
+        "a rate: a text does not say how long the counter grew",
+    ),
+    ("rx_bytes_per_packet", "counted around one test"),
+    (
+        "rx_pause_frames_per_second",
+        "a rate: a text does not say how long the counter grew",
+    ),
+    (
+        "rx_pps",
+        "a rate: a text does not say how long the counter grew",
+    ),
+    (
+        "speed_ratio",
+        "the interface of each end of a test: told by a peer that runs this program",
+    ),
+    (
+        "start_loss_share",
+        "which datagrams were lost: our receiver's account",
+    ),
+    (
+        "time_squeeze_per_second",
+        "a rate: a text does not say how long the counter grew",
+    ),
+    ("timeout_share", "counted around one test"),
+];
