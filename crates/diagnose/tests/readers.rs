@@ -184,3 +184,11 @@ fn a_full_table_of_connections() {
     let quiet = CONNECTIONS.replace("drop=600 early_drop=20", "drop=0 early_drop=0");
     assert!(!says(&quiet.replace("drop=100", "drop=0"), "P07"));
 }
+
+#[test]
+fn a_flow_that_fq_lets_not_wait() {
+    let text = "$ tc -s qdisc show dev eth0\nqdisc fq 8001: root refcnt 2 limit 10000p flow_limit 100p\n Sent 800000000 bytes 480010 pkt (dropped 30000, overlimits 0 requeues 5)\n backlog 0b 0p requeues 5\n  flows 3 (inactive 2 throttled 0)\n  gc 0 highprio 0 throttled 5 latency 8.5us flows_plimit 29990\n$ iperf3 -u -b 900M -c 192.0.2.1\n[  5]   0.00-10.00  sec  700 MBytes   587 Mbits/sec  0.1 ms  30000/510010 (5.9%)  receiver\n$ ethtool -i eth0\ndriver: igb\n";
+    follows(text, "P09b", "flows_plimit 29990", "flows_plimit 3");
+    assert!(!says(text, "P09"), "one cause, not two");
+    assert!(says(&text.replace(" flows_plimit 29990", ""), "P09"));
+}

@@ -32,6 +32,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "csum_error_ratio" "ratio" "of the datagrams sent, those thrown away because of their checksum" "nstat -az UdpInCsumErrors Udp6InCsumErrors"
     "ip_version" "" "4 or 6" ""
     "qdisc_drops" "packets" "packets that the interface's own queueing dropped" "tc -s qdisc show dev {interface}"
+    "flow_limit_drops" "packets" "of those, packets whose flow had as many waiting as fq allows one" "tc -s qdisc show dev {interface}"
     "qdisc_drop_ratio" "ratio" "of the packets that it was given, those that it dropped" "tc -s qdisc show dev {interface}"
     "qdisc_requeue_ratio" "ratio" "of the packets that it sent, those that had to be put back because the card was not ready" "tc -s qdisc show dev {interface}"
     "qdisc_kind" "" "the root of the interface's queueing" "tc qdisc show dev {interface}"

@@ -62,7 +62,15 @@ pub fn parse(payload: &[u8]) -> Option<Qdisc> {
     };
     let body = payload.get(HEADER_BYTES..)?;
     qdisc.kind = find(body, KIND).map(text)?;
-    qdisc.counters = find(body, STATS2).map(counters).unwrap_or_default();
+    let stats = find(body, STATS2);
+    qdisc.counters = stats.map(counters).unwrap_or_default();
+    let own = stats.and_then(|stats| find(stats, OWN));
+    let each_flow = own
+        .filter(|_| qdisc.kind == "fq")
+        .and_then(flow_limit_drops);
+    qdisc
+        .counters
+        .extend(each_flow.map(|drops| ("flows_plimit", drops)));
     let options = find(body, OPTIONS);
     qdisc.limit = options.and_then(|options| limit(&qdisc.kind, options));
     Some(qdisc)
@@ -98,6 +106,11 @@ fn counters(stats: &[u8]) -> Vec<(&'static str, u64)> {
     counters
 }
 
+/// `struct tc_fq_qd_stats`: the fifth of its first 64-bit words, packets dropped because their flow had its share.
+fn flow_limit_drops(stats: &[u8]) -> Option<u64> {
+    stats.get(32..40).and_then(unsigned)
+}
+
 /// Each kind keeps its limit elsewhere.
 fn limit(kind: &str, options: &[u8]) -> Option<u32> {
     match kind {
@@ -123,6 +136,7 @@ const OPTIONS: u16 = 2;
 const STATS2: u16 = 7;
 const BASIC: u16 = 1;
 const QUEUE: u16 = 3;
+const OWN: u16 = 4;
 const PACKETS64: u16 = 8;
 
 #[cfg(test)]
@@ -145,6 +159,11 @@ mod tests {
             .flat_map(u32::to_ne_bytes)
             .collect();
         push(&mut stats, QUEUE, &queue);
+        let own: Vec<u8> = [0_u64, 0, 0, 4, 12, 0]
+            .into_iter()
+            .flat_map(u64::to_ne_bytes)
+            .collect();
+        push(&mut stats, OWN, &own);
         push(&mut payload, KIND, format!("{kind}\0").as_bytes());
         push(&mut payload, OPTIONS, options);
         push(&mut payload, STATS2, &stats);
@@ -169,6 +188,18 @@ mod tests {
             ("overlimits", 5),
         ];
         assert_eq!(qdisc.counters, expected);
+    }
+
+    #[test]
+    fn only_fq_tells_of_its_flows() {
+        let of = |kind| {
+            let qdisc = parse(&answer(0, ROOT, kind, &[])).unwrap();
+            let mut counters = qdisc.counters.into_iter();
+            counters
+                .find(|(name, _)| *name == "flows_plimit")
+                .map(|(_, drops)| drops)
+        };
+        assert_eq!((of("fq"), of("fq_codel")), (Some(12), None));
     }
 
     #[test]

@@ -75,6 +75,9 @@ fn settings(head: &Head<'_>, interface: Option<&str>) -> Content {
 
 fn belongs(line: &str) -> bool {
     let line = line.trim_start();
+    if flow_limit_drops(line).is_some() {
+        return true;
+    }
     let known = [
         "Sent ",
         "backlog ",
@@ -95,7 +98,25 @@ fn belongs(line: &str) -> bool {
         "horizon",
         "ce_mark",
     ];
+    let older = ["gc", "flows"].map(|word| line.split([' ', ',']).nth(1) == Some(word));
+    if older.contains(&true) {
+        return true;
+    }
     known.iter().any(|start| line.starts_with(start))
+}
+
+/// What fq dropped because a flow had its share: `gc 0 throttled 5 flows_plimit 12`, of an older tc
+/// `0 gc, 5 throttled, 12 flows_plimit`. It says nothing where there was none.
+fn flow_limit_drops(line: &str) -> Option<u64> {
+    let words: Vec<&str> = line
+        .split([' ', ','])
+        .filter(|word| !word.is_empty())
+        .take(24)
+        .collect();
+    let at = words.iter().position(|word| *word == "flows_plimit")?;
+    let older = line.starts_with(|first: char| first.is_ascii_digit());
+    let at = if older { at.checked_sub(1)? } else { at + 1 };
+    words.get(at)?.parse().ok()
 }
 
 /// `Sent 10 bytes 2 pkt (dropped 3, overlimits 4 requeues 5)`, `backlog 6b 7p requeues 5`.
@@ -122,7 +143,7 @@ fn counts(line: &str) -> Vec<(String, u64)> {
             named("requeues", behind("requeues")),
         ],
         Some(&"backlog") => vec![named("backlog", number(1)), named("qlen", number(2))],
-        _ => Vec::new(),
+        _ => vec![named("flows_plimit", flow_limit_drops(line))],
     };
     found.into_iter().flatten().collect()
 }
@@ -146,6 +167,19 @@ fn scaled(word: &str) -> Option<u64> {
 mod tests {
     use super::*;
     use std::cell::Cell;
+
+    #[test]
+    fn what_fq_says_of_its_flows() {
+        assert_eq!(
+            flow_limit_drops("gc 0 highprio 0 throttled 5 flows_plimit 12"),
+            Some(12)
+        );
+        assert_eq!(
+            flow_limit_drops("0 gc, 5 throttled, 12 flows_plimit, 3 too long pkts"),
+            Some(12)
+        );
+        assert_eq!(flow_limit_drops("gc 0 highprio 0 throttled 5"), None);
+    }
 
     #[test]
     fn root_and_child() {

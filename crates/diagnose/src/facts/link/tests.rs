@@ -111,6 +111,22 @@ fn damaged_frames_and_damaged_packets_are_two_things() {
         ],
     );
     assert_eq!(packets.findings(), ["L10"]);
+    // Of the packets that were counted one may be another flow's: no cause explains more than was lost.
+    let more = run(vec![udp("t1", 100_000, 638)]).counted(
+        "t1",
+        PEER,
+        "/proc/net/snmp",
+        &[("UdpInCsumErrors", 640), ("UdpInDatagrams", 99_360)],
+    );
+    let explained = more
+        .explained()
+        .findings
+        .into_iter()
+        .find(|finding| finding.rule == "L10");
+    assert_eq!(
+        explained.and_then(|finding| finding.explains.lost_packets),
+        Some(638)
+    );
 }
 
 #[test]

@@ -105,6 +105,14 @@ fn losses_at_the_start_are_known_by_their_time() {
     };
     assert!(has(&lost_at(0.1), "M04"));
     assert!(!has(&lost_at(5.0), "M04"));
+    // A counter says which queue it was: that is the cause, whenever it was.
+    let overflowed = lost_at(0.1).counted(
+        "t1",
+        PEER,
+        "/proc/net/snmp",
+        &[("UdpRcvbufErrors", 300), ("UdpInDatagrams", 99_700)],
+    );
+    assert!(!has(&overflowed, "M04"), "{:?}", overflowed.findings());
 }
 
 #[test]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the sender's own queueing did, and what its kernel refused.
 
+use std::collections::BTreeSet;
+
 use crate::facts::Facts;
 use crate::facts::counted::{Place, places};
 use crate::record::{Record, Side};
@@ -38,6 +40,14 @@ fn counters(place: &Place<'_>, facts: &mut Facts) {
     };
     let dropped = drops.value as f64;
     place.add(facts, "qdisc_drops", dropped, "packets", &drops.source);
+    // Only fq limits each flow, and tells of it only where it dropped.
+    let names = flow_limits(place);
+    let each_flow = names
+        .iter()
+        .filter_map(|name| counted(name))
+        .map(|counted| counted.value);
+    let each_flow = each_flow.sum::<u64>() as f64;
+    place.add(facts, "flow_limit_drops", each_flow, "packets", SOURCE);
     let Some(sent) = counted("packets").filter(|sent| sent.value > 0) else {
         return;
     };
@@ -59,6 +69,17 @@ fn counters(place: &Place<'_>, facts: &mut Facts) {
             &requeues.source,
         );
     }
+}
+
+/// Of the root, or of the children of `mq`.
+fn flow_limits<'r>(place: &Place<'r>) -> BTreeSet<&'r str> {
+    let samples = place.record.samples.iter();
+    let of_source = samples.filter(|sample| sample.host == place.host && sample.source == SOURCE);
+    let names = of_source.flat_map(|sample| sample.counters.keys());
+    names
+        .map(String::as_str)
+        .filter(|name| name.ends_with("flows_plimit"))
+        .collect()
 }
 
 const SOURCE: &str = "tc -s qdisc";

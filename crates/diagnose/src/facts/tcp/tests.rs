@@ -47,6 +47,10 @@ fn what_loss_leaves_of_the_rate() {
     assert!((bound / 206.5e6 - 1.0).abs() < 0.01, "{bound}");
     assert_eq!(record.findings().first().map(String::as_str), Some("T01"));
     assert!(!run(vec![lossy(2)]).findings().contains(&"T01".to_owned()));
+    // BBR goes by rate and delay: this bound is not its.
+    let mut unmoved = lossy(1722);
+    unmoved.congestion = Some("bbr".to_owned());
+    assert!(!run(vec![unmoved]).findings().contains(&"T01".to_owned()));
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl InterfaceSources {
     }
 }
 
-/// The root's counters by their names; what its children dropped by theirs.
+/// The root's counters by their names; what its children dropped, and fq among them for a flow's sake, by theirs.
 fn queueing(qdiscs: &[Qdisc]) -> Vec<(String, u64)> {
     let mut counters = Vec::new();
     for qdisc in qdiscs {
@@ -55,11 +55,17 @@ fn queueing(qdiscs: &[Qdisc]) -> Vec<(String, u64)> {
             counters.extend(owned(qdisc.counters.clone()));
             continue;
         }
-        let dropped = qdisc.counters.iter().find(|(name, _)| *name == "drops");
-        counters.extend(dropped.map(|(_, drops)| (format!("{}.drops", qdisc.name()), *drops)));
+        let dropped = qdisc
+            .counters
+            .iter()
+            .filter(|(name, _)| DROPS.contains(name));
+        let named = |(name, drops): &(&str, u64)| (format!("{}.{name}", qdisc.name()), *drops);
+        counters.extend(dropped.map(named));
     }
     counters
 }
+
+const DROPS: [&str; 2] = ["drops", "flows_plimit"];
 
 fn owned(counters: Vec<(&'static str, u64)>) -> Vec<(String, u64)> {
     let own = |(name, value): (&str, u64)| (name.to_owned(), value);
