@@ -31,7 +31,32 @@ pub use known::{Known, catalogue, known};
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     all: Vec<Fact>,
-    by_name: BTreeMap<String, Vec<usize>>,
+    by_name: BTreeMap<String, Named>,
+}
+
+/// Where the facts of one name stand. A long record has thousands of them, each of its test.
+#[derive(Debug, Clone, Default)]
+struct Named {
+    of_all_tests: Vec<usize>,
+    of_test: BTreeMap<String, Vec<usize>>,
+}
+
+impl Named {
+    fn add(&mut self, test: Option<&str>, at: usize) {
+        match test {
+            None => self.of_all_tests.push(at),
+            Some(test) => self.of_test.entry(test.to_owned()).or_default().push(at),
+        }
+    }
+
+    /// Those that a test may be told by.
+    fn seen_from(&self, test: Option<&str>) -> impl Iterator<Item = usize> + '_ {
+        let own = test.and_then(|test| self.of_test.get(test));
+        self.of_all_tests
+            .iter()
+            .chain(own.into_iter().flatten())
+            .copied()
+    }
 }
 
 impl Facts {
@@ -65,10 +90,8 @@ impl Facts {
         {
             return;
         }
-        self.by_name
-            .entry(fact.name.clone())
-            .or_default()
-            .push(self.all.len());
+        let named = self.by_name.entry(fact.name.clone()).or_default();
+        named.add(fact.test_id.as_deref(), self.all.len());
         self.all.push(fact);
     }
 
@@ -89,11 +112,8 @@ impl Facts {
                 (name, Some(*host), interface.as_deref())
             }
         };
-        let of_name = self
-            .by_name
-            .get(name)?
-            .iter()
-            .filter_map(|index| self.all.get(*index));
+        let of_name = self.by_name.get(name)?.seen_from(frame.test_id.as_deref());
+        let of_name = of_name.filter_map(|index| self.all.get(index));
         let seen = of_name.filter_map(|fact| Some((special(fact, frame, host, interface)?, fact)));
         seen.max_by_key(|(special, _)| *special)
             .map(|(_, fact)| fact)

@@ -8,5 +8,7 @@ mod causes;
 mod changes;
 #[path = "field_reports/claims.rs"]
 mod claims;
+#[path = "field_reports/hostile.rs"]
+mod hostile;
 #[path = "field_reports/posts.rs"]
 mod posts;

@@ -28,9 +28,18 @@ pub(super) fn records(segments: &Segments) -> Pasted {
         assembly.take(item);
     }
     hold_against_each_other(&mut assembly.states);
+    let last = segments.items.last().map_or(1, |item| item.lines.1);
+    let too_many = assembly.states.iter().flat_map(|state| &state.too_many);
+    let too_many: BTreeSet<&str> = too_many.copied().collect();
+    assembly
+        .ignored
+        .extend(too_many.into_iter().map(|what| Passage {
+            first_line: last,
+            last_line: last,
+            what: what.to_owned(),
+        }));
     let mut records: Vec<Record> = assembly.states.into_iter().filter_map(record).collect();
     if number(&mut records) >= TESTS_MAX {
-        let last = segments.items.last().map_or(1, |item| item.lines.1);
         let what = format!("tests behind the first {TESTS_MAX}, if there are more");
         assembly.ignored.push(Passage {
             first_line: last,

@@ -48,6 +48,24 @@ pub struct Pasted {
     pub ignored: Vec<Passage>,
 }
 
+impl Pasted {
+    /// The passages that were left out because there was too much, rather than because nobody knows what they mean.
+    pub fn left_out(&self) -> impl Iterator<Item = &Passage> {
+        let cut = |passage: &&Passage| CUTS.iter().any(|words| passage.what.contains(words));
+        self.ignored.iter().filter(cut)
+    }
+}
+
+/// In the words of who leaves something out.
+const CUTS: &[&str] = &[
+    "behind the first",
+    "behind its first",
+    "too many of them",
+    "more than",
+    "no text:",
+    "too deep",
+];
+
 /// Reads a text. `name` is that of its file (`-` if it has none), by which its passages and tests are
 /// told from another's.
 #[must_use]

@@ -34,6 +34,8 @@ pub(super) struct State {
     pub(super) commands: Vec<String>,
     /// What an earlier state measured in, against which this one is held.
     pub(super) before: BTreeMap<Key, BTreeMap<String, String>>,
+    /// Kinds of things that there were too many of.
+    pub(super) too_many: BTreeSet<&'static str>,
     names: BTreeSet<String>,
     rates: BTreeSet<u64>,
     sections: usize,
@@ -106,6 +108,7 @@ impl State {
     pub(super) fn set(&mut self, at: At<'_>, told: &Settings) {
         let key = key(at.role, &told.source, told.interface.as_deref());
         if self.settings.len() >= KEYS_MAX && !self.settings.contains_key(&key) {
+            self.too_many.insert(TOO_MANY_SETTINGS);
             return;
         }
         let known = self.settings.entry(key).or_default();
@@ -117,6 +120,8 @@ impl State {
             };
             if known.len() < VALUES_MAX {
                 known.insert(name, value.clone());
+            } else {
+                self.too_many.insert(TOO_MANY_SETTINGS);
             }
         }
     }
@@ -156,6 +161,7 @@ impl State {
     pub(super) fn count(&mut self, at: At<'_>, told: &Counters) {
         let key = key(at.role, &told.source, told.interface.as_deref());
         if self.counters.len() >= KEYS_MAX && !self.counters.contains_key(&key) {
+            self.too_many.insert(TOO_MANY_COUNTERS);
             return;
         }
         let all = self.counters.entry(key).or_default();
@@ -189,7 +195,9 @@ impl State {
                 all.insert(all.len() - 1, snapshot)
             }
             _ if room => all.push(snapshot),
-            _ => {}
+            _ => {
+                self.too_many.insert(TOO_MANY_READINGS);
+            }
         }
     }
 
@@ -231,6 +239,8 @@ impl State {
         if self.transfers.len() < TESTS_MAX {
             self.names.insert(known_as(at, told));
             self.transfers.push(transfers::test(told, at.title));
+        } else {
+            self.too_many.insert(TOO_MANY_TESTS);
         }
     }
 
@@ -306,6 +316,10 @@ fn is_statistic(name: &str) -> bool {
 const ENVIRONMENT: &[&str] = &["/proc/version", "/proc/cmdline", "/proc/config.gz"];
 /// Values of one kind in one state.
 const VALUES_MAX: usize = 4096;
+const TOO_MANY_SETTINGS: &str = "settings: too many of them";
+const TOO_MANY_COUNTERS: &str = "counters of further interfaces: too many of them";
+const TOO_MANY_READINGS: &str = "further readings of the same counters: too many of them";
+const TOO_MANY_TESTS: &str = "further tests: too many of them";
 /// Sources with their interfaces.
 const KEYS_MAX: usize = 512;
 /// Readings of one source.

@@ -36,6 +36,8 @@ fn explained(args: &ExplainArgs) -> Result<Output, Failure> {
     if args.facts {
         output.understood = material.understood;
         output.ignored = material.ignored;
+    } else {
+        output.ignored = material.left_out;
     }
     for record in &material.records {
         conclude(&mut output, record, &rules, args.facts);

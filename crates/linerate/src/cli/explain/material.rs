@@ -21,6 +21,8 @@ pub(super) struct Material {
     pub(super) records: Vec<Record>,
     pub(super) understood: Vec<Passage>,
     pub(super) ignored: Vec<Passage>,
+    /// Those of the ignored that were too much: told whether facts are asked for or not.
+    pub(super) left_out: Vec<Passage>,
 }
 
 impl Material {
@@ -52,6 +54,8 @@ impl Material {
         }
         let joined = Texts::join(&pastes);
         let mut pasted = paste::read("-", &joined.whole);
+        let left_out = pasted.left_out().take(MOST_LEFT_OUT).cloned().collect();
+        self.left_out = joined.place(left_out);
         if pasted.records.is_empty() && !pastes.is_empty() {
             // Nothing was understood: what to collect can still be said.
             pasted.records.push(Record {
@@ -134,5 +138,7 @@ fn text(name: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Passages that a reader is told of without asking.
+const MOST_LEFT_OUT: usize = 8;
 /// Nobody pastes more; a log of a hundred megabytes is cut, and said to be.
 const MOST_BYTES: u64 = 32 << 20;
