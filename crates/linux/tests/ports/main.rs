@@ -48,6 +48,10 @@ const TESTS: &[(&str, fn())] = &[
         xdp::what_is_faster_is_tried_first,
     ),
     (
+        "without_the_right_to_load_programs_it_receives_by_af_packet",
+        xdp::without_the_right_to_load_programs,
+    ),
+    (
         "a_killed_process_leaves_no_program",
         xdp::a_killed_process_leaves_no_program,
     ),

@@ -16,12 +16,15 @@ pub(super) struct Attachment {
 }
 
 impl Attachment {
+    /// In the driver; if that cannot, and only if it `may_be_slow`, where the kernel has already made a packet of the frame.
+    ///
     /// # Errors
     /// With what failed: EPERM without CAP_BPF and CAP_NET_ADMIN in the initial user namespace, EBUSY where a program is attached already,
     /// EINVAL before Linux 5.9.
     pub(super) fn new(
         interface_index: u32,
         queues: u32,
+        may_be_slow: bool,
     ) -> Result<Self, (&'static str, io::Error)> {
         let failed = |op| move |source: io::Error| (op, source);
         let sockets: Map<4, 4> =
@@ -30,11 +33,11 @@ impl Attachment {
             .ok_or(("assemble program", io::ErrorKind::Other.into()))?;
         let program = Program::load(ProgramKind::Xdp, NAME, &code)
             .map_err(|error| ("load program", io::Error::new(error.source.kind(), error)))?;
-        // The driver's own path, else the one of all interfaces, which is slower.
-        let link = program
-            .attach_to_interface(interface_index, 0)
-            .or_else(|_native| program.attach_to_interface(interface_index, GENERIC))
-            .map_err(failed("attach program"))?;
+        let link = match program.attach_to_interface(interface_index, IN_DRIVER) {
+            Err(_) if may_be_slow => program.attach_to_interface(interface_index, GENERIC),
+            other => other,
+        };
+        let link = link.map_err(failed("attach program"))?;
         Ok(Self {
             sockets,
             _link: link,
@@ -52,6 +55,7 @@ impl Attachment {
     }
 }
 
-/// `XDP_FLAGS_SKB_MODE`.
+/// `XDP_FLAGS_DRV_MODE` and `XDP_FLAGS_SKB_MODE`.
+const IN_DRIVER: u32 = 1 << 2;
 const GENERIC: u32 = 1 << 1;
 const NAME: &str = "linerate_port";

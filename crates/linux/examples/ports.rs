@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How fast ports are, for `cargo xtask bench frames`: prints one JSON object.
+//!
+//! `ports send INTERFACE` sends 64-byte test frames as fast as it can, each with its own sequence number and time.
+//! `ports loop INTERFACE PEER` also receives them at the other end of the cable and looks at every byte, in the same thread.
+//! `ports pace INTERFACE PEER` sends at `--rate` frames a second and tells how evenly.
+//! Options: `--backend NAME`, `--receive NAME` of the peer, `--seconds N`, `--size BYTES`, `--rate N`.
+#![expect(clippy::print_stdout, reason = "its result")]
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use linerate_linux::clock::monotonic_ns;
+use linerate_linux::cpu;
+use linerate_linux::port::{Backend, Chosen, Receiver, Sender, Wanted, open};
+use linerate_wire::frame::{Arrived, Family, Flow, Side, Signature, Template, read};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let options = Options::of(&words);
+    let [command, interface, rest @ ..] = &options.words[..] else {
+        return Err("ports send|loop|pace INTERFACE [PEER]".into());
+    };
+    let peer = rest
+        .first()
+        .ok_or("the interface at the other end is missing");
+    let text = match command.as_str() {
+        "send" => send(interface, &options)?,
+        "loop" => both(interface, peer?, &options)?,
+        "pace" => pace(interface, peer?, &options)?,
+        other => return Err(format!("no command {other}").into()),
+    };
+    println!("{text}");
+    Ok(())
+}
+
+struct Options {
+    words: Vec<String>,
+    named: HashMap<String, String>,
+}
+
+impl Options {
+    fn of(words: &[String]) -> Self {
+        let (mut plain, mut named) = (Vec::new(), HashMap::new());
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match word.strip_prefix("--") {
+                Some(name) => {
+                    named.insert(name.to_owned(), words.next().cloned().unwrap_or_default())
+                }
+                None => {
+                    plain.push(word.clone());
+                    None
+                }
+            };
+        }
+        Self {
+            words: plain,
+            named,
+        }
+    }
+
+    fn number(&self, name: &str, otherwise: u64) -> u64 {
+        self.named
+            .get(name)
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(otherwise)
+    }
+
+    /// With the backend that this option names.
+    fn open(&self, option: &str, interface: &str) -> Result<(Sender, Receiver, Chosen)> {
+        let name = self.named.get(option).or_else(|| self.named.get("backend"));
+        let backend = name.map(|name| Backend::named(name).ok_or(format!("no backend {name}")));
+        let wanted = Wanted {
+            backend: backend.transpose()?,
+            ..Wanted::default()
+        };
+        Ok(open(interface, &wanted)?)
+    }
+
+    fn frames(&self) -> Result<Frames> {
+        let flow = Flow::first(
+            Side::A,
+            Family::Ipv4,
+            [2, 0, 0, 0, 0, 8],
+            [2, 0, 0, 0, 0, 9],
+        );
+        let template = Template::new(&flow, self.number("size", 64) as u16)?;
+        Ok(Frames {
+            template,
+            sequence: 0,
+        })
+    }
+
+    fn length_ns(&self) -> u64 {
+        self.number("seconds", 3) * 1_000_000_000
+    }
+}
+
+/// Numbered frames.
+struct Frames {
+    template: Template,
+    sequence: u64,
+}
+
+impl Frames {
+    fn send(&mut self, sender: &mut Sender, count: usize) -> Result<usize> {
+        let (template, first) = (&self.template, self.sequence);
+        let sent = sender.send(count, template.bytes().len(), |number, frame| {
+            frame.copy_from_slice(template.bytes());
+            let sequence = first + number as u64;
+            template.stamp(
+                frame,
+                &Signature {
+                    run: 1,
+                    stream: 0,
+                    sequence,
+                    sent_ns: monotonic_ns(),
+                },
+            );
+        })?;
+        self.sequence += sent as u64;
+        Ok(sent)
+    }
+}
+
+/// What was received of them.
+#[derive(Default)]
+struct Seen {
+    frames: u64,
+    damaged: u64,
+    foreign: u64,
+    out_of_order: u64,
+    next: u64,
+    delay_ns: u64,
+}
+
+impl Seen {
+    fn look(&mut self, bytes: &[u8], at_ns: u64) {
+        match read(bytes) {
+            Arrived::Ours(ours) if ours.is_intact() && ours.ttl == 10 => {
+                self.frames += 1;
+                self.out_of_order += u64::from(ours.signature.sequence < self.next);
+                self.next = ours.signature.sequence + 1;
+                self.delay_ns += ours.signature.delay_ns(at_ns);
+            }
+            Arrived::Ours(_) | Arrived::Corrupted => self.damaged += 1,
+            _ => self.foreign += 1,
+        }
+    }
+
+    fn take(&mut self, receiver: &mut Receiver, timeout: Duration) -> Result<usize> {
+        Ok(receiver.receive(timeout, |bytes, at_ns| self.look(bytes, at_ns))?)
+    }
+}
+
+fn send(interface: &str, options: &Options) -> Result<String> {
+    let (mut sender, receiver, chosen) = options.open("backend", interface)?;
+    drop(receiver);
+    let mut frames = options.frames()?;
+    let (start, cpu) = (monotonic_ns(), cpu::thread_ns());
+    let mut end = start;
+    while end - start < options.length_ns() {
+        for _ in 0..64 {
+            frames.send(&mut sender, 64)?;
+        }
+        end = monotonic_ns();
+    }
+    let left = sender.flush(Duration::from_secs(1))?;
+    Ok(format!(
+        r#"{{"backend": "{}", "frames": {}, "seconds": {}, "cpu_seconds": {}, "left": {left}}}"#,
+        chosen.send,
+        frames.sequence,
+        seconds(end - start),
+        seconds(cpu::thread_ns() - cpu)
+    ))
+}
+
+fn both(interface: &str, peer: &str, options: &Options) -> Result<String> {
+    let (mut sender, _own, chosen) = options.open("backend", interface)?;
+    let (_other, mut receiver, there) = options.open("receive", peer)?;
+    let (mut frames, mut seen) = (options.frames()?, Seen::default());
+    let (start, cpu) = (monotonic_ns(), cpu::thread_ns());
+    let mut end = start;
+    while end - start < options.length_ns() {
+        for _ in 0..16 {
+            frames.send(&mut sender, 64)?;
+            seen.take(&mut receiver, Duration::ZERO)?;
+        }
+        end = monotonic_ns();
+    }
+    let cpu = cpu::thread_ns() - cpu;
+    sender.flush(Duration::from_secs(1))?;
+    let timeout = Duration::from_millis(100);
+    while seen.frames < frames.sequence && seen.take(&mut receiver, timeout)? > 0 {}
+    Ok(format!(
+        r#"{{"send": "{}", "receive": "{}", "frames": {}, "received": {}, "damaged": {}, "foreign": {}, "out_of_order": {}, "kernel_drops": {}, "seconds": {}, "cpu_seconds": {}, "mean_delay_us": {}}}"#,
+        chosen.send,
+        there.receive,
+        frames.sequence,
+        seen.frames,
+        seen.damaged,
+        seen.foreign,
+        seen.out_of_order,
+        receiver.kernel_drops(),
+        seconds(end - start),
+        seconds(cpu),
+        seen.delay_ns as f64 / 1e3 / seen.frames.max(1) as f64,
+    ))
+}
+
+/// One frame a call, each when its time has come; the gaps are those between the times that the frames carry.
+fn pace(interface: &str, peer: &str, options: &Options) -> Result<String> {
+    let (mut sender, _own, chosen) = options.open("backend", interface)?;
+    let (_other, mut receiver, there) = options.open("receive", peer)?;
+    let (mut frames, mut seen) = (options.frames()?, Seen::default());
+    let rate = options.number("rate", 100_000);
+    let count = rate * options.number("seconds", 3);
+    let mut late_ns = Vec::with_capacity(count as usize);
+    let start = monotonic_ns() + 1_000_000;
+    for number in 0..count {
+        let due = start + number * 1_000_000_000 / rate;
+        let mut now = monotonic_ns();
+        while now < due {
+            if due - now > 3_000 {
+                seen.take(&mut receiver, Duration::ZERO)?;
+            }
+            now = monotonic_ns();
+        }
+        late_ns.push(now - due);
+        while frames.send(&mut sender, 1)? == 0 {}
+    }
+    let took = monotonic_ns() - start;
+    let timeout = Duration::from_millis(100);
+    while seen.frames < frames.sequence && seen.take(&mut receiver, timeout)? > 0 {}
+    let gap_ns = 1_000_000_000 / rate;
+    let mut errors: Vec<u64> = late_ns
+        .windows(2)
+        .map(|pair| pair[1].abs_diff(pair[0]))
+        .collect();
+    errors.sort_unstable();
+    let of = |part: f64| {
+        errors[((errors.len() - 1) as f64 * part) as usize] as f64 * 100.0 / gap_ns as f64
+    };
+    Ok(format!(
+        r#"{{"send": "{}", "receive": "{}", "frames": {}, "received": {}, "rate": {}, "gap_error_percent": {{"p50": {}, "p90": {}, "p99": {}, "p99.9": {}}}, "drift_ppm": {}}}"#,
+        chosen.send,
+        there.receive,
+        frames.sequence,
+        seen.frames,
+        count as f64 / seconds(took),
+        of(0.5),
+        of(0.9),
+        of(0.99),
+        of(0.999),
+        (took as f64 / (count * gap_ns) as f64 - 1.0) * 1e6,
+    ))
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
