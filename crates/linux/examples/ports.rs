@@ -211,52 +211,77 @@ fn both(interface: &str, peer: &str, options: &Options) -> Result<String> {
     ))
 }
 
-/// One frame a call, each when its time has come; the gaps are those between the times that the frames carry.
+/// One frame a call, each when its time has come. Gaps are told by the times that the frames carry, and by the kernel's stamps of
+/// their arrival.
 fn pace(interface: &str, peer: &str, options: &Options) -> Result<String> {
     let (mut sender, _own, chosen) = options.open("backend", interface)?;
-    let (_other, mut receiver, there) = options.open("receive", peer)?;
-    let (mut frames, mut seen) = (options.frames()?, Seen::default());
+    let (_other, mut receiver, _) = options.open("receive", peer)?;
+    let mut frames = options.frames()?;
     let rate = options.number("rate", 100_000);
     let count = rate * options.number("seconds", 3);
-    let mut late_ns = Vec::with_capacity(count as usize);
-    let start = monotonic_ns() + 1_000_000;
-    for number in 0..count {
-        let due = start + number * 1_000_000_000 / rate;
-        let mut now = monotonic_ns();
-        while now < due {
-            if due - now > 3_000 {
-                seen.take(&mut receiver, Duration::ZERO)?;
+    let due = |start, number| start + number * 1_000_000_000 / rate;
+    let mut times = Vec::with_capacity(count as usize);
+    let start = monotonic_ns() + 10_000_000;
+    let end = due(start, count) + 1_000_000_000;
+    let sent = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            arrivals(&mut receiver, &mut times, count, end).map_err(|error| error.to_string())
+        });
+        for number in 0..count {
+            while monotonic_ns() < due(start, number) {
+                std::hint::spin_loop();
             }
-            now = monotonic_ns();
+            while frames.send(&mut sender, 1)? == 0 {}
         }
-        late_ns.push(now - due);
-        while frames.send(&mut sender, 1)? == 0 {}
-    }
-    let took = monotonic_ns() - start;
-    let timeout = Duration::from_millis(100);
-    while seen.frames < frames.sequence && seen.take(&mut receiver, timeout)? > 0 {}
+        Result::Ok(frames.sequence)
+    })?;
     let gap_ns = 1_000_000_000 / rate;
-    let mut errors: Vec<u64> = late_ns
-        .windows(2)
-        .map(|pair| pair[1].abs_diff(pair[0]))
-        .collect();
-    errors.sort_unstable();
-    let of = |part: f64| {
-        errors[((errors.len() - 1) as f64 * part) as usize] as f64 * 100.0 / gap_ns as f64
-    };
+    let last = times.last().map_or(0, |time| time.0);
+    let drift_ns = last as i64 - due(start, count - 1) as i64;
+    let [sent_gaps, arrival_gaps] = [|time: &(u64, u64)| time.0, |time: &(u64, u64)| time.1]
+        .map(|of| errors(&times, of, gap_ns));
     Ok(format!(
-        r#"{{"send": "{}", "receive": "{}", "frames": {}, "received": {}, "rate": {}, "gap_error_percent": {{"p50": {}, "p90": {}, "p99": {}, "p99.9": {}}}, "drift_ppm": {}}}"#,
+        r#"{{"backend": "{}", "frames": {sent}, "received": {}, "kernel_drops": {}, "gap_error_percent": {sent_gaps}, "arrival_gap_error_percent": {arrival_gaps}, "last_late_ns": {drift_ns}}}"#,
         chosen.send,
-        there.receive,
-        frames.sequence,
-        seen.frames,
-        count as f64 / seconds(took),
-        of(0.5),
-        of(0.9),
-        of(0.99),
-        of(0.999),
-        (took as f64 / (count * gap_ns) as f64 - 1.0) * 1e6,
+        times.len(),
+        receiver.kernel_drops(),
     ))
+}
+
+/// When each frame was sent and arrived.
+fn arrivals(
+    receiver: &mut Receiver,
+    times: &mut Vec<(u64, u64)>,
+    count: u64,
+    end_ns: u64,
+) -> std::io::Result<()> {
+    while (times.len() as u64) < count && monotonic_ns() < end_ns {
+        receiver.receive(Duration::from_millis(10), |bytes, at_ns| {
+            if let Arrived::Ours(ours) = read(bytes) {
+                times.push((ours.signature.sent_ns, at_ns));
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// How much the gaps differ from what was meant, in percent of it.
+fn errors(times: &[(u64, u64)], of: impl Fn(&(u64, u64)) -> u64, gap_ns: u64) -> String {
+    let gaps = times
+        .windows(2)
+        .map(|pair| of(&pair[1]).saturating_sub(of(&pair[0])));
+    let mut errors: Vec<u64> = gaps.map(|gap| gap.abs_diff(gap_ns)).collect();
+    errors.sort_unstable();
+    let at = |part: f64| {
+        let error = errors.get((errors.len().saturating_sub(1) as f64 * part) as usize);
+        error.map_or(f64::NAN, |error| *error as f64 * 100.0 / gap_ns as f64)
+    };
+    format!(
+        r#"{{"p50": {:.2}, "p90": {:.2}, "p99": {:.2}}}"#,
+        at(0.5),
+        at(0.9),
+        at(0.99)
+    )
 }
 
 fn seconds(ns: u64) -> f64 {
