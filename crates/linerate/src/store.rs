@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use linerate_model::output::{Output, Phase};
+use linerate_model::output::{Output, Phase, Trial};
 use linerate_model::run::Run;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
@@ -170,6 +170,14 @@ impl Store {
         });
     }
 
+    /// Appends a line to `trials.ndjson`, at once.
+    pub fn trial(&mut self, trial: &Trial) {
+        let line = serde_json::to_string(trial).map_err(io::Error::from);
+        self.attempt(TRIALS, |_, path| {
+            append(path)?.write_all(format!("{}\n", line?).as_bytes())
+        });
+    }
+
     /// Adds how the hosts are set up, as they told it; written with the next results.
     pub fn settings(&mut self, settings: &[Setting]) {
         self.run.settings.extend_from_slice(settings);
@@ -240,6 +248,17 @@ pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
     let lines = lines.split(|byte| *byte == b'\n');
     let samples = lines.filter_map(|line| serde_json::from_slice(line).ok());
     Ok((run, samples.collect()))
+}
+
+/// The trials of a device, in their order; none where there is no such file. A damaged line costs
+/// a trial.
+#[must_use]
+pub fn trials(directory: &Path) -> Vec<Trial> {
+    let lines = fs::read(directory.join(TRIALS)).unwrap_or_default();
+    let lines = lines.split(|byte| *byte == b'\n');
+    lines
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect()
 }
 
 /// A directory of its own: no run ever shares or replaces another's.
@@ -329,6 +348,7 @@ fn phase_name(phase: Phase) -> &'static str {
 const RUN: &str = "run.json";
 const SAMPLES: &str = "samples.jsonl";
 const LATENCY: &str = "latency.hlog";
+const TRIALS: &str = "trials.ndjson";
 const LATENCY_HEADER: &str =
     "# linerate.latency/1: phase, upper bound of the round-trip time in ns, count\n";
 /// Runs of one name: as many as a clock that stands at 1970 may make.

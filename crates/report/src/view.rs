@@ -5,6 +5,7 @@
 mod conclusions;
 mod counters;
 mod findings;
+mod forward;
 mod knees;
 mod ledger;
 mod setup;
@@ -104,6 +105,7 @@ impl View {
         blocks.extend(setup::blocks(output));
         blocks.extend(tcp::block(output));
         blocks.extend(udp::blocks(output));
+        blocks.extend(forward::blocks(output));
         blocks.extend(counters::block(output));
         blocks.extend(conclusions::blocks(output));
         let mut view = Self { blocks };

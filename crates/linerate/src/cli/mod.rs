@@ -8,6 +8,7 @@ mod completions;
 mod conclude;
 mod doctor;
 mod explain;
+mod forward;
 mod ground;
 mod inspect;
 mod iperf2;
@@ -79,6 +80,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Tcp(args) => tcp(args, options),
         Command::Udp(args) => udp(args, options),
         Command::Sweep(args) => sweep::run(args, options),
+        Command::Forward(args) => forward::run(args, options),
         Command::Serve(args) => serve(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Explain(args) => explain::run(args),

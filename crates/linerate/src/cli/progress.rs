@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a person sees of a test while it runs, on stderr.
 
-use linerate_model::output::{self, Direction, Interval, Output};
-use linerate_model::units::format::{BIT_RATES, with_unit};
+use linerate_model::output::{self, Direction, ForwardResult, Interval, Output, Trial};
+use linerate_model::units::format::{BIT_RATES, PACKET_RATES, percent, with_unit};
 use linerate_report::interval::{Stream, interval_header, interval_line};
 use linerate_report::term::{self, Style};
 
@@ -83,6 +83,26 @@ fn only_ascii(text: &str) -> String {
     } else {
         ascii(text)
     }
+}
+
+/// A trial of a device in one line.
+pub(super) fn trial(trial: &Trial) -> String {
+    let load = with_unit(trial.load_fps, PACKET_RATES);
+    let loss = percent(trial.loss_ratio);
+    format!(
+        "{} bytes  {}  {load} for {:.1} s  lost {loss} %",
+        trial.frame_bytes, trial.purpose, trial.duration_s
+    )
+}
+
+/// The result of a search in one line.
+pub(super) fn found(result: &ForwardResult) -> String {
+    let rate = match result.throughput_fps {
+        Some(fps) => with_unit(fps, PACKET_RATES),
+        None => "nothing".to_owned(),
+    };
+    let (bytes, way, goal) = (result.frame_bytes, &result.direction, &result.goal);
+    format!("{bytes} bytes  {way}  {goal}  {rate}")
 }
 
 pub(super) fn word(direction: Direction) -> &'static str {

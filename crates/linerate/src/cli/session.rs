@@ -8,7 +8,9 @@ use linerate_diagnose::record::Record;
 use linerate_diagnose::rules;
 use linerate_linux::signal::Interrupt;
 use linerate_model::expect::Expect;
-use linerate_model::output::{ErrorReport, Host, Interval, Output, Phase, Role, Test};
+use linerate_model::output::{
+    ErrorReport, ForwardResult, Host, Interval, Output, Phase, Role, Test, Trial,
+};
 use serde::Serialize;
 
 use super::args::{ColorChoice, OutputFlags};
@@ -86,6 +88,25 @@ impl Session {
         let outcome = self.watched(plan, engine::run)?;
         self.knows_hosts = true;
         self.absorb(plan, outcome)
+    }
+
+    /// Takes in a trial of a device.
+    pub(super) fn trial(&mut self, trial: &Trial) {
+        self.store.trial(trial);
+        // A reader of the stream that went away is found out at the end.
+        let _ = self.console.event("trial", trial);
+        self.console.status(&progress::trial(trial));
+        self.output.trials.push(trial.clone());
+    }
+
+    /// Takes in the result of a search.
+    pub(super) fn found(&mut self, result: &ForwardResult) {
+        let _ = self.console.event("result", result);
+        if !self.console.redraws() {
+            self.console.say(&progress::found(result));
+        }
+        self.output.results.push(result.clone());
+        self.store.checkpoint(&self.output);
     }
 
     /// Probes the latency of the path at rest. Against a stock server there is nothing to probe
@@ -203,7 +224,7 @@ impl Session {
         match self.console.form {
             Form::Json => self.console.document(&self.output)?,
             Form::JsonStream => self.console.event("end", &self.output)?,
-            Form::Text if self.output.tests.is_empty() && failure.is_some() => {}
+            Form::Text if measured_nothing(&self.output) && failure.is_some() => {}
             Form::Text => {
                 let text = progress::render(&self.output, self.console.look);
                 self.console.result(&text)?;
@@ -361,12 +382,18 @@ pub(super) fn report(failure: &Failure) -> ErrorReport {
     }
 }
 
+fn measured_nothing(output: &Output) -> bool {
+    output.tests.is_empty() && output.results.is_empty()
+}
+
 /// The exit code of a finished document.
 fn exit_of(output: &Output, failure: Option<&Failure>) -> Exit {
     let judged = |test: &&Test| !output.is_trial(test);
     if let Some(failure) = failure {
         failure.exit
-    } else if output.tests.iter().filter(judged).any(|test| !test.valid) {
+    } else if output.tests.iter().filter(judged).any(|test| !test.valid)
+        || says_only_what_the_tester_can(output)
+    {
         Exit::Invalid
     } else if output
         .expectations
@@ -377,6 +404,11 @@ fn exit_of(output: &Output, failure: Option<&Failure>) -> Exit {
     } else {
         Exit::Ok
     }
+}
+
+/// Every rate of the device is one that the tester can hardly exceed.
+fn says_only_what_the_tester_can(output: &Output) -> bool {
+    !output.results.is_empty() && output.results.iter().all(|result| result.tester_limited)
 }
 
 /// The command line without the names of the lab's faults: what explains a record must find them out.

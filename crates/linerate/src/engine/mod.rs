@@ -13,6 +13,7 @@ pub mod control;
 pub mod crew;
 pub mod extension;
 pub mod fold;
+pub mod forward;
 mod heartbeat;
 mod iperf2;
 pub mod memory;

@@ -87,6 +87,8 @@ pub struct Waits {
 pub struct Ceiling {
     /// With FCS.
     pub frame_bytes: u16,
+    /// `a-b`, `b-a` or `both` at once.
+    pub direction: String,
     /// Frames that one port sends, a second.
     pub send_fps: f64,
     /// Frames that it sends and another port receives and verifies, a second.
@@ -158,8 +160,10 @@ pub struct TrialDirection {
     pub wrong_ttl_frames: u64,
     /// Frames that the tester's own kernel dropped at the receiving port.
     pub receiver_dropped_frames: Option<u64>,
-    /// How late the sender was at most.
+    /// How late the sender was at most while it could run.
     pub sender_behind_ns_max: u64,
+    /// How long the machine did not let it run; the rest of the trial moved by as much.
+    pub sender_stalled_ns: u64,
     /// From the clock of the sender to that of the receiver, which are one.
     pub latency_ns: Option<Quantiles>,
 }

@@ -3,6 +3,7 @@
 //! [`super::plan`] turns the whole into a plan.
 
 mod explain;
+mod forward;
 mod inspect;
 mod lab;
 mod load;
@@ -12,6 +13,7 @@ mod serve;
 mod target;
 
 pub(super) use explain::ExplainArgs;
+pub(super) use forward::ForwardArgs;
 pub(super) use inspect::InspectArgs;
 pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
@@ -40,6 +42,7 @@ pub(super) enum Command {
     Tcp(TcpArgs),
     Udp(UdpArgs),
     Sweep(SweepArgs),
+    Forward(ForwardArgs),
     Serve(ServeArgs),
     Inspect(InspectArgs),
     Explain(ExplainArgs),

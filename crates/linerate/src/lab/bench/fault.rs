@@ -148,8 +148,8 @@ fn bucket(bits_per_second: u64) -> Qdisc {
         rate_bytes_per_second: u32::try_from(bits_per_second / 8)
             .unwrap_or(u32::MAX)
             .max(1),
-        burst_bytes: BUCKET_BYTES,
-        limit_bytes: BUCKET_BYTES,
+        burst_bytes: LARGEST_FRAME_BYTES,
+        limit_bytes: 2 * LARGEST_FRAME_BYTES,
     }
 }
 
@@ -175,8 +175,7 @@ fn inside<E: Into<Box<dyn std::error::Error + Send + Sync>> + Send>(
     done.map_err(|why| LabError::measuring("change the device", io::Error::other(why)))
 }
 
-/// Two of the largest frames.
-const BUCKET_BYTES: u32 = 2 * 1518;
+const LARGEST_FRAME_BYTES: u32 = 1518;
 
 #[cfg(test)]
 mod tests {

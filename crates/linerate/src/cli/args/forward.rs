@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate forward`: what lies between two ports, and how it is measured.
+
+use clap::Args;
+
+use super::OutputFlags;
+use crate::cli::values;
+use crate::cli::values::forward::{Gateways, GoalWord, Load, Sizes, gateways, load};
+use crate::lab::bench::{DeviceFault, DeviceKind};
+
+/// Measure a device in the middle: the highest rate that it forwards, by frame size
+///
+/// Frames go out of port A, through the device and into port B, and are counted by a signature in
+/// each of them. For every frame size the highest rate without loss is searched for (RFC 9971, of
+/// which RFC 2544's throughput is one goal). The ports must belong to an isolated network: the
+/// device's addresses are 198.18.1.1 and 198.19.1.1 (IPv6: 2001:2:0:1::1, 2001:2:0:8001::1), the
+/// tester answers for 198.18.0.0/15 itself.
+#[derive(Debug, Args)]
+#[command(before_long_help = "Examples:
+  linerate forward --lab route --profile quick    try it: a router made here, no root needed
+  linerate forward eth1 eth2                      a device between these two ports
+  linerate forward eth1 eth2 --bidirectional --flows 5
+  linerate forward eth1 eth2 --sizes 64,1518 --goal ndr --profile strict
+  linerate forward --lab bridge --vlan 7 --json")]
+pub(in crate::cli) struct ForwardArgs {
+    /// The two ports of this machine that the device is connected to
+    #[arg(num_args = 2, value_names = ["PORT_A", "PORT_B"], required_unless_present = "lab")]
+    pub(in crate::cli) ports: Vec<String>,
+    /// Measure a device made on this machine, without root: bridge or route
+    #[arg(
+        long,
+        value_name = "KIND",
+        conflicts_with = "ports",
+        help_heading = "Lab"
+    )]
+    pub(in crate::cli) lab: Option<DeviceKind>,
+    /// Make this fault in the lab's device, NAME[=VALUE] (repeatable): rate, loss, flood, neighbour-expiry, link-down
+    #[arg(long, value_name = "FAULT", requires = "lab", help_heading = "Lab")]
+    pub(in crate::cli) fault: Vec<DeviceFault>,
+    /// Frame sizes with FCS, such as 64,512,1518
+    #[arg(long, value_name = "LIST", default_value_t)]
+    pub(in crate::cli) sizes: Sizes,
+    /// So many flows, by source port
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(in crate::cli) flows: u32,
+    /// Flows also differ in networks: 190 behind each port, to which the device needs routes (198.18.0.0/16, 198.19.0.0/16)
+    #[arg(long)]
+    pub(in crate::cli) networks: bool,
+    /// Tag every frame, 1 … 4094
+    #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u16).range(1..=4094))]
+    pub(in crate::cli) vlan: Option<u16>,
+    /// IPv6 frames (from 84 bytes on) [default: IPv4]
+    #[arg(short = '6', long)]
+    pub(in crate::cli) version6: bool,
+    /// Both directions at once, after one alone
+    #[arg(long, visible_alias = "bidir")]
+    pub(in crate::cli) bidirectional: bool,
+    /// From port B to port A
+    #[arg(short = 'R', long)]
+    pub(in crate::cli) reverse: bool,
+    /// How long and how careful: strict (RFC 2544's times), lab, quick
+    #[arg(long, value_name = "NAME", default_value = "lab", value_parser = ["strict", "lab", "quick"])]
+    pub(in crate::cli) profile: String,
+    /// Length of the trials that decide, instead of the profile's
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub(in crate::cli) trial: Option<u64>,
+    /// What to search for: ndr (no loss), pdr (0.5 %), loss=RATIO (repeatable) [default: the profile's]
+    #[arg(long, value_name = "GOAL")]
+    pub(in crate::cli) goal: Vec<GoalWord>,
+    /// Never offer more than this: 100kpps, 50% of the line rate, 1G (L1)
+    #[arg(long, value_name = "RATE", value_parser = load)]
+    pub(in crate::cli) max_load: Option<Load>,
+    /// Send and receive by one way only [default: the fastest that works]
+    #[arg(long, value_name = "NAME", value_parser = ["af_xdp_zero_copy", "af_xdp_copy", "af_packet_ring", "af_packet_mmsg"])]
+    pub(in crate::cli) backend: Option<String>,
+    /// The device routes; its addresses, A's side first [default: 198.18.1.1,198.19.1.1, if they answer]
+    #[arg(long, value_name = "A,B", num_args = 0..=1, default_missing_value = "", value_parser = gateways)]
+    pub(in crate::cli) routed: Option<Gateways>,
+    /// The device bridges [default: if it does not answer as a router]
+    #[arg(long, conflicts_with = "routed")]
+    pub(in crate::cli) bridged: bool,
+    /// Measure although the ports have a default route or other addresses (RFC 6815 forbids it on networks in use)
+    #[arg(long)]
+    pub(in crate::cli) i_own_this_network: bool,
+    #[command(flatten)]
+    pub(in crate::cli) output: OutputFlags,
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate forward`: a device between two ports, real or made here.
+
+mod plan;
+
+use std::collections::BTreeMap;
+
+use linerate_linux::signal::Interrupt;
+use linerate_model::output::Host;
+
+use super::args::{ForwardArgs, LabFlags, LabShape};
+use super::ground::Place;
+use super::progress::Progress;
+use super::session::{self, Session};
+use crate::engine::forward::{self, Event, ForwardPlan, Surroundings};
+use crate::engine::sampler;
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::lab::Ground;
+use crate::lab::bench::{Bench, BenchPlan};
+
+/// Runs the command.
+pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit {
+    let plan = match plan::of(args) {
+        Ok(plan) => plan,
+        Err(failure) => return session::refuse("forward", args.output.json, &failure),
+    };
+    // Private namespaces must be entered before any thread exists.
+    let ground = args.lab.map(|_| Ground::enter());
+    let interrupt = match Interrupt::install() {
+        Ok(interrupt) => interrupt,
+        Err(error) => {
+            let failure = Failure::measuring("catch signals", error);
+            return session::refuse("forward", args.output.json, &failure);
+        }
+    };
+    let between = match args.lab {
+        Some(kind) => format!("lab-{kind}"),
+        None => args.ports.join("-"),
+    };
+    let no_lab = no_lab();
+    let place = Place {
+        kind: "forward",
+        host: Some(&between),
+        lab: &no_lab,
+        ipv6: args.version6,
+        output: &args.output,
+        progress: Progress::Status,
+        options,
+    };
+    let mut session = Session::begin(&place, interrupt);
+    let ended = match ground {
+        Some(ground) => in_lab(args, &ground, &mut session, &plan),
+        None => guarded(args, &plan).and_then(|()| measure(&mut session, &plan)),
+    };
+    session.finish(ended)
+}
+
+/// The hosts of `check --lab` are none of ours.
+fn no_lab() -> LabFlags {
+    LabFlags {
+        lab: false,
+        shape: LabShape {
+            fault: Vec::new(),
+            topology: None,
+            mtu: None,
+        },
+    }
+}
+
+fn guarded(args: &ForwardArgs, plan: &ForwardPlan) -> Result<(), Failure> {
+    if args.i_own_this_network {
+        return Ok(());
+    }
+    Surroundings::read()
+        .map_err(|why| Failure::measuring("look at this machine's addresses", why))?
+        .guard(&plan.ports)
+}
+
+fn in_lab(
+    args: &ForwardArgs,
+    ground: &Ground,
+    session: &mut Session,
+    plan: &ForwardPlan,
+) -> Result<(), Failure> {
+    let Some(device) = args.lab else {
+        return Ok(());
+    };
+    session.console.say(&format!(
+        "lab: a {device} between two veth pairs on {ground}: not a wire"
+    ));
+    let bench = Bench::open(
+        ground,
+        &BenchPlan {
+            device,
+            faults: args.fault.clone(),
+        },
+    )?;
+    bench
+        .enter(|| measure(session, plan))
+        .map_err(|why| Failure::measuring("enter the tester of the lab", why))?
+}
+
+fn measure(session: &mut Session, plan: &ForwardPlan) -> Result<(), Failure> {
+    session.output.hosts = vec![Host {
+        ..sampler::this_host(&plan.ports)
+    }];
+    let interrupt = session.interrupt.clone();
+    forward::run(plan, &mut |event| take(session, &event), &interrupt)
+}
+
+fn take(session: &mut Session, event: &Event<'_>) {
+    match event {
+        Event::Note(text) => session.console.say(text),
+        Event::Status(text) => session.console.status(text),
+        Event::Setup(setup) => session.output.forward = Some((*setup).clone()),
+        Event::Trial(trial) => session.trial(trial),
+        Event::Result(result) => session.found(result),
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The flags of `forward` as a plan.
+
+use linerate_linux::port::Backend;
+use linerate_method::frame_size::IPV6_SMALLEST_BYTES;
+use linerate_method::profile::Profile;
+use linerate_method::search::Goal;
+use linerate_wire::frame::{Family, Side};
+
+use crate::cli::args::ForwardArgs;
+use crate::cli::values::forward::{Gateways, GoalWord, Load};
+use crate::engine::forward::{ForwardPlan, MaxLoad, PathWish, Way};
+use crate::error::Failure;
+use crate::lab::bench::{Bench, DeviceKind};
+
+/// The plan that was asked for.
+pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
+    let family = if args.version6 {
+        Family::Ipv6
+    } else {
+        Family::Ipv4
+    };
+    let profile = profile(args)?;
+    Ok(ForwardPlan {
+        ports: ports(args)?,
+        own_cable: args.lab.map(|_| Bench::LOOP.map(str::to_owned)),
+        path: path(args, family),
+        family,
+        vlan: args.vlan,
+        flows: args.flows,
+        networks: args.networks,
+        sizes_bytes: sizes(args),
+        ways: ways(args),
+        goals: goals(args, &profile),
+        profile,
+        max_load: args.max_load.map(|load| match load {
+            Load::FramesPerSecond(fps) => MaxLoad::FramesPerSecond(fps),
+            Load::L1BitsPerSecond(bits) => MaxLoad::L1BitsPerSecond(bits),
+            Load::LineRateRatio(ratio) => MaxLoad::LineRateRatio(ratio),
+        }),
+        backend: args.backend.as_deref().and_then(Backend::named),
+    })
+}
+
+fn ports(args: &ForwardArgs) -> Result<[String; 2], Failure> {
+    match (&args.ports[..], args.lab) {
+        (_, Some(_)) => Ok(Bench::PORTS.map(str::to_owned)),
+        ([a, b], None) if a != b => Ok([a.clone(), b.clone()]),
+        _ => Err(Failure::usage(
+            "measure a device between two ports",
+            "they must be two different interfaces",
+        )),
+    }
+}
+
+fn path(args: &ForwardArgs, family: Family) -> PathWish {
+    let usual = [Side::A, Side::B].map(|side| side.device(family));
+    match (args.bridged, args.routed, args.lab) {
+        (true, ..) | (_, None, Some(DeviceKind::Bridge)) => PathWish::Bridged,
+        (_, Some(Gateways(given)), _) => PathWish::Routed(given.unwrap_or(usual)),
+        (_, None, Some(DeviceKind::Route)) => PathWish::Routed(usual),
+        (_, None, None) => PathWish::Either,
+    }
+}
+
+/// The smallest frame with room for the signature is larger with IPv6, and with a tag.
+fn sizes(args: &ForwardArgs) -> Vec<u16> {
+    let least = if args.version6 {
+        IPV6_SMALLEST_BYTES
+    } else {
+        64
+    };
+    let least = least + if args.vlan.is_some() { 4 } else { 0 };
+    let mut sizes: Vec<u16> = Vec::new();
+    for size in args.sizes.0.iter().map(|size| *size.max(&least)) {
+        if !sizes.contains(&size) {
+            sizes.push(size);
+        }
+    }
+    sizes
+}
+
+fn ways(args: &ForwardArgs) -> Vec<Way> {
+    let mut ways = vec![if args.reverse { Way::BToA } else { Way::AToB }];
+    ways.extend(args.bidirectional.then_some(Way::Both));
+    ways
+}
+
+fn profile(args: &ForwardArgs) -> Result<Profile, Failure> {
+    let mut profile = Profile::named(&args.profile).ok_or_else(|| {
+        Failure::usage(
+            format!("use the profile '{}'", args.profile),
+            "there is none of that name",
+        )
+        .hint("strict, lab or quick")
+    })?;
+    if let Some(trial_ms) = args.trial {
+        let goal = &mut profile.throughput;
+        let shorter = trial_ms as f64 / 1000.0 / goal.final_trial_s;
+        goal.initial_trial_s *= shorter;
+        goal.final_trial_s *= shorter;
+        goal.duration_sum_s *= shorter;
+    }
+    Ok(profile)
+}
+
+fn goals(args: &ForwardArgs, profile: &Profile) -> Vec<(String, Goal)> {
+    let usual = || {
+        let names = ["ndr", "pdr"].map(str::to_owned);
+        names.into_iter().zip(profile.goals()).collect()
+    };
+    if args.goal.is_empty() {
+        return usual();
+    }
+    let named = |word: &GoalWord| (word.name.clone(), profile.goal(word.loss_ratio));
+    args.goal.iter().map(named).collect()
+}

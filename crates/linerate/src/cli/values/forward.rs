@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The values of `forward`'s flags.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use linerate_model::units::Rate;
+
+/// Frame sizes with FCS, in the order given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct Sizes(pub(in crate::cli) Vec<u16>);
+
+impl Default for Sizes {
+    /// RFC 2544 section 9.1.
+    fn default() -> Self {
+        Self(vec![64, 128, 256, 512, 1024, 1280, 1518])
+    }
+}
+
+impl FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let sizes: Result<Vec<u16>, String> = text.split(',').map(size).collect();
+        sizes.map(Self)
+    }
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = self.0.iter().map(u16::to_string).collect();
+        f.write_str(&words.join(","))
+    }
+}
+
+fn size(text: &str) -> Result<u16, String> {
+    let size = text.parse().ok().filter(|size| (64..=9216).contains(size));
+    size.ok_or_else(|| format!("'{text}' is no frame size: expected 64 to 9216 bytes with FCS"))
+}
+
+/// What to search for.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::cli) struct GoalWord {
+    /// As typed.
+    pub(in crate::cli) name: String,
+    /// A trial that loses no more is good.
+    pub(in crate::cli) loss_ratio: f64,
+}
+
+impl FromStr for GoalWord {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let loss_ratio = match text.split_once('=') {
+            None if text == "ndr" => Some(0.0),
+            None if text == "pdr" => Some(0.005),
+            Some(("loss", share)) => ratio(share),
+            _ => None,
+        };
+        let name = text.to_owned();
+        loss_ratio
+            .map(|loss_ratio| Self { name, loss_ratio })
+            .ok_or_else(|| "expected ndr, pdr or loss=0.1%".to_owned())
+    }
+}
+
+/// At least 0, below 1.
+fn ratio(text: &str) -> Option<f64> {
+    let (digits, unit) = match text.strip_suffix('%') {
+        Some(digits) => (digits, 0.01),
+        None => (text, 1.0),
+    };
+    let ratio = digits.parse::<f64>().ok()? * unit;
+    (0.0..1.0).contains(&ratio).then_some(ratio)
+}
+
+/// The most that is offered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::cli) enum Load {
+    FramesPerSecond(f64),
+    /// Frame, preamble and gap.
+    L1BitsPerSecond(f64),
+    LineRateRatio(f64),
+}
+
+pub(in crate::cli) fn load(text: &str) -> Result<Load, String> {
+    let load = match text.parse().map_err(|error| format!("{error}"))? {
+        Rate::Bits(rate) => Load::L1BitsPerSecond(rate.0),
+        Rate::Packets(rate) => Load::FramesPerSecond(rate.0),
+        Rate::LineRate(ratio) => Load::LineRateRatio(ratio.0),
+    };
+    let (Load::FramesPerSecond(value) | Load::L1BitsPerSecond(value) | Load::LineRateRatio(value)) =
+        load;
+    let sensible = value > 0.0 && value.is_finite();
+    sensible
+        .then_some(load)
+        .ok_or_else(|| "expected a rate above 0 such as 100kpps, 1G or 50%".to_owned())
+}
+
+/// The device's addresses, port A's side first; `None`: the usual ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) struct Gateways(pub(in crate::cli) Option<[IpAddr; 2]>);
+
+pub(in crate::cli) fn gateways(text: &str) -> Result<Gateways, String> {
+    if text.is_empty() {
+        return Ok(Gateways(None));
+    }
+    let both = text.split_once(',').and_then(|(a, b)| {
+        let (a, b): (IpAddr, IpAddr) = (a.parse().ok()?, b.parse().ok()?);
+        (a.is_ipv4() == b.is_ipv4()).then_some([a, b])
+    });
+    both.map(|both| Gateways(Some(both))).ok_or_else(|| {
+        "expected two addresses of one family, A's side first: 198.18.1.1,198.19.1.1".to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_goals() {
+        assert_eq!("64,1518".parse(), Ok(Sizes(vec![64, 1518])));
+        assert!("64,,128".parse::<Sizes>().is_err());
+        assert!("63".parse::<Sizes>().unwrap_err().contains("64 to 9216"));
+        assert_eq!(
+            Sizes::default().to_string(),
+            "64,128,256,512,1024,1280,1518"
+        );
+        let loss = |text: &str| text.parse().map(|goal: GoalWord| goal.loss_ratio);
+        assert_eq!(loss("ndr"), Ok(0.0));
+        assert_eq!(loss("pdr"), Ok(0.005));
+        assert_eq!(loss("loss=0.1%"), Ok(0.001));
+        assert_eq!(loss("loss=0.25"), Ok(0.25));
+        for nonsense in ["", "loss", "loss=", "loss=1", "loss=-1%", "NDR=0"] {
+            assert!(loss(nonsense).is_err(), "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn loads_have_layers() {
+        assert_eq!(load("100kpps"), Ok(Load::FramesPerSecond(100_000.0)));
+        assert_eq!(load("1G"), Ok(Load::L1BitsPerSecond(1e9)));
+        assert_eq!(load("50%"), Ok(Load::LineRateRatio(0.5)));
+        assert!(load("0pps").is_err());
+    }
+
+    #[test]
+    fn gateways_come_in_pairs() {
+        assert_eq!(gateways(""), Ok(Gateways(None)));
+        let pair = ["198.18.1.1", "198.19.1.1"].map(|ip| ip.parse().unwrap());
+        assert_eq!(gateways("198.18.1.1,198.19.1.1"), Ok(Gateways(Some(pair))));
+        assert!(gateways("198.18.1.1").is_err());
+        assert!(gateways("198.18.1.1,2001:2::1").is_err());
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the tester itself can do: frames sent as fast as they go, over its own cable or through the
+//! device.
+
+use linerate_method::frame_size::{self, line_rate_fps};
+use linerate_method::search::Goal;
+use linerate_model::output::Ceiling;
+
+use super::plan::{MaxLoad, Way};
+use super::rig::Rig;
+use super::trial::Ask;
+use crate::error::Failure;
+
+impl Rig<'_> {
+    /// Measures the ceiling; `over` says what was between the ports.
+    ///
+    /// # Errors
+    /// As [`Rig::trial`].
+    pub(super) fn ceiling(
+        &mut self,
+        way: Way,
+        frame_bytes: u16,
+        over: &str,
+    ) -> Result<Ceiling, Failure> {
+        let tried = self.trial(&Ask {
+            purpose: "calibration",
+            frame_bytes,
+            way,
+            load_fps: None,
+            duration_s: CALIBRATION_S,
+            judges_ttl: false,
+        })?;
+        let ways = &tried.trial.directions;
+        let seconds = tried.sending_s.max(1e-9) * ways.len().max(1) as f64;
+        let received: u64 = ways.iter().map(|one| one.received_frames).sum();
+        let is_own = over == OWN_CABLE;
+        Ok(Ceiling {
+            frame_bytes,
+            direction: way.name().to_owned(),
+            send_fps: tried.trial.load_fps,
+            loop_fps: is_own.then_some(received as f64 / seconds),
+            over: over.to_owned(),
+        })
+    }
+
+    /// The highest load that makes sense, frames a second and direction, and whether it is the
+    /// tester that ends there.
+    pub(super) fn max_load(&self, ceiling: &Ceiling) -> Limit {
+        let line_fps = self
+            .line_bits_per_second()
+            .map(|bits| line_rate_fps(bits, ceiling.frame_bytes));
+        let tester_fps = ceiling.send_fps;
+        let most = line_fps.map_or(tester_fps, |line| line.min(tester_fps));
+        let wished = self.plan.max_load.and_then(|max| match max {
+            MaxLoad::FramesPerSecond(fps) => Some(fps),
+            MaxLoad::L1BitsPerSecond(bits) => Some(
+                bits / frame_size::bits_per_second(frame_size::Layer::L1, 1.0, ceiling.frame_bytes),
+            ),
+            MaxLoad::LineRateRatio(ratio) => line_fps.map(|line| line * ratio),
+        });
+        Limit {
+            load_fps: wished.map_or(most, |wished| wished.min(most)),
+            line_fps,
+            tester_fps,
+        }
+    }
+}
+
+/// What bounds the loads of a search, frames a second and direction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Limit {
+    pub load_fps: f64,
+    pub line_fps: Option<f64>,
+    pub tester_fps: f64,
+}
+
+impl Limit {
+    /// The lowest load: some frames in the shortest trial.
+    pub(super) fn least_fps(&self, goals: &[Goal]) -> f64 {
+        let shortest_s = goals.iter().map(|goal| goal.initial_trial_s);
+        let shortest_s = shortest_s.fold(f64::INFINITY, f64::min).max(1e-3);
+        let least = (SHORTEST_TRIAL_FRAMES / shortest_s).max(self.load_fps / RANGE);
+        least.min(self.load_fps / 2.0)
+    }
+
+    /// Whether the tester could hardly have offered more than this.
+    pub(super) fn is_testers(&self, fps: f64) -> bool {
+        let line_is_reached = self.line_fps.is_some_and(|line| fps >= line * NEARLY);
+        !line_is_reached && fps >= self.tester_fps * NEARLY
+    }
+}
+
+/// `over` of a cable of the tester's own.
+pub(super) const OWN_CABLE: &str = "loop";
+/// `over` of the device.
+pub(super) const DEVICE: &str = "device";
+const CALIBRATION_S: f64 = 0.2;
+const SHORTEST_TRIAL_FRAMES: f64 = 20.0;
+/// The lowest load is at least this part of the highest.
+const RANGE: f64 = 10_000.0;
+/// Within 5 % of a ceiling.
+const NEARLY: f64 = 0.95;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn within_five_percent_of_the_tester_is_the_testers_result_unless_the_line_is_full() {
+        let veth = Limit {
+            load_fps: 1e6,
+            line_fps: None,
+            tester_fps: 1e6,
+        };
+        assert!(veth.is_testers(0.96e6) && !veth.is_testers(0.94e6));
+        let line = Limit {
+            line_fps: Some(0.99e6),
+            ..veth
+        };
+        assert!(
+            !line.is_testers(0.98e6),
+            "line rate is what a device can do at most"
+        );
+    }
+}

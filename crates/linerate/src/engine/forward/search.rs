@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Joins the search with the trials: one size, one way, all goals.
+
+use linerate_method::frame_size::{self, Layer};
+use linerate_method::search::{Bounds, Controller, Measurement, Regularity, Step};
+use linerate_model::output::{ForwardResult, Quantiles, Trial};
+
+use super::ceiling::Limit;
+use super::plan::Way;
+use super::rig::Rig;
+use super::trial::{Ask, Tried};
+use super::{Event, Tell};
+use crate::error::Failure;
+
+/// The search of one size and way.
+#[derive(Debug)]
+pub(super) struct Hunt {
+    pub frame_bytes: u16,
+    pub way: Way,
+    pub limit: Limit,
+}
+
+impl Hunt {
+    /// Searches; every trial is told as it ends.
+    ///
+    /// # Errors
+    /// As [`Rig::trial`], or no search makes sense.
+    pub(super) fn run(
+        &self,
+        rig: &mut Rig<'_>,
+        tell: Tell<'_>,
+    ) -> Result<Vec<ForwardResult>, Failure> {
+        let goals: Vec<_> = rig.plan.goals.iter().map(|(_, goal)| *goal).collect();
+        let mut search = Controller::new(&goals, self.limit.least_fps(&goals), self.limit.load_fps)
+            .map_err(|why| Failure::usage("search for the highest rate", why))?;
+        let mut latencies = Vec::new();
+        while let Step::Measure {
+            load_fps,
+            duration_s,
+        } = search.next()
+        {
+            let tried = self.tried(rig, tell, load_fps, duration_s)?;
+            latencies.push((load_fps, latency(&tried.trial)));
+            search.report(measurement(&tried));
+        }
+        let bounds = search.results().into_iter().zip(&rig.plan.goals);
+        let results = bounds.map(|(bounds, (name, _))| {
+            let mut result = self.result(&bounds, name);
+            result.trials = search.trials();
+            let at_lower = |(load, _): &&(f64, Option<Quantiles>)| Some(*load) == bounds.lower_fps;
+            result.latency_ns = latencies
+                .iter()
+                .rev()
+                .find(at_lower)
+                .and_then(|(_, ns)| *ns);
+            result
+        });
+        Ok(results.collect())
+    }
+
+    /// A trial that the tester spoilt is no evidence: it is repeated.
+    fn tried(
+        &self,
+        rig: &mut Rig<'_>,
+        tell: Tell<'_>,
+        load_fps: f64,
+        duration_s: f64,
+    ) -> Result<Tried, Failure> {
+        let ask = Ask {
+            purpose: "search",
+            frame_bytes: self.frame_bytes,
+            way: self.way,
+            load_fps: Some(load_fps),
+            duration_s,
+            judges_ttl: true,
+        };
+        let mut repeats = 0;
+        loop {
+            let mut tried = rig.trial(&ask)?;
+            rig.trials += 1;
+            tried.trial.id = rig.trials;
+            tell(Event::Trial(&tried.trial));
+            let spoilt = tried.trial.loss_ratio > 0.0 && (!tried.trial.valid || tried.disturbed);
+            if !spoilt || repeats == REPEATS || self.limit.is_testers(load_fps) {
+                return Ok(tried);
+            }
+            repeats += 1;
+        }
+    }
+
+    fn result(&self, bounds: &Bounds, goal: &str) -> ForwardResult {
+        let throughput = bounds.conditional_throughput_fps;
+        let bits =
+            |layer| throughput.map(|fps| frame_size::bits_per_second(layer, fps, self.frame_bytes));
+        ForwardResult {
+            frame_bytes: self.frame_bytes,
+            goal: goal.to_owned(),
+            direction: self.way.name().to_owned(),
+            lower_fps: bounds.lower_fps,
+            upper_fps: bounds.upper_fps,
+            throughput_fps: throughput,
+            l1_bits_per_second: bits(Layer::L1),
+            l2_bits_per_second: bits(Layer::L2),
+            line_rate_ratio: throughput
+                .zip(self.limit.line_fps)
+                .map(|(fps, line)| fps / line),
+            tester_limited: bounds.upper_by_tester
+                || bounds
+                    .lower_fps
+                    .is_some_and(|fps| self.limit.is_testers(fps)),
+            irregular: self.irregular(bounds),
+            ..ForwardResult::default()
+        }
+    }
+
+    fn irregular(&self, bounds: &Bounds) -> Option<String> {
+        let why = match bounds.regularity {
+            Regularity::Regular => return None,
+            Regularity::AtMaximum if self.limit.line_fps == Some(self.limit.load_fps) => {
+                "no upper bound: the line is full"
+            }
+            Regularity::AtMaximum => "no upper bound: more was not offered",
+            Regularity::BelowMinimum => "no lower bound: the lowest load already fails",
+            Regularity::Unfinished => "the search was not finished",
+        };
+        Some(why.to_owned())
+    }
+}
+
+fn measurement(tried: &Tried) -> Measurement {
+    let ways = &tried.trial.directions;
+    Measurement {
+        intended_frames: ways.iter().map(|one| one.intended_frames).sum(),
+        offered_frames: ways.iter().map(|one| one.offered_frames).sum(),
+        lost_frames: ways.iter().map(|one| one.lost_frames).sum(),
+        effective_duration_s: None,
+        elapsed_s: Some(tried.elapsed_s),
+    }
+}
+
+/// Of the slower direction.
+fn latency(trial: &Trial) -> Option<Quantiles> {
+    let ways = trial.directions.iter().filter_map(|one| one.latency_ns);
+    ways.max_by_key(|latency| latency.p99)
+}
+
+const REPEATS: u32 = 3;

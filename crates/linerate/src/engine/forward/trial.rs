@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One trial: learning, traffic, residual frames, counts. RFC 2544 section 23.
+
+use std::thread;
+use std::time::Instant;
+
+use linerate_linux::clock;
+use linerate_method::flow_account::DirectionTotals;
+use linerate_method::histogram::Histogram;
+use linerate_model::output::{Quantiles, Trial, TrialDirection, TrialFlow};
+use linerate_wire::frame::{Side, Template};
+
+use super::account::{Account, Expected, Seen};
+use super::plan::Way;
+use super::rig::{Rig, at};
+use super::station::Ended;
+use super::traffic::{Sent, Stream};
+use crate::error::Failure;
+
+/// What a trial is to be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ask {
+    pub purpose: &'static str,
+    pub frame_bytes: u16,
+    pub way: Way,
+    /// Frames a second and direction; `None`: as fast as it goes.
+    pub load_fps: Option<f64>,
+    pub duration_s: f64,
+    /// Whether the TTL behind the device is known.
+    pub judges_ttl: bool,
+}
+
+/// A trial, and what is not written down.
+#[derive(Debug)]
+pub(super) struct Tried {
+    pub trial: Trial,
+    /// What else each port saw.
+    pub seen: [Seen; 2],
+    /// The time in which frames were sent, seconds.
+    pub sending_s: f64,
+    /// With all waits, seconds.
+    pub elapsed_s: f64,
+    /// The tester was kept from sending evenly.
+    pub disturbed: bool,
+}
+
+impl Rig<'_> {
+    /// Runs a trial.
+    ///
+    /// # Errors
+    /// The user interrupted it, or the tester is broken.
+    pub(super) fn trial(&mut self, ask: &Ask) -> Result<Tried, Failure> {
+        let begun = Instant::now();
+        let waits = self.plan.profile.waits;
+        self.learn(ask.way);
+        self.pause(waits.learning_s);
+        self.runs = self.runs.wrapping_add(1);
+        for station in &self.stations {
+            station.begin(self.expected(station.side, ask));
+        }
+        let sent = self.send(ask)?;
+        self.pause(waits.residual_s);
+        let ended = [self.stations[0].end()?, self.stations[1].end()?];
+        if self.interrupt.requested().is_some() {
+            return Err(Failure::interrupted("finish the trial"));
+        }
+        let mut tried = self.fold(ask, &sent, ended);
+        self.pause(waits.settle_s);
+        tried.elapsed_s = begun.elapsed().as_secs_f64();
+        Ok(tried)
+    }
+
+    fn expected(&self, receiver: Side, ask: &Ask) -> Expected {
+        Expected {
+            run: self.runs,
+            stream: at(receiver.opposite()) as u8,
+            ttl: ask.judges_ttl.then(|| self.ttl()),
+            flows: self.plan.flows,
+            vlan: self.plan.vlan,
+        }
+    }
+
+    /// Every sender at the same time; one entry a side.
+    fn send(&mut self, ask: &Ask) -> Result<[Option<Sent>; 2], Failure> {
+        let senders = ask.way.senders();
+        let mut templates: [Vec<Template>; 2] = Default::default();
+        for side in senders {
+            templates[at(*side)] = self.templates(*side, ask.frame_bytes)?;
+        }
+        let start_ns = clock::monotonic_ns() + HEAD_START_NS;
+        let duration_ns = (ask.duration_s * 1e9) as u64;
+        let grace_ns = match ask.load_fps {
+            Some(_) => GRACE_NS.max(duration_ns / GRACE_SHARE),
+            None => 0,
+        };
+        let (run, interrupt) = (self.runs, self.interrupt);
+        let stream = |number: usize, templates| Stream {
+            templates,
+            run,
+            stream: number as u8,
+            load_fps: ask.load_fps,
+            frames: intended(ask).unwrap_or(u64::MAX),
+            start_ns,
+            end_ns: start_ns + duration_ns + grace_ns,
+        };
+        let work = self.stations.iter_mut().zip(&templates).enumerate();
+        Ok(thread::scope(|scope| {
+            let threads: Vec<_> = work
+                .map(|(number, (station, templates))| {
+                    let sends = !templates.is_empty();
+                    let stream = stream(number, templates);
+                    sends.then(|| scope.spawn(move || stream.send(&mut station.sender, interrupt)))
+                })
+                .collect();
+            let mut sent = threads.into_iter().map(|thread| {
+                thread.map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))
+                })
+            });
+            [sent.next().flatten(), sent.next().flatten()]
+        }))
+    }
+
+    fn fold(&mut self, ask: &Ask, sent: &[Option<Sent>; 2], mut ended: [Ended; 2]) -> Tried {
+        let seen = [ended[0].account.seen, ended[1].account.seen];
+        let dropped = [0, 1].map(|at| {
+            let before = std::mem::replace(&mut self.kernel_drops[at], ended[at].kernel_drops);
+            ended[at].kernel_drops.saturating_sub(before)
+        });
+        let totals = [0, 1].map(|at| {
+            let offered = sent[1 - at].as_ref().map_or(0, |sent| sent.frames);
+            ended[at].account.frames.finish(offered)
+        });
+        let (mut directions, mut flows) = (Vec::new(), Vec::new());
+        for side in ask.way.senders() {
+            let (own, other) = (at(*side), 1 - at(*side));
+            let Some(sent) = &sent[own] else { continue };
+            let mut direction = direction(ask, sent, &totals[other], &ended[other].account);
+            direction.from = letter(own);
+            direction.to = letter(other);
+            direction.misforwarded_frames = totals[own].misforwarded;
+            direction.receiver_dropped_frames = Some(dropped[other]);
+            directions.push(direction);
+            flows.extend(flows_of(
+                own,
+                ended[other].account.frames.received_by_flow(),
+            ));
+        }
+        let first = ask.way.senders().first().map_or(0, |side| at(*side));
+        let sending_ns = sent
+            .iter()
+            .flatten()
+            .map(|sent| sent.last_ns - sent.first_ns);
+        let sending_s = sending_ns.max().unwrap_or(0) as f64 / 1e9;
+        let failure = sent.iter().flatten().find_map(|sent| sent.failure.clone());
+        let failure = failure.or_else(|| ended.iter().find_map(|end| end.account.failure.clone()));
+        let invalid_reason = invalid(ask, &directions).or(failure);
+        let trial = Trial {
+            id: 0,
+            purpose: ask.purpose.to_owned(),
+            frame_bytes: ask.frame_bytes,
+            load_fps: ask.load_fps.unwrap_or_else(|| {
+                let offered: u64 = directions.iter().map(|one| one.offered_frames).sum();
+                offered as f64 / sending_s.max(1e-9) / directions.len().max(1) as f64
+            }),
+            duration_s: ask.duration_s,
+            backend: self.stations[first].described.send_backend.clone(),
+            loss_ratio: loss_ratio(&directions),
+            directions,
+            flows,
+            device: None,
+            valid: invalid_reason.is_none(),
+            invalid_reason,
+        };
+        Tried {
+            disturbed: trial
+                .directions
+                .iter()
+                .any(|one| one.sender_behind_ns_max + one.sender_stalled_ns > DISTURBED_NS),
+            trial,
+            seen,
+            sending_s,
+            elapsed_s: 0.0,
+        }
+    }
+}
+
+/// RFC 2544 section 23 c: the whole frames of load times duration.
+fn intended(ask: &Ask) -> Option<u64> {
+    ask.load_fps.map(|fps| (fps * ask.duration_s) as u64)
+}
+
+fn direction(
+    ask: &Ask,
+    sent: &Sent,
+    totals: &DirectionTotals,
+    account: &Account,
+) -> TrialDirection {
+    let intended_frames = intended(ask).unwrap_or(sent.frames);
+    TrialDirection {
+        intended_frames,
+        offered_frames: sent.frames,
+        unsent_frames: intended_frames.saturating_sub(sent.frames),
+        received_frames: totals.received,
+        lost_frames: totals.lost,
+        duplicate_frames: totals.duplicates,
+        reordered_frames: totals.reordered,
+        corrupt_frames: totals.corrupt + totals.bad_length + account.seen.unsigned,
+        foreign_frames: totals.foreign,
+        wrong_ttl_frames: totals.bad_ttl,
+        sender_behind_ns_max: sent.behind_ns_max,
+        sender_stalled_ns: sent.stalled_ns,
+        latency_ns: quantiles(&account.latency),
+        ..TrialDirection::default()
+    }
+}
+
+fn quantiles(latency: &Histogram) -> Option<Quantiles> {
+    latency.percentiles().map(Quantiles::from)
+}
+
+fn flows_of(from: usize, received: &[u64]) -> Vec<TrialFlow> {
+    if received.len() < 2 {
+        return Vec::new();
+    }
+    let flows = received
+        .iter()
+        .zip(0..)
+        .map(|(received_frames, id)| TrialFlow {
+            from: letter(from),
+            id,
+            received_frames: *received_frames,
+        });
+    flows.collect()
+}
+
+/// Lost and unsent of all directions.
+fn loss_ratio(directions: &[TrialDirection]) -> f64 {
+    let intended: u64 = directions.iter().map(|one| one.intended_frames).sum();
+    let bad: u64 = directions.iter().map(TrialDirection::bad_frames).sum();
+    if intended == 0 {
+        1.0
+    } else {
+        bad as f64 / intended as f64
+    }
+}
+
+/// What the tester itself did wrong.
+fn invalid(ask: &Ask, directions: &[TrialDirection]) -> Option<String> {
+    let unsent: u64 = directions.iter().map(|one| one.unsent_frames).sum();
+    let dropped = directions
+        .iter()
+        .filter_map(|one| one.receiver_dropped_frames);
+    let dropped: u64 = dropped.sum();
+    if unsent > 0 {
+        Some(format!("the tester could not send {unsent} frames in time"))
+    } else if dropped > 0 && ask.load_fps.is_some() {
+        Some(format!(
+            "the tester itself lost {dropped} frames on receiving"
+        ))
+    } else {
+        None
+    }
+}
+
+fn letter(at: usize) -> String {
+    ["a", "b"][at.min(1)].to_owned()
+}
+
+/// Until every thread stands ready.
+const HEAD_START_NS: u64 = 3_000_000;
+/// So much longer than asked a trial may take to send what is due: a hundredth, at least this.
+const GRACE_NS: u64 = 10_000_000;
+const GRACE_SHARE: u64 = 100;
+/// Later than this is no even pace.
+const DISTURBED_NS: u64 = 2_000_000;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A device between two ports: the table of highest rates by frame size, and how it was measured.
+
+use linerate_model::output::{Forward, ForwardResult, LinkKind, Output, Quantiles};
+use linerate_model::units::format::{
+    BIT_RATES, MICROSECOND, PACKET_RATES, Step, common_step, with_unit,
+};
+
+use super::{Block, Column, Line, Table, Tone};
+
+pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    let Some(forward) = &output.forward else {
+        return Vec::new();
+    };
+    let mut blocks = vec![how(output, forward)];
+    let mut goals: Vec<&str> = Vec::new();
+    for result in &output.results {
+        if !goals.contains(&result.goal.as_str()) {
+            goals.push(&result.goal);
+        }
+    }
+    blocks.extend(goals.into_iter().map(|goal| table(output, forward, goal)));
+    blocks.extend(marks(&output.results));
+    blocks
+}
+
+fn how(output: &Output, forward: &Forward) -> Block {
+    let tag = forward
+        .vlan
+        .map_or(String::new(), |id| format!(", VLAN {id}"));
+    let flows = match forward.flows {
+        1 => "one flow".to_owned(),
+        flows => format!("{flows} flows"),
+    };
+    let mut lines = vec![Line::new(
+        2,
+        format!(
+            "the device is {}; IPv{}{tag}, {flows}; profile {}; {} trials",
+            forward.path,
+            forward.af,
+            forward.profile,
+            output.trials.len()
+        ),
+    )];
+    for port in &forward.ports {
+        let (name, send, receive) = (&port.interface, &port.send_backend, &port.receive_backend);
+        lines.push(Line::new(
+            2,
+            format!("{name} sends by {send}, receives by {receive}"),
+        ));
+    }
+    lines.extend(not_a_wire(output));
+    lines.extend(ceiling(forward));
+    let deviations = forward.deviations.iter();
+    lines.extend(deviations.map(|text| Line::new(2, format!("deviates: {text}"))));
+    Block::Lines {
+        heading: "Forwarding".to_owned(),
+        lines,
+    }
+}
+
+fn not_a_wire(output: &Output) -> Option<Line> {
+    let mut links = output.hosts.iter().flat_map(|host| &host.interfaces);
+    let virtual_ = links.any(|link| link.link_kind.is_some_and(|kind| kind != LinkKind::Wire));
+    let text = "not a wire: virtual links have no rate of their own, and tester and device share this machine's processors";
+    virtual_.then(|| Line::new(2, text).tone(Tone::Warn))
+}
+
+fn ceiling(forward: &Forward) -> Option<Line> {
+    let first = forward.ceilings.first()?;
+    let over = match first.over.as_str() {
+        "loop" => "over a cable of its own",
+        _ => "through the device",
+    };
+    Some(Line::new(
+        2,
+        format!(
+            "the tester itself sends {} of {} bytes {over}",
+            with_unit(first.send_fps, PACKET_RATES),
+            first.frame_bytes
+        ),
+    ))
+}
+
+fn table(output: &Output, forward: &Forward, goal: &str) -> Block {
+    let rows: Vec<_> = output
+        .results
+        .iter()
+        .filter(|row| row.goal == goal)
+        .collect();
+    let values =
+        |of: fn(&ForwardResult) -> Option<f64>| rows.iter().map(|row| of(row)).collect::<Vec<_>>();
+    let rates = common_step(&values(|row| row.throughput_fps), PACKET_RATES);
+    let bits = common_step(&values(|row| row.l1_bits_per_second), BIT_RATES);
+    let number = |name: &str, of: fn(&ForwardResult) -> Option<f64>, step: Step| {
+        Column::numbers(name, &values(of), step)
+    };
+    let latency = |name: &str, part: fn(Quantiles) -> i64| {
+        let values: Vec<_> = rows
+            .iter()
+            .map(|row| row.latency_ns.map(|ns| part(ns) as f64))
+            .collect();
+        Column::numbers(name, &values, MICROSECOND)
+    };
+    let mut columns = vec![
+        Column::counts(
+            "size",
+            "bytes",
+            rows.iter().map(|row| Some(row.frame_bytes.into())),
+        ),
+        Column::words("dir", rows.iter().map(|row| row.direction.clone())),
+        number("throughput", |row| row.throughput_fps, rates),
+        number("L1", |row| row.l1_bits_per_second, bits),
+        number("L2", |row| row.l2_bits_per_second, bits),
+        number("of line", |row| row.line_rate_ratio, PERCENT),
+        number("lower", |row| row.lower_fps, rates),
+        number("upper", |row| row.upper_fps, rates),
+        latency("latency", |ns| ns.p50),
+        latency("p99.9", |ns| ns.p999),
+        Column::words("limit", rows.iter().map(|row| limit(row).to_owned())),
+    ];
+    columns.retain(|column| column.name != "of line" || column.is_known());
+    Block::Table(Table {
+        heading: heading(forward, goal),
+        keys: 2,
+        tones: rows.iter().map(|row| tone(row)).collect(),
+        columns,
+    })
+}
+
+fn heading(forward: &Forward, goal: &str) -> String {
+    let loss = forward
+        .goals
+        .iter()
+        .find(|known| known.name == goal)
+        .map_or(0.0, |known| known.loss_ratio);
+    let what = match loss {
+        0.0 => "Highest rate without loss".to_owned(),
+        loss => format!("Highest rate with at most {} % loss", loss * 100.0),
+    };
+    format!("{what} ({goal}): each direction's rate; sizes and L2 with FCS; latency at that rate")
+}
+
+/// What ended the search.
+fn limit(row: &ForwardResult) -> &'static str {
+    match (row.tester_limited, row.irregular.is_some()) {
+        (true, _) => "tester",
+        (false, true) => "see below",
+        (false, false) => "loss",
+    }
+}
+
+fn tone(row: &ForwardResult) -> Tone {
+    if row.tester_limited || row.irregular.is_some() {
+        Tone::Warn
+    } else {
+        Tone::Plain
+    }
+}
+
+/// The marks in words.
+fn marks(results: &[ForwardResult]) -> Option<Block> {
+    let mut lines: Vec<Line> = Vec::new();
+    if results.iter().any(|row| row.tester_limited) {
+        let text = "limit tester: the tester could hardly offer more, and the device may forward it: a faster machine, another --backend, larger frames";
+        lines.push(Line::new(2, text).tone(Tone::Warn));
+    }
+    for row in results.iter().filter(|row| !row.tester_limited) {
+        let text = row
+            .irregular
+            .as_ref()
+            .map(|why| format!("{} bytes, {}: {why}", row.frame_bytes, row.direction));
+        lines.extend(
+            text.filter(|text| lines.iter().all(|line| line.text != *text))
+                .map(|text| Line::new(2, text)),
+        );
+    }
+    (!lines.is_empty()).then(|| Block::Lines {
+        heading: String::new(),
+        lines,
+    })
+}
+
+const PERCENT: Step = (0.01, "%");
