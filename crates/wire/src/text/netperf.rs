@@ -21,8 +21,15 @@ fn transactions(lines: Lines<'_>) -> Option<Block> {
     };
     let bytes = (1.0..1e9).contains(&request).then_some(request as u32)?;
     let udp = first.contains("UDP");
+    // With a burst several are on their way at once: how many a second then says nothing of how long one takes.
+    let burst = first.contains("first burst") && !first.contains("first burst 0");
+    let name = match (udp, burst) {
+        (_, true) => "requests in bursts",
+        (true, false) => "UDP_RR",
+        (false, false) => "TCP_RR",
+    };
     let transfer = Transfer {
-        name: Some(if udp { "UDP_RR" } else { "TCP_RR" }.to_owned()),
+        name: Some(name.to_owned()),
         protocol: Some(if udp { Protocol::Udp } else { Protocol::Tcp }),
         packet_bytes: Some(bytes),
         bits_per_second: rate * f64::from(bytes) * 8.0,
@@ -125,6 +132,10 @@ mod tests {
             "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 192.0.2.1 () port 0 AF_INET : first burst 0\nLocal /Remote\nSocket Size   Request  Resp.   Elapsed  Trans.\nSend   Recv   Size     Size    Time     Rate\nbytes  Bytes  bytes    bytes   secs.    per sec\n\n16384  131072 100      200     10.00    25.00\n16384  131072\n",
         );
         assert_eq!(told.name.as_deref(), Some("TCP_RR"));
+        let burst = transfer(
+            "TCP REQUEST/RESPONSE TEST : first burst 8\n16384 131072 100 200 10.00 25.00\n",
+        );
+        assert_eq!(burst.name.as_deref(), Some("requests in bursts"));
         // 25 transactions a second of 100 bytes each.
         assert_eq!(
             (told.packet_bytes, told.bits_per_second),
