@@ -11,7 +11,7 @@ use crate::view::{Block, Line, Tone, View};
 /// What the terminal can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Columns; no line is longer unless one word is.
+    /// Columns; no line is longer unless one word or one command is.
     pub width: usize,
     /// No character beyond ASCII.
     pub ascii: bool,
@@ -67,7 +67,12 @@ fn render_lines(text: &mut String, heading: &str, lines: &[Line], style: &Style)
         wrap(text, 0, heading, Tone::Plain, style);
     }
     for line in lines {
-        wrap(text, line.indent, &line.text, line.tone, style);
+        if line.whole {
+            let command = format!("{}{}", " ".repeat(line.indent), line.text);
+            push_line(text, &command, line.tone, style);
+        } else {
+            wrap(text, line.indent, &line.text, line.tone, style);
+        }
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Line {
     pub text: String,
     /// An addition to the words, never instead of them.
     pub tone: Tone,
+    /// A command, to be copied as it is: never broken into two lines.
+    pub whole: bool,
 }
 
 /// How a line is meant.
@@ -159,6 +161,14 @@ impl Line {
             indent,
             text: text.into(),
             tone: Tone::Plain,
+            whole: false,
+        }
+    }
+
+    fn command(indent: usize, text: impl Into<String>) -> Self {
+        Self {
+            whole: true,
+            ..Self::new(indent, text)
         }
     }
 

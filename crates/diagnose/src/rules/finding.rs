@@ -55,13 +55,12 @@ fn finding(
     ledger: &[LedgerEntry],
     facts: &Facts,
 ) -> Option<Finding> {
-    let first = frames.first()?;
-    let worst = frames
-        .iter()
-        .max_by(|one, other| {
-            weight(rule, one, ledger, facts).total_cmp(&weight(rule, other, ledger, facts))
-        })
-        .unwrap_or(first);
+    let mut frames = frames.to_vec();
+    frames.sort_by(|one, other| {
+        weight(rule, other, ledger, facts).total_cmp(&weight(rule, one, ledger, facts))
+    });
+    let frames = frames.as_slice();
+    let worst = *frames.first()?;
     let fill = |text: &str| {
         template::fill(text, |name| match name {
             "interface" => worst.interface.clone(),

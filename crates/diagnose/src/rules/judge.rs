@@ -71,6 +71,7 @@ fn untold(rule: &Rule, verdicts: &[(Verdict, Frame)], facts: &Facts) -> Option<C
     }
     Some(CannotTell {
         rule: rule.id.clone(),
+        cause: rule.cause.clone(),
         facts: missing.clone(),
         missing: commands,
     })

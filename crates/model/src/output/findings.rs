@@ -70,6 +70,8 @@ pub struct Change {
 pub struct CannotTell {
     /// The rule.
     pub rule: String,
+    /// The cause that it would name.
+    pub cause: String,
     /// The facts that are not known.
     pub facts: Vec<String>,
     /// What to read: the commands that would tell.

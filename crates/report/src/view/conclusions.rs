@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What follows from the tests: latency, knees, what can mislead, causes, verdicts, expectations.
+//! What follows from the tests: latency, knees, what can mislead, verdicts; and last, as it is what a
+//! person is here for, where packets died and why; expectations.
 
 use linerate_model::output::{Expectation, Output, Phase, Quantiles, Verdict, Warning};
 use linerate_model::units::format::{BIT_RATES, MICROSECOND, with_unit};
@@ -9,10 +10,6 @@ use super::{
 };
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
-    let found = [ledger::block(output)]
-        .into_iter()
-        .flatten()
-        .chain(findings::blocks(output));
     let blocks = [
         latency(output),
         lines(
@@ -21,19 +18,20 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         ),
         lines("invalid", invalid(output).into_iter()),
         lines("warnings", warnings(output).into_iter()),
-    ];
-    let ends = [
         lines(
             "verdict: L4 goodput",
             output.verdicts.iter().flat_map(verdict),
         ),
+        ledger::block(output),
+    ];
+    let ends = [
         lines("expectations", output.expectations.iter().map(expectation)),
         lines("", stored(output).into_iter()),
     ];
     blocks
         .into_iter()
         .flatten()
-        .chain(found)
+        .chain(findings::blocks(output))
         .chain(ends.into_iter().flatten())
         .collect()
 }

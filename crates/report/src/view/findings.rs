@@ -2,7 +2,7 @@
 //! Causes, in the order of what they explain: evidence, the change as commands, its undo, how to see
 //! that it helped. On a healthy link: nothing to fix.
 
-use linerate_model::output::{Evidence, Explains, Fact, Finding, Output, Passage};
+use linerate_model::output::{Evidence, Fact, Finding, Output, Passage, Role};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::{Block, Line, Tone, role};
@@ -15,7 +15,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let mut findings: Vec<Line> = causes
         .iter()
         .enumerate()
-        .flat_map(|(number, finding)| cause(number + 1, finding))
+        .flat_map(|(told, finding)| cause(output, told + 1, finding, &causes[..told]))
         .collect();
     if causes.is_empty() && output.explained {
         findings.push(none(output));
@@ -37,12 +37,12 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         ),
         lines("ignored", output.ignored.iter().map(passage).collect()),
         lines(
-            "what to run next, and to add to this",
-            output
-                .next_commands
-                .iter()
-                .map(|command| Line::new(2, command.clone()))
-                .collect(),
+            if is_measured(output) {
+                "commands that would tell more"
+            } else {
+                "what to run next, and to add to this"
+            },
+            next(output),
         ),
     ];
     blocks.into_iter().flatten().collect()
@@ -73,43 +73,91 @@ fn none(output: &Output) -> Line {
     }
 }
 
-fn cause(number: usize, finding: &Finding) -> Vec<Line> {
-    let head = format!(
-        "{number}. {} ({}, rule {}, {})",
-        finding.title,
-        finding.strength,
-        finding.rule,
-        place(finding)
-    );
+/// One cause. What it shares with one that was told before (the same rule at the other end) is not
+/// told again.
+fn cause(output: &Output, number: usize, finding: &Finding, told: &[&Finding]) -> Vec<Line> {
+    let head = format!("{number}. {}", finding.title);
     let mut lines = vec![Line::new(2, head).tone(Tone::Warn)];
-    let mut add = |label: &str, text: &str| {
-        if !text.is_empty() {
-            lines.push(Line::new(5, format!("{label}: {text}")));
-        }
-    };
-    add("explains", &explains(&finding.explains, &finding.test_ids));
-    add(
-        "evidence",
-        &finding
-            .evidence
-            .iter()
-            .map(evidence)
-            .collect::<Vec<_>>()
-            .join("; "),
-    );
-    add("why", &finding.why);
-    if let Some(change) = &finding.change {
-        change
-            .commands
-            .iter()
-            .for_each(|command| add("try", command));
-        change.undo.iter().for_each(|command| add("undo", command));
-        add("risk", &change.risk);
+    let before = told.iter().position(|known| known.rule == finding.rule);
+    let said = before.map(|index| (index + 1, told[index]));
+    let again =
+        |text: fn(&Finding) -> &str| said.is_some_and(|(_, known)| text(known) == text(finding));
+    let sure = strength(&finding.strength);
+    let mut parts = vec![
+        ("where", format!("{}; {sure}", place(finding))),
+        ("explains", explains(output, finding)),
+        ("evidence", evidence(finding)),
+    ];
+    if !again(|finding| &finding.why) {
+        parts.push(("why", finding.why.clone()));
     }
-    add("verify", &finding.verify);
-    add("says otherwise", &finding.conflicts.join(", "));
-    add("source", &finding.source);
+    lines.extend(parts.iter().flat_map(|(label, text)| part(label, text)));
+    lines.extend(change(finding, said));
+    if !again(|finding| &finding.verify) {
+        lines.extend(part("verify", &finding.verify));
+    }
+    lines.extend(part("says otherwise", &finding.conflicts.join(", ")));
+    let rule = format!("{} ({})", finding.rule, finding.source);
+    lines.extend(part("rule", &rule).filter(|_| said.is_none()));
     lines
+}
+
+fn part(label: &str, text: &str) -> Option<Line> {
+    (!text.is_empty()).then(|| Line::new(PART, format!("{label}: {text}")))
+}
+
+/// Each command alone in its line, as it is typed.
+fn change(finding: &Finding, said: Option<(usize, &Finding)>) -> Vec<Line> {
+    let Some(change) = &finding.change else {
+        return Vec::new();
+    };
+    let at = host(finding.host);
+    if let Some((number, known)) = said
+        && known.change.as_ref() == Some(change)
+    {
+        let same = format!("as in {number}, on {at}");
+        return part("try", &same).into_iter().collect();
+    }
+    let mut lines = Vec::new();
+    let mut commands = |label: &str, commands: &[String]| {
+        if !commands.is_empty() {
+            lines.push(Line::new(PART, format!("{label}:")));
+        }
+        lines.extend(commands.iter().map(|text| Line::command(PART + 2, text)));
+    };
+    commands(&format!("try, on {at}"), &change.commands);
+    commands("undo", &change.undo);
+    lines.extend(part("risk", &risk(&change.risk)));
+    lines
+}
+
+/// The rules' word for what a change can do, in words.
+fn risk(risk: &str) -> String {
+    let (word, effects) = risk.split_once(": ").unwrap_or((risk, ""));
+    let words = match word {
+        "live" => "none to what runs",
+        "blip" => "the link may be down for some seconds",
+        "reboot" => "needs a reboot",
+        "rebuild" => "needs another kernel or driver",
+        "hw" => "this hardware is so, no setting cures it",
+        "advice" => "none, it only tells more",
+        other => other,
+    };
+    [words, effects]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// How sure a rule is, and by what.
+fn strength(word: &str) -> &str {
+    match word {
+        "proven" => "proven: a counter says so",
+        "consistent" => "likely: all that is known agrees",
+        "weak" => "possible: little speaks for it",
+        other => other,
+    }
 }
 
 fn note(finding: &Finding) -> Vec<Line> {
@@ -129,37 +177,65 @@ fn note(finding: &Finding) -> Vec<Line> {
 }
 
 fn place(finding: &Finding) -> String {
-    let host = role(finding.host);
+    let host = host(finding.host);
     finding.interface.as_ref().map_or_else(
         || host.to_owned(),
-        |interface| format!("{host} {interface}"),
+        |interface| format!("{host}, {interface}"),
     )
 }
 
-fn explains(explains: &Explains, tests: &[String]) -> String {
-    let lost = explains
+fn host(host: Role) -> &'static str {
+    match host {
+        Role::Local => "the local host",
+        Role::Remote => "the remote host",
+        Role::Device => "the device between",
+    }
+}
+
+fn explains(output: &Output, finding: &Finding) -> String {
+    let of_all: u64 = output.ledger.iter().map(|entry| entry.lost_packets).sum();
+    let lost = finding
+        .explains
         .lost_packets
         .filter(|lost| *lost > 0)
-        .map(|lost| format!("{lost} lost packets"));
-    let rate = explains
+        .map(|lost| {
+            let all = if lost <= of_all {
+                format!(" of {of_all}")
+            } else {
+                String::new()
+            };
+            format!("{lost}{all} lost packets")
+        });
+    let rate = finding
+        .explains
         .bits_per_second
         .filter(|rate| *rate > 0.0)
         .map(|rate| with_unit(rate, BIT_RATES));
-    let whose = match tests {
+    let whose = match finding.test_ids.as_slice() {
         [] => String::new(),
         [first, second, third, _, ..] => {
-            format!(" ({first}, {second}, {third} and {} more)", tests.len() - 3)
+            let more = finding.test_ids.len() - 3;
+            format!(" ({first}, {second}, {third} and {more} more)")
         }
         few => format!(" ({})", few.join(", ")),
     };
     lost.or(rate).map_or_else(String::new, |what| what + &whose)
 }
 
-fn evidence(evidence: &Evidence) -> String {
-    let unit = if evidence.unit.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", evidence.unit)
+/// Of the test that it explains most of, which a finding names first.
+fn evidence(finding: &Finding) -> String {
+    let facts: Vec<String> = finding.evidence.iter().map(one).collect();
+    let whose = match finding.test_ids.as_slice() {
+        [first, _, ..] if !facts.is_empty() => format!("in {first} "),
+        _ => String::new(),
+    };
+    whose + &facts.join("; ")
+}
+
+fn one(evidence: &Evidence) -> String {
+    let unit = match evidence.unit.as_str() {
+        "" | "ratio" => String::new(),
+        unit => format!(" {unit}"),
     };
     format!(
         "{} = {}{unit} ({})",
@@ -167,30 +243,54 @@ fn evidence(evidence: &Evidence) -> String {
     )
 }
 
-/// Rules that something speaks for, and what would tell; not all of them, as every command that
-/// would tell is listed behind.
+/// Rules that something speaks for and whose evidence is not there; the commands that would tell are
+/// listed behind. Where a test was run and nothing is left to explain, only how many they are.
 fn untold(output: &Output) -> Vec<Line> {
-    let told = output.cannot_tell.iter().take(MOST_UNTOLD).map(|rule| {
-        let facts = rule.facts.join(", ");
-        let commands = if rule.missing.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", rule.missing.join("; "))
+    let rules = &output.cannot_tell;
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    if is_measured(output) && !is_unexplained(output) {
+        let (many, what) = match rules.len() {
+            1 => ("one possible cause".to_owned(), "it"),
+            many => (format!("{many} possible causes"), "them"),
         };
-        Line::new(
-            2,
-            format!("rule {}: {facts} not known{commands}", rule.rule),
-        )
+        let text = format!("{many} could not be checked here: `linerate explain RUN` names {what}");
+        return vec![Line::new(2, text)];
+    }
+    let told = rules.iter().take(MOST_UNTOLD).map(|rule| {
+        let name = if rule.cause.is_empty() {
+            "rule"
+        } else {
+            &rule.cause
+        };
+        let facts = rule.facts.join(", ");
+        Line::new(2, format!("{name} ({}): {facts} not known", rule.rule))
     });
     let mut lines: Vec<Line> = told.collect();
-    let more = output.cannot_tell.len().saturating_sub(MOST_UNTOLD);
+    let more = rules.len().saturating_sub(MOST_UNTOLD);
     if more > 0 {
-        lines.push(Line::new(
-            2,
-            format!("{more} more rules: --json has them all"),
-        ));
+        lines.push(Line::new(2, format!("{more} more: --json has them all")));
     }
     lines
+}
+
+fn next(output: &Output) -> Vec<Line> {
+    let shown = !is_measured(output) || is_unexplained(output);
+    let commands = output.next_commands.iter().filter(|_| shown);
+    commands.map(|text| Line::command(2, text)).collect()
+}
+
+/// Whether the document is of a test that was just run, not of one explained or of a set-up.
+fn is_measured(output: &Output) -> bool {
+    !matches!(output.kind.as_str(), "explain" | "inspect")
+}
+
+/// Whether packets were lost and no cause was named.
+fn is_unexplained(output: &Output) -> bool {
+    let lost = output.ledger.iter().any(|entry| entry.lost_packets > 0);
+    let named = output.findings.iter().any(|finding| !finding.informational);
+    lost && !named && !output.is_healthy_but_for_searches()
 }
 
 fn fact(fact: &Fact) -> Line {
@@ -227,3 +327,5 @@ fn passage(passage: &Passage) -> Line {
 
 /// More say no more.
 const MOST_UNTOLD: usize = 6;
+/// Where the parts of a cause begin.
+const PART: usize = 5;

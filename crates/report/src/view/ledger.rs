@@ -2,26 +2,31 @@
 //! Where each lost packet died, test after test, with the counters that say so.
 
 use linerate_model::output::{Evidence, LedgerEntry, Output, Stage, Test};
+use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::{Block, Line, Tone, name, relevant, role, way};
 
-/// One heading, an entry a test that lost something; in a sweep those that lost most.
+/// One heading, an entry a test that lost something; in a sweep those that lost most. Of a search, whose
+/// trials are not shown one by one, at least the trial that lost most.
 pub(super) fn block(output: &Output) -> Option<Block> {
-    let shown: Vec<&Test> = relevant(output);
-    let mut entries: Vec<(&Test, &LedgerEntry)> = shown
-        .iter()
-        .filter_map(|test| Some((*test, entry(output, test)?)))
-        .collect();
-    let left_out = entries.len().saturating_sub(MOST_ENTRIES);
-    if left_out > 0 {
+    let mut entries = entries(output);
+    let shown = entries.len().min(MOST_ENTRIES);
+    if entries.len() > shown {
         entries.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.lost_packets));
-        entries.truncate(MOST_ENTRIES);
+        entries.truncate(shown);
     }
     let mut lines: Vec<Line> = entries
         .iter()
-        .flat_map(|(test, entry)| of(test, entry))
+        .flat_map(|(test, entry)| of(output, test, entry))
         .collect();
-    if left_out > 0 {
+    let lossy = |entry: &&LedgerEntry| entry.lost_packets > 0;
+    let left_out = output
+        .ledger
+        .iter()
+        .filter(lossy)
+        .count()
+        .saturating_sub(shown);
+    if left_out > 0 && shown > 0 {
         lines.push(Line::new(
             2,
             format!("{left_out} more with fewer losses: --json has them all"),
@@ -33,6 +38,27 @@ pub(super) fn block(output: &Output) -> Option<Block> {
     })
 }
 
+/// The tests that are spoken of, and the worst trial of a search that would else not be heard of.
+fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
+    let with_entry = |test| Some((test, entry(output, test)?));
+    let mut entries: Vec<(&Test, &LedgerEntry)> = relevant(output)
+        .into_iter()
+        .filter_map(with_entry)
+        .collect();
+    let mut others: Vec<(&Test, &LedgerEntry)> =
+        output.tests.iter().filter_map(with_entry).collect();
+    others.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.lost_packets));
+    for (test, entry) in others {
+        let alike = |(known, _): &(&Test, &LedgerEntry)| {
+            known.name == test.name && known.direction == test.direction
+        };
+        if !entries.iter().any(alike) {
+            entries.push((test, entry));
+        }
+    }
+    entries
+}
+
 fn entry<'o>(output: &'o Output, test: &Test) -> Option<&'o LedgerEntry> {
     output
         .ledger
@@ -40,12 +66,18 @@ fn entry<'o>(output: &'o Output, test: &Test) -> Option<&'o LedgerEntry> {
         .find(|entry| entry.test_id == test.id && entry.lost_packets > 0)
 }
 
-fn of(test: &Test, entry: &LedgerEntry) -> Vec<Line> {
+fn of(output: &Output, test: &Test, entry: &LedgerEntry) -> Vec<Line> {
     let sent = test
         .sent_packets
         .map_or_else(String::new, |sent| format!("of {sent} sent, "));
+    let rate = test
+        .requested_bits_per_second
+        .filter(|_| output.is_trial(test))
+        .map_or_else(String::new, |rate| {
+            format!(" at {}", with_unit(rate, BIT_RATES))
+        });
     let title = format!(
-        "{} {}: {sent}{} {} lost",
+        "{} {}{rate}: {sent}{} {} lost",
         name(test),
         way(test.direction),
         entry.lost_packets,

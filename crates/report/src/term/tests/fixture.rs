@@ -466,6 +466,7 @@ pub(super) fn explained() -> Output {
         ],
         cannot_tell: vec![CannotTell {
             rule: "F02".to_owned(),
+            cause: "pause-not-negotiated".to_owned(),
             facts: vec!["partner_pause".to_owned()],
             missing: vec!["ethtool eth0".to_owned()],
         }],
