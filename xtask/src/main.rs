@@ -15,6 +15,7 @@ mod dist;
 mod knowledge;
 mod ports;
 mod process;
+mod soak;
 mod tally;
 
 use std::error::Error;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let outcome = match words.split_first() {
         Some((&"dist", rest)) => dist::run(rest),
         Some((&"bench", rest)) => bench::run(rest),
+        Some((&"soak", rest)) => soak::run(rest),
         Some((&"check-knowledge", rest)) => knowledge::run(rest),
         _ => Err(USAGE.into()),
     };
@@ -46,4 +48,5 @@ const USAGE: &str = "\
 usage: cargo xtask dist [--check] [TARGET...]   static binaries, their size against the budget
                                                 --check: run them, under qemu-user where foreign
        cargo xtask bench [OPTION...] [ROW...]   us and the peers in turn (see bench/README.md)
+       cargo xtask soak [--rounds N] [LINE...]  healthy labs again and again: none may have a finding
        cargo xtask check-knowledge              every mistake in the tables of knowledge/";

@@ -25,6 +25,7 @@ mod settle;
 mod socket;
 mod span;
 mod transmission;
+mod unread;
 
 use claim::Claims;
 use path::Path;
@@ -58,6 +59,7 @@ fn entry(record: &Record, test: &Test, readings: &Readings<'_>) -> Option<Ledger
     Some(LedgerEntry {
         test_id: test.id.clone(),
         unit: unit.to_owned(),
+        unread: unread::of(record, &path),
         ..settle::settle(&path, claims, &rest)
     })
 }

@@ -243,7 +243,9 @@ impl Store {
 /// # Errors
 /// `run.json` is missing, unreadable, or no run.
 pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
-    let run: Run = serde_json::from_str(&fs::read_to_string(directory.join(RUN))?)?;
+    let named = |why: &dyn fmt::Display| io::Error::other(format!("{RUN}: {why}"));
+    let text = fs::read_to_string(directory.join(RUN)).map_err(|why| named(&why))?;
+    let run: Run = serde_json::from_str(&text).map_err(|why| named(&why))?;
     let lines = fs::read(directory.join(SAMPLES)).unwrap_or_default();
     let lines = lines.split(|byte| *byte == b'\n');
     let samples = lines.filter_map(|line| serde_json::from_slice(line).ok());

@@ -5,6 +5,9 @@
 //! prints the table of faults and named causes.
 #![forbid(unsafe_code)]
 
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -160,13 +163,17 @@ fn one_lab() -> MutexGuard<'static, ()> {
 
 fn run(line: &str, faults: &str) -> Option<Value> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    measured(command, line, faults)
+}
+
+fn measured(mut command: Command, line: &str, faults: &str) -> Option<Value> {
     command
         .args(line.split_whitespace())
         .args(["--lab", "--json"]);
     for fault in faults.split_whitespace() {
         command.args(["--fault", fault]);
     }
-    command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
     let output = command
         .output()
         .unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -252,7 +259,7 @@ enum Outcome {
 }
 
 /// Makes a fault until it is told rightly; `None` where this machine has no lab.
-fn attempt(case: &Case) -> Option<Outcome> {
+fn attempt(case: &Case, run: impl Fn(&str, &str) -> Option<Value>) -> Option<Outcome> {
     let (mut why, mut busy) = (String::new(), true);
     for _ in 0..ATTEMPTS {
         let document = run(case.line, case.fault)?;
@@ -271,10 +278,84 @@ fn attempt(case: &Case) -> Option<Outcome> {
 
 #[test]
 fn every_fault_is_named_first_and_its_packets_are_found() {
+    let all: Vec<&Case> = CASES.iter().collect();
+    named_first(&all, run);
+}
+
+/// An ordinary user reads no drop reasons of the kernel (`skb:kfree_skb`): where those tell most, the
+/// other counters have to do.
+#[test]
+fn what_the_kernel_drops_is_named_without_root_too() {
+    let Some(stranger) = Stranger::new() else {
+        return println!("skipped: no ordinary user can be made to run the program here");
+    };
+    let of_kernel = |case: &&Case| {
+        let name = case.fault.split('=').next().unwrap_or_default();
+        DROPPED_BY_THE_KERNEL.contains(&name)
+    };
+    let cases: Vec<&Case> = CASES.iter().filter(of_kernel).collect();
+    assert_eq!(cases.len(), DROPPED_BY_THE_KERNEL.len());
+    named_first(&cases, |line, faults| {
+        let document = measured(stranger.command(), line, faults)?;
+        let reasons = document["ledger"]
+            .to_string()
+            .contains("skb:kfree_skb flow");
+        assert!(!reasons, "{faults}: read without a right to");
+        Some(document)
+    });
+}
+
+const DROPPED_BY_THE_KERNEL: [&str; 4] = ["rcvbuf", "qdisc-limit", "nft-drop", "mtu"];
+
+/// Who has no privilege, with a directory of its own, which goes with it.
+struct Stranger {
+    home: PathBuf,
+    /// If this process may become somebody else, and has to.
+    uid: Option<u32>,
+}
+
+impl Stranger {
+    /// `None` where the program cannot be run so, or has no lab then.
+    fn new() -> Option<Self> {
+        let home = std::env::temp_dir().join(format!("linerate-faults-{}", std::process::id()));
+        std::fs::create_dir_all(&home).ok()?;
+        // Only root may give a file away.
+        let root = chown(&home, Some(NOBODY), Some(NOBODY)).is_ok();
+        let stranger = Self {
+            home,
+            uid: root.then_some(NOBODY),
+        };
+        let mut lab = stranger.command();
+        let lab = lab.args(["lab", "--", "true"]).output();
+        let made = lab.is_ok_and(|output| {
+            output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("loopback")
+        });
+        made.then_some(stranger)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+        command.env("XDG_STATE_HOME", &self.home).current_dir("/");
+        if let Some(uid) = self.uid {
+            command.uid(uid).gid(uid);
+        }
+        command
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_dir_all(&self.home);
+    }
+}
+
+const NOBODY: u32 = 65534;
+
+fn named_first(cases: &[&Case], run: impl Fn(&str, &str) -> Option<Value>) {
     let _lab = one_lab();
     let (mut wrong, mut not_made) = (Vec::new(), Vec::new());
-    for case in CASES {
-        let Some(outcome) = attempt(case) else {
+    for case in cases {
+        let Some(outcome) = attempt(case, &run) else {
             return println!("skipped: no lab on this machine");
         };
         let (list, said) = match outcome {

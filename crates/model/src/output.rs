@@ -29,7 +29,7 @@ pub use forward::{
 };
 pub use host::{Host, Interface, LinkKind, Role};
 pub use latency::{Latency, Phase};
-pub use ledger::{Evidence, LedgerEntry, Stage};
+pub use ledger::{Evidence, LedgerEntry, Stage, Unread};
 pub use stream::{Flow, Interval, LossBurst};
 pub use test::{Direction, Dscp, Mode, Protocol, ReceiveBuffer, Test, Warning};
 pub use verdict::{Knee, Limit, Verdict};

@@ -329,6 +329,7 @@ fn ledger() -> LedgerEntry {
             ..Stage::default()
         }],
         blind: vec![text()],
+        unread: vec![Unread::default()],
         ..LedgerEntry::default()
     }
 }

@@ -53,7 +53,7 @@ pub fn error(report: &ErrorReport, style: &Style) -> String {
     for line in View::error(report) {
         wrap(
             &mut text,
-            line.indent,
+            [line.indent, line.indent + line.hang],
             &printable(&line.text, style),
             line.tone,
             style,
@@ -64,27 +64,28 @@ pub fn error(report: &ErrorReport, style: &Style) -> String {
 
 fn render_lines(text: &mut String, heading: &str, lines: &[Line], style: &Style) {
     if !heading.is_empty() {
-        wrap(text, 0, heading, Tone::Plain, style);
+        wrap(text, [0, 2], heading, Tone::Plain, style);
     }
     for line in lines {
         if line.whole {
             let command = format!("{}{}", " ".repeat(line.indent), line.text);
             push_line(text, &command, line.tone, style);
         } else {
-            wrap(text, line.indent, &line.text, line.tone, style);
+            let indents = [line.indent, line.indent + line.hang];
+            wrap(text, indents, &line.text, line.tone, style);
         }
     }
 }
 
-/// Puts words into lines; the later lines of a sentence are indented by two more.
-fn wrap(text: &mut String, indent: usize, sentence: &str, tone: Tone, style: &Style) {
-    let mut line = " ".repeat(indent);
+/// Puts words into lines; the first line of a sentence and the later ones have their own indents.
+fn wrap(text: &mut String, [first, later]: [usize; 2], sentence: &str, tone: Tone, style: &Style) {
+    let mut line = " ".repeat(first);
     let mut empty = true;
     for word in sentence.split(' ') {
         let length = line.chars().count() + 1 + word.chars().count();
         if !empty && length > style.width {
             push_line(text, &line, tone, style);
-            line = " ".repeat(indent + 2);
+            line = " ".repeat(later);
             empty = true;
         }
         if !empty {

@@ -48,6 +48,8 @@ pub struct Line {
     pub tone: Tone,
     /// A command, to be copied as it is: never broken into two lines.
     pub whole: bool,
+    /// How much deeper what does not fit continues, in columns.
+    pub hang: usize,
 }
 
 /// How a line is meant.
@@ -162,6 +164,7 @@ impl Line {
             text: text.into(),
             tone: Tone::Plain,
             whole: false,
+            hang: 2,
         }
     }
 
@@ -170,6 +173,10 @@ impl Line {
             whole: true,
             ..Self::new(indent, text)
         }
+    }
+
+    fn hang(self, hang: usize) -> Self {
+        Self { hang, ..self }
     }
 
     fn tone(mut self, tone: Tone) -> Self {

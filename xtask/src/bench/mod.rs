@@ -22,7 +22,7 @@ use crate::Outcome;
 use crate::build;
 use contender::{Contender, Program};
 use ground::Ground;
-use options::Options;
+pub(crate) use options::Options;
 use row::{Method, Row};
 use table::{Entry, Results};
 
@@ -70,7 +70,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
 }
 
 /// The binary that is given away, where it can be built.
-fn binary(options: &Options) -> Result<PathBuf, String> {
+pub(crate) fn binary(options: &Options) -> Result<PathBuf, String> {
     if let Some(path) = &options.binary {
         if !path.is_file() {
             return Err(format!("{}: not a file", path.display()));

@@ -25,6 +25,18 @@ pub(super) const KNOWN: &[Known] = &[
         tells: "sysctl net.core.rmem_max",
     },
     Known {
+        name: "rmem_max_bytes",
+        unit: "bytes",
+        means: "net.core.rmem_max: the largest receive buffer that a program is granted",
+        tells: "sysctl net.core.rmem_max",
+    },
+    Known {
+        name: "receive_buffer_cut_by",
+        unit: "",
+        means: "what cut the buffer that was asked for: net.core.rmem_max, or something else, as that setting would allow it",
+        tells: "",
+    },
+    Known {
         name: "receive_buffer_lasts_ms",
         unit: "ms",
         means: "for how long the receive buffer takes datagrams at the offered rate while nobody reads",

@@ -14,6 +14,8 @@ use crate::record::Side;
 
 /// Of the test's own packets only.
 pub(super) const SOURCE: &str = "skb:kfree_skb flow";
+/// The setting, and its value, by which a host says that its reasons could not be read.
+pub(super) const REFUSED: (&str, &str) = ("skb:kfree_skb", "refused");
 /// The same where data goes both ways, for each way.
 const SENT: &str = "skb:kfree_skb flow sent";
 const RECEIVED: &str = "skb:kfree_skb flow received";

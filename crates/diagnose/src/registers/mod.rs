@@ -14,7 +14,7 @@ mod decode;
 mod dump;
 mod embedded;
 mod map;
-mod nearest;
+pub(crate) mod nearest;
 mod negotiation;
 mod number;
 mod parse;

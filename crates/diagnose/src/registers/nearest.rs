@@ -33,7 +33,7 @@ const fn tolerance(letters: usize) -> usize {
 }
 
 /// Levenshtein's distance: letters to add, drop or change.
-fn distance(wanted: &[char], name: &str) -> usize {
+pub(crate) fn distance(wanted: &[char], name: &str) -> usize {
     let name: Vec<char> = name.chars().take(LONGEST).collect();
     let mut row: Vec<usize> = (0..=name.len()).collect();
     for (i, letter) in wanted.iter().enumerate() {

@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 
 use linerate_model::output::{
-    Change, Evidence, Explains as Explained, Fact, Finding, LedgerEntry, Role,
+    Change, Evidence, Explains as Explained, Fact, Finding, LedgerEntry, Role, Value,
 };
+use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::{Condition, Explains, Rule, Verdict, template};
 use crate::facts::Facts;
@@ -67,6 +68,12 @@ fn finding(
             name => Some(facts.get(name, worst)?.value.to_string()),
         })
     };
+    let say = |text: &str| {
+        template::fill(text, |name| match name {
+            "interface" => worst.interface.clone(),
+            name => Some(in_words(facts.get(name, worst)?)),
+        })
+    };
     let change = (!rule.commands.is_empty()).then(|| Change {
         commands: rule.commands.iter().map(|command| fill(command)).collect(),
         undo: rule.undo.iter().map(|command| fill(command)).collect(),
@@ -75,7 +82,7 @@ fn finding(
     Some(Finding {
         rule: rule.id.clone(),
         cause: rule.cause.clone(),
-        title: fill(&rule.title),
+        title: say(&rule.title),
         strength: rule.strength.word().to_owned(),
         host: worst.host.unwrap_or(Role::Local),
         interface: worst.interface.clone(),
@@ -86,12 +93,30 @@ fn finding(
         explains: explained(rule, frames, record, ledger, facts),
         evidence: evidence(rule, worst, facts),
         change,
-        verify: fill(&rule.verify),
-        why: fill(&rule.why),
+        verify: say(&rule.verify),
+        why: say(&rule.why),
         source: rule.sources.join("; "),
         informational: rule.informational,
         conflicts: Vec::new(),
     })
+}
+
+/// As a person says it; a command takes the bare number.
+fn in_words(fact: &Fact) -> String {
+    match fact.value.number() {
+        Some(rate) if fact.unit == "bit/s" => with_unit(rate, BIT_RATES),
+        Some(share) if fact.unit == "ratio" => percent(share),
+        _ => fact.value.to_string(),
+    }
+}
+
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent.abs() {
+        10.0.. => format!("{percent:.0} %"),
+        1.0.. => format!("{percent:.1} %"),
+        _ => format!("{} %", Value::Number(percent)),
+    }
 }
 
 fn risk(rule: &Rule) -> String {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Text → rules, or every mistake in it. Takes text, touches no file.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::example;
@@ -10,6 +11,7 @@ use super::{Condition, Explains, Risk, Rule, Scope, Strength};
 use crate::facts::known;
 use crate::knowledge::Stage;
 use crate::mistake::{Mistake, Mistakes, in_their_words};
+use crate::registers::nearest::distance;
 
 /// Reads the rules of the file `file`.
 ///
@@ -30,7 +32,8 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Rule>, Vec<Mistake>> {
         .iter()
         .filter_map(|raw| rule(raw, &mut mistakes))
         .collect();
-    let found = mistakes.into_found();
+    let mut found = mistakes.into_found();
+    found.sort_by_key(|mistake| mistake.line);
     if found.is_empty() {
         Ok(rules)
     } else {
@@ -212,10 +215,14 @@ fn conditions(texts: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<Condition> {
 fn nearest(name: &str) -> String {
     let parts: BTreeSet<&str> = name.split('_').collect();
     let shared = |known: &str| known.split('_').filter(|part| parts.contains(part)).count();
-    let best = crate::facts::catalogue().max_by_key(|known| shared(known.name));
+    let letters: Vec<char> = name.chars().take(LONGEST_NAME).collect();
+    let best = crate::facts::catalogue().min_by_key(|known| {
+        let away = distance(&letters, known.name);
+        (Reverse(shared(known.name)), away)
+    });
     best.map_or_else(String::new, |known| {
         format!(
-            "one of the facts that are known; the nearest is `{}`",
+            "one of the facts that `linerate explain --facts RUN` prints; the nearest is `{}`",
             known.name
         )
     })
@@ -267,6 +274,9 @@ fn word<T>(
     }
     understood
 }
+
+/// Of a fact's.
+const LONGEST_NAME: usize = 64;
 
 #[cfg(test)]
 mod tests;

@@ -2,10 +2,13 @@
 //! `linerate inspect [IFACE]`: how this host is set up and what looks wrong with it, without sending
 //! a packet.
 
+use std::io::ErrorKind;
+
 use linerate_diagnose::record::Record;
 use linerate_linux::nic;
-use linerate_model::output::Output;
+use linerate_model::output::{Fact, Output};
 use linerate_model::run::Run;
+use linerate_model::setting::Setting;
 
 use super::args::InspectArgs;
 use super::conclude::conclude;
@@ -38,8 +41,31 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
     output.hosts.clone_from(&run.hosts);
     output.settings.clone_from(&run.settings);
     let record = Record::of_run(run, sampler::totals(&names));
-    conclude(&mut output, &record, &rules, args.facts);
+    conclude(&mut output, &record, &rules, true);
+    output.settings.extend(tcp_memory(&output.facts));
+    if !args.facts {
+        output.facts.clear();
+    }
     Ok(output)
+}
+
+/// TCP's memory against what the kernel sets by itself.
+fn tcp_memory(facts: &[Fact]) -> Option<Setting> {
+    let fact = |name: &str| facts.iter().find(|fact| fact.name == name);
+    let set_by = fact("tcp_mem_set_by")?.value.to_string();
+    let said = match (set_by.as_str(), fact("tcp_mem_from_megabytes")) {
+        ("kernel", Some(free)) => format!(
+            "as the kernel sets it by itself from {} MB of free memory at its start",
+            free.value
+        ),
+        ("kernel", None) => "as the kernel sets it by itself".to_owned(),
+        _ => "not what the kernel's own formula gives: somebody set it".to_owned(),
+    };
+    Some(Setting {
+        source: "tcp_mem".to_owned(),
+        values: [("net.ipv4.tcp_mem".to_owned(), said)].into(),
+        ..Setting::default()
+    })
 }
 
 /// The one that was named, or all that are up.
@@ -47,7 +73,11 @@ fn interfaces(named: Option<&str>) -> Result<Vec<String>, Failure> {
     let what = "list the network interfaces";
     if let Some(name) = named {
         nic::link(name).map_err(|error| {
-            Failure::usage(format!("inspect {name}"), error).hint("`ip -br link` lists them")
+            let why = match error.kind() {
+                ErrorKind::NotFound => "this host has no interface of that name".to_owned(),
+                _ => error.to_string(),
+            };
+            Failure::usage(format!("inspect {name}"), why).hint("`ip -br link` lists them")
         })?;
         return Ok(vec![name.to_owned()]);
     }

@@ -26,7 +26,10 @@ pub(super) fn with(directory: Option<&Path>) -> Result<Vec<Rule>, Failure> {
 
 fn read(directory: &Path) -> Result<Vec<Rule>, Failure> {
     let what = || format!("read the rules in {}", directory.display());
-    let entries = fs::read_dir(directory).map_err(|error| Failure::usage(what(), error))?;
+    let entries = fs::read_dir(directory).map_err(|error| {
+        Failure::usage(what(), error)
+            .hint("a directory with at least one [[rule]] in a file NAME.toml")
+    })?;
     let mut files: Vec<_> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .collect();

@@ -22,6 +22,7 @@ use clerk::{Clerk, Order, Report};
 pub use describe::describe;
 use drops::Drops;
 use linerate_linux::cpu::{Load, SystemTimes, Usage, process_usage};
+use linerate_linux::setup::Told;
 use linerate_linux::{clock, nic};
 use linerate_model::output::{Cpu, MovedCounter};
 use linerate_model::sample::{Phase, Sample};
@@ -49,7 +50,7 @@ pub struct Sampler {
     interface: Option<String>,
     audience: Audience,
     sockets: UdpSockets,
-    drops: Option<Drops>,
+    drops: Result<Drops, Told>,
     clerk: Option<Clerk>,
     inbox: Vec<Sample>,
     settings: Vec<Setting>,
@@ -96,14 +97,14 @@ impl Sampler {
 
     /// The test's data goes both ways. To be said before the first reading.
     pub fn tell_both_ways(&self) {
-        if let Some(drops) = &self.drops {
+        if let Ok(drops) = &self.drops {
             drops.tell_both_ways();
         }
     }
 
     /// A stream of the test, by its connected socket; `sends`: its data goes out here.
     pub fn follow(&self, socket: &impl AsFd, sends: bool) {
-        if let Some(drops) = &self.drops {
+        if let Ok(drops) = &self.drops {
             drops.follow(socket, sends);
         }
     }

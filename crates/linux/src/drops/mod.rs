@@ -47,6 +47,20 @@ pub enum Refused {
     Kernel { op: &'static str, why: String },
 }
 
+impl Refused {
+    /// What to try; empty where nothing helps.
+    #[must_use]
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Permission { .. } => {
+                "linerate as root, or with CAP_BPF and CAP_PERFMON, outside of containers and user namespaces"
+            }
+            Self::TooOld { .. } => "Linux 5.17 or later",
+            Self::Kernel { .. } => "",
+        }
+    }
+}
+
 impl Watch {
     /// Starts to count.
     ///

@@ -24,6 +24,23 @@ pub struct LedgerEntry {
     pub unattributed_hi: i64,
     /// Stages without a readable counter.
     pub blind: Vec<String>,
+    /// Sources that would have told more, and why they could not be read.
+    pub unread: Vec<Unread>,
+}
+
+/// A source that could not be read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Unread {
+    /// Its name.
+    pub source: String,
+    /// On which end.
+    pub host: Role,
+    /// Why not.
+    pub why: String,
+    /// What would help; may be empty.
+    #[serde(rename = "try")]
+    pub try_: String,
 }
 
 /// A stage's share.

@@ -5,7 +5,7 @@ use super::{Style, push_line, wrap};
 use crate::view::{Align, Column, Table, Tone};
 
 pub(super) fn render(text: &mut String, table: &Table, style: &Style) {
-    wrap(text, 0, &table.heading, Tone::Plain, style);
+    wrap(text, [0, 2], &table.heading, Tone::Plain, style);
     let widths: Vec<usize> = table.columns.iter().map(width).collect();
     for (number, part) in parts(&widths, table.keys, style.width).iter().enumerate() {
         if number > 0 {

@@ -130,7 +130,7 @@ proptest! {
     #[test]
     fn sentences_fit_and_lose_no_word(sentence in "[a-z]{1,12}( [a-z…µ]{1,12}){0,30}", width in 30_usize..100) {
         let mut text = String::new();
-        wrap(&mut text, 4, &printable(&sentence, &ascii(width)), Tone::Plain, &ascii(width));
+        wrap(&mut text, [4, 6], &printable(&sentence, &ascii(width)), Tone::Plain, &ascii(width));
         // 12 times three dots is the longest word.
         prop_assert!(text.lines().all(|line| line.len() <= width.max(6 + 36)));
         let words: Vec<_> = text.split_whitespace().collect();

@@ -2,6 +2,8 @@
 //! Causes, in the order of what they explain: evidence, the change as commands, its undo, how to see
 //! that it helped. On a healthy link: nothing to fix.
 
+use std::cmp::Ordering;
+
 use linerate_model::output::{Evidence, Fact, Finding, Output, Passage, Role};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
@@ -26,7 +28,8 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
             "worth knowing",
             informational
                 .iter()
-                .flat_map(|finding| note(finding))
+                .enumerate()
+                .flat_map(|(told, finding)| note(finding, &informational[..told]))
                 .collect(),
         ),
         lines("cannot tell", untold(output)),
@@ -123,12 +126,24 @@ fn change(finding: &Finding, said: Option<(usize, &Finding)>) -> Vec<Line> {
         if !commands.is_empty() {
             lines.push(Line::new(PART, format!("{label}:")));
         }
-        lines.extend(commands.iter().map(|text| Line::command(PART + 2, text)));
+        lines.extend(commands.iter().flat_map(|text| command(PART + 2, text)));
     };
     commands(&format!("try, on {at}"), &change.commands);
     commands("undo", &change.undo);
     lines.extend(part("risk", &risk(&change.risk)));
     lines
+}
+
+/// A command as it is typed; what is said of it stands below, or alone where there is none.
+fn command(indent: usize, text: &str) -> Vec<Line> {
+    let (typed, note) = match text.split_once("   # ") {
+        Some((typed, note)) => (typed, Some(note)),
+        None if text.starts_with("# ") => ("", text.strip_prefix("# ")),
+        None => (text, None),
+    };
+    let typed = (!typed.is_empty()).then(|| Line::command(indent, typed));
+    let note = note.map(|note| Line::new(indent, format!("# {note}")));
+    typed.into_iter().chain(note).collect()
 }
 
 /// The rules' word for what a change can do, in words.
@@ -160,7 +175,7 @@ fn strength(word: &str) -> &str {
     }
 }
 
-fn note(finding: &Finding) -> Vec<Line> {
+fn note(finding: &Finding, told: &[&Finding]) -> Vec<Line> {
     let mut lines = vec![Line::new(
         2,
         format!(
@@ -170,7 +185,8 @@ fn note(finding: &Finding) -> Vec<Line> {
             place(finding)
         ),
     )];
-    if !finding.why.is_empty() {
+    let again = told.iter().any(|known| known.why == finding.why);
+    if !finding.why.is_empty() && !again {
         lines.push(Line::new(4, format!("why: {}", finding.why)));
     }
     lines
@@ -198,13 +214,10 @@ fn explains(output: &Output, finding: &Finding) -> String {
         .explains
         .lost_packets
         .filter(|lost| *lost > 0)
-        .map(|lost| {
-            let all = if lost <= of_all {
-                format!(" of {of_all}")
-            } else {
-                String::new()
-            };
-            format!("{lost}{all} lost packets")
+        .map(|lost| match lost.cmp(&of_all) {
+            Ordering::Less => format!("{lost} of {of_all} lost packets"),
+            Ordering::Equal => format!("all {lost} lost packets"),
+            Ordering::Greater => format!("{lost} lost packets"),
         });
     let rate = finding
         .explains
@@ -233,14 +246,12 @@ fn evidence(finding: &Finding) -> String {
 }
 
 fn one(evidence: &Evidence) -> String {
-    let unit = match evidence.unit.as_str() {
-        "" | "ratio" => String::new(),
-        unit => format!(" {unit}"),
+    let value = match (evidence.unit.as_str(), evidence.value.number()) {
+        ("bit/s", Some(rate)) => with_unit(rate, BIT_RATES),
+        ("" | "ratio", _) => evidence.value.to_string(),
+        (unit, _) => format!("{} {unit}", evidence.value),
     };
-    format!(
-        "{} = {}{unit} ({})",
-        evidence.fact, evidence.value, evidence.source
-    )
+    format!("{} = {value} ({})", evidence.fact, evidence.source)
 }
 
 /// Rules that something speaks for and whose evidence is not there; the commands that would tell are
@@ -278,7 +289,7 @@ fn untold(output: &Output) -> Vec<Line> {
 fn next(output: &Output) -> Vec<Line> {
     let shown = !is_measured(output) || is_unexplained(output);
     let commands = output.next_commands.iter().filter(|_| shown);
-    commands.map(|text| Line::command(2, text)).collect()
+    commands.flat_map(|text| command(2, text)).collect()
 }
 
 /// Whether the document is of a test that was just run, not of one explained or of a set-up.

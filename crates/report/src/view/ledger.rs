@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where each lost packet died, test after test, with the counters that say so.
 
-use linerate_model::output::{Evidence, LedgerEntry, Output, Stage, Test};
+use linerate_model::output::{Evidence, LedgerEntry, Output, Stage, Test, Unread};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::{Block, Line, Tone, name, relevant, role, way};
@@ -31,6 +31,9 @@ pub(super) fn block(output: &Output) -> Option<Block> {
             2,
             format!("{left_out} more with fewer losses: --json has them all"),
         ));
+    }
+    if shown > 0 {
+        lines.extend(unread(output));
     }
     (!lines.is_empty()).then(|| Block::Lines {
         heading: "loss ledger: where each lost packet died".to_owned(),
@@ -118,7 +121,7 @@ fn line(stage: &Stage) -> Line {
             words(&stage.stage),
             stage.stage,
             role(stage.host),
-            stage.kind
+            kind(&stage.kind)
         ),
     )
 }
@@ -150,11 +153,47 @@ fn rest(entry: &LedgerEntry, possible: &[&Stage]) -> String {
     parts.join("; ")
 }
 
+/// What would have told more, once for all tests.
+fn unread(output: &Output) -> Vec<Line> {
+    let mut told: Vec<(&Unread, Vec<&str>)> = Vec::new();
+    for one in output.ledger.iter().flat_map(|entry| &entry.unread) {
+        let alike = |known: &&mut (&Unread, Vec<&str>)| {
+            (&known.0.source, &known.0.why) == (&one.source, &one.why)
+        };
+        match told.iter_mut().find(alike) {
+            Some((_, hosts)) if hosts.contains(&role(one.host)) => {}
+            Some((_, hosts)) => hosts.push(role(one.host)),
+            None => told.push((one, vec![role(one.host)])),
+        }
+    }
+    let lines = |(one, hosts): (&Unread, Vec<&str>)| {
+        let what = format!(
+            "not read ({}): the kernel's own reason for each packet that it dropped ({}): {}",
+            hosts.join(" and "),
+            one.source,
+            one.why
+        );
+        let remedy = (!one.try_.is_empty()).then(|| Line::new(4, format!("try: {}", one.try_)));
+        [Some(Line::new(2, what)), remedy]
+    };
+    told.into_iter().flat_map(lines).flatten().collect()
+}
+
 fn span(lo: i64, hi: i64) -> String {
     if lo == hi {
         hi.to_string()
     } else {
         format!("{lo} … {hi}")
+    }
+}
+
+/// How its packets were counted.
+fn kind(kind: &str) -> &str {
+    match kind {
+        "exact" => "counted exactly",
+        "shared" => "counted together with other traffic",
+        "balance" => "by the difference of two counters",
+        other => other,
     }
 }
 

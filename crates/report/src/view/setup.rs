@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a host and its interfaces are set up, on one page: what belongs together stands together, and
-//! what could not be read is not shown.
+//! How a host and its interfaces are set up, on one page: what belongs together stands together. What
+//! could not be read is said so, with the reason, where the page is what was asked for.
 
 use linerate_model::output::Output;
 use linerate_model::setting::Setting;
 
 use super::{Block, Line};
 
-/// A row of the page: what it is called, where its values are, and which of them; all if none is named.
-struct Row(&'static str, &'static str, &'static [&'static str]);
+/// A row of the page: what it is called, where its values are, and which of them (`*` for any beginning;
+/// all if none is named); and why there may be none, if that is worth telling.
+struct Row(
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    Option<&'static str>,
+);
 
 /// A block an interface, and one for the host.
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
@@ -22,10 +28,10 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let of_interfaces = interfaces.into_iter().map(|name| {
         (
             format!("interface {name}"),
-            rows(&output.settings, Some(name), INTERFACE),
+            page(output, Some(name), INTERFACE),
         )
     });
-    let of_host = std::iter::once(("host".to_owned(), rows(&output.settings, None, HOST)));
+    let of_host = std::iter::once(("host".to_owned(), page(output, None, HOST)));
     let blocks = of_interfaces
         .chain(of_host)
         .filter(|(_, lines)| !lines.is_empty());
@@ -34,64 +40,114 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         .collect()
 }
 
-fn rows(settings: &[Setting], interface: Option<&str>, rows: &[Row]) -> Vec<Line> {
-    let row = |Row(label, source, keys): &Row| {
-        let told = settings.iter().filter(|setting| {
-            setting.interface.as_deref() == interface && is(source, &setting.source)
-        });
-        let values: Vec<String> = told
-            .flat_map(|setting| values(setting, source, keys))
-            .collect();
-        (!values.is_empty()).then(|| {
-            let values = joined(&values);
-            let values = values.strip_prefix(&format!("{label} ")).unwrap_or(&values);
-            Line::new(2, format!("{label:<WIDTH$}{values}"))
-        })
+fn page(output: &Output, interface: Option<&str>, rows: &[Row]) -> Vec<Line> {
+    let values = rows
+        .iter()
+        .map(|row| told(&output.settings, interface, row));
+    let all: Vec<(&Row, Vec<Told>)> = rows.iter().zip(values).collect();
+    let shown = all.iter().filter(|(_, told)| !told.is_empty());
+    let mut lines: Vec<Line> = shown
+        .map(|(row, told)| line(row.0, &joined(told)))
+        .collect();
+    let empty = all.iter().filter(|(_, told)| told.is_empty());
+    let empty: Vec<&Row> = empty.map(|(row, _)| *row).collect();
+    if output.kind == "inspect" && !(lines.is_empty() && interface.is_none()) {
+        lines.extend(untold(&empty));
+    }
+    lines
+}
+
+/// A label, and what stands beside it under itself.
+fn line(label: &str, text: &str) -> Line {
+    let text = text.strip_prefix(&format!("{label} ")).unwrap_or(text);
+    Line::new(2, format!("{label:<WIDTH$}{text}")).hang(WIDTH)
+}
+
+/// What could not be read, each reason once.
+fn untold(empty: &[&Row]) -> Vec<Line> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for Row(label, source, _, reason) in empty {
+        let Some(reason) = reason else { continue };
+        let what = if source.starts_with("ethtool") {
+            format!("{label} (`{source}`)")
+        } else {
+            (*label).to_owned()
+        };
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, labels)) => labels.push(what),
+            None => reasons.push((reason, vec![what])),
+        }
+    }
+    let text = |(reason, labels): (&str, Vec<String>)| {
+        line("not told", &format!("{}: {reason}", labels.join(", ")))
     };
-    rows.iter().filter_map(row).collect()
+    reasons.into_iter().map(text).collect()
 }
 
-/// A source that ends in `…` stands for all that begin so: one a processor, one an interrupt.
-fn is(wanted: &str, source: &str) -> bool {
-    wanted
-        .strip_suffix('…')
-        .map_or(wanted == source, |start| source.starts_with(start))
+/// What one setting says: whose it is (a processor, an interrupt), and its values.
+#[derive(PartialEq)]
+struct Told {
+    whose: String,
+    values: String,
 }
 
-fn values(setting: &Setting, wanted: &str, keys: &[&str]) -> Vec<String> {
-    let prefix = wanted
-        .strip_suffix('…')
-        .and_then(|start| setting.source.strip_prefix(start));
-    let whose = prefix.map_or_else(String::new, |rest| {
-        format!("{}: ", rest.split('/').next().unwrap_or(rest))
+fn told(settings: &[Setting], interface: Option<&str>, row: &Row) -> Vec<Told> {
+    let of = settings
+        .iter()
+        .filter(|setting| setting.interface.as_deref() == interface);
+    let told = of.filter_map(|setting| {
+        let whose = whose(row.1, &setting.source)?;
+        let values = values(setting, row.2).join(", ");
+        (!values.is_empty()).then_some(Told { whose, values })
     });
-    let word = |key: &str, value: &str| format!("{whose}{key} {value}");
-    let all = setting
-        .values
-        .iter()
-        .filter(|_| keys.is_empty())
-        .map(|(key, value)| word(key, value));
-    let named = keys
-        .iter()
-        .filter_map(|key| Some(word(key, setting.values.get(*key)?)));
-    all.chain(named).collect()
+    told.collect()
+}
+
+/// A source with a `…` stands for all that begin and end so: one a processor, one an interrupt.
+fn whose(wanted: &str, source: &str) -> Option<String> {
+    let Some((start, end)) = wanted.split_once('…') else {
+        return (wanted == source).then(String::new);
+    };
+    let rest = source.strip_prefix(start)?;
+    let (number, rest) = rest.split_once('/').unwrap_or((rest, ""));
+    rest.starts_with(end.trim_start_matches('/'))
+        .then(|| number.to_owned())
+}
+
+fn values(setting: &Setting, keys: &[&str]) -> Vec<String> {
+    let word = |(key, value): (&String, &String)| format!("{key} {value}");
+    if keys.is_empty() {
+        return setting.values.iter().map(word).collect();
+    }
+    let one = |wanted: &&str| {
+        let values = setting.values.iter();
+        let of = values.filter(move |(key, _)| match wanted.strip_prefix('*') {
+            Some(end) => key.ends_with(end),
+            None => key == wanted,
+        });
+        of.map(word).collect::<Vec<_>>()
+    };
+    keys.iter().flat_map(one).collect()
 }
 
 /// Alike on every processor is said once.
-fn joined(values: &[String]) -> String {
+fn joined(told: &[Told]) -> String {
     let mut distinct: Vec<&str> = Vec::new();
-    for value in values {
-        let same = value
-            .split_once(": ")
-            .map_or(value.as_str(), |(_, rest)| rest);
-        if !distinct.contains(&same) {
-            distinct.push(same);
+    for one in told {
+        if !distinct.contains(&one.values.as_str()) {
+            distinct.push(&one.values);
         }
     }
-    if distinct.len() == 1 && values.len() > 1 {
-        return format!("{} (all {})", distinct[0], values.len());
+    let times = |values: &str| told.iter().filter(|one| one.values == values).count();
+    let all = distinct.first().map_or(0, |values| times(values));
+    if all > 1 && distinct.iter().all(|values| times(values) == all) {
+        return format!("{} (all {all})", distinct.join("; "));
     }
-    values.join(", ")
+    let text = |one: &Told| match one.whose.as_str() {
+        "" => one.values.clone(),
+        whose => format!("{whose}: {}", one.values),
+    };
+    told.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
 const INTERFACE: &[Row] = &[
@@ -99,6 +155,7 @@ const INTERFACE: &[Row] = &[
         "driver",
         "ethtool -i",
         &["driver", "version", "firmware-version", "bus-info"],
+        Some(DRIVER),
     ),
     Row(
         "link",
@@ -110,11 +167,13 @@ const INTERFACE: &[Row] = &[
             "Auto-negotiation",
             "Port",
         ],
+        Some(DRIVER),
     ),
     Row(
         "advertised",
         "ethtool",
         &["Advertised link modes", "Advertised pause frame use"],
+        None,
     ),
     Row(
         "partner",
@@ -123,6 +182,7 @@ const INTERFACE: &[Row] = &[
             "Link partner advertised link modes",
             "Link partner advertised pause frame use",
         ],
+        None,
     ),
     Row(
         "pause",
@@ -134,17 +194,25 @@ const INTERFACE: &[Row] = &[
             "RX negotiated",
             "TX negotiated",
         ],
+        Some(DRIVER),
     ),
-    Row("EEE", "ethtool --show-eee", &["EEE status", "Tx LPI"]),
+    Row(
+        "EEE",
+        "ethtool --show-eee",
+        &["EEE status", "Tx LPI"],
+        Some(DRIVER),
+    ),
     Row(
         "device",
         "ip link",
         &["mtu", "qdisc", "txqueuelen", "state", "flags"],
+        None,
     ),
     Row(
         "rings",
         "ethtool -g",
         &["RX.current", "RX.max", "TX.current", "TX.max"],
+        Some(DRIVER),
     ),
     Row(
         "coalescing",
@@ -157,6 +225,7 @@ const INTERFACE: &[Row] = &[
             "tx-usecs",
             "tx-frames",
         ],
+        Some(DRIVER),
     ),
     Row(
         "channels",
@@ -169,6 +238,7 @@ const INTERFACE: &[Row] = &[
             "TX.current",
             "TX.max",
         ],
+        Some(DRIVER),
     ),
     Row(
         "offloads",
@@ -182,20 +252,69 @@ const INTERFACE: &[Row] = &[
             "rx-checksumming",
             "tx-checksumming",
         ],
+        Some(DRIVER),
     ),
-    Row("flow hash", "ethtool -x", &[]),
-    Row("queues", "/sys/class/net/queues", &[]),
-    Row("interrupts", "/proc/irq/…", &["name", "smp_affinity_list"]),
-    Row("qdisc", "tc qdisc", &[]),
-    Row("bus", "/sys/class/net/device", &[]),
-    Row("captures", "/proc/net/packet", &["sockets"]),
-    Row("registers", "registers", &[]),
+    Row("RSS", "ethtool -x", &[], Some(DRIVER)),
+    Row(
+        "RPS",
+        "/sys/class/net/queues",
+        &["*.rps_cpus", "*.rps_flow_cnt"],
+        Some("no receive queue in sysfs (a kernel without CONFIG_RPS)"),
+    ),
+    Row(
+        "XPS",
+        "/sys/class/net/queues",
+        &["*.xps_cpus"],
+        Some("a single transmit queue has nothing to choose (or a kernel without CONFIG_XPS)"),
+    ),
+    Row(
+        "interrupts",
+        "/proc/irq/…",
+        &["name", "smp_affinity_list"],
+        Some("the device has none of its own"),
+    ),
+    Row(
+        "qdisc",
+        "tc qdisc",
+        &[],
+        Some("the kernel names no queueing discipline"),
+    ),
+    Row(
+        "bus",
+        "/sys/class/net/device",
+        &["vendor", "device", "numa_node"],
+        None,
+    ),
+    Row(
+        "PCI link",
+        "/sys/class/net/device",
+        &[
+            "current_link_speed",
+            "max_link_speed",
+            "current_link_width",
+            "max_link_width",
+        ],
+        Some("sysfs shows no PCI Express link"),
+    ),
+    Row(
+        "IOMMU",
+        "/sys/class/net/device",
+        &["iommu_group_type"],
+        Some("no IOMMU stands between the device and memory, as far as sysfs shows"),
+    ),
+    Row("captures", "/proc/net/packet", &["sockets"], None),
+    Row("registers", "registers", &[], None),
 ];
 
 const HOST: &[Row] = &[
-    Row("machine", "machine", &[]),
-    Row("kernel", "/proc/version", &["version"]),
-    Row("cmdline", "/proc/cmdline", &["cmdline"]),
+    Row("machine", "machine", &[], None),
+    Row("kernel", "/proc/version", &["version"], None),
+    Row(
+        "cmdline",
+        "/proc/cmdline",
+        &["cmdline"],
+        Some("/proc/cmdline cannot be read"),
+    ),
     Row(
         "options",
         "/proc/config.gz",
@@ -212,17 +331,31 @@ const HOST: &[Row] = &[
             "CONFIG_DEBUG_PAGEALLOC",
             "CONFIG_SLUB_DEBUG_ON",
         ],
+        Some("the kernel shows no /proc/config.gz; /boot may have its configuration"),
     ),
     Row(
-        "frequency",
-        "/sys/devices/system/cpu/cpu…",
+        "governor",
+        "/sys/devices/system/cpu/cpu…/cpufreq",
         &["scaling_governor", "scaling_cur_freq", "cpuinfo_max_freq"],
+        Some("no cpufreq: the firmware or the hypervisor sets the clock"),
     ),
-    Row("interrupts", "/proc/irq/…", &["name", "smp_affinity_list"]),
+    Row(
+        "idle states",
+        "/sys/devices/system/cpu/cpu…/cpuidle",
+        &["name", "latency", "disable"],
+        Some("no cpuidle: the firmware or the hypervisor lets the processors sleep"),
+    ),
+    Row(
+        "interrupts",
+        "/proc/irq/…",
+        &["name", "smp_affinity_list"],
+        None,
+    ),
     Row(
         "memory",
         "/proc/meminfo",
         &["MemTotal", "MemFree", "MemAvailable"],
+        None,
     ),
     Row(
         "sockets",
@@ -235,6 +368,7 @@ const HOST: &[Row] = &[
             "net.core.netdev_max_backlog",
             "net.core.netdev_budget",
         ],
+        None,
     ),
     Row(
         "TCP",
@@ -245,18 +379,33 @@ const HOST: &[Row] = &[
             "net.ipv4.tcp_wmem",
             "net.ipv4.tcp_mem",
         ],
+        None,
+    ),
+    Row(
+        "tcp_mem",
+        "tcp_mem",
+        &[],
+        Some("the kernel's own formula does not give the value that is set, or it is not known"),
     ),
     Row(
         "UDP",
         "sysctl",
         &["net.ipv4.udp_mem", "net.ipv4.udp_rmem_min"],
+        None,
     ),
     Row(
         "routing",
         "sysctl",
         &["net.ipv4.ip_forward", "net.ipv4.conf.all.rp_filter"],
+        None,
     ),
-    Row("kernel log", "dmesg", &[]),
+    Row(
+        "kernel log",
+        "dmesg",
+        &[],
+        Some("no line of a network driver (where `dmesg` is only for root, none can be read)"),
+    ),
 ];
 
+const DRIVER: &str = "the driver has no such settings, or does not tell them";
 const WIDTH: usize = 13;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The datagram socket's receive buffer: what was asked, what was granted, for how long it lasts.
 
-use linerate_model::output::Test;
+use linerate_model::output::{ReceiveBuffer, Role, Test};
 
 use crate::calc::udp_buffer::{lasts_s, usual_truesize_bytes};
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place};
+use crate::facts::counted::{Counted, Place, set_up_number};
 use crate::record::Side;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
@@ -28,6 +28,7 @@ fn of_test(place: &Place<'_>, test: &Test, facts: &mut Facts) {
     };
     add("receive_buffer_asked_bytes", buffer.asked);
     add("receive_buffer_granted_bytes", buffer.granted);
+    cut_by(place, buffer, facts);
     if let (Some(granted), Some(rate)) = (buffer.granted, stream_pps(test)) {
         // The kernel keeps twice of what it grants, to pay for its own bookkeeping.
         let lasts = lasts_s(granted * 2, usual_truesize_bytes(test.payload_bytes), rate);
@@ -39,6 +40,40 @@ fn of_test(place: &Place<'_>, test: &Test, facts: &mut Facts) {
             "SO_RCVBUF, the test's account",
         );
     }
+}
+
+/// A kernel grants at most its setting; where that is unknown it is the usual suspect.
+fn cut_by(place: &Place<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
+    let most = most_bytes(place);
+    if let Some(most) = most {
+        let source = "sysctl net.core.rmem_max";
+        place.add(facts, "rmem_max_bytes", most as f64, "bytes", source);
+    }
+    let (Some(asked), Some(granted)) = (buffer.asked, buffer.granted) else {
+        return;
+    };
+    if granted < asked {
+        let other = most.is_some_and(|most| most >= asked);
+        let by = if other {
+            "something else"
+        } else {
+            "net.core.rmem_max"
+        };
+        place.add(facts, "receive_buffer_cut_by", by, "", "SO_RCVBUF, sysctl");
+    }
+}
+
+/// The receiver's `net.core.rmem_max`; both ends of one machine have the same.
+fn most_bytes(place: &Place<'_>) -> Option<u64> {
+    let of = |host| set_up_number(place.record, host, "sysctl", None, "net.core.rmem_max");
+    let shared = || {
+        place
+            .record
+            .one_machine()
+            .then(|| of(Role::Local))
+            .flatten()
+    };
+    of(place.host).or_else(shared)
 }
 
 /// Datagrams a second that one stream offered.

@@ -5,6 +5,7 @@ use super::drops::Drops;
 use super::reader::Reader;
 use super::{Audience, UdpSockets, settings, settle};
 use linerate_linux::clock::monotonic_ns;
+use linerate_linux::setup::Told;
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 use std::io;
@@ -51,15 +52,20 @@ impl Clerk {
         interface: Option<String>,
         audience: Audience,
         sockets: UdpSockets,
-        drops: Option<Drops>,
+        drops: Result<Drops, Told>,
     ) -> io::Result<Self> {
         let (orders, taken) = channel();
         let (send, reports) = channel();
         thread::Builder::new()
             .name("sampler".to_owned())
             .spawn(move || {
-                let settings = || settings::read(interface.as_deref(), audience);
-                let reader = Reader::open(interface.clone(), audience, sockets).with(drops);
+                let refused = drops.as_ref().err().cloned();
+                let settings = || {
+                    let mut all = settings::read(interface.as_deref(), audience);
+                    all.extend(refused.clone().map(|told| settings::setting(told, None)));
+                    all
+                };
+                let reader = Reader::open(interface.clone(), audience, sockets).with(drops.ok());
                 work(reader, settings, &taken, &send);
             })?;
         Ok(Self { orders, reports })

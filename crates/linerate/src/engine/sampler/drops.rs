@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why the kernel freed packets of the test's streams, where this process may ask: as root of the
-//! initial user namespace. Elsewhere there is no such source.
+//! initial user namespace. Elsewhere there is no such source, and why is said among the settings.
 
 use super::Audience;
 use super::reader::Reading;
 use linerate_linux::drops::{Filter, Flow, Watch};
 use linerate_linux::netns::NetNs;
+use linerate_linux::setup::Told;
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -24,14 +25,20 @@ pub(super) struct Drops {
 impl Drops {
     /// In the network namespace of the calling thread. A peer is told of its own test, never of
     /// what else this machine drops.
-    pub(super) fn open(audience: Audience) -> Option<Self> {
+    ///
+    /// # Errors
+    /// Why the kernel's reasons are not read here.
+    pub(super) fn open(audience: Audience) -> Result<Self, Told> {
+        let netns = NetNs::current().and_then(|netns| netns.inode());
         let filter = Filter {
             flows: Vec::new(),
-            netns: Some(NetNs::current().ok()?.inode().ok()?),
+            netns: Some(netns.map_err(|error| unread(&error.to_string(), ""))?),
         };
-        let watch = Watch::start(&filter).ok()?;
-        let told = audience == Audience::User || watch.is_filtered().is_ok();
-        told.then(|| Self {
+        let watch = Watch::start(&filter).map_err(|why| unread(&why.to_string(), why.remedy()))?;
+        if let (Audience::Peer, Err(why)) = (audience, watch.is_filtered()) {
+            return Err(unread(why, "a kernel with CONFIG_DEBUG_INFO_BTF=y"));
+        }
+        Ok(Self {
             watch: Arc::new(watch),
             incomplete: Arc::default(),
             both_ways: Arc::default(),
@@ -80,6 +87,18 @@ impl Drops {
             }
         }
         Some(Reading::of_host(source, sum.into_iter().collect()))
+    }
+}
+
+/// As a setting: the host lets itself not be asked.
+fn unread(why: &str, remedy: &str) -> Told {
+    let values = [("refused", why), ("try", remedy)];
+    let told = values.into_iter().filter(|(_, value)| !value.is_empty());
+    Told {
+        source: MACHINE.to_owned(),
+        values: told
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
     }
 }
 
@@ -132,11 +151,15 @@ mod tests {
     }
 
     fn watched() -> Option<Drops> {
-        let drops = Drops::open(Audience::Peer);
-        if drops.is_none() {
-            println!("skipped: this process may not watch the kernel's drops by flow");
+        match Drops::open(Audience::Peer) {
+            Ok(drops) => Some(drops),
+            Err(refused) => {
+                assert_eq!(refused.source, super::MACHINE);
+                assert!(!refused.values.is_empty());
+                println!("skipped: the kernel's drops cannot be watched: {refused:?}");
+                None
+            }
         }
-        drops
     }
 
     /// Connected to a port that nobody listens at any more.

@@ -32,7 +32,8 @@ fn limits(mut told: Told) -> Told {
     told
 }
 
-fn setting(told: Told, interface: Option<&str>) -> Setting {
+/// What was told of this host, or of an interface of it.
+pub(super) fn setting(told: Told, interface: Option<&str>) -> Setting {
     Setting {
         host: Role::Local,
         source: told.source,

@@ -429,6 +429,7 @@ pub(super) fn explained() -> Output {
             unattributed_lo: 3,
             unattributed_hi: 11,
             blind: vec!["wire".to_owned()],
+            unread: vec![refused(Role::Local), refused(Role::Remote)],
         }],
         findings: vec![
             Finding {
@@ -529,5 +530,14 @@ fn inspect() -> Output {
         explained: true,
         run_dir: None,
         ..output("inspect")
+    }
+}
+
+fn refused(host: Role) -> Unread {
+    Unread {
+        source: "skb:kfree_skb".to_owned(),
+        host,
+        why: "create map: Operation not permitted".to_owned(),
+        try_: "linerate as root".to_owned(),
     }
 }
