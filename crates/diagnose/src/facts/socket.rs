@@ -151,6 +151,24 @@ pub(super) const KNOWN: &[Known] = &[
         tells: "",
     },
     Known {
+        name: "machine_full",
+        unit: "",
+        means: "whether both ends of the TCP test are one machine whose processors were all in use",
+        tells: "",
+    },
+    Known {
+        name: "processor_stall_ratio",
+        unit: "ratio",
+        means: "the part of the time for which TCP may wait on a full machine with nothing wrong; 0 elsewhere",
+        tells: "",
+    },
+    Known {
+        name: "flood_on_one_machine",
+        unit: "",
+        means: "whether a sender that sends as fast as it can has the receiver's processors too",
+        tells: "",
+    },
+    Known {
         name: "tcp_window_used_bytes",
         unit: "bytes",
         means: "bytes of each connection that were on their way: its rate times the round trip",

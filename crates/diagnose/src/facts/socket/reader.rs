@@ -40,6 +40,8 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
         );
     }
     if place.side == Some(Side::Receiver) {
+        let flood = test.requested_bits_per_second.is_none() && place.record.one_machine();
+        place.add(facts, "flood_on_one_machine", flood, "", "the command");
         runs(place, test, facts);
     }
 }

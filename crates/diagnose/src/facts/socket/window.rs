@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether TCP's buffers are large enough for what had to be on its way, and who made it wait.
 
-use linerate_model::output::{Phase as Load, Protocol, Test};
+use linerate_model::output::{Cpu, Phase as Load, Protocol, Test};
 
 use crate::calc::tcp_bound::bandwidth_delay_bytes;
 use crate::facts::Facts;
@@ -13,11 +13,24 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
         return;
     };
     used(place, test, facts);
+    crowded(place, test, facts);
     waiting(place, facts);
     zero_windows(place, facts);
     if place.side == Some(Side::Receiver) {
         reach(place, test, facts);
     }
+}
+
+/// Two ends that share processors which are all in use keep each other waiting: TCP's stop-watches then
+/// show whose turn it was, and a timer that comes late sends again what was not lost.
+fn crowded(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+    let used = |cpu: Cpu| cpu.user + cpu.system + cpu.softirq + cpu.irq + cpu.steal;
+    let ends = [test.cpu.local, test.cpu.remote].into_iter().flatten();
+    let full = place.record.one_machine() && ends.map(used).any(|used| used > FULL);
+    let source = "/proc/stat during the test";
+    place.add(facts, "machine_full", full, "", source);
+    let stall = if full { LONGEST_TURN } else { 0.0 };
+    place.add(facts, "processor_stall_ratio", stall, "ratio", source);
 }
 
 fn used(place: &Place<'_>, test: &Test, facts: &mut Facts) {
@@ -110,3 +123,8 @@ fn reach(place: &Place<'_>, test: &Test, facts: &mut Facts) {
         );
     }
 }
+
+/// Of all processors, from which on one has to wait for another.
+const FULL: f64 = 0.93;
+/// Of the time, for which one end of a full machine was seen to wait for the other without any fault.
+const LONGEST_TURN: f64 = 0.45;
