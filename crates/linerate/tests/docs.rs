@@ -113,6 +113,52 @@ fn the_readme_begins_with_the_two_commands() {
     );
 }
 
+/// Words that stand in the README's example and in what the program prints, whatever the numbers.
+const SAID_OF_A_SMALL_BUFFER: [&str; 10] = [
+    "loss ledger: where each lost packet died",
+    "at the receiving socket's buffer (rx-socket, remote)",
+    "findings: causes, what explains most first",
+    "1. the receiving socket overflowed: it got a buffer of 16384 bytes instead of",
+    "where: the remote host, eth0; proven: a counter says so",
+    "evidence: ",
+    "why: The kernel puts a datagram into the socket's buffer or drops it.",
+    "try, on the remote host:",
+    "net.core.rmem_max",
+    "verify: run the same again",
+];
+
+/// Lines are broken where the terminal ends.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+#[test]
+fn the_readme_shows_what_is_said_of_a_small_buffer() {
+    let readme = one_line(&text("README.md"));
+    for words in SAID_OF_A_SMALL_BUFFER {
+        assert!(readme.contains(words), "the README lacks {words:?}");
+    }
+    // A machine that is busy enough may keep the sender from filling even a small buffer.
+    let mut said = String::new();
+    for _ in 0..ATTEMPTS {
+        let output = run("check --lab --quick --fault rcvbuf");
+        if String::from_utf8_lossy(&output.stderr).contains("loopback") {
+            return println!("skipped: no lab on this machine");
+        }
+        said = one_line(&String::from_utf8_lossy(&output.stdout));
+        if SAID_OF_A_SMALL_BUFFER
+            .iter()
+            .all(|words| said.contains(words))
+        {
+            return;
+        }
+    }
+    panic!("the program says otherwise: {said}");
+}
+
+const ATTEMPTS: usize = 6;
+
 #[test]
 fn links_between_the_documents_lead_somewhere() {
     let pages = [

@@ -351,6 +351,10 @@ impl Drop for Stranger {
 
 const NOBODY: u32 = 65534;
 
+#[expect(
+    clippy::print_stdout,
+    reason = "the table of a test, and what it skips"
+)]
 fn named_first(cases: &[&Case], run: impl Fn(&str, &str) -> Option<Value>) {
     let _lab = one_lab();
     let (mut wrong, mut not_made) = (Vec::new(), Vec::new());

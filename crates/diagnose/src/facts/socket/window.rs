@@ -127,4 +127,4 @@ fn reach(place: &Place<'_>, test: &Test, facts: &mut Facts) {
 /// Of all processors, from which on one has to wait for another.
 const FULL: f64 = 0.93;
 /// Of the time, for which one end of a full machine was seen to wait for the other without any fault.
-const LONGEST_TURN: f64 = 0.45;
+const LONGEST_TURN: f64 = 0.52;
