@@ -178,6 +178,10 @@ const MEASURED: &[(&str, &str)] = &[
         "told by a peer that runs this program",
     ),
     (
+        "receive_buffer_cut_by",
+        "what was asked for and what was granted: our own socket",
+    ),
+    (
         "received_rps_per_second",
         "a rate: a text does not say how long the counter grew",
     ),
