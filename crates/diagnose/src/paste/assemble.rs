@@ -28,6 +28,10 @@ pub(super) fn records(segments: &Segments) -> Pasted {
         assembly.take(item);
     }
     hold_against_each_other(&mut assembly.states);
+    if let Some(machine) = &segments.machine {
+        let states = assembly.states.iter_mut();
+        states.for_each(|state| state.is_machine(machine));
+    }
     let last = segments.items.last().map_or(1, |item| item.lines.1);
     let too_many = assembly.states.iter().flat_map(|state| &state.too_many);
     let too_many: BTreeSet<&str> = too_many.copied().collect();

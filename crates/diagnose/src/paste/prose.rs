@@ -29,7 +29,7 @@ pub(super) fn driver(paragraph: &str) -> Option<Content> {
 }
 
 /// The chip of `a board with an i.MX6Quad`: the first that a paragraph names, of those of which something is known.
-pub(super) fn machine(paragraph: &str) -> Option<Content> {
+pub(super) fn machine(paragraph: &str) -> Option<Settings> {
     let mut words = paragraph.split_whitespace();
     let name = words.find_map(|word| {
         let word = word.trim_matches(|letter: char| "\"',.():".contains(letter));
@@ -37,11 +37,11 @@ pub(super) fn machine(paragraph: &str) -> Option<Content> {
         let known = CHIPS.iter().any(|chip| lower.starts_with(chip));
         (known && lower.len() < 20).then_some(word)
     })?;
-    Some(Content::Settings(Settings {
+    Some(Settings {
         source: "machine".to_owned(),
         interface: None,
         values: vec![("soc_id".to_owned(), name.to_owned())],
-    }))
+    })
 }
 
 /// Chips by the beginning of their names.

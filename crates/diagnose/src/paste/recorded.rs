@@ -145,16 +145,19 @@ fn settings(state: &State, only: &BTreeMap<u8, String>) -> Vec<Setting> {
             .or_default()
             .extend(values.clone());
     }
-    // Behind what holds now, what held before: who compares has to know of it.
+    // Before what holds now, what held before: of two readings the later one counts, and who compares sees both.
     let setting = |((role, source, interface), values)| Setting {
         host: role_of(role),
         source,
         interface,
         values,
     };
-    all.into_iter()
-        .filter(|(_, values)| !values.is_empty())
-        .chain(state.before.clone())
+    let now = all.into_iter().filter(|(_, values)| !values.is_empty());
+    state
+        .before
+        .clone()
+        .into_iter()
+        .chain(now)
         .map(setting)
         .collect()
 }
@@ -214,7 +217,8 @@ fn hosts(state: &State, settings: &[Setting], samples: &[Sample]) -> Vec<Host> {
                 .iter()
                 .filter(move |setting| setting.host == role && setting.source == source)
         };
-        let version = of("/proc/version").find_map(|setting| setting.values.get("version"));
+        let versions = of("/proc/version").filter_map(|setting| setting.values.get("version"));
+        let version = versions.last();
         Host {
             role,
             hostname: state.hosts.get(at).cloned(),

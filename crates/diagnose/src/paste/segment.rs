@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use linerate_model::output::Passage;
-use linerate_wire::text::{self, Content, Hint, Lines, read_prose};
+use linerate_wire::text::{self, Content, Hint, Lines, Settings, read_prose};
 
 use super::clean::Line;
 use super::context::{Context, Place};
@@ -18,6 +18,8 @@ pub(super) struct Segments {
     pub(super) items: Vec<Item>,
     pub(super) ignored: Vec<Passage>,
     pub(super) peers: Vec<(String, String)>,
+    /// The chip that the text is about, in all of its states: further ones are comparisons.
+    pub(super) machine: Option<Settings>,
 }
 
 /// One thing.
@@ -56,7 +58,6 @@ pub(super) fn segments(lines: &[Line]) -> (Segments, u64) {
         paragraph: Vec::new(),
         paragraph_place: Place::default(),
         drivers: Vec::new(),
-        machine_named: false,
         found: Segments::default(),
     };
     let mut at = 0;
@@ -91,8 +92,6 @@ struct Segmenter<'a> {
     paragraph: Vec<usize>,
     paragraph_place: Place,
     drivers: Vec<Option<String>>,
-    /// One text is about one chip: further ones are comparisons.
-    machine_named: bool,
     found: Segments,
 }
 
@@ -241,16 +240,8 @@ impl Segmenter<'_> {
                 Said::Content(driver),
             );
         }
-        let machine = prose::machine(&text).filter(|_| !repeats && !self.machine_named);
-        if let Some(machine) = machine {
-            self.machine_named = true;
-            self.push_at(
-                &place,
-                (first, last),
-                "chip in a sentence",
-                Said::Content(machine),
-            );
-        }
+        let machine = || prose::machine(&text).filter(|_| !repeats);
+        self.found.machine = self.found.machine.take().or_else(machine);
         if let Some(symptoms) = symptoms {
             self.push_at(
                 &place,

@@ -274,6 +274,15 @@ impl State {
         }
     }
 
+    /// The chip that the whole text is about, unless this state says another.
+    pub(super) fn is_machine(&mut self, told: &Settings) {
+        let key = key(Role::Local, &told.source, None);
+        let known = self.inherited.entry(key).or_default();
+        for (name, value) in &told.values {
+            known.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
+
     /// Kernel, its command line and its configuration, where this state says them itself.
     pub(super) fn environment(&self) -> BTreeMap<Key, BTreeMap<String, String>> {
         let said = self.settings.iter();

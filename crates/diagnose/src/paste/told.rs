@@ -62,7 +62,9 @@ const SYMPTOMS: &[(&str, Words)] = &[
         "graphics",
         &[
             &["gpu", "graphics unit", "opengl", "3d demo"],
-            &["loss", "lost", "mbps", "mbit", "slower", "memory"],
+            &[
+                "loss", "lost", "issue", "problem", "mbps", "mbit", "slower", "memory",
+            ],
         ],
     ),
     (

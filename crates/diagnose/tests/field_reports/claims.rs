@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Claim by claim: what each report says, measured or only told, is named; and what its numbers contradict is not.
 
+use linerate_diagnose::explain::Explanation;
+
 use crate::causes::{
     ANDROID, IMX6, IMX6_AFTER, IMX6_COMMENTS, IMX6_PAUSE, IMX6_REGISTERS, MPC8240, SOLARIS, TEN64,
-    asks, causes, findings, fired, first, known, lost_by,
+    asks, causes, explanations, findings, fired, first, known, lost_by,
 };
 
 /// A claim, the rule that tells of it, the text that makes it.
@@ -165,6 +167,27 @@ fn with_pause_frames_sent_the_fifo_is_no_cause() {
 #[test]
 fn what_is_wrong_with_the_measurement_is_told_first() {
     assert_eq!(findings(IMX6)[0].cause, "sender-limited");
+}
+
+/// Of two kernels in one text the later state has the later one, and is not blamed for the earlier.
+#[test]
+fn the_state_behind_the_change_is_not_blamed() {
+    let explained = explanations(IMX6_AFTER);
+    let waits = |index: usize| {
+        let explained: Option<&Explanation> = explained.get(index);
+        explained.is_some_and(|one| one.findings.iter().any(|finding| finding.rule == "C20"))
+    };
+    let wait_modes: Vec<String> = explained
+        .iter()
+        .flat_map(|one| one.facts.iter().filter(|fact| fact.name == "wait_mode"))
+        .map(|fact| fact.value.to_string())
+        .collect();
+    assert!(waits(0) && !waits(1));
+    assert_eq!(wait_modes.first().map(String::as_str), Some("on"));
+    assert!(
+        wait_modes[1..].iter().all(|mode| mode == "off"),
+        "{wait_modes:?}"
+    );
 }
 
 /// With graphics at work the board lost as a sender: no overrun of its own can be the cause.
