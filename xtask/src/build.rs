@@ -50,8 +50,8 @@ pub(crate) fn build(recipe: Recipe<'_>) -> Result<Binary, String> {
         let error = text.lines().find(|line| line.starts_with("error"));
         return Err(error.unwrap_or(crate::process::last_line(&text)).to_owned());
     }
-    let path =
-        executable(&String::from_utf8_lossy(&output.stdout)).ok_or("cargo named no executable")?;
+    let path = executable(&String::from_utf8_lossy(&output.stdout), "linerate")
+        .ok_or("cargo named no executable")?;
     let bytes = std::fs::metadata(&path)
         .map_err(|why| format!("{}: {why}", path.display()))?
         .len();
@@ -59,12 +59,35 @@ pub(crate) fn build(recipe: Recipe<'_>) -> Result<Binary, String> {
     Ok(Binary { path, bytes, took })
 }
 
+/// Builds an example of a package for this machine, in profile release; its path.
+///
+/// # Errors
+/// As [`build`].
+pub(crate) fn example(package: &str, name: &str) -> Result<String, String> {
+    let output = Command::new(cargo())
+        .args([
+            "build",
+            "--quiet",
+            "--release",
+            "--package",
+            package,
+            "--example",
+            name,
+        ])
+        .arg("--message-format=json-render-diagnostics")
+        .output()
+        .map_err(|why| format!("start cargo: {why}"))?;
+    let path = executable(&String::from_utf8_lossy(&output.stdout), name);
+    let path = path.ok_or_else(|| format!("{package}: example {name} cannot be built"))?;
+    Ok(path.display().to_string())
+}
+
 /// The `executable` of the artifact messages.
-fn executable(messages: &str) -> Option<PathBuf> {
+fn executable(messages: &str, name: &str) -> Option<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .filter(|message| message["target"]["name"] == "linerate")
+        .filter(|message| message["target"]["name"] == name)
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
 }
 

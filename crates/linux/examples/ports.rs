@@ -4,7 +4,7 @@
 //! `ports send INTERFACE` sends 64-byte test frames as fast as it can, each with its own sequence number and time.
 //! `ports loop INTERFACE PEER` also receives them at the other end of the cable and looks at every byte, in the same thread.
 //! `ports pace INTERFACE PEER` sends at `--rate` frames a second and tells how evenly.
-//! Options: `--backend NAME`, `--receive NAME` of the peer, `--seconds N`, `--size BYTES`, `--rate N`.
+//! Options: `--backend NAME`, `--receive NAME` of the peer, `--seconds N`, `--size BYTES`, `--rate N`, `--frames N` on their way.
 #![expect(clippy::print_stdout, reason = "its result")]
 
 use std::collections::HashMap;
@@ -75,6 +75,7 @@ impl Options {
         let backend = name.map(|name| Backend::named(name).ok_or(format!("no backend {name}")));
         let wanted = Wanted {
             backend: backend.transpose()?,
+            send_frames: self.number("frames", Wanted::default().send_frames as u64) as usize,
             ..Wanted::default()
         };
         Ok(open(interface, &wanted)?)

@@ -4,6 +4,7 @@
 
 mod contender;
 mod footprint;
+mod frames;
 mod ground;
 mod load;
 mod meter;
@@ -29,6 +30,9 @@ use table::{Entry, Results};
 /// `bench [OPTION...] [ROW...]`.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     let options = Options::parse(words)?;
+    if options.rows == ["frames"] {
+        return frames_only(&options);
+    }
     // Built before the user namespace is entered, and handed on: see `become_root`.
     let ours = Program::Linerate(binary(&options)?);
     ground::become_root(&ours_path(&ours))?;
@@ -37,7 +41,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         .into_iter()
         .filter(|row| options.wants(row.name))
         .collect();
-    let others = ["footprint", "sampling"];
+    let others = ["footprint", "sampling", "frames"];
     if rows.is_empty() && !others.iter().any(|name| options.wants(name)) {
         let names: Vec<&str> = row::all(&ours).iter().map(|row| row.name).collect();
         return Err(format!(
@@ -66,7 +70,23 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         let seconds = options.seconds.unwrap_or(20);
         documents.push(sampling::run(&ground, &ours, seconds));
     }
+    if options.wants("frames") {
+        documents.push(frames::run(
+            &ground,
+            &build::example("linerate-linux", "ports")?,
+            &options,
+        ));
+    }
     store(&ours, &peers, documents)
+}
+
+/// The one row that needs nothing of the program itself.
+fn frames_only(options: &Options) -> Outcome {
+    let example = build::example("linerate-linux", "ports")?;
+    // Any file is as good: `--binary` is not looked at.
+    ground::become_root(example.as_ref())?;
+    let document = frames::run(&Ground::open()?, &example, options);
+    store(&Program::Linerate(PathBuf::new()), &[], vec![document])
 }
 
 /// The binary that is given away, where it can be built.

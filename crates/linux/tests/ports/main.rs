@@ -56,6 +56,10 @@ const TESTS: &[(&str, fn())] = &[
         xdp::a_killed_process_leaves_no_program,
     ),
     (
+        "a_port_can_be_opened_again_at_once",
+        xdp::a_port_can_be_opened_again_at_once,
+    ),
+    (
         "several_queues_carry_frames",
         xdp::several_queues_carry_frames,
     ),

@@ -119,6 +119,19 @@ pub(crate) fn to_be_killed() -> ExitCode {
     }
 }
 
+/// The kernel frees a queue a little after its socket was closed.
+pub(crate) fn a_port_can_be_opened_again_at_once() {
+    let cable = Cable::new();
+    let wanted = with(Backend::AfXdpCopy);
+    let Ok(first) = chosen(&cable, &wanted) else {
+        println!("skipped: no AF_XDP here");
+        return;
+    };
+    for _ in 0..5 {
+        assert_eq!(chosen(&cable, &wanted).unwrap().receive, first.receive);
+    }
+}
+
 pub(crate) fn several_queues_carry_frames() {
     let cable = Cable::new();
     for name in ["near", "far"] {

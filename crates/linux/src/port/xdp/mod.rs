@@ -134,7 +134,7 @@ impl Ground {
         let link = self.control.link();
         let had_carrier = link.has_carrier(self.control.as_fd());
         let queues = self.queues.iter().max().map_or(1, |last| last + 1);
-        let attachment = Attachment::new(link.index(), queues, asked_for)?;
+        let attachment = patiently(|| Attachment::new(link.index(), queues, asked_for))?;
         if had_carrier {
             self.wait_for_carrier(link);
         }
@@ -172,7 +172,7 @@ impl Ground {
         };
         self.queues
             .iter()
-            .map(|queue| socket::open(&plan(*queue)))
+            .map(|queue| patiently(|| socket::open(&plan(*queue))))
             .collect()
     }
 
@@ -192,6 +192,27 @@ impl Ground {
         }
         Ok(XdpReceiver::new(attachment, incoming, others))
     }
+}
+
+/// Tries again for a while where something is taken: the kernel tidies up late after a process that ended.
+fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Failed>) -> Result<T, Failed> {
+    let deadline = Instant::now() + TAKEN_TIMEOUT;
+    loop {
+        match attempt() {
+            Err((_, error)) if is_taken(&error) && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err((op, error)) if is_taken(&error) => {
+                let why = io::Error::new(error.kind(), "another program has the interface");
+                return Err((op, why));
+            }
+            other => return other,
+        }
+    }
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST))
 }
 
 /// The kernel wants half a page or a page of 4 KiB, and keeps some of it free in front of a received frame.
@@ -216,4 +237,5 @@ const HEADROOM_BYTES: usize = 256;
 const HEADER_BYTES: usize = 18;
 /// For what is no test frame.
 const OTHERS_BYTES: usize = 1 << 20;
+const TAKEN_TIMEOUT: Duration = Duration::from_secs(1);
 const CARRIER_TIMEOUT: Duration = Duration::from_secs(10);
