@@ -217,8 +217,8 @@ fn hosts(state: &State, settings: &[Setting], samples: &[Sample]) -> Vec<Host> {
                 .iter()
                 .filter(move |setting| setting.host == role && setting.source == source)
         };
-        let versions = of("/proc/version").filter_map(|setting| setting.values.get("version"));
-        let version = versions.last();
+        let mut versions = of("/proc/version").filter_map(|setting| setting.values.get("version"));
+        let version = versions.next_back();
         Host {
             role,
             hostname: state.hosts.get(at).cloned(),
