@@ -48,6 +48,7 @@ fn measure(ground: &Ground, ours: &str, options: &Options) -> Result<Value, Stri
             rounds[place].push(meter::rate(ground, &contenders[place], seconds));
         }
     }
+    contender::tidy_up();
     let sending = table(&contenders, &rounds);
     let receiving = tells(ground, ours, seconds);
     Ok(json!({"row": "frames", "sending": sending, "ours": receiving}))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who sends frames, and by which command line.
 
+use std::path::PathBuf;
+
 use super::NEAR;
 use crate::build::has_program;
 
@@ -84,7 +86,7 @@ fn testpmd() -> Vec<Contender> {
 }
 
 fn trafgen() -> Result<Vec<Contender>, String> {
-    let file = std::env::temp_dir().join(format!("linerate-bench-{}.trafgen", std::process::id()));
+    let file = frame_file();
     std::fs::write(&file, FRAME).map_err(|why| format!("{}: {why}", file.display()))?;
     let file = file.display().to_string();
     let words = [
@@ -95,6 +97,16 @@ fn trafgen() -> Result<Vec<Contender>, String> {
         words: words.map(str::to_owned).to_vec(),
         rival: Some("linerate af_packet_ring"),
     }])
+}
+
+fn frame_file() -> PathBuf {
+    std::env::temp_dir().join(format!("linerate-bench-{}.trafgen", std::process::id()))
+}
+
+/// Removes what [`present`] wrote down.
+pub(super) fn tidy_up() {
+    // It may never have been written.
+    let _gone = std::fs::remove_file(frame_file());
 }
 
 /// 60 bytes: UDP over IPv4, benchmark addresses.

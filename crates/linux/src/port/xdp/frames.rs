@@ -18,6 +18,7 @@ pub(super) struct Frame(u32);
 #[derive(Debug)]
 pub(super) struct Frames {
     memory: Memory,
+    /// A power of two, as the kernel has it: numbers are made of addresses by a shift.
     frame_bytes: usize,
     /// The number of the first one in the memory.
     first: u32,
@@ -30,6 +31,7 @@ pub(super) struct Frames {
 impl Frames {
     /// Cuts the memory into frames of `frame_bytes` and deals them out: the first `count`, and all others.
     pub(super) fn cut(memory: Memory, frame_bytes: usize, count: usize) -> (Self, Self) {
+        debug_assert!(frame_bytes.is_power_of_two());
         let all = memory.bytes() / frame_bytes;
         let (count, shared) = (count.min(all), memory.share());
         let one = Self::new(shared, frame_bytes, 0, count);
@@ -69,7 +71,7 @@ impl Frames {
 
     /// The kernel gives back the frame that this address is in; `None` if it was never lent.
     pub(super) fn take_back(&mut self, address: u64) -> Option<Frame> {
-        let number = u32::try_from(address / self.frame_bytes as u64).ok()?;
+        let number = u32::try_from(address >> self.frame_bytes.trailing_zeros()).ok()?;
         let lent = self
             .lent
             .get_mut(number.checked_sub(self.first)? as usize)?;
