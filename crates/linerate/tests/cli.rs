@@ -282,3 +282,22 @@ fn nothing_of_a_quiet_command_is_on_stderr() {
     );
     assert!(!output.stdout.is_empty());
 }
+
+/// Three answers that must not be mixed up: a fault, none shown, and nothing there to judge.
+#[test]
+fn a_text_without_any_output_is_not_called_healthy() {
+    let explained = |text: &str| {
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("text-to-explain.txt");
+        std::fs::write(&path, text).unwrap();
+        let output = linerate("explain").arg(&path).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let prose = explained("hello, my network is slow since tuesday\n");
+    assert!(
+        prose.contains("nothing in this text is an output"),
+        "{prose}"
+    );
+    assert!(!prose.contains("no fault"), "{prose}");
+    let counters = explained("1: lo: <LOOPBACK,UP> mtu 65536 qdisc noqueue state UNKNOWN\n");
+    assert!(counters.contains("no fault is shown"), "{counters}");
+}
