@@ -121,6 +121,33 @@ pub(super) fn series<'r>(
         .collect()
 }
 
+/// The samples of the idle interval before a test: its own, else the one that was recorded last before
+/// its load (some commands are idle once for all of their tests).
+pub(super) fn idle_before<'r>(
+    record: &'r Record,
+    host: Role,
+    source: &str,
+    interface: Option<&str>,
+    test: &Test,
+) -> Vec<&'r Sample> {
+    let idle = series(record, host, source, interface, Some(test), Phase::Idle);
+    if !idle.is_empty() {
+        return idle;
+    }
+    let here = |sample: &&Sample| {
+        sample.host == host && sample.source == source && sample.interface.as_deref() == interface
+    };
+    let own = |sample: &&Sample| sample.group.as_deref() == Some(&test.group);
+    let before = record.samples.iter().filter(here);
+    let before = before.take_while(|sample| !own(sample));
+    let before: Vec<&Sample> = before
+        .filter(|sample| sample.phase == Some(Phase::Idle))
+        .collect();
+    let last = before.last().map(|sample| &sample.group);
+    let of_last = |sample: &&Sample| Some(&sample.group) == last;
+    before.iter().copied().filter(of_last).collect()
+}
+
 fn counted(samples: &[&Sample], name: &str, source: String, width: Width) -> Option<Counted> {
     let values: Vec<u64> = samples
         .iter()

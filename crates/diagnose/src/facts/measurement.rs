@@ -209,6 +209,12 @@ pub(super) const KNOWN: &[Known] = &[
         tells: "ip -s link show dev {interface}",
     },
     Known {
+        name: "multicast_per_second",
+        unit: "1/s",
+        means: "multicast packets that the interface took each second of the test",
+        tells: "ip -s -s link show dev {interface}; sleep 10; ip -s -s link show dev {interface}   # during the test",
+    },
+    Known {
         name: "capture_sockets",
         unit: "",
         means: "packet sockets that see this interface's traffic",

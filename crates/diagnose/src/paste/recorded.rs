@@ -9,7 +9,7 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::text::bits_per_second;
 
-use super::state::{Key, State};
+use super::state::{Key, Snapshot, State};
 use super::{connections, flows};
 use crate::record::Record;
 
@@ -25,7 +25,7 @@ pub(super) fn record(mut state: State) -> Option<Record> {
     }
     let only = only_interfaces(&state);
     let settings = settings(&state, &only);
-    let samples = samples(&state, &only);
+    let samples = samples(&state, &only, &tests);
     let hosts = hosts(&state, &settings, &samples);
     connections::fill(&mut tests, &settings);
     finish(&mut tests, &state, &only);
@@ -162,9 +162,10 @@ fn settings(state: &State, only: &BTreeMap<u8, String>) -> Vec<Setting> {
         .collect()
 }
 
-fn samples(state: &State, only: &BTreeMap<u8, String>) -> Vec<Sample> {
+fn samples(state: &State, only: &BTreeMap<u8, String>, tests: &[Test]) -> Vec<Sample> {
     let mut samples = Vec::new();
     for (key, snapshots) in &state.counters {
+        let between_ns = between_ns(snapshots, tests);
         for snapshot in snapshots {
             if !snapshot.values.is_empty() {
                 let counters = snapshot.values.clone();
@@ -172,6 +173,7 @@ fn samples(state: &State, only: &BTreeMap<u8, String>) -> Vec<Sample> {
                     host: role_of(key.0),
                     source: key.1.clone(),
                     interface: interface(key, only),
+                    t_ns: if snapshot.after_test { between_ns } else { 0 },
                     counters,
                     ..Sample::default()
                 });
@@ -180,6 +182,17 @@ fn samples(state: &State, only: &BTreeMap<u8, String>) -> Vec<Sample> {
     }
     samples.extend(ticks(state));
     samples
+}
+
+/// The length of the only test, where all of it lies between readings: that is how far they are apart. Else 0, no time.
+fn between_ns(snapshots: &[Snapshot], tests: &[Test]) -> u64 {
+    let [test] = tests else { return 0 };
+    let before = snapshots.first().is_some_and(|first| !first.after_test);
+    if before {
+        (test.duration_s * 1e9) as u64
+    } else {
+        0
+    }
 }
 
 /// Shares of processor time as two readings of `/proc/stat`, ten thousand ticks apart: a difference of shares is exact.

@@ -48,6 +48,8 @@ pub(super) struct Snapshot {
     pub(super) values: BTreeMap<String, u64>,
     /// `before` and `after` of a text that marks them.
     pub(super) label: Option<String>,
+    /// Whether the text told a test before it.
+    pub(super) after_test: bool,
     section: usize,
 }
 
@@ -164,11 +166,13 @@ impl State {
             self.too_many.insert(TOO_MANY_COUNTERS);
             return;
         }
+        let after_test = self.has_measured();
         let all = self.counters.entry(key).or_default();
         let values: BTreeMap<String, u64> = told.values.iter().cloned().collect();
         let snapshot = Snapshot {
             values,
             label: at.label.map(str::to_owned),
+            after_test,
             section: at.section,
         };
         self.between = false;

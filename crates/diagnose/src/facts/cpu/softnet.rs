@@ -18,6 +18,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
             "packets",
             counted("flow_limit_count"),
         );
+        place.add_counted_to_host(facts, "time_squeezes", "events", counted("time_squeeze"));
         per_second(
             &place,
             "time_squeeze_per_second",

@@ -268,6 +268,77 @@ fn frequency_memory_and_debugging() {
     assert!(fires(&stats("1"), "C18") && !fires(&stats("0"), "C18"));
 }
 
+/// Field report 001: the scheduler shares between sessions first.
+#[test]
+fn a_receiver_whose_session_gets_a_small_share() {
+    let board = |waited_ns, autogroup, lost| {
+        let record = run(vec![udp("u1", 100_000, lost)])
+            .counted(
+                "u1",
+                Role::Remote,
+                "/proc/schedstat",
+                &[("cpu0.run_delay", waited_ns)],
+            )
+            .set(
+                Role::Remote,
+                "/proc/config.gz",
+                &[("CONFIG_FAIR_GROUP_SCHED", "y")],
+            )
+            .set(
+                Role::Remote,
+                "sysctl",
+                &[("kernel.sched_autogroup_enabled", autogroup)],
+            );
+        let told = record.findings_with("u1", "rx-socket", lost);
+        told.contains(&"C15".to_owned())
+    };
+    assert!(board(7_000_000_000, "1", 800));
+    assert!(!board(7_000_000_000, "0", 800));
+    assert!(!board(100_000_000, "1", 800));
+    assert!(!board(7_000_000_000, "1", 0));
+}
+
+/// A rate needs a time: without one it is named what would tell.
+#[test]
+fn used_up_slices_since_the_start_tell_no_rate() {
+    let host = |squeezes| {
+        let counted = [
+            ("time_squeeze", squeezes),
+            ("dropped", 40),
+            ("flow_limit_count", 0),
+        ];
+        let told = pasted().read(Role::Local, SOFTNET, &counted).explained();
+        told.cannot_tell.iter().any(|unknown| unknown.rule == "C08")
+    };
+    assert!(host(1300));
+    assert!(!host(0));
+}
+
+/// The test between two readings tells how far they are apart; before or behind both it does not.
+#[test]
+fn the_test_between_two_readings_tells_a_rate() {
+    let softnet = |dropped: u32, squeezed: u32| {
+        let zeros = " 00000000".repeat(7);
+        format!("$ cat /proc/net/softnet_stat\n0000375f {dropped:08x} {squeezed:08x}{zeros}\n")
+    };
+    let test = "$ iperf3 -u -b 100M -t 10 -c 192.0.2.7\n\
+        [ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n\
+        [  5]   0.00-10.00  sec   119 MBytes   100 Mbits/sec  0.000 ms  0/86320 (0%)  sender\n\
+        [  5]   0.00-10.00  sec   119 MBytes  99.7 Mbits/sec  0.021 ms  259/86320 (0.3%)  receiver\n";
+    let (before, after) = (softnet(2, 10), softnet(261, 1310));
+    let rate = |text: String| {
+        let records = crate::paste::read("-", &text).records;
+        assert_eq!(records.len(), 1, "{text}");
+        let facts = records[0].explained().facts;
+        let mut squeezed = facts.iter();
+        let squeezed = squeezed.find(|fact| fact.name == "time_squeeze_per_second");
+        let per_second = squeezed.and_then(|fact| fact.value.number());
+        (per_second, fires(&records[0], "C08"))
+    };
+    assert_eq!(rate(format!("{before}{test}{after}")), (Some(130.0), true));
+    assert_eq!(rate(format!("{before}{after}{test}")), (None, false));
+}
+
 #[test]
 fn a_virtual_machine_that_waits_is_only_worth_knowing() {
     let ticks = [("cpu0.user", 100), ("cpu0.steal", 110), ("cpu0.idle", 790)];

@@ -4,7 +4,7 @@
 use super::registers::{self, PAUSE_SENT, counted_by_register};
 use crate::calc::pause::{InForce, Offer, time_s};
 use crate::facts::Facts;
-use crate::facts::counted::{Meaning, Place};
+use crate::facts::counted::{Meaning, Place, span_s};
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     if place.interface.is_some() && place.test.is_none() {
@@ -101,10 +101,12 @@ fn frames(place: &Place<'_>, facts: &mut Facts) {
     let sent = counted(Meaning::PauseSent, "tx_pause_frames")
         .or_else(|| counted_by_register(place, PAUSE_SENT));
     let received = counted(Meaning::PauseReceived, "rx_pause_frames");
-    if let (Some(received), Some(test)) =
-        (&received, place.test.filter(|test| test.duration_s > 0.0))
-    {
-        let rate = received.value as f64 / test.duration_s;
+    let duration = place.test.map(|test| test.duration_s);
+    let span = duration
+        .or_else(|| between(place))
+        .filter(|span| *span > 0.0);
+    if let Some((received, span)) = received.as_ref().zip(span) {
+        let rate = received.value as f64 / span;
         place.add(
             facts,
             "rx_pause_frames_per_second",
@@ -115,6 +117,13 @@ fn frames(place: &Place<'_>, facts: &mut Facts) {
     }
     place.add_counted(facts, "tx_pause_frames", "frames", sent);
     place.add_counted(facts, "rx_pause_frames", "frames", received);
+}
+
+/// How far two readings outside of any test are apart, seconds.
+fn between(place: &Place<'_>) -> Option<f64> {
+    let sources = ["ethtool -S", "ethtool -I -a"].into_iter();
+    let span = |source| span_s(place.record, place.host, source, place.interface, None);
+    sources.filter_map(span).next()
 }
 
 fn longest(place: &Place<'_>, facts: &mut Facts) {

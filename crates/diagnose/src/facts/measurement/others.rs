@@ -4,10 +4,11 @@
 use linerate_model::output::{Protocol, Test};
 
 use crate::facts::Facts;
-use crate::facts::counted::{Place, set_up_number};
+use crate::facts::counted::{Place, set_up_number, span_s};
 use crate::record::Side;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+    multicast(place, facts);
     match place.test {
         Some(test) => foreign(place, test, facts),
         None => outside(place, facts),
@@ -27,7 +28,7 @@ fn foreign(place: &Place<'_>, test: &Test, facts: &mut Facts) {
     if test.protocol != Protocol::Udp || place.side != Some(Side::Receiver) || !alone {
         return;
     }
-    let arrived = place.of_interface("rtnl_link_stats64", "rx_packets");
+    let arrived = place.of_interface(LINK, "rx_packets");
     let (Some(arrived), Some(sent)) = (arrived, test.sent_packets.filter(|sent| *sent > 0)) else {
         return;
     };
@@ -48,6 +49,15 @@ fn foreign(place: &Place<'_>, test: &Test, facts: &mut Facts) {
             "1/s",
             &arrived.source,
         );
+    }
+}
+
+/// No test sends any.
+fn multicast(place: &Place<'_>, facts: &mut Facts) {
+    let span = span_s(place.record, place.host, LINK, place.interface, place.test);
+    if let Some((told, span)) = place.of_interface(LINK, "multicast").zip(span) {
+        let rate = told.value as f64 / span;
+        place.add(facts, "multicast_per_second", rate, "1/s", &told.source);
     }
 }
 
@@ -128,3 +138,5 @@ fn throttled(place: &Place<'_>) -> bool {
         })
     })
 }
+
+const LINK: &str = "rtnl_link_stats64";

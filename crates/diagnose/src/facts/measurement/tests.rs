@@ -126,7 +126,18 @@ fn other_traffic_at_the_same_interface() {
         )
     };
     assert_eq!(came(140_000).findings(), ["M05"]);
-    assert_eq!(came(100_080).findings(), [""; 0]);
+    assert_eq!(came(103_000).findings(), ["M05"]);
+    assert_eq!(came(101_900).findings(), [""; 0]);
+}
+
+#[test]
+fn multicast_is_of_no_test() {
+    let came = |multicast| {
+        let counted = [("rx_packets", 100_000), ("multicast", multicast)];
+        run(vec![udp("t1", 100_000, 0)]).counted("t1", PEER, "rtnl_link_stats64", &counted)
+    };
+    assert_eq!(came(9000).findings(), ["M13"]);
+    assert_eq!(came(900).findings(), [""; 0]);
 }
 
 #[test]

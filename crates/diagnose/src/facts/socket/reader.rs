@@ -2,11 +2,11 @@
 //! What kept the reader from emptying its buffer: how the losses lie in time, and who had the processors.
 
 use linerate_model::output::{Role, Test};
-use linerate_model::sample::{Phase, Sample};
+use linerate_model::sample::Sample;
 
 use super::buffer::stream_pps;
 use crate::facts::Facts;
-use crate::facts::counted::{Place, series};
+use crate::facts::counted::{Place, idle_before};
 use crate::record::Side;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
@@ -46,20 +46,9 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-/// In the idle interval before this test; of a row of tests there is one before the first.
+/// In the idle interval before this test.
 fn busy_before(place: &Place<'_>, test: &Test) -> Option<f64> {
-    let before = |test| {
-        series(
-            place.record,
-            place.host,
-            STAT,
-            None,
-            Some(test),
-            Phase::Idle,
-        )
-    };
-    let tests = std::iter::once(test).chain(&place.record.run.tests);
-    tests.filter_map(|test| busiest(&before(test))).next()
+    busiest(&idle_before(place.record, place.host, STAT, None, test))
 }
 
 fn runs(place: &Place<'_>, test: &Test, facts: &mut Facts) {

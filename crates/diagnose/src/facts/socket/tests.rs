@@ -147,6 +147,33 @@ fn the_idle_interval_before_a_row_of_tests_holds_for_all_of_them() {
     assert_eq!(record.findings_with("t2", "rx-socket", 4598), ["(S17)"]);
 }
 
+/// A check is idle once, in a group that has no test.
+#[test]
+fn the_idle_interval_of_a_check_holds_for_its_tests_until_the_next() {
+    let busy = |before: f64, after: f64| {
+        let mut test = udp("t1", 100_000, 4598);
+        test.receive_buffer_bytes = Some(ReceiveBuffer {
+            asked: Some(4 << 20),
+            granted: Some(4 << 20),
+        });
+        test.loss_bursts = vec![LossBurst {
+            packets: 2,
+            ..LossBurst::default()
+        }];
+        test.cpu.remote = load(1.0);
+        let counted = [("UdpRcvbufErrors", 4598), ("UdpInDatagrams", 95_402)];
+        run(vec![test])
+            .idle_busy("idle", PEER, before)
+            .idle_busy("idle", Role::Local, 1.0)
+            .counted("t1", PEER, "/proc/stat", &[("cpu0.user", 1000)])
+            .counted("t1", PEER, "/proc/net/snmp", &counted)
+            .idle_busy("idle-2", PEER, after)
+            .findings_with("t1", "rx-socket", 4598)
+    };
+    assert_eq!(busy(1.0, 0.05), ["S02"]);
+    assert_eq!(busy(0.05, 1.0), ["S15"]);
+}
+
 fn lab_tcp(rtt_us: i64, bits_per_second: f64) -> Test {
     let mut test = tcp("t1", bits_per_second);
     test.link_kind = Some(LinkKind::Veth);
