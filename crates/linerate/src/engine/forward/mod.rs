@@ -5,7 +5,7 @@
 //! guard (RFC 6815) ─► ports open, ARP and ND answered from here on ─► what is the device?
 //!   ─► 100 frames ─► the tester's own ceiling ─► for each size and way: search ⇄ trials
 //! ```
-//! A trial is learning, traffic, residual frames, counts ([`trial`]); which load comes next is
+//! A trial is learning, traffic, residual frames, counts (`trial`); which load comes next is
 //! the method's ([`linerate_method::search`]).
 
 mod account;
