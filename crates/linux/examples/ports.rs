@@ -194,8 +194,10 @@ fn both(interface: &str, peer: &str, options: &Options) -> Result<String> {
     }
     let cpu = cpu::thread_ns() - cpu;
     sender.flush(Duration::from_secs(1))?;
-    let timeout = Duration::from_millis(100);
-    while seen.frames < frames.sequence && seen.take(&mut receiver, timeout)? > 0 {}
+    let patience = monotonic_ns() + 500_000_000;
+    while seen.frames < frames.sequence && monotonic_ns() < patience {
+        seen.take(&mut receiver, Duration::from_millis(10))?;
+    }
     Ok(format!(
         r#"{{"send": "{}", "receive": "{}", "frames": {}, "received": {}, "damaged": {}, "foreign": {}, "out_of_order": {}, "kernel_drops": {}, "seconds": {}, "cpu_seconds": {}, "mean_delay_us": {}}}"#,
         chosen.send,
