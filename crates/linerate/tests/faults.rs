@@ -410,6 +410,29 @@ fn two_faults_at_once_are_both_named() {
     }
 }
 
+/// Nothing that rules are asked about may tell them what was done to the lab.
+#[test]
+fn the_record_does_not_name_its_fault() {
+    let _lab = one_lab();
+    let home = std::env::temp_dir().join(format!("linerate-unnamed-{}", std::process::id()));
+    let stored = home.join("run");
+    let line = format!("udp -b 5M -t 1 -o {}", stored.display());
+    let Some(document) = run(&line, "rcvbuf=9731") else {
+        return println!("skipped: no lab on this machine");
+    };
+    assert!(
+        document.to_string().contains("9731"),
+        "the document tells its command line"
+    );
+    let record = std::fs::read_to_string(stored.join("run.json"));
+    let _gone = std::fs::remove_dir_all(&home);
+    let record = record.unwrap_or_else(|error| panic!("{}: {error}", stored.display()));
+    assert!(
+        !record.contains("9731") && !record.contains("\"fault\""),
+        "{record}"
+    );
+}
+
 /// What other work on this machine causes does not come back; what is told of the lab would.
 #[test]
 fn a_healthy_lab_has_nothing_to_fix() {

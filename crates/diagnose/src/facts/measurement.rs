@@ -206,13 +206,13 @@ pub(super) const KNOWN: &[Known] = &[
         name: "foreign_packets_per_second",
         unit: "1/s",
         means: "packets that the receiving interface took each second and that are not of the test",
-        tells: "ip -s link show dev {interface}",
+        tells: "ip -s link show dev {interface}   # before a test and after it, with what the test printed",
     },
     Known {
         name: "multicast_per_second",
         unit: "1/s",
         means: "multicast packets that the interface took each second of the test",
-        tells: "ip -s -s link show dev {interface}; sleep 10; ip -s -s link show dev {interface}   # during the test",
+        tells: "ip -s -s link show dev {interface}   # before a test and after it, with what the test printed",
     },
     Known {
         name: "capture_sockets",

@@ -99,14 +99,6 @@ const MEASURED: &[(&str, &str)] = &[
         "which datagrams were lost: our receiver's account",
     ),
     (
-        "foreign_packet_ratio",
-        "a rate: a text does not say how long the counter grew",
-    ),
-    (
-        "foreign_packets_per_second",
-        "a rate: a text does not say how long the counter grew",
-    ),
-    (
         "frequency_change_ratio",
         "compares two readings of one run; two states of a text are two records",
     ),

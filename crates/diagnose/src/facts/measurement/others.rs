@@ -4,7 +4,7 @@
 use linerate_model::output::{Protocol, Test};
 
 use crate::facts::Facts;
-use crate::facts::counted::{Place, set_up_number, span_s};
+use crate::facts::counted::{Counted, Place, set_up_number, span_s};
 use crate::record::Side;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
@@ -25,10 +25,12 @@ fn foreign(place: &Place<'_>, test: &Test, facts: &mut Facts) {
         .filter(|other| other.group == test.group)
         .count()
         == 1;
-    if test.protocol != Protocol::Udp || place.side != Some(Side::Receiver) || !alone {
+    let whole = test.payload_bytes + UDP_IP_BYTES <= mtu(place).unwrap_or(USUAL_MTU_BYTES);
+    if test.protocol != Protocol::Udp || place.side != Some(Side::Receiver) || !alone || !whole {
         return;
     }
     let arrived = place.of_interface(LINK, "rx_packets");
+    let arrived = arrived.or_else(|| around(place));
     let (Some(arrived), Some(sent)) = (arrived, test.sent_packets.filter(|sent| *sent > 0)) else {
         return;
     };
@@ -50,6 +52,29 @@ fn foreign(place: &Place<'_>, test: &Test, facts: &mut Facts) {
             &arrived.source,
         );
     }
+}
+
+fn mtu(place: &Place<'_>) -> Option<u32> {
+    let interfaces = &place.record.host(place.host)?.interfaces;
+    let mut interfaces = interfaces.iter();
+    let interface = interfaces.find(|known| Some(known.name.as_str()) == place.interface);
+    interface?.mtu
+}
+
+/// What readings before and after the only test of a text count.
+fn around(place: &Place<'_>) -> Option<Counted> {
+    let record = place.record;
+    let outside = Place {
+        test: None,
+        ..*place
+    };
+    let counted = |source| {
+        span_s(record, place.host, source, place.interface, None)?;
+        outside.of_interface(source, "rx_packets")
+    };
+    let only = record.pasted && record.run.tests.len() == 1;
+    let counted = [LINK, "/proc/net/dev"].into_iter().find_map(counted);
+    counted.filter(|counted| only && !counted.since_boot)
 }
 
 /// No test sends any.
@@ -139,4 +164,7 @@ fn throttled(place: &Place<'_>) -> bool {
     })
 }
 
+/// Headers of UDP and IPv4. A datagram that does not fit is several packets.
+const UDP_IP_BYTES: u32 = 28;
+const USUAL_MTU_BYTES: u32 = 1500;
 const LINK: &str = "rtnl_link_stats64";

@@ -128,6 +128,9 @@ fn other_traffic_at_the_same_interface() {
     assert_eq!(came(140_000).findings(), ["M05"]);
     assert_eq!(came(103_000).findings(), ["M05"]);
     assert_eq!(came(101_900).findings(), [""; 0]);
+    let mut fragmented = came(600_000);
+    fragmented.run.tests[0].payload_bytes = 8192;
+    assert_eq!(fragmented.findings(), [""; 0]);
 }
 
 #[test]

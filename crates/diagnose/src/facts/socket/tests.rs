@@ -174,6 +174,23 @@ fn the_idle_interval_of_a_check_holds_for_its_tests_until_the_next() {
     assert_eq!(busy(0.05, 1.0), ["S15"]);
 }
 
+#[test]
+fn what_explains_more_is_told_first() {
+    let told = |memory: u64, checksum: u64| {
+        let counted = [
+            ("UdpMemErrors", memory),
+            ("UdpInCsumErrors", checksum),
+            ("UdpInErrors", memory + checksum),
+            ("UdpInDatagrams", 100_000),
+        ];
+        pasted()
+            .read(Role::Local, "/proc/net/snmp", &counted)
+            .findings()
+    };
+    assert_eq!(told(900, 40), ["S03", "L10"]);
+    assert_eq!(told(40, 900), ["L10", "S03"]);
+}
+
 fn lab_tcp(rtt_us: i64, bits_per_second: f64) -> Test {
     let mut test = tcp("t1", bits_per_second);
     test.link_kind = Some(LinkKind::Veth);
