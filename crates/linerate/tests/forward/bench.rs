@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs `linerate forward --lab …` as a user would, one at a time.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// What one run said and stored.
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) document: Value,
+    pub(crate) said: String,
+    /// The lines of `trials.ndjson`.
+    pub(crate) trials: Vec<Value>,
+}
+
+/// Two runs at once would measure each other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs it to its end; `None`, and a printed line, where this machine forbids namespaces.
+pub(crate) fn forward(name: &str, arguments: &str) -> Option<Ran> {
+    let dir = fresh_dir(name);
+    let output = command(&dir, arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    if said.contains("error: cannot put a device between two ports of this machine") {
+        println!("skipped: {name}: {said}");
+        return None;
+    }
+    let lines = std::fs::read_to_string(dir.join("trials.ndjson")).unwrap_or_default();
+    let trials = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    Some(Ran {
+        code: output.status.code().unwrap_or(-1),
+        document,
+        said,
+        trials: trials.collect(),
+    })
+}
+
+/// Starts it; its run will be in the directory.
+pub(crate) fn start(name: &str, arguments: &str) -> (Child, PathBuf) {
+    let dir = fresh_dir(name);
+    let child = command(&dir, arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    (child, dir)
+}
+
+fn command(dir: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    command
+        .args(["forward", "--json", "-q", "-o"])
+        .arg(dir)
+        .args(arguments.split_whitespace())
+        .stdin(Stdio::null());
+    command
+}
+
+fn fresh_dir(name: &str) -> PathBuf {
+    let name = format!("linerate-forward-{}-{name}", std::process::id());
+    let dir = std::env::temp_dir().join(name);
+    let _absent = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// Waits until `is_so`, or says what it waited for in vain.
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "in vain: until {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+impl Ran {
+    /// The result of this goal and direction.
+    pub(crate) fn result(&self, goal: &str, direction: &str) -> &Value {
+        let results = self.document["results"].as_array().unwrap();
+        let found = results
+            .iter()
+            .find(|one| one["goal"] == goal && one["direction"] == direction);
+        found.unwrap_or_else(|| panic!("no {goal} {direction}: {}\n{}", self.document, self.said))
+    }
+
+    /// Its lower bound, frames a second; 0 without one.
+    pub(crate) fn lower_fps(&self, goal: &str, direction: &str) -> f64 {
+        self.result(goal, direction)["lower_fps"]
+            .as_f64()
+            .unwrap_or(0.0)
+    }
+
+    /// Every frame that was offered is received or lost, in every direction of every trial.
+    pub(crate) fn assert_conserved(&self) {
+        assert_eq!(self.document["trials"].as_array().unwrap(), &self.trials);
+        assert!(!self.trials.is_empty());
+        for trial in &self.trials {
+            for one in trial["directions"].as_array().unwrap() {
+                let count = |name: &str| one[name].as_u64().unwrap();
+                assert_eq!(
+                    count("offered_frames"),
+                    count("received_frames") + count("lost_frames"),
+                    "{trial}"
+                );
+                let sent = count("offered_frames") + count("unsent_frames");
+                assert_eq!(count("intended_frames"), sent, "{trial}");
+                for never in ["misforwarded_frames", "corrupt_frames", "wrong_ttl_frames"] {
+                    assert_eq!(count(never), 0, "{never}: {trial}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate forward` against real devices of this kernel: bridges and routers in namespaces, and
+//! what can be wrong with them. Their limits are far below what a busy machine can offer. Without
+//! namespaces every test is printed as skipped.
+#![expect(clippy::print_stdout, reason = "skipped tests are printed")]
+
+mod bench;
+
+use std::process::Command;
+
+use bench::{alone, forward, start, until};
+
+#[test]
+fn a_bridge_that_floods_passes_both_ways_what_is_offered() {
+    let _alone = alone();
+    let arguments = "--lab bridge --fault flood --sizes 64 --bidirectional --flows 3 --vlan 7 \
+         --profile quick --trial 0.3 --goal ndr --max-load 1kpps";
+    let Some(ran) = forward("flood", arguments) else {
+        return;
+    };
+    ran.assert_conserved();
+    assert_eq!(ran.code, 0, "{}", ran.said);
+    for direction in ["a-b", "both"] {
+        assert_eq!(ran.lower_fps("ndr", direction), 1000.0, "{}", ran.document);
+        let irregular = &ran.result("ndr", direction)["irregular"];
+        assert_eq!(irregular, "no upper bound: more was not offered");
+    }
+    let trial = ran.trials.last().unwrap();
+    assert_eq!(trial["frame_bytes"], 68, "64 bytes have no room for a tag");
+    assert_eq!(trial["flows"].as_array().unwrap().len(), 6);
+    let links = &ran.document["hosts"][0]["interfaces"];
+    assert_eq!(links[0]["link_kind"], "veth", "not a wire");
+}
+
+#[test]
+fn a_router_forwards_ipv6_between_networks_and_takes_one_hop() {
+    let _alone = alone();
+    let arguments = "--lab route -6 --sizes 64 -R --flows 200 --networks \
+         --profile quick --trial 0.3 --goal ndr --max-load 1kpps";
+    let Some(ran) = forward("route6", arguments) else {
+        return;
+    };
+    ran.assert_conserved();
+    assert_eq!(ran.document["forward"]["path"], "routed");
+    assert_eq!(ran.lower_fps("ndr", "b-a"), 1000.0, "{}", ran.document);
+    assert_eq!(ran.trials[0]["frame_bytes"], 84);
+}
+
+/// The rate is drawn at random for each run; a machine that stood still is measured again.
+#[test]
+fn a_rate_limit_is_found_within_two_percent() {
+    let _alone = alone();
+    let seed = std::process::id().wrapping_mul(2_654_435_761) >> 12;
+    let bits_per_second = 5_000_000 + u64::from(seed % 3_000) * 1000;
+    // The limit counts a frame from its Ethernet header on, without FCS.
+    let truth_fps = bits_per_second as f64 / 8.0 / 252.0;
+    let arguments = format!(
+        "--lab route --fault rate={bits_per_second} --sizes 256 --profile quick --trial 0.7 \
+         --goal ndr --max-load 8kpps"
+    );
+    let mut found = Vec::new();
+    for _ in 0..3 {
+        let Some(ran) = forward("rate", &arguments) else {
+            return;
+        };
+        ran.assert_conserved();
+        let lower_fps = ran.lower_fps("ndr", "a-b");
+        if (lower_fps / truth_fps - 1.0).abs() <= 0.02 {
+            assert!(ran.result("ndr", "a-b")["upper_fps"].as_f64().unwrap() > lower_fps);
+            return;
+        }
+        found.push(lower_fps);
+    }
+    panic!("{truth_fps} frames a second, found {found:?}");
+}
+
+#[test]
+fn a_loss_of_a_thousandth_fails_ndr_and_meets_pdr() {
+    let _alone = alone();
+    let arguments = "--lab route --fault loss=1000 --sizes 128 --profile quick --trial 0.5 \
+         --goal ndr --goal pdr --goal loss=0.3% --max-load 3kpps";
+    let Some(ran) = forward("loss", arguments) else {
+        return;
+    };
+    ran.assert_conserved();
+    for goal in ["pdr", "loss=0.3%"] {
+        assert_eq!(ran.lower_fps(goal, "a-b"), 3000.0, "{}", ran.document);
+    }
+    let ndr_fps = ran.lower_fps("ndr", "a-b");
+    assert!(ndr_fps <= 2000.0, "1000 frames lose one: {ndr_fps}");
+}
+
+#[test]
+fn a_router_that_forgets_its_neighbours_is_answered_all_the_time() {
+    let _alone = alone();
+    let arguments = "--lab route --fault neighbour-expiry=100ms --sizes 64 --profile quick \
+         --trial 0.3 --goal ndr --max-load 200pps";
+    let Some(ran) = forward("expiry", arguments) else {
+        return;
+    };
+    ran.assert_conserved();
+    assert_eq!(ran.lower_fps("ndr", "a-b"), 200.0, "{}", ran.document);
+}
+
+#[test]
+fn a_port_that_goes_down_in_a_trial_costs_frames_and_no_run() {
+    let _alone = alone();
+    let arguments = "--lab route --fault link-down=5s:1s --sizes 64 --profile quick --trial 3 \
+         --goal ndr --max-load 200pps";
+    let Some(ran) = forward("down", arguments) else {
+        return;
+    };
+    ran.assert_conserved();
+    let hurt = |trial: &&serde_json::Value| trial["loss_ratio"].as_f64().unwrap() > 0.1;
+    assert!(
+        ran.trials.iter().any(|trial| hurt(&trial)),
+        "{}",
+        ran.document
+    );
+    let last = ran.trials.last().unwrap();
+    assert_eq!(last["loss_ratio"], 0.0, "it came back: {}", ran.document);
+}
+
+#[test]
+fn a_device_that_forwards_nothing_gets_a_diagnosis() {
+    let _alone = alone();
+    for (arguments, why) in [
+        ("--lab route --bridged", "neither bridges nor routes"),
+        (
+            "--lab bridge --routed",
+            "198.18.1.1 does not answer ARP there",
+        ),
+    ] {
+        let Some(ran) = forward("nothing", &format!("{arguments} --profile quick")) else {
+            return;
+        };
+        assert_eq!(ran.code, 3, "{}", ran.said);
+        let told = ran.document["error"]["why"].as_str().unwrap();
+        assert!(told.contains(why), "{told}");
+        assert_eq!(
+            ran.document["results"].as_array().unwrap().len(),
+            0,
+            "not a zero"
+        );
+    }
+}
+
+#[test]
+fn a_network_in_use_is_refused() {
+    let Some(ran) = forward("guard", "lo no-such-port") else {
+        return;
+    };
+    assert_eq!(ran.code, 2, "{}", ran.said);
+    let why = ran.document["error"]["why"].as_str().unwrap();
+    assert!(
+        why.starts_with("lo has the address") && why.contains("RFC 6815"),
+        "{why}"
+    );
+    let forced = forward("guard", "lo no-such-port --i-own-this-network").unwrap();
+    assert_eq!(forced.code, 3, "{}", forced.said);
+}
+
+#[test]
+fn an_interrupted_run_keeps_the_trials_that_ended() {
+    let _alone = alone();
+    let arguments = "--lab bridge --sizes 64 --profile lab --trial 4 --goal ndr --max-load 500pps";
+    let (mut child, dir) = start("interrupted", arguments);
+    let lines = || std::fs::read_to_string(dir.join("trials.ndjson")).unwrap_or_default();
+    let mut ended = None;
+    until("a trial has ended", || {
+        ended = child.try_wait().unwrap();
+        ended.is_some() || lines().ends_with('\n')
+    });
+    if let Some(status) = ended {
+        assert_eq!(status.code(), Some(3), "it ended by itself");
+        println!("skipped: interrupted: no lab here");
+        return;
+    }
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let run = std::fs::read_to_string(dir.join("run.json")).unwrap();
+    let run: serde_json::Value = serde_json::from_str(&run).unwrap();
+    assert_eq!(run["partial"], true);
+    for line in lines().lines() {
+        let trial: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(trial["valid"], true, "{trial}");
+    }
+}
