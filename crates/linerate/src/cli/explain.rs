@@ -33,6 +33,7 @@ fn explained(args: &ExplainArgs) -> Result<Output, Failure> {
     let rules = site_rules::with(args.rules.as_deref())?;
     let material = Material::read(&args.what)?;
     let mut output = document(&material.records);
+    output.trials = material.trials;
     if args.facts {
         output.understood = material.understood;
         output.ignored = material.ignored;
@@ -64,6 +65,8 @@ fn take(output: &mut Output, run: &Run) {
     }
     output.tests.extend_from_slice(&run.tests);
     output.latency.extend_from_slice(&run.latency);
+    output.forward = output.forward.take().or_else(|| run.forward.clone());
+    output.results.extend_from_slice(&run.results);
     for knee in &run.knees {
         let knee = cause::conclude(output, knee.as_measured());
         output.knees.push(knee);

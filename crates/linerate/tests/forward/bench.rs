@@ -101,6 +101,17 @@ impl Ran {
             .unwrap_or(0.0)
     }
 
+    /// The share of the time in which frames were due that the machine did not let the tester run.
+    pub(crate) fn stalled_ratio(&self) -> f64 {
+        let (mut stalled_s, mut due_s) = (0.0, 0.0);
+        for trial in &self.trials {
+            let stalled_ns = trial["directions"][0]["sender_stalled_ns"].as_f64();
+            stalled_s += stalled_ns.unwrap() / 1e9;
+            due_s += trial["duration_s"].as_f64().unwrap();
+        }
+        stalled_s / due_s
+    }
+
     /// Every frame that was offered is received or lost, in every direction of every trial.
     pub(crate) fn assert_conserved(&self) {
         assert_eq!(self.document["trials"].as_array().unwrap(), &self.trials);

@@ -2,8 +2,8 @@
 //! `linerate forward` against real devices of this kernel: bridges and routers in namespaces, and
 //! what can be wrong with them. Their limits are far below what a busy machine can offer. Without
 //! namespaces every test is printed as skipped.
-#![expect(clippy::print_stdout, reason = "skipped tests are printed")]
 
+#[cfg(test)]
 mod bench;
 
 use std::process::Command;
@@ -30,6 +30,12 @@ fn a_bridge_that_floods_passes_both_ways_what_is_offered() {
     assert_eq!(trial["flows"].as_array().unwrap().len(), 6);
     let links = &ran.document["hosts"][0]["interfaces"];
     assert_eq!(links[0]["link_kind"], "veth", "not a wire");
+    let dir = ran.document["run_dir"].as_str().unwrap();
+    let told = Command::new(env!("CARGO_BIN_EXE_linerate"))
+        .args(["explain", dir])
+        .output();
+    let told = String::from_utf8(told.unwrap().stdout).unwrap();
+    assert!(told.contains("Highest rate without loss (ndr)"), "{told}");
 }
 
 #[test]
@@ -55,11 +61,11 @@ fn a_rate_limit_is_found_within_two_percent() {
     // The limit counts a frame from its Ethernet header on, without FCS.
     let truth_fps = bits_per_second as f64 / 8.0 / 252.0;
     let arguments = format!(
-        "--lab route --fault rate={bits_per_second} --sizes 256 --profile quick --trial 0.7 \
-         --goal ndr --max-load 8kpps"
+        "--lab route --fault rate={bits_per_second} --sizes 256 --profile quick --trial 0.5 \
+         --goal ndr --max-load 8kpps --time-limit 15"
     );
-    let mut found = Vec::new();
-    for _ in 0..3 {
+    let (mut found, mut stood_still) = (Vec::new(), 0);
+    for _ in 0..2 {
         let Some(ran) = forward("rate", &arguments) else {
             return;
         };
@@ -70,6 +76,11 @@ fn a_rate_limit_is_found_within_two_percent() {
             return;
         }
         found.push(lower_fps);
+        stood_still += u32::from(ran.stalled_ratio() > 0.15);
+    }
+    if stood_still == 2 {
+        println!("skipped: rate: this machine kept the tester from running: {found:?}");
+        return;
     }
     panic!("{truth_fps} frames a second, found {found:?}");
 }
@@ -78,15 +89,22 @@ fn a_rate_limit_is_found_within_two_percent() {
 fn a_loss_of_a_thousandth_fails_ndr_and_meets_pdr() {
     let _alone = alone();
     let arguments = "--lab route --fault loss=1000 --sizes 128 --profile quick --trial 0.5 \
-         --goal ndr --goal pdr --goal loss=0.3% --max-load 3kpps";
-    let Some(ran) = forward("loss", arguments) else {
+         --max-load 3kpps --time-limit 6";
+    let Some(tolerant) = forward("pdr", &format!("{arguments} --goal pdr --goal loss=0.3%")) else {
         return;
     };
-    ran.assert_conserved();
+    tolerant.assert_conserved();
     for goal in ["pdr", "loss=0.3%"] {
-        assert_eq!(ran.lower_fps(goal, "a-b"), 3000.0, "{}", ran.document);
+        assert_eq!(
+            tolerant.lower_fps(goal, "a-b"),
+            3000.0,
+            "{}",
+            tolerant.document
+        );
     }
-    let ndr_fps = ran.lower_fps("ndr", "a-b");
+    let strict = forward("ndr", &format!("{arguments} --goal ndr")).unwrap();
+    strict.assert_conserved();
+    let ndr_fps = strict.lower_fps("ndr", "a-b");
     assert!(ndr_fps <= 2000.0, "1000 frames lose one: {ndr_fps}");
 }
 
@@ -105,8 +123,8 @@ fn a_router_that_forgets_its_neighbours_is_answered_all_the_time() {
 #[test]
 fn a_port_that_goes_down_in_a_trial_costs_frames_and_no_run() {
     let _alone = alone();
-    let arguments = "--lab route --fault link-down=5s:1s --sizes 64 --profile quick --trial 3 \
-         --goal ndr --max-load 200pps";
+    let arguments = "--lab route --fault link-down=4s:1s --sizes 64 --profile quick --trial 2.5 \
+         --goal ndr --max-load 200pps --time-limit 20";
     let Some(ran) = forward("down", arguments) else {
         return;
     };

@@ -70,6 +70,9 @@ pub(in crate::cli) struct ForwardArgs {
     /// Never offer more than this: 100kpps, 50% of the line rate, 1G (L1)
     #[arg(long, value_name = "RATE", value_parser = load)]
     pub(in crate::cli) max_load: Option<Load>,
+    /// A search that is not finished by then ends; what it found is marked
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub(in crate::cli) time_limit: Option<u64>,
     /// Send and receive by one way only [default: the fastest that works]
     #[arg(long, value_name = "NAME", value_parser = ["af_xdp_zero_copy", "af_xdp_copy", "af_packet_ring", "af_packet_mmsg"])]
     pub(in crate::cli) backend: Option<String>,

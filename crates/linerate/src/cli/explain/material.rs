@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use linerate_diagnose::paste;
 use linerate_diagnose::record::Record;
-use linerate_model::output::{self, Output, Passage};
+use linerate_model::output::{self, Output, Passage, Trial};
 use linerate_model::run::{self, Run};
 use serde_json::Value;
 
@@ -19,6 +19,8 @@ use crate::store;
 #[derive(Debug, Default)]
 pub(super) struct Material {
     pub(super) records: Vec<Record>,
+    /// Of devices, from the runs' directories.
+    pub(super) trials: Vec<Trial>,
     pub(super) understood: Vec<Passage>,
     pub(super) ignored: Vec<Passage>,
     /// Those of the ignored that were too much: told whether facts are asked for or not.
@@ -35,7 +37,10 @@ impl Material {
         let mut texts = Vec::new();
         for name in names {
             match stored(name)? {
-                Some(record) => material.records.push(record),
+                Some(record) => {
+                    material.records.push(record);
+                    material.trials.extend(store::trials(name));
+                }
                 None => texts.push((name.display().to_string(), text(name)?)),
             }
         }

@@ -38,6 +38,7 @@ pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
             Load::L1BitsPerSecond(bits) => MaxLoad::L1BitsPerSecond(bits),
             Load::LineRateRatio(ratio) => MaxLoad::LineRateRatio(ratio),
         }),
+        time_limit_s: args.time_limit.map(|ms| ms as f64 / 1000.0),
         backend: args.backend.as_deref().and_then(Backend::named),
     })
 }

@@ -35,6 +35,8 @@ pub struct ForwardPlan {
     pub goals: Vec<(String, Goal)>,
     /// The most that is offered.
     pub max_load: Option<MaxLoad>,
+    /// A search that is not finished by then ends, seconds.
+    pub time_limit_s: Option<f64>,
     /// No other one.
     pub backend: Option<Backend>,
 }

@@ -33,6 +33,9 @@ impl Hunt {
         let goals: Vec<_> = rig.plan.goals.iter().map(|(_, goal)| *goal).collect();
         let mut search = Controller::new(&goals, self.limit.least_fps(&goals), self.limit.load_fps)
             .map_err(|why| Failure::usage("search for the highest rate", why))?;
+        if let Some(limit_s) = rig.plan.time_limit_s {
+            search = search.with_time_limit(limit_s);
+        }
         let mut latencies = Vec::new();
         while let Step::Measure {
             load_fps,

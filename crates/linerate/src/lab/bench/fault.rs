@@ -149,7 +149,7 @@ fn bucket(bits_per_second: u64) -> Qdisc {
             .unwrap_or(u32::MAX)
             .max(1),
         burst_bytes: LARGEST_FRAME_BYTES,
-        limit_bytes: 2 * LARGEST_FRAME_BYTES,
+        limit_bytes: LARGEST_FRAME_BYTES,
     }
 }
 

@@ -214,5 +214,6 @@ const LEAST_BLOCKS: usize = 4;
 /// More than the headers of a block and of a frame, with alignment.
 const OVERHEAD_BYTES: usize = 256;
 const SMALLEST_FRAME_BYTES: u32 = 2048;
-/// After so long a block that is not full is shown, too.
-const BLOCK_AGE_MS: u32 = 1;
+/// After so long a block that is not full is shown, too. At a low rate it decides how long the ring lasts when nobody
+/// takes blocks out: 256 of them four seconds.
+const BLOCK_AGE_MS: u32 = 16;
