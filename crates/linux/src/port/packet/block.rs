@@ -84,6 +84,7 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
 
 /// `struct tpacket_block_desc`.
 pub(super) const STATUS_OF_BLOCK_AT: usize = 8;
+pub(super) const SEQUENCE_OF_BLOCK_AT: usize = 24;
 const PACKETS_AT: usize = 12;
 const FIRST_AT: usize = 16;
 /// `struct tpacket3_hdr`; the offset to the next one is its first word.

@@ -73,6 +73,7 @@ impl RingReceiver {
     ) -> io::Result<usize> {
         if !self.is_ready() {
             self.wait(timeout)?;
+            self.find_oldest();
         }
         Ok(self.show(each))
     }
@@ -91,8 +92,19 @@ impl RingReceiver {
         shown
     }
 
+    /// Linux 6.18 may go on with another block than the next: the kernel's numbers say which one is the oldest.
+    fn find_oldest(&mut self) {
+        if self.is_ready() {
+            return;
+        }
+        let ready = (0..self.ring.blocks).filter(|number| self.ring.is_ready(*number));
+        if let Some(oldest) = ready.min_by_key(|number| self.ring.sequence(*number)) {
+            self.next = oldest;
+        }
+    }
+
     fn is_ready(&self) -> bool {
-        self.ring.status(self.next).load(Ordering::Acquire) & USER != 0
+        self.ring.is_ready(self.next)
     }
 
     fn wait(&self, timeout: Duration) -> io::Result<()> {
@@ -169,9 +181,29 @@ impl Ring {
         ours.then_some(Filled { ring: self, number })
     }
 
+    fn is_ready(&self, number: usize) -> bool {
+        self.status(number).load(Ordering::Acquire) & USER != 0
+    }
+
+    /// The how manieth block of all it is.
+    fn sequence(&self, number: usize) -> u64 {
+        let [first, second] = [0, 4].map(|half| {
+            let word = self.word(number, block::SEQUENCE_OF_BLOCK_AT + half);
+            word.load(Ordering::Relaxed).to_ne_bytes()
+        });
+        let mut bytes = [0; 8];
+        bytes[..4].copy_from_slice(&first);
+        bytes[4..].copy_from_slice(&second);
+        u64::from_ne_bytes(bytes)
+    }
+
     fn status(&self, number: usize) -> &AtomicU32 {
+        self.word(number, block::STATUS_OF_BLOCK_AT)
+    }
+
+    fn word(&self, number: usize, at: usize) -> &AtomicU32 {
         let start = self.memory.start().as_ptr();
-        let offset = number * self.block_bytes + block::STATUS_OF_BLOCK_AT;
+        let offset = number * self.block_bytes + at;
         // SAFETY: blocks are inside the mapping, and longer than their header.
         let word = unsafe { start.add(offset) };
         // SAFETY: blocks are aligned to pages; both sides access this word only whole.
