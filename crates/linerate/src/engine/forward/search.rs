@@ -77,14 +77,16 @@ impl Hunt {
             duration_s,
             judges_ttl: true,
         };
-        let mut repeats = 0;
+        let (mut repeats, mut elapsed_s) = (0, 0.0);
         loop {
             let mut tried = rig.trial(&ask)?;
             rig.trials += 1;
             tried.trial.id = rig.trials;
             tell(Event::Trial(&tried.trial));
-            let spoilt = tried.trial.loss_ratio > 0.0 && (!tried.trial.valid || tried.disturbed);
+            elapsed_s += tried.elapsed_s;
+            let spoilt = tried.trial.loss_ratio > 0.0 && !tried.trial.valid;
             if !spoilt || repeats == REPEATS || self.limit.is_testers(load_fps) {
+                tried.elapsed_s = elapsed_s;
                 return Ok(tried);
             }
             repeats += 1;

@@ -40,8 +40,6 @@ pub(super) struct Tried {
     pub sending_s: f64,
     /// With all waits, seconds.
     pub elapsed_s: f64,
-    /// The tester was kept from sending evenly.
-    pub disturbed: bool,
 }
 
 impl Rig<'_> {
@@ -175,10 +173,6 @@ impl Rig<'_> {
             invalid_reason,
         };
         Tried {
-            disturbed: trial
-                .directions
-                .iter()
-                .any(|one| one.sender_behind_ns_max + one.sender_stalled_ns > DISTURBED_NS),
             trial,
             seen,
             sending_s,
@@ -274,5 +268,3 @@ const HEAD_START_NS: u64 = 3_000_000;
 /// So much longer than asked a trial may take to send what is due: a hundredth, at least this.
 const GRACE_NS: u64 = 10_000_000;
 const GRACE_SHARE: u64 = 100;
-/// Later than this is no even pace.
-const DISTURBED_NS: u64 = 2_000_000;
