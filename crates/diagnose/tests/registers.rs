@@ -45,6 +45,14 @@ fn every_map_is_right() {
 }
 
 #[test]
+fn an_address_beside_the_type_of_pause_frames() {
+    let high = enet("PAUR", 0x0405_8808);
+    let value = |name: &str| high.field(name).map(|field| field.value);
+    assert_eq!(value("PADDR2"), Some(0x0405));
+    assert_eq!(value("TYPE"), Some(0x8808));
+}
+
+#[test]
 fn a_receive_control_before_and_after_pause() {
     let after = enet("ENET_RCR", 0x05ee_0264);
     assert_eq!(

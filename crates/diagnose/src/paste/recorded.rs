@@ -9,7 +9,7 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::text::bits_per_second;
 
-use super::state::{Key, Snapshot, State};
+use super::state::{Key, State};
 use super::{connections, flows};
 use crate::record::Record;
 
@@ -164,8 +164,8 @@ fn settings(state: &State, only: &BTreeMap<u8, String>) -> Vec<Setting> {
 
 fn samples(state: &State, only: &BTreeMap<u8, String>, tests: &[Test]) -> Vec<Sample> {
     let mut samples = Vec::new();
+    let between_ns = between_ns(tests);
     for (key, snapshots) in &state.counters {
-        let between_ns = between_ns(snapshots, tests);
         for snapshot in snapshots {
             if !snapshot.values.is_empty() {
                 let counters = snapshot.values.clone();
@@ -184,14 +184,11 @@ fn samples(state: &State, only: &BTreeMap<u8, String>, tests: &[Test]) -> Vec<Sa
     samples
 }
 
-/// The length of the only test, where all of it lies between readings: that is how far they are apart. Else 0, no time.
-fn between_ns(snapshots: &[Snapshot], tests: &[Test]) -> u64 {
-    let [test] = tests else { return 0 };
-    let before = snapshots.first().is_some_and(|first| !first.after_test);
-    if before {
-        (test.duration_s * 1e9) as u64
-    } else {
-        0
+/// The length of the only test: so far apart are readings before it from those behind it. Else 0, no time.
+fn between_ns(tests: &[Test]) -> u64 {
+    match tests {
+        [test] => (test.duration_s * 1e9) as u64,
+        _ => 0,
     }
 }
 

@@ -337,6 +337,7 @@ fn the_test_between_two_readings_tells_a_rate() {
     };
     assert_eq!(rate(format!("{before}{test}{after}")), (Some(130.0), true));
     assert_eq!(rate(format!("{before}{after}{test}")), (None, false));
+    assert_eq!(rate(format!("{test}{before}{after}")), (None, false));
 }
 
 #[test]
