@@ -93,12 +93,14 @@ impl RingReceiver {
     }
 
     /// Linux 6.18 may go on with another block than the next: the kernel's numbers say which one is the oldest.
-    fn find_oldest(&mut self) {
+    pub(in crate::port) fn find_oldest(&mut self) {
         if self.is_ready() {
             return;
         }
         let ready = (0..self.ring.blocks).filter(|number| self.ring.is_ready(*number));
-        if let Some(oldest) = ready.min_by_key(|number| self.ring.sequence(*number)) {
+        let oldest = ready.min_by_key(|number| self.ring.sequence(*number));
+        // Looked at again: both may have been filled since.
+        if let Some(oldest) = oldest.filter(|_| !self.is_ready()) {
             self.next = oldest;
         }
     }

@@ -63,6 +63,9 @@ impl XdpReceiver {
             return Ok(shown);
         }
         self.wait(timeout)?;
+        if let Some(others) = &mut self.others {
+            others.find_oldest();
+        }
         Ok(self.show(&mut each))
     }
 
