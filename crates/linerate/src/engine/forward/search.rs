@@ -37,12 +37,13 @@ impl Hunt {
             search = search.with_time_limit(limit_s);
         }
         let mut latencies = Vec::new();
+        let mut repeats = REPEATS;
         while let Step::Measure {
             load_fps,
             duration_s,
         } = search.next()
         {
-            let tried = self.tried(rig, tell, load_fps, duration_s)?;
+            let tried = self.tried(rig, tell, (load_fps, duration_s), &mut repeats)?;
             latencies.push((load_fps, latency(&tried.trial)));
             search.report(measurement(&tried));
         }
@@ -61,13 +62,13 @@ impl Hunt {
         Ok(results.collect())
     }
 
-    /// A trial that the tester spoilt is no evidence: it is repeated.
+    /// A trial that the tester spoilt is no evidence: it is repeated, so many times in a search.
     fn tried(
         &self,
         rig: &mut Rig<'_>,
         tell: Tell<'_>,
-        load_fps: f64,
-        duration_s: f64,
+        (load_fps, duration_s): (f64, f64),
+        repeats: &mut u32,
     ) -> Result<Tried, Failure> {
         let ask = Ask {
             purpose: "search",
@@ -77,7 +78,7 @@ impl Hunt {
             duration_s,
             judges_ttl: true,
         };
-        let (mut repeats, mut elapsed_s) = (0, 0.0);
+        let mut elapsed_s = 0.0;
         loop {
             let mut tried = rig.trial(&ask)?;
             rig.trials += 1;
@@ -85,11 +86,11 @@ impl Hunt {
             tell(Event::Trial(&tried.trial));
             elapsed_s += tried.elapsed_s;
             let spoilt = tried.trial.loss_ratio > 0.0 && !tried.trial.valid;
-            if !spoilt || repeats == REPEATS || self.limit.is_testers(load_fps) {
+            if !spoilt || *repeats == 0 || self.limit.is_testers(load_fps) {
                 tried.elapsed_s = elapsed_s;
                 return Ok(tried);
             }
-            repeats += 1;
+            *repeats -= 1;
         }
     }
 
@@ -149,4 +150,4 @@ fn latency(trial: &Trial) -> Option<Quantiles> {
     ways.max_by_key(|latency| latency.p99)
 }
 
-const REPEATS: u32 = 3;
+const REPEATS: u32 = 8;
