@@ -23,6 +23,14 @@ pub(super) const KNOWN: &[Known] = names! {
     "told_interrupt_each" "" "sentences that tell of an interrupt for each packet" "cat /proc/interrupts"
     "told_one_way_only" "" "sentences that tell of settings that only one way of configuring applies" ""
     "told_few_percent" "" "sentences that tell of a difference of a few percent" "linerate ab"
+    "told_both_ways_alike" "" "sentences that tell of both directions together carrying no more than one" "linerate check <peer>"
+    "told_newer_driver" "" "sentences that tell of a driver that makes better use of the same chip" "ethtool -i {interface}"
+    "told_coalescing" "" "sentences that tell of one interrupt for several packets" "ethtool -c {interface}"
+    "told_pcie_card" "" "sentences that tell of what a PCIe card reaches" "lspci -vv"
+    "told_joined_frames" "" "sentences that tell of over-long frames behind FIFO errors" "ethtool -S {interface}"
+    "told_copy_threshold" "" "sentences that tell of the size up to which packets are copied" "ethtool --get-tunable {interface} rx-copybreak"
+    "told_board_wiring" "" "sentences that tell of how a board wires the PHY to the MAC" "dmesg | grep -i phy"
+    "told_little_memory" "" "sentences that tell of memory that is not free" "cat /proc/meminfo"
 };
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {

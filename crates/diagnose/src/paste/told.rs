@@ -167,6 +167,73 @@ const SYMPTOMS: &[(&str, Words)] = &[
             &["difference", "gain", "better", "worth"],
         ],
     ),
+    (
+        "both_ways_alike",
+        &[
+            &["bidirectional", "both directions", "both ways"],
+            &["unidirectional", "one direction", "one way"],
+            &["dissimilar", "aggregate", "in total", "together"],
+        ],
+    ),
+    (
+        "newer_driver",
+        &[
+            &["driver"],
+            &["chip"],
+            &[
+                "better performance",
+                "doubled",
+                "twice",
+                "makes use",
+                "take advantage",
+            ],
+        ],
+    ),
+    (
+        "coalescing",
+        &[
+            &["coalesc", "bundle"],
+            &["single interrupt", "one interrupt", "fewer interrupts"],
+        ],
+    ),
+    (
+        "pcie_card",
+        &[
+            &["pcie", "pci-e", "pci express"],
+            &["ethernet", "network card", "gigabit card"],
+            &["similar", "peak", "only", "no more"],
+            &["mbit", "mbps", "gbit", "gbps"],
+        ],
+    ),
+    (
+        "joined_frames",
+        &[
+            &["fifo"],
+            &["truncat", "extra long", "over-long", "overlong"],
+        ],
+    ),
+    (
+        "copy_threshold",
+        &[
+            &["bcopy", "copybreak", "dvma", "copies", "copied"],
+            &["threshold"],
+        ],
+    ),
+    (
+        "board_wiring",
+        &[
+            &["rgmii"],
+            &["phy"],
+            &["must use", "break out", "breaks out", "wired", "brings out"],
+        ],
+    ),
+    (
+        "little_memory",
+        &[
+            &["free ram", "free memory", "less memory", "more memory"],
+            &["mbps", "mbit", "performance", "throughput"],
+        ],
+    ),
 ];
 
 const SENTENCE_MAX: usize = 1000;
@@ -197,5 +264,17 @@ mod tests {
             ["short_checksum"]
         );
         assert_eq!(named("A checksum is computed."), Vec::<String>::new());
+        assert_eq!(
+            named("The board brings out RGMII only, so this PHY cannot work"),
+            ["board_wiring"]
+        );
+        for unsaid in [
+            "The phy-mode of this board is rgmii-id.",
+            "Both directions together are what I want to know.",
+            "The driver of this chip is in the kernel.",
+            "The FIFO overflows.",
+        ] {
+            assert_eq!(named(unsaid), Vec::<String>::new(), "{unsaid}");
+        }
     }
 }
