@@ -6,13 +6,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod router;
+#[path = "../sandboxed/mod.rs"]
+mod sandboxed;
 
 use std::net::{IpAddr, UdpSocket};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use linerate_linux::sandbox;
 use linerate_wire::ether;
 use linerate_wire::frame::{self, Arrived, ComplaintKind, Family, Flow, Side, Signature, Template};
 
@@ -55,31 +55,7 @@ const SIGNATURE: Signature = Signature {
 };
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--list") {
-        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
-    if let Err(refusal) = sandbox::enter(None) {
-        println!(
-            "skipped: {} tests: {refusal}; {}",
-            TESTS.len(),
-            refusal.remedy()
-        );
-        return ExitCode::SUCCESS;
-    }
-    let filter = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with('-'));
-    let mut failed = 0;
-    for (name, test) in TESTS
-        .iter()
-        .filter(|(name, _)| filter.as_ref().is_none_or(|f| name.contains(f)))
-    {
-        let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
-        failed += u8::from(!passed);
-    }
-    ExitCode::from(failed.min(1))
+    sandboxed::run(TESTS)
 }
 
 fn the_kernel_answers_our_questions() {

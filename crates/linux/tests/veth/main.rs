@@ -5,15 +5,16 @@
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../sandboxed/mod.rs"]
+mod sandboxed;
+
 use std::net::{IpAddr, SocketAddr};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use linerate_linux::netns::NetNs;
 use linerate_linux::nic::{self, LinkKind};
 use linerate_linux::rtnl::{Qdisc, Rtnl};
-use linerate_linux::sandbox;
 use linerate_linux::udp::{self, Fault, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode};
 
 const TESTS: &[(&str, fn())] = &[
@@ -41,31 +42,7 @@ const TESTS: &[(&str, fn())] = &[
 ];
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--list") {
-        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
-    if let Err(refusal) = sandbox::enter(None) {
-        println!(
-            "skipped: {} tests: {refusal}; {}",
-            TESTS.len(),
-            refusal.remedy()
-        );
-        return ExitCode::SUCCESS;
-    }
-    let filter = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with('-'));
-    let mut failed = 0;
-    for (name, test) in TESTS
-        .iter()
-        .filter(|(name, _)| filter.as_ref().is_none_or(|f| name.contains(f)))
-    {
-        let passed = catch_unwind(AssertUnwindSafe(test)).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
-        failed += u8::from(!passed);
-    }
-    ExitCode::from(failed.min(1))
+    sandboxed::run(TESTS)
 }
 
 fn a_drop_of_the_own_queue_is_not_sent() {
