@@ -6,7 +6,6 @@ mod plan;
 use std::collections::BTreeMap;
 
 use linerate_linux::signal::Interrupt;
-use linerate_model::output::Host;
 
 use super::args::{ForwardArgs, LabFlags, LabShape};
 use super::ground::Place;
@@ -102,9 +101,7 @@ fn in_lab(
 }
 
 fn measure(session: &mut Session, plan: &ForwardPlan) -> Result<(), Failure> {
-    session.output.hosts = vec![Host {
-        ..sampler::this_host(&plan.ports)
-    }];
+    session.output.hosts = vec![sampler::this_host(&plan.ports)];
     let interrupt = session.interrupt.clone();
     forward::run(plan, &mut |event| take(session, &event), &interrupt)
 }
