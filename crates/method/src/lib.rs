@@ -26,4 +26,5 @@ pub mod search;
 pub mod sequence;
 pub mod simulated;
 pub mod spacing;
+pub mod stats;
 pub mod sweep;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a few numbers are like: median and MAD first, for they are what outliers do not move. Nothing is
+//! ever deleted; what lies far out is flagged.
+
+/// The mean; `None` of nothing.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The standard deviation of a sample (n − 1); `None` below two values.
+pub fn sd(values: &[f64]) -> Option<f64> {
+    let mean = mean(values)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// Standard deviation over mean; `None` without either.
+pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
+    let mean = mean(values).filter(|mean| *mean != 0.0)?;
+    Some(sd(values)? / mean.abs())
+}
+
+/// A quantile by linear interpolation between order statistics (Hyndman and Fan's type 7); `None` of
+/// nothing. `q` is 0…1.
+pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    quantile_of_sorted(&sorted(values), q)
+}
+
+/// The same of values in ascending order.
+pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let place = q.clamp(0.0, 1.0) * last as f64;
+    let (below, part) = (place.floor() as usize, place.fract());
+    let low = sorted[below];
+    Some(low + part * (sorted[(below + 1).min(last)] - low))
+}
+
+/// The median; `None` of nothing.
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// The median absolute deviation from the median, unscaled; `None` of nothing.
+pub fn mad(values: &[f64]) -> Option<f64> {
+    let median = median(values)?;
+    let distances: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
+    self::median(&distances)
+}
+
+/// The mean without the lowest and the highest `share` (0…0.5) of the values; `None` of nothing.
+pub fn trimmed_mean(values: &[f64], share: f64) -> Option<f64> {
+    let sorted = sorted(values);
+    let cut = (share * sorted.len() as f64) as usize;
+    mean(sorted.get(cut..sorted.len() - cut)?)
+}
+
+/// The places of the values that lie farther from the median than five robust standard deviations.
+pub fn far_out(values: &[f64]) -> Vec<usize> {
+    let (Some(median), Some(mad)) = (median(values), mad(values)) else {
+        return Vec::new();
+    };
+    let far = |value: f64| (value - median).abs() > 5.0 * MAD_TO_SD * mad;
+    (0..values.len()).filter(|at| far(values[*at])).collect()
+}
+
+/// In ascending order.
+pub fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
+}
+
+/// By which the MAD of normal noise becomes its standard deviation.
+pub const MAD_TO_SD: f64 = 1.4826;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Blocks of paired runs: the logarithm of a ratio per block, and Student's interval of their mean. The
+//! ratio scale, because "2 % faster" means the same at 90 Mbit/s and at 9 Gbit/s.
+
+use super::{describe, student};
+
+/// The effect of one block: mean ln of the runs with the change minus mean ln of those without. With the
+/// order A B B A it is free of every linear drift. `None` where a value is not positive or a side is empty.
+pub fn log_ratio(without: &[f64], with: &[f64]) -> Option<f64> {
+    Some(mean_ln(with)? - mean_ln(without)?)
+}
+
+fn mean_ln(values: &[f64]) -> Option<f64> {
+    let positive = values.iter().all(|value| *value > 0.0);
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    describe::mean(&logs).filter(|_| positive)
+}
+
+/// The mean of a few effects, and how well it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effect {
+    /// How many blocks.
+    pub n: usize,
+    /// The mean log-ratio.
+    pub mean: f64,
+    /// The standard deviation of a block.
+    pub sd: f64,
+}
+
+impl Effect {
+    /// Of log-ratios; `None` below two.
+    pub fn of(log_ratios: &[f64]) -> Option<Self> {
+        Some(Self {
+            n: log_ratios.len(),
+            mean: describe::mean(log_ratios)?,
+            sd: describe::sd(log_ratios)?,
+        })
+    }
+
+    /// How many times better: e to the mean.
+    pub fn ratio(&self) -> f64 {
+        self.mean.exp()
+    }
+
+    /// The standard error of the mean.
+    pub fn standard_error(&self) -> f64 {
+        self.sd / (self.n as f64).sqrt()
+    }
+
+    /// The interval of the ratio with an error of `alpha` (0…1) on both sides together.
+    pub fn interval(&self, alpha: f64) -> [f64; 2] {
+        let half = student::quantile(1.0 - alpha / 2.0, self.df()) * self.standard_error();
+        [(self.mean - half).exp(), (self.mean + half).exp()]
+    }
+
+    /// Student's t of the mean against 0, and its two-sided p. Without any spread p is 0 or 1.
+    pub fn t_test(&self) -> (f64, f64) {
+        if self.sd == 0.0 {
+            let same = self.mean == 0.0;
+            return if same {
+                (0.0, 1.0)
+            } else {
+                (f64::INFINITY.copysign(self.mean), 0.0)
+            };
+        }
+        let t = self.mean / self.standard_error();
+        (t, student::two_sided_p(t, self.df()))
+    }
+
+    pub(super) fn df(&self) -> f64 {
+        (self.n - 1) as f64
+    }
+}
