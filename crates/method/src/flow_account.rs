@@ -53,6 +53,8 @@ pub struct DirectionAccount {
     stream: u8,
     sequences: SequenceAccount,
     received_by_flow: Box<[u64]>,
+    /// Frames of one flow in succession.
+    turn_frames: u64,
     /// A frame from far ahead that waits to be believed.
     held: Option<u64>,
     counted: Faults,
@@ -100,8 +102,18 @@ impl DirectionAccount {
             stream,
             sequences: SequenceAccount::new(window_frames),
             received_by_flow: vec![0; flows.max(1)].into_boxed_slice(),
+            turn_frames: 1,
             held: None,
             counted: Faults::default(),
+        }
+    }
+
+    /// The same where each flow sends so many frames before it is the next one's turn.
+    #[must_use]
+    pub fn in_turns_of(self, frames: usize) -> Self {
+        Self {
+            turn_frames: frames.max(1) as u64,
+            ..self
         }
     }
 
@@ -201,7 +213,11 @@ impl DirectionAccount {
 
     #[inline]
     fn count_flow(&mut self, sequence: u64) {
-        let flow = sequence.wrapping_sub(1) % self.received_by_flow.len() as u64;
+        let turn = match self.turn_frames {
+            1 => sequence.wrapping_sub(1),
+            frames => sequence.wrapping_sub(1) / frames,
+        };
+        let flow = turn % self.received_by_flow.len() as u64;
         self.received_by_flow[flow as usize] += 1;
     }
 }

@@ -25,7 +25,7 @@ pub use fact::{Fact, Value};
 pub use findings::{CannotTell, Change, Explains, Finding};
 pub use forward::{
     Ceiling, Forward, ForwardResult, Goal, Port, Trial, TrialDevice, TrialDirection, TrialFlow,
-    Waits,
+    TrialPhase, Waits,
 };
 pub use host::{Host, Interface, LinkKind, Role};
 pub use latency::{Latency, Phase};

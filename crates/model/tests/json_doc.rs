@@ -143,6 +143,7 @@ fn populated() -> Output {
         forward: Some(forward()),
         trials: vec![trial()],
         results: vec![ForwardResult {
+            genome: Some(text()),
             lower_fps: Some(1.0),
             upper_fps: Some(1.0),
             throughput_fps: Some(1.0),
@@ -296,6 +297,8 @@ fn trial() -> Trial {
             ..TrialDirection::default()
         }],
         flows: vec![TrialFlow::default()],
+        genome: Some(text()),
+        then: Some(TrialPhase::default()),
         device: Some(TrialDevice {
             counters: vec![MovedCounter {
                 interface: Some(text()),

@@ -76,6 +76,19 @@ impl Sender {
         length: usize,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> io::Result<usize> {
+        self.send_mixed(count, |_| length, fill)
+    }
+
+    /// As [`Self::send`], for frames of several lengths: `length` is told the number of each.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn send_mixed(
+        &mut self,
+        count: usize,
+        length: impl Fn(usize) -> usize,
+        fill: impl FnMut(usize, &mut [u8]),
+    ) -> io::Result<usize> {
         match &mut self.0 {
             SenderKind::Ring(sender) => sender.send(count, length, fill),
             SenderKind::Several(sender) => sender.send(count, length, fill),

@@ -21,6 +21,8 @@ pub enum MixError {
     Letter(char),
     #[error("a mix has at most 26 different sizes")]
     TooManySizes,
+    #[error("a mix of {0} frames is too long: at most 1024, before it begins anew")]
+    TooManyFrames(u64),
 }
 
 impl Mix {
@@ -42,13 +44,66 @@ impl Mix {
 
     /// RFC 6985, custom: any sizes, in the order given; letters are dealt out by size.
     pub fn custom(sizes_bytes: &[u16]) -> Result<Self, MixError> {
-        let mut different = sizes_bytes.to_vec();
-        different.sort_unstable();
-        different.dedup();
+        let different = different(sizes_bytes);
         if different.len() > 26 {
             return Err(MixError::TooManySizes);
         }
         Self::of(sizes_bytes.to_vec(), Genome::Custom(different))
+    }
+
+    /// So many of each size, spread evenly: (7, 64), (4, 570), (1, 1518).
+    ///
+    /// ```
+    /// use linerate_method::frame_size::Mix;
+    /// let mix = Mix::weighted(&[(3, 64), (1, 1518)])?;
+    /// assert_eq!(mix.to_string(), "CUSTOM IMIX - AABA (A=64 B=1518)");
+    /// # Ok::<(), linerate_method::frame_size::MixError>(())
+    /// ```
+    pub fn weighted(parts: &[(u32, u16)]) -> Result<Self, MixError> {
+        let total: u64 = parts.iter().map(|(weight, _)| u64::from(*weight)).sum();
+        if total > FRAMES_MAX {
+            return Err(MixError::TooManyFrames(total));
+        }
+        let mut due: Vec<i64> = vec![0; parts.len()];
+        let mut order = Vec::new();
+        for _ in 0..total {
+            due.iter_mut()
+                .zip(parts)
+                .for_each(|(due, (weight, _))| *due += i64::from(*weight));
+            // The first of those that are most behind.
+            let most = due
+                .iter()
+                .copied()
+                .enumerate()
+                .rev()
+                .max_by_key(|(_, due)| *due);
+            let Some((at, _)) = most else { break };
+            due[at] -= total as i64;
+            order.push(parts[at].1);
+        }
+        Self::custom(&order)
+    }
+
+    /// The same with every smaller frame made as large as this.
+    #[must_use]
+    pub fn at_least(self, smallest_bytes: u16) -> Self {
+        let larger = |size: &u16| (*size).max(smallest_bytes);
+        let sizes_bytes: Vec<u16> = self.sizes_bytes.iter().map(larger).collect();
+        if sizes_bytes == self.sizes_bytes {
+            return self;
+        }
+        Self {
+            genome: Genome::Custom(different(&sizes_bytes)),
+            sizes_bytes,
+        }
+    }
+
+    /// Frames of one size, which is no mix.
+    pub fn one(size_bytes: u16) -> Self {
+        Self {
+            sizes_bytes: vec![size_bytes],
+            genome: Genome::Custom(vec![size_bytes]),
+        }
     }
 
     /// The mix that most peers call IMIX: 7 of 64, 4 of 594 and 1 of 1518 bytes, spread out.
@@ -62,9 +117,26 @@ impl Mix {
         }
     }
 
+    /// Each size once, the smallest first.
+    pub fn different_bytes(&self) -> Vec<u16> {
+        different(&self.sizes_bytes)
+    }
+
     /// The sizes in their order, in bytes with FCS.
     pub fn sizes_bytes(&self) -> &[u16] {
         &self.sizes_bytes
+    }
+
+    /// Whether there are several sizes: only then there is a genome to be printed.
+    pub fn is_mixed(&self) -> bool {
+        self.sizes_bytes
+            .iter()
+            .any(|size| *size != self.sizes_bytes[0])
+    }
+
+    /// The size of a frame in bytes with FCS; of a mix the mean, rounded.
+    pub fn frame_bytes(&self) -> u16 {
+        self.mean_bytes().round() as u16
     }
 
     /// Average size of a frame in bytes with FCS.
@@ -92,6 +164,13 @@ impl Mix {
             genome,
         })
     }
+}
+
+fn different(sizes_bytes: &[u16]) -> Vec<u16> {
+    let mut different = sizes_bytes.to_vec();
+    different.sort_unstable();
+    different.dedup();
+    different
 }
 
 /// The genome as RFC 6985 wants it printed: `IMIX - aaafg`, or `CUSTOM IMIX - AAB (A=64 B=1400)`.
@@ -124,6 +203,8 @@ enum Genome {
     /// The different sizes: A, B, C …
     Custom(Vec<u16>),
 }
+
+const FRAMES_MAX: u64 = 1024;
 
 const STANDARD: [(char, u16); 10] = [
     ('a', 64),
@@ -167,6 +248,32 @@ mod tests {
         assert_eq!(
             classic.to_string(),
             "CUSTOM IMIX - AABAABAABABC (A=64 B=594 C=1518)"
+        );
+    }
+
+    #[test]
+    fn weights_are_kept_and_spread() {
+        let mix = Mix::weighted(&[(7, 64), (4, 570), (1, 1518)]).unwrap();
+        assert_eq!(
+            mix.to_string(),
+            "CUSTOM IMIX - ABAABACABABA (A=64 B=570 C=1518)"
+        );
+        assert_eq!(mix.frame_bytes(), 354);
+        assert!(mix.is_mixed() && !Mix::one(64).is_mixed());
+        assert_eq!(Mix::weighted(&[(0, 64)]), Err(MixError::Empty));
+        assert_eq!(
+            Mix::weighted(&[(5000, 64)]),
+            Err(MixError::TooManyFrames(5000))
+        );
+    }
+
+    #[test]
+    fn frames_that_are_too_small_are_made_larger_and_the_genome_says_so() {
+        let mix = Mix::standard("aag", 1500).unwrap();
+        assert_eq!(mix.clone().at_least(64), mix);
+        assert_eq!(
+            mix.at_least(84).to_string(),
+            "CUSTOM IMIX - AAB (A=84 B=1518)"
         );
     }
 

@@ -107,10 +107,14 @@ pub struct Trial {
     pub purpose: String,
     /// With FCS; the mean where sizes are mixed.
     pub frame_bytes: u16,
+    /// The sizes of a mix in their order (RFC 6985); `null` for frames of one size.
+    pub genome: Option<String>,
     /// Frames a second of each direction that were to be sent.
     pub load_fps: f64,
     /// How long they were to be sent, seconds.
     pub duration_s: f64,
+    /// How it went on, at another rate; `null` where the rate did not change.
+    pub then: Option<TrialPhase>,
     /// How the port that sends sends.
     pub backend: String,
     /// One, or two at the same time.
@@ -125,6 +129,24 @@ pub struct Trial {
     pub valid: bool,
     /// Why it did not; `null` when it did.
     pub invalid_reason: Option<String>,
+}
+
+/// A part of a trial at one rate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrialPhase {
+    /// Frames a second of each direction.
+    pub load_fps: f64,
+    /// For so long, seconds.
+    pub duration_s: f64,
+}
+
+impl TrialPhase {
+    /// The whole frames of load times duration.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        (self.load_fps * self.duration_s) as u64
+    }
 }
 
 /// One direction of a trial. Every frame is counted once: what was received is not lost,
@@ -200,8 +222,10 @@ pub struct TrialDevice {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ForwardResult {
-    /// With FCS.
+    /// With FCS; the mean where sizes are mixed.
     pub frame_bytes: u16,
+    /// The sizes of a mix in their order (RFC 6985); `null` for frames of one size.
+    pub genome: Option<String>,
     /// The goal's name.
     pub goal: String,
     /// `a-b`, `b-a` or `both` at once.

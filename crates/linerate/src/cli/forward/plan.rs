@@ -2,7 +2,7 @@
 //! The flags of `forward` as a plan.
 
 use linerate_linux::port::Backend;
-use linerate_method::frame_size::IPV6_SMALLEST_BYTES;
+use linerate_method::frame_size::{IPV6_SMALLEST_BYTES, Mix};
 use linerate_method::profile::Profile;
 use linerate_method::search::Goal;
 use linerate_wire::frame::{Family, Side};
@@ -29,7 +29,7 @@ pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
         vlan: args.vlan,
         flows: args.flows,
         networks: args.networks,
-        sizes_bytes: sizes(args),
+        sizes: sizes(args),
         ways: ways(args),
         goals: goals(args, &profile),
         profile,
@@ -65,15 +65,20 @@ fn path(args: &ForwardArgs, family: Family) -> PathWish {
 }
 
 /// The smallest frame with room for the signature is larger with IPv6, and with a tag.
-fn sizes(args: &ForwardArgs) -> Vec<u16> {
+fn sizes(args: &ForwardArgs) -> Vec<Mix> {
     let least = if args.version6 {
         IPV6_SMALLEST_BYTES
     } else {
         64
     };
     let least = least + if args.vlan.is_some() { 4 } else { 0 };
-    let mut sizes: Vec<u16> = Vec::new();
-    for size in args.sizes.0.iter().map(|size| *size.max(&least)) {
+    let mut sizes = Vec::new();
+    for size in args
+        .sizes
+        .0
+        .iter()
+        .map(|size| size.mix.clone().at_least(least))
+    {
         if !sizes.contains(&size) {
             sizes.push(size);
         }

@@ -5,16 +5,40 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use linerate_method::frame_size::{Mix, MixError, RFC_2544_BYTES};
 use linerate_model::units::Rate;
 
-/// Frame sizes with FCS, in the order given.
+/// What frames are sent, in the order given; sizes with FCS.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Sizes(pub(in crate::cli) Vec<u16>);
+pub(in crate::cli) struct Sizes(pub(in crate::cli) Vec<Size>);
+
+/// Frames of one size, or a mix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct Size {
+    /// As typed.
+    name: String,
+    pub(in crate::cli) mix: Mix,
+}
 
 impl Default for Sizes {
     /// RFC 2544 section 9.1.
     fn default() -> Self {
-        Self(vec![64, 128, 256, 512, 1024, 1280, 1518])
+        Self(RFC_2544_BYTES.into_iter().map(Size::one).collect())
+    }
+}
+
+impl Size {
+    fn one(bytes: u16) -> Self {
+        Self {
+            name: bytes.to_string(),
+            mix: Mix::one(bytes),
+        }
+    }
+
+    fn mixed(name: &str, mix: Result<Mix, MixError>) -> Result<Self, String> {
+        let name = name.to_owned();
+        let mix = mix.map_err(|why| format!("'{name}': {why}"))?;
+        Ok(Self { name, mix })
     }
 }
 
@@ -22,14 +46,37 @@ impl FromStr for Sizes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let sizes: Result<Vec<u16>, String> = text.split(',').map(size).collect();
-        sizes.map(Self)
+        let (mut sizes, mut parts) = (Vec::new(), Vec::new());
+        for word in text.split(',') {
+            match word.split_once(':') {
+                None if word == "imix" => sizes.push(Size::mixed(word, Ok(Mix::classic()))?),
+                None => sizes.push(Size::one(size(word)?)),
+                Some(("imix", genome)) => {
+                    sizes.push(Size::mixed(word, Mix::standard(genome, MTU_BYTES))?);
+                }
+                Some((weight, bytes)) => parts.push((self::weight(weight)?, size(bytes)?)),
+            }
+        }
+        if !parts.is_empty() {
+            let words: Vec<_> = text.split(',').filter(|word| is_part(word)).collect();
+            sizes.push(Size::mixed(&words.join(","), Mix::weighted(&parts))?);
+        }
+        Ok(Self(sizes))
     }
+}
+
+fn is_part(word: &str) -> bool {
+    word.contains(':') && !word.starts_with("imix:")
+}
+
+fn weight(text: &str) -> Result<u32, String> {
+    let weight = text.parse().ok().filter(|weight| *weight > 0);
+    weight.ok_or_else(|| format!("'{text}' is no number of frames: expected 7:64,4:570,1:1518"))
 }
 
 impl fmt::Display for Sizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<String> = self.0.iter().map(u16::to_string).collect();
+        let words: Vec<&str> = self.0.iter().map(|size| size.name.as_str()).collect();
         f.write_str(&words.join(","))
     }
 }
@@ -98,6 +145,9 @@ pub(in crate::cli) fn load(text: &str) -> Result<Load, String> {
         .ok_or_else(|| "expected a rate above 0 such as 100kpps, 1G or 50%".to_owned())
 }
 
+/// For the letter z of a genome.
+const MTU_BYTES: u16 = 1500;
+
 /// The device's addresses, port A's side first; `None`: the usual ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) struct Gateways(pub(in crate::cli) Option<[IpAddr; 2]>);
@@ -121,7 +171,8 @@ mod tests {
 
     #[test]
     fn sizes_and_goals() {
-        assert_eq!("64,1518".parse(), Ok(Sizes(vec![64, 1518])));
+        let sizes = |text: &str| text.parse::<Sizes>().map(|sizes| sizes.to_string());
+        assert_eq!(sizes("64,1518"), Ok("64,1518".to_owned()));
         assert!("64,,128".parse::<Sizes>().is_err());
         assert!("63".parse::<Sizes>().unwrap_err().contains("64 to 9216"));
         assert_eq!(
@@ -135,6 +186,28 @@ mod tests {
         assert_eq!(loss("loss=0.25"), Ok(0.25));
         for nonsense in ["", "loss", "loss=", "loss=1", "loss=-1%", "NDR=0"] {
             assert!(loss(nonsense).is_err(), "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn mixes_are_sizes_too() {
+        let sizes: Sizes = "64,imix,7:64,imix:aaafg,4:570,1:1518".parse().unwrap();
+        assert_eq!(
+            sizes.to_string(),
+            "64,imix,imix:aaafg,7:64,4:570,1:1518",
+            "weights belong together"
+        );
+        let frames: Vec<_> = sizes
+            .0
+            .iter()
+            .map(|size| size.mix.sizes_bytes().len())
+            .collect();
+        assert_eq!(frames, [1, 12, 5, 12]);
+        assert_eq!(sizes.to_string().parse(), Ok(sizes));
+        for nonsense in [
+            "0:64", "7:63", "x:64", "imix:", "imix:aq", "imix,", "9999:64",
+        ] {
+            assert!(nonsense.parse::<Sizes>().is_err(), "{nonsense}");
         }
     }
 

@@ -7,6 +7,8 @@ use linerate_method::flow_account::{Condition, DirectionAccount, Frame};
 use linerate_method::histogram::Histogram;
 use linerate_wire::frame::{Arrived, Complaint, Foreign, Ours};
 
+use super::watch::{Watch, Watched};
+
 /// What is expected at a port, and who sends there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
@@ -18,8 +20,12 @@ pub(super) struct Expected {
     pub ttl: Option<u8>,
     /// Flows of the stream.
     pub flows: u32,
+    /// Frames of one flow in succession.
+    pub turn_frames: usize,
     /// The tag of each frame.
     pub vlan: Option<u16>,
+    /// Beside counting.
+    pub watch: Watch,
 }
 
 /// The counts of one port.
@@ -29,6 +35,7 @@ pub(super) struct Account {
     pub frames: DirectionAccount,
     pub latency: Histogram,
     pub seen: Seen,
+    pub watched: Watched,
     /// The interface went down or away.
     pub failure: Option<String>,
 }
@@ -52,9 +59,11 @@ impl Account {
         let flows = expected.flows as usize;
         Self {
             expected,
-            frames: DirectionAccount::new(expected.stream, flows, WINDOW_FRAMES),
+            frames: DirectionAccount::new(expected.stream, flows, WINDOW_FRAMES)
+                .in_turns_of(expected.turn_frames),
             latency: Histogram::new(),
             seen: Seen::default(),
+            watched: Watched::new(expected.watch),
             failure: None,
         }
     }
@@ -89,7 +98,10 @@ impl Account {
         };
         if self.frames.record(&frame, received_ns) {
             self.seen.first_ttl.get_or_insert(ours.ttl);
-            self.latency.record(signature.delay_ns(received_ns));
+            let delay_ns = signature.delay_ns(received_ns);
+            self.latency.record(delay_ns);
+            self.watched
+                .record(signature.sequence, delay_ns, received_ns);
         }
     }
 
@@ -119,7 +131,9 @@ mod tests {
         stream: 0,
         ttl: Some(10),
         flows: 2,
+        turn_frames: 1,
         vlan: None,
+        watch: Watch::Nothing,
     };
 
     fn arrived(run: u16, stream: u8, sequence: u64, damage: Option<usize>) -> Arrived {

@@ -2,7 +2,7 @@
 //! What the tester itself can do: frames sent as fast as they go, over its own cable or through the
 //! device.
 
-use linerate_method::frame_size::{self, line_rate_fps};
+use linerate_method::frame_size::{Layer, Mix};
 use linerate_method::search::Goal;
 use linerate_model::output::Ceiling;
 
@@ -19,23 +19,21 @@ impl Rig<'_> {
     pub(super) fn ceiling(
         &mut self,
         way: Way,
-        frame_bytes: u16,
+        sizes: &Mix,
         over: &str,
     ) -> Result<Ceiling, Failure> {
         let tried = self.trial(&Ask {
             purpose: "calibration",
-            frame_bytes,
-            way,
-            load_fps: None,
             duration_s: CALIBRATION_S,
             judges_ttl: false,
+            ..Ask::of(sizes, way)
         })?;
         let ways = &tried.trial.directions;
         let seconds = tried.sending_s.max(1e-9) * ways.len().max(1) as f64;
         let received: u64 = ways.iter().map(|one| one.received_frames).sum();
         let is_own = over == OWN_CABLE;
         Ok(Ceiling {
-            frame_bytes,
+            frame_bytes: sizes.frame_bytes(),
             direction: way.name().to_owned(),
             send_fps: tried.trial.load_fps,
             loop_fps: is_own.then_some(received as f64 / seconds),
@@ -45,17 +43,15 @@ impl Rig<'_> {
 
     /// The highest load that makes sense, frames a second and direction, and whether it is the
     /// tester that ends there.
-    pub(super) fn max_load(&self, ceiling: &Ceiling) -> Limit {
+    pub(super) fn max_load(&self, sizes: &Mix, ceiling: &Ceiling) -> Limit {
         let line_fps = self
             .line_bits_per_second()
-            .map(|bits| line_rate_fps(bits, ceiling.frame_bytes));
+            .map(|bits| sizes.line_rate_fps(bits));
         let tester_fps = ceiling.send_fps;
         let most = line_fps.map_or(tester_fps, |line| line.min(tester_fps));
         let wished = self.plan.max_load.and_then(|max| match max {
             MaxLoad::FramesPerSecond(fps) => Some(fps),
-            MaxLoad::L1BitsPerSecond(bits) => Some(
-                bits / frame_size::bits_per_second(frame_size::Layer::L1, 1.0, ceiling.frame_bytes),
-            ),
+            MaxLoad::L1BitsPerSecond(bits) => Some(bits / sizes.bits_per_second(Layer::L1, 1.0)),
             MaxLoad::LineRateRatio(ratio) => line_fps.map(|line| line * ratio),
         });
         Limit {

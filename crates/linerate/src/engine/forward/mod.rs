@@ -10,6 +10,7 @@
 
 mod account;
 mod ceiling;
+mod frames;
 mod guard;
 mod plan;
 mod probe;
@@ -18,8 +19,10 @@ mod search;
 mod station;
 mod traffic;
 mod trial;
+mod watch;
 
 use linerate_linux::signal::Interrupt;
+use linerate_method::frame_size::Mix;
 use linerate_method::profile::Profile;
 use linerate_method::search::estimate;
 use linerate_model::output::{Ceiling, Forward, ForwardResult, Goal, Port, Trial, Waits};
@@ -29,7 +32,7 @@ pub use guard::Surroundings;
 pub use plan::{ForwardPlan, MaxLoad, PathWish, Way};
 
 use crate::error::Failure;
-use ceiling::{DEVICE, OWN_CABLE};
+use ceiling::{DEVICE, Limit, OWN_CABLE};
 use rig::{Path, Rig};
 use search::Hunt;
 
@@ -61,21 +64,21 @@ pub fn run(plan: &ForwardPlan, tell: Tell<'_>, interrupt: &Interrupt) -> Result<
     let mut setup = setup(plan, &rig);
     tell(Event::Setup(&setup));
     tell(Event::Note(described(&setup)));
-    let frame_bytes = plan.sizes_bytes.first().copied().unwrap_or(64);
-    for remark in rig.probe(everywhere(&plan.ways), frame_bytes)? {
-        tell(Event::Note(remark));
+    if let Some(sizes) = plan.sizes.first() {
+        for remark in rig.probe(everywhere(&plan.ways), sizes)? {
+            tell(Event::Note(remark));
+        }
     }
-    setup.ceilings = ceilings(&mut rig, tell)?;
-    setup.estimate_s = estimate_s(&rig, &setup.ceilings)?;
+    let subjects = subjects(&mut rig, tell)?;
+    setup.ceilings = subjects.iter().map(|one| one.ceiling.clone()).collect();
+    setup.estimate_s = estimate_s(plan, &subjects)?;
     tell(Event::Setup(&setup));
     tell(Event::Note(foretold(&setup)));
-    for ceiling in &setup.ceilings {
-        let way = plan.ways.iter().find(|way| way.name() == ceiling.direction);
-        let Some(way) = way else { continue };
+    for subject in &subjects {
         let hunt = Hunt {
-            frame_bytes: ceiling.frame_bytes,
-            way: *way,
-            limit: rig.max_load(ceiling),
+            sizes: subject.sizes,
+            way: subject.way,
+            limit: subject.limit,
         };
         for result in hunt.run(&mut rig, tell)? {
             tell(Event::Result(&result));
@@ -139,34 +142,49 @@ fn deviations(profile: &Profile) -> Vec<String> {
     profile.deviations().into_iter().filter(of_trials).collect()
 }
 
-/// For every size and way, in the order of measuring.
-fn ceilings(rig: &mut Rig<'_>, tell: Tell<'_>) -> Result<Vec<Ceiling>, Failure> {
+/// What is measured: frames of one size, or a mix, one way or both.
+#[derive(Debug)]
+struct Subject<'a> {
+    sizes: &'a Mix,
+    way: Way,
+    ceiling: Ceiling,
+    limit: Limit,
+}
+
+/// In the order of measuring.
+fn subjects<'a>(rig: &mut Rig<'a>, tell: Tell<'_>) -> Result<Vec<Subject<'a>>, Failure> {
     let plan = rig.plan;
     let mut own = match &plan.own_cable {
         Some(ports) => Some(Rig::open(plan, ports, rig.interrupt)?),
         None => None,
     };
-    let mut ceilings = Vec::new();
-    for frame_bytes in &plan.sizes_bytes {
+    let mut subjects = Vec::new();
+    for sizes in &plan.sizes {
         for way in &plan.ways {
             tell(Event::Status(format!(
-                "what the tester can do at {frame_bytes} bytes"
+                "what the tester can do at {} bytes",
+                sizes.frame_bytes()
             )));
-            ceilings.push(match &mut own {
-                Some(own) => own.ceiling(*way, *frame_bytes, OWN_CABLE)?,
-                None => rig.ceiling(*way, *frame_bytes, DEVICE)?,
+            let ceiling = match &mut own {
+                Some(own) => own.ceiling(*way, sizes, OWN_CABLE)?,
+                None => rig.ceiling(*way, sizes, DEVICE)?,
+            };
+            subjects.push(Subject {
+                sizes,
+                way: *way,
+                limit: rig.max_load(sizes, &ceiling),
+                ceiling,
             });
         }
     }
-    Ok(ceilings)
+    Ok(subjects)
 }
 
-fn estimate_s(rig: &Rig<'_>, ceilings: &[Ceiling]) -> Result<f64, Failure> {
-    let goals: Vec<_> = rig.plan.goals.iter().map(|(_, goal)| *goal).collect();
-    let per_trial_s = rig.plan.profile.waits.per_trial_s() + OVERHEAD_S;
+fn estimate_s(plan: &ForwardPlan, subjects: &[Subject<'_>]) -> Result<f64, Failure> {
+    let goals: Vec<_> = plan.goals.iter().map(|(_, goal)| *goal).collect();
+    let per_trial_s = plan.profile.waits.per_trial_s() + OVERHEAD_S;
     let mut total_s = 0.0;
-    for ceiling in ceilings {
-        let limit = rig.max_load(ceiling);
+    for Subject { limit, .. } in subjects {
         let search = estimate(&goals, limit.least_fps(&goals), limit.load_fps, per_trial_s)
             .map_err(|why| Failure::usage("foretell the time", why))?;
         total_s += search.typical_s;

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use linerate_linux::port::Backend;
+use linerate_method::frame_size::Mix;
 use linerate_method::profile::Profile;
 use linerate_method::search::Goal;
 use linerate_wire::frame::{Family, Side, Spread};
@@ -25,8 +26,8 @@ pub struct ForwardPlan {
     pub flows: u32,
     /// In what they differ.
     pub networks: bool,
-    /// Frame sizes with FCS.
-    pub sizes_bytes: Vec<u16>,
+    /// Frames of one size, or a mix of several; with FCS.
+    pub sizes: Vec<Mix>,
     /// One after the other.
     pub ways: Vec<Way>,
     /// How long and how careful.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A hundred frames before the first trial, and what is wrong if they do not come through.
 
+use linerate_method::frame_size::Mix;
 use linerate_wire::frame::{Complaint, ComplaintKind, TTL};
 
 use super::account::Seen;
@@ -14,14 +15,13 @@ impl Rig<'_> {
     ///
     /// # Errors
     /// Less than half of them came through; with what was seen instead.
-    pub(super) fn probe(&mut self, way: Way, frame_bytes: u16) -> Result<Vec<String>, Failure> {
+    pub(super) fn probe(&mut self, way: Way, sizes: &Mix) -> Result<Vec<String>, Failure> {
         let ask = Ask {
             purpose: "probe",
-            frame_bytes,
-            way,
             load_fps: Some(PROBE_FPS),
             duration_s: PROBE_FRAMES as f64 / PROBE_FPS,
             judges_ttl: false,
+            ..Ask::of(sizes, way)
         };
         let mut tried = self.trial(&ask)?;
         for _ in 1..ATTEMPTS {

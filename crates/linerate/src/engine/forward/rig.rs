@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use linerate_linux::nic;
 use linerate_linux::port::Wanted;
 use linerate_linux::signal::Interrupt;
-use linerate_wire::frame::{self, AddressRange, Flow, Neighbours, Side, Template};
+use linerate_method::frame_size::Mix;
+use linerate_wire::frame::{self, AddressRange, Flow, Neighbours, Side};
 
+use super::frames::Frames;
 use super::plan::{ForwardPlan, PathWish, Way};
 use super::station::Station;
 use crate::error::Failure;
@@ -53,12 +55,11 @@ impl<'a> Rig<'a> {
         let wanted = Wanted {
             backend: plan.backend,
             frame_bytes_max: plan
-                .sizes_bytes
+                .sizes
                 .iter()
-                .copied()
+                .flat_map(Mix::sizes_bytes)
                 .max()
-                .unwrap_or(1518)
-                .into(),
+                .map_or(1518, |size| usize::from(*size)),
             ..Wanted::default()
         };
         let open = |side: Side, interface: &str| {
@@ -125,11 +126,11 @@ impl<'a> Rig<'a> {
         ))
     }
 
-    /// One frame a flow, of `size_bytes`, as this side sends it.
+    /// The frames of these sizes, as this side sends them.
     ///
     /// # Errors
-    /// The frame has no room for the signature.
-    pub(super) fn templates(&self, side: Side, size_bytes: u16) -> Result<Vec<Template>, Failure> {
+    /// What is no flow.
+    pub(super) fn frames(&self, side: Side, sizes: &Mix) -> Result<Frames, Failure> {
         let own = at(side);
         let destination_mac = match self.path {
             Path::Bridged => self.stations[1 - own].neighbours.mac,
@@ -144,11 +145,9 @@ impl<'a> Rig<'a> {
                 destination_mac,
             )
         };
-        let size_bytes = size_bytes.max(first.smallest_size_bytes());
         let flows = frame::flows(first, self.plan.spread(side), self.plan.flows);
-        let templates: Result<Vec<_>, _> =
-            flows.map(|flow| Template::new(&flow, size_bytes)).collect();
-        templates.map_err(|why| Failure::usage(format!("send frames of {size_bytes} bytes"), why))
+        let flows: Vec<_> = flows.collect();
+        Frames::new(&flows, sizes).map_err(|why| Failure::usage("send the frames of a flow", why))
     }
 
     /// Shows the device where the receivers of the next frames are.

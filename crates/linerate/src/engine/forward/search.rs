@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Joins the search with the trials: one size, one way, all goals.
 
-use linerate_method::frame_size::{self, Layer};
+use linerate_method::frame_size::{Layer, Mix};
 use linerate_method::search::{Bounds, Controller, Measurement, Regularity, Step};
 use linerate_model::output::{ForwardResult, Quantiles, Trial};
 
 use super::ceiling::Limit;
 use super::plan::Way;
 use super::rig::Rig;
-use super::trial::{Ask, Tried};
+use super::trial::{Ask, Tried, genome};
 use super::{Event, Tell};
 use crate::error::Failure;
 
 /// The search of one size and way.
 #[derive(Debug)]
-pub(super) struct Hunt {
-    pub frame_bytes: u16,
+pub(super) struct Hunt<'a> {
+    pub sizes: &'a Mix,
     pub way: Way,
     pub limit: Limit,
 }
 
-impl Hunt {
+impl Hunt<'_> {
     /// Searches; every trial is told as it ends.
     ///
     /// # Errors
@@ -72,11 +72,9 @@ impl Hunt {
     ) -> Result<Tried, Failure> {
         let ask = Ask {
             purpose: "search",
-            frame_bytes: self.frame_bytes,
-            way: self.way,
             load_fps: Some(load_fps),
             duration_s,
-            judges_ttl: true,
+            ..Ask::of(self.sizes, self.way)
         };
         let mut elapsed_s = 0.0;
         loop {
@@ -96,10 +94,10 @@ impl Hunt {
 
     fn result(&self, bounds: &Bounds, goal: &str) -> ForwardResult {
         let throughput = bounds.conditional_throughput_fps;
-        let bits =
-            |layer| throughput.map(|fps| frame_size::bits_per_second(layer, fps, self.frame_bytes));
+        let bits = |layer| throughput.map(|fps| self.sizes.bits_per_second(layer, fps));
         ForwardResult {
-            frame_bytes: self.frame_bytes,
+            frame_bytes: self.sizes.frame_bytes(),
+            genome: genome(self.sizes),
             goal: goal.to_owned(),
             direction: self.way.name().to_owned(),
             lower_fps: bounds.lower_fps,

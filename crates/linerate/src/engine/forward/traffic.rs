@@ -7,17 +7,21 @@ use linerate_linux::clock::{self, Sleeper};
 use linerate_linux::port;
 use linerate_linux::signal::Interrupt;
 use linerate_method::pacing::{Pace, Pacer, PacerConfig, default_burst_packets};
-use linerate_wire::frame::{Signature, Template};
+use linerate_model::output::TrialPhase;
+use linerate_wire::frame::Signature;
+
+use super::frames::Frames;
 
 /// What one port sends in a trial.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
-    /// One a flow, all of one length; used in turn.
-    pub templates: &'a [Template],
+    pub templates: &'a Frames,
     pub run: u16,
     pub stream: u8,
     /// `None`: as fast as it goes.
     pub load_fps: Option<f64>,
+    /// So many were sent before.
+    pub before_frames: u64,
     pub frames: u64,
     pub start_ns: u64,
     /// Nothing is sent from here on.
@@ -39,6 +43,18 @@ pub(super) struct Sent {
 }
 
 impl Sent {
+    /// What came of sending on.
+    pub(super) fn and(self, later: Self) -> Self {
+        Self {
+            frames: self.frames + later.frames,
+            behind_ns_max: self.behind_ns_max.max(later.behind_ns_max),
+            stalled_ns: self.stalled_ns + later.stalled_ns,
+            first_ns: self.first_ns,
+            last_ns: later.last_ns,
+            failure: self.failure.or(later.failure),
+        }
+    }
+
     fn stand_still(&mut self, late_ns: u64) {
         if late_ns > STALL_NS {
             self.stalled_ns += late_ns;
@@ -89,21 +105,29 @@ impl Stream<'_> {
         sent
     }
 
+    /// How it goes on at another rate, at once.
+    pub(super) fn then(&self, sent: &Sent, then: TrialPhase) -> Self {
+        let duration_ns = (then.duration_s * 1e9) as u64;
+        Self {
+            load_fps: Some(then.load_fps),
+            before_frames: self.before_frames + sent.frames,
+            frames: then.frames(),
+            start_ns: sent.last_ns,
+            end_ns: sent.last_ns + duration_ns + (self.end_ns - self.start_ns) / 100,
+            ..*self
+        }
+    }
+
     /// Standing still may take three times as long as the trial itself, and a little.
     fn patience_ns(&self) -> u64 {
         3 * (self.end_ns - self.start_ns) + PATIENCE_NS
     }
 
     fn batch(&self, sender: &mut port::Sender, count: u64, sent: &mut Sent) -> u32 {
-        let first = sent.frames + 1;
-        let flows = self.templates.len() as u64;
-        let length = self
-            .templates
-            .first()
-            .map_or(0, |template| template.bytes().len());
+        let first = self.before_frames + sent.frames + 1;
         let fill = |number: usize, frame: &mut [u8]| {
             let sequence = first + number as u64;
-            let template = &self.templates[((sequence - 1) % flows) as usize];
+            let template = self.templates.at(sequence);
             frame.copy_from_slice(template.bytes());
             template.stamp(
                 frame,
@@ -115,7 +139,15 @@ impl Stream<'_> {
                 },
             );
         };
-        match sender.send(count as usize, length, fill) {
+        let count = count as usize;
+        let taken = match self.templates.only_length() {
+            Some(length) => sender.send(count, length, fill),
+            None => {
+                let length = |number| self.templates.at(first + number as u64).bytes().len();
+                sender.send_mixed(count, length, fill)
+            }
+        };
+        match taken {
             Ok(taken) => {
                 sent.frames += taken as u64;
                 taken as u32

@@ -6,28 +6,60 @@ use std::time::Instant;
 
 use linerate_linux::clock;
 use linerate_method::flow_account::DirectionTotals;
+use linerate_method::frame_size::Mix;
 use linerate_method::histogram::Histogram;
-use linerate_model::output::{Quantiles, Trial, TrialDirection, TrialFlow};
-use linerate_wire::frame::{Side, Template};
+use linerate_model::output::{Quantiles, Trial, TrialDirection, TrialFlow, TrialPhase};
+use linerate_wire::frame::Side;
 
 use super::account::{Account, Expected, Seen};
+use super::frames::Frames;
 use super::plan::Way;
 use super::rig::{Rig, at};
 use super::station::Ended;
 use super::traffic::{Sent, Stream};
+use super::watch::{Watch, Watched};
 use crate::error::Failure;
 
 /// What a trial is to be.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ask {
+pub(super) struct Ask<'a> {
     pub purpose: &'static str,
-    pub frame_bytes: u16,
+    pub sizes: &'a Mix,
     pub way: Way,
     /// Frames a second and direction; `None`: as fast as it goes.
     pub load_fps: Option<f64>,
     pub duration_s: f64,
+    /// How it goes on after that.
+    pub then: Option<TrialPhase>,
+    /// The wait for residual frames is at least as long, seconds.
+    pub residual_s: f64,
     /// Whether the TTL behind the device is known.
     pub judges_ttl: bool,
+    /// Beside counting.
+    pub watch: Watch,
+}
+
+impl<'a> Ask<'a> {
+    /// Frames as fast as they go, for no time yet.
+    pub(super) fn of(sizes: &'a Mix, way: Way) -> Self {
+        Self {
+            purpose: "",
+            sizes,
+            way,
+            load_fps: None,
+            duration_s: 0.0,
+            then: None,
+            residual_s: 0.0,
+            judges_ttl: true,
+            watch: Watch::Nothing,
+        }
+    }
+
+    /// RFC 2544 section 23 c: the whole frames of load times duration.
+    fn intended(&self) -> Option<u64> {
+        let first = self.load_fps.map(|fps| (fps * self.duration_s) as u64);
+        first.map(|frames| frames + self.then.map_or(0, |then| then.frames()))
+    }
 }
 
 /// A trial, and what is not written down.
@@ -36,10 +68,24 @@ pub(super) struct Tried {
     pub trial: Trial,
     /// What else each port saw.
     pub seen: [Seen; 2],
+    /// Of each direction, as in the trial.
+    #[expect(dead_code, reason = "for the procedures that follow")]
+    pub arrivals: Vec<Arrivals>,
     /// The time in which frames were sent, seconds.
     pub sending_s: f64,
     /// With all waits, seconds.
     pub elapsed_s: f64,
+}
+
+/// What arrived of one direction, for those who look closer.
+#[expect(dead_code, reason = "for the procedures that follow")]
+#[derive(Debug)]
+pub(super) struct Arrivals {
+    /// The number of the last frame lost, from 1.
+    pub last_lost: Option<u64>,
+    /// Of sending, in the clock of the arrivals.
+    pub sent_until_ns: u64,
+    pub watched: Watched,
 }
 
 impl Rig<'_> {
@@ -47,7 +93,7 @@ impl Rig<'_> {
     ///
     /// # Errors
     /// The user interrupted it, or the tester is broken.
-    pub(super) fn trial(&mut self, ask: &Ask) -> Result<Tried, Failure> {
+    pub(super) fn trial(&mut self, ask: &Ask<'_>) -> Result<Tried, Failure> {
         let begun = Instant::now();
         let waits = self.plan.profile.waits;
         self.learn(ask.way);
@@ -57,7 +103,7 @@ impl Rig<'_> {
             station.begin(self.expected(station.side, ask));
         }
         let sent = self.send(ask)?;
-        self.pause(waits.residual_s);
+        self.pause(waits.residual_s.max(ask.residual_s));
         let ended = [self.stations[0].end()?, self.stations[1].end()?];
         if self.interrupt.requested().is_some() {
             return Err(Failure::interrupted("finish the trial"));
@@ -68,22 +114,24 @@ impl Rig<'_> {
         Ok(tried)
     }
 
-    fn expected(&self, receiver: Side, ask: &Ask) -> Expected {
+    fn expected(&self, receiver: Side, ask: &Ask<'_>) -> Expected {
         Expected {
             run: self.runs,
             stream: at(receiver.opposite()) as u8,
             ttl: ask.judges_ttl.then(|| self.ttl()),
             flows: self.plan.flows,
+            turn_frames: ask.sizes.sizes_bytes().len(),
             vlan: self.plan.vlan,
+            watch: ask.watch,
         }
     }
 
     /// Every sender at the same time; one entry a side.
-    fn send(&mut self, ask: &Ask) -> Result<[Option<Sent>; 2], Failure> {
+    fn send(&mut self, ask: &Ask<'_>) -> Result<[Option<Sent>; 2], Failure> {
         let senders = ask.way.senders();
-        let mut templates: [Vec<Template>; 2] = Default::default();
+        let mut templates: [Frames; 2] = Default::default();
         for side in senders {
-            templates[at(*side)] = self.templates(*side, ask.frame_bytes)?;
+            templates[at(*side)] = self.frames(*side, ask.sizes)?;
         }
         let start_ns = clock::monotonic_ns() + HEAD_START_NS;
         let duration_ns = (ask.duration_s * 1e9) as u64;
@@ -97,17 +145,30 @@ impl Rig<'_> {
             run,
             stream: number as u8,
             load_fps: ask.load_fps,
-            frames: intended(ask).unwrap_or(u64::MAX),
+            before_frames: 0,
+            frames: ask
+                .load_fps
+                .map_or(u64::MAX, |fps| (fps * ask.duration_s) as u64),
             start_ns,
             end_ns: start_ns + duration_ns + grace_ns,
         };
+        let then = ask.then;
         let work = self.stations.iter_mut().zip(&templates).enumerate();
         Ok(thread::scope(|scope| {
             let threads: Vec<_> = work
                 .map(|(number, (station, templates))| {
                     let sends = !templates.is_empty();
                     let stream = stream(number, templates);
-                    sends.then(|| scope.spawn(move || stream.send(&mut station.sender, interrupt)))
+                    let sender = &mut station.sender;
+                    sends.then(|| {
+                        scope.spawn(move || {
+                            let sent = stream.send(sender, interrupt);
+                            match then.map(|then| stream.then(&sent, then)) {
+                                Some(then) => sent.and(then.send(sender, interrupt)),
+                                None => sent,
+                            }
+                        })
+                    })
                 })
                 .collect();
             let mut sent = threads.into_iter().map(|thread| {
@@ -121,7 +182,7 @@ impl Rig<'_> {
         }))
     }
 
-    fn fold(&mut self, ask: &Ask, sent: &[Option<Sent>; 2], mut ended: [Ended; 2]) -> Tried {
+    fn fold(&mut self, ask: &Ask<'_>, sent: &[Option<Sent>; 2], mut ended: [Ended; 2]) -> Tried {
         let seen = [ended[0].account.seen, ended[1].account.seen];
         let dropped = [0, 1].map(|at| {
             let before = std::mem::replace(&mut self.kernel_drops[at], ended[at].kernel_drops);
@@ -131,7 +192,7 @@ impl Rig<'_> {
             let offered = sent[1 - at].as_ref().map_or(0, |sent| sent.frames);
             ended[at].account.frames.finish(offered)
         });
-        let (mut directions, mut flows) = (Vec::new(), Vec::new());
+        let (mut directions, mut flows, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
         for side in ask.way.senders() {
             let (own, other) = (at(*side), 1 - at(*side));
             let Some(sent) = &sent[own] else { continue };
@@ -141,6 +202,11 @@ impl Rig<'_> {
             direction.misforwarded_frames = totals[own].misforwarded;
             direction.receiver_dropped_frames = Some(dropped[other]);
             directions.push(direction);
+            arrivals.push(Arrivals {
+                last_lost: totals[other].last_lost,
+                sent_until_ns: sent.last_ns,
+                watched: std::mem::replace(&mut ended[other].account.watched, Watched::Nothing),
+            });
             flows.extend(flows_of(
                 own,
                 ended[other].account.frames.received_by_flow(),
@@ -158,12 +224,14 @@ impl Rig<'_> {
         let trial = Trial {
             id: 0,
             purpose: ask.purpose.to_owned(),
-            frame_bytes: ask.frame_bytes,
+            frame_bytes: ask.sizes.frame_bytes(),
+            genome: genome(ask.sizes),
             load_fps: ask.load_fps.unwrap_or_else(|| {
                 let offered: u64 = directions.iter().map(|one| one.offered_frames).sum();
                 offered as f64 / sending_s.max(1e-9) / directions.len().max(1) as f64
             }),
             duration_s: ask.duration_s,
+            then: ask.then,
             backend: self.stations[first].described.send_backend.clone(),
             loss_ratio: loss_ratio(&directions),
             directions,
@@ -175,24 +243,25 @@ impl Rig<'_> {
         Tried {
             trial,
             seen,
+            arrivals,
             sending_s,
             elapsed_s: 0.0,
         }
     }
 }
 
-/// RFC 2544 section 23 c: the whole frames of load times duration.
-fn intended(ask: &Ask) -> Option<u64> {
-    ask.load_fps.map(|fps| (fps * ask.duration_s) as u64)
+/// Of a mix, as RFC 6985 wants it printed.
+pub(super) fn genome(sizes: &Mix) -> Option<String> {
+    sizes.is_mixed().then(|| sizes.to_string())
 }
 
 fn direction(
-    ask: &Ask,
+    ask: &Ask<'_>,
     sent: &Sent,
     totals: &DirectionTotals,
     account: &Account,
 ) -> TrialDirection {
-    let intended_frames = intended(ask).unwrap_or(sent.frames);
+    let intended_frames = ask.intended().unwrap_or(sent.frames);
     TrialDirection {
         intended_frames,
         offered_frames: sent.frames,
@@ -242,7 +311,7 @@ fn loss_ratio(directions: &[TrialDirection]) -> f64 {
 }
 
 /// What the tester itself did wrong.
-fn invalid(ask: &Ask, directions: &[TrialDirection]) -> Option<String> {
+fn invalid(ask: &Ask<'_>, directions: &[TrialDirection]) -> Option<String> {
     let unsent: u64 = directions.iter().map(|one| one.unsent_frames).sum();
     let dropped = directions
         .iter()

@@ -48,21 +48,23 @@ impl RingSender {
         })
     }
 
-    /// Sends up to `count` frames of `length` bytes; `fill` writes each, told its number. Returns how many the device took.
+    /// Sends up to `count` frames, each of its `length` in bytes; `fill` writes each, told its number. Returns how many the device took.
     ///
     /// # Errors
     /// If it took none: NetworkDown when the interface is down, without carrier or gone; EMSGSIZE beyond its MTU.
     pub(in crate::port) fn send(
         &mut self,
         count: usize,
-        length: usize,
+        length: impl Fn(usize) -> usize,
         mut fill: impl FnMut(usize, &mut [u8]),
     ) -> io::Result<usize> {
         let mut sent = 0;
         while sent < count {
             let most = (count - sent).min(MOST_PER_CALL);
+            let length = |number| length(sent + number);
             let filled = self.fill(most, length, |number, frame| fill(sent + number, frame))?;
-            let (taken, refusal) = self.hand_over(filled, length);
+            let bytes = (0..filled).map(length).sum();
+            let (taken, refusal) = self.hand_over(filled, bytes);
             sent += taken;
             match refusal {
                 _ if taken == filled && filled > 0 => {}
@@ -77,7 +79,7 @@ impl RingSender {
     fn fill(
         &self,
         most: usize,
-        length: usize,
+        length: impl Fn(usize) -> usize,
         mut fill: impl FnMut(usize, &mut [u8]),
     ) -> io::Result<usize> {
         for number in 0..most {
@@ -85,6 +87,7 @@ impl RingSender {
             if slot.status() != AVAILABLE {
                 return Ok(number);
             }
+            let length = length(number);
             let frame = slot.frame(length).ok_or(io::ErrorKind::InvalidInput)?;
             fill(number, frame);
             slot.offer(length);
@@ -92,11 +95,11 @@ impl RingSender {
         Ok(most)
     }
 
-    /// Returns how many of the filled slots were taken, and why not all.
-    fn hand_over(&mut self, filled: usize, length: usize) -> (usize, Option<io::Error>) {
+    /// Returns how many of the filled slots, which hold so many bytes, were taken, and why not all.
+    fn hand_over(&mut self, filled: usize, all_bytes: usize) -> (usize, Option<io::Error>) {
         let done = rustix::net::send(&self.socket, &[], SendFlags::DONTWAIT);
         let taken = match done {
-            Ok(bytes) if bytes == filled * length => filled,
+            Ok(bytes) if bytes == all_bytes => filled,
             _ => self.take_back(filled),
         };
         self.next = self.ring.wrap(self.next + taken);

@@ -42,10 +42,10 @@ impl SeveralSender {
     pub(in crate::port) fn send(
         &mut self,
         count: usize,
-        length: usize,
+        length: impl Fn(usize) -> usize,
         mut fill: impl FnMut(usize, &mut [u8]),
     ) -> io::Result<usize> {
-        if length > self.frame_bytes_max {
+        if (0..count).any(|number| length(number) > self.frame_bytes_max) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let mut sent = 0;
@@ -57,8 +57,9 @@ impl SeveralSender {
                 .take(most);
             frames
                 .enumerate()
-                .for_each(|(number, frame)| fill(sent + number, &mut frame[..length]));
-            match self.hand_over(most, length) {
+                .map(|(number, frame)| (sent + number, frame))
+                .for_each(|(number, frame)| fill(number, &mut frame[..length(number)]));
+            match self.hand_over(most, |number| length(sent + number)) {
                 Ok(taken) if taken == most => sent += taken,
                 Ok(taken) => return Ok(sent + taken),
                 Err(error) if sent == 0 => return self.say(error),
@@ -68,18 +69,19 @@ impl SeveralSender {
         Ok(sent)
     }
 
-    fn hand_over(&mut self, count: usize, length: usize) -> io::Result<usize> {
+    fn hand_over(&mut self, count: usize, length: impl Fn(usize) -> usize) -> io::Result<usize> {
         let mut parts = [const { MaybeUninit::<libc::iovec>::uninit() }; MOST_PER_CALL];
         let mut messages = [const { MaybeUninit::<libc::mmsghdr>::zeroed() }; MOST_PER_CALL];
         let frames = self
             .frames
             .chunks_exact_mut(self.frame_bytes_max)
             .take(count);
-        for ((frame, part), message) in frames.zip(&mut parts).zip(&mut messages) {
+        let room = parts.iter_mut().zip(&mut messages);
+        for (number, (frame, (part, message))) in frames.zip(room).enumerate() {
             let iov_base = frame.as_mut_ptr().cast();
             let part = part.write(libc::iovec {
                 iov_base,
-                iov_len: length,
+                iov_len: length(number),
             });
             // SAFETY: a message of zeros is one without address, parts and control data.
             let message = unsafe { message.assume_init_mut() };

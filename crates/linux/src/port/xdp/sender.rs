@@ -39,27 +39,29 @@ impl XdpSender {
         }
     }
 
-    /// Sends up to `count` frames of `length` bytes; `fill` writes each, told its number. Returns how many were handed over. The kernel may
-    /// take the last of them only at the next call, or at [`Self::flush`].
+    /// Sends up to `count` frames, each of its `length` in bytes; `fill` writes each, told its number. Returns how many were handed
+    /// over. The kernel may take the last of them only at the next call, or at [`Self::flush`].
     ///
     /// # Errors
     /// If none was: NetworkDown when the interface is down, without carrier or gone; EMSGSIZE beyond its MTU.
     pub(in crate::port) fn send(
         &mut self,
         count: usize,
-        length: usize,
+        length: impl Fn(usize) -> usize,
         mut fill: impl FnMut(usize, &mut [u8]),
     ) -> io::Result<usize> {
-        if length > self.bytes_max {
+        if (0..count).any(|number| length(number) > self.bytes_max) {
             return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
         }
         let mut sent = 0;
         while sent < count {
             let most = (count - sent).min(MOST_PER_CALL);
             let number = |number| sent + number;
-            let filled = self
-                .queue
-                .fill(most, length, |place, frame| fill(number(place), frame));
+            let filled = self.queue.fill(
+                most,
+                |place| length(number(place)),
+                |place, frame| fill(number(place), frame),
+            );
             let lost = match self.queue.push(self.zero_copy) {
                 Ok(lost) => lost,
                 Err(errno) if sent == 0 => return Err(self.control.explain(errno.into())),
@@ -104,7 +106,7 @@ impl Outgoing {
     fn fill(
         &mut self,
         most: usize,
-        length: usize,
+        length: impl Fn(usize) -> usize,
         mut fill: impl FnMut(usize, &mut [u8]),
     ) -> usize {
         self.reap();
@@ -112,6 +114,7 @@ impl Outgoing {
             let Some(mut frame) = self.frames.take() else {
                 return number;
             };
+            let length = length(number);
             match self.frames.bytes_mut(&mut frame, length) {
                 Some(bytes) => fill(number, bytes),
                 None => {
