@@ -8,6 +8,7 @@
 
 pub mod back_to_back;
 pub mod bound;
+pub mod experiment;
 pub mod flow_account;
 pub mod frame_size;
 pub mod histogram;

@@ -5,6 +5,7 @@
 //! unknown. Rates are payload bits a second (L4 goodput) unless a name says otherwise; `delivered`
 //! is the receiver's count. `docs/json.md` describes every name.
 
+mod comparison;
 mod counters;
 mod distribution;
 mod document;
@@ -18,6 +19,7 @@ mod stream;
 mod test;
 mod verdict;
 
+pub use comparison::{Comparison, Difference, Excluded, Guard, Judgement, Side};
 pub use counters::{Cpu, CpuPair, MovedCounter};
 pub use distribution::{Quantiles, Spacing};
 pub use document::{ErrorReport, Expectation, Output, Passage, Tool};

@@ -56,6 +56,9 @@ fn every_word_of_the_closed_sets_is_described() {
         serde_json::to_value([Limit::Sender, Limit::ReceiverCpu, Limit::ReceiverSocket]),
         serde_json::to_value([Limit::ReceiverInterface, Limit::SharedCpu]),
         serde_json::to_value([Limit::Path, Limit::Link, Limit::Unknown]),
+        serde_json::to_value([Judgement::Better, Judgement::BetterButIrrelevant]),
+        serde_json::to_value([Judgement::Worse, Judgement::WorseButIrrelevant]),
+        serde_json::to_value([Judgement::Equivalent, Judgement::Inconclusive]),
     ];
     for value in values {
         for word in value.unwrap().as_array().unwrap() {
@@ -97,6 +100,7 @@ fn collect(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
     let shape = match () {
         () if map.contains_key("p999") => "quantiles",
         () if map.contains_key("busiest_cpu") => "cpu",
+        () if map.contains_key("flow_spread") => "side",
         () => path,
     };
     for (name, value) in map {
@@ -140,6 +144,7 @@ fn populated() -> Output {
             lossy_pps: Some(1.0),
             ..Knee::default()
         }],
+        comparison: vec![comparison()],
         forward: Some(forward()),
         trials: vec![trial()],
         results: vec![ForwardResult {
@@ -269,6 +274,57 @@ fn test() -> Test {
         invalid_reason: Some(text()),
         warnings: vec![Warning::default()],
         ..Test::default()
+    }
+}
+
+fn comparison() -> Comparison {
+    let side = Side {
+        median: Some(1.0),
+        mad: Some(1.0),
+        mean: Some(1.0),
+        sd: Some(1.0),
+        min: Some(1.0),
+        max: Some(1.0),
+        values: vec![1.0],
+        runs: vec![text()],
+        flow_fairness: Some(1.0),
+        flow_spread: Some(1.0),
+        ..Side::default()
+    };
+    Comparison {
+        before: side.clone(),
+        after: side,
+        blocks: Some(1),
+        blocks_planned: Some(1),
+        order_seed: Some(1),
+        aa_sigma: Some(1.0),
+        aa_p: Some(1.0),
+        log_ratios: vec![1.0],
+        ratio: Some(1.0),
+        ci95: Some([1.0, 1.0]),
+        ci90: Some([1.0, 1.0]),
+        p: Some(1.0),
+        smallest_p: Some(1.0),
+        e_value: Some(1.0),
+        mde: Some(1.0),
+        needed: Some(1),
+        stopped: Some(text()),
+        guards: vec![Guard {
+            before: Some(1.0),
+            after: Some(1.0),
+            ratio: Some(1.0),
+            ci90: Some([1.0, 1.0]),
+            ..Guard::default()
+        }],
+        environment_diff: vec![Difference {
+            host: Some(Role::Local),
+            interface: Some(text()),
+            before: vec![text()],
+            after: vec![text()],
+            ..Difference::default()
+        }],
+        excluded: vec![Excluded::default()],
+        ..Comparison::default()
     }
 }
 

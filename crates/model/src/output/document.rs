@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SCHEMA;
+use super::comparison::Comparison;
 use super::fact::Fact;
 use super::findings::{CannotTell, Finding};
 use super::forward::{Forward, ForwardResult, Trial};
@@ -54,6 +55,8 @@ pub struct Output {
     pub trials: Vec<Trial>,
     /// The highest rates of a device (`forward`).
     pub results: Vec<ForwardResult>,
+    /// Figures of two configurations (`compare`, `ab`).
+    pub comparison: Vec<Comparison>,
     /// Whether ledger and findings were looked for at all.
     pub explained: bool,
     /// How the host is set up (`inspect`).
