@@ -25,6 +25,7 @@ mod socket;
 mod tcp;
 mod told;
 
+pub(crate) use cpu::Shares;
 pub use known::{Known, catalogue, known};
 
 /// All facts of a record, to be asked by name from a point of view.

@@ -14,6 +14,7 @@ mod collect;
 pub mod explain;
 pub mod facts;
 pub mod frame;
+pub mod glance;
 pub mod knowledge;
 pub mod ledger;
 #[cfg(test)]

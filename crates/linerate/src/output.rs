@@ -109,7 +109,8 @@ pub struct Console {
     wrap: bool,
     quiet: bool,
     verbose: u8,
-    status_shown: bool,
+    /// Lines of progress that stand at the bottom.
+    drawn: usize,
     reader_gone: bool,
 }
 
@@ -129,7 +130,7 @@ impl Console {
             wrap: surroundings.stderr_terminal,
             quiet,
             verbose,
-            status_shown: false,
+            drawn: 0,
             reader_gone: false,
         }
     }
@@ -197,17 +198,26 @@ impl Console {
 
     /// Progress: drawn over on a terminal, else nothing.
     pub fn status(&mut self, text: &str) {
-        if self.quiet || !self.redraw {
+        self.block(&[text.to_owned()]);
+    }
+
+    /// Progress on several lines: drawn over on a terminal, else nothing.
+    pub fn block(&mut self, lines: &[String]) {
+        if !self.redraws() || lines.is_empty() {
             return;
         }
-        let text: String = text
-            .chars()
-            .take(self.look.width.saturating_sub(1))
-            .collect();
-        let text = if self.look.ascii { ascii(&text) } else { text };
+        let width = self.look.width.saturating_sub(1);
+        let line = |line: &String| -> String {
+            let line: String = line.chars().take(width).collect();
+            if self.look.ascii { ascii(&line) } else { line }
+        };
+        let lines: Vec<String> = lines.iter().map(line).collect();
+        let text = format!("{}{}", over(self.drawn), lines.join("\n"));
         let mut stderr = io::stderr().lock();
-        let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
-        self.status_shown = true;
+        let _ = stderr
+            .write_all(text.as_bytes())
+            .and_then(|()| stderr.flush());
+        self.drawn = lines.len();
     }
 
     /// Whether progress is drawn over itself.
@@ -216,9 +226,10 @@ impl Console {
     }
 
     fn clear_status(&mut self) {
-        if std::mem::take(&mut self.status_shown) {
+        let drawn = std::mem::take(&mut self.drawn);
+        if drawn > 0 {
             let mut stderr = io::stderr().lock();
-            let _ = write!(stderr, "\r\x1b[K").and_then(|()| stderr.flush());
+            let _ = write!(stderr, "{}", over(drawn)).and_then(|()| stderr.flush());
         }
     }
 
@@ -233,6 +244,14 @@ impl Console {
             }
             other => other,
         }
+    }
+}
+
+/// Puts the cursor where so many lines of progress began, and clears what follows (ECMA-48: CUU, ED).
+fn over(lines: usize) -> String {
+    match lines.saturating_sub(1) {
+        0 => "\r\x1b[J".to_owned(),
+        up => format!("\r\x1b[{up}A\x1b[J"),
     }
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The terminal that text is written to.
+//! The terminal that text is written to, and the keys that are pressed there.
+
+mod keys;
 
 use std::io;
+
+pub use keys::{Foreground, Keys};
 
 /// Columns of the terminal on stdout, else on stderr; `None` where neither is one.
 #[must_use]

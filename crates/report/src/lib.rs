@@ -5,5 +5,6 @@
 
 pub mod interval;
 pub mod json;
+pub mod live;
 pub mod term;
 pub mod view;

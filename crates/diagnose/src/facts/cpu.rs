@@ -9,6 +9,7 @@ mod set_up;
 mod softnet;
 
 pub(super) use interrupts::vectors;
+pub(crate) use load::Shares;
 
 use super::known::names;
 use super::{Facts, Known, fact};

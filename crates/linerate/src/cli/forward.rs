@@ -6,6 +6,7 @@ mod plan;
 use std::collections::BTreeMap;
 
 use linerate_linux::signal::Interrupt;
+use linerate_linux::terminal::Foreground;
 
 use super::args::{ForwardArgs, LabFlags, LabShape};
 use super::ground::Place;
@@ -24,6 +25,7 @@ pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit
         Ok(plan) => plan,
         Err(failure) => return session::refuse("forward", args.output.json, &failure),
     };
+    let terminal = Foreground::held();
     // Private namespaces must be entered before any thread exists.
     let ground = args.lab.map(|_| Ground::enter());
     let interrupt = match Interrupt::install() {
@@ -47,7 +49,7 @@ pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit
         progress: Progress::Status,
         options,
     };
-    let mut session = Session::begin(&place, interrupt);
+    let mut session = Session::begin(&place, interrupt, terminal);
     let ended = match ground {
         Some(ground) => in_lab(args, &ground, &mut session, &plan),
         None => guarded(args, &plan).and_then(|()| measure(&mut session, &plan)),

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use linerate_linux::proc;
 use linerate_linux::signal::Interrupt;
+use linerate_linux::terminal::Foreground;
 
 use super::args::{LabFlags, LabShape, OutputFlags};
 use super::progress::Progress;
@@ -37,6 +38,7 @@ impl Place<'_> {
         &self,
         body: impl FnOnce(&mut Session, &str) -> Result<(), Failure> + Send,
     ) -> Exit {
+        let terminal = Foreground::held();
         // Private namespaces must be entered before any thread exists.
         let ground = self.lab.lab.then(Ground::enter);
         let interrupt = match Interrupt::install() {
@@ -46,7 +48,7 @@ impl Place<'_> {
                 return session::refuse(self.kind, self.output.json, &failure);
             }
         };
-        let mut session = Session::begin(self, interrupt);
+        let mut session = Session::begin(self, interrupt, terminal);
         let ended = match (&ground, self.host) {
             (Some(ground), _) => self.in_lab(ground, &mut session, body),
             (None, Some(host)) => body(&mut session, host),

@@ -12,6 +12,7 @@ mod forward;
 mod ground;
 mod inspect;
 mod iperf2;
+mod live;
 mod man;
 mod paper;
 mod plan;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a person sees of a test while it runs, on stderr.
 
-use linerate_model::output::{self, Direction, ForwardResult, Interval, Output, Trial};
-use linerate_model::units::format::{BIT_RATES, PACKET_RATES, percent, with_unit};
+use linerate_model::output::{self, Direction, ForwardResult, Interval, Output, Test, Trial};
+use linerate_model::units::format::{BIT_RATES, PACKET_RATES, UNKNOWN, percent, with_unit};
 use linerate_report::interval::{Stream, interval_header, interval_line};
 use linerate_report::term::{self, Style};
 
@@ -14,11 +14,28 @@ use crate::output::{Console, Look, ascii};
 pub(super) enum Progress {
     /// A line an interval, as iperf3's: `tcp`, `udp`.
     Lines,
-    /// A status line that is drawn over; without a terminal a line a test: `check`, `sweep`.
+    /// Without a terminal a line an interval, with the name of its test, or one for a test that is
+    /// shorter than one: `check`, `sweep`.
     Status,
 }
 
 impl Progress {
+    /// Shows the whole of a test that ended before its first interval did.
+    pub(super) fn ended(self, console: &mut Console, plan: &TestPlan, test: &Test) {
+        let short = plan.interval_ms == 0 || plan.duration_ms < plan.interval_ms;
+        if self == Self::Status && short && !console.redraws() {
+            let whole = Interval {
+                end_s: test.duration_s,
+                sent_bits_per_second: test.offered_bits_per_second,
+                received_bits_per_second: test.delivered_bits_per_second,
+                sent_packets: test.sent_packets,
+                lost_packets: test.lost_packets.and_then(|lost| i64::try_from(lost).ok()),
+                ..Interval::default()
+            };
+            console.say(&told(&plan.name, test.direction, &whole));
+        }
+    }
+
     /// Shows one event.
     pub(super) fn show(self, console: &mut Console, plan: &TestPlan, event: &Event<'_>) {
         match (event, self) {
@@ -30,10 +47,10 @@ impl Progress {
             (Event::Started, Self::Lines) if plan.interval_ms > 0 => {
                 console.say(&interval_header(protocol(plan)))
             }
-            (Event::Started, Self::Status) if console.redraws() => console.status(&heading(plan)),
-            (Event::Started, Self::Status) => console.say(&heading(plan)),
-            (Event::Started, Self::Lines)
-            | (Event::Samples(_) | Event::Settings(_) | Event::Latency { .. }, _) => {}
+            (
+                Event::Started | Event::Samples(_) | Event::Settings(_) | Event::Latency { .. },
+                _,
+            ) => {}
             (
                 Event::Interval {
                     direction,
@@ -49,9 +66,10 @@ impl Progress {
                     interval,
                 },
                 Self::Status,
-            ) => {
-                console.status(&status(&plan.name, *direction, interval));
+            ) if !console.redraws() => {
+                console.say(&told(&plan.name, *direction, interval));
             }
+            (Event::Interval { .. }, Self::Status) => {}
         }
     }
 }
@@ -112,7 +130,8 @@ pub(super) fn word(direction: Direction) -> &'static str {
     }
 }
 
-fn heading(plan: &TestPlan) -> String {
+/// A test in one line: its name, its ways, the rate that it asks for.
+pub(super) fn heading(plan: &TestPlan) -> String {
     let way = match plan.direction {
         engine::Direction::Up => "up",
         engine::Direction::Down => "down",
@@ -130,18 +149,17 @@ fn heading(plan: &TestPlan) -> String {
     }
 }
 
-fn status(name: &str, direction: Direction, interval: &Interval) -> String {
+fn told(name: &str, direction: Direction, interval: &Interval) -> String {
     let rate = interval
         .received_bits_per_second
         .or(interval.sent_bits_per_second);
-    let rate = rate
-        .map(|rate| with_unit(rate, BIT_RATES))
-        .unwrap_or_default();
-    format!(
-        "{name}  {:.1} s  {}  {rate}",
-        interval.end_s,
-        word(direction)
-    )
+    let rate = rate.map_or_else(|| UNKNOWN.to_owned(), |rate| with_unit(rate, BIT_RATES));
+    let lost = match (interval.lost_packets, interval.sent_packets) {
+        (Some(lost), Some(sent)) => format!("  lost {lost} of {sent}"),
+        _ => String::new(),
+    };
+    let (end_s, way) = (interval.end_s, word(direction));
+    format!("{name:<14} {way:<4} {end_s:>7.2} s  {rate:>12}{lost}")
 }
 
 fn sum(plan: &TestPlan, direction: Direction) -> Stream {

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use linerate_diagnose::record::Record;
 use linerate_diagnose::rules;
-use linerate_linux::signal::Interrupt;
+use linerate_linux::signal::{Interrupt, SIGTERM};
+use linerate_linux::terminal::{Foreground, Keys};
 use linerate_model::expect::Expect;
 use linerate_model::output::{
     ErrorReport, ForwardResult, Host, Interval, Output, Phase, Role, Test, Trial,
@@ -17,6 +18,7 @@ use super::args::{ColorChoice, OutputFlags};
 use super::cause::line_rate;
 use super::conclude::conclude;
 use super::ground::Place;
+use super::live::Live;
 use super::progress::{self, Progress};
 use super::seen::Seen;
 use crate::date::Date;
@@ -36,14 +38,21 @@ pub(super) struct Session {
     store: Store,
     seen: Seen,
     progress: Progress,
+    pub(super) live: Live,
+    /// Held while `q` is listened to.
+    keys: Option<Keys>,
     /// What the hosts count by themselves, and how they are set up, has been read.
     knows_hosts: bool,
     begun: Instant,
 }
 
 impl Session {
-    /// Begins the document and the run of a command.
-    pub(super) fn begin(place: &Place<'_>, interrupt: Interrupt) -> Self {
+    /// Begins the document and the run of a command. Keys are listened to on a `terminal`.
+    pub(super) fn begin(
+        place: &Place<'_>,
+        interrupt: Interrupt,
+        terminal: Option<Foreground>,
+    ) -> Self {
         let flags = place.output;
         let mut output = Output::new(place.kind, env!("CARGO_PKG_VERSION"));
         output.command = std::env::args().collect();
@@ -60,9 +69,13 @@ impl Session {
             started,
         };
         let store = Store::open(&store::Place::chosen(flags.output.as_deref()), &beginning);
+        let console = console(flags);
+        let keys = watch_keys(terminal, &console, &interrupt);
         Self {
             output,
-            console: console(flags),
+            console,
+            live: Live::new(keys.is_some()),
+            keys,
             interrupt,
             expect: flags.expect.clone(),
             store,
@@ -136,6 +149,7 @@ impl Session {
             store: &mut self.store,
             seen: &mut self.seen,
             progress: self.progress,
+            live: &mut self.live,
         };
         run(plan, &mut watcher, &self.interrupt)
     }
@@ -147,6 +161,7 @@ impl Session {
             ids.push(test.id.clone());
             // A reader of the stream that went away is found out at the end.
             let _ = self.console.event("test", &test);
+            self.progress.ended(&mut self.console, plan, &test);
             self.output.tests.push(test);
         }
         self.output.latency.extend(outcome.latency);
@@ -176,6 +191,7 @@ impl Session {
 
     /// Prints and stores everything; the exit code.
     pub(super) fn finish(mut self, ended: Result<(), Failure>) -> Exit {
+        drop(self.keys.take());
         if let Err(failure) = &ended {
             self.output.partial = true;
             self.output.error = Some(report(failure));
@@ -289,6 +305,21 @@ impl Session {
     }
 }
 
+/// `q` asks to stop as Ctrl-C does, where a person sees that it is running.
+fn watch_keys(
+    terminal: Option<Foreground>,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Option<Keys> {
+    let terminal = terminal.filter(|_| console.redraws())?;
+    let interrupt = interrupt.clone();
+    Keys::watch(terminal, move |key| {
+        if key.eq_ignore_ascii_case(&b'q') {
+            interrupt.request(SIGTERM);
+        }
+    })
+}
+
 /// One of the engine's ways to measure.
 type Engine = fn(&TestPlan, &mut dyn Observer, &Interrupt) -> Result<TestOutcome, Failure>;
 
@@ -299,6 +330,7 @@ struct Watcher<'a> {
     store: &'a mut Store,
     seen: &'a mut Seen,
     progress: Progress,
+    live: &'a mut Live,
 }
 
 #[derive(Serialize)]
@@ -346,6 +378,7 @@ impl Observer for Watcher<'_> {
             );
         }
         self.progress.show(self.console, self.plan, event);
+        self.live.show(self.console, self.plan, event);
     }
 }
 

@@ -37,7 +37,11 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
         }
     };
     place.measure(|session, host| {
-        session.console.say(&announcement(args, rates.len()));
+        let [ladder_ms, search_ms] = times_ms(args, rates.len());
+        session
+            .console
+            .say(&announcement(rates.len(), ladder_ms, search_ms));
+        session.live.foretell((ladder_ms + search_ms) as f64 / 1e3);
         let mut sweep = Sweep::new(args, &rates);
         let base = base(args, host);
         let measured = sweep.climb(session, &base);
@@ -49,10 +53,17 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
     })
 }
 
-fn announcement(args: &SweepArgs, rungs: usize) -> String {
+/// Of the ladder, and at most of the search between its rungs.
+fn times_ms(args: &SweepArgs, rungs: usize) -> [u64; 2] {
     let ways = if args.reverse || args.bidir { 1 } else { 2 };
-    let ladder_ms = (args.time + OVERHEAD_MS) * rungs as u64 * ways;
-    let search_ms = (args.time + OVERHEAD_MS) * u64::from(SEARCH_TRIALS_MAX) * ways;
+    let trial_ms = (args.time + OVERHEAD_MS) * ways;
+    [
+        trial_ms * rungs as u64,
+        trial_ms * u64::from(SEARCH_TRIALS_MAX),
+    ]
+}
+
+fn announcement(rungs: usize, ladder_ms: u64, search_ms: u64) -> String {
     format!(
         "about {} s for {rungs} rates, and up to {} s to find the knee",
         ladder_ms.div_ceil(1000),

@@ -10,6 +10,8 @@ mod batches;
 #[cfg(test)]
 mod console;
 #[cfg(test)]
+mod live;
+#[cfg(test)]
 mod paths;
 #[cfg(test)]
 mod peers;

@@ -96,14 +96,18 @@ fn together(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// Ticks of a span, by processor and kind. `cpu` is all together.
-pub(super) struct Shares {
+pub(crate) struct Shares {
     ticks: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 impl Shares {
     pub(super) fn of(place: &Place<'_>) -> Option<Self> {
         let samples = samples(place, "/proc/stat");
-        let (first, last) = (samples.first()?, samples.last()?);
+        Self::between(samples.first()?, samples.last()?).filter(|_| samples.len() > 1)
+    }
+
+    /// From one sample of `/proc/stat` to a later one; `None` where no time passed.
+    pub(crate) fn between(first: &Sample, last: &Sample) -> Option<Self> {
         let mut ticks: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for (name, after) in &last.counters {
             let (cpu, kind) = name.split_once('.')?;
@@ -111,7 +115,8 @@ impl Shares {
             let kinds = ticks.entry(cpu.to_owned()).or_default();
             kinds.insert(kind.to_owned(), after.saturating_sub(before));
         }
-        (samples.len() > 1 && ticks.values().any(|kinds| sum(kinds) > 0)).then_some(Self { ticks })
+        let passed = ticks.values().any(|kinds| sum(kinds) > 0);
+        passed.then_some(Self { ticks })
     }
 
     /// Those with a number.
@@ -122,12 +127,12 @@ impl Shares {
             .filter(|name| *name != "cpu")
     }
 
-    fn busiest(&self) -> Option<&str> {
+    pub(crate) fn busiest(&self) -> Option<&str> {
         self.cpus()
             .max_by(|one, other| self.busy(one).total_cmp(&self.busy(other)))
     }
 
-    fn busy(&self, cpu: &str) -> f64 {
+    pub(crate) fn busy(&self, cpu: &str) -> f64 {
         1.0 - self.of_cpu(cpu, IDLE)
     }
 
@@ -144,6 +149,11 @@ impl Shares {
             0 => f64::from(u8::from(names == IDLE)),
             all => these as f64 / all as f64,
         }
+    }
+
+    /// Of all processors together.
+    pub(crate) fn all_busy(&self) -> f64 {
+        1.0 - self.all(IDLE)
     }
 
     fn all(&self, names: &[&str]) -> f64 {

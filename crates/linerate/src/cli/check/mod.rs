@@ -37,6 +37,7 @@ pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
     place.measure(|session, host| {
         let schedule = Schedule::new(args.quick, cpu::count());
         session.console.say(&schedule.announcement());
+        session.live.foretell(schedule.estimate_ms() as f64 / 1e3);
         let base = plan::reached(&args.target, TestPlan::tcp(host));
         let measured = measure(session, &schedule, &base);
         let verdicts = verdict::verdicts(&session.output);

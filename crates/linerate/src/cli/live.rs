@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The running test on a terminal: what its events tell, put together for [`linerate_report::live`].
+//! Ledger and processors are those of the record so far, by the same code as at the end.
+
+use std::time::Instant;
+
+use linerate_diagnose::glance::{self, Busy, Losing};
+use linerate_diagnose::record::Record;
+use linerate_model::output::{self, Direction, Interval, Role, Test};
+use linerate_model::run::Run;
+use linerate_model::sample::{Phase, Sample};
+use linerate_report::live::{Lane, Processors, Screen, Worst, lines};
+use linerate_report::term::Style;
+
+use crate::engine::{self, Event, Protocol, TestPlan};
+use crate::output::Console;
+
+/// What is known of the command that runs, and of its test.
+#[derive(Debug)]
+pub(super) struct Live {
+    begun: Instant,
+    /// All of the command, seconds, as it was announced.
+    foretold_s: Option<f64>,
+    keys: bool,
+    test: Option<Running>,
+}
+
+/// One test.
+#[derive(Debug)]
+struct Running {
+    screen: Screen,
+    /// One provisional entry a direction, in the order of the lanes.
+    record: Record,
+    /// Lost so far, as the lanes: a late datagram takes one back.
+    lost: [i64; 2],
+}
+
+impl Live {
+    /// Nothing runs yet; `keys` says whether `q` is listened to.
+    pub(super) fn new(keys: bool) -> Self {
+        Self {
+            begun: Instant::now(),
+            foretold_s: None,
+            keys,
+            test: None,
+        }
+    }
+
+    /// The command takes about so long from now.
+    pub(super) fn foretell(&mut self, seconds: f64) {
+        self.foretold_s = Some(self.begun.elapsed().as_secs_f64() + seconds);
+    }
+
+    /// Takes in an event, and draws what it changed.
+    pub(super) fn show(&mut self, console: &mut Console, plan: &TestPlan, event: &Event<'_>) {
+        if !console.redraws() {
+            return;
+        }
+        match event {
+            Event::Connected { .. } => self.test = Some(Running::new(plan)),
+            Event::Started | Event::Note(_) => {}
+            Event::Interval {
+                direction,
+                interval,
+            } => self.running(plan).take_interval(*direction, interval),
+            Event::Samples(samples) => self.running(plan).take_samples(samples),
+            Event::Settings(_) | Event::Latency { .. } | Event::Stopping => return,
+        }
+        self.draw(console, plan);
+    }
+
+    fn running(&mut self, plan: &TestPlan) -> &mut Running {
+        self.test.get_or_insert_with(|| Running::new(plan))
+    }
+
+    fn draw(&mut self, console: &mut Console, plan: &TestPlan) {
+        let elapsed_s = self.begun.elapsed().as_secs_f64();
+        let of_test_s = (plan.bytes.is_none() && plan.blocks.is_none())
+            .then_some(plan.duration_ms as f64 / 1e3);
+        let all_s = self.foretold_s.or(of_test_s);
+        let keys = self.keys;
+        let screen = &mut self.running(plan).screen;
+        screen.elapsed_s = elapsed_s;
+        screen.left_s = all_s.map(|all_s| all_s - elapsed_s);
+        screen.keys = keys;
+        let look = console.look;
+        let style = Style {
+            width: look.width,
+            ascii: look.ascii,
+            color: look.color,
+        };
+        let lines = lines(screen, &style);
+        console.block(&lines);
+    }
+}
+
+impl Running {
+    fn new(plan: &TestPlan) -> Self {
+        let directions: &[Direction] = match plan.direction {
+            engine::Direction::Up => &[Direction::Up],
+            engine::Direction::Down => &[Direction::Down],
+            engine::Direction::Both => &[Direction::Up, Direction::Down],
+        };
+        let lane = |direction: &Direction| Lane {
+            direction: *direction,
+            ..Lane::default()
+        };
+        let run = Run {
+            tests: directions
+                .iter()
+                .map(|way| provisional(plan, *way))
+                .collect(),
+            ..Run::default()
+        };
+        Self {
+            screen: Screen {
+                title: super::progress::heading(plan),
+                lanes: directions.iter().map(lane).collect(),
+                ..Screen::default()
+            },
+            record: Record::of_run(run, Vec::new()),
+            lost: [0; 2],
+        }
+    }
+
+    fn take_interval(&mut self, direction: Direction, interval: &Interval) {
+        let lanes = self.screen.lanes.iter_mut().zip(&mut self.record.run.tests);
+        let lanes = lanes.zip(&mut self.lost);
+        for ((lane, test), lost) in lanes.filter(|((lane, _), _)| lane.direction == direction) {
+            let rate = interval.received_bits_per_second;
+            let rate = rate.or(interval.sent_bits_per_second);
+            lane.rates_bits_per_second.extend(rate);
+            add(&mut lane.retransmits, interval.retransmits);
+            add(&mut test.sent_packets, interval.sent_packets);
+            if let Some(more) = interval.lost_packets {
+                *lost += more;
+                test.lost_packets = Some(u64::try_from(*lost).unwrap_or(0));
+            }
+            lane.lost_of_sent = test.lost_packets.zip(test.sent_packets);
+        }
+        self.judge();
+    }
+
+    /// Of each source the first sample at rest, the first under load and the last two are enough.
+    fn take_samples(&mut self, samples: &[Sample]) {
+        for sample in samples {
+            let same = |at: &usize| {
+                let known = &self.record.samples[*at];
+                known.same_source(sample) && known.phase == sample.phase
+            };
+            let known: Vec<usize> = (0..self.record.samples.len()).filter(same).collect();
+            if known.len() >= KEPT {
+                self.record.samples.remove(known[1]);
+            }
+            self.record.samples.push(sample.clone());
+            self.meet(sample);
+        }
+        self.screen.hosts = glance::busy(&self.record.samples)
+            .into_iter()
+            .map(processors)
+            .collect();
+        self.judge();
+    }
+
+    /// A host's interface in the test is the one that its samples are of.
+    fn meet(&mut self, sample: &Sample) {
+        for test in &mut self.record.run.tests {
+            let own = match sample.host {
+                Role::Local => &mut test.local_interface,
+                Role::Remote | Role::Device => &mut test.remote_interface,
+            };
+            if own.is_none() && sample.phase == Some(Phase::Load) {
+                own.clone_from(&sample.interface);
+            }
+        }
+    }
+
+    fn judge(&mut self) {
+        for test in &mut self.record.run.tests {
+            let received = test.sent_packets.zip(test.lost_packets);
+            test.received_packets = received.map(|(sent, lost)| sent.saturating_sub(lost));
+        }
+        let losing = glance::losing(&self.record);
+        for lane in &mut self.screen.lanes {
+            let own = losing.iter().find(|one| one.direction == lane.direction);
+            lane.worst = own.map(worst);
+        }
+    }
+}
+
+/// As much of the entry as is known before its end.
+fn provisional(plan: &TestPlan, direction: Direction) -> Test {
+    Test {
+        id: format!("{}-{}", plan.name, super::progress::word(direction)),
+        group: plan.group.clone(),
+        protocol: match plan.protocol {
+            Protocol::Tcp => output::Protocol::Tcp,
+            Protocol::Udp => output::Protocol::Udp,
+        },
+        af: 4,
+        direction,
+        ..Test::default()
+    }
+}
+
+fn add(sum: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *sum = Some(sum.unwrap_or(0).saturating_add(more));
+    }
+}
+
+fn worst(losing: &Losing) -> Worst {
+    Worst {
+        stage: losing.stage.clone(),
+        host: losing.host,
+        lost_packets: losing.lost_packets,
+    }
+}
+
+fn processors(busy: Busy) -> Processors {
+    Processors {
+        host: busy.host,
+        all: busy.all,
+        busiest: busy.busiest,
+        busiest_share: busy.busiest_share,
+    }
+}
+
+/// Samples of one source and phase.
+const KEPT: usize = 3;
