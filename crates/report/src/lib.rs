@@ -3,8 +3,12 @@
 //! how. No number is computed here.
 #![forbid(unsafe_code)]
 
+pub mod csv;
 pub mod interval;
 pub mod json;
 pub mod live;
+pub mod markdown;
+pub mod sheets;
+pub mod subject;
 pub mod term;
 pub mod view;

@@ -8,6 +8,7 @@ mod findings;
 mod forward;
 mod knees;
 mod ledger;
+mod parts;
 mod setup;
 mod tcp;
 mod title;
@@ -15,6 +16,8 @@ mod udp;
 
 use linerate_model::output::{Cpu, Direction, ErrorReport, Output, Protocol, Role, Test};
 use linerate_model::units::format;
+
+pub use parts::Parts;
 
 /// A result, ready to be laid out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

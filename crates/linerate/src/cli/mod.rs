@@ -18,6 +18,7 @@ mod paper;
 mod plan;
 mod progress;
 mod regs;
+mod report;
 mod seen;
 mod session;
 mod site_rules;
@@ -85,6 +86,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Serve(args) => serve(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Report(args) => report::run(args),
         Command::Lab(args) => return in_lab(args),
         Command::Regs(args) => regs::run(args),
         Command::Doctor(args) => doctor::run(args),

@@ -36,7 +36,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         .collect()
 }
 
-fn lines(heading: &str, lines: impl Iterator<Item = Line>) -> Option<Block> {
+pub(super) fn lines(heading: &str, lines: impl Iterator<Item = Line>) -> Option<Block> {
     let lines: Vec<_> = lines.collect();
     (!lines.is_empty()).then(|| Block::Lines {
         heading: heading.to_owned(),
@@ -44,7 +44,7 @@ fn lines(heading: &str, lines: impl Iterator<Item = Line>) -> Option<Block> {
     })
 }
 
-fn latency(output: &Output) -> Option<Block> {
+pub(super) fn latency(output: &Output) -> Option<Block> {
     let rows = &output.latency;
     let rtt = |name, part: fn(Quantiles) -> i64| {
         let values: Vec<_> = rows
@@ -92,7 +92,7 @@ fn phase(phase: Phase) -> &'static str {
     }
 }
 
-fn invalid(output: &Output) -> Vec<Line> {
+pub(super) fn invalid(output: &Output) -> Vec<Line> {
     let tests = relevant(output).into_iter().filter(|test| !test.valid);
     let line = |test: &linerate_model::output::Test| {
         let reason = test
@@ -109,7 +109,7 @@ fn invalid(output: &Output) -> Vec<Line> {
 }
 
 /// Each kind of warning once, in the words of its first test, with the tests that it is of.
-fn warnings(output: &Output) -> Vec<Line> {
+pub(super) fn warnings(output: &Output) -> Vec<Line> {
     let mut distinct: Vec<(&Warning, Vec<String>)> = Vec::new();
     for test in relevant(output) {
         let title = format!("{} {}", name(test), way(test.direction));
@@ -142,7 +142,7 @@ fn warning_lines(warning: &Warning, tests: &[String]) -> Vec<Line> {
     lines
 }
 
-fn verdict(verdict: &Verdict) -> Vec<Line> {
+pub(super) fn verdict(verdict: &Verdict) -> Vec<Line> {
     let achieved = with_unit(verdict.achieved_bits_per_second, BIT_RATES);
     let of_line = match (verdict.line_rate_ratio(), verdict.line_rate_bits_per_second) {
         (Some(ratio), Some(line)) => {
@@ -165,7 +165,7 @@ fn verdict(verdict: &Verdict) -> Vec<Line> {
     lines
 }
 
-fn expectation(expectation: &Expectation) -> Line {
+pub(super) fn expectation(expectation: &Expectation) -> Line {
     let (word, tone) = if expectation.met {
         ("met", Tone::Good)
     } else {
@@ -174,7 +174,7 @@ fn expectation(expectation: &Expectation) -> Line {
     Line::new(2, format!("{word}: {}", expectation.expression)).tone(tone)
 }
 
-fn stored(output: &Output) -> Option<Line> {
+pub(super) fn stored(output: &Output) -> Option<Line> {
     let directory = output.run_dir.as_ref()?;
     Some(Line::new(0, format!("stored in {directory}")))
 }

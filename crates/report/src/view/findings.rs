@@ -10,6 +10,12 @@ use linerate_model::units::format::{BIT_RATES, with_unit};
 use super::{Block, Line, Tone, role};
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    let (causes, rest) = answer_and_rest(output);
+    causes.into_iter().chain(rest).collect()
+}
+
+/// The causes, and what else there is to say.
+pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
     let (informational, causes): (Vec<&Finding>, Vec<&Finding>) = output
         .findings
         .iter()
@@ -22,8 +28,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     if causes.is_empty() && output.explained {
         findings.push(none(output));
     }
-    let blocks = [
-        lines("findings: causes, what explains most first", findings),
+    let rest = [
         lines(
             "worth knowing",
             informational
@@ -48,7 +53,10 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
             next(output),
         ),
     ];
-    blocks.into_iter().flatten().collect()
+    (
+        lines("findings: causes, what explains most first", findings),
+        rest.into_iter().flatten().collect(),
+    )
 }
 
 fn lines(heading: &str, lines: Vec<Line>) -> Option<Block> {

@@ -9,6 +9,7 @@ mod lab;
 mod load;
 mod output;
 mod regs;
+mod report;
 mod serve;
 mod target;
 
@@ -19,6 +20,7 @@ pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
 pub(super) use output::{ColorChoice, OutputFlags};
 pub(super) use regs::RegsArgs;
+pub(super) use report::{ReportArgs, ReportFormat};
 pub(super) use serve::ServeArgs;
 pub(super) use target::TargetFlags;
 
@@ -46,6 +48,7 @@ pub(super) enum Command {
     Serve(ServeArgs),
     Inspect(InspectArgs),
     Explain(ExplainArgs),
+    Report(ReportArgs),
     Lab(crate::lab::command::LabArgs),
     Regs(RegsArgs),
     Doctor(DoctorArgs),

@@ -22,6 +22,7 @@ use crate::engine::TestPlan;
 use crate::error::Failure;
 use crate::exit::Exit;
 use schedule::{Schedule, Size};
+pub(super) use verdict::verdicts;
 
 /// Runs the command.
 pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
@@ -40,7 +41,7 @@ pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
         session.live.foretell(schedule.estimate_ms() as f64 / 1e3);
         let base = plan::reached(&args.target, TestPlan::tcp(host));
         let measured = measure(session, &schedule, &base);
-        let verdicts = verdict::verdicts(&session.output);
+        let verdicts = verdicts(&session.output);
         session.output.verdicts = verdicts;
         measured
     })

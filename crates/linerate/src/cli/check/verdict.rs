@@ -6,7 +6,7 @@ use linerate_model::output::{Direction, Knee, Output, Test, Verdict};
 use crate::cli::cause;
 
 /// One verdict for each direction in which anything was measured.
-pub(super) fn verdicts(output: &Output) -> Vec<Verdict> {
+pub(in crate::cli) fn verdicts(output: &Output) -> Vec<Verdict> {
     [Direction::Up, Direction::Down]
         .into_iter()
         .filter_map(|direction| verdict(output, direction))

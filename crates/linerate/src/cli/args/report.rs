@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate report`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::ColorChoice;
+
+/// Show a stored run again: for an issue, a spreadsheet, a program
+///
+/// Every format has the same numbers. What they mean is concluded anew from the record, by the rules
+/// of this version. A file that `--json` wrote is shown as it was concluded then.
+#[derive(Debug, Args)]
+#[command(before_long_help = "Examples:
+  linerate report /tmp/run                            as the command printed it
+  linerate report /tmp/run -o run.md                  for an issue or a wiki
+  linerate report before after -o both.md             two runs in one
+  linerate report /tmp/run --format csv --table tests.intervals")]
+pub(in crate::cli) struct ReportArgs {
+    /// Directory of a run, or a document of `--json`
+    #[arg(required = true, value_name = "RUN")]
+    pub(in crate::cli) runs: Vec<PathBuf>,
+    /// In which form [default: what the ending of -o says, else term]
+    #[arg(short = 'f', long, value_enum)]
+    pub(in crate::cli) format: Option<ReportFormat>,
+    /// Write into this file, whole or not at all; `-` is standard output
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(in crate::cli) output: Option<PathBuf>,
+    /// csv: which table, such as tests.intervals [default: results of a device, else tests]
+    #[arg(long, value_name = "TABLE")]
+    pub(in crate::cli) table: Option<String>,
+    /// Rules of your own, *.toml; one of the same id replaces ours
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) rules: Option<PathBuf>,
+    /// Colour: auto, always or never
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub(in crate::cli) color: ColorChoice,
+    /// Only ASCII characters (term)
+    #[arg(long)]
+    pub(in crate::cli) ascii: bool,
+}
+
+/// In which form a run is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ReportFormat {
+    /// As the command printed it
+    Term,
+    /// Markdown, for an issue or a wiki
+    Md,
+    /// One table, RFC 4180
+    Csv,
+    /// The document of `--json`
+    Json,
+}

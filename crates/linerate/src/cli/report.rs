@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate report RUN…`: a stored run in another form. Nothing is measured and no number is new.
+
+mod file;
+mod subjects;
+
+use std::path::Path;
+
+use linerate_report::sheets::{self, Sheet};
+use linerate_report::subject::Subject;
+use linerate_report::{csv, json, markdown, term};
+
+use super::args::{ReportArgs, ReportFormat};
+use super::{session, site_rules};
+use crate::error::Failure;
+use crate::exit::Exit;
+use crate::output::Surroundings;
+
+/// Runs the command.
+pub(super) fn run(args: &ReportArgs) -> Exit {
+    let written = format(args).and_then(|format| {
+        let bytes = rendered(args, format)?;
+        file::write(args.output.as_deref(), &bytes)
+    });
+    match written {
+        Ok(()) => Exit::Ok,
+        Err(failure) => session::refuse("report", false, &failure),
+    }
+}
+
+/// As asked, else by the file's ending, else for the terminal.
+fn format(args: &ReportArgs) -> Result<ReportFormat, Failure> {
+    let named = |name: &Path| {
+        let ending = name.extension()?.to_str()?;
+        ENDINGS.iter().find(|(known, _)| *known == ending)
+    };
+    let ending = args.output.as_deref().and_then(named);
+    let format = args.format.or(ending.map(|(_, format)| *format));
+    let format = format.unwrap_or(ReportFormat::Term);
+    match (format, args.runs.as_slice()) {
+        (ReportFormat::Json, [_, _, ..]) => Err(Failure::usage(
+            "write several runs as one document",
+            "json is the document of one run",
+        )
+        .hint("a report for each of them, or --format csv")),
+        _ => Ok(format),
+    }
+}
+
+fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure> {
+    let rules = site_rules::with(args.rules.as_deref())?;
+    let subjects = subjects::read(&args.runs, &rules)?;
+    let wrong = |error| Failure::measuring("write the document", error);
+    match format {
+        ReportFormat::Term => Ok(terminal(args, &subjects).into_bytes()),
+        ReportFormat::Md => Ok(markdown::render(&subjects).into_bytes()),
+        ReportFormat::Csv => {
+            let sheets = sheets::of(&subjects).map_err(wrong)?;
+            let wanted = args.table.as_deref();
+            let sheet = table(&sheets, wanted.unwrap_or(sheets::main_of(&subjects)))?;
+            Ok(csv::render(sheet).into_bytes())
+        }
+        ReportFormat::Json => {
+            let texts = subjects
+                .iter()
+                .map(|subject| json::document(&subject.output));
+            let texts: Vec<String> = texts.collect::<Result<_, _>>().map_err(wrong)?;
+            Ok(texts.concat().into_bytes())
+        }
+    }
+}
+
+fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {
+    let mut surroundings = Surroundings::read();
+    surroundings.stdout_terminal &= args.output.is_none();
+    let look = surroundings.look(session::color(args.color), args.ascii);
+    let style = term::Style {
+        width: look.width,
+        ascii: look.ascii,
+        color: look.color,
+    };
+    let text = |subject: &Subject| match subjects {
+        [_] => term::render(&subject.output, &style),
+        _ => format!(
+            "{}\n{}",
+            subject.label,
+            term::render(&subject.output, &style)
+        ),
+    };
+    subjects.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
+fn table<'s>(sheets: &'s [Sheet], name: &str) -> Result<&'s Sheet, Failure> {
+    sheets
+        .iter()
+        .find(|sheet| sheet.name == name)
+        .ok_or_else(|| {
+            let names: Vec<_> = sheets.iter().map(|sheet| sheet.name.as_str()).collect();
+            Failure::usage(
+                format!("find the table {name}"),
+                "the run has none of that name",
+            )
+            .hint(format!("--table one of {}", names.join(", ")))
+        })
+}
+
+const ENDINGS: &[(&str, ReportFormat)] = &[
+    ("csv", ReportFormat::Csv),
+    ("json", ReportFormat::Json),
+    ("md", ReportFormat::Md),
+    ("txt", ReportFormat::Term),
+];

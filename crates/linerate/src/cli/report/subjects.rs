@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs and documents as they are shown: a run is concluded anew, and then reads as it did when it was
+//! measured; a document says what was concluded then.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use linerate_diagnose::record::Record;
+use linerate_diagnose::rules::Rule;
+use linerate_model::expect::Expect;
+use linerate_model::output::{self, Output};
+use linerate_model::run::{self, Run};
+use linerate_report::subject::Subject;
+
+use crate::cli::{cause, check, conclude::conclude};
+use crate::error::Failure;
+use crate::store;
+
+/// Each as named, in that order.
+///
+/// # Errors
+/// What cannot be read, is neither a run nor a document, or was written by a later version.
+pub(super) fn read(names: &[PathBuf], rules: &[Rule]) -> Result<Vec<Subject>, Failure> {
+    let subject = |name: &PathBuf| {
+        if name.is_dir() {
+            stored(name, rules)
+        } else {
+            document(name)
+        }
+    };
+    let mut subjects: Vec<Subject> = names.iter().map(subject).collect::<Result<_, _>>()?;
+    tell_apart(&mut subjects);
+    Ok(subjects)
+}
+
+fn stored(name: &Path, rules: &[Rule]) -> Result<Subject, Failure> {
+    let (run, samples) = store::read(name).map_err(|error| {
+        let hint = "a directory that `stored in …` named, with run.json in it";
+        Failure::usage(format!("read the run in {}", name.display()), error).hint(hint)
+    })?;
+    of_this_version(name, &run.schema, run::SCHEMA)?;
+    let mut output = measured(&run);
+    output.trials = store::trials(name);
+    output.run_dir = Some(name.display().to_string());
+    for knee in &run.knees {
+        let knee = cause::conclude(&output, knee.as_measured());
+        output.knees.push(knee);
+    }
+    if run.kind == "check" {
+        output.verdicts = check::verdicts(&output);
+    }
+    output.expectations = expectations(&run, &output);
+    let record = Record::of_run(run, samples);
+    conclude(&mut output, &record, rules, false);
+    Ok(Subject {
+        label: label(name),
+        output,
+        settings: record.run.settings,
+    })
+}
+
+/// What the record has of the document.
+fn measured(run: &Run) -> Output {
+    Output {
+        command: run.command.clone(),
+        started: run.started.clone(),
+        clock_trusted: run.clock_trusted,
+        duration_s: run.duration_s.unwrap_or_default(),
+        partial: run.partial,
+        hosts: run.hosts.clone(),
+        tests: run.tests.clone(),
+        latency: run.latency.clone(),
+        forward: run.forward.clone(),
+        results: run.results.clone(),
+        error: run.error.clone(),
+        ..Output::new(&run.kind, &run.tool.version)
+    }
+}
+
+/// What was asked with `--expect`, as the plan has it.
+fn expectations(run: &Run, output: &Output) -> Vec<output::Expectation> {
+    let asked = run.plan.get("expect").map_or("", String::as_str);
+    let asked = asked
+        .split(' ')
+        .filter_map(|text| text.parse::<Expect>().ok());
+    asked
+        .map(|expect| expect.judge(output, |test| cause::line_rate(output, test)))
+        .collect()
+}
+
+fn document(name: &Path) -> Result<Subject, Failure> {
+    let what = || format!("read {}", name.display());
+    let hint = "the directory of a run, or a document that --json wrote";
+    let text =
+        fs::read_to_string(name).map_err(|error| Failure::usage(what(), error).hint(hint))?;
+    let output: Output =
+        serde_json::from_str(&text).map_err(|error| Failure::usage(what(), error).hint(hint))?;
+    of_this_version(name, &output.schema, output::SCHEMA)?;
+    Ok(Subject {
+        label: label(name),
+        settings: output.settings.clone(),
+        output,
+    })
+}
+
+fn of_this_version(name: &Path, schema: &str, known: &str) -> Result<(), Failure> {
+    if schema == known {
+        return Ok(());
+    }
+    let why = format!("its schema is `{schema}`, this version reads `{known}`");
+    Err(Failure::usage(format!("read {}", name.display()), why).hint("a newer linerate"))
+}
+
+/// The last part of the way to it.
+fn label(name: &Path) -> String {
+    let name = fs::canonicalize(name).unwrap_or_else(|_| name.to_owned());
+    let last = name.file_name().unwrap_or(name.as_os_str());
+    last.to_string_lossy().into_owned()
+}
+
+/// Runs of one name get a letter.
+fn tell_apart(subjects: &mut [Subject]) {
+    let labels: Vec<String> = subjects
+        .iter()
+        .map(|subject| subject.label.clone())
+        .collect();
+    for (subject, letter) in subjects.iter_mut().zip('A'..='Z') {
+        if labels
+            .iter()
+            .filter(|label| **label == subject.label)
+            .count()
+            > 1
+        {
+            subject.label = format!("{letter}: {}", subject.label);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where a report goes, and what cannot be reported.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::made::{forward, place, printed, report, store, udp};
+
+fn error(words: &[&str]) -> String {
+    let output = report(words);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(output.stdout.is_empty());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn the_ending_of_the_file_says_the_format() {
+    let place = place("endings");
+    let run = store(&place, &udp());
+    for (name, start) in [
+        ("a.md", "## linerate"),
+        ("a.csv", "id,name,group"),
+        ("a.json", "{\n  \"schema\""),
+        ("a.txt", "linerate 0.1.0 udp"),
+    ] {
+        let file = place.join(name);
+        printed(&[&run, "-o", file.to_str().unwrap()]);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with(start), "{name}: {text}");
+    }
+    let names = fs::read_dir(&place).unwrap().count();
+    assert_eq!(names, 1 + 4, "nothing is left beside the files");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_stays_as_it_was() {
+    let place = place("unwritable");
+    let run = store(&place, &udp());
+    let file = place.join("no-such-directory/a.md");
+    let output = report(&[&run, "-o", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.contains("cannot write") && told.contains("try:"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_no_run_is_named_with_what_to_give() {
+    let place = place("no-run");
+    let path = |name: &str| place.join(name).display().to_string();
+    fs::create_dir(path("empty")).unwrap();
+    fs::write(path("text"), "hello").unwrap();
+    fs::write(path("foreign.json"), "{\"schema\":\"other/1\"}").unwrap();
+    for (name, said) in [
+        ("empty", "run.json"),
+        ("text", "--json"),
+        ("foreign.json", "other/1"),
+        ("absent", "No such file"),
+    ] {
+        let told = error(&[&path(name)]);
+        assert!(told.contains(said), "{name}: {told}");
+    }
+}
+
+#[test]
+fn a_table_that_is_not_there_is_answered_with_those_that_are() {
+    let place = place("tables");
+    let run = store(&place, &udp());
+    let told = error(&[&run, "-f", "csv", "--table", "nonsense"]);
+    assert!(told.contains("tests.intervals"), "{told}");
+    let text = printed(&[&run, "-f", "csv", "--table", "tests.intervals"]);
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.starts_with("test_id,start_s,end_s"), "{text}");
+    assert_eq!(text.matches("\r\n").count(), 3, "{text}");
+}
+
+#[test]
+fn two_runs_stand_beside_each_other_but_a_document_is_of_one() {
+    let place = place("two");
+    let (one, other) = (store(&place, &udp()), store(&place, &forward()));
+    let text = printed(&[&one, &other, "-f", "md"]);
+    let text = String::from_utf8(text).unwrap();
+    let at = |words: &str| {
+        text.find(words)
+            .unwrap_or_else(|| panic!("{words}: {text}"))
+    };
+    assert!(at("# udp\n") < at("# forward\n"));
+    let told = error(&[&one, &other, "-f", "json"]);
+    assert!(told.contains("document of one run"), "{told}");
+}
+
+#[test]
+fn what_was_expected_is_judged_anew() {
+    let run = store(&place("expected"), &udp());
+    let value: Value = serde_json::from_slice(&printed(&[&run, "-f", "json"])).unwrap();
+    let told = &value["expectations"];
+    assert_eq!(told[0]["expression"], ">=900M");
+    assert_eq!(
+        (&told[0]["met"], &told[1]["met"]),
+        (&true.into(), &false.into())
+    );
+}

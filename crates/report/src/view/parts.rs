@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The same blocks for a page, where the answer stands first and what it rests on below.
+
+use linerate_model::output::Output;
+
+use super::{
+    Block, Table, conclusions, counters, findings, forward, is_measured, knees, ledger, setup, tcp,
+    title, udp,
+};
+
+/// A result, answer first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// What, where and when.
+    pub title: Vec<Block>,
+    /// What is wrong with the numbers, what was reached, what was asked, and why it is so.
+    pub answer: Vec<Block>,
+    /// Where packets died.
+    pub losses: Vec<Block>,
+    /// The numbers.
+    pub measured: Vec<Block>,
+    /// How they can mislead.
+    pub cautions: Vec<Block>,
+    /// What else was seen, and what could not be.
+    pub evidence: Vec<Block>,
+}
+
+impl Parts {
+    /// Everything that there is to say about a result.
+    #[must_use]
+    pub fn of(output: &Output) -> Self {
+        let (causes, rest) = findings::answer_and_rest(output);
+        Self {
+            title: vec![title::block(output)],
+            answer: answer(output, causes),
+            losses: ledger::block(output).into_iter().collect(),
+            measured: measured(output),
+            cautions: conclusions::lines("warnings", conclusions::warnings(output).into_iter())
+                .into_iter()
+                .collect(),
+            evidence: counters::block(output)
+                .into_iter()
+                .chain(rest)
+                .chain(setup::blocks(output))
+                .collect(),
+        }
+    }
+
+    /// Title to evidence.
+    #[must_use]
+    pub fn into_blocks(self) -> Vec<Block> {
+        let parts = [
+            self.title,
+            self.answer,
+            self.losses,
+            self.measured,
+            self.cautions,
+            self.evidence,
+        ];
+        parts.into_iter().flatten().collect()
+    }
+}
+
+fn answer(output: &Output, causes: Option<Block>) -> Vec<Block> {
+    let blocks = [
+        conclusions::lines("invalid", conclusions::invalid(output).into_iter()),
+        conclusions::lines(
+            "verdict: L4 goodput",
+            output.verdicts.iter().flat_map(conclusions::verdict),
+        ),
+        conclusions::lines(
+            "expectations",
+            output.expectations.iter().map(conclusions::expectation),
+        ),
+        conclusions::lines(
+            "highest rate without loss: L4 goodput",
+            knees::lines(output).into_iter(),
+        ),
+        causes,
+    ];
+    blocks.into_iter().flatten().collect()
+}
+
+fn measured(output: &Output) -> Vec<Block> {
+    let mut blocks: Vec<Block> = tcp::block(output).into_iter().collect();
+    blocks.extend(udp::blocks(output));
+    blocks.extend(forward::blocks(output));
+    blocks.extend(conclusions::latency(output));
+    if !is_measured(output) {
+        blocks.iter_mut().for_each(forget_unknown);
+    }
+    blocks
+}
+
+fn forget_unknown(block: &mut Block) {
+    if let Block::Table(table) = block {
+        Table::forget_unknown(table);
+    }
+}
