@@ -27,6 +27,7 @@ mod told;
 
 pub(crate) use cpu::Shares;
 pub use known::{Known, catalogue, known};
+pub(crate) use parallel::receive_queue;
 
 /// All facts of a record, to be asked by name from a point of view.
 #[derive(Debug, Clone, Default)]

@@ -19,6 +19,7 @@ pub mod knowledge;
 pub mod ledger;
 #[cfg(test)]
 mod made_up;
+pub mod middle;
 mod mistake;
 pub mod paste;
 pub mod record;

@@ -17,6 +17,7 @@ mod latency;
 mod ledger;
 mod stream;
 mod test;
+mod trial_device;
 mod verdict;
 
 pub use comparison::{Comparison, Difference, Excluded, Guard, Judgement, Side};
@@ -26,14 +27,15 @@ pub use document::{ErrorReport, Expectation, Output, Passage, Tool};
 pub use fact::{Fact, Value};
 pub use findings::{CannotTell, Change, Explains, Finding};
 pub use forward::{
-    Ceiling, Forward, ForwardResult, Goal, Port, Trial, TrialDevice, TrialDirection, TrialFlow,
-    TrialPhase, Waits,
+    Ceiling, Forward, ForwardResult, Goal, Port, Trial, TrialDirection, TrialFlow, TrialPhase,
+    Waits,
 };
 pub use host::{Host, Interface, LinkKind, Role};
 pub use latency::{Latency, Phase};
 pub use ledger::{Evidence, LedgerEntry, Stage, Unread};
 pub use stream::{Flow, Interval, LossBurst};
 pub use test::{Direction, Dscp, Mode, Protocol, ReceiveBuffer, Test, Warning};
+pub use trial_device::{DeviceInterrupt, DeviceProcessor, DeviceQueue, DeviceSource, TrialDevice};
 pub use verdict::{Knee, Limit, Verdict};
 
 /// The schema that this version writes.

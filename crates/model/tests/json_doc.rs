@@ -340,6 +340,10 @@ fn forward() -> Forward {
             loop_fps: Some(1.0),
             ..Ceiling::default()
         }],
+        device: Some(DeviceSource {
+            stopped: Some(text()),
+            ..DeviceSource::default()
+        }),
         deviations: vec![text()],
         ..Forward::default()
     }
@@ -356,6 +360,9 @@ fn trial() -> Trial {
         genome: Some(text()),
         then: Some(TrialPhase::default()),
         device: Some(TrialDevice {
+            processors: vec![DeviceProcessor::default()],
+            queues: vec![DeviceQueue::default()],
+            interrupts: vec![DeviceInterrupt::default()],
             counters: vec![MovedCounter {
                 interface: Some(text()),
                 ..MovedCounter::default()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate forward`: a device between two ports, real or made here.
 
+mod device;
 mod plan;
 
 use std::collections::BTreeMap;
@@ -52,7 +53,10 @@ pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit
     let mut session = Session::begin(&place, interrupt, terminal);
     let ended = match ground {
         Some(ground) => in_lab(args, &ground, &mut session, &plan),
-        None => guarded(args, &plan).and_then(|()| measure(&mut session, &plan)),
+        None => guarded(args, &plan).and_then(|()| {
+            let device = device::asked_for(args, &session.interrupt)?;
+            measure(&mut session, &ForwardPlan { device, ..plan })
+        }),
     };
     session.finish(ended)
 }
@@ -97,6 +101,10 @@ fn in_lab(
             faults: args.fault.clone(),
         },
     )?;
+    let plan = &ForwardPlan {
+        device: device::of_bench(&bench, session),
+        ..plan.clone()
+    };
     bench
         .enter(|| measure(session, plan))
         .map_err(|why| Failure::measuring("enter the tester of the lab", why))?
@@ -105,7 +113,17 @@ fn in_lab(
 fn measure(session: &mut Session, plan: &ForwardPlan) -> Result<(), Failure> {
     session.output.hosts = vec![sampler::this_host(&plan.ports)];
     let interrupt = session.interrupt.clone();
-    forward::run(plan, &mut |event| take(session, &event), &interrupt)
+    let device = plan.device.as_deref();
+    device.inspect(|device| device::meet(session, device));
+    let mut tell = |event: Event<'_>| {
+        take(session, &event);
+        if let (Event::Trial(trial), Some(device)) = (&event, device) {
+            device::note(session, device, trial);
+        }
+    };
+    let ended = forward::run(plan, &mut tell, &interrupt);
+    device.inspect(|device| device::part(session, device));
+    ended
 }
 
 fn take(session: &mut Session, event: &Event<'_>) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The command line: flags in, exit code out.
 
+mod agent;
 mod args;
 mod cause;
 mod check;
@@ -84,6 +85,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Sweep(args) => sweep::run(args, options),
         Command::Forward(args) => forward::run(args, options),
         Command::Serve(args) => serve(args),
+        Command::Agent(_) => agent::run(),
         Command::Inspect(args) => inspect::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Report(args) => report::run(args),

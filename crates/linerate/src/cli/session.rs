@@ -12,6 +12,8 @@ use linerate_model::expect::Expect;
 use linerate_model::output::{
     ErrorReport, ForwardResult, Host, Interval, Output, Phase, Role, Test, Trial,
 };
+use linerate_model::sample::Sample;
+use linerate_model::setting::Setting;
 use serde::Serialize;
 
 use super::args::{ColorChoice, OutputFlags};
@@ -110,6 +112,19 @@ impl Session {
         let _ = self.console.event("trial", trial);
         self.console.status(&progress::trial(trial));
         self.output.trials.push(trial.clone());
+    }
+
+    /// Takes in a device in the middle.
+    pub(super) fn device(&mut self, host: Host, settings: &[Setting]) {
+        self.meet(host);
+        self.store.settings(settings);
+    }
+
+    /// Takes in raw counters that explain nothing here: the trials have what they come to.
+    pub(super) fn samples(&mut self, samples: &[Sample]) {
+        for sample in samples {
+            self.store.sample(sample);
+        }
     }
 
     /// Takes in the result of a search.

@@ -40,6 +40,8 @@ pub struct Ask {
     pub burst: Option<u32>,
     /// The client says at least once a second of the test that it lives, to a server that does too.
     pub beats: bool,
+    /// No test: the connection only asks for samples of a device in the middle.
+    pub device: bool,
 }
 
 impl Default for Ask {
@@ -58,6 +60,7 @@ impl Default for Ask {
             rx_mode: "auto".to_owned(),
             burst: None,
             beats: false,
+            device: false,
         }
     }
 }
@@ -93,6 +96,28 @@ pub enum Message {
         /// One a source.
         settings: Vec<Setting>,
     },
+    /// An agent is asked to read.
+    Read {
+        /// Repeated by the end of the answer.
+        id: u64,
+        /// What, and when.
+        part: Part,
+    },
+    /// An agent is asked how its host and interfaces are set up.
+    Setup {
+        /// Repeated by the end of the answer.
+        id: u64,
+    },
+    /// The answer is whole.
+    Done {
+        /// Of the question.
+        id: u64,
+    },
+    /// An agent cannot answer.
+    Error {
+        /// Why not.
+        why: String,
+    },
     /// One interval of this end, all streams.
     Interval {
         /// Of its senders.
@@ -100,6 +125,18 @@ pub enum Message {
         /// Of its receivers.
         received: Vec<RxInterval>,
     },
+}
+
+/// What an agent reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// Everything, before the traffic.
+    Before,
+    /// Only how the processors spent their time.
+    Load,
+    /// Everything, when it has settled.
+    After,
 }
 
 impl Message {

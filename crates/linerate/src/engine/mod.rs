@@ -7,6 +7,7 @@
 //! document.
 
 pub mod account;
+pub mod agent;
 mod client;
 mod connect;
 pub mod control;

@@ -29,7 +29,7 @@ use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 pub use reader::Reader;
 pub use sockets::UdpSockets;
-pub use standstill::{setup, this_host, totals};
+pub use standstill::{settings_of, setup, this_host, totals};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::time::Duration;

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counters::MovedCounter;
 use super::distribution::Quantiles;
+use super::trial_device::{DeviceSource, TrialDevice};
 
 /// How a device was measured: `forward` of the document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub struct Forward {
     pub waits: Waits,
     /// What the tester itself can do.
     pub ceilings: Vec<Ceiling>,
+    /// Who told what the device counted; `null` where nobody did.
+    pub device: Option<DeviceSource>,
     /// The time that was foretold, seconds.
     pub estimate_s: f64,
     /// Where the procedure differs from RFC 2544, in words.
@@ -200,22 +202,6 @@ pub struct TrialFlow {
     pub id: u32,
     /// Frames that arrived.
     pub received_frames: u64,
-}
-
-/// What the device's kernel counted during a trial.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TrialDevice {
-    /// The busiest processor, by its number.
-    pub processor: u32,
-    /// Its share of time that was not idle.
-    pub busy_ratio: f64,
-    /// Its share of time in softirq.
-    pub softirq_ratio: f64,
-    /// Drops of `/proc/net/softnet_stat`.
-    pub softnet_dropped: u64,
-    /// What else moved: drops and errors of its interfaces.
-    pub counters: Vec<MovedCounter>,
 }
 
 /// The highest rate of one size, goal and direction.

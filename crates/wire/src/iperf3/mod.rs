@@ -4,6 +4,7 @@
 //! Documents and datagrams are plain values ([`params`], [`results`], [`hello`], [`datagram`]);
 //! the control connection is a pair of sans-IO sessions ([`client`], [`server`]), driven alike ([`session`]).
 
+pub mod agent;
 pub mod client;
 mod control;
 pub mod cookie;

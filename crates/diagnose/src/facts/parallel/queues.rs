@@ -150,7 +150,7 @@ fn by_queue(place: &Place<'_>, direction: &str) -> Option<BTreeMap<String, u64>>
 
 /// The number in `rx_queue_3_packets`, `rx3_packets`, `rx-3.packets`, `queue_3_rx_packets`; several
 /// forms, as drivers like it. Other counters of a queue are none.
-fn queue_of(name: &str, direction: &str) -> Option<String> {
+pub(super) fn queue_of(name: &str, direction: &str) -> Option<String> {
     let digits: String = name.chars().filter(char::is_ascii_digit).collect();
     let without = name.replace(&digits, "#");
     let forms = [

@@ -5,6 +5,7 @@ use clap::Args;
 
 use super::OutputFlags;
 use crate::cli::values;
+use crate::cli::values::device::DevicePlace;
 use crate::cli::values::forward::{Gateways, GoalWord, Load, Sizes, gateways, load};
 use crate::lab::bench::{DeviceFault, DeviceKind};
 
@@ -21,6 +22,7 @@ use crate::lab::bench::{DeviceFault, DeviceKind};
   linerate forward eth1 eth2                      a device between these two ports
   linerate forward eth1 eth2 --bidirectional --flows 5
   linerate forward eth1 eth2 --sizes 64,1518 --goal ndr --profile strict
+  linerate forward eth1 eth2 --device ssh:root@router    with what the device itself counts
   linerate forward --lab bridge --vlan 7 --json")]
 pub(in crate::cli) struct ForwardArgs {
     /// The two ports of this machine that the device is connected to
@@ -85,6 +87,17 @@ pub(in crate::cli) struct ForwardArgs {
     /// Measure although the ports have a default route or other addresses (RFC 6815 forbids it on networks in use)
     #[arg(long)]
     pub(in crate::cli) i_own_this_network: bool,
+    /// Ask the device itself what it counts: HOST[:PORT] of a `linerate serve` there, or ssh:USER@HOST
+    #[arg(long, value_name = "WHERE", conflicts_with_all = ["lab", "device_command"], help_heading = "Device")]
+    pub(in crate::cli) device: Option<DevicePlace>,
+    /// The same by a command whose standard input and output are a `linerate agent --stdio` there
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        conflicts_with = "lab",
+        help_heading = "Device"
+    )]
+    pub(in crate::cli) device_command: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) output: OutputFlags,
 }

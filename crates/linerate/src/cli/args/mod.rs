@@ -2,6 +2,7 @@
 //! The grammar of the command line. Every flag's value is parsed into its range here;
 //! [`super::plan`] turns the whole into a plan.
 
+mod agent;
 mod explain;
 mod forward;
 mod inspect;
@@ -13,6 +14,7 @@ mod report;
 mod serve;
 mod target;
 
+pub(super) use agent::AgentArgs;
 pub(super) use explain::ExplainArgs;
 pub(super) use forward::ForwardArgs;
 pub(super) use inspect::InspectArgs;
@@ -46,6 +48,7 @@ pub(super) enum Command {
     Sweep(SweepArgs),
     Forward(ForwardArgs),
     Serve(ServeArgs),
+    Agent(AgentArgs),
     Inspect(InspectArgs),
     Explain(ExplainArgs),
     Report(ReportArgs),

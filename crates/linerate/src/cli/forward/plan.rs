@@ -40,6 +40,7 @@ pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
         }),
         time_limit_s: args.time_limit.map(|ms| ms as f64 / 1000.0),
         backend: args.backend.as_deref().and_then(Backend::named),
+        device: None,
     })
 }
 

@@ -146,7 +146,15 @@ impl Client<'_> {
                 self.heard.note(&self.shape, due, sent, received);
                 self.show_what_is_whole();
             }
-            Some(Message::Beat) | None => {}
+            // The others are of a conversation with an agent.
+            Some(
+                Message::Beat
+                | Message::Read { .. }
+                | Message::Setup { .. }
+                | Message::Done { .. }
+                | Message::Error { .. },
+            )
+            | None => {}
         }
     }
 }

@@ -10,6 +10,7 @@
 
 mod account;
 mod ceiling;
+mod device;
 mod frames;
 mod guard;
 mod plan;
@@ -28,6 +29,7 @@ use linerate_method::search::estimate;
 use linerate_model::output::{Ceiling, Forward, ForwardResult, Goal, Port, Trial, Waits};
 use linerate_wire::frame::Family;
 
+pub use device::Device;
 pub use guard::Surroundings;
 pub use plan::{ForwardPlan, MaxLoad, PathWish, Way};
 
@@ -131,6 +133,7 @@ fn setup(plan: &ForwardPlan, rig: &Rig<'_>) -> Forward {
             residual_s: waits.residual_s,
             settle_s: waits.settle_s,
         },
+        device: plan.device.as_ref().map(|device| device.source()),
         deviations: deviations(profile),
         ..Forward::default()
     }

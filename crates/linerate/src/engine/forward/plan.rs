@@ -2,12 +2,15 @@
 //! What a device is measured with, and how carefully.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use linerate_linux::port::Backend;
 use linerate_method::frame_size::Mix;
 use linerate_method::profile::Profile;
 use linerate_method::search::Goal;
 use linerate_wire::frame::{Family, Side, Spread};
+
+use super::device::Device;
 
 /// Everything that was asked for.
 #[derive(Debug, Clone)]
@@ -40,6 +43,8 @@ pub struct ForwardPlan {
     pub time_limit_s: Option<f64>,
     /// No other one.
     pub backend: Option<Backend>,
+    /// Who tells what the device counts.
+    pub device: Option<Arc<Device>>,
 }
 
 /// What the device is taken for.

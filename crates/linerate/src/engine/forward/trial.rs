@@ -102,13 +102,18 @@ impl Rig<'_> {
         for station in &self.stations {
             station.begin(self.expected(station.side, ask));
         }
+        let device = self.plan.device.as_ref().filter(|_| ask.load_fps.is_some());
+        device.inspect(|device| device.before());
         let sent = self.send(ask)?;
+        device.inspect(|device| device.traffic_ended());
         self.pause(waits.residual_s.max(ask.residual_s));
+        let counted = device.and_then(|device| device.after());
         let ended = [self.stations[0].end()?, self.stations[1].end()?];
         if self.interrupt.requested().is_some() {
             return Err(Failure::interrupted("finish the trial"));
         }
         let mut tried = self.fold(ask, &sent, ended);
+        tried.trial.device = counted;
         self.pause(waits.settle_s);
         tried.elapsed_s = begun.elapsed().as_secs_f64();
         Ok(tried)

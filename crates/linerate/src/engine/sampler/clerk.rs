@@ -3,7 +3,7 @@
 
 use super::drops::Drops;
 use super::reader::Reader;
-use super::{Audience, UdpSockets, settings, settle};
+use super::{Audience, UdpSockets, settings};
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::setup::Told;
 use linerate_model::sample::{Phase, Sample};
@@ -116,7 +116,7 @@ fn work(
             }
             (Ok(Order::End), _) => {
                 let phase = rhythm.take().map_or(Phase::Load, |(phase, _)| phase);
-                Report::Last(settle::last(&mut reader, phase))
+                Report::Last(reader.read_settled(phase))
             }
             (Err(RecvTimeoutError::Timeout), Some((phase, next_ns))) => {
                 // Held up for seconds, it reads once, not once for each.

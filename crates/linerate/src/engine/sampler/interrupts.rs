@@ -23,8 +23,8 @@ pub(super) struct InterruptSource {
 
 #[derive(Debug, Default)]
 struct Lines {
-    interface: Option<String>,
-    /// Interrupts of the interface's device, by number.
+    interfaces: Vec<String>,
+    /// Interrupts of their devices, by number.
     own: BTreeSet<String>,
     first: BTreeMap<String, Vec<u64>>,
     moved: BTreeSet<String>,
@@ -34,11 +34,11 @@ struct Lines {
 }
 
 impl InterruptSource {
-    pub(super) fn open(interface: Option<&str>, audience: Audience) -> Option<Self> {
-        let own = interface.map(sysfs::interrupts).unwrap_or_default();
+    pub(super) fn open(interfaces: Vec<String>, audience: Audience) -> Option<Self> {
+        let own = interfaces.iter().flat_map(|name| sysfs::interrupts(name));
         let lines = Lines {
-            interface: interface.map(str::to_owned),
-            own: own.into_iter().collect(),
+            own: own.collect(),
+            interfaces,
             ..Lines::default()
         };
         let kept = Kept::open("interrupts").ok()?;
@@ -126,7 +126,7 @@ impl Lines {
                 .split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
             words.into_iter().any(|word| word == interface)
         };
-        numbered && (self.own.contains(&line.name) || self.interface.as_ref().is_some_and(mentions))
+        numbered && (self.own.contains(&line.name) || self.interfaces.iter().any(mentions))
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
 
     fn lines() -> Lines {
         Lines {
-            interface: Some("eth0".to_owned()),
+            interfaces: vec!["eth0".to_owned()],
             ..Lines::default()
         }
     }

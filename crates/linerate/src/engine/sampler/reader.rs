@@ -6,7 +6,7 @@ use super::interface::InterfaceSources;
 use super::interrupts::InterruptSource;
 use super::sockets::SocketSource;
 use super::texts::TextSource;
-use super::{Audience, UdpSockets};
+use super::{Audience, UdpSockets, settle};
 use linerate_linux::clock;
 use linerate_model::output::Role;
 use linerate_model::sample::{Phase, Sample};
@@ -14,7 +14,7 @@ use linerate_model::sample::{Phase, Sample};
 /// Everything that this host lets itself be asked.
 #[derive(Debug)]
 pub struct Reader {
-    interface: Option<InterfaceSources>,
+    interfaces: Vec<InterfaceSources>,
     interrupts: Option<InterruptSource>,
     texts: Vec<TextSource>,
     sockets: SocketSource,
@@ -45,10 +45,16 @@ impl Reading {
 
 impl Reader {
     /// Finds out what there is, in the network namespace of the calling thread.
-    pub fn open(interface: Option<String>, audience: Audience, sockets: UdpSockets) -> Self {
+    pub fn open(
+        interfaces: impl IntoIterator<Item = String>,
+        audience: Audience,
+        sockets: UdpSockets,
+    ) -> Self {
+        let interfaces: Vec<String> = interfaces.into_iter().collect();
+        let sources = interfaces.iter().cloned();
         Self {
-            interrupts: InterruptSource::open(interface.as_deref(), audience),
-            interface: interface.and_then(InterfaceSources::open),
+            interfaces: sources.filter_map(InterfaceSources::open).collect(),
+            interrupts: InterruptSource::open(interfaces, audience),
             texts: TextSource::all(),
             sockets: SocketSource::open(sockets),
             drops: None,
@@ -60,9 +66,10 @@ impl Reader {
         Self { drops, ..self }
     }
 
-    /// The driver of the interface, if it has one.
-    pub(super) fn driver(&self) -> Option<&str> {
-        self.interface.as_ref()?.driver.as_deref()
+    /// The drivers of the interfaces, where they have one.
+    pub(super) fn drivers(&self) -> impl Iterator<Item = &str> {
+        let all = self.interfaces.iter();
+        all.filter_map(|interface| interface.driver.as_deref())
     }
 
     /// A new test begins: what moved before it is of no account.
@@ -81,11 +88,25 @@ impl Reader {
         samples.all
     }
 
+    /// Reads for the last time, against the packets' way, when the counters have settled.
+    pub fn read_settled(&mut self, phase: Phase) -> Vec<Sample> {
+        settle::last(self, phase)
+    }
+
     /// The other way round, for the end of a test.
     pub(super) fn read_last(&mut self, phase: Phase) -> Vec<Sample> {
         let mut samples = Samples::new(phase);
         self.of_host(&mut samples);
         self.of_interface(&mut samples);
+        samples.all
+    }
+
+    /// Only how the processors spent their time.
+    pub fn read_load(&mut self, phase: Phase) -> Vec<Sample> {
+        let mut samples = Samples::new(phase);
+        for text in self.texts.iter_mut().filter(|text| text.is_load()) {
+            samples.add(text.read());
+        }
         samples.all
     }
 
@@ -97,7 +118,7 @@ impl Reader {
     }
 
     fn of_interface(&mut self, samples: &mut Samples) {
-        if let Some(interface) = &mut self.interface {
+        for interface in &mut self.interfaces {
             interface.read(|reading| samples.add(reading));
         }
     }

@@ -10,7 +10,7 @@ use linerate_model::sample::{Phase, Sample};
 /// Reads for the last time; a driver that counts late is read until two readings agree.
 pub(super) fn last(reader: &mut Reader, phase: Phase) -> Vec<Sample> {
     let mut samples = reader.read_last(phase);
-    if !reader.driver().is_some_and(counts_late) {
+    if !reader.drivers().any(counts_late) {
         return samples;
     }
     // Counters that go on counting (other traffic) never agree.

@@ -28,7 +28,12 @@ pub fn this_host(interfaces: &[String]) -> Host {
 
 /// How the interfaces and the host are set up.
 pub fn setup(interfaces: &[String]) -> Vec<Setting> {
-    let mut all = settings::read(None, Audience::User);
+    settings_of(interfaces, Audience::User)
+}
+
+/// As much of it as the audience may know.
+pub fn settings_of(interfaces: &[String], audience: Audience) -> Vec<Setting> {
+    let mut all = settings::read(None, audience);
     for name in interfaces {
         all.extend(settings::of_interface(name));
     }

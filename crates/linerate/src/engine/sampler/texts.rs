@@ -34,6 +34,11 @@ impl TextSource {
         present.filter(|source| !source.files.is_empty()).collect()
     }
 
+    /// Whether it tells of the processors' time.
+    pub(super) fn is_load(&self) -> bool {
+        self.name == "/proc/stat"
+    }
+
     pub(super) fn read(&mut self) -> Reading {
         let mut counters = Vec::new();
         for (file, kept) in &mut self.files {

@@ -3,6 +3,7 @@
 
 mod attending;
 mod conversation;
+mod device;
 mod finishing;
 mod gathering;
 
@@ -76,7 +77,10 @@ impl<'a, 'b> Session<'a, 'b> {
         let ask = params
             .linerate
             .clone()
-            .map(|value| serde_json::from_value(value).unwrap_or_default());
+            .map(|value| serde_json::from_value::<Ask>(value).unwrap_or_default());
+        if ask.as_ref().is_some_and(|ask| ask.device) {
+            return device::serve(server, control.stream());
+        }
         let shape = Shape::of_params(&params, ask.as_ref()).within(Memory::of_host());
         let mut test = Self {
             server,

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate agent --stdio`: samples of this host for who measures it.
+
+use std::io::{self, IsTerminal};
+
+use super::session;
+use crate::engine::agent::{Agent, attend};
+use crate::engine::sampler::Audience;
+use crate::error::Failure;
+use crate::exit::Exit;
+
+/// Answers until standard input ends.
+pub(super) fn run() -> Exit {
+    let ended = if io::stdin().is_terminal() {
+        Err(Failure::usage(
+            "talk to a terminal",
+            "what an agent is asked and answers is for programs",
+        )
+        .hint("linerate forward eth1 eth2 --device ssh:HOST"))
+    } else {
+        let mut agent = Agent::open(Audience::User);
+        let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+        attend(&mut agent, &mut input, &mut output, |_| true)
+            .map(drop)
+            .map_err(|why| Failure::measuring("answer who asks", why))
+    };
+    match ended {
+        Ok(()) => Exit::Ok,
+        Err(failure) => session::refuse("agent", false, &failure),
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Who tells what the device itself counts, and where that goes.
+
+use std::sync::Arc;
+
+use linerate_linux::signal::Interrupt;
+use linerate_model::output::Trial;
+
+use crate::cli::args::ForwardArgs;
+use crate::cli::session::Session;
+use crate::cli::values::device::DevicePlace;
+use crate::engine::forward::Device;
+use crate::error::Failure;
+use crate::lab::bench::Bench;
+
+/// The agent that the flags name; none where they name none.
+pub(super) fn asked_for(
+    args: &ForwardArgs,
+    interrupt: &Interrupt,
+) -> Result<Option<Arc<Device>>, Failure> {
+    let device = match (&args.device, &args.device_command) {
+        (Some(DevicePlace::Ssh(target)), _) => Device::over_ssh(target, interrupt)?,
+        (Some(DevicePlace::Served { host, port }), _) => Device::served(host, *port, interrupt)?,
+        (None, Some(command)) => Device::behind_command(command, interrupt)?,
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(Arc::new(device)))
+}
+
+/// The lab's device always tells; where it cannot, it is measured without.
+pub(super) fn of_bench(bench: &Bench, session: &mut Session) -> Option<Arc<Device>> {
+    match Device::in_lab(bench.device(), &session.interrupt) {
+        Ok(device) => Some(Arc::new(device)),
+        Err(failure) => {
+            session.console.say(&failure.to_string());
+            None
+        }
+    }
+}
+
+/// Takes in who it is.
+pub(super) fn meet(session: &mut Session, device: &Device) {
+    session.device(device.host(), &device.settings());
+}
+
+/// Takes in what it read around a trial.
+pub(super) fn note(session: &mut Session, device: &Device, trial: &Trial) {
+    session.samples(&device.take_samples(trial.id));
+    if let Some(warning) = device.take_warning() {
+        session.console.alert(&format!("warning: {warning}"));
+    }
+}
+
+/// Takes in whether it told to the end.
+pub(super) fn part(session: &mut Session, device: &Device) {
+    if let Some(forward) = &mut session.output.forward {
+        forward.device = Some(device.source());
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A device's own eyes: answers requests for samples, on pipes (`linerate agent --stdio`, over ssh or
+//! in the lab) or on a connection to `linerate serve`. It reads, and never changes the host.
+//!
+//! ```text
+//! asker ── AGENT read {id, part} ──► agent      one request at a time
+//!       ◄── AGENT samples … , done {id} ──
+//! ```
+//! The agent speaks first: its hello says who it is. When its input ends, so does it.
+
+mod attend;
+mod place;
+
+pub use attend::attend;
+
+use super::extension::{Message, Part};
+use super::sampler::{self, Audience, Reader, UdpSockets};
+use linerate_linux::clock;
+use linerate_model::output::Host;
+use linerate_model::sample::Phase;
+use linerate_wire::iperf3::client::AGENT_BYTES;
+
+/// What can be read on this host, in the network namespace of the thread that opened it.
+#[derive(Debug)]
+pub struct Agent {
+    audience: Audience,
+    interfaces: Vec<String>,
+    reader: Reader,
+    /// No earlier than this.
+    next_ns: u64,
+}
+
+impl Agent {
+    /// Finds out what there is to read.
+    pub fn open(audience: Audience) -> Self {
+        let interfaces = place::interfaces(audience);
+        let reader = Reader::open(interfaces.clone(), audience, UdpSockets::ServedFrom(0));
+        Self {
+            audience,
+            interfaces,
+            reader,
+            next_ns: 0,
+        }
+    }
+
+    /// Who it is.
+    fn hello(&self) -> Message {
+        let host = sampler::this_host(&self.interfaces);
+        let host = match self.audience {
+            Audience::User => host,
+            Audience::Peer => Host {
+                hostname: None,
+                ..host
+            },
+        };
+        Message::Hello {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            host: Box::new(host),
+            beats: false,
+        }
+    }
+
+    /// The answer to a request.
+    fn answer(&mut self, request: Option<Message>) -> Vec<Message> {
+        match request {
+            Some(Message::Read { id, part }) => self.read(id, part),
+            Some(Message::Setup { id }) => self.set_up(id),
+            _ => vec![Message::Error {
+                why: "this agent does not know that request".to_owned(),
+            }],
+        }
+    }
+
+    fn read(&mut self, id: u64, part: Part) -> Vec<Message> {
+        self.keep_pace();
+        let samples = match part {
+            Part::Before => self.reader.read(Phase::Load),
+            Part::Load => self.reader.read_load(Phase::Load),
+            Part::After => self.reader.read_settled(Phase::Load),
+        };
+        let mut answer = Message::of_samples(samples);
+        answer.push(Message::Done { id });
+        answer
+    }
+
+    fn set_up(&mut self, id: u64) -> Vec<Message> {
+        self.keep_pace();
+        let settings = sampler::settings_of(&self.interfaces, self.audience);
+        let each = settings.into_iter().map(|setting| Message::Settings {
+            settings: vec![setting],
+        });
+        let fits = |message: &Message| message.to_value().to_string().len() <= AGENT_BYTES as usize;
+        let mut answer: Vec<Message> = each.filter(fits).collect();
+        answer.push(Message::Done { id });
+        answer
+    }
+
+    /// A stranger who asks without end costs little.
+    fn keep_pace(&mut self) {
+        if self.audience == Audience::Peer {
+            clock::sleep_until_ns(self.next_ns, 0);
+            self.next_ns = clock::monotonic_ns() + PACE_NS;
+        }
+    }
+}
+
+/// Between two answers to a peer.
+const PACE_NS: u64 = 20_000_000;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Agents on a device: the real program behind pipes and behind `serve`, agents that are none, and the
+//! lab's device. Nothing here is timed: deadlines are far beyond what is waited for.
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod lab;
+#[cfg(test)]
+#[path = "../support/ports.rs"]
+mod ports;
+#[cfg(test)]
+mod server;
+
+use linerate::engine::forward::Device;
+use linerate_linux::signal::Interrupt;
+use linerate_model::output::{Role, TrialDevice};
+use server::Server;
+
+const OURS: &str = env!("CARGO_BIN_EXE_linerate");
+
+#[cfg(test)]
+fn behind(command: &str) -> Result<Device, String> {
+    let device = Device::behind_command(command, &Interrupt::default());
+    device.map_err(|failure| failure.to_string())
+}
+
+/// One trial without traffic, of as many ticks as a processor's shares need.
+#[cfg(test)]
+fn trial(device: &Device) -> Option<TrialDevice> {
+    device.before();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    device.traffic_ended();
+    device.after()
+}
+
+#[cfg(test)]
+fn assert_tells(device: &Device) {
+    assert_eq!(device.host().role, Role::Device);
+    assert!(device.host().cpus.is_some_and(|cpus| cpus > 0));
+    let told = trial(device).unwrap();
+    assert!(
+        told.elapsed_s > 0.0 && !told.processors.is_empty(),
+        "{told:?}"
+    );
+    let samples = device.take_samples(7);
+    assert!(samples.iter().all(|one| one.host == Role::Device));
+    assert!(
+        samples
+            .iter()
+            .all(|one| one.group.as_deref() == Some("trial-7"))
+    );
+    let times = |source: &str| samples.iter().filter(|one| one.source == source).count();
+    assert_eq!(times("/proc/net/softnet_stat"), 2, "before and after");
+    assert_eq!(device.take_samples(8), []);
+    assert_eq!(device.take_warning(), None);
+}
+
+#[test]
+fn an_agent_behind_pipes_tells_all() {
+    let device = behind(&format!("{OURS} agent --stdio")).unwrap();
+    assert_tells(&device);
+    let settings = device.settings();
+    assert!(settings.iter().all(|one| one.host == Role::Device));
+    assert!(settings.iter().any(|one| one.source == "/proc/version"));
+    assert_eq!(device.source().by, "command");
+}
+
+/// Its interfaces are of no benchmark network, so a stranger hears of none.
+#[test]
+fn a_server_tells_a_stranger_of_processors_and_protocols_only() {
+    let server = Server::ours();
+    let device = Device::served("127.0.0.1", server.port, &Interrupt::default()).unwrap();
+    assert_tells(&device);
+    assert_eq!(device.host().hostname, None);
+    assert_eq!(device.host().interfaces, []);
+    assert!(device.settings().iter().all(|one| one.interface.is_none()));
+    assert!(device.settings().iter().all(|one| one.source == "sysctl"));
+    drop(device);
+    server.await_line("told as a device: 5 answers");
+}
+
+#[test]
+fn a_device_that_goes_away_costs_its_numbers_only_and_is_told_of_once() {
+    let server = Server::ours();
+    let device = Device::served("127.0.0.1", server.port, &Interrupt::default()).unwrap();
+    assert!(trial(&device).is_some());
+    drop(server);
+    assert_eq!(trial(&device), None);
+    let warning = device.take_warning().unwrap();
+    assert!(
+        warning.contains("tells nothing of itself any more"),
+        "{warning}"
+    );
+    assert!(device.source().stopped.is_some());
+    assert_eq!(trial(&device), None);
+    assert_eq!(device.take_warning(), None);
+}
+
+#[test]
+fn a_stock_server_is_no_agent() {
+    let Some(server) = Server::stock() else {
+        return;
+    };
+    let refused = Device::served("127.0.0.1", server.port, &Interrupt::default()).unwrap_err();
+    assert!(refused.why.contains("no agent's answer"), "{refused}");
+    assert!(refused.to_string().contains("--device ssh:HOST"));
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the device in the middle counted during a trial, read from its own kernel before and after.
+//!
+//! Differences of raw counters, nothing concluded: the ledger and the facts of a device follow from them.
+
+use serde::{Deserialize, Serialize};
+
+use super::counters::MovedCounter;
+
+/// Where the device's samples came from.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeviceSource {
+    /// `lab`, `ssh`, `serve` or `command`.
+    pub by: String,
+    /// Whom was asked; empty in the lab.
+    pub at: String,
+    /// Why it told no more from some trial on; `null` when it always answered.
+    pub stopped: Option<String>,
+}
+
+/// What the device's kernel counted during a trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrialDevice {
+    /// From the reading before the traffic to the one after it by the device's clock, seconds: the
+    /// processors' shares are of this time.
+    pub elapsed_s: f64,
+    /// The busiest processor, by its number.
+    pub processor: u32,
+    /// Its share of time that was not idle.
+    pub busy_ratio: f64,
+    /// Its share of time in interrupts and soft interrupts.
+    pub softirq_ratio: f64,
+    /// Drops of `/proc/net/softnet_stat`.
+    pub softnet_dropped: u64,
+    /// Every processor, by number.
+    pub processors: Vec<DeviceProcessor>,
+    /// Receive queues of its interfaces that are counted one by one.
+    pub queues: Vec<DeviceQueue>,
+    /// Interrupts that came most often, at most 16.
+    pub interrupts: Vec<DeviceInterrupt>,
+    /// What else moved: packets, drops and errors of its interfaces and protocols.
+    pub counters: Vec<MovedCounter>,
+}
+
+/// One processor of the device.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeviceProcessor {
+    /// Its number.
+    pub number: u32,
+    /// Share of time that was not idle.
+    pub busy_ratio: f64,
+    /// Share of time in interrupts and soft interrupts.
+    pub softirq_ratio: f64,
+    /// `processed` of `/proc/net/softnet_stat`.
+    pub packets: u64,
+    /// `dropped` there: its backlog was full.
+    pub dropped: u64,
+    /// `time_squeeze` there: the budget ended with work left.
+    pub squeezed: u64,
+}
+
+/// A receive queue of an interface of the device.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeviceQueue {
+    /// The interface.
+    pub interface: String,
+    /// The queue's number.
+    pub number: u32,
+    /// Packets that it took.
+    pub packets: u64,
+}
+
+/// A line of the device's `/proc/interrupts`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeviceInterrupt {
+    /// Number and description.
+    pub name: String,
+    /// On all processors.
+    pub count: u64,
+    /// The processor that took most of them.
+    pub processor: u32,
+    /// So many there.
+    pub most: u64,
+}
