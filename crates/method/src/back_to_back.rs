@@ -6,8 +6,10 @@
 //! the test does not apply. The search is RFC 9004 §6.2's binary search with loss verification (ETSI
 //! GS NFV-TST 009): a burst fails when it loses as often as it is tried.
 
+mod campaign;
 mod search;
 
+pub use campaign::{Campaign, Plan};
 pub use search::{BurstSearch, Longest};
 
 /// The benchmark of one frame size (RFC 9004 §6.3, §6.4), over several independent searches.
@@ -67,16 +69,16 @@ pub fn is_applicable(line_rate_fps: f64, throughput_fps: f64) -> bool {
 }
 
 /// Seconds to wait after the last frame of a burst before it is judged: until the backlog is
-/// forwarded at the throughput, and 2 s more, or as long as the burst where that is longer
-/// (RFC 9004 §6.2). Without a throughput there is no backlog to wait for.
-pub fn wait_s(burst_frames: u64, line_rate_fps: f64, throughput_fps: f64) -> f64 {
+/// forwarded at the throughput, and `residual_s` more (RFC 9004 §6.2: [`RESIDUAL_S`]), or as long as
+/// the burst where that is longer. Without a throughput there is no backlog to wait for.
+pub fn wait_s(burst_frames: u64, line_rate_fps: f64, throughput_fps: f64, residual_s: f64) -> f64 {
     let burst_s = burst_frames as f64 / line_rate_fps;
     let backlog_s = if throughput_fps > 0.0 {
         (burst_frames as f64 / throughput_fps - burst_s).max(0.0)
     } else {
         0.0
     };
-    backlog_s + burst_s.max(RESIDUAL_S)
+    backlog_s + burst_s.max(residual_s)
 }
 
 /// Of a sample; needs two.
@@ -86,7 +88,8 @@ fn deviation(frames: &[u64], mean: f64) -> Option<f64> {
     Some((squares / freedom as f64).sqrt())
 }
 
-const RESIDUAL_S: f64 = 2.0;
+/// What RFC 9004 §6.2 waits for residual frames, in seconds.
+pub const RESIDUAL_S: f64 = 2.0;
 
 #[cfg(test)]
 mod tests;

@@ -56,6 +56,35 @@ impl Silence {
     }
 }
 
+/// What became of a reset.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reset {
+    /// Nothing arrived for so many seconds.
+    After { seconds: f64 },
+    /// The device had not come back when sending ended.
+    NotBack,
+    /// Nothing was lost: there was no reset.
+    None,
+}
+
+impl Reset {
+    /// From the silences of a stream that was sent until `sent_until_ns` (in the receiver's clock),
+    /// of which so many frames did not arrive.
+    pub fn of(watch: &SilenceWatch, sent_until_ns: u64, missing_frames: u64) -> Self {
+        let silence_ns = watch.longest().map_or(0, |silence| silence.ns());
+        let last_ns = watch.last_ns().unwrap_or(0);
+        if missing_frames == 0 {
+            Self::None
+        } else if sent_until_ns.saturating_sub(last_ns) > silence_ns {
+            Self::NotBack
+        } else {
+            Self::After {
+                seconds: silence_ns as f64 / 1e9,
+            }
+        }
+    }
+}
+
 /// The reset time by loss in seconds: lost frames over the offered rate in frames per second.
 /// `None` for a rate of 0.
 pub fn by_loss_s(lost_frames: u64, offered_fps: f64) -> Option<f64> {
@@ -77,6 +106,19 @@ mod tests {
         assert_eq!(silence.ns(), 5001 * gap_ns);
         assert_eq!(by_loss_s(5000, 1000.0), Some(5.0));
         assert_eq!(watch.last_ns(), Some(9999 * gap_ns));
+    }
+
+    #[test]
+    fn a_device_that_is_not_back_has_no_time() {
+        let mut watch = SilenceWatch::default();
+        [0, 10, 300, 310]
+            .into_iter()
+            .for_each(|now_ns| watch.record(now_ns));
+        assert_eq!(Reset::of(&watch, 320, 0), Reset::None);
+        let back = Reset::After { seconds: 290e-9 };
+        assert_eq!(Reset::of(&watch, 320, 5), back);
+        assert_eq!(Reset::of(&watch, 900, 5), Reset::NotBack);
+        assert_eq!(Reset::of(&SilenceWatch::default(), 9, 5), Reset::NotBack);
     }
 
     #[test]

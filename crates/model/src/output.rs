@@ -6,6 +6,7 @@
 //! is the receiver's count. `docs/json.md` describes every name.
 
 mod comparison;
+mod benchmark;
 mod counters;
 mod distribution;
 mod document;
@@ -21,14 +22,18 @@ mod trial_device;
 mod verdict;
 
 pub use comparison::{Comparison, Difference, Excluded, Guard, Judgement, Side};
+pub use benchmark::{
+    BackToBack, Benchmarks, DeviceLatency, LatencyStream, LossCurve, LossPoint, Recovery,
+    RecoveryAttempt, Reset, ResetAttempt, Spread, Subject,
+};
 pub use counters::{Cpu, CpuPair, MovedCounter};
 pub use distribution::{Quantiles, Spacing};
 pub use document::{ErrorReport, Expectation, Output, Passage, Tool};
 pub use fact::{Fact, Value};
 pub use findings::{CannotTell, Change, Explains, Finding};
 pub use forward::{
-    Ceiling, Forward, ForwardResult, Goal, Port, Trial, TrialDirection, TrialFlow, TrialPhase,
-    Waits,
+    Ceiling, Forward, ForwardResult, ForwardTest, Goal, Port, Trial, TrialDirection, TrialFlow,
+    TrialPhase, Waits,
 };
 pub use host::{Host, Interface, LinkKind, Role};
 pub use latency::{Latency, Phase};

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::output::{ErrorReport, Forward, ForwardResult, Host, Knee, Latency, Output, Test, Tool};
+use crate::output::{
+    Benchmarks, ErrorReport, Forward, ForwardResult, Host, Knee, Latency, Output, Test, Tool,
+};
 use crate::setting::Setting;
 
 /// The schema that this version writes.
@@ -48,6 +50,8 @@ pub struct Run {
     pub forward: Option<Forward>,
     /// The bounds that the trials of a device gave.
     pub results: Vec<ForwardResult>,
+    /// What else was measured of a device.
+    pub benchmarks: Benchmarks,
     /// What ended the run early; `null` when nothing did.
     pub error: Option<ErrorReport>,
 }
@@ -78,6 +82,7 @@ impl Run {
         self.knees = output.knees.iter().map(Knee::as_measured).collect();
         self.forward.clone_from(&output.forward);
         self.results.clone_from(&output.results);
+        self.benchmarks.clone_from(&output.benchmarks);
         self.error.clone_from(&output.error);
     }
 }

@@ -159,6 +159,7 @@ fn populated() -> Output {
             irregular: Some(text()),
             ..ForwardResult::default()
         }],
+        benchmarks: benchmarks(),
         ledger: vec![ledger()],
         findings: vec![finding()],
         cannot_tell: vec![CannotTell {
@@ -336,6 +337,7 @@ fn forward() -> Forward {
         }],
         vlan: Some(1),
         goals: vec![Goal::default()],
+        tests: vec![ForwardTest::default()],
         ceilings: vec![Ceiling {
             loop_fps: Some(1.0),
             ..Ceiling::default()
@@ -346,6 +348,80 @@ fn forward() -> Forward {
         }),
         deviations: vec![text()],
         ..Forward::default()
+    }
+}
+
+fn benchmarks() -> Benchmarks {
+    let subject = Subject {
+        genome: Some(text()),
+        ..Subject::default()
+    };
+    Benchmarks {
+        loss_curves: vec![LossCurve {
+            subject: subject.clone(),
+            points: vec![LossPoint {
+                loss_ratio: Some(1.0),
+                ..LossPoint::default()
+            }],
+            ..LossCurve::default()
+        }],
+        back_to_back: vec![BackToBack {
+            subject: subject.clone(),
+            throughput_fps: Some(1.0),
+            longest_frames: vec![1],
+            mean_frames: Some(1.0),
+            deviation_frames: Some(1.0),
+            implied_s: Some(1.0),
+            corrected_s: Some(1.0),
+            buffer_frames: Some(1.0),
+            not_measured: Some(text()),
+            ..BackToBack::default()
+        }],
+        latency: vec![device_latency(&subject)],
+        recovery: vec![Recovery {
+            subject: subject.clone(),
+            throughput_fps: Some(1.0),
+            overload_fps: Some(1.0),
+            reduced_fps: Some(1.0),
+            attempts: vec![RecoveryAttempt {
+                recovery_s: Some(1.0),
+                ..RecoveryAttempt::default()
+            }],
+            mean_s: Some(1.0),
+            not_measured: Some(text()),
+            ..Recovery::default()
+        }],
+        reset: vec![Reset {
+            subject,
+            load_fps: Some(1.0),
+            command: Some(text()),
+            attempts: vec![ResetAttempt {
+                by_timestamps_s: Some(1.0),
+                by_loss_s: Some(1.0),
+                ..ResetAttempt::default()
+            }],
+            mean_s: Some(1.0),
+            not_measured: Some(text()),
+            ..Reset::default()
+        }],
+    }
+}
+
+fn device_latency(subject: &Subject) -> DeviceLatency {
+    DeviceLatency {
+        subject: subject.clone(),
+        load_fps: Some(1.0),
+        streams: vec![LatencyStream {
+            ipdv_min_ns: Some(1),
+            ipdv_median_ns: Some(1),
+            ipdv_max_ns: Some(1),
+            ..LatencyStream::default()
+        }],
+        typical_ns: Some(Spread::default()),
+        worst_ns: Some(Spread::default()),
+        pdv_ns: Some(Spread::default()),
+        not_measured: Some(text()),
+        ..DeviceLatency::default()
     }
 }
 

@@ -2,6 +2,7 @@
 //! What is shown, and in which order, whatever the format: blocks of sentences and of columns.
 //! Built from the document alone; unknown numbers stay unknown (`n/a`).
 
+mod benchmarks;
 mod conclusions;
 mod counters;
 mod findings;
@@ -113,6 +114,7 @@ impl View {
         blocks.extend(tcp::block(output));
         blocks.extend(udp::blocks(output));
         blocks.extend(forward::blocks(output));
+        blocks.extend(benchmarks::blocks(output));
         blocks.extend(counters::block(output));
         blocks.extend(conclusions::blocks(output));
         let mut view = Self { blocks };

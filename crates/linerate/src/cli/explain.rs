@@ -67,6 +67,7 @@ fn take(output: &mut Output, run: &Run) {
     output.latency.extend_from_slice(&run.latency);
     output.forward = output.forward.take().or_else(|| run.forward.clone());
     output.results.extend_from_slice(&run.results);
+    output.benchmarks.clone_from(&run.benchmarks);
     for knee in &run.knees {
         let knee = cause::conclude(output, knee.as_measured());
         output.knees.push(knee);

@@ -133,5 +133,6 @@ fn take(session: &mut Session, event: &Event<'_>) {
         Event::Setup(setup) => session.output.forward = Some((*setup).clone()),
         Event::Trial(trial) => session.trial(trial),
         Event::Result(result) => session.found(result),
+        Event::Benchmark(measured) => session.benchmark(measured),
     }
 }

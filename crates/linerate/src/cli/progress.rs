@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a person sees of a test while it runs, on stderr.
 
-use linerate_model::output::{self, Direction, ForwardResult, Interval, Output, Test, Trial};
-use linerate_model::units::format::{BIT_RATES, PACKET_RATES, UNKNOWN, percent, with_unit};
+use linerate_model::output::{
+    self, Benchmarks, Direction, ForwardResult, Interval, Output, Subject, Test, Trial,
+};
+use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, with_unit};
 use linerate_report::interval::{Stream, interval_header, interval_line};
 use linerate_report::term::{self, Style};
 
@@ -121,6 +123,51 @@ pub(super) fn found(result: &ForwardResult) -> String {
     };
     let (bytes, way, goal) = (result.frame_bytes, &result.direction, &result.goal);
     format!("{bytes} bytes  {way}  {goal}  {rate}")
+}
+
+/// Each benchmark of a device in one line.
+pub(super) fn benchmark(measured: &Benchmarks) -> Vec<String> {
+    let line = |subject: &Subject, what: &str, number: Option<String>, why: &Option<String>| {
+        let value = number.or_else(|| why.clone()).unwrap_or_default();
+        format!(
+            "{} bytes  {}  {what}  {value}",
+            subject.frame_bytes, subject.direction
+        )
+    };
+    let ns = |ns: u64| with_unit(ns as f64, TIMES);
+    let seconds = |seconds: f64| with_unit(seconds * 1e9, TIMES);
+    let mut lines = Vec::new();
+    for one in &measured.loss_curves {
+        let points = one.points.iter().filter_map(|point| point.loss_ratio);
+        let losses: Vec<_> = points.map(percent).collect();
+        let losses = Some(format!(
+            "{} % lost, down from the highest load",
+            losses.join(", ")
+        ));
+        lines.push(line(&one.subject, "loss-curve", losses, &None));
+    }
+    for one in &measured.back_to_back {
+        let frames = one.mean_frames.map(|frames| format!("{frames:.0} frames"));
+        lines.push(line(
+            &one.subject,
+            "back-to-back",
+            frames,
+            &one.not_measured,
+        ));
+    }
+    for one in &measured.latency {
+        let typical = one.typical_ns.map(|spread| ns(spread.median));
+        lines.push(line(&one.subject, "latency", typical, &one.not_measured));
+    }
+    for one in &measured.recovery {
+        let mean = one.mean_s.map(seconds);
+        lines.push(line(&one.subject, "recovery", mean, &one.not_measured));
+    }
+    for one in &measured.reset {
+        let mean = one.mean_s.map(seconds);
+        lines.push(line(&one.subject, "reset", mean, &one.not_measured));
+    }
+    lines
 }
 
 pub(super) fn word(direction: Direction) -> &'static str {

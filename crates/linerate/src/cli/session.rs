@@ -10,7 +10,7 @@ use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
 use linerate_model::expect::Expect;
 use linerate_model::output::{
-    ErrorReport, ForwardResult, Host, Interval, Output, Phase, Role, Test, Trial,
+    Benchmarks, ErrorReport, ForwardResult, Host, Interval, Output, Phase, Role, Test, Trial,
 };
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
@@ -134,6 +134,18 @@ impl Session {
             self.console.say(&progress::found(result));
         }
         self.output.results.push(result.clone());
+        self.store.checkpoint(&self.output);
+    }
+
+    /// Takes in another benchmark of a device.
+    pub(super) fn benchmark(&mut self, measured: &Benchmarks) {
+        let _ = self.console.event("benchmark", measured);
+        if !self.console.redraws() {
+            progress::benchmark(measured)
+                .iter()
+                .for_each(|text| self.console.say(text));
+        }
+        self.output.benchmarks.extend(measured.clone());
         self.store.checkpoint(&self.output);
     }
 
@@ -431,7 +443,7 @@ pub(super) fn report(failure: &Failure) -> ErrorReport {
 }
 
 fn measured_nothing(output: &Output) -> bool {
-    output.tests.is_empty() && output.results.is_empty()
+    output.tests.is_empty() && output.results.is_empty() && output.benchmarks.is_empty()
 }
 
 /// The exit code of a finished document.

@@ -2,7 +2,7 @@
 //! The longest burst without loss: a binary search with loss verification.
 
 /// One independent search.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct BurstSearch {
     /// The longest burst that lost nothing; 0 before one did.
     longest: u64,
@@ -10,6 +10,8 @@ pub struct BurstSearch {
     shortest_failed: u64,
     limit: u64,
     resolution: u64,
+    /// The same as a share of the shortest burst that failed.
+    resolution_ratio: f64,
     tries: u32,
     /// How often the burst asked for has lost already.
     losses: u32,
@@ -35,9 +37,20 @@ impl BurstSearch {
             shortest_failed: limit_frames.saturating_add(1),
             limit: limit_frames,
             resolution: resolution_frames.max(1),
+            resolution_ratio: 0.0,
             tries: tries.max(1),
             losses: 0,
             bursts: 0,
+        }
+    }
+
+    /// The same search, which also ends when the two are within this share of the shortest burst
+    /// that failed.
+    #[must_use]
+    pub fn within(self, resolution_ratio: f64) -> Self {
+        Self {
+            resolution_ratio,
+            ..self
         }
     }
 
@@ -50,7 +63,8 @@ impl BurstSearch {
             return Some(self.limit);
         }
         let open = self.shortest_failed - self.longest;
-        (open > self.resolution).then(|| self.longest + open / 2)
+        let share = (self.shortest_failed as f64 * self.resolution_ratio) as u64;
+        (open > self.resolution.max(share)).then(|| self.longest + open / 2)
     }
 
     /// What the burst lost. Ignored when the search is over.

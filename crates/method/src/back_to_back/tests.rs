@@ -44,10 +44,10 @@ fn several_searches_have_a_spread() {
 #[test]
 fn the_wait_lasts_until_the_backlog_is_through() {
     // 1000 frames in 1 ms, forwarded in 10 ms: 9 ms of backlog.
-    assert!(is_close(wait_s(1000, 1e6, 1e5), 2.009));
+    assert!(is_close(wait_s(1000, 1e6, 1e5, RESIDUAL_S), 2.009));
     // A burst of 10 s takes precedence over the 2 s.
-    assert!(is_close(wait_s(10_000_000, 1e6, 1e6), 10.0));
-    assert_eq!(wait_s(1000, 1e6, 0.0), 2.0);
+    assert!(is_close(wait_s(10_000_000, 1e6, 1e6, RESIDUAL_S), 10.0));
+    assert_eq!(wait_s(1000, 1e6, 0.0, RESIDUAL_S), 2.0);
 }
 
 /// A device with a buffer that is drained at its throughput while the burst comes in at line rate.

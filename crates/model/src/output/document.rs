@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SCHEMA;
 use super::comparison::Comparison;
+use super::benchmark::Benchmarks;
 use super::fact::Fact;
 use super::findings::{CannotTell, Finding};
 use super::forward::{Forward, ForwardResult, Trial};
@@ -57,6 +58,8 @@ pub struct Output {
     pub results: Vec<ForwardResult>,
     /// Figures of two configurations (`compare`, `ab`).
     pub comparison: Vec<Comparison>,
+    /// What else was measured of a device (`forward`).
+    pub benchmarks: Benchmarks,
     /// Whether ledger and findings were looked for at all.
     pub explained: bool,
     /// How the host is set up (`inspect`).

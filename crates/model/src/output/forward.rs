@@ -33,10 +33,22 @@ pub struct Forward {
     pub ceilings: Vec<Ceiling>,
     /// Who told what the device counted; `null` where nobody did.
     pub device: Option<DeviceSource>,
-    /// The time that was foretold, seconds.
+    /// What is measured, in this order.
+    pub tests: Vec<ForwardTest>,
+    /// The time that was foretold for all of it, seconds.
     pub estimate_s: f64,
     /// Where the procedure differs from RFC 2544, in words.
     pub deviations: Vec<String>,
+}
+
+/// One thing that is measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ForwardTest {
+    /// `throughput`, `loss-curve`, `back-to-back`, `latency`, `recovery` or `reset`.
+    pub name: String,
+    /// The time that was foretold, seconds.
+    pub estimate_s: f64,
 }
 
 /// One port of the tester.

@@ -7,6 +7,7 @@ use super::OutputFlags;
 use crate::cli::values;
 use crate::cli::values::device::DevicePlace;
 use crate::cli::values::forward::{Gateways, GoalWord, Load, Sizes, gateways, load};
+use crate::engine::forward::Procedure;
 use crate::lab::bench::{DeviceFault, DeviceKind};
 
 /// Measure a device in the middle: the highest rate that it forwards, by frame size
@@ -23,6 +24,7 @@ use crate::lab::bench::{DeviceFault, DeviceKind};
   linerate forward eth1 eth2 --bidirectional --flows 5
   linerate forward eth1 eth2 --sizes 64,1518 --goal ndr --profile strict
   linerate forward eth1 eth2 --device ssh:root@router    with what the device itself counts
+  linerate forward eth1 eth2 --sizes imix --profile quick --tests loss-curve,back-to-back,latency
   linerate forward --lab bridge --vlan 7 --json")]
 pub(in crate::cli) struct ForwardArgs {
     /// The two ports of this machine that the device is connected to
@@ -39,7 +41,7 @@ pub(in crate::cli) struct ForwardArgs {
     /// Make this fault in the lab's device, NAME[=VALUE] (repeatable): rate, loss, flood, neighbour-expiry, link-down
     #[arg(long, value_name = "FAULT", requires = "lab", help_heading = "Lab")]
     pub(in crate::cli) fault: Vec<DeviceFault>,
-    /// Frame sizes with FCS, such as 64,512,1518
+    /// Frame sizes with FCS, such as 64,512,1518; imix, a mix 7:64,4:570,1:1518, or RFC 6985's imix:aaafg
     #[arg(long, value_name = "LIST", default_value_t)]
     pub(in crate::cli) sizes: Sizes,
     /// So many flows, by source port
@@ -66,6 +68,15 @@ pub(in crate::cli) struct ForwardArgs {
     /// Length of the trials that decide, instead of the profile's
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub(in crate::cli) trial: Option<u64>,
+    /// What to measure: throughput, loss-curve, back-to-back, latency, recovery, reset [default: throughput; with lab and strict loss-curve and back-to-back, too]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(in crate::cli) tests: Vec<Procedure>,
+    /// Resets the device, for --tests reset; without one you are asked to
+    #[arg(long, value_name = "COMMAND")]
+    pub(in crate::cli) reset_command: Option<String>,
+    /// Watch a reset for so long, instead of the profile's time
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub(in crate::cli) reset_time: Option<u64>,
     /// What to search for: ndr (no loss), pdr (0.5 %), loss=RATIO (repeatable) [default: the profile's]
     #[arg(long, value_name = "GOAL")]
     pub(in crate::cli) goal: Vec<GoalWord>,

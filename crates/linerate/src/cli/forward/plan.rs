@@ -9,7 +9,7 @@ use linerate_wire::frame::{Family, Side};
 
 use crate::cli::args::ForwardArgs;
 use crate::cli::values::forward::{Gateways, GoalWord, Load};
-use crate::engine::forward::{ForwardPlan, MaxLoad, PathWish, Way};
+use crate::engine::forward::{ForwardPlan, MaxLoad, PathWish, Procedure, Way};
 use crate::error::Failure;
 use crate::lab::bench::{Bench, DeviceKind};
 
@@ -31,6 +31,8 @@ pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
         networks: args.networks,
         sizes: sizes(args),
         ways: ways(args),
+        procedures: procedures(args, &profile),
+        reset_command: args.reset_command.clone(),
         goals: goals(args, &profile),
         profile,
         max_load: args.max_load.map(|load| match load {
@@ -108,7 +110,22 @@ fn profile(args: &ForwardArgs) -> Result<Profile, Failure> {
         goal.final_trial_s *= shorter;
         goal.duration_sum_s *= shorter;
     }
+    if let Some(watched_ms) = args.reset_time {
+        profile.reset_s = watched_ms as f64 / 1000.0;
+    }
     Ok(profile)
+}
+
+fn procedures(args: &ForwardArgs, profile: &Profile) -> Vec<Procedure> {
+    match (&args.tests[..], profile.with_curves) {
+        ([], false) => vec![Procedure::Throughput],
+        ([], true) => vec![
+            Procedure::Throughput,
+            Procedure::LossCurve,
+            Procedure::BackToBack,
+        ],
+        (asked, _) => asked.to_vec(),
+    }
 }
 
 fn goals(args: &ForwardArgs, profile: &Profile) -> Vec<(String, Goal)> {

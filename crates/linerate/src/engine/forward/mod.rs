@@ -4,6 +4,7 @@
 //! ```text
 //! guard (RFC 6815) ─► ports open, ARP and ND answered from here on ─► what is the device?
 //!   ─► 100 frames ─► the tester's own ceiling ─► for each size and way: search ⇄ trials
+//!   ─► for each other benchmark, size and way: procedure ⇄ trials
 //! ```
 //! A trial is learning, traffic, residual frames, counts (`trial`); which load comes next is
 //! the method's ([`linerate_method::search`]).
@@ -15,6 +16,7 @@ mod frames;
 mod guard;
 mod plan;
 mod probe;
+mod procedure;
 mod rig;
 mod search;
 mod station;
@@ -26,15 +28,19 @@ use linerate_linux::signal::Interrupt;
 use linerate_method::frame_size::Mix;
 use linerate_method::profile::Profile;
 use linerate_method::search::estimate;
-use linerate_model::output::{Ceiling, Forward, ForwardResult, Goal, Port, Trial, Waits};
+use linerate_model::output::{
+    Benchmarks, Ceiling, Forward, ForwardResult, ForwardTest, Goal, Port, Trial, Waits,
+};
 use linerate_wire::frame::Family;
 
 pub use device::Device;
 pub use guard::Surroundings;
 pub use plan::{ForwardPlan, MaxLoad, PathWish, Way};
+pub use procedure::Procedure;
 
 use crate::error::Failure;
 use ceiling::{DEVICE, Limit, OWN_CABLE};
+use procedure::Task;
 use rig::{Path, Rig};
 use search::Hunt;
 
@@ -51,6 +57,8 @@ pub enum Event<'a> {
     Trial(&'a Trial),
     /// A search ended.
     Result(&'a ForwardResult),
+    /// Another benchmark of one size and way ended.
+    Benchmark(&'a Benchmarks),
 }
 
 /// Who is told.
@@ -71,22 +79,26 @@ pub fn run(plan: &ForwardPlan, tell: Tell<'_>, interrupt: &Interrupt) -> Result<
             tell(Event::Note(remark));
         }
     }
-    let subjects = subjects(&mut rig, tell)?;
+    let mut subjects = subjects(&mut rig, tell)?;
     setup.ceilings = subjects.iter().map(|one| one.ceiling.clone()).collect();
-    setup.estimate_s = estimate_s(plan, &subjects)?;
+    setup.tests = foreseen(&rig, &subjects)?;
+    setup.estimate_s = setup.tests.iter().map(|one| one.estimate_s).sum();
     tell(Event::Setup(&setup));
     tell(Event::Note(foretold(&setup)));
-    for subject in &subjects {
-        let hunt = Hunt {
-            sizes: subject.sizes,
-            way: subject.way,
-            limit: subject.limit,
-        };
-        for result in hunt.run(&mut rig, tell)? {
-            tell(Event::Result(&result));
+    for procedure in plan.tests() {
+        for subject in subjects.iter_mut().take(how_many(procedure)) {
+            subject.measure(procedure, &mut rig, tell)?;
         }
     }
     Ok(())
+}
+
+/// RFC 6201 section 4: a reset is measured with the smallest frames only.
+fn how_many(procedure: Procedure) -> usize {
+    match procedure {
+        Procedure::Reset => 1,
+        _ => usize::MAX,
+    }
 }
 
 /// Both ways if both are measured, together or not.
@@ -134,15 +146,25 @@ fn setup(plan: &ForwardPlan, rig: &Rig<'_>) -> Forward {
             settle_s: waits.settle_s,
         },
         device: plan.device.as_ref().map(|device| device.source()),
-        deviations: deviations(profile),
+        deviations: deviations(profile, &plan.tests()),
         ..Forward::default()
     }
 }
 
-/// Those of trials: what else a profile shortens is not measured.
-fn deviations(profile: &Profile) -> Vec<String> {
-    let of_trials = |text: &String| text.contains("§23") || text.contains("§24");
-    profile.deviations().into_iter().filter(of_trials).collect()
+/// Those of what is measured.
+fn deviations(profile: &Profile, tests: &[Procedure]) -> Vec<String> {
+    let section = |test: &Procedure| match test {
+        Procedure::BackToBack => Some("RFC 9004"),
+        Procedure::Latency => Some("latency"),
+        Procedure::Recovery => Some("§26.5"),
+        Procedure::Throughput | Procedure::LossCurve | Procedure::Reset => None,
+    };
+    let of_tests: Vec<_> = tests.iter().filter_map(section).collect();
+    let concerns = |text: &String| {
+        let of_trials = text.contains("§23") || text.contains("§24");
+        of_trials || of_tests.iter().any(|section| text.contains(section))
+    };
+    profile.deviations().into_iter().filter(concerns).collect()
 }
 
 /// What is measured: frames of one size, or a mix, one way or both.
@@ -152,6 +174,56 @@ struct Subject<'a> {
     way: Way,
     ceiling: Ceiling,
     limit: Limit,
+    /// Once it is found.
+    throughput_fps: Option<f64>,
+}
+
+impl Subject<'_> {
+    fn measure(
+        &mut self,
+        procedure: Procedure,
+        rig: &mut Rig<'_>,
+        tell: Tell<'_>,
+    ) -> Result<(), Failure> {
+        if procedure != Procedure::Throughput {
+            let measured = self.task().run(procedure, rig, tell)?;
+            tell(Event::Benchmark(&measured));
+            return Ok(());
+        }
+        let hunt = Hunt {
+            sizes: self.sizes,
+            way: self.way,
+            limit: self.limit,
+        };
+        let results = hunt.run(rig, tell)?;
+        results
+            .iter()
+            .for_each(|result| tell(Event::Result(result)));
+        self.throughput_fps = strictest(&rig.plan.goals, &results);
+        Ok(())
+    }
+
+    fn task(&self) -> Task<'_> {
+        Task {
+            sizes: self.sizes,
+            way: self.way,
+            limit: self.limit,
+            throughput_fps: self.throughput_fps,
+        }
+    }
+}
+
+/// What the goal with the least loss found.
+fn strictest(
+    goals: &[(String, linerate_method::search::Goal)],
+    results: &[ForwardResult],
+) -> Option<f64> {
+    let least = goals
+        .iter()
+        .min_by(|(_, a), (_, b)| a.loss_ratio.total_cmp(&b.loss_ratio));
+    let (name, _) = least?;
+    let result = results.iter().find(|result| result.goal == *name);
+    result.and_then(|result| result.lower_fps)
 }
 
 /// In the order of measuring.
@@ -177,13 +249,34 @@ fn subjects<'a>(rig: &mut Rig<'a>, tell: Tell<'_>) -> Result<Vec<Subject<'a>>, F
                 way: *way,
                 limit: rig.max_load(sizes, &ceiling),
                 ceiling,
+                throughput_fps: None,
             });
         }
     }
     Ok(subjects)
 }
 
-fn estimate_s(plan: &ForwardPlan, subjects: &[Subject<'_>]) -> Result<f64, Failure> {
+/// What is measured, and how long it takes.
+fn foreseen(rig: &Rig<'_>, subjects: &[Subject<'_>]) -> Result<Vec<ForwardTest>, Failure> {
+    let test = |procedure: Procedure| {
+        let estimate_s = match procedure {
+            Procedure::Throughput => searching_s(rig.plan, subjects)?,
+            _ => {
+                let subjects = subjects.iter().take(how_many(procedure));
+                subjects
+                    .map(|one| one.task().estimate_s(procedure, rig))
+                    .sum()
+            }
+        };
+        Ok(ForwardTest {
+            name: procedure.name().to_owned(),
+            estimate_s,
+        })
+    };
+    rig.plan.tests().into_iter().map(test).collect()
+}
+
+fn searching_s(plan: &ForwardPlan, subjects: &[Subject<'_>]) -> Result<f64, Failure> {
     let goals: Vec<_> = plan.goals.iter().map(|(_, goal)| *goal).collect();
     let per_trial_s = plan.profile.waits.per_trial_s() + OVERHEAD_S;
     let mut total_s = 0.0;
@@ -210,15 +303,24 @@ fn described(setup: &Forward) -> String {
 }
 
 fn foretold(setup: &Forward) -> String {
-    let searches = setup.ceilings.len();
-    let seconds = setup.estimate_s.ceil();
+    let words = |one: &ForwardTest| format!("{} {}", one.name, duration(one.estimate_s));
+    let tests: Vec<String> = setup.tests.iter().map(words).collect();
+    let all = duration(setup.estimate_s);
     let ceiling = setup.ceilings.first().map_or(String::new(), |one| {
         format!(
             "; the tester itself sends {:.0} frames of {} bytes a second",
             one.send_fps, one.frame_bytes
         )
     });
-    format!("about {seconds} s for {searches} searches{ceiling}")
+    format!("about {all}: {}{ceiling}", tests.join(", "))
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        ..120.0 => format!("{:.0} s", seconds.ceil()),
+        ..7200.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
 }
 
 /// Starting threads and giving orders.

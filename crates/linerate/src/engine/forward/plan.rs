@@ -11,6 +11,7 @@ use linerate_method::search::Goal;
 use linerate_wire::frame::{Family, Side, Spread};
 
 use super::device::Device;
+use super::procedure::Procedure;
 
 /// Everything that was asked for.
 #[derive(Debug, Clone)]
@@ -35,6 +36,10 @@ pub struct ForwardPlan {
     pub ways: Vec<Way>,
     /// How long and how careful.
     pub profile: Profile,
+    /// What else is measured than what these need.
+    pub procedures: Vec<Procedure>,
+    /// Resets the device; without one a person is asked to.
+    pub reset_command: Option<String>,
     /// What is searched for, with its name, in one search.
     pub goals: Vec<(String, Goal)>,
     /// The most that is offered.
@@ -96,6 +101,16 @@ pub enum MaxLoad {
 }
 
 impl ForwardPlan {
+    /// What is measured, in order: what was asked for and what that needs.
+    #[must_use]
+    pub fn tests(&self) -> Vec<Procedure> {
+        let needed = self.procedures.iter().any(|one| one.needs_throughput());
+        let is_meant = |one: &Procedure| {
+            self.procedures.contains(one) || *one == Procedure::Throughput && needed
+        };
+        Procedure::ALL.into_iter().filter(is_meant).collect()
+    }
+
     /// What the flows differ in, sent from this side.
     pub(super) fn spread(&self, from: Side) -> Spread {
         if self.networks {

@@ -69,7 +69,6 @@ pub(super) struct Tried {
     /// What else each port saw.
     pub seen: [Seen; 2],
     /// Of each direction, as in the trial.
-    #[expect(dead_code, reason = "for the procedures that follow")]
     pub arrivals: Vec<Arrivals>,
     /// The time in which frames were sent, seconds.
     pub sending_s: f64,
@@ -78,7 +77,6 @@ pub(super) struct Tried {
 }
 
 /// What arrived of one direction, for those who look closer.
-#[expect(dead_code, reason = "for the procedures that follow")]
 #[derive(Debug)]
 pub(super) struct Arrivals {
     /// The number of the last frame lost, from 1.

@@ -7,7 +7,6 @@ use linerate_method::latency::Delays;
 use linerate_method::reset::SilenceWatch;
 
 /// What is to be looked at.
-#[expect(dead_code, reason = "for the procedures that follow")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Watch {
     #[default]

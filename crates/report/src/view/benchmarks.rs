@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The benchmarks of a device beside its highest rates: a table each.
+
+use linerate_model::output::{
+    BackToBack, DeviceLatency, LatencyStream, LossCurve, Output, Recovery, Reset, Subject,
+};
+use linerate_model::units::format::{
+    MICROSECOND, PACKET_RATES, Step, common_step, percent, significant,
+};
+
+use super::{Block, Column, Line, Table, Tone};
+
+pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    let measured = &output.benchmarks;
+    let mut blocks = Vec::new();
+    blocks.extend(loss_curves(&measured.loss_curves));
+    blocks.extend(back_to_back(&measured.back_to_back));
+    blocks.extend(latency(&measured.latency));
+    blocks.extend(recovery(&measured.recovery));
+    blocks.extend(reset(&measured.reset));
+    blocks.extend(missing(output));
+    blocks
+}
+
+fn loss_curves(curves: &[LossCurve]) -> Option<Block> {
+    let steps = curves.iter().map(|curve| curve.points.len()).max()?;
+    let longest = curves.iter().max_by_key(|curve| curve.points.len())?;
+    let mut columns = keys(curves.iter().map(|curve| &curve.subject));
+    columns.push(rates(
+        "100 % is",
+        curves.iter().map(|curve| Some(curve.max_load_fps)),
+    ));
+    for at in 0..steps {
+        let name = format!("{:.0} %", longest.points[at].load_ratio * 100.0);
+        let cell = |curve: &LossCurve| match curve.points.get(at) {
+            None => "-".to_owned(),
+            Some(point) => {
+                let mark = if point.tester_limited { "*" } else { "" };
+                let loss = point.loss_ratio.map_or("?".to_owned(), percent);
+                format!("{loss}{mark}")
+            }
+        };
+        columns.push(Column {
+            align: super::Align::Right,
+            ..Column::words(&name, curves.iter().map(cell))
+        });
+    }
+    let limited = curves.iter().flat_map(|curve| &curve.points);
+    let limited = limited.filter(|point| point.tester_limited).count();
+    let marked = match limited {
+        0 => "",
+        _ => "; * the tester could not send all or lost some itself",
+    };
+    let trial_s = longest.trial_s;
+    Some(table(
+        format!(
+            "Loss in % of the frames sent, by load (RFC 2544 26.3): {trial_s} s each, down until two in succession lose nothing{marked}"
+        ),
+        columns,
+    ))
+}
+
+fn back_to_back(rows: &[BackToBack]) -> Option<Block> {
+    let first = rows.first()?;
+    let frames = |name: &str, of: fn(&BackToBack) -> Option<f64>| {
+        let cells = rows.iter().map(|row| of(row).map(significant));
+        Column::texts(name, "frames", cells)
+    };
+    let time = |name: &str, of: fn(&BackToBack) -> Option<f64>| seconds(name, rows.iter().map(of));
+    let mut columns = keys(rows.iter().map(|row| &row.subject));
+    columns.extend([
+        rates("bursts at", rows.iter().map(|row| Some(row.burst_fps))),
+        frames("mean", |row| row.mean_frames),
+        frames("least", |row| {
+            row.longest_frames.iter().min().map(|n| *n as f64)
+        }),
+        frames("most", |row| {
+            row.longest_frames.iter().max().map(|n| *n as f64)
+        }),
+        frames("deviation", |row| row.deviation_frames),
+        time("implied", |row| row.implied_s),
+        time("corrected", |row| row.corrected_s),
+        frames("buffer", |row| row.buffer_frames),
+    ]);
+    let searches = rows.iter().map(|row| row.longest_frames.len()).max()?;
+    let gap = if rows.iter().all(|row| row.is_line_rate) {
+        "minimum gap"
+    } else {
+        "not at line rate: the tester's or the allowed rate"
+    };
+    Some(table(
+        format!(
+            "Back-to-back frames (RFC 9004): the longest burst without loss, {gap}; {searches} searches, steps of {} %, a burst fails when it loses {} times",
+            significant(first.step_ratio * 100.0),
+            first.tries
+        ),
+        columns,
+    ))
+}
+
+fn latency(rows: &[DeviceLatency]) -> Option<Block> {
+    let first = rows.first()?;
+    let micros = |name: &str, of: fn(&DeviceLatency) -> Option<f64>| {
+        let values: Vec<_> = rows.iter().map(of).collect();
+        Column::numbers(name, &values, MICROSECOND)
+    };
+    let mut columns = keys(rows.iter().map(|row| &row.subject));
+    if rows.iter().any(|row| row.subject.direction == "both") {
+        let from = |row: &DeviceLatency| row.from.clone();
+        columns.push(Column::words("from", rows.iter().map(from)));
+    }
+    columns.extend([
+        rates("load", rows.iter().map(|row| row.load_fps)),
+        micros("typical", |row| row.typical_ns.map(|of| of.median as f64)),
+        micros("p1", |row| row.typical_ns.map(|of| of.p1 as f64)),
+        micros("p99", |row| row.typical_ns.map(|of| of.p99 as f64)),
+        micros("worst", |row| row.worst_ns.map(|of| of.median as f64)),
+        micros("PDV", |row| row.pdv_ns.map(|of| of.median as f64)),
+        micros("IPDV least", |row| {
+            ipdv(row, |one| one.ipdv_min_ns)
+                .into_iter()
+                .min()
+                .map(|ns| ns as f64)
+        }),
+        micros("most", |row| {
+            ipdv(row, |one| one.ipdv_max_ns)
+                .into_iter()
+                .max()
+                .map(|ns| ns as f64)
+        }),
+        Column::counts("lost", "frames", rows.iter().map(|row| Some(lost(row)))),
+    ]);
+    let streams = rows.iter().map(|row| row.streams.len()).max()?;
+    Some(table(
+        format!(
+            "Latency at the throughput (RFC 8219 7): medians of {streams} streams of {} s, frames from {} s on; worst is their 99.9th percentile",
+            first.stream_s, first.settle_s
+        ),
+        columns,
+    ))
+}
+
+fn ipdv(row: &DeviceLatency, of: fn(&LatencyStream) -> Option<i64>) -> Vec<i64> {
+    row.streams.iter().filter_map(of).collect()
+}
+
+fn lost(row: &DeviceLatency) -> u64 {
+    row.streams.iter().map(|one| one.lost_frames).sum()
+}
+
+fn recovery(rows: &[Recovery]) -> Option<Block> {
+    let first = rows.first()?;
+    let mut columns = keys(rows.iter().map(|row| &row.subject));
+    columns.extend([
+        rates("throughput", rows.iter().map(|row| row.throughput_fps)),
+        rates("overload", rows.iter().map(|row| row.overload_fps)),
+        rates("then", rows.iter().map(|row| row.reduced_fps)),
+        seconds("recovery", rows.iter().map(|row| row.mean_s)),
+        Column::counts(
+            "of",
+            "times",
+            rows.iter().map(|row| Some(row.attempts.len() as u64)),
+        ),
+    ]);
+    Some(table(
+        format!(
+            "System recovery (RFC 2544 26.5): from the drop of the rate to the last loss, mean; {} s of overload, then {} s watched",
+            first.overload_s, first.watched_s
+        ),
+        columns,
+    ))
+}
+
+fn reset(rows: &[Reset]) -> Option<Block> {
+    let first = rows.first()?;
+    let by_loss = |row: &Reset| {
+        let all: Option<Vec<f64>> = row.attempts.iter().map(|one| one.by_loss_s).collect();
+        let all = all.filter(|all| !all.is_empty())?;
+        Some(all.iter().sum::<f64>() / all.len() as f64)
+    };
+    let mut columns = keys(rows.iter().map(|row| &row.subject));
+    columns.extend([
+        rates("load", rows.iter().map(|row| row.load_fps)),
+        seconds("by timestamps", rows.iter().map(|row| row.mean_s)),
+        seconds("by loss", rows.iter().map(by_loss)),
+        Column::counts(
+            "of",
+            "times",
+            rows.iter().map(|row| Some(row.attempts.len() as u64)),
+        ),
+    ]);
+    let by = match &first.command {
+        Some(command) => format!("by '{command}'"),
+        None => "by hand".to_owned(),
+    };
+    Some(table(
+        format!("Reset (RFC 6201) {by}: how long nothing was forwarded, mean"),
+        columns,
+    ))
+}
+
+/// What has no number, and why.
+fn missing(output: &Output) -> Option<Block> {
+    let measured = &output.benchmarks;
+    let mut lines: Vec<Line> = Vec::new();
+    let mut add = |what: &str, subject: &Subject, why: &Option<String>| {
+        let text = why.as_ref().map(|why| {
+            let Subject {
+                frame_bytes,
+                direction,
+                ..
+            } = subject;
+            format!("{what}, {frame_bytes} bytes, {direction}: {why}")
+        });
+        lines.extend(text.map(|text| Line::new(2, text)));
+    };
+    measured
+        .back_to_back
+        .iter()
+        .for_each(|one| add("back-to-back", &one.subject, &one.not_measured));
+    measured
+        .latency
+        .iter()
+        .for_each(|one| add("latency", &one.subject, &one.not_measured));
+    measured
+        .recovery
+        .iter()
+        .for_each(|one| add("recovery", &one.subject, &one.not_measured));
+    measured
+        .reset
+        .iter()
+        .for_each(|one| add("reset", &one.subject, &one.not_measured));
+    (!lines.is_empty()).then(|| Block::Lines {
+        heading: String::new(),
+        lines,
+    })
+}
+
+fn keys<'a>(subjects: impl Iterator<Item = &'a Subject> + Clone) -> Vec<Column> {
+    let size = |subject: &Subject| Some(u64::from(subject.frame_bytes));
+    vec![
+        Column::counts("size", "bytes", subjects.clone().map(size)),
+        Column::words("dir", subjects.map(|subject| subject.direction.clone())),
+    ]
+}
+
+fn rates(name: &str, values: impl Iterator<Item = Option<f64>>) -> Column {
+    let values: Vec<_> = values.collect();
+    Column::numbers(name, &values, common_step(&values, PACKET_RATES))
+}
+
+fn seconds(name: &str, values: impl Iterator<Item = Option<f64>>) -> Column {
+    let values: Vec<_> = values.collect();
+    Column::numbers(name, &values, MILLISECOND)
+}
+
+fn table(heading: String, columns: Vec<Column>) -> Block {
+    Block::Table(Table {
+        heading,
+        keys: 2,
+        columns,
+        tones: Vec::<Tone>::new(),
+    })
+}
+
+const MILLISECOND: Step = (1e-3, "ms");
