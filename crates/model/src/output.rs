@@ -5,8 +5,8 @@
 //! unknown. Rates are payload bits a second (L4 goodput) unless a name says otherwise; `delivered`
 //! is the receiver's count. `docs/json.md` describes every name.
 
-mod comparison;
 mod benchmark;
+mod comparison;
 mod counters;
 mod distribution;
 mod document;
@@ -21,11 +21,11 @@ mod test;
 mod trial_device;
 mod verdict;
 
-pub use comparison::{Comparison, Difference, Excluded, Guard, Judgement, Side};
 pub use benchmark::{
     BackToBack, Benchmarks, DeviceLatency, LatencyStream, LossCurve, LossPoint, Recovery,
     RecoveryAttempt, Reset, ResetAttempt, Spread, Subject,
 };
+pub use comparison::{Comparison, Difference, Excluded, Guard, Judgement, Side};
 pub use counters::{Cpu, CpuPair, MovedCounter};
 pub use distribution::{Quantiles, Spacing};
 pub use document::{ErrorReport, Expectation, Output, Passage, Tool};

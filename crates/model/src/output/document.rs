@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::SCHEMA;
-use super::comparison::Comparison;
 use super::benchmark::Benchmarks;
+use super::comparison::Comparison;
 use super::fact::Fact;
 use super::findings::{CannotTell, Finding};
 use super::forward::{Forward, ForwardResult, Trial};
