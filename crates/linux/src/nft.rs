@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One nftables rule that drops arriving or routed datagrams, for hosts of the lab
+//! nftables for hosts of the lab: a rule that drops arriving or routed datagrams, a flowtable that routes known flows
 //! (linux/netfilter/nf_tables.h; sent as one batch of nfnetlink messages).
 
 use std::io;
@@ -22,19 +22,47 @@ pub fn drop_forwarded_udp(every: u32) -> io::Result<()> {
     drop_at(NF_INET_FORWARD, every)
 }
 
+/// Routed datagrams of known flows go from one of the interfaces to another past most of the stack.
+///
+/// # Errors
+/// As [`drop_udp`]; ENOENT or EOPNOTSUPP where the kernel has no flowtables.
+pub fn flowtable(interfaces: &[&str]) -> io::Result<()> {
+    change(&[
+        message(NFT_MSG_NEWTABLE, NLM_F_CREATE, &table()),
+        message(NFT_MSG_NEWFLOWTABLE, NLM_F_CREATE, &flows_of(interfaces)),
+        message(NFT_MSG_NEWCHAIN, NLM_F_CREATE, &chain(NF_INET_FORWARD)),
+        message(
+            NFT_MSG_NEWRULE,
+            NLM_F_CREATE | NLM_F_APPEND,
+            &rule(&[is_udp(), offload()].concat()),
+        ),
+    ])
+}
+
 fn drop_at(hook: u32, every: u32) -> io::Result<()> {
+    change(&[
+        message(NFT_MSG_NEWTABLE, NLM_F_CREATE, &table()),
+        message(NFT_MSG_NEWCHAIN, NLM_F_CREATE, &chain(hook)),
+        message(
+            NFT_MSG_NEWRULE,
+            NLM_F_CREATE | NLM_F_APPEND,
+            &rule(&[is_udp(), drop_one_of(every)].concat()),
+        ),
+    ])
+}
+
+/// All of it or nothing.
+fn change(messages: &[Vec<u8>]) -> io::Result<()> {
     let mut socket = Socket::new(NETLINK_NETFILTER)?;
     socket.bind_auto()?;
     socket.connect(&SocketAddr::new(0, 0))?;
-    let messages = [
+    let batch = [
         batch(NFNL_MSG_BATCH_BEGIN),
-        message(NFT_MSG_NEWTABLE, NLM_F_CREATE, &table()),
-        message(NFT_MSG_NEWCHAIN, NLM_F_CREATE, &chain(hook)),
-        message(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND, &rule(every)),
+        messages.concat(),
         batch(NFNL_MSG_BATCH_END),
     ];
-    socket.send(&messages.concat(), 0)?;
-    (0..3).try_for_each(|_| acknowledgement(&socket))
+    socket.send(&batch.concat(), 0)?;
+    messages.iter().try_for_each(|_| acknowledgement(&socket))
 }
 
 /// `struct nlmsgerr`: an errno (0: done) after the header.
@@ -66,11 +94,41 @@ fn chain(hook: u32) -> Vec<u8> {
     .concat()
 }
 
-fn rule(every: u32) -> Vec<u8> {
+fn flows_of(interfaces: &[&str]) -> Vec<u8> {
+    let devices: Vec<_> = interfaces
+        .iter()
+        .map(|name| text(NFTA_DEVICE_NAME, name))
+        .collect();
+    let hook = [
+        be32(NFTA_FLOWTABLE_HOOK_NUM, NF_NETDEV_INGRESS),
+        be32(NFTA_FLOWTABLE_HOOK_PRIORITY, 0),
+        nested(NFTA_FLOWTABLE_HOOK_DEVS, &devices.concat()),
+    ];
+    [
+        text(NFTA_FLOWTABLE_TABLE, NAME),
+        text(NFTA_FLOWTABLE_NAME, FLOWS),
+        nested(NFTA_FLOWTABLE_HOOK, &hook.concat()),
+    ]
+    .concat()
+}
+
+fn is_udp() -> Vec<u8> {
     let is_udp = [
         be32(NFTA_META_DREG, NFT_REG_1),
         be32(NFTA_META_KEY, NFT_META_L4PROTO),
     ];
+    [
+        expression("meta", &is_udp.concat()),
+        expression("cmp", &equal(&[IPPROTO_UDP])),
+    ]
+    .concat()
+}
+
+fn offload() -> Vec<u8> {
+    expression("flow_offload", &text(NFTA_FLOW_TABLE_NAME, FLOWS))
+}
+
+fn drop_one_of(every: u32) -> Vec<u8> {
     let turn = [
         be32(NFTA_NG_DREG, NFT_REG_1),
         be32(NFTA_NG_MODULUS, every.max(1)),
@@ -81,18 +139,20 @@ fn rule(every: u32) -> Vec<u8> {
         be32(NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT),
         nested(NFTA_IMMEDIATE_DATA, &verdict),
     ];
-    let expressions = [
-        expression("meta", &is_udp.concat()),
-        expression("cmp", &equal(&[IPPROTO_UDP])),
+    [
         expression("numgen", &turn.concat()),
         expression("cmp", &equal(&0u32.to_ne_bytes())),
         expression("counter", &[]),
         expression("immediate", &drop.concat()),
-    ];
+    ]
+    .concat()
+}
+
+fn rule(expressions: &[u8]) -> Vec<u8> {
     [
         text(NFTA_RULE_TABLE, NAME),
         text(NFTA_RULE_CHAIN, NAME),
-        nested(NFTA_RULE_EXPRESSIONS, &expressions.concat()),
+        nested(NFTA_RULE_EXPRESSIONS, expressions),
     ]
     .concat()
 }
@@ -167,6 +227,8 @@ fn be32(kind: u16, value: u32) -> Vec<u8> {
 
 /// Of the table and of its chain.
 const NAME: &str = "lab";
+/// Of the flowtable.
+const FLOWS: &str = "flows";
 
 const NLMSG_HEADER_BYTES: usize = 16;
 const NLM_F_REQUEST: u16 = 0x1;
@@ -188,6 +250,16 @@ const IPPROTO_UDP: u8 = 17;
 const NFT_MSG_NEWTABLE: u16 = 0;
 const NFT_MSG_NEWCHAIN: u16 = 3;
 const NFT_MSG_NEWRULE: u16 = 6;
+const NFT_MSG_NEWFLOWTABLE: u16 = 22;
+const NFTA_FLOWTABLE_TABLE: u16 = 1;
+const NFTA_FLOWTABLE_NAME: u16 = 2;
+const NFTA_FLOWTABLE_HOOK: u16 = 3;
+const NFTA_FLOWTABLE_HOOK_NUM: u16 = 1;
+const NFTA_FLOWTABLE_HOOK_PRIORITY: u16 = 2;
+const NFTA_FLOWTABLE_HOOK_DEVS: u16 = 3;
+const NFTA_DEVICE_NAME: u16 = 1;
+const NF_NETDEV_INGRESS: u32 = 0;
+const NFTA_FLOW_TABLE_NAME: u16 = 1;
 const NFTA_TABLE_NAME: u16 = 1;
 const NFTA_CHAIN_TABLE: u16 = 1;
 const NFTA_CHAIN_NAME: u16 = 3;

@@ -66,6 +66,7 @@ impl PacketReceiver {
         // An old kernel shows what this machine sends, too: `receive` leaves it out.
         let _shown = set(&fd, PACKET_IGNORE_OUTGOING, &1i32);
         set(&fd, libc::PACKET_VERSION, &TPACKET_V2)?;
+        set(&fd, libc::PACKET_RESERVE, &(TAG_BYTES as u32))?;
         let ring = Ring::map(&fd, frame_bytes_max, ring_bytes)?;
         let index = bind(&fd, interface, EVERYTHING)?;
         set(&fd, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(index))?;
@@ -77,7 +78,7 @@ impl PacketReceiver {
         })
     }
 
-    /// Shows the frames that have arrived, at most `most`, to `each`; returns how many.
+    /// Shows the frames that have arrived, at most `most`, to `each`, with the VLAN tags that they came with; returns how many.
     pub fn receive(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> usize {
         let mut shown = 0;
         while shown < most {
@@ -221,9 +222,36 @@ impl<'a> Slot<'a> {
 
     /// The frame; `None` if it was longer than the slot.
     fn frame(&self) -> Option<&'a [u8]> {
-        let (length, kept) = (self.word_at(4), self.word_at(8));
+        let (length, kept) = (self.word_at(4), self.word_at(8) as usize);
         let start = u16::from_ne_bytes(self.array_at(12)).into();
-        (length == kept).then(|| self.bytes_at(start, kept as usize))
+        if length as usize != kept {
+            return None;
+        }
+        if self.word_at(0) & TP_STATUS_VLAN_VALID == 0 {
+            return Some(self.bytes_at(start, kept));
+        }
+        let first = self.put_tag_back(start)?;
+        Some(self.bytes_at(first, kept + TAG_BYTES))
+    }
+
+    /// The kernel took the tag out and left room for it in front of the frame.
+    fn put_tag_back(&self, start: usize) -> Option<usize> {
+        let first = start.checked_sub(TAG_BYTES)?;
+        let addresses: [u8; 12] = self.array_at(start);
+        let [number, kind] = [24, 26].map(|at| u16::from_ne_bytes(self.array_at(at)));
+        let kind = if kind == 0 { VLAN } else { kind };
+        let mut header = [0; 16];
+        header[..12].copy_from_slice(&addresses);
+        header[12..14].copy_from_slice(&kind.to_be_bytes());
+        header[14..].copy_from_slice(&number.to_be_bytes());
+        if first + header.len() > self.ring.slot_bytes {
+            return None;
+        }
+        // SAFETY: inside the slot, as was just compared.
+        let to = unsafe { self.ring.memory.as_ptr().add(self.start + first) };
+        // SAFETY: inside the slot, which is ours; no slice of it is alive.
+        unsafe { std::ptr::copy_nonoverlapping(header.as_ptr(), to, header.len()) };
+        Some(first)
     }
 
     fn is_outgoing(&self) -> bool {
@@ -318,8 +346,12 @@ const PACKET_IGNORE_OUTGOING: i32 = 23;
 const TPACKET_V2: i32 = 1;
 const TP_STATUS_KERNEL: u32 = 0;
 const TP_STATUS_USER: u32 = 1;
+const TP_STATUS_VLAN_VALID: u32 = 1 << 4;
+/// Where the kernel does not say which kind of tag it was.
+const VLAN: u16 = 0x8100;
+const TAG_BYTES: usize = 4;
 /// `sll_pkttype` behind the 32 bytes of `struct tpacket2_hdr`.
 const PACKET_TYPE_AT: usize = 32 + 10;
 /// Header, address and alignment in front of a frame (net/packet/af_packet.c, `tpacket_rcv`).
-const SLOT_OVERHEAD_BYTES: usize = 96;
+const SLOT_OVERHEAD_BYTES: usize = 96 + TAG_BYTES;
 const LARGEST_PAGE_BYTES: usize = 65_536;

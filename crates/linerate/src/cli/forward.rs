@@ -99,6 +99,7 @@ fn in_lab(
         &BenchPlan {
             device,
             faults: args.fault.clone(),
+            vlan: args.vlan,
         },
     )?;
     let plan = &ForwardPlan {

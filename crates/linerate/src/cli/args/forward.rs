@@ -30,7 +30,7 @@ pub(in crate::cli) struct ForwardArgs {
     /// The two ports of this machine that the device is connected to
     #[arg(num_args = 2, value_names = ["PORT_A", "PORT_B"], required_unless_present = "lab")]
     pub(in crate::cli) ports: Vec<String>,
-    /// Measure a device made on this machine, without root: bridge or route
+    /// Measure a device made on this machine, without root: bridge, route, flowtable, user-route
     #[arg(
         long,
         value_name = "KIND",
@@ -38,7 +38,7 @@ pub(in crate::cli) struct ForwardArgs {
         help_heading = "Lab"
     )]
     pub(in crate::cli) lab: Option<DeviceKind>,
-    /// Make this fault in the lab's device, NAME[=VALUE] (repeatable): rate, loss, flood, neighbour-expiry, link-down
+    /// Make this fault in the lab's device, NAME[=VALUE] (repeatable; docs/forwarding.md has the list)
     #[arg(long, value_name = "FAULT", requires = "lab", help_heading = "Lab")]
     pub(in crate::cli) fault: Vec<DeviceFault>,
     /// Frame sizes with FCS, such as 64,512,1518; imix, a mix 7:64,4:570,1:1518, or RFC 6985's imix:aaafg

@@ -62,7 +62,7 @@ fn path(args: &ForwardArgs, family: Family) -> PathWish {
     match (args.bridged, args.routed, args.lab) {
         (true, ..) | (_, None, Some(DeviceKind::Bridge)) => PathWish::Bridged,
         (_, Some(Gateways(given)), _) => PathWish::Routed(given.unwrap_or(usual)),
-        (_, None, Some(DeviceKind::Route)) => PathWish::Routed(usual),
+        (_, None, Some(_)) => PathWish::Routed(usual),
         (_, None, None) => PathWish::Either,
     }
 }

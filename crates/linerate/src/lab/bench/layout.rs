@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linerate_linux::nic;
 use linerate_linux::rtnl::{Rtnl, RtnlError};
 use linerate_linux::sysctl;
+use linerate_linux::{nft, nic};
 use linerate_wire::frame::{Family, Side};
 
 use super::{Bench, BenchPlan, DeviceFault, DeviceKind};
@@ -33,6 +33,14 @@ pub(super) fn build(plan: &BenchPlan) -> Result<[Host; 2], LabError> {
             bridge(plan.faults.contains(&DeviceFault::Flood))
         })?,
         DeviceKind::Route => prepare(&device, "make the device a router", route)?,
+        DeviceKind::Flowtable => {
+            prepare(&device, "make the device a router", route)?;
+            flowtable(&device)?;
+        }
+        DeviceKind::UserRoute => prepare(&device, "bring the device's ports up", || {
+            quiet();
+            up(&DEVICE_PORTS)
+        })?,
     }
     wait_for_links(&tester)?;
     wait_for_links(&device)?;
@@ -102,6 +110,14 @@ fn route() -> Result<(), RtnlError> {
     Ok(())
 }
 
+fn flowtable(device: &Host) -> Result<(), LabError> {
+    let made = device.enter(|| nft::flowtable(&DEVICE_PORTS));
+    made.and_then(|made| made).map_err(|why| {
+        LabError::measuring("give the device a flowtable", why)
+            .hint("a kernel with nft_flow_offload and nf_flow_table_inet; or --lab route")
+    })
+}
+
 fn forward(family: Family) -> Result<(), RtnlError> {
     let name = match family {
         Family::Ipv4 => "net.ipv4.ip_forward",
@@ -145,7 +161,7 @@ fn wait_for_links(host: &Host) -> Result<(), LabError> {
 
 pub(super) const DEVICE_PORTS: [&str; 2] = ["eth0", "eth1"];
 /// Room for a 1518-byte frame, and for one with a tag.
-const MTU_BYTES: u32 = 1504;
+pub(super) const MTU_BYTES: u32 = 1504;
 const LINKS_UP_WITHIN: Duration = Duration::from_secs(5);
 /// Absent from a kernel without IPv6.
 const IPV6_OFF: &str = "net.ipv6.conf.default.disable_ipv6";

@@ -13,6 +13,7 @@
 
 mod fault;
 mod layout;
+mod router;
 
 use std::fmt;
 use std::io;
@@ -23,6 +24,7 @@ pub use fault::{DEVICE_FAULTS, DeviceFault, DeviceFaultKind};
 use super::nuisance::Nuisance;
 use super::{Ground, Host, LabError};
 use crate::error::Failure;
+use router::Router;
 
 /// What the device does with frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +33,19 @@ pub enum DeviceKind {
     Bridge,
     /// Routes IPv4, and IPv6 where the kernel has it.
     Route,
+    /// Routes, and passes known flows on past most of the kernel (nftables flowtable).
+    Flowtable,
+    /// Routes in user space, tagged frames too.
+    UserRoute,
 }
 
 impl DeviceKind {
-    const ALL: [(Self, &str); 2] = [(Self::Bridge, "bridge"), (Self::Route, "route")];
+    const ALL: [(Self, &str); 4] = [
+        (Self::Bridge, "bridge"),
+        (Self::Route, "route"),
+        (Self::Flowtable, "flowtable"),
+        (Self::UserRoute, "user-route"),
+    ];
 }
 
 impl FromStr for DeviceKind {
@@ -42,9 +53,10 @@ impl FromStr for DeviceKind {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|(_, name)| *name == text);
-        known
-            .map(|(kind, _)| kind)
-            .ok_or_else(|| format!("unknown device '{text}': bridge or route"))
+        known.map(|(kind, _)| kind).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
+            format!("unknown device '{text}': {}", names.join(", "))
+        })
     }
 }
 
@@ -60,6 +72,16 @@ impl fmt::Display for DeviceKind {
 pub struct BenchPlan {
     pub device: DeviceKind,
     pub faults: Vec<DeviceFault>,
+    /// The tag on both sides of the user-space router; other devices pass tags on or know none.
+    pub vlan: Option<u16>,
+}
+
+impl BenchPlan {
+    fn router(&self, device: &Host) -> Result<Option<Router>, LabError> {
+        let starts = self.device == DeviceKind::UserRoute;
+        let start = || Router::start(device, self.vlan, fault::mischief(&self.faults));
+        starts.then(start).transpose()
+    }
 }
 
 /// A tester and a device that are standing. All of it ends with its value.
@@ -67,7 +89,9 @@ pub struct BenchPlan {
 pub struct Bench {
     tester: Host,
     device: Host,
+    device_kind: DeviceKind,
     nuisance: Nuisance,
+    _router: Option<Router>,
 }
 
 impl Bench {
@@ -85,10 +109,13 @@ impl Bench {
             let what = "put a device between two ports of this machine";
             return Err(Failure::measuring(what, because).hint(because.remedy()));
         }
+        fault::refuse_impossible(plan)?;
         let [tester, device] = layout::build(plan)?;
         let mut bench = Self {
+            _router: plan.router(&device)?,
             tester,
             device,
+            device_kind: plan.device,
             nuisance: Nuisance::default(),
         };
         plan.faults
