@@ -5,6 +5,10 @@
 
 #[cfg(test)]
 mod bench;
+#[cfg(test)]
+mod diagnosed;
+#[cfg(test)]
+mod faulty;
 
 use std::process::Command;
 
@@ -113,28 +117,24 @@ fn a_port_that_goes_down_in_a_trial_costs_frames_and_no_run() {
     });
 }
 
+/// Tried on every kernel: one without flowtables says so.
 #[test]
-fn a_device_that_forwards_nothing_gets_a_diagnosis() {
+fn a_flowtable_routes_and_takes_one_hop() {
     let _alone = alone();
-    for (arguments, why) in [
-        ("--lab route --bridged", "neither bridges nor routes"),
-        (
-            "--lab bridge --routed",
-            "198.18.1.1 does not answer ARP there",
-        ),
-    ] {
-        let Some(ran) = forward("nothing", &format!("{arguments} --profile quick")) else {
-            return;
-        };
-        assert_eq!(ran.code, 3, "{}", ran.said);
-        let told = ran.document["error"]["why"].as_str().unwrap();
-        assert!(told.contains(why), "{told}");
-        assert_eq!(
-            ran.document["results"].as_array().unwrap().len(),
-            0,
-            "not a zero"
-        );
-    }
+    let arguments = "--lab flowtable --sizes 64 --profile quick --trial 0.3 --goal ndr \
+         --max-load 500pps";
+    until_right("flowtable", arguments, |ran| {
+        ran.carried("ndr", "a-b", 500.0)
+    });
+}
+
+#[test]
+fn a_fault_that_a_device_cannot_have_is_refused() {
+    let Some(ran) = forward("impossible", "--lab bridge --fault hops=2") else {
+        return;
+    };
+    assert_eq!(ran.code, 2, "{}", ran.said);
+    assert_eq!(ran.document["error"]["try"], "--lab user-route");
 }
 
 #[test]

@@ -194,6 +194,9 @@ pub struct TrialDirection {
     pub foreign_frames: u64,
     /// Arrived with another TTL than a device of this kind leaves.
     pub wrong_ttl_frames: u64,
+    /// Pieces of frames that the device cut: a link of it takes less.
+    #[serde(default)]
+    pub fragment_frames: u64,
     /// Frames that the tester's own kernel dropped at the receiving port.
     pub receiver_dropped_frames: Option<u64>,
     /// How late the sender was at most while it could run.

@@ -5,6 +5,7 @@
 
 use std::net::IpAddr;
 
+use super::address::is_benchmark_address;
 use super::complaint::Complaint;
 use super::foreign::Foreign;
 use super::internet::{self, Packet};
@@ -12,7 +13,7 @@ use super::signature::{Mark, Signature};
 use super::{learning, pattern};
 use crate::ether::{self, Frame};
 use crate::udp::Datagram;
-use crate::{arp, ipv4, ipv6, nd};
+use crate::{arp, ipv4, ipv6, nd, udp};
 
 /// A frame as [`read`] understood it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub enum Arrived {
     Arp(arp::Packet),
     /// A solicitation or advertisement of IPv6.
     Neighbour(nd::Message),
+    /// A piece of a test packet: a link of the device takes less.
+    Fragment,
     /// The device could not forward something.
     Complaint(Complaint),
     /// Not of the test.
@@ -144,16 +147,29 @@ fn other_ipv4(payload: &[u8]) -> Arrived {
     let Some(packet) = ipv4::Packet::parse(payload) else {
         return Arrived::Foreign(Foreign::Malformed);
     };
+    let addresses = [packet.source.into(), packet.destination.into()];
+    if packet.is_fragment() && packet.header_intact && is_of_test(packet.protocol, addresses) {
+        return Arrived::Fragment;
+    }
     let foreign = Foreign::Ip {
         protocol: packet.protocol,
     };
     Complaint::of_ipv4(&packet).map_or(Arrived::Foreign(foreign), Arrived::Complaint)
 }
 
+/// What a fragment can tell: all but the first have no signature.
+fn is_of_test(protocol: u8, addresses: [IpAddr; 2]) -> bool {
+    protocol == udp::PROTOCOL && addresses.into_iter().all(is_benchmark_address)
+}
+
 fn other_ipv6(payload: &[u8]) -> Arrived {
     let Some(packet) = ipv6::Packet::parse(payload) else {
         return Arrived::Foreign(Foreign::Malformed);
     };
+    let addresses = [packet.source.into(), packet.destination.into()];
+    if packet.is_fragment() && is_of_test(packet.protocol, addresses) {
+        return Arrived::Fragment;
+    }
     let neighbour = nd::Message::parse(&packet).map(Arrived::Neighbour);
     neighbour
         .or_else(|| Complaint::of_ipv6(&packet).map(Arrived::Complaint))

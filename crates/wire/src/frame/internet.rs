@@ -24,12 +24,18 @@ pub(super) struct Packet<'a> {
     pub(super) segment: &'a [u8],
 }
 
-/// An IPv4 packet of UDP that is no later fragment.
+/// An IPv4 packet of UDP that is no fragment.
 #[inline]
 pub(super) fn ipv4(bytes: &[u8]) -> Option<Packet<'_>> {
     let (header, rest) = bytes.split_first_chunk::<20>()?;
     let later_fragment = header[6] & 0x1F != 0 || header[7] != 0;
     if header[0] != 0x45 || header[9] != udp::PROTOCOL || later_fragment {
+        return None;
+    }
+    let header_ok = Checksum::new().with(header).finish() == 0;
+    let first_fragment = header[6] & MORE_FRAGMENTS != 0;
+    // Else the bit is a part of the damage.
+    if first_fragment && header_ok {
         return None;
     }
     let total_bytes = usize::from(u16::from_be_bytes([header[2], header[3]]));
@@ -39,7 +45,7 @@ pub(super) fn ipv4(bytes: &[u8]) -> Option<Packet<'_>> {
         destination: Ipv4Addr::new(header[16], header[17], header[18], header[19]).into(),
         ttl: header[8],
         traffic_class: header[1],
-        header_ok: Checksum::new().with(header).finish() == 0,
+        header_ok,
         length_ok: total_bytes == bytes.len(),
         segment: rest.get(..segment_bytes).unwrap_or(rest),
     })
@@ -89,5 +95,6 @@ pub(super) fn udp_intact(packet: &Packet<'_>, datagram: &Datagram<'_>, payload_o
     )
 }
 
+const MORE_FRAGMENTS: u8 = 0x20;
 /// UDP header and signature.
 const SIGNED_BYTES: usize = udp::HEADER_BYTES + Signature::LEN;

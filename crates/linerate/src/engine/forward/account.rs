@@ -51,6 +51,10 @@ pub(super) struct Seen {
     pub learning: u64,
     /// Test frames whose signature is damaged.
     pub unsigned: u64,
+    /// Pieces of test packets.
+    pub fragments: u64,
+    /// The tags of the first test frame that has others than it was sent with, outer first.
+    pub wrong_tags: Option<[Option<u16>; 2]>,
     pub spanning_tree: bool,
 }
 
@@ -73,6 +77,7 @@ impl Account {
         match arrived {
             Arrived::Ours(ours) => self.take_ours(ours, received_ns),
             Arrived::Corrupted => self.seen.unsigned += 1,
+            Arrived::Fragment => self.seen.fragments += 1,
             Arrived::Learning { .. } => self.seen.learning += 1,
             Arrived::Arp(_) | Arrived::Neighbour(_) => self.seen.questions += 1,
             Arrived::Complaint(complaint) => {
@@ -87,8 +92,11 @@ impl Account {
 
     fn take_ours(&mut self, ours: &Ours, received_ns: u64) {
         let signature = &ours.signature;
-        let is_of_this_trial = signature.run == self.expected.run;
-        if !is_of_this_trial || ours.vlans[0] != self.expected.vlan {
+        if signature.run != self.expected.run {
+            return self.frames.record_foreign();
+        }
+        if ours.vlans[0] != self.expected.vlan {
+            self.seen.wrong_tags.get_or_insert(ours.vlans);
             return self.frames.record_foreign();
         }
         let frame = Frame {

@@ -12,6 +12,7 @@
 mod account;
 mod ceiling;
 mod device;
+mod diagnosis;
 mod frames;
 mod guard;
 mod plan;
@@ -74,10 +75,8 @@ pub fn run(plan: &ForwardPlan, tell: Tell<'_>, interrupt: &Interrupt) -> Result<
     let mut setup = setup(plan, &rig);
     tell(Event::Setup(&setup));
     tell(Event::Note(described(&setup)));
-    if let Some(sizes) = plan.sizes.first() {
-        for remark in rig.probe(everywhere(&plan.ways), sizes)? {
-            tell(Event::Note(remark));
-        }
+    for remark in rig.probe(everywhere(&plan.ways))? {
+        tell(Event::Note(remark));
     }
     let mut subjects = subjects(&mut rig, tell)?;
     setup.ceilings = subjects.iter().map(|one| one.ceiling.clone()).collect();

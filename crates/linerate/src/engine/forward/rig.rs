@@ -121,8 +121,12 @@ impl<'a> Rig<'a> {
             format!("{gateway} does not answer {family} there"),
         )
         .hint(format!(
-            "give the device {gateway}/{} on the port that {interface} is connected to; or --bridged",
-            if gateway.is_ipv4() { 24 } else { 64 }
+            "give the device {gateway}/{} on the port that {interface} is connected to{}; or --bridged",
+            if gateway.is_ipv4() { 24 } else { 64 },
+            match self.plan.vlan {
+                Some(vlan) => format!(", in VLAN {vlan}, tagged"),
+                None => String::new(),
+            }
         ))
     }
 
@@ -170,6 +174,15 @@ impl<'a> Rig<'a> {
                     }
                 }
             }
+        }
+    }
+
+    /// # Errors
+    /// The user interrupted.
+    pub(super) fn interrupted(&self) -> Result<(), Failure> {
+        match self.interrupt.requested() {
+            Some(_) => Err(Failure::interrupted("measure the device")),
+            None => Ok(()),
         }
     }
 

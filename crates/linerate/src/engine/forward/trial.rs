@@ -276,6 +276,7 @@ fn direction(
         corrupt_frames: totals.corrupt + totals.bad_length + account.seen.unsigned,
         foreign_frames: totals.foreign,
         wrong_ttl_frames: totals.bad_ttl,
+        fragment_frames: account.seen.fragments,
         sender_behind_ns_max: sent.behind_ns_max,
         sender_stalled_ns: sent.stalled_ns,
         latency_ns: quantiles(&account.latency),
