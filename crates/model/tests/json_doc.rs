@@ -305,6 +305,7 @@ fn comparison() -> Comparison {
         ci95: Some([1.0, 1.0]),
         ci90: Some([1.0, 1.0]),
         p: Some(1.0),
+        p_adjusted: Some(1.0),
         smallest_p: Some(1.0),
         e_value: Some(1.0),
         mde: Some(1.0),

@@ -10,12 +10,17 @@
 //! computed exactly ([`error_spent`](crate::stats::e_process::error_spent)) and the exact sign-flip test at
 //! the last block gets the rest. Equivalence spends its own 5 % likewise: 1 % on early looks, 4 % at the end.
 
+pub mod blocks;
+pub mod environment;
+mod figure;
+pub mod groups;
 mod order;
 mod plan;
 mod rule;
 mod run;
 mod verdict;
 
+pub use figure::{Figure, Key, figures};
 pub use order::{Arm, Order};
 pub use plan::{FEWEST_BLOCKS, Plan};
 pub use rule::{Evidence, Stop};

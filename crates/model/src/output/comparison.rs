@@ -45,6 +45,8 @@ pub struct Comparison {
     pub margin: f64,
     /// The exact probability of such a difference by chance.
     pub p: Option<f64>,
+    /// Holm's, over the figures that are judged together; `null` where one alone is.
+    pub p_adjusted: Option<f64>,
     /// The p that proves: less than 0.05 where looks before the last had their share.
     pub alpha: f64,
     /// The smallest p that so many runs can give.
@@ -105,6 +107,8 @@ pub struct Side {
 pub struct Guard {
     /// The figure.
     pub metric: String,
+    /// Of which test.
+    pub name: String,
     /// Of the figure; empty for ratios.
     pub unit: String,
     /// Whether more of it is better.

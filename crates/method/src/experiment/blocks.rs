@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! An experiment as a comparison: the figure that decides, and those beside it.
+
+use linerate_model::output::{Comparison, Guard, Judgement};
+
+use super::figure::{Figure, Key};
+use super::groups::side;
+use super::plan::ALPHA;
+use super::rule::{Evidence, Stop};
+use super::run::Experiment;
+use super::verdict::judge;
+use crate::stats::paired::{self, Effect};
+use crate::stats::{equivalence, sign_flip};
+
+/// The runs of the complete blocks, one figure each.
+#[derive(Debug, Clone, Copy)]
+pub struct Runs<'a> {
+    /// With A.
+    pub a: &'a [Figure],
+    /// With B.
+    pub b: &'a [Figure],
+}
+
+/// The figure that decides.
+pub fn decided(key: &Key, runs: Runs<'_>, experiment: &Experiment) -> Comparison {
+    let plan = experiment.plan();
+    let evidence = experiment.evidence();
+    let noise = Effect::of(experiment.noise());
+    let verdict = |evidence: Evidence| {
+        let ratio = evidence.effect.ratio();
+        judge(
+            evidence.different,
+            evidence.equivalent,
+            ratio,
+            key.higher_is_better,
+        )
+    };
+    Comparison {
+        primary: true,
+        blocks_planned: Some(plan.most_blocks as u32),
+        order_seed: Some(plan.seed),
+        aa_sigma: noise.map(|noise| noise.sd),
+        aa_p: noise.and(experiment.noise_p()),
+        alpha: plan.last_alpha(),
+        e_value: evidence.map(|evidence| evidence.e_value),
+        mde: experiment.minimal_effect(),
+        verdict: evidence.map_or(Judgement::Inconclusive, verdict),
+        ..beside(key, runs, experiment.blocks(), plan.margin)
+    }
+}
+
+/// A figure beside it, by the log-ratios of its blocks: looked at once, at the end.
+pub fn beside(key: &Key, runs: Runs<'_>, log_ratios: &[f64], margin: f64) -> Comparison {
+    let effect = Effect::of(log_ratios);
+    let p = sign_flip::p(log_ratios, 0);
+    let ci90 = effect.map(|effect| effect.interval(2.0 * ALPHA));
+    let equivalent = ci90.is_some_and(|ends| equivalence::is_inside(ends, margin));
+    let different = p.is_some_and(|p| p <= ALPHA);
+    let ratio = effect.map(|effect| effect.ratio());
+    let needed = sign_flip::needed_blocks(ALPHA);
+    Comparison {
+        name: key.name.clone(),
+        metric: key.metric.clone(),
+        unit: key.unit.clone(),
+        higher_is_better: key.higher_is_better,
+        before: side(runs.a),
+        after: side(runs.b),
+        blocks: Some(log_ratios.len() as u32),
+        log_ratios: log_ratios.to_vec(),
+        ratio,
+        ci95: effect.map(|effect| effect.interval(ALPHA)),
+        ci90,
+        margin,
+        p,
+        alpha: ALPHA,
+        smallest_p: Some(sign_flip::smallest_p(log_ratios.len())),
+        needed: (log_ratios.len() < needed).then_some(needed as u32),
+        verdict: judge(
+            different,
+            equivalent,
+            ratio.unwrap_or(1.0),
+            key.higher_is_better,
+        ),
+        ..Comparison::default()
+    }
+}
+
+/// The log-ratios of a figure, a block each; runs come two and two.
+pub fn log_ratios(runs: Runs<'_>) -> Vec<f64> {
+    let pairs = runs.a.chunks_exact(2).zip(runs.b.chunks_exact(2));
+    let compared = |pair: &[Figure]| pair.iter().map(|run| run.compared).collect::<Vec<_>>();
+    pairs
+        .filter_map(|(a, b)| paired::log_ratio(&compared(a), &compared(b)))
+        .collect()
+}
+
+/// Whether a figure beside the one that decides became worse by more than its margin: one-sided, 95 %.
+pub fn guard(of: &Comparison) -> Guard {
+    let bound = 1.0 + of.margin;
+    let harmed = |[low, high]: [f64; 2]| match of.higher_is_better {
+        true => high < 1.0 / bound,
+        false => low > bound,
+    };
+    Guard {
+        metric: of.metric.clone(),
+        name: of.name.clone(),
+        unit: of.unit.clone(),
+        higher_is_better: of.higher_is_better,
+        before: of.before.median,
+        after: of.after.median,
+        ratio: of.ratio,
+        ci90: of.ci90,
+        worse: of.ci90.is_some_and(harmed),
+    }
+}
+
+/// The word of the contract for why an experiment ended.
+pub fn word(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Proven => "proven",
+        Stop::Equivalent => "equivalent",
+        Stop::Futile => "futile",
+        Stop::AllBlocks => "all-blocks",
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The figures of a run that can be compared with those of another: one number a run, never more.
+
+use linerate_model::output::{
+    Direction, ForwardResult, Knee, Latency, Output, Phase, Protocol, Test,
+};
+use linerate_model::units::BitsPerSecond;
+
+use crate::stats::fairness;
+
+/// What is compared. Two figures of one key are the same figure of two runs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// `throughput`, `loss`, `rtt-p99`, `knee`, `fairness`, `forwarding`, or an imported one's name.
+    pub metric: String,
+    /// Of which test: name, direction, and the rate that was asked.
+    pub name: String,
+    /// In which unit; empty for ratios.
+    pub unit: String,
+    /// Whether more of it is better.
+    pub higher_is_better: bool,
+}
+
+/// One figure of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// What it is.
+    pub key: Key,
+    /// As it is shown.
+    pub value: f64,
+    /// As it is compared, positive: a loss ratio gets half a packet, so that no loss has a logarithm.
+    pub compared: f64,
+    /// The rates of its flows, where there are several.
+    pub flows: Vec<f64>,
+}
+
+impl Key {
+    /// The margin within which this figure does not matter, given that of rates: loss comes in bursts, so
+    /// that less than a factor of two is nothing; of latencies a tenth.
+    pub fn margin(&self, of_rates: f64) -> f64 {
+        match self.metric.as_str() {
+            LOSS => 1.0,
+            RTT => of_rates.max(0.1),
+            _ => of_rates,
+        }
+    }
+}
+
+/// All figures of a run, the one that decides by default first. What is not valid has none.
+pub fn figures(output: &Output) -> Vec<Figure> {
+    let told = |test: &&Test| test.valid && output.kind != "sweep" && !output.is_trial(test);
+    let tests: Vec<&Test> = output.tests.iter().filter(told).collect();
+    let of_tests = |of: fn(&Test) -> Option<Figure>| tests.iter().filter_map(move |test| of(test));
+    let rates = of_tests(throughput);
+    let rates = output.results.iter().filter_map(forwarding).chain(rates);
+    let rates = rates.chain(output.knees.iter().filter_map(knee));
+    let others = of_tests(loss).chain(of_tests(rtt)).chain(of_tests(share));
+    let figures = rates.chain(others);
+    figures
+        .chain(output.latency.iter().filter_map(latency))
+        .collect()
+}
+
+fn throughput(test: &Test) -> Option<Figure> {
+    let delivered = test.delivered_bits_per_second?;
+    Some(Figure {
+        flows: flows(test),
+        ..figure("throughput", name(test), "bit/s", true, delivered)
+    })
+}
+
+fn loss(test: &Test) -> Option<Figure> {
+    let sent = test.sent_packets.filter(|sent| *sent > 0)?;
+    let ratio = test.loss_ratio?;
+    Some(Figure {
+        compared: ratio + 0.5 / sent as f64,
+        ..figure(LOSS, name(test), "", false, ratio)
+    })
+}
+
+fn rtt(test: &Test) -> Option<Figure> {
+    let p99 = test.rtt_ns?.p99 as f64;
+    Some(figure(RTT, name(test), "ns", false, p99))
+}
+
+fn share(test: &Test) -> Option<Figure> {
+    let flows = flows(test);
+    let index = fairness::jain(&flows).filter(|_| flows.len() > 1)?;
+    Some(figure("fairness", name(test), "", true, index))
+}
+
+fn latency(latency: &Latency) -> Option<Figure> {
+    let load = match latency.phase {
+        Phase::Idle => "idle",
+        Phase::Up => "under load up",
+        Phase::Down => "under load down",
+        Phase::Both => "under load both ways",
+    };
+    let p99 = latency.rtt_ns?.p99 as f64;
+    Some(figure(RTT, format!("probe, {load}"), "ns", false, p99))
+}
+
+fn knee(knee: &Knee) -> Option<Figure> {
+    let rate = knee.lossless_bits_per_second?;
+    let name = format!("{} bytes {}", knee.payload_bytes, way(knee.direction));
+    Some(figure("knee", name, "bit/s", true, rate))
+}
+
+fn forwarding(result: &ForwardResult) -> Option<Figure> {
+    let rate = result.throughput_fps.filter(|_| !result.tester_limited)?;
+    let (size, goal, direction) = (result.frame_bytes, &result.goal, &result.direction);
+    let name = format!("{size} bytes {goal} {direction}");
+    Some(figure("forwarding", name, "frame/s", true, rate))
+}
+
+fn figure(metric: &str, name: String, unit: &str, higher_is_better: bool, value: f64) -> Figure {
+    Figure {
+        key: Key {
+            metric: metric.to_owned(),
+            name,
+            unit: unit.to_owned(),
+            higher_is_better,
+        },
+        value,
+        compared: value,
+        flows: Vec::new(),
+    }
+}
+
+/// Name and direction, and what was asked of UDP: another rate is another test.
+fn name(test: &Test) -> String {
+    let streams = match test.streams {
+        0 | 1 => String::new(),
+        streams => format!(", {streams} streams"),
+    };
+    let asked = match test.requested_bits_per_second {
+        Some(rate) if test.protocol == Protocol::Udp => format!(", {} asked", BitsPerSecond(rate)),
+        _ => String::new(),
+    };
+    format!("{} {}{streams}{asked}", test.name, way(test.direction))
+}
+
+fn flows(test: &Test) -> Vec<f64> {
+    let rates = test.flows.iter().map(|flow| flow.delivered_bits_per_second);
+    let rates: Option<Vec<f64>> = rates.collect();
+    rates.filter(|rates| rates.len() > 1).unwrap_or_default()
+}
+
+fn way(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Up => "up",
+        Direction::Down => "down",
+    }
+}
+
+const LOSS: &str = "loss";
+const RTT: &str = "rtt-p99";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_model::output::Quantiles;
+
+    fn udp(lost: u64) -> Test {
+        Test {
+            name: "udp".to_owned(),
+            protocol: Protocol::Udp,
+            streams: 1,
+            requested_bits_per_second: Some(400e6),
+            delivered_bits_per_second: Some(399e6),
+            sent_packets: Some(1000),
+            loss_ratio: Some(lost as f64 / 1000.0),
+            valid: true,
+            ..Test::default()
+        }
+    }
+
+    #[test]
+    fn a_run_has_one_number_for_each_figure() {
+        let output = Output {
+            tests: vec![udp(20)],
+            latency: vec![Latency {
+                rtt_ns: Some(Quantiles {
+                    p99: 70_000,
+                    ..Quantiles::default()
+                }),
+                ..Latency::default()
+            }],
+            ..Output::new("udp", "0")
+        };
+        let told: Vec<_> = figures(&output)
+            .into_iter()
+            .map(|figure| (figure.key.metric, figure.key.name, figure.value))
+            .collect();
+        let name = "udp up, 400.0 Mbit/s asked".to_owned();
+        assert_eq!(
+            told,
+            [
+                ("throughput".to_owned(), name.clone(), 399e6),
+                ("loss".to_owned(), name, 0.02),
+                ("rtt-p99".to_owned(), "probe, idle".to_owned(), 70_000.0),
+            ]
+        );
+    }
+
+    #[test]
+    fn no_loss_has_a_logarithm_and_an_invalid_test_no_figure() {
+        let of = |test: Test| {
+            let output = Output {
+                tests: vec![test],
+                ..Output::new("udp", "0")
+            };
+            figures(&output)
+        };
+        let figures = of(udp(0));
+        assert_eq!((figures[1].value, figures[1].compared), (0.0, 0.0005));
+        assert!(
+            of(Test {
+                valid: false,
+                ..udp(0)
+            })
+            .is_empty()
+        );
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Two groups of runs that were not interleaved, as runs that exist never are: exact ranks decide. What
+//! else changed between the groups is not in the numbers, so the environments have to be compared, too.
+
+use linerate_model::output::{Comparison, Side};
+
+use super::figure::{Figure, Key};
+use super::plan::ALPHA;
+use super::verdict::judge;
+use crate::stats::{describe, equivalence, fairness, many, power, shift, student, two_samples};
+
+/// One figure of two groups of runs. The verdict is left to [`settle`].
+pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> Comparison {
+    let [first, second] = [before, after].map(compared);
+    let test = two_samples::mann_whitney(&first, &second);
+    let interval = |alpha| shift::ratio(&first, &second, alpha)?.interval;
+    let ends = |alpha| interval(alpha).map(|found| [found.low, found.high]);
+    let (n, m) = (first.len(), second.len());
+    let smallest = two_samples::smallest_p(n, m);
+    Comparison {
+        name: key.name.clone(),
+        metric: key.metric.clone(),
+        unit: key.unit.clone(),
+        higher_is_better: key.higher_is_better,
+        before: side(before),
+        after: side(after),
+        ratio: shift::ratio(&first, &second, ALPHA).map(|shift| shift.estimate),
+        ci95: ends(ALPHA),
+        ci90: ends(2.0 * ALPHA),
+        margin,
+        p: test.map(|test| test.p),
+        alpha: ALPHA,
+        smallest_p: Some(smallest),
+        mde: minimal_effect(&first, &second),
+        needed: (smallest > ALPHA).then(|| two_samples::needed_runs(ALPHA) as u32),
+        ..Comparison::default()
+    }
+}
+
+/// Gives the verdicts of figures that are judged together: each p is adjusted for their number (Holm).
+pub fn settle(together: &mut [&mut Comparison]) {
+    let p: Vec<f64> = together.iter().map(|one| one.p.unwrap_or(1.0)).collect();
+    for (one, adjusted) in together.iter_mut().zip(many::holm(&p)) {
+        one.p_adjusted = one.p.map(|_| adjusted);
+        let different = adjusted <= one.alpha;
+        let inside = |ends| equivalence::is_inside(ends, one.margin);
+        let equivalent = one.ci90.is_some_and(inside);
+        let ratio = one.ratio.unwrap_or(1.0);
+        one.verdict = judge(different, equivalent, ratio, one.higher_is_better);
+    }
+}
+
+/// What one group is like.
+pub fn side(figures: &[Figure]) -> Side {
+    let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
+    let flows = middle(figures).map_or(&[][..], |figure| &figure.flows);
+    Side {
+        n: values.len() as u32,
+        median: describe::median(&values),
+        mad: describe::mad(&values),
+        mean: describe::mean(&values),
+        sd: describe::sd(&values),
+        min: values.iter().copied().reduce(f64::min),
+        max: values.iter().copied().reduce(f64::max),
+        flow_fairness: fairness::jain(flows),
+        flow_spread: fairness::fastest_to_slowest(flows).filter(|_| flows.len() > 1),
+        values,
+        ..Side::default()
+    }
+}
+
+fn compared(figures: &[Figure]) -> Vec<f64> {
+    figures.iter().map(|figure| figure.compared).collect()
+}
+
+/// The run with the (lower) median.
+fn middle(figures: &[Figure]) -> Option<&Figure> {
+    let mut sorted: Vec<&Figure> = figures.iter().collect();
+    sorted.sort_by(|a, b| a.value.total_cmp(&b.value));
+    sorted.get(figures.len().checked_sub(1)? / 2).copied()
+}
+
+/// By the pooled standard deviation of logarithms: a ratio minus 1.
+fn minimal_effect(first: &[f64], second: &[f64]) -> Option<f64> {
+    let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<_>>();
+    let (a, b) = (describe::sd(&logs(first))?, describe::sd(&logs(second))?);
+    let (n, m) = (first.len() as f64, second.len() as f64);
+    let df = n + m - 2.0;
+    let variance = ((n - 1.0) * a * a + (m - 1.0) * b * b) / df;
+    let quantiles = student::quantile(0.975, df) + student::quantile(power::POWER, df);
+    let found = (quantiles * (variance * (1.0 / n + 1.0 / m)).sqrt()).exp_m1();
+    found.is_finite().then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_model::output::Judgement;
+
+    fn figures(values: &[f64]) -> Vec<Figure> {
+        let figure = |value: &f64| Figure {
+            key: key(),
+            value: *value,
+            compared: *value,
+            flows: Vec::new(),
+        };
+        values.iter().map(figure).collect()
+    }
+
+    fn key() -> Key {
+        Key {
+            metric: "throughput".to_owned(),
+            name: "tcp down".to_owned(),
+            unit: "bit/s".to_owned(),
+            higher_is_better: true,
+        }
+    }
+
+    fn judged(before: &[f64], after: &[f64], margin: f64) -> Comparison {
+        let mut one = compare(&key(), &figures(before), &figures(after), margin);
+        settle(&mut [&mut one]);
+        one
+    }
+
+    /// Field report 000: three runs a side, fifty times faster, and no proof.
+    #[test]
+    fn three_against_three_prove_nothing() {
+        let one = judged(&[8.47, 8.72, 14.4], &[426.0, 426.0, 427.0], 0.02);
+        assert_eq!(one.verdict, Judgement::Inconclusive);
+        assert!((one.p.unwrap() - 0.1).abs() < 1e-12);
+        assert_eq!(
+            (one.smallest_p, one.needed, one.ci95),
+            (Some(0.1), Some(4), None)
+        );
+        let four = judged(
+            &[8.47, 8.72, 14.4, 9.0],
+            &[426.0, 426.0, 427.0, 425.0],
+            0.02,
+        );
+        assert_eq!((four.verdict, four.needed), (Judgement::Better, None));
+    }
+
+    #[test]
+    fn one_against_one_is_no_result() {
+        let one = judged(&[94.0], &[92.0], 0.02);
+        assert_eq!((one.verdict, one.p), (Judgement::Inconclusive, Some(1.0)));
+        assert_eq!(one.needed, Some(4));
+    }
+
+    #[test]
+    fn enough_runs_show_that_nothing_matters() {
+        let values = [940.1, 941.0, 940.4, 939.8, 940.9, 940.2];
+        let other = [940.3, 940.7, 940.0, 940.8, 940.5, 939.9];
+        let one = judged(&values, &other, 0.02);
+        assert_eq!(one.verdict, Judgement::Equivalent);
+        let [low, high] = one.ci90.unwrap();
+        assert!(low > 0.998 && high < 1.002, "{low} {high}");
+        let slightly: Vec<f64> = values.iter().map(|value| value * 1.009).collect();
+        assert_eq!(
+            judged(&values, &slightly, 0.02).verdict,
+            Judgement::BetterButIrrelevant
+        );
+        assert_eq!(
+            judged(&slightly, &values, 0.02).verdict,
+            Judgement::WorseButIrrelevant
+        );
+        assert_eq!(judged(&slightly, &values, 0.005).verdict, Judgement::Worse);
+    }
+
+    #[test]
+    fn figures_that_are_judged_together_share_the_error() {
+        let before = [1.0, 2.0, 3.0, 4.0];
+        let after = [5.0, 6.0, 7.0, 8.0];
+        let make = || compare(&key(), &figures(&before), &figures(&after), 0.02);
+        let (mut one, mut other) = (make(), make());
+        settle(&mut [&mut one, &mut other]);
+        assert_eq!(one.verdict, Judgement::Inconclusive, "2/70 twice");
+        assert!((one.p_adjusted.unwrap() - 4.0 / 70.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_flows_of_the_middle_run_are_looked_at() {
+        let mut group = figures(&[9.04]);
+        group[0].flows = vec![1.87, 2.69, 1.75, 2.73];
+        let side = side(&group);
+        assert!((side.flow_spread.unwrap() - 1.56).abs() < 1e-9);
+        assert!((side.flow_fairness.unwrap() - 0.9615).abs() < 1e-4);
+    }
+}
