@@ -3,6 +3,7 @@
 //! Built from the document alone; unknown numbers stay unknown (`n/a`).
 
 mod benchmarks;
+pub mod comparison;
 mod conclusions;
 mod counters;
 mod findings;
@@ -115,6 +116,7 @@ impl View {
         blocks.extend(udp::blocks(output));
         blocks.extend(forward::blocks(output));
         blocks.extend(benchmarks::blocks(output));
+        blocks.extend(comparison::blocks(output));
         blocks.extend(counters::block(output));
         blocks.extend(conclusions::blocks(output));
         let mut view = Self { blocks };

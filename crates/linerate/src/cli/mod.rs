@@ -5,6 +5,7 @@ mod agent;
 mod args;
 mod cause;
 mod check;
+mod compare;
 mod completions;
 mod conclude;
 mod doctor;
@@ -89,6 +90,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Inspect(args) => inspect::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Report(args) => report::run(args),
+        Command::Compare(args) => compare::run(args),
         Command::Lab(args) => return in_lab(args),
         Command::Regs(args) => regs::run(args),
         Command::Doctor(args) => doctor::run(args),

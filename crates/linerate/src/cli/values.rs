@@ -4,6 +4,7 @@
 //! Rates are decimal (`100M` = 100 000 000 bit/s), sizes binary (`64K` = 65 536 bytes), as
 //! iperf3's letters are; a bare number is bit/s, bytes or seconds.
 
+pub(super) mod compare;
 pub(super) mod device;
 pub(super) mod forward;
 

@@ -32,16 +32,19 @@ pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> C
         alpha: ALPHA,
         smallest_p: Some(smallest),
         mde: minimal_effect(&first, &second),
-        needed: (smallest > ALPHA).then(|| two_samples::needed_runs(ALPHA) as u32),
         ..Comparison::default()
     }
 }
 
-/// Gives the verdicts of figures that are judged together: each p is adjusted for their number (Holm).
+/// Gives the verdicts of figures that are judged together: each p is adjusted for their number (Holm),
+/// and so is the number of runs that a proof needs.
 pub fn settle(together: &mut [&mut Comparison]) {
     let p: Vec<f64> = together.iter().map(|one| one.p.unwrap_or(1.0)).collect();
+    let share = ALPHA / p.len().max(1) as f64;
     for (one, adjusted) in together.iter_mut().zip(many::holm(&p)) {
         one.p_adjusted = one.p.map(|_| adjusted);
+        let out_of_reach = one.smallest_p.is_some_and(|smallest| smallest > share);
+        one.needed = out_of_reach.then(|| two_samples::needed_runs(share) as u32);
         let different = adjusted <= one.alpha;
         let inside = |ends| equivalence::is_inside(ends, one.margin);
         let equivalent = one.ci90.is_some_and(inside);
@@ -176,6 +179,7 @@ mod tests {
         settle(&mut [&mut one, &mut other]);
         assert_eq!(one.verdict, Judgement::Inconclusive, "2/70 twice");
         assert!((one.p_adjusted.unwrap() - 4.0 / 70.0).abs() < 1e-12);
+        assert_eq!(one.needed, Some(5), "2/252 twice");
     }
 
     #[test]

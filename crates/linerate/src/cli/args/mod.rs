@@ -3,6 +3,7 @@
 //! [`super::plan`] turns the whole into a plan.
 
 mod agent;
+mod compare;
 mod explain;
 mod forward;
 mod inspect;
@@ -15,6 +16,7 @@ mod serve;
 mod target;
 
 pub(super) use agent::AgentArgs;
+pub(super) use compare::CompareArgs;
 pub(super) use explain::ExplainArgs;
 pub(super) use forward::ForwardArgs;
 pub(super) use inspect::InspectArgs;
@@ -52,6 +54,7 @@ pub(super) enum Command {
     Inspect(InspectArgs),
     Explain(ExplainArgs),
     Report(ReportArgs),
+    Compare(CompareArgs),
     Lab(crate::lab::command::LabArgs),
     Regs(RegsArgs),
     Doctor(DoctorArgs),

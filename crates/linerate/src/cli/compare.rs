@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `linerate compare`: two groups of runs that exist, or two settings of a table.
+
+mod group;
+mod table;
+
+use linerate_method::experiment::{Key, blocks, environment, groups};
+use linerate_model::output::{Comparison, Expectation, Output};
+use linerate_report::view::comparison::sentence;
+
+use super::args::CompareArgs;
+use super::paper::{self, Paper};
+use super::session;
+use crate::error::Failure;
+use crate::exit::Exit;
+use group::Group;
+
+/// Runs the command.
+pub(super) fn run(args: &CompareArgs) -> Exit {
+    let paper = Paper {
+        json: args.json,
+        color: args.color,
+        ascii: args.ascii,
+    };
+    let answered = compared(args).and_then(|(output, failure)| {
+        paper.print(&output)?;
+        Ok((output, failure))
+    });
+    match answered {
+        // The document says it, too.
+        Ok((_, Some(failure))) if args.json => failure.exit,
+        Ok((_, Some(failure))) => session::refuse("compare", false, &failure),
+        Ok((output, None)) if output.exit_code != 0 => Exit::ExpectationFailed,
+        Ok((_, None)) => Exit::Ok,
+        Err(failure) => session::refuse("compare", args.json, &failure),
+    }
+}
+
+/// The document, and why it is no answer.
+fn compared(args: &CompareArgs) -> Result<(Output, Option<Failure>), Failure> {
+    let [before, after] = match &args.table {
+        Some(file) => table::groups(file, &args.before, &args.after)?,
+        None => [Group::read(&args.before)?, Group::read(&args.after)?],
+    };
+    let mut output = paper::document("compare");
+    output.comparison = figures(args, &before, &after)?;
+    let failure = too_few(&output.comparison, args.fail_if.is_some());
+    if let Some(what) = args.fail_if {
+        let failed = output
+            .comparison
+            .iter()
+            .any(|one| one.primary && what.is(one));
+        output.expectations = vec![Expectation {
+            expression: format!("not {what}"),
+            met: !failed,
+        }];
+        output.exit_code = u8::from(failed);
+    }
+    if let Some(failure) = &failure {
+        output.exit_code = failure.exit.code();
+        output.error = Some(session::report(failure));
+    }
+    Ok((output, failure))
+}
+
+fn figures(args: &CompareArgs, before: &Group, after: &Group) -> Result<Vec<Comparison>, Failure> {
+    let keys: Vec<&Key> = before.keys().filter(|key| after.has(key)).collect();
+    if keys.is_empty() {
+        return Err(nothing_in_common(before, after));
+    }
+    let asked = |key: &Key| args.metric.iter().any(|metric| is_named(key, metric));
+    let chosen: Vec<&Key> = keys
+        .iter()
+        .copied()
+        .filter(|key| args.metric.is_empty() || asked(key))
+        .collect();
+    if chosen.is_empty() {
+        let known: Vec<String> = keys
+            .iter()
+            .map(|key| format!("{} {}", key.metric, key.name).trim_end().to_owned())
+            .collect();
+        return Err(Failure::usage(
+            format!("compare {}", args.metric.join(", ")),
+            "no run has that figure",
+        )
+        .hint(format!("one of: {}", known.join("; "))));
+    }
+    let mut all: Vec<Comparison> = chosen
+        .into_iter()
+        .map(|key| {
+            let figures = [before.figures(key), after.figures(key)];
+            groups::compare(key, figures[0], figures[1], key.margin(args.margin))
+        })
+        .collect();
+    let decisive = if args.metric.is_empty() && args.table.is_none() {
+        1
+    } else {
+        all.len()
+    };
+    settle(&mut all, decisive);
+    complete(&mut all, before, after);
+    Ok(all)
+}
+
+/// The first ones decide; each of the two sets shares one error of 5 %.
+fn settle(all: &mut [Comparison], decisive: usize) {
+    let (first, others) = all.split_at_mut(decisive);
+    first.iter_mut().for_each(|one| one.primary = true);
+    for set in [first, others] {
+        groups::settle(&mut set.iter_mut().collect::<Vec<_>>());
+    }
+}
+
+/// What the numbers do not say: names, environments, guards, and the sentence.
+fn complete(all: &mut [Comparison], before: &Group, after: &Group) {
+    let guards: Vec<_> = all
+        .iter()
+        .filter(|one| !one.primary)
+        .map(blocks::guard)
+        .collect();
+    for one in all.iter_mut() {
+        (one.before.label, one.after.label) = (before.label.clone(), after.label.clone());
+        (one.before.runs, one.after.runs) = (before.names.clone(), after.names.clone());
+        one.sentence = sentence(one);
+    }
+    if let Some(first) = all.first_mut() {
+        first.guards = guards;
+        first.environment_diff = environment::differences(&before.runs(), &after.runs());
+        first.excluded = [before, after]
+            .iter()
+            .flat_map(|group| group.excluded.clone())
+            .collect();
+    }
+}
+
+/// `loss`, or `loss:down` for those whose name has the word.
+fn is_named(key: &Key, metric: &str) -> bool {
+    match metric.split_once(':') {
+        Some((metric, word)) => key.metric == metric && key.name.contains(word),
+        None => key.metric == metric,
+    }
+}
+
+/// One run against one is no result, and what cannot fail is no check.
+fn too_few(all: &[Comparison], is_check: bool) -> Option<Failure> {
+    let one = all.iter().find(|one| one.primary)?;
+    let needed = one.needed?;
+    let (n, m) = (one.before.n, one.after.n);
+    let hint = format!(
+        "{needed} runs a side at least; or `linerate ab`, which makes them and interleaves them"
+    );
+    let refuse =
+        |what: String, why: &str| Failure::new(Exit::Invalid, what, why).hint(hint.clone());
+    if n < 2 || m < 2 {
+        let why = "one run is one observation: how much runs scatter is not known, so that any difference may be chance";
+        return Some(refuse(format!("call {n} against {m} runs a result"), why));
+    }
+    is_check.then(|| {
+        let why = "so few runs cannot prove anything at 5 %, so that this check could never fail";
+        refuse(format!("judge --fail-if by {n} against {m} runs"), why)
+    })
+}
+
+fn nothing_in_common(before: &Group, after: &Group) -> Failure {
+    let told = |group: &Group| {
+        let names: Vec<String> = group
+            .keys()
+            .map(|key| format!("{} {}", key.metric, key.name))
+            .collect();
+        match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join("; "),
+        }
+    };
+    let why = format!(
+        "no figure is in both; before: {}; after: {}",
+        told(before),
+        told(after)
+    );
+    Failure::usage("compare the two groups", why)
+        .hint("runs of the same test: the same command, direction and asked rate")
+}

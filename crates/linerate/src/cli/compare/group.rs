@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One side of a comparison: what its runs measured.
+
+use std::fs;
+use std::path::Path;
+
+use linerate_method::experiment::{Figure, Key, figures};
+use linerate_model::output::{self, Excluded, Output};
+use linerate_model::run::{self, Run};
+use serde_json::Value;
+
+use crate::error::Failure;
+use crate::store;
+
+/// Some runs, and their figures in the order of the first.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    pub(super) label: String,
+    /// Where the runs are.
+    pub(super) names: Vec<String>,
+    runs: Vec<Run>,
+    figures: Vec<(Key, Vec<Figure>)>,
+    pub(super) excluded: Vec<Excluded>,
+}
+
+impl Group {
+    /// An empty one.
+    pub(super) fn called(label: String) -> Self {
+        Self {
+            label,
+            ..Self::default()
+        }
+    }
+
+    /// Reads runs. What is partial or not valid is left out, and said to be.
+    pub(super) fn read(names: &[String]) -> Result<Self, Failure> {
+        let mut group = Self::default();
+        for name in names {
+            let run = read(Path::new(name))?;
+            let document = document(&run);
+            let figures = figures(&document);
+            match unusable(&run, &figures) {
+                Some(reason) => group.excluded.push(Excluded {
+                    run: name.clone(),
+                    reason,
+                }),
+                None => {
+                    group.names.push(name.clone());
+                    group.runs.push(run);
+                    figures.into_iter().for_each(|figure| group.take(figure));
+                }
+            }
+        }
+        Ok(group)
+    }
+
+    /// Adds a figure of a run.
+    pub(super) fn take(&mut self, figure: Figure) {
+        match self.figures.iter_mut().find(|(key, _)| *key == figure.key) {
+            Some((_, figures)) => figures.push(figure),
+            None => self.figures.push((figure.key.clone(), vec![figure])),
+        }
+    }
+
+    /// What was measured.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.figures.iter().map(|(key, _)| key)
+    }
+
+    pub(super) fn has(&self, key: &Key) -> bool {
+        self.keys().any(|known| known == key)
+    }
+
+    /// One a run.
+    pub(super) fn figures(&self, key: &Key) -> &[Figure] {
+        let found = self.figures.iter().find(|(known, _)| known == key);
+        found.map_or(&[], |(_, figures)| figures)
+    }
+
+    pub(super) fn runs(&self) -> Vec<&Run> {
+        self.runs.iter().collect()
+    }
+}
+
+fn unusable(run: &Run, figures: &[Figure]) -> Option<String> {
+    if run.partial {
+        return Some("it ended before its plan".to_owned());
+    }
+    let why = run
+        .tests
+        .iter()
+        .find_map(|test| test.invalid_reason.clone());
+    match figures.is_empty() {
+        true => Some(why.unwrap_or_else(|| "it has no figure".to_owned())),
+        false => None,
+    }
+}
+
+/// What was measured, in the shape of a document.
+fn document(run: &Run) -> Output {
+    Output {
+        kind: run.kind.clone(),
+        tests: run.tests.clone(),
+        latency: run.latency.clone(),
+        knees: run.knees.clone(),
+        results: run.results.clone(),
+        ..Output::default()
+    }
+}
+
+/// A run's directory, its `run.json`, or a document of `--json`.
+fn read(name: &Path) -> Result<Run, Failure> {
+    let wrong = |why: String| {
+        Failure::usage(format!("read the run {}", name.display()), why)
+            .hint("the directory that `stored in …` named, or a document of --json")
+    };
+    if name.is_dir() {
+        let (run, _) = store::read(name).map_err(|error| wrong(error.to_string()))?;
+        return known(run).map_err(wrong);
+    }
+    let text = fs::read_to_string(name).map_err(|error| wrong(error.to_string()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let run = match value["schema"].as_str() {
+        Some(output::SCHEMA) => {
+            serde_json::from_value(value).map(|output: Output| of_document(&output))
+        }
+        _ => serde_json::from_value(value),
+    };
+    known(run.map_err(|error| wrong(error.to_string()))?).map_err(wrong)
+}
+
+fn of_document(output: &Output) -> Run {
+    let mut run = Run::begin(&output.kind, &output.tool.version, &output.command);
+    run.started.clone_from(&output.started);
+    run.settings.clone_from(&output.settings);
+    run.record(output);
+    run
+}
+
+fn known(run: Run) -> Result<Run, String> {
+    match run.schema == run::SCHEMA {
+        true => Ok(run),
+        false => Err(format!(
+            "its schema is `{}`, this version reads `{}`",
+            run.schema,
+            run::SCHEMA
+        )),
+    }
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Two configurations side by side: the answer in a sentence first, then every figure, then what a
+//! referee would ask.
+
+use linerate_model::output::{Comparison, Difference, Judgement, Output};
+use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, significant, with_unit};
+
+use super::{Block, Column, Line, Table, Tone, role};
+
+/// The answer, for a person.
+#[must_use]
+pub fn sentence(one: &Comparison) -> String {
+    let (what, effect, margin) = (title(one), effect(one), percent(one.margin));
+    let after = if one.blocks.is_some() { "B" } else { "after" };
+    match one.verdict {
+        Judgement::Better => format!("{after} is better: {what} {effect}{}", uncertain(one)),
+        Judgement::Worse => format!("{after} is worse: {what} {effect}{}", uncertain(one)),
+        Judgement::BetterButIrrelevant => {
+            format!("{after} is better by less than matters ({margin}): {what} {effect}")
+        }
+        Judgement::WorseButIrrelevant => {
+            format!("{after} is worse by less than matters ({margin}): {what} {effect}")
+        }
+        Judgement::Equivalent => format!(
+            "no practical difference: {what} {effect}; its 90 % interval is within {margin} of no change: keep the simpler one"
+        ),
+        Judgement::Inconclusive => format!("nothing is proven: {what} {}", unproven(one, &effect)),
+    }
+}
+
+pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    let all = &output.comparison;
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Table(table(all))];
+    let known = all.iter().filter(|one| one.primary && !is_alone(one));
+    blocks.extend(known.map(referee));
+    blocks.extend(flows(all));
+    blocks.extend(environment(all));
+    blocks.push(answer(all));
+    blocks
+}
+
+fn answer(all: &[Comparison]) -> Block {
+    let decisive = || all.iter().filter(|one| one.primary);
+    let told = decisive().filter(|one| !is_alone(one));
+    let told = told.map(|one| Line::new(2, one.sentence.clone()).tone(tone(one.verdict)));
+    let alone = decisive().find(|one| is_alone(one)).map(|one| {
+        let (n, m, needed) = (one.before.n, one.after.n, one.needed.unwrap_or_default());
+        let text = format!(
+            "no result: {n} against {m} runs say nothing of how much runs scatter; a proof needs {needed} against {needed}"
+        );
+        Line::new(2, text).tone(Tone::Warn)
+    });
+    let harmed = all
+        .iter()
+        .flat_map(|one| &one.guards)
+        .filter(|guard| guard.worse);
+    let harm = harmed.map(|guard| {
+        let text = format!(
+            "beside it, {} {} became worse by more than its margin",
+            guard.metric, guard.name
+        );
+        Line::new(2, text).tone(Tone::Warn)
+    });
+    Block::Lines {
+        heading: "answer".to_owned(),
+        lines: told.chain(alone).chain(harm).collect(),
+    }
+}
+
+/// One run on a side.
+fn is_alone(one: &Comparison) -> bool {
+    one.blocks.is_none() && (one.before.n < 2 || one.after.n < 2)
+}
+
+fn title(one: &Comparison) -> String {
+    format!("{} {}", one.metric, one.name).trim_end().to_owned()
+}
+
+fn table(all: &[Comparison]) -> Table {
+    let words = |name: &str, cell: &dyn Fn(&Comparison) -> String| {
+        Column::words(name, all.iter().map(cell))
+    };
+    let numbers = |name: &str, unit: &str, cell: &dyn Fn(&Comparison) -> Option<String>| {
+        Column::texts(name, unit, all.iter().map(cell))
+    };
+    let [before, after] = names(all);
+    let interval = |one: &Comparison| {
+        let [low, high] = one.ci95?;
+        Some(format!("{} … {}", change(low), change(high)))
+    };
+    let mut table = Table {
+        heading: "figures: medians of runs".to_owned(),
+        keys: 1,
+        columns: vec![
+            words("figure", &|one| title(one)),
+            words("verdict", &|one| word(one.verdict).to_owned()),
+            words("effect", &|one| one.ratio.map_or("n/a".to_owned(), change)),
+            words("95 % interval", &|one| {
+                interval(one).unwrap_or("n/a".to_owned())
+            }),
+            numbers("p", "", &|one| one.p.map(probability)),
+            words(before, &|one| value(one.before.median, &one.unit)),
+            words(after, &|one| value(one.after.median, &one.unit)),
+            words("runs", &|one| format!("{}/{}", one.before.n, one.after.n)),
+        ],
+        tones: all.iter().map(|one| tone(one.verdict)).collect(),
+    };
+    table.forget_unknown();
+    table
+}
+
+fn names(all: &[Comparison]) -> [&'static str; 2] {
+    match all.iter().any(|one| one.blocks.is_some()) {
+        true => ["A", "B"],
+        false => ["before", "after"],
+    }
+}
+
+/// What a referee would ask of the figure that decides.
+fn referee(one: &Comparison) -> Block {
+    let mut lines = Vec::new();
+    lines.extend(design(one));
+    if let (Some(sigma), Some(p)) = (one.aa_sigma, one.aa_p) {
+        let suspicious = p <= one.alpha;
+        let text = format!(
+            "A against A: blocks scatter by {}, p = {}{}",
+            percent(sigma),
+            probability(p),
+            if suspicious {
+                ": they differ, which happens by chance once in twenty; else something else changes with the runs"
+            } else {
+                ""
+            },
+        );
+        lines.push(Line::new(2, text).tone(if suspicious { Tone::Warn } else { Tone::Plain }));
+    }
+    if let Some(mde) = one.mde {
+        let text = format!(
+            "an effect below {} would probably have been missed",
+            percent(mde)
+        );
+        lines.push(Line::new(2, text));
+    }
+    if one.blocks.is_some() {
+        let text = format!(
+            "proven by p <= {} at the last block, or by an e-value of 20 at any: p = {}, e-value {}",
+            probability(one.alpha),
+            one.p.map_or("n/a".to_owned(), probability),
+            one.e_value.map_or("n/a".to_owned(), significant),
+        );
+        lines.push(Line::new(2, text));
+    }
+    lines.extend(sides(one));
+    lines.extend(one.excluded.iter().map(|left| {
+        Line::new(2, format!("left out: {}: {}", left.run, left.reason)).tone(Tone::Warn)
+    }));
+    Block::Lines {
+        heading: format!("how well it is known: {}", title(one)),
+        lines,
+    }
+}
+
+fn design(one: &Comparison) -> Option<Line> {
+    let (blocks, planned) = (one.blocks?, one.blocks_planned?);
+    let seed = one.order_seed.unwrap_or_default();
+    let why = match one.stopped.as_deref() {
+        Some("proven") => "stopped when it was proven",
+        Some("equivalent") => "stopped when it was inside the margin",
+        Some("futile") => "stopped as no proof was in sight",
+        Some("all-blocks") => "all of them",
+        Some("interrupted") => "interrupted",
+        _ => "ended before its plan",
+    };
+    let text =
+        format!("{blocks} of {planned} blocks of four runs, order drawn by seed {seed}: {why}");
+    Some(Line::new(2, text))
+}
+
+fn sides(one: &Comparison) -> Vec<Line> {
+    let [before, after] = names(std::slice::from_ref(one));
+    let side = |name: &str, side: &linerate_model::output::Side| {
+        let label = match side.label.as_str() {
+            "" => String::new(),
+            label => format!(" `{label}`"),
+        };
+        let [low, high] = [side.min, side.max].map(|end| value(end, &one.unit));
+        Line::new(
+            2,
+            format!("{name}{label}: {} runs from {low} to {high}", side.n),
+        )
+    };
+    vec![side(before, &one.before), side(after, &one.after)]
+}
+
+/// How evenly flows shared, where a figure is of several.
+fn flows(all: &[Comparison]) -> Option<Block> {
+    let line = |one: &Comparison| {
+        let told = |side: &linerate_model::output::Side| {
+            let (spread, index) = (side.flow_spread?, side.flow_fairness?);
+            Some(format!(
+                "{} times (Jain's index {})",
+                significant(spread),
+                significant(index)
+            ))
+        };
+        let (before, after) = (told(&one.before)?, told(&one.after)?);
+        Some(Line::new(
+            2,
+            format!("{}: {before}, then {after}", title(one)),
+        ))
+    };
+    let lines: Vec<Line> = all.iter().filter_map(line).collect();
+    (!lines.is_empty()).then(|| Block::Lines {
+        heading: "the fastest flow over the slowest".to_owned(),
+        lines,
+    })
+}
+
+fn environment(all: &[Comparison]) -> Option<Block> {
+    let found = &all.first()?.environment_diff;
+    let names: Vec<String> = found.iter().take(MOST_NAMED).map(named).collect();
+    let more = match found.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more (--json)"),
+    };
+    let mut lines = vec![Line::new(
+        2,
+        format!("also different: {}{more}", names.join(", ")),
+    )];
+    if found.len() > 1 {
+        let text = "which of them makes the difference, this comparison cannot tell";
+        lines.push(Line::new(2, text).tone(Tone::Warn));
+    }
+    lines.extend(found.iter().take(MOST_SHOWN).map(|one| {
+        let text = format!(
+            "{}: {} -> {}",
+            named(one),
+            one.before.join(" | "),
+            one.after.join(" | ")
+        );
+        Line::new(4, short(&text))
+    }));
+    (!found.is_empty()).then(|| Block::Lines {
+        heading: "environment".to_owned(),
+        lines,
+    })
+}
+
+fn named(one: &Difference) -> String {
+    let place = [one.host.map(role), one.interface.as_deref()];
+    let place: Vec<&str> = place.into_iter().flatten().collect();
+    match place.is_empty() {
+        true => one.what.clone(),
+        false => format!("{} ({})", one.what, place.join(" ")),
+    }
+}
+
+fn short(text: &str) -> String {
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(LONGEST).collect();
+    start + "…"
+}
+
+/// The ratio with its interval, and p.
+fn effect(one: &Comparison) -> String {
+    let Some(ratio) = one.ratio else {
+        return "is n/a".to_owned();
+    };
+    let interval = one.ci95.map_or(String::new(), |[low, high]| {
+        format!(" (95 % interval {} … {})", change(low), change(high))
+    });
+    let p = one.p.map_or(String::new(), |p| {
+        format!(", p = {}{}", probability(p), adjusted(one))
+    });
+    format!("{}{interval}{p}", change(ratio))
+}
+
+/// Among several figures a p counts for less.
+fn adjusted(one: &Comparison) -> String {
+    let more = one
+        .p_adjusted
+        .filter(|adjusted| one.p.is_some_and(|p| *adjusted > p));
+    more.map_or(String::new(), |p| {
+        format!(" ({} as one of several figures)", probability(p))
+    })
+}
+
+/// Proven, but perhaps not worth it.
+fn uncertain(one: &Comparison) -> String {
+    let bound = 1.0 + one.margin;
+    let relevant = one
+        .ci95
+        .is_some_and(|[low, high]| low > bound || high < 1.0 / bound);
+    match relevant {
+        true => String::new(),
+        false => format!(
+            "; by how much is uncertain, {} is what matters",
+            percent(one.margin)
+        ),
+    }
+}
+
+fn unproven(one: &Comparison, effect: &str) -> String {
+    if let Some(needed) = one.needed {
+        let (n, m) = (one.before.n, one.after.n);
+        let smallest = one.smallest_p.map_or("n/a".to_owned(), probability);
+        return match one.blocks {
+            Some(blocks) => format!(
+                "{effect}; {blocks} blocks cannot give a p below {smallest}: a proof needs {needed}"
+            ),
+            None => format!(
+                "{effect}; {n} against {m} runs cannot give a p below {smallest}: a proof needs {needed} against {needed}"
+            ),
+        };
+    }
+    let missed = one.mde.map_or(String::new(), |mde| {
+        format!(
+            "; an effect below {} would probably have been missed",
+            percent(mde)
+        )
+    });
+    format!("{effect}{missed}")
+}
+
+/// A ratio as people say it: in per cent while it is near 1, else in times.
+fn change(ratio: f64) -> String {
+    match ratio {
+        large if large >= 2.0 => format!("× {}", significant(large)),
+        small if small > 0.0 && small <= 0.5 => format!("× {}", decimal(small)),
+        near => {
+            let percent = (near - 1.0) * 100.0;
+            let sign = if percent < 0.0 { "-" } else { "+" };
+            format!("{sign}{} %", decimal(percent.abs()))
+        }
+    }
+}
+
+/// A ratio minus 1 in per cent.
+fn percent(ratio: f64) -> String {
+    format!("{} %", decimal(100.0 * ratio))
+}
+
+/// Three digits that matter, without trailing zeros.
+fn decimal(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 => 0,
+        large if large >= 100.0 => 0,
+        large if large >= 10.0 => 1,
+        one if one >= 1.0 => 2,
+        small if small >= 0.1 => 3,
+        small if small >= 0.001 => 4,
+        _ => 6,
+    };
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn probability(p: f64) -> String {
+    match p {
+        tiny if tiny < 0.0001 => "<0.0001".to_owned(),
+        p => decimal(p),
+    }
+}
+
+fn value(value: Option<f64>, unit: &str) -> String {
+    let Some(value) = value else {
+        return "n/a".to_owned();
+    };
+    match unit {
+        "bit/s" => with_unit(value, BIT_RATES),
+        "frame/s" => with_unit(value, PACKET_RATES),
+        "ns" => with_unit(value, TIMES),
+        "" if value.abs() < 1.0 => decimal(value),
+        "" => significant(value),
+        unit => format!("{} {unit}", significant(value)),
+    }
+}
+
+fn tone(verdict: Judgement) -> Tone {
+    match verdict {
+        Judgement::Better => Tone::Good,
+        Judgement::Worse => Tone::Bad,
+        Judgement::Inconclusive => Tone::Warn,
+        _ => Tone::Plain,
+    }
+}
+
+fn word(verdict: Judgement) -> &'static str {
+    match verdict {
+        Judgement::Better => "better",
+        Judgement::Worse => "worse",
+        Judgement::Equivalent => "equivalent",
+        Judgement::Inconclusive => "inconclusive",
+        Judgement::BetterButIrrelevant => "better, irrelevant",
+        Judgement::WorseButIrrelevant => "worse, irrelevant",
+    }
+}
+
+const MOST_NAMED: usize = 12;
+const MOST_SHOWN: usize = 6;
+const LONGEST: usize = 160;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_model::output::Side;
+
+    fn one(verdict: Judgement) -> Comparison {
+        Comparison {
+            name: "tcp down".to_owned(),
+            metric: "throughput".to_owned(),
+            unit: "bit/s".to_owned(),
+            higher_is_better: true,
+            primary: true,
+            before: Side {
+                n: 3,
+                ..Side::default()
+            },
+            after: Side {
+                n: 3,
+                ..Side::default()
+            },
+            ratio: Some(1.0093),
+            ci95: Some([1.0073, 1.0113]),
+            margin: 0.02,
+            p: Some(0.0078125),
+            alpha: 0.05,
+            mde: Some(0.023),
+            verdict,
+            ..Comparison::default()
+        }
+    }
+
+    #[test]
+    fn each_verdict_is_a_sentence() {
+        for (verdict, expected) in [
+            (
+                Judgement::Better,
+                "after is better: throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078; by how much is uncertain, 2 % is what matters",
+            ),
+            (
+                Judgement::BetterButIrrelevant,
+                "after is better by less than matters (2 %): throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078",
+            ),
+            (
+                Judgement::Inconclusive,
+                "nothing is proven: throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078; an effect below 2.3 % would probably have been missed",
+            ),
+        ] {
+            assert_eq!(sentence(&one(verdict)), expected);
+        }
+    }
+
+    #[test]
+    fn too_few_runs_say_how_many_are_needed() {
+        let few = Comparison {
+            ratio: Some(48.85),
+            ci95: None,
+            p: Some(0.1),
+            smallest_p: Some(0.1),
+            needed: Some(4),
+            ..one(Judgement::Inconclusive)
+        };
+        assert_eq!(
+            sentence(&few),
+            "nothing is proven: throughput tcp down × 48.85, p = 0.1; 3 against 3 runs cannot give a p below 0.1: a proof needs 4 against 4"
+        );
+    }
+
+    #[test]
+    fn ratios_as_people_say_them() {
+        for (ratio, text) in [
+            (1.0093, "+0.93 %"),
+            (0.85, "-15 %"),
+            (1.0, "+0 %"),
+            (0.1, "× 0.1"),
+            (1.00004, "+0.004 %"),
+            (1.9, "+90 %"),
+        ] {
+            assert_eq!(change(ratio), text);
+        }
+    }
+}
