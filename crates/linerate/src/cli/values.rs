@@ -7,6 +7,7 @@
 pub(super) mod compare;
 pub(super) mod device;
 pub(super) mod forward;
+pub(super) mod goal;
 
 use std::net::IpAddr;
 

@@ -5,7 +5,7 @@ use linerate_model::output::{
     BackToBack, DeviceLatency, LatencyStream, LossCurve, Output, Recovery, Reset, Subject,
 };
 use linerate_model::units::format::{
-    MICROSECOND, PACKET_RATES, Step, common_step, percent, significant,
+    MICROSECOND, PACKET_RATES, Step, UNKNOWN, common_step, significant,
 };
 
 use super::{Block, Column, Line, Table, Tone};
@@ -36,8 +36,10 @@ fn loss_curves(curves: &[LossCurve]) -> Option<Block> {
             None => "-".to_owned(),
             Some(point) => {
                 let mark = if point.tester_limited { "*" } else { "" };
-                let loss = point.loss_ratio.map_or("?".to_owned(), percent);
-                format!("{loss}{mark}")
+                format!(
+                    "{}{mark}",
+                    point.loss_ratio.map_or_else(unknown, short_percent)
+                )
             }
         };
         columns.push(Column {
@@ -66,20 +68,24 @@ fn back_to_back(rows: &[BackToBack]) -> Option<Block> {
         let cells = rows.iter().map(|row| of(row).map(significant));
         Column::texts(name, "frames", cells)
     };
+    let count = |name: &str, of: fn(&BackToBack) -> Option<f64>| {
+        let cells = rows.iter().map(|row| of(row).map(|n| format!("{n:.0}")));
+        Column::texts(name, "", cells)
+    };
     let time = |name: &str, of: fn(&BackToBack) -> Option<f64>| seconds(name, rows.iter().map(of));
     let mut columns = keys(rows.iter().map(|row| &row.subject));
     columns.extend([
-        rates("bursts at", rows.iter().map(|row| Some(row.burst_fps))),
+        rates("at", rows.iter().map(|row| Some(row.burst_fps))),
         frames("mean", |row| row.mean_frames),
-        frames("least", |row| {
+        count("min", |row| {
             row.longest_frames.iter().min().map(|n| *n as f64)
         }),
-        frames("most", |row| {
+        count("max", |row| {
             row.longest_frames.iter().max().map(|n| *n as f64)
         }),
-        frames("deviation", |row| row.deviation_frames),
+        count("sd", |row| row.deviation_frames),
         time("implied", |row| row.implied_s),
-        time("corrected", |row| row.corrected_s),
+        time("buffer", |row| row.corrected_s),
         frames("buffer", |row| row.buffer_frames),
     ]);
     let searches = rows.iter().map(|row| row.longest_frames.len()).max()?;
@@ -90,8 +96,8 @@ fn back_to_back(rows: &[BackToBack]) -> Option<Block> {
     };
     Some(table(
         format!(
-            "Back-to-back frames (RFC 9004): the longest burst without loss, {gap}; {searches} searches, steps of {} %, a burst fails when it loses {} times",
-            significant(first.step_ratio * 100.0),
+            "Back-to-back frames (RFC 9004): the longest burst without loss, {gap}; buffer is corrected for what was forwarded meanwhile; {searches} searches, steps of {} %, a burst fails when it loses {} times",
+            first.step_ratio * 100.0,
             first.tries
         ),
         columns,
@@ -112,17 +118,15 @@ fn latency(rows: &[DeviceLatency]) -> Option<Block> {
     columns.extend([
         rates("load", rows.iter().map(|row| row.load_fps)),
         micros("typical", |row| row.typical_ns.map(|of| of.median as f64)),
-        micros("p1", |row| row.typical_ns.map(|of| of.p1 as f64)),
-        micros("p99", |row| row.typical_ns.map(|of| of.p99 as f64)),
         micros("worst", |row| row.worst_ns.map(|of| of.median as f64)),
         micros("PDV", |row| row.pdv_ns.map(|of| of.median as f64)),
-        micros("IPDV least", |row| {
+        micros("IPDV min", |row| {
             ipdv(row, |one| one.ipdv_min_ns)
                 .into_iter()
                 .min()
                 .map(|ns| ns as f64)
         }),
-        micros("most", |row| {
+        micros("max", |row| {
             ipdv(row, |one| one.ipdv_max_ns)
                 .into_iter()
                 .max()
@@ -138,6 +142,21 @@ fn latency(rows: &[DeviceLatency]) -> Option<Block> {
         ),
         columns,
     ))
+}
+
+fn unknown() -> String {
+    UNKNOWN.to_owned()
+}
+
+/// Two decimals below 10.
+fn short_percent(ratio: f64) -> String {
+    let percent = ratio * 100.0;
+    match percent {
+        0.0 => "0".to_owned(),
+        ..0.005 => "<.01".to_owned(),
+        ..9.995 => format!("{percent:.2}"),
+        _ => format!("{percent:.1}"),
+    }
 }
 
 fn ipdv(row: &DeviceLatency, of: fn(&LatencyStream) -> Option<i64>) -> Vec<i64> {

@@ -49,6 +49,7 @@ fn how(output: &Output, forward: &Forward) -> Block {
             format!("{name} sends by {send}, receives by {receive}"),
         ));
     }
+    lines.extend(mixes(output));
     lines.extend(not_a_wire(output));
     lines.extend(ceiling(forward));
     let deviations = forward.deviations.iter();
@@ -57,6 +58,24 @@ fn how(output: &Output, forward: &Forward) -> Block {
         heading: "Forwarding".to_owned(),
         lines,
     }
+}
+
+/// What a mean size stands for.
+fn mixes(output: &Output) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for trial in &output.trials {
+        let Some(genome) = &trial.genome else {
+            continue;
+        };
+        let line = Line::new(
+            2,
+            format!("{} bytes is the mean of {genome}", trial.frame_bytes),
+        );
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 fn not_a_wire(output: &Output) -> Option<Line> {

@@ -6,7 +6,8 @@ use clap::Args;
 use super::OutputFlags;
 use crate::cli::values;
 use crate::cli::values::device::DevicePlace;
-use crate::cli::values::forward::{Gateways, GoalWord, Load, Sizes, gateways, load};
+use crate::cli::values::forward::{Gateways, Load, Sizes, gateways, load};
+use crate::cli::values::goal::GoalWord;
 use crate::engine::forward::Procedure;
 use crate::lab::bench::{DeviceFault, DeviceKind};
 
@@ -77,7 +78,7 @@ pub(in crate::cli) struct ForwardArgs {
     /// Watch a reset for so long, instead of the profile's time
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub(in crate::cli) reset_time: Option<u64>,
-    /// What to search for: ndr (no loss), pdr (0.5 %), loss=RATIO (repeatable) [default: the profile's]
+    /// What to search for: ndr (no loss), pdr (0.5 %), loss=RATIO, rfc2544, tst009; with ,exceed= ,trial= ,sum= ,width= behind it (repeatable) [default: the profile's]
     #[arg(long, value_name = "GOAL")]
     pub(in crate::cli) goal: Vec<GoalWord>,
     /// Never offer more than this: 100kpps, 50% of the line rate, 1G (L1)

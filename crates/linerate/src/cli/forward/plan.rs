@@ -8,7 +8,8 @@ use linerate_method::search::Goal;
 use linerate_wire::frame::{Family, Side};
 
 use crate::cli::args::ForwardArgs;
-use crate::cli::values::forward::{Gateways, GoalWord, Load};
+use crate::cli::values::forward::{Gateways, Load};
+use crate::cli::values::goal::GoalWord;
 use crate::engine::forward::{ForwardPlan, MaxLoad, PathWish, Procedure, Way};
 use crate::error::Failure;
 use crate::lab::bench::{Bench, DeviceKind};
@@ -136,6 +137,6 @@ fn goals(args: &ForwardArgs, profile: &Profile) -> Vec<(String, Goal)> {
     if args.goal.is_empty() {
         return usual();
     }
-    let named = |word: &GoalWord| (word.name.clone(), profile.goal(word.loss_ratio));
+    let named = |word: &GoalWord| (word.name.clone(), word.goal(profile));
     args.goal.iter().map(named).collect()
 }

@@ -86,42 +86,6 @@ fn size(text: &str) -> Result<u16, String> {
     size.ok_or_else(|| format!("'{text}' is no frame size: expected 64 to 9216 bytes with FCS"))
 }
 
-/// What to search for.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::cli) struct GoalWord {
-    /// As typed.
-    pub(in crate::cli) name: String,
-    /// A trial that loses no more is good.
-    pub(in crate::cli) loss_ratio: f64,
-}
-
-impl FromStr for GoalWord {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let loss_ratio = match text.split_once('=') {
-            None if text == "ndr" => Some(0.0),
-            None if text == "pdr" => Some(0.005),
-            Some(("loss", share)) => ratio(share),
-            _ => None,
-        };
-        let name = text.to_owned();
-        loss_ratio
-            .map(|loss_ratio| Self { name, loss_ratio })
-            .ok_or_else(|| "expected ndr, pdr or loss=0.1%".to_owned())
-    }
-}
-
-/// At least 0, below 1.
-fn ratio(text: &str) -> Option<f64> {
-    let (digits, unit) = match text.strip_suffix('%') {
-        Some(digits) => (digits, 0.01),
-        None => (text, 1.0),
-    };
-    let ratio = digits.parse::<f64>().ok()? * unit;
-    (0.0..1.0).contains(&ratio).then_some(ratio)
-}
-
 /// The most that is offered.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::cli) enum Load {
@@ -170,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_goals() {
+    fn sizes_in_their_order() {
         let sizes = |text: &str| text.parse::<Sizes>().map(|sizes| sizes.to_string());
         assert_eq!(sizes("64,1518"), Ok("64,1518".to_owned()));
         assert!("64,,128".parse::<Sizes>().is_err());
@@ -179,14 +143,6 @@ mod tests {
             Sizes::default().to_string(),
             "64,128,256,512,1024,1280,1518"
         );
-        let loss = |text: &str| text.parse().map(|goal: GoalWord| goal.loss_ratio);
-        assert_eq!(loss("ndr"), Ok(0.0));
-        assert_eq!(loss("pdr"), Ok(0.005));
-        assert_eq!(loss("loss=0.1%"), Ok(0.001));
-        assert_eq!(loss("loss=0.25"), Ok(0.25));
-        for nonsense in ["", "loss", "loss=", "loss=1", "loss=-1%", "NDR=0"] {
-            assert!(loss(nonsense).is_err(), "{nonsense}");
-        }
     }
 
     #[test]
