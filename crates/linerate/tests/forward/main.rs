@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod bench;
 #[cfg(test)]
+mod benchmarks;
+#[cfg(test)]
 mod diagnosed;
 #[cfg(test)]
 mod faulty;
