@@ -7,6 +7,7 @@ pub mod date;
 pub mod engine;
 pub mod error;
 pub mod exit;
+pub mod history;
 pub mod lab;
 pub mod output;
 pub mod store;

@@ -347,7 +347,8 @@ fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
-const RUN: &str = "run.json";
+/// The record of a run, in its directory.
+pub const RUN: &str = "run.json";
 const SAMPLES: &str = "samples.jsonl";
 const LATENCY: &str = "latency.hlog";
 const TRIALS: &str = "trials.ndjson";

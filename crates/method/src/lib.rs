@@ -29,3 +29,4 @@ pub mod simulated;
 pub mod spacing;
 pub mod stats;
 pub mod sweep;
+pub mod trend;

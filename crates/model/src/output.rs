@@ -13,6 +13,7 @@ mod document;
 mod fact;
 mod findings;
 mod forward;
+mod history;
 mod host;
 mod latency;
 mod ledger;
@@ -35,6 +36,7 @@ pub use forward::{
     Ceiling, Forward, ForwardResult, ForwardTest, Goal, Port, Trial, TrialDirection, TrialFlow,
     TrialPhase, Waits,
 };
+pub use history::{History, StoredFigure, StoredRun, Trend, TrendLevel, TrendPoint, Unreadable};
 pub use host::{Host, Interface, LinkKind, Role};
 pub use latency::{Latency, Phase};
 pub use ledger::{Evidence, LedgerEntry, Stage, Unread};

@@ -85,6 +85,26 @@ impl Run {
         self.benchmarks.clone_from(&output.benchmarks);
         self.error.clone_from(&output.error);
     }
+
+    /// The document of what was measured, before anything is concluded from it.
+    #[must_use]
+    pub fn measured(&self) -> Output {
+        Output {
+            command: self.command.clone(),
+            started: self.started.clone(),
+            clock_trusted: self.clock_trusted,
+            duration_s: self.duration_s.unwrap_or_default(),
+            partial: self.partial,
+            hosts: self.hosts.clone(),
+            tests: self.tests.clone(),
+            latency: self.latency.clone(),
+            knees: self.knees.clone(),
+            forward: self.forward.clone(),
+            results: self.results.clone(),
+            error: self.error.clone(),
+            ..Output::new(&self.kind, &self.tool.version)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod conclusions;
 mod counters;
 mod findings;
 mod forward;
+mod history;
 mod knees;
 mod ledger;
 mod parts;
@@ -110,6 +111,10 @@ impl View {
     /// Everything that there is to say about a result.
     #[must_use]
     pub fn of(output: &Output) -> Self {
+        if output.history.is_some() {
+            let blocks = history::blocks(output);
+            return Self { blocks };
+        }
         let mut blocks = vec![title::block(output)];
         blocks.extend(setup::blocks(output));
         blocks.extend(tcp::block(output));

@@ -12,6 +12,7 @@ mod doctor;
 mod explain;
 mod forward;
 mod ground;
+mod history;
 mod inspect;
 mod iperf2;
 mod live;
@@ -89,6 +90,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Agent(_) => agent::run(),
         Command::Inspect(args) => inspect::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::History(args) => history::run(args),
         Command::Report(args) => report::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Lab(args) => return in_lab(args),

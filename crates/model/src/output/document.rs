@@ -9,6 +9,7 @@ use super::comparison::Comparison;
 use super::fact::Fact;
 use super::findings::{CannotTell, Finding};
 use super::forward::{Forward, ForwardResult, Trial};
+use super::history::History;
 use super::host::Host;
 use super::latency::Latency;
 use super::ledger::LedgerEntry;
@@ -60,6 +61,8 @@ pub struct Output {
     pub comparison: Vec<Comparison>,
     /// What else was measured of a device (`forward`).
     pub benchmarks: Benchmarks,
+    /// Stored runs (`history`).
+    pub history: Option<History>,
     /// Whether ledger and findings were looked for at all.
     pub explained: bool,
     /// How the host is set up (`inspect`).

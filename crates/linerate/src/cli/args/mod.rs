@@ -6,6 +6,7 @@ mod agent;
 mod compare;
 mod explain;
 mod forward;
+mod history;
 mod inspect;
 mod lab;
 mod load;
@@ -19,6 +20,7 @@ pub(super) use agent::AgentArgs;
 pub(super) use compare::CompareArgs;
 pub(super) use explain::ExplainArgs;
 pub(super) use forward::ForwardArgs;
+pub(super) use history::HistoryArgs;
 pub(super) use inspect::InspectArgs;
 pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
@@ -53,6 +55,7 @@ pub(super) enum Command {
     Agent(AgentArgs),
     Inspect(InspectArgs),
     Explain(ExplainArgs),
+    History(HistoryArgs),
     Report(ReportArgs),
     Compare(CompareArgs),
     Lab(crate::lab::command::LabArgs),

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A stored run in a line: when, what, against whom, its figures.
+
+use std::fs;
+use std::path::Path;
+
+use linerate_method::experiment::{Figure, figures};
+use linerate_model::output::{StoredFigure, StoredRun};
+use linerate_model::run::{Run, SCHEMA};
+
+use crate::store::RUN;
+
+/// Reads the run in a directory.
+///
+/// # Errors
+/// Why it is none, or none of this version: a sentence.
+pub(super) fn read(directory: &Path, name: &str) -> Result<StoredRun, String> {
+    let text = fs::read(directory.join(RUN)).map_err(|error| format!("{RUN}: {error}"))?;
+    let run: Run = serde_json::from_slice(&text).map_err(|error| format!("{RUN} is damaged: {error}"))?;
+    if run.schema != SCHEMA {
+        let found = match run.schema.as_str() {
+            "" => "none".to_owned(),
+            schema => format!("`{schema}`"),
+        };
+        return Err(format!("its schema is {found}, this version reads `{SCHEMA}`"));
+    }
+    Ok(of(&run, name))
+}
+
+fn of(run: &Run, name: &str) -> StoredRun {
+    StoredRun {
+        name: name.to_owned(),
+        started: run.started.clone(),
+        kind: run.kind.clone(),
+        peer: peer(run),
+        partial: run.partial,
+        figures: figures(&run.measured()).into_iter().map(stored).collect(),
+    }
+}
+
+fn stored(figure: Figure) -> StoredFigure {
+    StoredFigure {
+        metric: figure.key.metric,
+        name: figure.key.name,
+        unit: figure.key.unit,
+        value: figure.value,
+    }
+}
+
+/// As it was named on the command line.
+fn peer(run: &Run) -> String {
+    let told = |option: &str| run.plan.get(option).filter(|value| !value.is_empty());
+    let lab = told("lab").filter(|lab| *lab != "false");
+    match (told("host"), told("ports"), lab) {
+        (Some(host), ..) => host.clone(),
+        (None, Some(ports), _) => ports.replace(' ', "-"),
+        (None, None, Some(kind)) if kind != "true" => format!("lab-{kind}"),
+        (None, None, _) => "lab".to_owned(),
+    }
+}

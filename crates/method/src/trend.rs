@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One figure over many runs: the stretches in which it kept its level.
+
+use linerate_model::output::TrendLevel;
+
+use crate::stats::{change_point, describe};
+
+/// A level is at least so many runs long.
+pub const SHORTEST_LEVEL_RUNS: usize = change_point::SHORTEST;
+
+/// The levels of `values`, which stand in the order of time; none of no values.
+#[must_use]
+pub fn levels(values: &[f64]) -> Vec<TrendLevel> {
+    let changes = change_point::change_points(values);
+    let begins = std::iter::once(0).chain(changes.iter().copied());
+    let ends = changes.iter().copied().chain([values.len()]);
+    let stretches = begins.zip(ends).filter(|(begin, end)| begin < end);
+    let mut levels: Vec<TrendLevel> = Vec::new();
+    for (begin, end) in stretches {
+        let median = describe::median(&values[begin..end]).unwrap_or_default();
+        let before = levels.last().map(|level| level.median);
+        levels.push(TrendLevel {
+            first: u32::try_from(begin).unwrap_or(u32::MAX),
+            runs: u32::try_from(end - begin).unwrap_or(u32::MAX),
+            median,
+            change_ratio: before.filter(|before| *before != 0.0).map(|before| median / before - 1.0),
+        });
+    }
+    levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_that_became_slower_is_a_second_level() {
+        let noise = [0.3, -0.8, 0.5, -0.2, 0.9, -0.6, 0.1, -0.4];
+        let values: Vec<f64> = (0..16)
+            .map(|run| if run < 8 { 941.0 } else { 870.0 } + noise[run % 8])
+            .collect();
+        let levels = levels(&values);
+        assert_eq!(levels.len(), 2, "{levels:?}");
+        assert_eq!((levels[1].first, levels[1].runs), (8, 8));
+        assert!((levels[1].change_ratio.unwrap() + 0.0755).abs() < 1e-3, "{levels:?}");
+    }
+
+    #[test]
+    fn what_only_wavers_has_one_level_and_nothing_has_none() {
+        let values = [1.0, 1.02, 0.99, 1.01, 0.98, 1.0, 1.01, 0.99, 1.0];
+        assert_eq!(levels(&values).len(), 1);
+        assert_eq!(levels(&[]), []);
+        assert_eq!(levels(&[5.0])[0].median, 5.0);
+    }
+}

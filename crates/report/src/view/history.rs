@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Stored runs, the newest last, and one figure over them.
+
+use linerate_model::output::{History, Output, StoredFigure, StoredRun, Trend, TrendLevel};
+use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, significant, with_unit};
+
+use super::{Align, Block, Column, Line, Table, Tone};
+
+pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    let Some(history) = &output.history else {
+        return Vec::new();
+    };
+    let mut blocks = match &history.trend {
+        Some(trend) => vec![points(trend), levels(trend)],
+        None => vec![runs(history)],
+    };
+    blocks.extend(unreadable(history));
+    blocks
+}
+
+fn runs(history: &History) -> Block {
+    let runs = &history.runs;
+    let words = |name: &str, of: &dyn Fn(&StoredRun) -> String| Column::words(name, runs.iter().map(of));
+    let tone = |run: &StoredRun| if run.partial { Tone::Warn } else { Tone::Plain };
+    let more = match history.more {
+        0 => String::new(),
+        more => format!("; {more} older ones not shown (-n)"),
+    };
+    Block::Table(Table {
+        heading: format!("{} runs in {}{more}", runs.len(), history.directory),
+        keys: 3,
+        columns: vec![
+            words("started", &|run| minute(&run.started)),
+            words("command", &|run| run.kind.clone()),
+            words("peer", &|run| run.peer.clone()),
+            words("figure", &|run| figure(run)),
+            words("run", &|run| run.name.clone()),
+        ],
+        tones: runs.iter().map(tone).collect(),
+    })
+}
+
+/// The one that tells most, of a whole run.
+fn figure(run: &StoredRun) -> String {
+    let told = run.figures.first().map_or_else(|| UNKNOWN.to_owned(), |figure| {
+        format!("{} ({})", value(figure.value, &figure.unit), what(figure))
+    });
+    if run.partial { format!("{told}, partial") } else { told }
+}
+
+fn what(figure: &StoredFigure) -> String {
+    format!("{} {}", figure.metric, figure.name)
+}
+
+fn points(trend: &Trend) -> Block {
+    let points = &trend.points;
+    let level_at = |at: usize| {
+        let begins = |level: &&TrendLevel| level.first as usize == at;
+        trend.levels.iter().find(begins).map_or_else(String::new, |level| told(trend, level))
+    };
+    let most = points.iter().map(|point| point.value).fold(0.0, f64::max);
+    let begins = |at| trend.levels.iter().skip(1).any(|level| level.first as usize == at);
+    let tone = |at: usize| if begins(at) { Tone::Warn } else { Tone::Plain };
+    let cells = points.iter().map(|point| Some(value(point.value, &trend.unit)));
+    Block::Table(Table {
+        heading: format!("{} {} against {}", trend.metric, trend.name, trend.peer),
+        keys: 1,
+        columns: vec![
+            Column::words("started", points.iter().map(|point| minute(&point.started))),
+            Column { align: Align::Right, ..Column::texts("value", "", cells) },
+            Column::words("", points.iter().map(|point| bar(point.value, most))),
+            Column::words("level", (0..points.len()).map(level_at)),
+        ],
+        tones: (0..points.len()).map(tone).collect(),
+    })
+}
+
+fn told(trend: &Trend, level: &TrendLevel) -> String {
+    let median = value(level.median, &trend.unit);
+    match level.change_ratio {
+        Some(change) => format!("{median} ({:+.1} %)", change * 100.0),
+        None => median,
+    }
+}
+
+fn levels(trend: &Trend) -> Block {
+    let line = match trend.levels.as_slice() {
+        _ if trend.points.len() < 2 * trend.shortest_level_runs as usize => format!(
+            "{} runs: a change shows from {} on",
+            trend.points.len(),
+            2 * trend.shortest_level_runs
+        ),
+        [] | [_] => "no change of level".to_owned(),
+        levels => {
+            let changes = levels.iter().skip(1).map(|level| {
+                let started = trend.points.get(level.first as usize);
+                let started = started.map_or("", |point| point.started.as_str());
+                format!("{}: {}", minute(started), told(trend, level))
+            });
+            let changes: Vec<_> = changes.collect();
+            format!("changed {} times: {}", changes.len(), changes.join("; "))
+        }
+    };
+    lines("", vec![Line::new(0, line)])
+}
+
+fn unreadable(history: &History) -> Option<Block> {
+    let line = |one: &linerate_model::output::Unreadable| {
+        Line::new(2, format!("{}: {}", one.name, one.why)).tone(Tone::Warn)
+    };
+    let all: Vec<Line> = history.unreadable.iter().map(line).collect();
+    (!all.is_empty()).then(|| lines("not read:", all))
+}
+
+fn lines(heading: &str, lines: Vec<Line>) -> Block {
+    Block::Lines {
+        heading: heading.to_owned(),
+        lines,
+    }
+}
+
+/// `2026-01-31 12:00`, of RFC 3339.
+fn minute(started: &str) -> String {
+    started.get(..16).unwrap_or(started).replace('T', " ")
+}
+
+fn value(value: f64, unit: &str) -> String {
+    match unit {
+        "bit/s" => with_unit(value, BIT_RATES),
+        "frame/s" => with_unit(value, PACKET_RATES),
+        "ns" => with_unit(value, TIMES),
+        "" => format!("{} %", percent(value)),
+        other => format!("{} {other}", significant(value)),
+    }
+}
+
+fn bar(value: f64, most: f64) -> String {
+    let share = if most > 0.0 { value / most } else { 0.0 };
+    "#".repeat((share * BAR_COLUMNS).round() as usize)
+}
+
+const BAR_COLUMNS: f64 = 20.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_model::output::TrendPoint;
+
+    fn text(history: History) -> String {
+        let output = Output {
+            history: Some(history),
+            ..Output::new("history", "0")
+        };
+        let mut text = String::new();
+        for block in blocks(&output) {
+            match block {
+                Block::Table(table) => {
+                    text += &format!("{}\n", table.heading);
+                    for row in 0..table.rows() {
+                        let cells = table.columns.iter().map(|column| column.cells[row].trim());
+                        text += &format!("{}\n", cells.collect::<Vec<_>>().join(" | "));
+                    }
+                }
+                Block::Lines { heading, lines } => {
+                    let lines: Vec<_> = lines.into_iter().map(|line| line.text).collect();
+                    text += &format!("{heading}{}\n", lines.join("\n"));
+                }
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn a_run_is_a_line_with_its_figure() {
+        let run = StoredRun {
+            name: "20260131T120000Z-udp-h2".to_owned(),
+            started: "2026-01-31T12:00:00Z".to_owned(),
+            kind: "udp".to_owned(),
+            peer: "h2".to_owned(),
+            partial: true,
+            figures: vec![StoredFigure {
+                metric: "throughput".to_owned(),
+                name: "udp up".to_owned(),
+                unit: "bit/s".to_owned(),
+                value: 398.2e6,
+            }],
+        };
+        let history = History {
+            directory: "/runs".to_owned(),
+            runs: vec![run],
+            more: 7,
+            unreadable: vec![linerate_model::output::Unreadable {
+                name: "x".to_owned(),
+                why: "no run.json".to_owned(),
+            }],
+            trend: None,
+        };
+        assert_eq!(
+            text(history),
+            "1 runs in /runs; 7 older ones not shown (-n)\n\
+             2026-01-31 12:00 | udp | h2 | 398.2 Mbit/s (throughput udp up), partial | 20260131T120000Z-udp-h2\n\
+             not read:x: no run.json\n"
+        );
+    }
+
+    #[test]
+    fn a_change_of_level_is_told_where_it_happened() {
+        let point = |day: u32, value| TrendPoint {
+            started: format!("2026-01-{day:02}T12:00:00Z"),
+            value,
+            ..TrendPoint::default()
+        };
+        let level = |first, median, change_ratio| TrendLevel {
+            first,
+            runs: 3,
+            median,
+            change_ratio,
+        };
+        let trend = Trend {
+            metric: "throughput".to_owned(),
+            name: "tcp up".to_owned(),
+            unit: "bit/s".to_owned(),
+            peer: "h2".to_owned(),
+            points: (1..=6).map(|day| point(day, if day < 4 { 941e6 } else { 870e6 })).collect(),
+            levels: vec![level(0, 941e6, None), level(3, 870e6, Some(-0.0755))],
+            shortest_level_runs: 3,
+        };
+        let text = text(History {
+            trend: Some(trend),
+            ..History::default()
+        });
+        assert!(
+            text.contains("2026-01-04 12:00 | 870.0 Mbit/s | ################## | 870.0 Mbit/s (-7.5 %)"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("changed 1 times: 2026-01-04 12:00: 870.0 Mbit/s (-7.5 %)\n"),
+            "{text}"
+        );
+    }
+}
