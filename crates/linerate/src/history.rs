@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The stored runs, each in a line. What was read of a run once is remembered in a file that may be
-//! deleted at any time: ten thousand runs are listed without reading them all again.
+//! deleted at any time, in the same directory: ten thousand runs are listed without reading them all again.
 
 mod memory;
 mod summary;
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use linerate_model::output::{History, StoredRun, Unreadable};
 
@@ -17,39 +17,43 @@ use memory::{Memory, Stamp};
 ///
 /// # Errors
 /// The directory itself cannot be read.
-pub fn read(directory: &Path, memory: Option<&Path>) -> io::Result<History> {
-    let mut known = Memory::read(memory, directory);
+pub fn read(directory: &Path) -> io::Result<History> {
+    let mut known = Memory::read(directory);
     let mut history = History {
         directory: directory.display().to_string(),
         ..History::default()
     };
     for entry in fs::read_dir(directory)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
+        if name == memory::FILE {
+            continue;
+        }
         match one(directory, &name, &mut known) {
             Ok(run) => history.runs.push(run),
             Err(why) => history.unreadable.push(Unreadable { name, why }),
         }
     }
-    history.runs.sort_by(|a, b| (&a.started, &a.name).cmp(&(&b.started, &b.name)));
+    history
+        .runs
+        .sort_by(|a, b| (&a.started, &a.name).cmp(&(&b.started, &b.name)));
     history.unreadable.sort_by(|a, b| a.name.cmp(&b.name));
     known.keep();
     Ok(history)
 }
 
-/// Of a directory of runs: `${XDG_CACHE_HOME:-~/.cache}/linerate/history/…`; `None` where neither is told.
-pub fn memory_file(directory: &Path, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    let absolute = |name| variable(name).filter(|path| path.is_absolute());
-    let home = || absolute("HOME").map(|home| home.join(".cache"));
-    let caches = absolute("XDG_CACHE_HOME").or_else(home)?;
-    let whole = fs::canonicalize(directory).ok()?;
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    let name: String = whole.to_string_lossy().chars().map(plain).collect();
-    let last = &name[name.len().saturating_sub(NAME_BYTES_MAX)..];
-    Some(caches.join(format!("linerate/history/{last}.jsonl")))
+/// Takes down a run that just ended, so that listing it later costs nothing.
+pub fn remember(run: &Path) {
+    let (Some(directory), Some(name)) = (run.parent(), run.file_name()) else {
+        return;
+    };
+    let name = name.to_string_lossy();
+    let mut known = Memory::empty(directory);
+    let told = Stamp::of(run).and_then(|stamp| Ok((stamp, summary::read(run, &name)?)));
+    if let Ok((stamp, run)) = told {
+        known.learn(stamp, &run);
+        known.keep();
+    }
 }
-
-/// Directories whose names end alike share a file; each line says whose it is.
-const NAME_BYTES_MAX: usize = 200;
 
 fn one(directory: &Path, name: &str, known: &mut Memory) -> Result<StoredRun, String> {
     let path = directory.join(name);

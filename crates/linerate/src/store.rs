@@ -17,6 +17,7 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 
 use crate::date::Date;
+use crate::history;
 
 /// Where runs go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +110,8 @@ pub struct Store {
     location: Location,
     run: Run,
     samples: Option<File>,
+    /// In the directory of all runs, not in one of its own.
+    among_others: bool,
 }
 
 impl Store {
@@ -123,6 +126,7 @@ impl Store {
             location: not_stored(String::new(), None),
             run,
             samples: None,
+            among_others: matches!(place, Place::Runs(_)),
         };
         match make_directory(place, beginning) {
             Ok(directory) => {
@@ -141,6 +145,7 @@ impl Store {
             location: not_stored(why.to_owned(), None),
             run: Run::default(),
             samples: None,
+            among_others: false,
         }
     }
 
@@ -210,6 +215,9 @@ impl Store {
         });
         self.run.record(output);
         self.write_run();
+        if let (Location::Stored(run), true) = (&self.location, self.among_others) {
+            history::remember(run);
+        }
         &self.location
     }
 

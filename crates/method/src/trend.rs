@@ -23,7 +23,9 @@ pub fn levels(values: &[f64]) -> Vec<TrendLevel> {
             first: u32::try_from(begin).unwrap_or(u32::MAX),
             runs: u32::try_from(end - begin).unwrap_or(u32::MAX),
             median,
-            change_ratio: before.filter(|before| *before != 0.0).map(|before| median / before - 1.0),
+            change_ratio: before
+                .filter(|before| *before != 0.0)
+                .map(|before| median / before - 1.0),
         });
     }
     levels
@@ -42,7 +44,10 @@ mod tests {
         let levels = levels(&values);
         assert_eq!(levels.len(), 2, "{levels:?}");
         assert_eq!((levels[1].first, levels[1].runs), (8, 8));
-        assert!((levels[1].change_ratio.unwrap() + 0.0755).abs() < 1e-3, "{levels:?}");
+        assert!(
+            (levels[1].change_ratio.unwrap() + 0.0755).abs() < 1e-3,
+            "{levels:?}"
+        );
     }
 
     #[test]

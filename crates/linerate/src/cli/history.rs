@@ -35,9 +35,7 @@ pub(super) fn run(args: &HistoryArgs) -> Exit {
 
 fn listed(args: &HistoryArgs) -> Result<History, Failure> {
     let directory = directory(args)?;
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let memory = history::memory_file(&directory, &variable);
-    let mut history = history::read(&directory, memory.as_deref()).map_err(|error| {
+    let mut history = history::read(&directory).map_err(|error| {
         Failure::usage(format!("list the runs in {}", directory.display()), error)
             .hint("measure something first, or name the directory that holds runs")
     })?;
@@ -55,7 +53,11 @@ fn usual_number(args: &HistoryArgs) -> usize {
 }
 
 fn directory(args: &HistoryArgs) -> Result<PathBuf, Failure> {
-    match args.directory.clone().map_or_else(|| Place::chosen(None), Place::Runs) {
+    match args
+        .directory
+        .clone()
+        .map_or_else(|| Place::chosen(None), Place::Runs)
+    {
         Place::Runs(directory) | Place::Directory(directory) => Ok(directory),
         Place::Nowhere(why) => {
             Err(Failure::usage("find the stored runs", why).hint("linerate history DIR"))
@@ -86,7 +88,12 @@ fn trend(runs: &[StoredRun], words: &str) -> Result<Trend, Failure> {
     for run in runs.iter().filter(|run| !run.partial) {
         for figure in run.figures.iter().filter(|figure| is_called(figure, words)) {
             let of = |text: &String| text.clone();
-            let series = (of(&run.peer), of(&run.kind), of(&figure.metric), of(&figure.name));
+            let series = (
+                of(&run.peer),
+                of(&run.kind),
+                of(&figure.metric),
+                of(&figure.name),
+            );
             let trend = found.entry(series).or_insert_with(|| begun(run, figure));
             trend.points.push(TrendPoint {
                 run: run.name.clone(),
@@ -121,13 +128,15 @@ fn begun(run: &StoredRun, figure: &StoredFigure) -> Trend {
 fn is_called(figure: &StoredFigure, words: &str) -> bool {
     let name = format!("{} {}", figure.metric, figure.name).to_lowercase();
     let name: Vec<&str> = name.split([' ', ',']).collect();
-    words.to_lowercase().split_whitespace().all(|word| name.contains(&word))
+    words
+        .to_lowercase()
+        .split_whitespace()
+        .all(|word| name.contains(&word))
 }
 
 fn only(found: BTreeMap<Series, Trend>, words: &str) -> Result<Trend, Failure> {
-    let told = |(peer, kind, metric, name): &Series| {
-        format!("`{metric} {name}` of {kind} against {peer}")
-    };
+    let told =
+        |(peer, kind, metric, name): &Series| format!("`{metric} {name}` of {kind} against {peer}");
     let names: Vec<String> = found.keys().take(MOST_NAMED).map(told).collect();
     let (why, hint) = match found.len() {
         1 => return Ok(found.into_values().next().unwrap_or_default()),

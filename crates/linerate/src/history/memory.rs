@@ -25,8 +25,6 @@ pub(super) struct Stamp {
 /// One line.
 #[derive(Debug, Serialize, Deserialize)]
 struct Remembered {
-    /// The directory of all runs.
-    directory: String,
     stamp: Stamp,
     run: StoredRun,
 }
@@ -34,8 +32,7 @@ struct Remembered {
 /// All that is remembered of one directory.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    file: Option<PathBuf>,
-    directory: String,
+    file: PathBuf,
     known: BTreeMap<String, (Stamp, StoredRun)>,
     /// Lines to be added.
     fresh: String,
@@ -58,20 +55,21 @@ impl Stamp {
 }
 
 impl Memory {
-    /// What `file` says of `directory`.
-    pub(super) fn read(file: Option<&Path>, directory: &Path) -> Self {
-        let directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
-        let mut memory = Self {
-            file: file.map(Path::to_owned),
-            directory: directory.display().to_string(),
+    /// Nothing yet, of the runs in `directory`.
+    pub(super) fn empty(directory: &Path) -> Self {
+        Self {
+            file: directory.join(FILE),
             ..Self::default()
-        };
-        let text = file.and_then(|file| fs::read(file).ok()).unwrap_or_default();
-        let lines = text.split(|byte| *byte == b'\n');
-        for line in lines.filter_map(|line| serde_json::from_slice::<Remembered>(line).ok()) {
-            if line.directory == memory.directory {
-                let name = line.run.name.clone();
-                memory.known.insert(name, (line.stamp, line.run));
+        }
+    }
+
+    /// What is remembered of the runs in `directory`.
+    pub(super) fn read(directory: &Path) -> Self {
+        let mut memory = Self::empty(directory);
+        let text = fs::read(&memory.file).unwrap_or_default();
+        for line in text.split(|byte| *byte == b'\n') {
+            if let Ok(Remembered { stamp, run }) = serde_json::from_slice(line) {
+                memory.known.insert(run.name.clone(), (stamp, run));
             }
         }
         memory
@@ -86,7 +84,6 @@ impl Memory {
     /// Takes down a run.
     pub(super) fn learn(&mut self, stamp: Stamp, run: &StoredRun) {
         let line = Remembered {
-            directory: self.directory.clone(),
             stamp,
             run: run.clone(),
         };
@@ -98,11 +95,13 @@ impl Memory {
 
     /// Writes down what is new, in one piece. Where that cannot be, the next time takes longer.
     pub(super) fn keep(&self) {
-        let Some(file) = self.file.as_deref().filter(|_| !self.fresh.is_empty()) else {
+        if self.fresh.is_empty() {
             return;
-        };
-        let _ = file.parent().map(fs::create_dir_all);
-        let opened = File::options().append(true).create(true).open(file);
+        }
+        let opened = File::options().append(true).create(true).open(&self.file);
         let _ = opened.and_then(|mut file| file.write_all(self.fresh.as_bytes()));
     }
 }
+
+/// In the directory of the runs.
+pub(super) const FILE: &str = ".history.jsonl";

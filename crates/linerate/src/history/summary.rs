@@ -16,13 +16,16 @@ use crate::store::RUN;
 /// Why it is none, or none of this version: a sentence.
 pub(super) fn read(directory: &Path, name: &str) -> Result<StoredRun, String> {
     let text = fs::read(directory.join(RUN)).map_err(|error| format!("{RUN}: {error}"))?;
-    let run: Run = serde_json::from_slice(&text).map_err(|error| format!("{RUN} is damaged: {error}"))?;
+    let run: Run =
+        serde_json::from_slice(&text).map_err(|error| format!("{RUN} is damaged: {error}"))?;
     if run.schema != SCHEMA {
         let found = match run.schema.as_str() {
             "" => "none".to_owned(),
             schema => format!("`{schema}`"),
         };
-        return Err(format!("its schema is {found}, this version reads `{SCHEMA}`"));
+        return Err(format!(
+            "its schema is {found}, this version reads `{SCHEMA}`"
+        ));
     }
     Ok(of(&run, name))
 }

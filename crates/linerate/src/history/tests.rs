@@ -2,7 +2,7 @@
 //! Directories of runs as they are found: whole, damaged, foreign, changed since.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use linerate_model::output::Test;
 use linerate_model::run::Run;
@@ -14,7 +14,8 @@ struct Place(PathBuf);
 
 impl Place {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("linerate-history-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("linerate-history-{name}-{}", std::process::id()));
         fs::create_dir_all(path.join("runs")).unwrap();
         Self(path)
     }
@@ -24,7 +25,7 @@ impl Place {
     }
 
     fn memory(&self) -> PathBuf {
-        self.0.join("cache/memory.jsonl")
+        self.runs().join(".history.jsonl")
     }
 
     fn store(&self, name: &str, day: u32, rate: f64) {
@@ -45,7 +46,7 @@ impl Place {
     }
 
     fn read(&self) -> History {
-        read(&self.runs(), Some(&self.memory())).unwrap()
+        read(&self.runs()).unwrap()
     }
 }
 
@@ -58,7 +59,8 @@ impl Drop for Place {
 
 fn told(history: &History) -> Vec<(&str, f64)> {
     let runs = history.runs.iter();
-    runs.map(|run| (run.name.as_str(), run.figures[0].value)).collect()
+    runs.map(|run| (run.name.as_str(), run.figures[0].value))
+        .collect()
 }
 
 #[test]
@@ -68,7 +70,10 @@ fn runs_are_listed_in_the_order_of_time_with_their_figures() {
     place.store("a", 3, 870e6);
     let history = place.read();
     assert_eq!(told(&history), [("b", 941e6), ("a", 870e6)]);
-    assert_eq!((history.runs[0].peer.as_str(), history.runs[0].kind.as_str()), ("h2", "tcp"));
+    assert_eq!(
+        (history.runs[0].peer.as_str(), history.runs[0].kind.as_str()),
+        ("h2", "tcp")
+    );
     assert_eq!(history.unreadable, []);
 }
 
@@ -118,26 +123,36 @@ fn what_is_no_run_is_said_and_costs_no_other() {
     assert!(why("empty").starts_with("no run.json"), "{}", why("empty"));
     assert!(why("cut").contains("is damaged"), "{}", why("cut"));
     assert!(why("newer").contains("linerate.run/9"), "{}", why("newer"));
-    assert!(why("foreign").contains("its schema is none"), "{}", why("foreign"));
+    assert!(
+        why("foreign").contains("its schema is none"),
+        "{}",
+        why("foreign")
+    );
     assert!(!why("a-file").is_empty() && !why("odd").is_empty());
 }
 
 #[test]
-fn without_a_place_for_the_memory_all_is_read_each_time() {
+fn where_nothing_can_be_remembered_all_is_read_each_time() {
     let place = Place::new("nowhere");
     place.store("a", 1, 1e6);
-    let nowhere = Path::new("/proc/no/such/place");
-    for memory in [None, Some(nowhere)] {
-        assert_eq!(told(&read(&place.runs(), memory).unwrap()), [("a", 1e6)]);
-    }
-    assert!(read(&place.0.join("absent"), None).is_err());
+    fs::create_dir_all(place.memory()).unwrap();
+    assert_eq!(told(&place.read()), [("a", 1e6)]);
+    assert_eq!(told(&place.read()), [("a", 1e6)]);
+    assert!(read(&place.0.join("absent")).is_err());
 }
 
 #[test]
-fn each_directory_of_runs_has_a_memory_of_its_own() {
-    let caches = |name: &str| (name == "XDG_CACHE_HOME").then(|| PathBuf::from("/c"));
-    let of = |directory: &str| memory_file(Path::new(directory), &caches).unwrap();
-    assert_eq!(of("/proc/self/../version"), PathBuf::from("/c/linerate/history/-proc-version.jsonl"));
-    assert_ne!(of("/usr"), of("/etc"));
-    assert_eq!(memory_file(Path::new("/usr"), &|_| None), None);
+fn a_run_that_ended_is_remembered_at_once() {
+    let place = Place::new("ended");
+    place.store("a", 1, 1e6);
+    remember(&place.runs().join("a"));
+    remember(&place.runs().join("absent"));
+    let lines = fs::read_to_string(place.memory()).unwrap();
+    assert_eq!(lines.lines().count(), 1);
+    assert_eq!(told(&place.read()), [("a", 1e6)]);
+    assert_eq!(
+        fs::read_to_string(place.memory()).unwrap(),
+        lines,
+        "nothing to add"
+    );
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Stored runs, the newest last, and one figure over them.
 
-use linerate_model::output::{History, Output, StoredFigure, StoredRun, Trend, TrendLevel};
-use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, significant, with_unit};
+use linerate_model::output::{History, Output, StoredRun, Trend, TrendLevel};
+use linerate_model::units::format::{
+    BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, significant, with_unit,
+};
 
 use super::{Align, Block, Column, Line, Table, Tone};
 
@@ -20,7 +22,8 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
 
 fn runs(history: &History) -> Block {
     let runs = &history.runs;
-    let words = |name: &str, of: &dyn Fn(&StoredRun) -> String| Column::words(name, runs.iter().map(of));
+    let words =
+        |name: &str, of: &dyn Fn(&StoredRun) -> String| Column::words(name, runs.iter().map(of));
     let tone = |run: &StoredRun| if run.partial { Tone::Warn } else { Tone::Plain };
     let more = match history.more {
         0 => String::new(),
@@ -28,46 +31,71 @@ fn runs(history: &History) -> Block {
     };
     Block::Table(Table {
         heading: format!("{} runs in {}{more}", runs.len(), history.directory),
-        keys: 3,
+        keys: 1,
         columns: vec![
-            words("started", &|run| minute(&run.started)),
-            words("command", &|run| run.kind.clone()),
-            words("peer", &|run| run.peer.clone()),
-            words("figure", &|run| figure(run)),
             words("run", &|run| run.name.clone()),
+            Column {
+                align: Align::Right,
+                ..words("figure", &figure)
+            },
+            words("of", &of),
         ],
         tones: runs.iter().map(tone).collect(),
     })
 }
 
-/// The one that tells most, of a whole run.
+/// The one that tells most.
 fn figure(run: &StoredRun) -> String {
-    let told = run.figures.first().map_or_else(|| UNKNOWN.to_owned(), |figure| {
-        format!("{} ({})", value(figure.value, &figure.unit), what(figure))
-    });
-    if run.partial { format!("{told}, partial") } else { told }
+    let first = run.figures.first();
+    first.map_or_else(
+        || UNKNOWN.to_owned(),
+        |figure| value(figure.value, &figure.unit),
+    )
 }
 
-fn what(figure: &StoredFigure) -> String {
-    format!("{} {}", figure.metric, figure.name)
+fn of(run: &StoredRun) -> String {
+    let first = run.figures.first();
+    let what = first.map_or_else(String::new, |figure| {
+        format!("{} {}", figure.metric, figure.name)
+    });
+    match (run.partial, what.as_str()) {
+        (false, _) => what,
+        (true, "") => "partial".to_owned(),
+        (true, _) => format!("{what}, partial"),
+    }
 }
 
 fn points(trend: &Trend) -> Block {
     let points = &trend.points;
     let level_at = |at: usize| {
         let begins = |level: &&TrendLevel| level.first as usize == at;
-        trend.levels.iter().find(begins).map_or_else(String::new, |level| told(trend, level))
+        trend
+            .levels
+            .iter()
+            .find(begins)
+            .map_or_else(String::new, |level| told(trend, level))
     };
     let most = points.iter().map(|point| point.value).fold(0.0, f64::max);
-    let begins = |at| trend.levels.iter().skip(1).any(|level| level.first as usize == at);
+    let begins = |at| {
+        trend
+            .levels
+            .iter()
+            .skip(1)
+            .any(|level| level.first as usize == at)
+    };
     let tone = |at: usize| if begins(at) { Tone::Warn } else { Tone::Plain };
-    let cells = points.iter().map(|point| Some(value(point.value, &trend.unit)));
+    let cells = points
+        .iter()
+        .map(|point| Some(value(point.value, &trend.unit)));
     Block::Table(Table {
         heading: format!("{} {} against {}", trend.metric, trend.name, trend.peer),
         keys: 1,
         columns: vec![
             Column::words("started", points.iter().map(|point| minute(&point.started))),
-            Column { align: Align::Right, ..Column::texts("value", "", cells) },
+            Column {
+                align: Align::Right,
+                ..Column::texts("value", "", cells)
+            },
             Column::words("", points.iter().map(|point| bar(point.value, most))),
             Column::words("level", (0..points.len()).map(level_at)),
         ],
@@ -178,7 +206,7 @@ mod tests {
             kind: "udp".to_owned(),
             peer: "h2".to_owned(),
             partial: true,
-            figures: vec![StoredFigure {
+            figures: vec![linerate_model::output::StoredFigure {
                 metric: "throughput".to_owned(),
                 name: "udp up".to_owned(),
                 unit: "bit/s".to_owned(),
@@ -198,7 +226,7 @@ mod tests {
         assert_eq!(
             text(history),
             "1 runs in /runs; 7 older ones not shown (-n)\n\
-             2026-01-31 12:00 | udp | h2 | 398.2 Mbit/s (throughput udp up), partial | 20260131T120000Z-udp-h2\n\
+             20260131T120000Z-udp-h2 | 398.2 Mbit/s | throughput udp up, partial\n\
              not read:x: no run.json\n"
         );
     }
@@ -221,7 +249,9 @@ mod tests {
             name: "tcp up".to_owned(),
             unit: "bit/s".to_owned(),
             peer: "h2".to_owned(),
-            points: (1..=6).map(|day| point(day, if day < 4 { 941e6 } else { 870e6 })).collect(),
+            points: (1..=6)
+                .map(|day| point(day, if day < 4 { 941e6 } else { 870e6 }))
+                .collect(),
             levels: vec![level(0, 941e6, None), level(3, 870e6, Some(-0.0755))],
             shortest_level_runs: 3,
         };
@@ -230,7 +260,9 @@ mod tests {
             ..History::default()
         });
         assert!(
-            text.contains("2026-01-04 12:00 | 870.0 Mbit/s | ################## | 870.0 Mbit/s (-7.5 %)"),
+            text.contains(
+                "2026-01-04 12:00 | 870.0 Mbit/s | ################## | 870.0 Mbit/s (-7.5 %)"
+            ),
             "{text}"
         );
         assert!(

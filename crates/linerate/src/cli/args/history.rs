@@ -36,7 +36,13 @@ pub(in crate::cli) struct HistoryArgs {
     #[arg(short = 'j', long, visible_short_alias = 'J', help_heading = "Output")]
     pub(in crate::cli) json: bool,
     /// Colour: auto, always or never
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        help_heading = "Output"
+    )]
     pub(in crate::cli) color: ColorChoice,
     /// Only ASCII characters
     #[arg(long, help_heading = "Output")]
