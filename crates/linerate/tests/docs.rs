@@ -171,6 +171,7 @@ fn links_between_the_documents_lead_somewhere() {
         "docs/json.md",
         "docs/lab.md",
         "docs/measuring.md",
+        "docs/proving.md",
         "docs/registers.md",
         "docs/run-directory.md",
         "docs/serving.md",

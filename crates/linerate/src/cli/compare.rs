@@ -68,7 +68,7 @@ fn figures(args: &CompareArgs, before: &Group, after: &Group) -> Result<Vec<Comp
     if keys.is_empty() {
         return Err(nothing_in_common(before, after));
     }
-    let asked = |key: &Key| args.metric.iter().any(|metric| is_named(key, metric));
+    let asked = |key: &Key| args.metric.iter().any(|metric| key.is_named(metric));
     let chosen: Vec<&Key> = keys
         .iter()
         .copied()
@@ -130,14 +130,6 @@ fn complete(all: &mut [Comparison], before: &Group, after: &Group) {
             .iter()
             .flat_map(|group| group.excluded.clone())
             .collect();
-    }
-}
-
-/// `loss`, or `loss:down` for those whose name has the word.
-fn is_named(key: &Key, metric: &str) -> bool {
-    match metric.split_once(':') {
-        Some((metric, word)) => key.metric == metric && key.name.contains(word),
-        None => key.metric == metric,
     }
 }
 

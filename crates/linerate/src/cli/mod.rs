@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The command line: flags in, exit code out.
 
+mod ab;
 mod agent;
 mod args;
 mod cause;
@@ -92,6 +93,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Explain(args) => explain::run(args),
         Command::History(args) => history::run(args),
         Command::Report(args) => report::run(args),
+        Command::Ab(args) => ab::run(args, options),
         Command::Compare(args) => compare::run(args),
         Command::Lab(args) => return in_lab(args),
         Command::Regs(args) => regs::run(args),

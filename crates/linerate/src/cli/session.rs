@@ -2,6 +2,7 @@
 //! One measuring command from its first word to its exit code: what was measured is gathered in
 //! the document, whatever happens after, and printed and stored at the end.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use linerate_diagnose::record::Record;
@@ -103,6 +104,14 @@ impl Session {
         let outcome = self.watched(plan, engine::run)?;
         self.knows_hosts = true;
         self.absorb(plan, outcome)
+    }
+
+    /// Where the run is stored, if it is.
+    pub(super) fn run_directory(&self) -> Option<PathBuf> {
+        match self.store.location() {
+            Location::Stored(directory) => Some(directory.clone()),
+            Location::NotStored { .. } => None,
+        }
     }
 
     /// Takes in a trial of a device.
@@ -224,12 +233,14 @@ impl Session {
             self.output.error = Some(report(failure));
         }
         self.output.duration_s = self.begun.elapsed().as_secs_f64();
-        self.output.expectations = self
-            .expect
-            .iter()
-            .map(|expect| expect.judge(&self.output, |test| line_rate(&self.output, test)))
-            .collect();
-        self.explain();
+        let judge =
+            |expect: &Expect| expect.judge(&self.output, |test| line_rate(&self.output, test));
+        let judged: Vec<_> = self.expect.iter().map(judge).collect();
+        self.output.expectations.extend(judged);
+        // Each run of a comparison is explained by itself.
+        if self.output.kind != "ab" {
+            self.explain();
+        }
         let exit = exit_of(&self.output, ended.as_ref().err());
         self.output.exit_code = exit.code();
         self.keep();

@@ -108,7 +108,9 @@ fn of_settings(run: &Run, learn: &mut impl FnMut(Fact, &str)) {
         .filter(|setting| setting.source != "/proc/meminfo");
     for setting in kept {
         let interface = setting.interface.as_deref();
-        for (name, value) in &setting.values {
+        // The interface told its MTU already.
+        let told = |name: &str| setting.source == "ip link" && name == "mtu";
+        for (name, value) in setting.values.iter().filter(|(name, _)| !told(name)) {
             let what = match setting.source.strip_prefix("/proc/") {
                 Some(_) if setting.values.len() == 1 => name.clone(),
                 _ => format!("{} {name}", setting.source),

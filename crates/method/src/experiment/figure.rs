@@ -35,6 +35,14 @@ pub struct Figure {
 }
 
 impl Key {
+    /// Whether a person means it by `loss`, or by `loss:down` if its name has that word.
+    pub fn is_named(&self, metric: &str) -> bool {
+        match metric.split_once(':') {
+            Some((metric, word)) => self.metric == metric && self.name.contains(word),
+            None => self.metric == metric,
+        }
+    }
+
     /// The margin within which this figure does not matter, given that of rates: loss comes in bursts, so
     /// that less than a factor of two is nothing; of latencies a tenth.
     pub fn margin(&self, of_rates: f64) -> f64 {

@@ -226,11 +226,15 @@ fn environment(all: &[Comparison]) -> Option<Block> {
         0 => String::new(),
         more => format!(" and {more} more (--json)"),
     };
-    let mut lines = vec![Line::new(
-        2,
-        format!("also different: {}{more}", names.join(", ")),
-    )];
-    if found.len() > 1 {
+    let drawn = all.iter().any(|one| one.blocks.is_some());
+    let what = if drawn {
+        "A and B differ in"
+    } else {
+        "also different"
+    };
+    let text = format!("{what}: {}{more}", names.join(", "));
+    let mut lines = vec![Line::new(2, text)];
+    if found.len() > 1 && !drawn {
         let text = "which of them makes the difference, this comparison cannot tell";
         lines.push(Line::new(2, text).tone(Tone::Warn));
     }

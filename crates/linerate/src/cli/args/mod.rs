@@ -2,6 +2,7 @@
 //! The grammar of the command line. Every flag's value is parsed into its range here;
 //! [`super::plan`] turns the whole into a plan.
 
+mod ab;
 mod agent;
 mod compare;
 mod explain;
@@ -16,6 +17,7 @@ mod report;
 mod serve;
 mod target;
 
+pub(super) use ab::AbArgs;
 pub(super) use agent::AgentArgs;
 pub(super) use compare::CompareArgs;
 pub(super) use explain::ExplainArgs;
@@ -57,6 +59,7 @@ pub(super) enum Command {
     Explain(ExplainArgs),
     History(HistoryArgs),
     Report(ReportArgs),
+    Ab(AbArgs),
     Compare(CompareArgs),
     Lab(crate::lab::command::LabArgs),
     Regs(RegsArgs),

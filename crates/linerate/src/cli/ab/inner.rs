@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The measurement that both configurations get: this program itself, a process a run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Parser;
+use linerate_linux::signal::Interrupt;
+use linerate_method::experiment::{Figure, figures};
+use linerate_model::output::Output;
+
+use super::child;
+use crate::cli::args::{Cli, Command as Measurement};
+use crate::cli::misunderstood;
+use crate::error::Failure;
+use crate::exit::Exit;
+
+/// A measuring command.
+#[derive(Debug)]
+pub(super) struct Inner<'a> {
+    words: &'a [String],
+    /// About how long one takes, if that can be told before, seconds.
+    pub(super) estimate_s: Option<f64>,
+}
+
+/// What one run gave.
+#[derive(Debug)]
+pub(super) enum Ran {
+    /// Figures, and the whole document.
+    Measured(Vec<Figure>, Box<Output>),
+    /// Nothing that counts, for this reason.
+    Unusable(String),
+}
+
+impl<'a> Inner<'a> {
+    /// Understands the command before anything is changed.
+    ///
+    /// # Errors
+    /// It is none that measures, or its flags are wrong.
+    pub(super) fn of(words: &'a [String]) -> Result<Self, Failure> {
+        let kind = words.first().map(String::as_str).unwrap_or_default();
+        let all = ["linerate"]
+            .into_iter()
+            .map(str::to_owned)
+            .chain(words.iter().cloned());
+        let cli = Cli::try_parse_from(all).map_err(|error| misunderstood(&error, kind))?;
+        let (estimate_s, output) = match &cli.command {
+            Measurement::Udp(args) => (Some(seconds(args.load.time)), &args.output),
+            Measurement::Tcp(args) => (Some(seconds(args.load.time)), &args.output),
+            Measurement::Check(args) => (Some(if args.quick { 8.0 } else { 30.0 }), &args.output),
+            Measurement::Sweep(args) => (None, &args.output),
+            Measurement::Forward(args) => (None, &args.output),
+            _ => return Err(no_measurement(kind)),
+        };
+        if output.json || output.json_stream || output.output.is_some() {
+            let why = "-o and --json are set for each run";
+            return Err(
+                Failure::usage(format!("measure with `{}`", words.join(" ")), why)
+                    .hint("-o and --json before the --"),
+            );
+        }
+        Ok(Self { words, estimate_s })
+    }
+
+    /// One run, stored in a directory if there is one.
+    ///
+    /// # Errors
+    /// The process could not be started, or the command line is one that it refuses.
+    pub(super) fn run(&self, store: Option<&Path>, interrupt: &Interrupt) -> Result<Ran, Failure> {
+        let what = || format!("measure with `{}`", self.words.join(" "));
+        let program = std::env::current_exe().map_err(|error| Failure::measuring(what(), error))?;
+        let mut command = Command::new(program);
+        command.args(self.words).arg("--json");
+        let nowhere = PathBuf::from("/dev/null/none");
+        command.arg("-o").arg(store.unwrap_or(&nowhere));
+        let ended = child::run(command, Some(interrupt))
+            .map_err(|error| Failure::measuring(what(), error))?;
+        let output: Output = serde_json::from_slice(&ended.stdout).map_err(|error| {
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            Failure::measuring(what(), format!("{}: {error}: {said}", ended.status))
+        })?;
+        if output.exit_code == Exit::Usage.code() {
+            let why = output.error.unwrap_or_default();
+            return Err(Failure::usage(what(), why.why).hint(why.try_));
+        }
+        Ok(judged(output))
+    }
+}
+
+/// What is not whole or not valid does not count.
+fn judged(output: Output) -> Ran {
+    let invalid = output
+        .tests
+        .iter()
+        .find_map(|test| test.invalid_reason.clone());
+    let reason = match (&output.error, output.partial) {
+        (Some(error), _) => Some(format!("{}: {}", error.what, error.why)),
+        (None, true) => Some("it ended before its plan".to_owned()),
+        (None, false) if output.exit_code == Exit::Invalid.code() => {
+            Some(invalid.unwrap_or_else(|| "its numbers are not valid".to_owned()))
+        }
+        _ => None,
+    };
+    match reason {
+        Some(reason) => Ran::Unusable(reason),
+        None => Ran::Measured(figures(&output), Box::new(output)),
+    }
+}
+
+/// With what begins and ends a test.
+fn seconds(time_ms: Option<u64>) -> f64 {
+    time_ms.unwrap_or(10_000) as f64 / 1000.0 + 1.5
+}
+
+fn no_measurement(kind: &str) -> Failure {
+    Failure::usage(format!("compare with `{kind}`"), "it does not measure")
+        .hint("udp, tcp, sweep, check or forward after the --")
+}
