@@ -45,6 +45,14 @@ pub fn is_on(interface: &str, offload: Offload) -> io::Result<bool> {
     exchange(interface, offload.commands().0, 0).map(|value| value != 0)
 }
 
+/// Does the interface take VLAN tags out of frames that arrive, and hand them over beside?
+///
+/// # Errors
+/// EOPNOTSUPP where the driver does not know it.
+pub fn takes_tags_out(interface: &str) -> io::Result<bool> {
+    exchange(interface, GET_FLAGS, 0).map(|flags| flags & RECEIVE_VLAN != 0)
+}
+
 /// Switches an offload.
 ///
 /// # Errors
@@ -52,6 +60,10 @@ pub fn is_on(interface: &str, offload: Offload) -> io::Result<bool> {
 pub fn switch(interface: &str, offload: Offload, on: bool) -> io::Result<()> {
     exchange(interface, offload.commands().1, on.into()).map(drop)
 }
+
+/// `ETHTOOL_GFLAGS` and `ETH_FLAG_RXVLAN`.
+const GET_FLAGS: u32 = 0x25;
+const RECEIVE_VLAN: u32 = 1 << 8;
 
 /// `struct ethtool_value`.
 #[repr(C)]

@@ -27,6 +27,42 @@ pub fn see_no_batches(command: &mut Command) {
     );
 }
 
+/// What a sandbox may withhold from who moves frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    /// Programs and maps: EPERM.
+    Bpf,
+    /// AF_XDP sockets: EAFNOSUPPORT.
+    Xdp,
+    /// Rings of packet sockets to send from: ENOMEM.
+    SendRing,
+}
+
+/// Makes `command` and all its descendants do without.
+pub fn withhold(command: &mut Command, withheld: &[Withheld]) {
+    let rules: Vec<_> = withheld.iter().map(|one| one.rule()).collect();
+    filter(command, &rules);
+}
+
+impl Withheld {
+    fn rule(self) -> Rule {
+        match self {
+            Self::Bpf => Rule::refuse(libc::SYS_bpf, Vec::new(), libc::EPERM),
+            Self::Xdp => {
+                let family = vec![(0, libc::AF_XDP as u32)];
+                Rule::refuse(libc::SYS_socket, family, libc::EAFNOSUPPORT)
+            }
+            Self::SendRing => {
+                let option = vec![
+                    (1, libc::SOL_PACKET as u32),
+                    (2, libc::PACKET_TX_RING as u32),
+                ];
+                Rule::refuse(libc::SYS_setsockopt, option, libc::ENOMEM)
+            }
+        }
+    }
+}
+
 fn filter(command: &mut Command, rules: &[Rule]) {
     let filter = program(rules);
     let install = move || install(&filter);

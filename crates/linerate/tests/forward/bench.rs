@@ -46,8 +46,9 @@ pub(crate) fn forward(name: &str, arguments: &str) -> Option<Ran> {
     })
 }
 
-/// Without namespaces; without flowtables.
-const IMPOSSIBLE_HERE: [&str; 2] = [
+/// Without namespaces; without flowtables; without AF_XDP.
+const IMPOSSIBLE_HERE: [&str; 3] = [
+    "af_xdp_copy sending: socket: Address family not supported",
     "error: cannot put a device between two ports of this machine",
     "error: cannot give the device a flowtable",
 ];

@@ -119,6 +119,19 @@ fn a_port_that_goes_down_in_a_trial_costs_frames_and_no_run() {
     });
 }
 
+/// A bridge hands tags over beside the frame, where a program of XDP does not see them.
+#[test]
+fn a_tag_is_seen_where_af_xdp_would_lose_it() {
+    let _alone = alone();
+    let arguments = "--lab bridge --vlan 7 --backend af_xdp_copy --sizes 68 --profile quick \
+         --trial 0.1 --goal ndr --max-load 200pps";
+    until_right("tag-xdp", arguments, |ran| {
+        let port = &ran.document["forward"]["ports"][1];
+        assert_eq!(port["receive_backend"], "af_packet_ring");
+        ran.carried("ndr", "a-b", 200.0)
+    });
+}
+
 /// Tried on every kernel: one without flowtables says so.
 #[test]
 fn a_flowtable_routes_and_takes_one_hop() {

@@ -68,6 +68,8 @@ pub struct Wanted {
     pub send_frames: usize,
     /// How much memory holds frames that have arrived, in bytes. `None`: 16 MiB, on small machines a 32nd of what they have.
     pub receive_bytes: Option<usize>,
+    /// Frames bear a VLAN tag that has to be seen: where the interface takes tags out, AF_XDP does not receive, for it would not see them.
+    pub tagged: bool,
     /// Receives a share only of what arrives, with AF_PACKET.
     pub fanout: Option<Fanout>,
 }
@@ -80,6 +82,7 @@ impl Default for Wanted {
             frame_bytes_max: 1522,
             send_frames: 1024,
             receive_bytes: None,
+            tagged: false,
             fanout: None,
         }
     }

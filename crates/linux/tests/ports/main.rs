@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cable;
+mod fallback;
 mod xdp;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,6 +53,18 @@ const TESTS: &[(&str, fn())] = &[
         xdp::without_the_right_to_load_programs,
     ),
     (
+        "what_is_withheld_is_done_without_and_told",
+        fallback::what_is_withheld_is_done_without,
+    ),
+    (
+        "what_may_not_be_locked_is_done_without",
+        fallback::what_may_not_be_locked,
+    ),
+    (
+        "where_tags_are_taken_out_af_packet_receives",
+        fallback::where_tags_are_taken_out,
+    ),
+    (
         "a_killed_process_leaves_no_program",
         xdp::a_killed_process_leaves_no_program,
     ),
@@ -76,6 +89,9 @@ fn main() -> ExitCode {
     }
     if std::env::var_os(xdp::TO_BE_KILLED).is_some() {
         return xdp::to_be_killed();
+    }
+    if let Ok(backend) = std::env::var(fallback::POOR) {
+        return fallback::tell_what_is_had(&backend);
     }
     let inside = std::env::var_os(IN_A_USER_NAMESPACE).is_some();
     let other_way = inside || again_in_a_user_namespace();

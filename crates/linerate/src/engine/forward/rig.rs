@@ -60,6 +60,7 @@ impl<'a> Rig<'a> {
                 .flat_map(Mix::sizes_bytes)
                 .max()
                 .map_or(1518, |size| usize::from(*size)),
+            tagged: plan.vlan.is_some(),
             ..Wanted::default()
         };
         let open = |side: Side, interface: &str| {

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use super::link::Link;
 use super::packet::{PacketSocket, RingReceiver};
 use super::wanted::{Backend, Refused, Wanted};
+use crate::ethtool_features;
 use crate::nic;
 use attachment::Attachment;
 pub(super) use receiver::XdpReceiver;
@@ -131,6 +132,9 @@ impl Ground {
             let why = io::Error::new(io::ErrorKind::Unsupported, "on a veth AF_PACKET is faster");
             return Err(("attach program", why));
         }
+        if wanted.tagged && ethtool_features::takes_tags_out(interface).unwrap_or(false) {
+            return Err(("attach program", tags_are_taken_out(interface)));
+        }
         let link = self.control.link();
         let had_carrier = link.has_carrier(self.control.as_fd());
         let queues = self.queues.iter().max().map_or(1, |last| last + 1);
@@ -192,6 +196,15 @@ impl Ground {
         }
         Ok(XdpReceiver::new(attachment, incoming, others))
     }
+}
+
+fn tags_are_taken_out(interface: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!(
+            "VLAN tags are taken out of frames before a program sees them: ethtool -K {interface} rxvlan off"
+        ),
+    )
 }
 
 /// Tries again for a while where something is taken: the kernel tidies up late after a process that ended.
