@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use linerate_model::output::{Output, Phase, Trial};
+use linerate_model::round_trips::{self, RoundTrips};
 use linerate_model::run::Run;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
@@ -269,6 +270,13 @@ pub fn trials(directory: &Path) -> Vec<Trial> {
     lines
         .filter_map(|line| serde_json::from_slice(line).ok())
         .collect()
+}
+
+/// Every round trip of the probe; none where there is no such file.
+#[must_use]
+pub fn round_trips(directory: &Path) -> Vec<RoundTrips> {
+    let text = fs::read(directory.join(LATENCY)).unwrap_or_default();
+    round_trips::read(&String::from_utf8_lossy(&text))
 }
 
 /// A directory of its own: no run ever shares or replaces another's.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers that follow from the document's own and that every format shows alike.
 
-use crate::output::{Cpu, Interval, Knee, LinkKind, Output, Test, Verdict};
+use crate::output::{Cpu, ForwardResult, Interval, Knee, LinkKind, Output, Test, Verdict};
 
 impl Verdict {
     /// Achieved of line rate, 0 … 1; `None` where the line rate is not known.
@@ -9,6 +9,21 @@ impl Verdict {
     pub fn line_rate_ratio(&self) -> Option<f64> {
         let line = self.line_rate_bits_per_second.filter(|line| *line > 0.0)?;
         Some(self.achieved_bits_per_second / line)
+    }
+}
+
+impl ForwardResult {
+    /// What the link carries of this size, frames a second; `None` where there is no wire.
+    #[must_use]
+    pub fn line_fps(&self) -> Option<f64> {
+        let ratio = self.line_rate_ratio.filter(|ratio| *ratio > 0.0)?;
+        Some(self.throughput_fps? / ratio)
+    }
+
+    /// The same in bits of frames with FCS.
+    #[must_use]
+    pub fn line_l2_bits_per_second(&self) -> Option<f64> {
+        Some(self.line_fps()? * f64::from(self.frame_bytes) * 8.0)
     }
 }
 

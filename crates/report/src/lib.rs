@@ -4,11 +4,16 @@
 #![forbid(unsafe_code)]
 
 pub mod csv;
+pub mod html;
 pub mod interval;
 pub mod json;
+pub mod junit;
 pub mod live;
 pub mod markdown;
+pub mod openmetrics;
 pub mod sheets;
 pub mod subject;
 pub mod term;
 pub mod view;
+pub mod xlsx;
+mod xml;

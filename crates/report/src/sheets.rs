@@ -7,6 +7,7 @@
 //! dot (`rtt_ns.p50`); what is unknown is empty.
 
 mod node;
+pub mod throughput;
 
 use serde::Serialize;
 
@@ -64,7 +65,10 @@ pub fn of(subjects: &[Subject]) -> serde_json::Result<Vec<Sheet>> {
 #[must_use]
 pub fn main_of(subjects: &[Subject]) -> &'static str {
     let forward = |subject: &Subject| !subject.output.results.is_empty();
-    if subjects.iter().any(forward) {
+    let compared = |subject: &Subject| !subject.output.comparison.is_empty();
+    if subjects.iter().any(compared) {
+        "comparison"
+    } else if subjects.iter().any(forward) {
         "results"
     } else {
         "tests"
@@ -181,6 +185,7 @@ fn flatten<'n>(node: &'n Node, name: &str, row: &mut Named, inner: &mut Vec<(Str
                 flatten(value, &format!("{name}{dot}{field}"), row, inner);
             }
         }
+        Node::List(_) if node.is_empty() => {}
         Node::List(_) if !node.is_words() => inner.push((name.to_owned(), node)),
         Node::List(_) => row.push((name.to_owned(), Cell::Text(node.words()))),
         Node::Value(cell) => row.push((name.to_owned(), cell.clone())),

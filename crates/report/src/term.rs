@@ -138,4 +138,4 @@ fn printable(text: &str, style: &Style) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

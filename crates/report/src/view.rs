@@ -3,15 +3,18 @@
 //! Built from the document alone; unknown numbers stay unknown (`n/a`).
 
 mod benchmarks;
+pub mod charts;
 pub mod comparison;
 mod conclusions;
 mod counters;
+pub mod figures;
 mod findings;
 mod forward;
 mod history;
 mod knees;
 mod ledger;
 mod parts;
+pub mod path;
 mod setup;
 mod tcp;
 mod title;
@@ -294,7 +297,7 @@ fn is_measured(output: &Output) -> bool {
 
 /// The tests that are spoken of. In a sweep every trial is a result; elsewhere a search is shown by
 /// the two trials that bound its knee.
-fn relevant(output: &Output) -> Vec<&Test> {
+pub(crate) fn relevant(output: &Output) -> Vec<&Test> {
     let bounds: Vec<_> = output
         .knees
         .iter()
@@ -381,7 +384,7 @@ fn tones(tests: &[&Test]) -> Vec<Tone> {
 }
 
 /// A test's name, short enough for a key column.
-fn name(test: &Test) -> String {
+pub(crate) fn name(test: &Test) -> String {
     let name = if test.name.is_empty() {
         &test.id
     } else {
@@ -394,7 +397,7 @@ fn name(test: &Test) -> String {
     start + "~"
 }
 
-fn way(direction: Direction) -> &'static str {
+pub(crate) fn way(direction: Direction) -> &'static str {
     match direction {
         Direction::Up => "up",
         Direction::Down => "down",

@@ -6,9 +6,9 @@ mod subjects;
 
 use std::path::Path;
 
-use linerate_report::sheets::{self, Sheet};
+use linerate_report::sheets::{self, Sheet, throughput};
 use linerate_report::subject::Subject;
-use linerate_report::{csv, json, markdown, term};
+use linerate_report::{csv, html, json, junit, markdown, openmetrics, term, xlsx};
 
 use super::args::{ReportArgs, ReportFormat};
 use super::{session, site_rules};
@@ -42,7 +42,7 @@ fn format(args: &ReportArgs) -> Result<ReportFormat, Failure> {
             "write several runs as one document",
             "json is the document of one run",
         )
-        .hint("a report for each of them, or --format csv")),
+        .hint("a report for each of them, or --format xlsx")),
         _ => Ok(format),
     }
 }
@@ -53,6 +53,7 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
     let wrong = |error| Failure::measuring("write the document", error);
     match format {
         ReportFormat::Term => Ok(terminal(args, &subjects).into_bytes()),
+        ReportFormat::Html => Ok(html::render(&subjects).into_bytes()),
         ReportFormat::Md => Ok(markdown::render(&subjects).into_bytes()),
         ReportFormat::Csv => {
             let sheets = sheets::of(&subjects).map_err(wrong)?;
@@ -60,6 +61,13 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
             let sheet = table(&sheets, wanted.unwrap_or(sheets::main_of(&subjects)))?;
             Ok(csv::render(sheet).into_bytes())
         }
+        ReportFormat::Xlsx => {
+            let mut all: Vec<Sheet> = throughput::of(&subjects).into_iter().collect();
+            all.extend(sheets::of(&subjects).map_err(wrong)?);
+            Ok(xlsx::render(&all))
+        }
+        ReportFormat::Junit => Ok(junit::render(&subjects).into_bytes()),
+        ReportFormat::Openmetrics => Ok(openmetrics::render(&subjects).into_bytes()),
         ReportFormat::Json => {
             let texts = subjects
                 .iter()
@@ -106,7 +114,11 @@ fn table<'s>(sheets: &'s [Sheet], name: &str) -> Result<&'s Sheet, Failure> {
 
 const ENDINGS: &[(&str, ReportFormat)] = &[
     ("csv", ReportFormat::Csv),
+    ("html", ReportFormat::Html),
     ("json", ReportFormat::Json),
     ("md", ReportFormat::Md),
+    ("prom", ReportFormat::Openmetrics),
     ("txt", ReportFormat::Term),
+    ("xlsx", ReportFormat::Xlsx),
+    ("xml", ReportFormat::Junit),
 ];

@@ -2,8 +2,14 @@
 //! `linerate report` on runs that are written here by hand: nothing is measured, so every figure is known.
 
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
 mod figures;
 #[cfg(test)]
 mod files;
 #[cfg(test)]
 mod made;
+#[cfg(test)]
+mod readers;
+#[cfg(test)]
+mod workbook;

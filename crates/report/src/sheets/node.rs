@@ -34,6 +34,10 @@ impl Node {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Self::List(entries) if entries.is_empty())
+    }
+
     /// Values with blanks between, those of an inner list with colons.
     pub(super) fn words(&self) -> String {
         self.joined(" ")

@@ -20,7 +20,7 @@ fn subject(label: &str) -> Subject {
             command: ["linerate", "tcp"].map(str::to_owned).to_vec(),
             ..Output::new("tcp", "0.1.0")
         },
-        settings: Vec::new(),
+        ..Subject::default()
     }
 }
 

@@ -2,7 +2,7 @@
 //! Whole results against committed text. `LINERATE_BLESS=1 cargo test -p linerate-report` writes
 //! the files anew; read the difference before committing it.
 
-mod fixture;
+pub(crate) mod fixture;
 
 use std::path::Path;
 

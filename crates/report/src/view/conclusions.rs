@@ -83,7 +83,7 @@ fn latency_heading(rows: &[linerate_model::output::Latency]) -> String {
     format!("latency: round trips of {probe}, by load")
 }
 
-fn phase(phase: Phase) -> &'static str {
+pub(super) fn phase(phase: Phase) -> &'static str {
     match phase {
         Phase::Idle => "idle",
         Phase::Up => "up",

@@ -42,7 +42,7 @@ pub(super) fn block(output: &Output) -> Option<Block> {
 }
 
 /// The tests that are spoken of, and the worst trial of a search that would else not be heard of.
-fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
+pub(super) fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
     let with_entry = |test| Some((test, entry(output, test)?));
     let mut entries: Vec<(&Test, &LedgerEntry)> = relevant(output)
         .into_iter()
@@ -73,12 +73,7 @@ fn of(output: &Output, test: &Test, entry: &LedgerEntry) -> Vec<Line> {
     let sent = test
         .sent_packets
         .map_or_else(String::new, |sent| format!("of {sent} sent, "));
-    let rate = test
-        .requested_bits_per_second
-        .filter(|_| output.is_trial(test))
-        .map_or_else(String::new, |rate| {
-            format!(" at {}", with_unit(rate, BIT_RATES))
-        });
+    let rate = rate(output, test);
     let title = format!(
         "{} {}{rate}: {sent}{} {} lost",
         name(test),
@@ -96,6 +91,15 @@ fn of(output: &Output, test: &Test, entry: &LedgerEntry) -> Vec<Line> {
     lines.extend(sure.iter().map(|stage| line(stage)));
     lines.push(Line::new(4, rest(entry, &possible)));
     lines
+}
+
+/// Of a trial, at which rate it was.
+pub(super) fn rate(output: &Output, test: &Test) -> String {
+    test.requested_bits_per_second
+        .filter(|_| output.is_trial(test))
+        .map_or_else(String::new, |rate| {
+            format!(" at {}", with_unit(rate, BIT_RATES))
+        })
 }
 
 fn line(stage: &Stage) -> Line {
@@ -179,7 +183,7 @@ fn unread(output: &Output) -> Vec<Line> {
     told.into_iter().flat_map(lines).flatten().collect()
 }
 
-fn span(lo: i64, hi: i64) -> String {
+pub(super) fn span(lo: i64, hi: i64) -> String {
     if lo == hi {
         hi.to_string()
     } else {
@@ -188,7 +192,7 @@ fn span(lo: i64, hi: i64) -> String {
 }
 
 /// How its packets were counted.
-fn kind(kind: &str) -> &str {
+pub(super) fn kind(kind: &str) -> &str {
     match kind {
         "exact" => "counted exactly",
         "shared" => "counted together with other traffic",
@@ -198,7 +202,7 @@ fn kind(kind: &str) -> &str {
 }
 
 /// A stage in the words of an engineer.
-fn words(stage: &str) -> &str {
+pub(super) fn words(stage: &str) -> &str {
     match stage {
         "tx-app" => "the sending program",
         "tx-socket" => "the sending socket's buffer",

@@ -4,8 +4,8 @@
 use linerate_model::output::Output;
 
 use super::{
-    Block, Table, conclusions, counters, findings, forward, is_measured, knees, ledger, setup, tcp,
-    title, udp,
+    Block, Table, benchmarks, comparison, conclusions, counters, findings, forward, is_measured,
+    knees, ledger, setup, tcp, title, udp,
 };
 
 /// A result, answer first.
@@ -78,13 +78,15 @@ fn answer(output: &Output, causes: Option<Block>) -> Vec<Block> {
         ),
         causes,
     ];
-    blocks.into_iter().flatten().collect()
+    let compared = comparison::blocks(output).into_iter();
+    compared.chain(blocks.into_iter().flatten()).collect()
 }
 
 fn measured(output: &Output) -> Vec<Block> {
     let mut blocks: Vec<Block> = tcp::block(output).into_iter().collect();
     blocks.extend(udp::blocks(output));
     blocks.extend(forward::blocks(output));
+    blocks.extend(benchmarks::blocks(output));
     blocks.extend(conclusions::latency(output));
     if !is_measured(output) {
         blocks.iter_mut().for_each(forget_unknown);

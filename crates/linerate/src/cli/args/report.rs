@@ -7,15 +7,15 @@ use clap::{Args, ValueEnum};
 
 use super::ColorChoice;
 
-/// Show a stored run again: for an issue, a spreadsheet, a program
+/// Show a stored run again: in a browser, a spreadsheet, an issue, a program
 ///
 /// Every format has the same numbers. What they mean is concluded anew from the record, by the rules
 /// of this version. A file that `--json` wrote is shown as it was concluded then.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate report /tmp/run                            as the command printed it
-  linerate report /tmp/run -o run.md                  for an issue or a wiki
-  linerate report before after -o both.md             two runs in one
+  linerate report /tmp/run -o run.html                one page, for any browser
+  linerate report before after -o both.xlsx           two runs, a sheet a table
   linerate report /tmp/run --format csv --table tests.intervals")]
 pub(in crate::cli) struct ReportArgs {
     /// Directory of a run, or a document of `--json`
@@ -48,8 +48,16 @@ pub(in crate::cli) enum ReportFormat {
     Term,
     /// Markdown, for an issue or a wiki
     Md,
+    /// One page for any browser, in one file
+    Html,
     /// One table, RFC 4180
     Csv,
+    /// Every table, a sheet each, for a spreadsheet
+    Xlsx,
     /// The document of `--json`
     Json,
+    /// JUnit's XML, for a CI server
+    Junit,
+    /// OpenMetrics, for a monitoring system
+    Openmetrics,
 }

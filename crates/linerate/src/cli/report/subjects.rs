@@ -10,6 +10,7 @@ use linerate_diagnose::rules::Rule;
 use linerate_model::expect::Expect;
 use linerate_model::output::{self, Output};
 use linerate_model::run::{self, Run};
+use linerate_model::series;
 use linerate_report::subject::Subject;
 
 use crate::cli::{cause, check, conclude::conclude};
@@ -50,12 +51,16 @@ fn stored(name: &Path, rules: &[Rule]) -> Result<Subject, Failure> {
         output.verdicts = check::verdicts(&output);
     }
     output.expectations = expectations(&run, &output);
+    let (processors, interrupts) = (series::processors(&samples), series::interrupts(&samples));
     let record = Record::of_run(run, samples);
     conclude(&mut output, &record, rules, false);
     Ok(Subject {
         label: label(name),
         output,
         settings: record.run.settings,
+        round_trips: store::round_trips(name),
+        processors,
+        interrupts,
     })
 }
 
@@ -72,6 +77,7 @@ fn measured(run: &Run) -> Output {
         latency: run.latency.clone(),
         forward: run.forward.clone(),
         results: run.results.clone(),
+        benchmarks: run.benchmarks.clone(),
         error: run.error.clone(),
         ..Output::new(&run.kind, &run.tool.version)
     }
@@ -100,6 +106,7 @@ fn document(name: &Path) -> Result<Subject, Failure> {
         label: label(name),
         settings: output.settings.clone(),
         output,
+        ..Subject::default()
     })
 }
 

@@ -4,7 +4,7 @@
 use linerate_model::output::*;
 use linerate_model::setting::Setting;
 
-pub(super) fn all() -> Vec<(&'static str, Output)> {
+pub(crate) fn all() -> Vec<(&'static str, Output)> {
     vec![
         ("check", check()),
         ("explained", explained()),
@@ -167,7 +167,7 @@ fn small_buffer() -> Warning {
     }
 }
 
-pub(super) fn tcp() -> Output {
+pub(crate) fn tcp() -> Output {
     Output {
         tests: vec![
             tcp_test("tcp", Direction::Up, 941.4e6),
@@ -177,7 +177,7 @@ pub(super) fn tcp() -> Output {
     }
 }
 
-pub(super) fn udp() -> Output {
+pub(crate) fn udp() -> Output {
     let mut up = udp_test("udp", Direction::Up, 400e6, 0);
     up.counters = vec![moved(
         Role::Local,
@@ -195,7 +195,7 @@ pub(super) fn udp() -> Output {
     }
 }
 
-pub(super) fn partial() -> Output {
+pub(crate) fn partial() -> Output {
     let mut up = udp_test("udp", Direction::Up, 400e6, 0);
     up.valid = false;
     up.invalid_reason = Some("the peer vanished before it told its counts".to_owned());
@@ -218,7 +218,7 @@ pub(super) fn partial() -> Output {
 }
 
 /// A stock iperf3 answers less.
-pub(super) fn stock() -> Output {
+pub(crate) fn stock() -> Output {
     let mut output = udp();
     output.hosts[1] = Host {
         role: Role::Remote,
@@ -234,7 +234,7 @@ pub(super) fn stock() -> Output {
     output
 }
 
-pub(super) fn sweep() -> Output {
+pub(crate) fn sweep() -> Output {
     let mut tests = Vec::new();
     for (rate, lost) in [(50, 0), (400, 0), (1000, 322_118), (650, 1_912)] {
         for direction in [Direction::Up, Direction::Down] {
@@ -319,7 +319,7 @@ fn small_knee() -> Knee {
     }
 }
 
-pub(super) fn check() -> Output {
+pub(crate) fn check() -> Output {
     let mut tests = vec![
         tcp_test("tcp", Direction::Up, 412.7e6),
         tcp_test("tcp", Direction::Down, 941.4e6),
@@ -400,7 +400,7 @@ pub(super) fn check() -> Output {
 }
 
 /// Losses with a cause, and one that nobody can tell.
-pub(super) fn explained() -> Output {
+pub(crate) fn explained() -> Output {
     let fact = |fact: &str, value: Value, unit: &str, source: &str| Evidence {
         fact: fact.to_owned(),
         value,
@@ -477,7 +477,7 @@ pub(super) fn explained() -> Output {
 }
 
 /// Nothing lost, nothing found.
-pub(super) fn healthy() -> Output {
+pub(crate) fn healthy() -> Output {
     Output {
         tests: vec![udp_test("udp", Direction::Up, 400e6, 0)],
         explained: true,

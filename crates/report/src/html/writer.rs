@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Elements, attributes and text. Nothing gets onto the page but through here: names of elements and of
+//! attributes are the program's own, everything else is escaped.
+
+/// A page in the making.
+#[derive(Debug, Default)]
+pub(super) struct Html(String);
+
+/// Name and value.
+pub(super) type Attributes<'a> = &'a [(&'static str, &'a str)];
+
+impl Html {
+    /// What the program itself brings along: style, script.
+    pub(super) fn raw(&mut self, text: &'static str) {
+        self.0.push_str(text);
+    }
+
+    /// Words, escaped.
+    pub(super) fn text(&mut self, text: &str) {
+        escape(&mut self.0, text);
+    }
+
+    /// An element around what `inner` writes.
+    pub(super) fn element(
+        &mut self,
+        name: &'static str,
+        attributes: Attributes<'_>,
+        inner: impl FnOnce(&mut Self),
+    ) {
+        self.open(name, attributes);
+        inner(self);
+        self.0.push_str("</");
+        self.0.push_str(name);
+        self.0.push('>');
+    }
+
+    /// An element of words alone.
+    pub(super) fn words(&mut self, name: &'static str, attributes: Attributes<'_>, words: &str) {
+        self.element(name, attributes, |html| html.text(words));
+    }
+
+    /// An element that nothing is in.
+    pub(super) fn empty(&mut self, name: &'static str, attributes: Attributes<'_>) {
+        self.element(name, attributes, |_| ());
+    }
+
+    /// A start tag alone.
+    pub(super) fn open(&mut self, name: &'static str, attributes: Attributes<'_>) {
+        self.0.push('<');
+        self.0.push_str(name);
+        for (name, value) in attributes {
+            self.0.push(' ');
+            self.0.push_str(name);
+            self.0.push_str("=\"");
+            escape(&mut self.0, value);
+            self.0.push('"');
+        }
+        self.0.push('>');
+    }
+
+    /// The page.
+    pub(super) fn into_text(self) -> String {
+        self.0
+    }
+}
+
+/// What would be markup, hide or turn the words around it.
+fn escape(page: &mut String, text: &str) {
+    for char in text.chars() {
+        match char {
+            '&' => page.push_str("&amp;"),
+            '<' => page.push_str("&lt;"),
+            '>' => page.push_str("&gt;"),
+            '"' => page.push_str("&quot;"),
+            '\'' => page.push_str("&#39;"),
+            '\n' | '\t' => page.push(' '),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => page.push('\u{fffd}'),
+            control if control.is_control() => page.push('\u{fffd}'),
+            plain => page.push(plain),
+        }
+    }
+}
+
+/// A coordinate: a tenth of a pixel is enough.
+pub(super) fn px(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_markup_is_text() {
+        let mut html = Html::default();
+        html.words("a", &[("title", "\" onclick='x'")], "<b>&\u{1b}\u{202e}");
+        assert_eq!(
+            html.into_text(),
+            "<a title=\"&quot; onclick=&#39;x&#39;\">&lt;b&gt;&amp;\u{fffd}\u{fffd}</a>"
+        );
+    }
+
+    #[test]
+    fn coordinates_are_short() {
+        assert_eq!(
+            (px(12.0), px(0.25), px(-3.16)),
+            ("12".to_owned(), "0.2".to_owned(), "-3.2".to_owned())
+        );
+    }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The key figures as OpenMetrics 1.0, for a textfile collector or a push: gauges in base units, the unit
+//! at the end of the name, each series once.
+
+use linerate_model::output::Output;
+
+use crate::subject::Subject;
+use crate::view::figures::{self, Figure, Unit};
+
+/// Names and values of labels.
+type Labels = Vec<(&'static str, String)>;
+
+/// One family: its name with unit, what it is, its series.
+struct Family {
+    name: &'static str,
+    unit: &'static str,
+    help: &'static str,
+    series: Vec<(Labels, f64)>,
+}
+
+/// The exposition, `# EOF` included.
+#[must_use]
+pub fn render(subjects: &[Subject]) -> String {
+    let mut families: Vec<Family> = FAMILIES
+        .iter()
+        .map(|(_, name, unit, help)| Family::new(name, unit, help))
+        .collect();
+    let mut met = Family::new(
+        "linerate_expectation_met",
+        "",
+        "Whether what was expected was met",
+    );
+    let mut info = Family::new("linerate_run_info", "", "The run that the figures are of");
+    for subject in subjects {
+        let run = vec![
+            ("run", subject.label.clone()),
+            ("kind", subject.output.kind.clone()),
+        ];
+        info.push(told(&subject.output, &run), 1.0);
+        for figure in figures::of(&subject.output) {
+            let family = FAMILIES
+                .iter()
+                .position(|(metric, ..)| *metric == figure.metric);
+            if let (Some(at), Some(value)) = (family, figure.value) {
+                families[at].push(labels(&figure, &run), value * scale(figure.unit));
+            }
+        }
+        for asked in &subject.output.expectations {
+            let mut labels = run.clone();
+            labels.push(("expression", asked.expression.clone()));
+            met.push(labels, f64::from(u8::from(asked.met)));
+        }
+    }
+    families.extend([met, info]);
+    families.iter().map(Family::text).collect::<String>() + "# EOF\n"
+}
+
+fn told(output: &Output, run: &Labels) -> Labels {
+    let mut labels = run.clone();
+    labels.push(("version", output.tool.version.clone()));
+    labels.push(("started", output.started.clone()));
+    labels
+}
+
+fn labels(figure: &Figure, run: &Labels) -> Labels {
+    let mut labels = run.clone();
+    labels.push(("of", figure.of.clone()));
+    if !figure.id.is_empty() {
+        labels.push(("id", figure.id.clone()));
+    }
+    if !figure.direction.is_empty() {
+        labels.push(("direction", figure.direction.clone()));
+    }
+    labels
+}
+
+/// Times are in seconds here.
+fn scale(unit: Unit) -> f64 {
+    match unit {
+        Unit::Nanoseconds => 1e-9,
+        Unit::BitsPerSecond | Unit::FramesPerSecond | Unit::Packets | Unit::Ratio => 1.0,
+    }
+}
+
+impl Family {
+    fn new(name: &'static str, unit: &'static str, help: &'static str) -> Self {
+        Self {
+            name,
+            unit,
+            help,
+            series: Vec::new(),
+        }
+    }
+
+    /// A series that is there already stays as it is.
+    fn push(&mut self, labels: Labels, value: f64) {
+        if self.series.iter().all(|(known, _)| *known != labels) {
+            self.series.push((labels, value));
+        }
+    }
+
+    /// Nothing where there is no series.
+    fn text(&self) -> String {
+        if self.series.is_empty() {
+            return String::new();
+        }
+        let (name, unit, help) = (self.name, self.unit, self.help);
+        let mut text = format!("# TYPE {name} gauge\n");
+        if !unit.is_empty() {
+            text.push_str(&format!("# UNIT {name} {unit}\n"));
+        }
+        text.push_str(&format!("# HELP {name} {help}\n"));
+        for (labels, value) in &self.series {
+            let labels = labels
+                .iter()
+                .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
+            let labels = labels.collect::<Vec<_>>().join(",");
+            text.push_str(&format!("{name}{{{labels}}} {value}\n"));
+        }
+        text
+    }
+}
+
+/// The escapes of a label's value.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\\' => safe.push_str("\\\\"),
+            '"' => safe.push_str("\\\""),
+            '\n' => safe.push_str("\\n"),
+            plain => safe.push(plain),
+        }
+    }
+    safe
+}
+
+/// The figure of the document, the family, its unit, what it is.
+const FAMILIES: &[(&str, &str, &str, &str)] = &[
+    (
+        "achieved_bits_per_second",
+        "linerate_achieved_bits_per_second",
+        "bits_per_second",
+        "The best payload rate of a direction",
+    ),
+    (
+        "lossless_bits_per_second",
+        "linerate_lossless_bits_per_second",
+        "bits_per_second",
+        "The highest payload rate without loss",
+    ),
+    (
+        "delivered_bits_per_second",
+        "linerate_delivered_bits_per_second",
+        "bits_per_second",
+        "The payload rate that the receiver counted",
+    ),
+    (
+        "throughput_fps",
+        "linerate_throughput_frames_per_second",
+        "frames_per_second",
+        "The highest rate of a device that met the goal",
+    ),
+    (
+        "lost_packets",
+        "linerate_lost_packets",
+        "packets",
+        "Packets sent and not received",
+    ),
+    (
+        "loss_ratio",
+        "linerate_loss_ratio",
+        "ratio",
+        "Lost of sent packets",
+    ),
+    (
+        "rtt_p50_ns",
+        "linerate_round_trip_median_seconds",
+        "seconds",
+        "The median round trip of the probe",
+    ),
+    (
+        "rtt_p99_ns",
+        "linerate_round_trip_p99_seconds",
+        "seconds",
+        "The round trip that 99 of 100 did not exceed",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::term::tests::fixture;
+
+    #[test]
+    fn every_series_is_there_once_under_its_family() {
+        for (name, output) in fixture::all() {
+            let subject = Subject {
+                label: "a \"b\"\\\n".to_owned(),
+                output,
+                ..Subject::default()
+            };
+            let text = render(&[subject]);
+            assert!(text.ends_with("# EOF\n"), "{name}");
+            let mut family = "";
+            let mut seen: Vec<&str> = Vec::new();
+            for line in text.lines().filter(|line| *line != "# EOF") {
+                if let Some(rest) = line.strip_prefix("# TYPE ") {
+                    family = rest.split(' ').next().unwrap();
+                }
+                if let Some(rest) = line.strip_prefix("# UNIT ") {
+                    let (name, unit) = rest.split_once(' ').unwrap();
+                    assert!(name.ends_with(unit), "{line}");
+                }
+                if !line.starts_with('#') {
+                    let (series, value) = line.rsplit_once(' ').unwrap();
+                    assert!(
+                        series.starts_with(&format!("{family}{{run=\"a \\\"b\\\"\\\\\\n\",")),
+                        "{line}"
+                    );
+                    assert!(value.parse::<f64>().is_ok(), "{line}");
+                    assert!(!seen.contains(&series), "{series}");
+                    seen.push(series);
+                }
+            }
+        }
+    }
+}

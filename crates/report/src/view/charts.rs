@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is worth a picture: curves in base units, with their axes. Every point is a number of the
+//! document or of the record.
+
+use linerate_model::output::{ForwardResult, Output, Phase, Quantiles, Test};
+use linerate_model::round_trips::RoundTrips;
+use linerate_model::units::format::{BIT_RATES, PACKET_RATES, Step, TIMES};
+
+use super::conclusions::phase;
+use super::{name, relevant, way};
+use crate::subject::Subject;
+
+/// Curves over one axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// What it shows.
+    pub title: &'static str,
+    /// Layer and side of its numbers.
+    pub note: &'static str,
+    /// To the right.
+    pub x: Axis,
+    /// Upwards.
+    pub y: Axis,
+    /// In the order of the legend.
+    pub curves: Vec<Curve>,
+}
+
+/// One axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Axis {
+    /// What is on it.
+    pub label: &'static str,
+    /// The units to choose from.
+    pub steps: &'static [Step],
+    /// Each step ten times the last.
+    pub logarithmic: bool,
+}
+
+/// One curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// In the legend.
+    pub label: String,
+    /// In base units, from left to right.
+    pub points: Vec<(f64, f64)>,
+    /// What is possible, rather than what was measured.
+    pub limit: bool,
+}
+
+/// All that this run has the numbers for.
+#[must_use]
+pub fn of(subject: &Subject) -> Vec<Chart> {
+    let output = &subject.output;
+    let charts = [
+        over_time(output),
+        loss_over_rate(output),
+        frames_by_size(output),
+        bits_by_size(output),
+        loss_over_load(output),
+        latency(subject),
+    ];
+    charts.into_iter().flatten().collect()
+}
+
+fn chart(
+    title: &'static str,
+    note: &'static str,
+    [x, y]: [Axis; 2],
+    curves: Vec<Curve>,
+) -> Option<Chart> {
+    (!curves.is_empty()).then_some(Chart {
+        title,
+        note,
+        x,
+        y,
+        curves,
+    })
+}
+
+fn over_time(output: &Output) -> Option<Chart> {
+    let curve = |test: &&Test| {
+        let rate = |interval: &linerate_model::output::Interval| {
+            let rate = interval
+                .received_bits_per_second
+                .or(interval.sent_bits_per_second)?;
+            Some((interval.end_s, rate))
+        };
+        Curve {
+            label: format!("{} {}", name(test), way(test.direction)),
+            points: test.intervals.iter().filter_map(rate).collect(),
+            limit: false,
+        }
+    };
+    let tests = relevant(output);
+    let curves = tests
+        .iter()
+        .filter(|test| !output.is_trial(test))
+        .map(curve);
+    let curves: Vec<_> = curves
+        .filter(|curve| curve.points.len() > 1)
+        .take(MOST)
+        .collect();
+    let note = "L4 goodput of each interval: the receiver's where it told, else the sender's";
+    chart("Throughput over time", note, [SECONDS, RATE], curves)
+}
+
+/// Trials of a direction and size, by what was really offered.
+fn loss_over_rate(output: &Output) -> Option<Chart> {
+    let mut curves: Vec<Curve> = Vec::new();
+    for test in &output.tests {
+        let (Some(rate), Some(loss)) = (test.offered_bits_per_second, test.loss_ratio) else {
+            continue;
+        };
+        let label = format!("{}, {} bytes", way(test.direction), test.payload_bytes);
+        push(&mut curves, label, (rate, loss));
+    }
+    let note = "lost of sent datagrams over the offered L4 rate, a point a trial";
+    chart(
+        "Loss over offered rate",
+        note,
+        [OFFERED, LOSS],
+        told(curves),
+    )
+}
+
+fn loss_over_load(output: &Output) -> Option<Chart> {
+    let mut curves: Vec<Curve> = Vec::new();
+    for trial in output.trials.iter().filter(|trial| trial.valid) {
+        let label = format!("{} bytes", trial.frame_bytes);
+        push(&mut curves, label, (trial.load_fps, trial.loss_ratio));
+    }
+    let note = "lost or unsent of intended frames over the load of each direction, a point a trial";
+    chart("Loss over load", note, [LOAD, LOSS], told(curves))
+}
+
+fn frames_by_size(output: &Output) -> Option<Chart> {
+    let note = "frames a second of each direction, without more loss than the goal allows";
+    let curves = by_size(output, |row| row.throughput_fps, ForwardResult::line_fps);
+    chart(
+        "Frames a second over frame size",
+        note,
+        [SIZE, FRAMES],
+        curves,
+    )
+}
+
+fn bits_by_size(output: &Output) -> Option<Chart> {
+    let note = "L2 bits a second with FCS of each direction";
+    let curves = by_size(
+        output,
+        |row| row.l2_bits_per_second,
+        ForwardResult::line_l2_bits_per_second,
+    );
+    chart(
+        "Bits a second over frame size",
+        note,
+        [SIZE, RATE_L2],
+        curves,
+    )
+}
+
+/// A curve a goal and direction, and what the link allows.
+fn by_size(
+    output: &Output,
+    value: fn(&ForwardResult) -> Option<f64>,
+    line: fn(&ForwardResult) -> Option<f64>,
+) -> Vec<Curve> {
+    let mut curves: Vec<Curve> = Vec::new();
+    let mut limit: Vec<(f64, f64)> = Vec::new();
+    for row in &output.results {
+        let size = f64::from(row.frame_bytes);
+        if let Some(value) = value(row) {
+            push(
+                &mut curves,
+                format!("{} {}", row.goal, row.direction),
+                (size, value),
+            );
+        }
+        if let Some(line) = line(row).filter(|_| limit.iter().all(|known| known.0 != size)) {
+            limit.push((size, line));
+        }
+    }
+    if !limit.is_empty() {
+        limit.sort_by(|one, other| one.0.total_cmp(&other.0));
+        curves.push(Curve {
+            label: "what the link allows".to_owned(),
+            points: limit,
+            limit: true,
+        });
+    }
+    curves
+}
+
+fn latency(subject: &Subject) -> Option<Chart> {
+    let rows = &subject.output.latency;
+    let curve = |(load, points): (Phase, Vec<(f64, f64)>)| Curve {
+        label: phase(load).to_owned(),
+        points,
+        limit: false,
+    };
+    let stored = subject
+        .round_trips
+        .iter()
+        .map(|trips| (trips.phase, every(trips)));
+    let mut curves: Vec<_> = stored.map(curve).collect();
+    if curves.is_empty() {
+        let known = rows
+            .iter()
+            .filter_map(|row| Some((row.phase, few(row.rtt_ns?))));
+        curves = known.map(curve).collect();
+    }
+    let note = "share of the probe's round trips that took no longer, by load";
+    chart("Latency", note, [ROUND_TRIP, SHARE], curves)
+}
+
+fn every(trips: &RoundTrips) -> Vec<(f64, f64)> {
+    let all = trips.cumulative();
+    // A picture is some hundred points wide; the first and the last are always among them.
+    let stride = all.len().div_ceil(MOST_POINTS).max(1);
+    let shown = all.iter().enumerate();
+    let shown = shown.filter(|(at, _)| at % stride == 0 || at + 1 == all.len());
+    shown
+        .map(|(_, (upper_ns, share))| (*upper_ns as f64, *share))
+        .collect()
+}
+
+fn few(rtt: Quantiles) -> Vec<(f64, f64)> {
+    let points = [
+        (rtt.min, 0.0),
+        (rtt.p50, 0.5),
+        (rtt.p99, 0.99),
+        (rtt.p999, 0.999),
+        (rtt.max, 1.0),
+    ];
+    points.map(|(ns, share)| (ns as f64, share)).to_vec()
+}
+
+fn push(curves: &mut Vec<Curve>, label: String, point: (f64, f64)) {
+    let curve = match curves.iter().position(|curve| curve.label == label) {
+        Some(at) => &mut curves[at],
+        None => {
+            curves.push(Curve {
+                label,
+                points: Vec::new(),
+                limit: false,
+            });
+            let last = curves.len() - 1;
+            &mut curves[last]
+        }
+    };
+    curve.points.push(point);
+    curve.points.sort_by(|one, other| one.0.total_cmp(&other.0));
+}
+
+/// A curve of less than three trials is none; more than [`MOST`] cannot be told apart.
+fn told(mut curves: Vec<Curve>) -> Vec<Curve> {
+    curves.retain(|curve| curve.points.len() >= 3);
+    curves.truncate(MOST);
+    curves
+}
+
+const fn axis(label: &'static str, steps: &'static [Step]) -> Axis {
+    Axis {
+        label,
+        steps,
+        logarithmic: false,
+    }
+}
+
+const SECONDS: Axis = axis("time since the start of the test", &[(1.0, "s")]);
+const RATE: Axis = axis("L4 goodput", BIT_RATES);
+const RATE_L2: Axis = axis("L2 rate", BIT_RATES);
+const OFFERED: Axis = axis("offered L4 rate", BIT_RATES);
+const LOSS: Axis = axis("lost", PERCENT);
+const LOAD: Axis = axis("load", PACKET_RATES);
+const FRAMES: Axis = axis("throughput", PACKET_RATES);
+const SIZE: Axis = axis("frame size with FCS", &[(1.0, "bytes")]);
+const SHARE: Axis = axis("share of round trips", PERCENT);
+const ROUND_TRIP: Axis = Axis {
+    logarithmic: true,
+    ..axis("round-trip time", TIMES)
+};
+const PERCENT: &[Step] = &[(0.01, "%")];
+/// As many as there are colours with a dash of their own.
+const MOST: usize = 6;
+const MOST_POINTS: usize = 300;

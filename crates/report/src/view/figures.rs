@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The key figures of a result: what one would write on the back of an envelope, in base units, for a
+//! card, a test case or a metric.
+
+use linerate_model::output::{ForwardResult, Knee, Latency, Output, Test, Verdict};
+use linerate_model::units::format::{
+    BIT_RATES, PACKET_RATES, Step, TIMES, UNKNOWN, percent, with_unit,
+};
+
+use super::conclusions::phase;
+use super::{name, relevant, way};
+
+/// One figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Its name in the document: `delivered_bits_per_second` …
+    pub metric: &'static str,
+    /// The test's id; empty where it is of none.
+    pub id: String,
+    /// Of which test, size or load, in a few words.
+    pub of: String,
+    /// `up`, `down`, `a-b` …; empty where there is none.
+    pub direction: String,
+    /// In base units.
+    pub value: Option<f64>,
+    /// Which.
+    pub unit: Unit,
+}
+
+/// Base units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Payload (L4) bits a second.
+    BitsPerSecond,
+    /// Frames a second.
+    FramesPerSecond,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Packets.
+    Packets,
+    /// A share, 0…1.
+    Ratio,
+}
+
+impl Figure {
+    /// In the words of the other formats: `941.5 Mbit/s`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let steps: &[Step] = match self.unit {
+            Unit::BitsPerSecond => BIT_RATES,
+            Unit::FramesPerSecond => PACKET_RATES,
+            Unit::Nanoseconds => TIMES,
+            Unit::Packets => &[(1.0, "")],
+            Unit::Ratio => &[],
+        };
+        match self.value {
+            None => UNKNOWN.to_owned(),
+            Some(count) if self.unit == Unit::Packets => format!("{count:.0}"),
+            Some(ratio) if steps.is_empty() => format!("{} %", percent(ratio)),
+            Some(value) => with_unit(value, steps),
+        }
+    }
+
+    /// What it is, for people.
+    #[must_use]
+    pub fn label(&self) -> &'static str {
+        match self.metric {
+            "achieved_bits_per_second" => "reached",
+            "delivered_bits_per_second" => "delivered",
+            "lossless_bits_per_second" => "highest rate without loss",
+            "loss_ratio" => "lost",
+            "lost_packets" => "lost",
+            "throughput_fps" => "throughput",
+            "rtt_p50_ns" => "round trip, median",
+            "rtt_p99_ns" => "round trip, 99 of 100",
+            _ => "",
+        }
+    }
+}
+
+/// All of them, the answer first.
+#[must_use]
+pub fn of(output: &Output) -> Vec<Figure> {
+    let verdicts = output.verdicts.iter().map(verdict);
+    let knees = output.knees.iter().map(knee);
+    let results = output.results.iter().map(result);
+    let tests = relevant(output).into_iter().flat_map(test);
+    let latency = output.latency.iter().flat_map(latency);
+    verdicts
+        .chain(knees)
+        .chain(results)
+        .chain(tests)
+        .chain(latency)
+        .collect()
+}
+
+fn verdict(verdict: &Verdict) -> Figure {
+    Figure {
+        metric: "achieved_bits_per_second",
+        id: String::new(),
+        of: "verdict".to_owned(),
+        direction: way(verdict.direction).to_owned(),
+        value: Some(verdict.achieved_bits_per_second),
+        unit: Unit::BitsPerSecond,
+    }
+}
+
+fn knee(knee: &Knee) -> Figure {
+    Figure {
+        metric: "lossless_bits_per_second",
+        id: String::new(),
+        of: format!("{} bytes", knee.payload_bytes),
+        direction: way(knee.direction).to_owned(),
+        value: knee.lossless_bits_per_second,
+        unit: Unit::BitsPerSecond,
+    }
+}
+
+fn result(result: &ForwardResult) -> Figure {
+    Figure {
+        metric: "throughput_fps",
+        id: String::new(),
+        of: format!("{} bytes, {}", result.frame_bytes, result.goal),
+        direction: result.direction.clone(),
+        value: result.throughput_fps,
+        unit: Unit::FramesPerSecond,
+    }
+}
+
+fn test(test: &Test) -> Vec<Figure> {
+    let figure = |metric, value, unit| Figure {
+        metric,
+        id: test.id.clone(),
+        of: name(test),
+        direction: way(test.direction).to_owned(),
+        value,
+        unit,
+    };
+    let rate = test.delivered_bits_per_second;
+    let rate = figure("delivered_bits_per_second", rate, Unit::BitsPerSecond);
+    let lost = test
+        .lost_packets
+        .map(|lost| figure("lost_packets", Some(lost as f64), Unit::Packets));
+    let loss = test
+        .loss_ratio
+        .map(|loss| figure("loss_ratio", Some(loss), Unit::Ratio));
+    [Some(rate), lost, loss].into_iter().flatten().collect()
+}
+
+fn latency(latency: &Latency) -> Vec<Figure> {
+    let Some(rtt) = latency.rtt_ns else {
+        return Vec::new();
+    };
+    let figure = |metric, value: i64| Figure {
+        metric,
+        id: String::new(),
+        of: phase(latency.phase).to_owned(),
+        direction: String::new(),
+        value: Some(value as f64),
+        unit: Unit::Nanoseconds,
+    };
+    vec![figure("rtt_p50_ns", rtt.p50), figure("rtt_p99_ns", rtt.p99)]
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A workbook (ECMA-376): a sheet a table, numbers as numbers, so that a spreadsheet can go on with them.
+//! Words are only words: no cell is a formula.
+
+mod zip;
+
+use crate::sheets::{Cell, Sheet};
+use crate::xml::escaped;
+use zip::Zip;
+
+/// The file. Sheets without rows are left out.
+#[must_use]
+pub fn render(sheets: &[Sheet]) -> Vec<u8> {
+    let sheets: Vec<&Sheet> = sheets
+        .iter()
+        .filter(|sheet| !sheet.rows.is_empty())
+        .collect();
+    let mut zip = Zip::default();
+    zip.file("[Content_Types].xml", types(sheets.len()).as_bytes());
+    zip.file("_rels/.rels", RELATIONS.as_bytes());
+    zip.file("xl/workbook.xml", workbook(&sheets).as_bytes());
+    zip.file("xl/_rels/workbook.xml.rels", parts(sheets.len()).as_bytes());
+    zip.file("xl/styles.xml", STYLES.as_bytes());
+    for (number, sheet) in sheets.iter().enumerate() {
+        let name = format!("xl/worksheets/sheet{}.xml", number + 1);
+        zip.file(&name, worksheet(sheet).as_bytes());
+    }
+    zip.finish()
+}
+
+fn types(sheets: usize) -> String {
+    let part = |number| {
+        format!(
+            "<Override PartName=\"/xl/worksheets/sheet{number}.xml\" ContentType=\"{MAIN}.worksheet+xml\"/>"
+        )
+    };
+    let parts: String = (1..=sheets).map(part).collect();
+    format!(
+        "{XML}<Types xmlns=\"{PACKAGE}/content-types\"><Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Default Extension=\"xml\" ContentType=\"application/xml\"/><Override PartName=\"/xl/workbook.xml\" ContentType=\"{MAIN}.sheet.main+xml\"/><Override PartName=\"/xl/styles.xml\" ContentType=\"{MAIN}.styles+xml\"/>{parts}</Types>"
+    )
+}
+
+fn workbook(sheets: &[&Sheet]) -> String {
+    let entry = |(number, sheet): (usize, &&Sheet)| {
+        let name: String = sheet.name.chars().take(MOST_NAME).collect();
+        let (name, id) = (escaped(&name), number + 1);
+        format!("<sheet name=\"{name}\" sheetId=\"{id}\" r:id=\"rId{id}\"/>")
+    };
+    let entries: String = sheets.iter().enumerate().map(entry).collect();
+    format!(
+        "{XML}<workbook xmlns=\"{SHEET}\" xmlns:r=\"{DOCUMENT}\"><sheets>{entries}</sheets></workbook>"
+    )
+}
+
+fn parts(sheets: usize) -> String {
+    let sheet = |id| {
+        format!(
+            "<Relationship Id=\"rId{id}\" Type=\"{DOCUMENT}/worksheet\" Target=\"worksheets/sheet{id}.xml\"/>"
+        )
+    };
+    let entries: String = (1..=sheets).map(sheet).collect();
+    let styles = sheets + 1;
+    format!(
+        "{XML}<Relationships xmlns=\"{PACKAGE}/relationships\">{entries}<Relationship Id=\"rId{styles}\" Type=\"{DOCUMENT}/styles\" Target=\"styles.xml\"/></Relationships>"
+    )
+}
+
+/// The head stays in sight, and can be filtered by.
+fn worksheet(sheet: &Sheet) -> String {
+    let last = format!(
+        "{}{}",
+        letters(sheet.columns.len().max(1) - 1),
+        sheet.rows.len().min(MOST_ROWS) + 1
+    );
+    let mut text = format!(
+        "{XML}<worksheet xmlns=\"{SHEET}\"><sheetViews><sheetView workbookViewId=\"0\"><pane ySplit=\"1\" topLeftCell=\"A2\" activePane=\"bottomLeft\" state=\"frozen\"/></sheetView></sheetViews><cols>"
+    );
+    for (at, name) in sheet.columns.iter().enumerate() {
+        let (column, width) = (at + 1, name.chars().count().clamp(8, 36) + 3);
+        text.push_str(&format!(
+            "<col min=\"{column}\" max=\"{column}\" width=\"{width}\" customWidth=\"1\"/>"
+        ));
+    }
+    text.push_str("</cols><sheetData><row r=\"1\">");
+    for (at, name) in sheet.columns.iter().enumerate() {
+        words(&mut text, &format!("{}1", letters(at)), HEAD, name);
+    }
+    text.push_str("</row>");
+    for (number, row) in sheet.rows.iter().take(MOST_ROWS).enumerate() {
+        self::row(&mut text, sheet, number + 2, row);
+    }
+    text.push_str(&format!(
+        "</sheetData><autoFilter ref=\"A1:{last}\"/></worksheet>"
+    ));
+    text
+}
+
+fn row(text: &mut String, sheet: &Sheet, number: usize, row: &[Cell]) {
+    text.push_str(&format!("<row r=\"{number}\">"));
+    for (at, cell) in row.iter().enumerate() {
+        let place = format!("{}{number}", letters(at));
+        let share = sheet.columns[at].ends_with("_ratio");
+        self::cell(text, &place, if share { PERCENT } else { PLAIN }, cell);
+    }
+    text.push_str("</row>");
+}
+
+fn cell(text: &mut String, place: &str, style: u8, cell: &Cell) {
+    match cell {
+        Cell::Count(count) if *count <= EXACT => text.push_str(&format!(
+            "<c r=\"{place}\" s=\"{style}\"><v>{count}</v></c>"
+        )),
+        Cell::Number(number) if number.is_finite() => text.push_str(&format!(
+            "<c r=\"{place}\" s=\"{style}\"><v>{number:?}</v></c>"
+        )),
+        Cell::Flag(flag) => text.push_str(&format!(
+            "<c r=\"{place}\" t=\"b\"><v>{}</v></c>",
+            u8::from(*flag)
+        )),
+        Cell::Empty => {}
+        Cell::Count(_) | Cell::Number(_) | Cell::Text(_) => {
+            words(text, place, PLAIN, &cell.to_string())
+        }
+    }
+}
+
+fn words(text: &mut String, place: &str, style: u8, words: &str) {
+    let words: String = words.chars().take(MOST_CHARACTERS).collect();
+    let words = escaped(&words);
+    text.push_str(&format!("<c r=\"{place}\" s=\"{style}\" t=\"inlineStr\"><is><t xml:space=\"preserve\">{words}</t></is></c>"));
+}
+
+/// A, B … Z, AA, AB …
+fn letters(at: usize) -> String {
+    let last = char::from(b'A' + (at % 26) as u8);
+    match at / 26 {
+        0 => last.to_string(),
+        before => format!("{}{last}", letters(before - 1)),
+    }
+}
+
+const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
+const MAIN: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml";
+const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006";
+const SHEET: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+const DOCUMENT: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+const RELATIONS: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship Id=\"rId1\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>";
+/// Plain, bold, percent: the numbers of [`PLAIN`], [`HEAD`], [`PERCENT`].
+const STYLES: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<styleSheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><numFmts count=\"1\"><numFmt numFmtId=\"164\" formatCode=\"0.0000%\"/></numFmts><fonts count=\"2\"><font><sz val=\"11\"/><name val=\"Calibri\"/></font><font><b/><sz val=\"11\"/><name val=\"Calibri\"/></font></fonts><fills count=\"2\"><fill><patternFill patternType=\"none\"/></fill><fill><patternFill patternType=\"gray125\"/></fill></fills><borders count=\"1\"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count=\"1\"><xf numFmtId=\"0\" fontId=\"0\" fillId=\"0\" borderId=\"0\"/></cellStyleXfs><cellXfs count=\"3\"><xf numFmtId=\"0\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\"/><xf numFmtId=\"0\" fontId=\"1\" fillId=\"0\" borderId=\"0\" xfId=\"0\" applyFont=\"1\"/><xf numFmtId=\"164\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\" applyNumberFormat=\"1\"/></cellXfs><cellStyles count=\"1\"><cellStyle name=\"Normal\" xfId=\"0\" builtinId=\"0\"/></cellStyles></styleSheet>";
+const PLAIN: u8 = 0;
+const HEAD: u8 = 1;
+const PERCENT: u8 = 2;
+/// A spreadsheet's numbers are doubles.
+const EXACT: u64 = 1 << 53;
+/// Limits of spreadsheets: rows without the head, characters of a cell, of a sheet's name.
+const MOST_ROWS: usize = 1_048_575;
+const MOST_CHARACTERS: usize = 32_767;
+const MOST_NAME: usize = 31;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_called_as_in_a_spreadsheet() {
+        assert_eq!(
+            [0, 25, 26, 51, 52, 701, 702].map(letters),
+            ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
+        );
+    }
+
+    #[test]
+    fn numbers_are_numbers_and_words_are_no_formulas() {
+        let sheet = Sheet {
+            name: "tests".to_owned(),
+            columns: ["name", "loss_ratio", "sent", "valid"]
+                .map(str::to_owned)
+                .to_vec(),
+            rows: vec![vec![
+                Cell::Text("=1+1<&\u{1b}".to_owned()),
+                Cell::Number(0.25),
+                Cell::Count(u64::MAX),
+                Cell::Flag(true),
+            ]],
+        };
+        let text = worksheet(&sheet);
+        assert!(
+            text.contains(
+                "t=\"inlineStr\"><is><t xml:space=\"preserve\">=1+1&lt;&amp;\u{fffd}</t>"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains("<c r=\"B2\" s=\"2\"><v>0.25</v></c>"),
+            "{text}"
+        );
+        assert!(
+            text.contains(">18446744073709551615</t>"),
+            "no double holds it: {text}"
+        );
+        assert!(text.contains("<c r=\"D2\" t=\"b\"><v>1</v></c>"), "{text}");
+        assert!(text.contains("<autoFilter ref=\"A1:D2\"/>"), "{text}");
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A ZIP archive whose files are stored as they are (APPNOTE.TXT 6.3, §4.3): a workbook is small, and
+//! what reads it does not mind.
+
+/// An archive in the making.
+#[derive(Debug, Default)]
+pub(super) struct Zip {
+    bytes: Vec<u8>,
+    directory: Vec<u8>,
+    files: u16,
+}
+
+impl Zip {
+    /// Adds a file. Names are ASCII, contents below 4 GiB.
+    pub(super) fn file(&mut self, name: &str, content: &[u8]) {
+        let at = self.bytes.len() as u32;
+        let header = common(name, content);
+        self.bytes.extend(b"PK\x03\x04");
+        self.bytes.extend(&header);
+        self.bytes.extend(name.as_bytes());
+        self.bytes.extend(content);
+        self.directory.extend(b"PK\x01\x02\x14\x00");
+        self.directory.extend(&header);
+        // No comment, first disk, binary, no attributes.
+        self.directory.extend([0; 10]);
+        self.directory.extend(at.to_le_bytes());
+        self.directory.extend(name.as_bytes());
+        self.files += 1;
+    }
+
+    /// The archive: the files, then the directory, then its end.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        let at = self.bytes.len() as u32;
+        let length = self.directory.len() as u32;
+        self.bytes.append(&mut self.directory);
+        self.bytes.extend(b"PK\x05\x06\0\0\0\0");
+        self.bytes.extend(self.files.to_le_bytes());
+        self.bytes.extend(self.files.to_le_bytes());
+        self.bytes.extend(length.to_le_bytes());
+        self.bytes.extend(at.to_le_bytes());
+        self.bytes.extend([0; 2]);
+        self.bytes
+    }
+}
+
+/// From "version needed" to "extra field length" (§4.3.7), the same at both places.
+fn common(name: &str, content: &[u8]) -> Vec<u8> {
+    let length = (content.len() as u32).to_le_bytes();
+    let mut header = vec![20, 0, 0, 0, 0, 0];
+    header.extend(MIDNIGHT);
+    header.extend(crc32(content).to_le_bytes());
+    header.extend(length);
+    header.extend(length);
+    header.extend((name.len() as u16).to_le_bytes());
+    header.extend([0; 2]);
+    header
+}
+
+/// ISO 3309, as §4.4.7 asks.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, byte: &u8| TABLE[((crc ^ u32::from(*byte)) & 0xff) as usize] ^ (crc >> 8);
+    !bytes.iter().fold(!0, step)
+}
+
+const TABLE: [u32; 256] = table();
+
+const fn table() -> [u32; 256] {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let mut crc = at as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = if crc & 1 == 1 {
+                0xedb8_8320 ^ (crc >> 1)
+            } else {
+                crc >> 1
+            };
+            bit += 1;
+        }
+        table[at] = crc;
+        at += 1;
+    }
+    table
+}
+
+/// 1980-01-01 00:00, the first day that a ZIP knows: the same run gives the same bytes.
+const MIDNIGHT: [u8; 4] = [0, 0, 0x21, 0];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_value_is_the_known_one() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+        assert_eq!(crc32(b""), 0);
+    }
+
+    #[test]
+    fn the_directory_points_at_its_files() {
+        let mut zip = Zip::default();
+        zip.file("a.txt", b"hello");
+        zip.file("b/c.txt", b"");
+        let bytes = zip.finish();
+        let end = bytes.len() - 22;
+        assert_eq!(bytes[end..end + 4], *b"PK\x05\x06");
+        assert_eq!(bytes[end + 10], 2);
+        let at = u32::from_le_bytes(bytes[end + 16..end + 20].try_into().unwrap()) as usize;
+        assert_eq!(bytes[at..at + 4], *b"PK\x01\x02");
+        assert_eq!(bytes[at + 46..at + 51], *b"a.txt");
+        let second = at + 46 + 5;
+        let offset =
+            u32::from_le_bytes(bytes[second + 42..second + 46].try_into().unwrap()) as usize;
+        assert_eq!(bytes[offset + 30..offset + 37], *b"b/c.txt");
+    }
+}
