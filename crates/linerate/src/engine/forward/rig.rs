@@ -222,10 +222,44 @@ pub(super) fn at(side: Side) -> usize {
     }
 }
 
+fn no_interface(interface: &str, why: &std::io::Error) -> Failure {
+    let why = match why.kind() {
+        std::io::ErrorKind::NotFound => "there is no such interface".to_owned(),
+        _ => why.to_string(),
+    };
+    Failure::measuring(format!("use {interface} as a port"), why)
+        .hint("`linerate inspect` lists the interfaces")
+}
+
+/// Whether the port itself takes the longest frame.
+fn fits(
+    interface: &str,
+    mtu_bytes: u32,
+    size_bytes: u16,
+    vlan: Option<u16>,
+) -> Result<(), Failure> {
+    let around_bytes = HEADER_AND_FCS_BYTES + if vlan.is_some() { TAG_BYTES } else { 0 };
+    let packet_bytes = u32::from(size_bytes).saturating_sub(around_bytes);
+    if packet_bytes <= mtu_bytes {
+        return Ok(());
+    }
+    let what = format!("send frames of {size_bytes} bytes out of {interface}");
+    let why = format!("its MTU is {mtu_bytes}, and the packet in such a frame has {packet_bytes}");
+    Err(Failure::usage(what, why).hint(format!(
+        "ip link set {interface} mtu {packet_bytes}; or smaller --sizes"
+    )))
+}
+
 /// Everyone behind a port: all benchmark addresses of its side but the device's.
 fn behind(plan: &ForwardPlan, side: Side, interface: &str) -> Result<Neighbours, Failure> {
-    let link = nic::link(interface)
-        .map_err(|why| Failure::measuring(format!("look at {interface}"), why))?;
+    let link = nic::link(interface).map_err(|why| no_interface(interface, &why))?;
+    let longest = plan.sizes.iter().flat_map(Mix::sizes_bytes).max();
+    fits(
+        interface,
+        link.mtu_bytes,
+        longest.copied().unwrap_or(0),
+        plan.vlan,
+    )?;
     let (half, prefix_bits) = side.half(plan.family);
     let mut except = vec![side.device(plan.family)];
     if let PathWish::Routed(gateways) = plan.path {
@@ -249,6 +283,8 @@ fn own_mac(address: &[u8]) -> [u8; 6] {
     mac
 }
 
+const HEADER_AND_FCS_BYTES: u32 = 18;
+const TAG_BYTES: u32 = 4;
 const LOCAL: u8 = 0x02;
 const GROUP: u8 = 0x01;
 const OTHER: u8 = 0x04;
@@ -259,6 +295,14 @@ const NAP: Duration = Duration::from_millis(50);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_frame_longer_than_the_port_takes_is_refused() {
+        assert_eq!(fits("p", 1500, 1518, None), Ok(()));
+        assert_eq!(fits("p", 1500, 1522, Some(7)), Ok(()));
+        let failure = fits("p", 1499, 1518, None).unwrap_err();
+        assert!(failure.why.contains("1499") && failure.why.ends_with("has 1500"));
+    }
 
     #[test]
     fn the_testers_address_is_a_single_local_one_that_no_interface_has() {
