@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A netlink socket for questions: one request, and the parts of its answer in one kept buffer.
+//! A netlink socket: one request, and the parts of its answer in one kept buffer.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use linerate_wire::netlink::generic;
-use linerate_wire::netlink::message::{Turn, messages, request};
+use linerate_wire::netlink::message::{Turn, command, messages, request};
+use linerate_wire::netlink::order::Order;
 use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketType};
@@ -25,7 +26,23 @@ impl Netlink {
     /// # Errors
     /// Those of socket(2).
     pub(crate) fn route() -> io::Result<Self> {
-        Self::open(None)
+        Self::open(None, Some(PATIENCE))
+    }
+
+    /// Gives orders about the same, and waits for as long as the kernel takes to carry them out.
+    ///
+    /// # Errors
+    /// Those of socket(2).
+    pub(crate) fn route_orders() -> io::Result<Self> {
+        Self::open(None, None)
+    }
+
+    /// Gives orders to the packet filter.
+    ///
+    /// # Errors
+    /// As [`Netlink::generic`].
+    pub(crate) fn filter_orders() -> io::Result<Self> {
+        Self::open(Some(netlink::NETFILTER), None)
     }
 
     /// Asks the families that have names.
@@ -33,13 +50,13 @@ impl Netlink {
     /// # Errors
     /// Those of socket(2): `EPROTONOSUPPORT` where the kernel, or a sandbox, has none.
     pub(crate) fn generic() -> io::Result<Self> {
-        Self::open(Some(netlink::GENERIC))
+        Self::open(Some(netlink::GENERIC), Some(PATIENCE))
     }
 
     /// Protocol 0 is that of routing.
-    fn open(protocol: Option<Protocol>) -> io::Result<Self> {
+    fn open(protocol: Option<Protocol>, patience: Option<Duration>) -> io::Result<Self> {
         let socket = rustix::net::socket(AddressFamily::NETLINK, SocketType::RAW, protocol)?;
-        set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+        set_socket_timeout(&socket, Timeout::Recv, patience)?;
         rustix::net::connect(&socket, &SocketAddrNetlink::new(0, 0))?;
         Ok(Self {
             socket,
@@ -57,17 +74,43 @@ impl Netlink {
         kind: u16,
         dump: bool,
         payload: &[u8],
-        mut part: impl FnMut(&[u8]),
+        part: impl FnMut(&[u8]),
     ) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
-        let question = request(kind, dump, self.sequence, payload);
-        rustix::net::send(&self.socket, &question, SendFlags::empty())?;
+        self.send(&request(kind, dump, self.sequence, payload))?;
+        self.answer(self.sequence, part)
+    }
+
+    /// Has an order carried out.
+    ///
+    /// # Errors
+    /// What the kernel refused it with; those of the socket.
+    pub(crate) fn order(&mut self, order: &Order) -> io::Result<()> {
+        self.sequence = self.sequence.wrapping_add(1);
+        self.send(&command(order, self.sequence))?;
+        self.answer(self.sequence, |_| {})
+    }
+
+    /// Sends messages as they are.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub(crate) fn send(&self, messages: &[u8]) -> io::Result<()> {
+        rustix::net::send(&self.socket, messages, SendFlags::empty())?;
+        Ok(())
+    }
+
+    /// Waits for the end of the answer to what was sent with this number.
+    ///
+    /// # Errors
+    /// As [`Netlink::ask`].
+    pub(crate) fn answer(&mut self, sequence: u32, mut part: impl FnMut(&[u8])) -> io::Result<()> {
         loop {
             let (length, _) =
                 rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?;
             let answer = self.buffer.get(..length).unwrap_or(&[]);
             // An answer to a question that was given up may still come.
-            for message in messages(answer).filter(|message| message.sequence == self.sequence) {
+            for message in messages(answer).filter(|message| message.sequence == sequence) {
                 match message.turn() {
                     Turn::Part(payload) => part(payload),
                     Turn::Done => return Ok(()),

@@ -4,7 +4,7 @@
 
 use std::io;
 
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_NETFILTER};
+use crate::netlink::Netlink;
 
 /// Drops every `every`-th UDP datagram (1: all) that arrives for this namespace, counting them.
 ///
@@ -53,30 +53,15 @@ fn drop_at(hook: u32, every: u32) -> io::Result<()> {
 
 /// All of it or nothing.
 fn change(messages: &[Vec<u8>]) -> io::Result<()> {
-    let mut socket = Socket::new(NETLINK_NETFILTER)?;
-    socket.bind_auto()?;
-    socket.connect(&SocketAddr::new(0, 0))?;
+    let mut socket = Netlink::filter_orders()?;
     let batch = [
         batch(NFNL_MSG_BATCH_BEGIN),
         messages.concat(),
         batch(NFNL_MSG_BATCH_END),
     ];
-    socket.send(&batch.concat(), 0)?;
-    messages.iter().try_for_each(|_| acknowledgement(&socket))
-}
-
-/// `struct nlmsgerr`: an errno (0: done) after the header.
-fn acknowledgement(socket: &Socket) -> io::Result<()> {
-    let (bytes, _from) = socket.recv_from_full()?;
-    let code = bytes.get(NLMSG_HEADER_BYTES..NLMSG_HEADER_BYTES + 4);
-    match code
-        .and_then(|code| code.try_into().ok())
-        .map(i32::from_ne_bytes)
-    {
-        Some(0) => Ok(()),
-        Some(code) => Err(io::Error::from_raw_os_error(-code)),
-        None => Err(io::ErrorKind::UnexpectedEof.into()),
-    }
+    socket.send(&batch.concat())?;
+    let mut answers = messages.iter();
+    answers.try_for_each(|_| socket.answer(SEQUENCE, |_| {}))
 }
 
 fn table() -> Vec<u8> {
@@ -197,7 +182,8 @@ fn frame(kind: u16, flags: u16, family: u8, resource: u16, attributes: &[u8]) ->
     let mut bytes = length.to_ne_bytes().to_vec();
     bytes.extend(kind.to_ne_bytes());
     bytes.extend(flags.to_ne_bytes());
-    bytes.extend([0; 8]);
+    bytes.extend(SEQUENCE.to_ne_bytes());
+    bytes.extend([0; 4]);
     bytes.extend([family, 0]);
     bytes.extend(resource.to_be_bytes());
     bytes.extend(attributes);
@@ -230,6 +216,8 @@ const NAME: &str = "lab";
 /// Of the flowtable.
 const FLOWS: &str = "flows";
 
+/// Of all messages of the batch.
+const SEQUENCE: u32 = 1;
 const NLMSG_HEADER_BYTES: usize = 16;
 const NLM_F_REQUEST: u16 = 0x1;
 const NLM_F_ACK: u16 = 0x4;

@@ -205,7 +205,14 @@ fn clone_into(privilege: Privilege) -> io::Result<Option<i32>> {
     let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0usize, 0usize, 0usize, 0usize) };
     match pid {
         0 => Ok(None),
-        pid if pid > 0 => Ok(Some(pid as i32)),
+        pid if pid > 0 => {
+            #[cfg_attr(
+                target_pointer_width = "32",
+                expect(clippy::unnecessary_cast, reason = "a long is as wide there")
+            )]
+            let pid = pid as i32;
+            Ok(Some(pid))
+        }
         _ => Err(io::Error::last_os_error()),
     }
 }

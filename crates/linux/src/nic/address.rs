@@ -4,7 +4,8 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-use super::link::{attributes, dump, list};
+use super::link::{attributes, list};
+use crate::netlink::Netlink;
 
 /// Every local address with its interface's name (`ip address`).
 ///
@@ -13,9 +14,8 @@ use super::link::{attributes, dump, list};
 pub fn local_addresses() -> io::Result<Vec<(String, IpAddr)>> {
     let links = list()?;
     let mut found = Vec::new();
-    dump(RTM_GETADDR, RTM_NEWADDR, &[0; IFADDRMSG_BYTES], |body| {
-        found.extend(parse(body))
-    })?;
+    let each = |body: &[u8]| found.extend(parse(body));
+    Netlink::route()?.ask(RTM_GETADDR, true, &[0; IFADDRMSG_BYTES], each)?;
     let named = found.into_iter().filter_map(|(index, address)| {
         let link = links.iter().find(|link| link.index == index)?;
         Some((link.name.clone(), address))
@@ -64,7 +64,6 @@ fn parse(body: &[u8]) -> Option<(u32, IpAddr)> {
     Some((index, address))
 }
 
-const RTM_NEWADDR: u16 = 20;
 const RTM_GETADDR: u16 = 22;
 const IFADDRMSG_BYTES: usize = 8;
 const IFA_ADDRESS: u16 = 1;

@@ -3,11 +3,11 @@
 
 use std::io;
 
+use linerate_wire::netlink::attribute::{self, text, word};
 use linerate_wire::netlink::link as wire_link;
-use netlink_packet_core::{NetlinkBuffer, NlaBuffer, NlasIterator};
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-use super::{LinkKind, malformed};
+use super::LinkKind;
+use crate::netlink::Netlink;
 
 /// One interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,9 +50,8 @@ pub struct Link {
 /// Those of netlink sockets.
 pub fn list() -> io::Result<Vec<Link>> {
     let mut links = Vec::new();
-    dump(RTM_GETLINK, RTM_NEWLINK, &[0; IFINFOMSG_BYTES], |body| {
-        links.extend(parse(body))
-    })?;
+    let each = |body: &[u8]| links.extend(parse(body));
+    Netlink::route()?.ask(wire_link::GET, true, &[0; IFINFOMSG_BYTES], each)?;
     Ok(links)
 }
 
@@ -75,70 +74,15 @@ pub fn stats64(name: &str) -> io::Result<Vec<(&'static str, u64)>> {
     Ok(link(name)?.stats)
 }
 
-/// Sends one dump request and hands out the body of each answer of type `wanted`.
-pub(super) fn dump(
-    request: u16,
-    wanted: u16,
-    body: &[u8],
-    mut each: impl FnMut(&[u8]),
-) -> io::Result<()> {
-    let mut socket = Socket::new(NETLINK_ROUTE)?;
-    socket.bind_auto()?;
-    socket.connect(&SocketAddr::new(0, 0))?;
-    socket.send(&encode(request, body), 0)?;
-    loop {
-        let (datagram, _from) = socket.recv_from_full()?;
-        let mut rest = &datagram[..];
-        while !rest.is_empty() {
-            let message = NetlinkBuffer::new_checked(rest).map_err(|_| malformed())?;
-            match message.message_type() {
-                NLMSG_DONE => return Ok(()),
-                NLMSG_ERROR => return Err(refusal(message.payload())),
-                kind if kind == wanted => each(message.payload()),
-                _ => {}
-            }
-            let length = (message.length() as usize).next_multiple_of(4);
-            rest = rest.get(length..).unwrap_or(&[]);
-        }
-    }
-}
-
 /// The attributes behind a fixed header of `skip` bytes, up to the first malformed one.
 pub(super) fn attributes(body: &[u8], skip: usize) -> impl Iterator<Item = (u16, &[u8])> {
-    let nlas = NlasIterator::new(body.get(skip..).unwrap_or(&[]));
-    nlas.map_while(Result::ok)
-        .map(|nla: NlaBuffer<&[u8]>| (nla.kind(), value(nla)))
-}
-
-/// The value of an attribute with the lifetime of the message.
-fn value(nla: NlaBuffer<&[u8]>) -> &[u8] {
-    let length = usize::from(nla.length());
-    nla.into_inner().get(4..length).unwrap_or(&[])
-}
-
-fn encode(request: u16, body: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![0; 16 + body.len()];
-    let mut message = NetlinkBuffer::new(&mut bytes);
-    message.set_length((16 + body.len()) as u32);
-    message.set_message_type(request);
-    message.set_flags(NLM_F_REQUEST | NLM_F_DUMP);
-    message.set_sequence_number(1);
-    bytes[16..].copy_from_slice(body);
-    bytes
-}
-
-fn refusal(payload: &[u8]) -> io::Error {
-    let code = payload
-        .get(..4)
-        .and_then(|code| code.try_into().ok())
-        .map_or(0, i32::from_ne_bytes);
-    io::Error::from_raw_os_error(-code)
+    attribute::attributes(body.get(skip..).unwrap_or(&[]))
 }
 
 fn parse(body: &[u8]) -> Option<Link> {
     let hardware = u16::from_ne_bytes(body.get(2..4)?.try_into().ok()?);
-    let index = number(body.get(4..8)?)?;
-    let flags = number(body.get(8..12)?)?;
+    let index = word(body.get(4..8)?)?;
+    let flags = word(body.get(8..12)?)?;
     let mut link = Link {
         index,
         name: String::new(),
@@ -167,12 +111,12 @@ fn note(link: &mut Link, kind: u16, value: &[u8]) {
     match kind {
         IFLA_ADDRESS => link.address = value.to_vec(),
         IFLA_IFNAME => link.name = text(value),
-        IFLA_MTU => link.mtu_bytes = number(value).unwrap_or(0),
+        IFLA_MTU => link.mtu_bytes = word(value).unwrap_or(0),
         IFLA_QDISC => link.qdisc = Some(text(value)),
-        IFLA_MASTER => link.controller = number(value),
-        IFLA_TXQLEN => link.tx_queue_length = number(value),
+        IFLA_MASTER => link.controller = word(value),
+        IFLA_TXQLEN => link.tx_queue_length = word(value),
         IFLA_OPERSTATE => link.operstate = operstate(value.first().copied().unwrap_or(0)),
-        IFLA_CARRIER_CHANGES => link.carrier_changes = number(value),
+        IFLA_CARRIER_CHANGES => link.carrier_changes = word(value),
         IFLA_STATS64 => link.stats = stats(value),
         IFLA_LINKINFO => {
             link.kind = attributes(value, 0)
@@ -212,24 +156,6 @@ fn operstate(state: u8) -> &'static str {
     }
 }
 
-fn number(value: &[u8]) -> Option<u32> {
-    Some(u32::from_ne_bytes(value.get(..4)?.try_into().ok()?))
-}
-
-fn text(value: &[u8]) -> String {
-    let end = value
-        .iter()
-        .position(|&byte| byte == 0)
-        .unwrap_or(value.len());
-    String::from_utf8_lossy(&value[..end]).into_owned()
-}
-
-const NLM_F_REQUEST: u16 = 1;
-const NLM_F_DUMP: u16 = 0x300;
-const NLMSG_ERROR: u16 = 2;
-const NLMSG_DONE: u16 = 3;
-const RTM_NEWLINK: u16 = 16;
-const RTM_GETLINK: u16 = 18;
 const IFINFOMSG_BYTES: usize = 16;
 const IFF_UP: u32 = 1;
 const IFF_LOWER_UP: u32 = 1 << 16;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The messages in a datagram: a header of 16 bytes and a payload, aligned to 4.
 
+use super::order::Order;
+
 /// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
@@ -61,12 +63,24 @@ pub fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
 /// A request; `dump` asks for all there is, else for one answer and an acknowledgement.
 #[must_use]
 pub fn request(kind: u16, dump: bool, sequence: u32, payload: &[u8]) -> Vec<u8> {
+    let flags = if dump { DUMP } else { ACKNOWLEDGE };
+    framed(kind, flags, sequence, payload)
+}
+
+/// An order, to be acknowledged.
+#[must_use]
+pub fn command(order: &Order, sequence: u32) -> Vec<u8> {
+    let flags = ACKNOWLEDGE | order.flags;
+    framed(order.kind, flags, sequence, &order.payload)
+}
+
+/// `struct nlmsghdr`: length, kind, flags, sequence, port; then the payload.
+fn framed(kind: u16, flags: u16, sequence: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(HEADER_BYTES + payload.len()).unwrap_or(u32::MAX);
-    let flags = REQUEST | if dump { DUMP } else { ACKNOWLEDGE };
     let mut bytes = Vec::with_capacity(length as usize);
     bytes.extend(length.to_ne_bytes());
     bytes.extend(kind.to_ne_bytes());
-    bytes.extend(flags.to_ne_bytes());
+    bytes.extend((REQUEST | flags).to_ne_bytes());
     bytes.extend(sequence.to_ne_bytes());
     bytes.extend([0; 4]);
     bytes.extend(payload);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `RTM_NEWQDISC`: which queueing discipline an interface is to have (include/uapi/linux/pkt_sched.h).
+
+use super::attribute::push;
+use super::order::{CREATE, Order, terminated};
+use super::qdisc::ROOT;
+
+/// A root queueing discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discipline {
+    /// A first-in first-out queue of packets (holds nothing back on a device without a queue).
+    Fifo { limit_packets: u32 },
+    /// A token bucket: sends at most at this rate, drops what exceeds the queue.
+    TokenBucket {
+        rate_bytes_per_second: u32,
+        burst_bytes: u32,
+        limit_bytes: u32,
+    },
+}
+
+/// Replaces the root queueing discipline of an interface.
+#[must_use]
+pub fn replace(index: u32, discipline: Discipline) -> Order {
+    let (kind, options) = match discipline {
+        // A bare `struct tc_fifo_qopt`, not attributes.
+        Discipline::Fifo { limit_packets } => ("pfifo", limit_packets.to_ne_bytes().to_vec()),
+        Discipline::TokenBucket {
+            rate_bytes_per_second,
+            burst_bytes,
+            limit_bytes,
+        } => (
+            "tbf",
+            token_bucket(rate_bytes_per_second, burst_bytes, limit_bytes),
+        ),
+    };
+    // struct tcmsg: family, index, handle, parent, info.
+    let header = [0, index, 0, ROOT, 0].map(u32::to_ne_bytes).concat();
+    Order::new(NEW, CREATE | REPLACE, &header)
+        .with(KIND, &terminated(kind))
+        .with(OPTIONS, &options)
+}
+
+/// `struct tc_tbf_qopt`: two `tc_ratespec`, limit, buffer, mtu. The buffer is a time in scheduler
+/// ticks of 64 ns; `TCA_TBF_BURST` gives it exactly, in bytes.
+fn token_bucket(rate: u32, burst: u32, limit: u32) -> Vec<u8> {
+    let ticks = u64::from(burst) * 1_000_000_000 / u64::from(rate.max(1)) / 64;
+    let mut parameters = rate_specification(rate);
+    parameters.extend([0; 12]);
+    for value in [limit, u32::try_from(ticks).unwrap_or(u32::MAX), 0] {
+        parameters.extend(value.to_ne_bytes());
+    }
+    let mut options = Vec::new();
+    push(&mut options, TBF_PARAMETERS, &parameters);
+    push(&mut options, TBF_BURST, &burst.to_ne_bytes());
+    options
+}
+
+/// `struct tc_ratespec`: cell_log, linklayer (Ethernet), overhead, cell_align, mpu, rate.
+fn rate_specification(rate: u32) -> Vec<u8> {
+    let mut bytes = vec![0, LINK_LAYER_ETHERNET, 0, 0, 0, 0, 0, 0];
+    bytes.extend(rate.to_ne_bytes());
+    bytes
+}
+
+const NEW: u16 = 36;
+/// `NLM_F_REPLACE`.
+const REPLACE: u16 = 0x100;
+const KIND: u16 = 1;
+const OPTIONS: u16 = 2;
+const TBF_PARAMETERS: u16 = 1;
+const TBF_BURST: u16 = 6;
+const LINK_LAYER_ETHERNET: u8 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::super::qdisc::parse;
+    use super::*;
+
+    #[test]
+    fn what_is_ordered_reads_as_what_the_kernel_answers() {
+        let bucket = Discipline::TokenBucket {
+            rate_bytes_per_second: 1_250_000,
+            burst_bytes: 3000,
+            limit_bytes: 60_000,
+        };
+        let told = |discipline| {
+            let qdisc = parse(&replace(9, discipline).payload).unwrap();
+            (
+                qdisc.kind.clone(),
+                qdisc.limit,
+                qdisc.interface_index,
+                qdisc.is_root(),
+            )
+        };
+        assert_eq!(told(bucket), ("tbf".into(), Some(60_000), 9, true));
+        let fifo = Discipline::Fifo { limit_packets: 16 };
+        assert_eq!(told(fifo), ("pfifo".into(), Some(16), 9, true));
+    }
+}
