@@ -21,9 +21,11 @@ pub mod ledger;
 mod made_up;
 pub mod middle;
 mod mistake;
+mod packed;
 pub mod paste;
 pub mod record;
 pub mod registers;
 pub mod rules;
 
 pub use mistake::Mistake;
+pub use packed::Packed;

@@ -5,7 +5,6 @@
 //! not fire; if none is false and a fact is missing it cannot tell, and names what to read; else it fires.
 
 mod condition;
-mod embedded;
 mod evaluate;
 mod example;
 mod finding;
@@ -17,8 +16,28 @@ mod rule;
 mod template;
 
 pub use condition::{Answer, Condition};
-pub use embedded::{EMBEDDED, embedded};
 pub use evaluate::{Verdict, evaluate};
 pub use judge::{Judged, judge};
 pub use parse::{check_together, parse};
 pub use rule::{Explains, Risk, Rule, Scope, Strength};
+
+use std::sync::LazyLock;
+
+use crate::packed::{self, Packed};
+
+/// Every file of rules that the program carries, as text.
+pub const EMBEDDED: Packed = packed::RULES;
+
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let files = EMBEDDED.unpack();
+    let parsed = files
+        .iter()
+        .filter_map(|(file, text)| parse(file, text).ok());
+    parsed.flatten().collect()
+});
+
+/// Every rule that the program carries.
+#[must_use]
+pub fn embedded() -> &'static [Rule] {
+    &RULES
+}

@@ -109,7 +109,8 @@ proptest! {
         at in 0usize..60_000,
         glued in "\\PC{0,6}",
     ) {
-        let (file, text) = which.get(registers::EMBEDDED);
+        let files = registers::EMBEDDED.unpack();
+        let (file, text) = which.get(&files);
         let mut at = at % text.len();
         while !text.is_char_boundary(at) {
             at -= 1;

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Unpacks gzip (RFC 1952, RFC 1951): all that is read of it is `/proc/config.gz`.
+//! Unpacks gzip (RFC 1952: all that is read of it is `/proc/config.gz`) and the deflated stream in it (RFC 1951).
 
 /// The content of a gzip member; `None` if it is damaged or longer than `most_bytes`. The check sum is not looked at:
 /// the kernel wrote it into its own memory.
 #[must_use]
 pub fn gunzip(packed: &[u8], most_bytes: usize) -> Option<Vec<u8>> {
+    inflate(body(packed)?, most_bytes)
+}
+
+/// The content of a deflated stream; `None` if it is damaged or longer than `most_bytes`.
+#[must_use]
+pub fn inflate(deflated: &[u8], most_bytes: usize) -> Option<Vec<u8>> {
     let mut bits = Bits {
-        bytes: body(packed)?,
+        bytes: deflated,
         at: 0,
     };
     let mut out = Vec::new();

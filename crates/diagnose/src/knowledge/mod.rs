@@ -10,7 +10,6 @@
 //! ```
 
 mod check;
-mod embedded;
 mod parse;
 mod pattern;
 mod raw;
@@ -21,7 +20,6 @@ mod words;
 
 pub use crate::mistake::Mistake;
 pub use check::check_together;
-pub use embedded::EMBEDDED;
 pub use parse::parse;
 pub use pattern::Pattern;
 pub use reasons::{Reason, ReasonStage, parse_reasons, stage_of};
@@ -32,11 +30,15 @@ pub use words::{Counts, Group, Reset, Stage, Unit, Width};
 
 use std::sync::LazyLock;
 
+use crate::packed::{self, Packed};
+
+/// Every table that the program carries, as text.
+pub const EMBEDDED: Packed = packed::DRIVERS;
+
 static DRIVERS: LazyLock<Vec<Driver>> = LazyLock::new(|| {
-    EMBEDDED
-        .iter()
-        .filter_map(|(file, text)| parse(file, text).ok())
-        .collect()
+    let files = EMBEDDED.unpack();
+    let parsed = files.iter().map(|(file, text)| parse(file, text));
+    parsed.filter_map(Result::ok).collect()
 });
 
 /// Every driver that has a table.

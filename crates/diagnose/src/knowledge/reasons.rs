@@ -10,6 +10,7 @@ use super::parse::{sources, word};
 use super::raw::Word;
 use super::{Mistake, Source, Stage};
 use crate::mistake::{Mistakes, in_their_words};
+use crate::packed;
 
 /// What a drop reason says of the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,10 +164,12 @@ struct RawReason {
     source: Vec<Word>,
 }
 
-static REASONS: LazyLock<Vec<Reason>> =
-    LazyLock::new(|| parse_reasons("reasons.toml", TEXT).unwrap_or_default());
+static REASONS: LazyLock<Vec<Reason>> = LazyLock::new(|| {
+    let files = packed::REASONS.unpack();
+    let parsed = files.iter().map(|(file, text)| parse_reasons(file, text));
+    parsed.filter_map(Result::ok).flatten().collect()
+});
 
-const TEXT: &str = include_str!("../../../../knowledge/reasons.toml");
 const ONE_OF: &str = "exactly one of stages = […], benign = true, observer = true, unknown = true";
 
 #[cfg(test)]

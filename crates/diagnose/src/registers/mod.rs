@@ -12,7 +12,6 @@ mod bits;
 mod check;
 mod decode;
 mod dump;
-mod embedded;
 mod map;
 pub(crate) mod nearest;
 mod negotiation;
@@ -30,7 +29,6 @@ pub use bits::Bits;
 pub use check::check_together;
 pub use decode::{Decoded, DecodedField, Undecodable, apart, decode, hexadecimal};
 pub use dump::registers_of_dump;
-pub use embedded::EMBEDDED;
 pub use map::{Dump, Field, Map, Register, Value};
 pub use negotiation::{Ability, Pause, agreed};
 pub use number::unsigned;
@@ -42,8 +40,14 @@ pub use words::{Access, Bus, Layout, Read, Unit};
 
 use std::sync::LazyLock;
 
+use crate::packed::{self, Packed};
+
+/// Every map that the program carries, as text.
+pub const EMBEDDED: Packed = packed::REGISTERS;
+
 static MAPS: LazyLock<Vec<Map>> = LazyLock::new(|| {
-    let parsed = EMBEDDED.iter().map(|(file, text)| parse(file, text));
+    let files = EMBEDDED.unpack();
+    let parsed = files.iter().map(|(file, text)| parse(file, text));
     parsed.filter_map(Result::ok).collect()
 });
 

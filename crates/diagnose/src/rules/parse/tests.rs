@@ -26,8 +26,8 @@ not = { lost_at_rx_socket = -1 }
 #[test]
 fn every_rule_of_the_program_is_right_and_shows_itself_at_work() {
     let mut files = Vec::new();
-    for (file, text) in EMBEDDED {
-        let rules = parse(file, text).unwrap_or_else(|mistakes| {
+    for (file, text) in EMBEDDED.unpack() {
+        let rules = parse(file, &text).unwrap_or_else(|mistakes| {
             panic!(
                 "{}",
                 mistakes
@@ -37,7 +37,7 @@ fn every_rule_of_the_program_is_right_and_shows_itself_at_work() {
                     .join("\n")
             )
         });
-        files.push(((*file).to_owned(), rules));
+        files.push((file.to_owned(), rules));
     }
     assert_eq!(check_together(&files), []);
     assert_eq!(
