@@ -149,7 +149,7 @@ impl Console {
     /// # Errors
     /// As [`Console::result`].
     pub fn document(&mut self, document: &impl Serialize) -> io::Result<()> {
-        let text = serde_json::to_string_pretty(document)?;
+        let text = linerate_report::json::pretty(document)?;
         self.write_out(&text)
     }
 

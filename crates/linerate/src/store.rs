@@ -16,6 +16,7 @@ use linerate_model::round_trips::{self, RoundTrips};
 use linerate_model::run::Run;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
+use linerate_wire::json;
 
 use crate::date::Date;
 use crate::history;
@@ -224,7 +225,7 @@ impl Store {
 
     fn write_run(&mut self) {
         self.attempt(RUN, |store, path| {
-            let text = serde_json::to_string_pretty(&store.run)?;
+            let text = linerate_report::json::pretty(&store.run)?;
             replace(path, &format!("{text}\n"))
         });
     }
@@ -257,7 +258,7 @@ pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
     let run: Run = serde_json::from_str(&text).map_err(|why| named(&why))?;
     let lines = fs::read(directory.join(SAMPLES)).unwrap_or_default();
     let lines = lines.split(|byte| *byte == b'\n');
-    let samples = lines.filter_map(|line| serde_json::from_slice(line).ok());
+    let samples = lines.filter_map(|line| json::read(line).ok());
     Ok((run, samples.collect()))
 }
 
@@ -267,9 +268,7 @@ pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
 pub fn trials(directory: &Path) -> Vec<Trial> {
     let lines = fs::read(directory.join(TRIALS)).unwrap_or_default();
     let lines = lines.split(|byte| *byte == b'\n');
-    lines
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .collect()
+    lines.filter_map(|line| json::read(line).ok()).collect()
 }
 
 /// Every round trip of the probe; none where there is no such file.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The document `linerate.output/1` as JSON, whole or as a stream of events.
 
+mod indent;
+
 use linerate_model::output::Output;
 use serde::Serialize;
 
@@ -9,7 +11,15 @@ use serde::Serialize;
 /// # Errors
 /// Never for a document of this program: its keys are strings.
 pub fn document(output: &Output) -> serde_json::Result<String> {
-    Ok(serde_json::to_string_pretty(output)? + "\n")
+    Ok(pretty(output)? + "\n")
+}
+
+/// Any document, indented, without a line end.
+///
+/// # Errors
+/// It has keys that are no strings.
+pub fn pretty(document: &impl Serialize) -> serde_json::Result<String> {
+    Ok(indent::indent(&serde_json::to_string(document)?))
 }
 
 /// One line of `--json-stream`: `{"event": …, "data": …}`, as iperf3 has it.

@@ -16,6 +16,7 @@ pub mod iperf2;
 pub mod iperf3;
 pub mod ipv4;
 pub mod ipv6;
+pub mod json;
 pub mod linerate;
 pub mod link_modes;
 pub mod nd;

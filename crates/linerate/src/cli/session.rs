@@ -430,7 +430,7 @@ pub(super) fn refuse(kind: &str, json: bool, failure: &Failure) -> Exit {
         output.clock_trusted = started.trusted();
         output.exit_code = failure.exit.code();
         output.error = Some(report(failure));
-        let text = serde_json::to_string_pretty(&output).unwrap_or_default();
+        let text = linerate_report::json::pretty(&output).unwrap_or_default();
         // The sentence below says the same.
         let _ = crate::output::print(&text);
     }

@@ -2,13 +2,17 @@
 //! What two linerates tell each other beyond iperf3's protocol: the `linerate` key of the
 //! parameters and the messages in AGENT frames.
 
+mod told;
+
 use super::account::{RxInterval, TxInterval};
 use linerate_model::output::Host;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::iperf3::client::AGENT_BYTES;
+use linerate_wire::json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use told::Told;
 
 /// The `linerate` key of the parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,7 +70,7 @@ impl Default for Ask {
 }
 
 /// A message in an AGENT frame.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Message {
     /// The server, before CREATE_STREAMS: who it is.
@@ -76,7 +80,6 @@ pub enum Message {
         /// The host as far as a test needs it.
         host: Box<Host>,
         /// It says at least once a second of the test that it lives, to a client that does too.
-        #[serde(default)]
         beats: bool,
     },
     /// This end lives.
@@ -164,12 +167,12 @@ impl Message {
 
     /// As it travels.
     pub fn to_value(&self) -> Value {
-        serde_json::to_value(self).unwrap_or(Value::Null)
+        json::to_value(self).unwrap_or(Value::Null)
     }
 
     /// `None` for a message of a later version.
-    pub fn from_value(value: Value) -> Option<Self> {
-        serde_json::from_value(value).ok()
+    pub fn from_value(value: &Value) -> Option<Self> {
+        json::from_value::<Told>(value).ok()?.message()
     }
 }
 
@@ -201,7 +204,7 @@ mod tests {
         assert!(!ask.beats);
         let host = serde_json::to_value(Host::default()).unwrap();
         let hello = json!({ "type": "hello", "version": "0.1.0", "host": host });
-        let hello = Message::from_value(hello);
+        let hello = Message::from_value(&hello);
         assert!(matches!(hello, Some(Message::Hello { beats: false, .. })));
     }
 
@@ -234,9 +237,12 @@ mod tests {
     #[test]
     fn a_message_of_a_later_version_is_none() {
         assert_eq!(
-            Message::from_value(Message::Beat.to_value()),
+            Message::from_value(&Message::Beat.to_value()),
             Some(Message::Beat)
         );
-        assert_eq!(Message::from_value(json!({ "type": "song" })), None);
+        let told = |value| Message::from_value(&value);
+        assert_eq!(told(json!({ "type": "song" })), None);
+        assert_eq!(told(json!({ "type": "final" })), None, "without its counts");
+        assert_eq!(told(json!({ "type": 3 })), None);
     }
 }

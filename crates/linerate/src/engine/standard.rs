@@ -5,6 +5,7 @@ use super::account::{RxAccount, SequenceAccountTotals, SideAccount, StreamAccoun
 use super::plan::Protocol;
 use super::shape::Shape;
 use linerate_wire::iperf3::results::{Results, StreamResult};
+use linerate_wire::json;
 use std::collections::HashMap;
 
 /// The results of this end. `own_peer` adds our exact account.
@@ -31,7 +32,7 @@ pub(super) fn results(
             .map(|stream| stream_result(stream, shape))
             .collect(),
         linerate: if own_peer {
-            serde_json::to_value(account).ok()
+            json::to_value(account).ok()
         } else {
             None
         },

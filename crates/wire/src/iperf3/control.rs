@@ -183,7 +183,7 @@ impl Inbox {
         let Some(json) = self.next_block(1, AGENT, limit)? else {
             return Ok(None);
         };
-        match serde_json::from_slice(&json) {
+        match crate::json::read(&json) {
             Ok(value) => Ok(Some(Message::Agent(value))),
             Err(error) => Err(unreadable(AGENT, &error)),
         }

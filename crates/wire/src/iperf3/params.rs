@@ -7,6 +7,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::json;
+
 use super::datagram::CounterWidth;
 use super::number;
 
@@ -301,9 +303,10 @@ impl Params {
     ///
     /// # Errors
     /// If it is not one JSON object.
-    pub fn from_json(json: &[u8]) -> Result<Self, serde_json::Error> {
-        let object: Map<String, Value> = serde_json::from_slice(json)?;
-        serde_json::from_value(Value::Object(object))
+    pub fn from_json(text: &[u8]) -> Result<Self, serde_json::Error> {
+        // A key that is there twice counts as it was last.
+        let object: Map<String, Value> = json::read(text)?;
+        json::from_value(&Value::Object(object))
     }
 
     /// Writes the document, unformatted.

@@ -7,6 +7,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::json;
+
 use super::number;
 
 /// What one side counted.
@@ -109,9 +111,10 @@ impl Results {
     ///
     /// # Errors
     /// If it is no JSON object or a required key is missing or of a wrong type.
-    pub fn from_json(json: &[u8]) -> Result<Self, serde_json::Error> {
-        let object: Map<String, Value> = serde_json::from_slice(json)?;
-        serde_json::from_value(Value::Object(object))
+    pub fn from_json(text: &[u8]) -> Result<Self, serde_json::Error> {
+        // A key that is there twice counts as it was last.
+        let object: Map<String, Value> = json::read(text)?;
+        json::from_value(&Value::Object(object))
     }
 
     /// Writes the document, unformatted. What is not finite is written as 0: stock peers refuse `null`.

@@ -96,7 +96,7 @@ fn json(checks: Vec<Check>) -> io::Result<String> {
     let started = Date::now();
     output.started = started.to_string();
     output.clock_trusted = started.trusted();
-    Ok(serde_json::to_string_pretty(&Document { output, checks })?)
+    Ok(linerate_report::json::pretty(&Document { output, checks })?)
 }
 
 fn render(checks: &[Check], look: Look) -> String {

@@ -107,14 +107,14 @@ fn document(name: &str, text: &str) -> Result<Option<Record>, Failure> {
     let wrong = |error: serde_json::Error| Failure::usage(format!("read {name}"), error);
     match value["schema"].as_str() {
         Some(output::SCHEMA) => {
-            let output: Output = serde_json::from_value(value).map_err(wrong)?;
+            let output: Output = serde_json::from_str(text).map_err(wrong)?;
             let mut run = Run::begin(&output.kind, &output.tool.version, &output.command);
             run.started.clone_from(&output.started);
             run.record(&output);
             Ok(Some(Record::of_run(run, Vec::new())))
         }
         Some(run::SCHEMA) => {
-            let run = serde_json::from_value(value).map_err(wrong)?;
+            let run = serde_json::from_str(text).map_err(wrong)?;
             Ok(Some(Record::of_run(run, Vec::new())))
         }
         _ => Ok(None),

@@ -115,7 +115,7 @@ impl Told {
         let started = Date::now();
         output.started = started.to_string();
         output.clock_trusted = started.trusted();
-        Ok(serde_json::to_string_pretty(&Document {
+        Ok(linerate_report::json::pretty(&Document {
             output,
             registers: &self.registers,
             known: &self.lines,

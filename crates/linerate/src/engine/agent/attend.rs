@@ -34,7 +34,7 @@ pub fn attend(
         }
         loop {
             let request = match frames.take() {
-                Ok(Some(value)) => Message::from_value(value),
+                Ok(Some(value)) => Message::from_value(&value),
                 Ok(None) => break,
                 Err(refusal) => return Err(refuse(output, refusal.to_string())),
             };
@@ -84,7 +84,7 @@ mod tests {
         frames.feed(&output);
         let mut said = Vec::new();
         while let Some(value) = frames.take().unwrap() {
-            said.push(Message::from_value(value).unwrap());
+            said.push(Message::from_value(&value).unwrap());
         }
         (ended, said)
     }

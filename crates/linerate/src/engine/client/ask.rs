@@ -6,6 +6,7 @@ use crate::engine::shape::Shape;
 use crate::engine::{Direction, Protocol, TestPlan};
 use linerate_wire::iperf3::Timeouts;
 use linerate_wire::iperf3::params::Params;
+use linerate_wire::json;
 
 /// The parameters of a test; without `load` it has no streams.
 pub(super) fn params(plan: &TestPlan, shape: &Shape, load: bool) -> Params {
@@ -41,7 +42,7 @@ pub(super) fn params(plan: &TestPlan, shape: &Shape, load: bool) -> Params {
         udp_counters_64bit: udp && plan.counters_64bit,
         dont_fragment: plan.dont_fragment,
         client_version: Some(IPERF3_VERSION.to_owned()),
-        linerate: serde_json::to_value(extension(plan, load)).ok(),
+        linerate: json::to_value(&extension(plan, load)).ok(),
         ..Params::default()
     }
 }

@@ -105,7 +105,7 @@ impl Client<'_> {
     }
 
     fn hear(&mut self, value: serde_json::Value) {
-        match Message::from_value(value) {
+        match Message::from_value(&value) {
             Some(Message::Hello {
                 version,
                 host,

@@ -9,6 +9,7 @@ use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp;
 use linerate_wire::iperf3::client::ClientEvent;
 use linerate_wire::iperf3::results::Results;
+use linerate_wire::json;
 use std::time::Duration;
 
 impl Client<'_> {
@@ -127,8 +128,8 @@ impl Client<'_> {
     fn peer_account(&self, results: &Results) -> SideAccount {
         let exact = results
             .linerate
-            .clone()
-            .and_then(|value| serde_json::from_value(value).ok())
+            .as_ref()
+            .and_then(|value| json::from_value(value).ok())
             .map(|account| self.heard.complete(account));
         let elapsed_ns =
             monotonic_ns().saturating_sub(self.start_ns.saturating_add(self.shape.limit.omit_ns));

@@ -23,6 +23,7 @@ use linerate_linux::clock::monotonic_ns;
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::server::{Limits, ServerSession};
+use linerate_wire::json;
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::Receiver;
@@ -76,8 +77,8 @@ impl<'a, 'b> Session<'a, 'b> {
         };
         let ask = params
             .linerate
-            .clone()
-            .map(|value| serde_json::from_value::<Ask>(value).unwrap_or_default());
+            .as_ref()
+            .map(|value| json::from_value::<Ask>(value).unwrap_or_default());
         if ask.as_ref().is_some_and(|ask| ask.device) {
             return device::serve(server, control.stream());
         }

@@ -162,7 +162,7 @@ impl Line {
         loop {
             let refused = |refusal| format!("what it says is no agent's answer: {refusal}");
             if let Some(value) = self.frames.take().map_err(refused)? {
-                match Message::from_value(value) {
+                match Message::from_value(&value) {
                     Some(message) => return Ok((message, came_bytes)),
                     None => continue,
                 }

@@ -147,7 +147,7 @@ fn introduce(mut stream: &TcpStream) -> Result<(), String> {
     };
     let params = Params {
         tcp: true,
-        linerate: serde_json::to_value(ask).ok(),
+        linerate: linerate_wire::json::to_value(&ask).ok(),
         ..Params::default()
     };
     let json = params.to_json();

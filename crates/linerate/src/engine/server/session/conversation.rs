@@ -16,7 +16,7 @@ impl Session<'_, '_> {
     pub(super) fn note(&mut self, event: ServerEvent) -> Result<(), String> {
         match event {
             ServerEvent::Agent(value) => {
-                if let Some(Message::Final { streams }) = Message::from_value(value) {
+                if let Some(Message::Final { streams }) = Message::from_value(&value) {
                     self.take_final(streams);
                 }
                 Ok(())
