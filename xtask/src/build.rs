@@ -106,6 +106,19 @@ pub(crate) fn has_std(triple: &str) -> bool {
     })
 }
 
+/// Whether rustc's musl unpacks relocations that are packed (`DT_RELR`, a fortieth of their size): 1.2.4 does,
+/// which came with Rust 1.93. An older one would start the program without any.
+pub(crate) fn musl_packs_relocations() -> bool {
+    let output = Command::new("rustc").arg("--version").output();
+    output.is_ok_and(|output| {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let minor = text
+            .strip_prefix("rustc 1.")
+            .and_then(|rest| rest.split('.').next());
+        minor.is_some_and(|minor| minor.parse().is_ok_and(|minor: u32| minor >= 93))
+    })
+}
+
 /// Whether `program` is in `PATH`.
 pub(crate) fn has_program(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();

@@ -113,7 +113,14 @@ impl Target {
         let linker = |linker: &str| (format!("CARGO_TARGET_{upper}_LINKER"), linker.to_owned());
         let flags = |flags: &str| (format!("CARGO_TARGET_{upper}_RUSTFLAGS"), flags.to_owned());
         match self.linker {
+            Linker::Native if build::musl_packs_relocations() => {
+                vec![flags("-Clink-arg=-Wl,-z,pack-relative-relocs")]
+            }
             Linker::Native => Vec::new(),
+            Linker::RustLld if build::musl_packs_relocations() => {
+                let packed = flags("-Clink-arg=--pack-dyn-relocs=relr");
+                vec![linker("rust-lld"), packed]
+            }
             Linker::RustLld => vec![linker("rust-lld")],
             Linker::Gcc(gcc) => vec![linker(gcc), flags("-Ctarget-feature=+crt-static")],
             Linker::Zig => vec![
