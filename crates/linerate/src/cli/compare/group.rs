@@ -122,9 +122,9 @@ fn read(name: &Path) -> Result<Run, Failure> {
     let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     let run = match value["schema"].as_str() {
         Some(output::SCHEMA) => {
-            serde_json::from_value(value).map(|output: Output| of_document(&output))
+            serde_json::from_str(&text).map(|output: Output| of_document(&output))
         }
-        _ => serde_json::from_value(value),
+        _ => serde_json::from_str(&text),
     };
     known(run.map_err(|error| wrong(error.to_string()))?).map_err(wrong)
 }
