@@ -117,10 +117,6 @@ impl Target {
                 vec![flags("-Clink-arg=-Wl,-z,pack-relative-relocs")]
             }
             Linker::Native => Vec::new(),
-            Linker::RustLld if build::musl_packs_relocations() => {
-                let packed = flags("-Clink-arg=--pack-dyn-relocs=relr");
-                vec![linker("rust-lld"), packed]
-            }
             Linker::RustLld => vec![linker("rust-lld")],
             Linker::Gcc(gcc) => vec![linker(gcc), flags("-Ctarget-feature=+crt-static")],
             Linker::Zig => vec![
