@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use linerate_model::output::StoredRun;
+use linerate_wire::json;
 use serde::{Deserialize, Serialize};
 
 use crate::store::RUN;
@@ -68,7 +69,7 @@ impl Memory {
         let mut memory = Self::empty(directory);
         let text = fs::read(&memory.file).unwrap_or_default();
         for line in text.split(|byte| *byte == b'\n') {
-            if let Ok(Remembered { stamp, run }) = serde_json::from_slice(line) {
+            if let Ok(Remembered { stamp, run }) = json::read(line) {
                 memory.known.insert(run.name.clone(), (stamp, run));
             }
         }

@@ -7,6 +7,7 @@ use std::path::Path;
 use linerate_method::experiment::{Figure, figures};
 use linerate_model::output::{StoredFigure, StoredRun};
 use linerate_model::run::{Run, SCHEMA};
+use linerate_wire::json;
 
 use crate::store::RUN;
 
@@ -16,8 +17,7 @@ use crate::store::RUN;
 /// Why it is none, or none of this version: a sentence.
 pub(super) fn read(directory: &Path, name: &str) -> Result<StoredRun, String> {
     let text = fs::read(directory.join(RUN)).map_err(|error| format!("{RUN}: {error}"))?;
-    let run: Run =
-        serde_json::from_slice(&text).map_err(|error| format!("{RUN} is damaged: {error}"))?;
+    let run: Run = json::read(&text).map_err(|error| format!("{RUN} is damaged: {error}"))?;
     if run.schema != SCHEMA {
         let found = match run.schema.as_str() {
             "" => "none".to_owned(),

@@ -75,7 +75,7 @@ impl<'a> Inner<'a> {
         command.arg("-o").arg(store.unwrap_or(&nowhere));
         let ended = child::run(command, Some(interrupt))
             .map_err(|error| Failure::measuring(what(), error))?;
-        let output: Output = serde_json::from_slice(&ended.stdout).map_err(|error| {
+        let output: Output = linerate_wire::json::read(&ended.stdout).map_err(|error| {
             let said = String::from_utf8_lossy(&ended.stderr).into_owned();
             Failure::measuring(what(), format!("{}: {error}: {said}", ended.status))
         })?;
