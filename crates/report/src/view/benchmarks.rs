@@ -96,7 +96,8 @@ fn back_to_back(rows: &[BackToBack]) -> Option<Block> {
     };
     Some(table(
         format!(
-            "Back-to-back frames (RFC 9004): the longest burst without loss, {gap}; buffer is corrected for what was forwarded meanwhile; {searches} searches, steps of {} %, a burst fails when it loses {} times",
+            "Back-to-back frames (RFC 9004): the longest burst without loss, {gap}; buffer is corrected for what was forwarded meanwhile; {}, steps of {} %, a burst fails when it loses {} times",
+            counted(searches, "search"),
             first.step_ratio * 100.0,
             first.tries
         ),
@@ -137,11 +138,22 @@ fn latency(rows: &[DeviceLatency]) -> Option<Block> {
     let streams = rows.iter().map(|row| row.streams.len()).max()?;
     Some(table(
         format!(
-            "Latency at the throughput (RFC 8219 7): medians of {streams} streams of {} s, frames from {} s on; worst is their 99.9th percentile",
-            first.stream_s, first.settle_s
+            "Latency at the throughput (RFC 8219 7): {} of {} s, frames from {} s on; worst is the 99.9th percentile",
+            counted(streams, "stream"),
+            first.stream_s,
+            first.settle_s
         ),
         columns,
     ))
+}
+
+/// Several of them have a median, or a mean.
+fn counted(number: usize, what: &str) -> String {
+    match (number, what) {
+        (1, _) => format!("one {what}"),
+        (_, "search") => format!("mean of {number} searches"),
+        _ => format!("medians of {number} {what}s"),
+    }
 }
 
 fn unknown() -> String {
@@ -283,3 +295,108 @@ fn table(heading: String, columns: Vec<Column>) -> Block {
 }
 
 const MILLISECOND: Step = (1e-3, "ms");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::term::{self, Style};
+    use linerate_model::output::{Benchmarks, LossPoint, RecoveryAttempt, ResetAttempt, Spread};
+
+    fn measured() -> Benchmarks {
+        let subject = Subject {
+            frame_bytes: 1518,
+            genome: None,
+            direction: "both".to_owned(),
+        };
+        let spread = Some(Spread {
+            median: 1_234_567,
+            p1: 1,
+            p99: 2,
+        });
+        Benchmarks {
+            loss_curves: vec![LossCurve {
+                subject: subject.clone(),
+                max_load_fps: 14_880_952.4,
+                trial_s: 60.0,
+                points: (0..10).map(|at| point(1.0 - f64::from(at) * 0.1)).collect(),
+            }],
+            back_to_back: vec![BackToBack {
+                subject: subject.clone(),
+                burst_fps: 14_880_952.4,
+                is_line_rate: true,
+                longest_frames: vec![25_500, 27_000],
+                mean_frames: Some(26_000.0),
+                deviation_frames: Some(200.0),
+                implied_s: Some(0.017),
+                corrected_s: Some(0.0079),
+                buffer_frames: Some(11_799.8),
+                step_ratio: 0.01,
+                tries: 2,
+                ..BackToBack::default()
+            }],
+            latency: vec![DeviceLatency {
+                subject: subject.clone(),
+                from: "a".to_owned(),
+                load_fps: Some(812_743.0),
+                typical_ns: spread,
+                worst_ns: spread,
+                pdv_ns: spread,
+                streams: vec![LatencyStream {
+                    ipdv_min_ns: Some(-1_234_567),
+                    ipdv_max_ns: Some(1_234_567),
+                    ..LatencyStream::default()
+                }],
+                ..DeviceLatency::default()
+            }],
+            recovery: vec![Recovery {
+                subject: subject.clone(),
+                not_measured: Some("nothing was lost: it was no overload".to_owned()),
+                attempts: vec![RecoveryAttempt::default()],
+                ..Recovery::default()
+            }],
+            reset: vec![Reset {
+                subject,
+                mean_s: Some(1.25),
+                attempts: vec![ResetAttempt::default()],
+                ..Reset::default()
+            }],
+        }
+    }
+
+    fn point(load_ratio: f64) -> LossPoint {
+        LossPoint {
+            load_ratio,
+            loss_ratio: Some(load_ratio * 0.4321),
+            tester_limited: load_ratio > 0.8,
+            ..LossPoint::default()
+        }
+    }
+
+    #[test]
+    fn each_benchmark_has_its_table_within_eighty_columns() {
+        let output = Output {
+            benchmarks: measured(),
+            ..Output::new("forward", "0.1.0")
+        };
+        let text = term::render(&output, &Style::default());
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        for shown in [
+            "43.2*",
+            "Back-to-back frames (RFC 9004)",
+            "minimum gap",
+            "26000",
+            "one stream of",
+            "by hand",
+            "1250",
+            "recovery, 1518 bytes, both: nothing was lost",
+        ] {
+            assert!(text.contains(shown), "{shown}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_little_loss_is_not_none() {
+        let shown = [0.0, 1e-6, 0.0123, 0.099_94, 0.5, 1.0].map(short_percent);
+        assert_eq!(shown, ["0", "<.01", "1.23", "9.99", "50.0", "100.0"]);
+    }
+}

@@ -145,13 +145,14 @@ fn setup(plan: &ForwardPlan, rig: &Rig<'_>) -> Forward {
             settle_s: waits.settle_s,
         },
         device: plan.device.as_ref().map(|device| device.source()),
-        deviations: deviations(profile, &plan.tests()),
+        deviations: deviations(plan),
         ..Forward::default()
     }
 }
 
 /// Those of what is measured.
-fn deviations(profile: &Profile, tests: &[Procedure]) -> Vec<String> {
+fn deviations(plan: &ForwardPlan) -> Vec<String> {
+    let (profile, tests) = (&plan.profile, plan.tests());
     let section = |test: &Procedure| match test {
         Procedure::BackToBack => Some("RFC 9004"),
         Procedure::Latency => Some("latency"),
@@ -160,10 +161,17 @@ fn deviations(profile: &Profile, tests: &[Procedure]) -> Vec<String> {
     };
     let of_tests: Vec<_> = tests.iter().filter_map(section).collect();
     let concerns = |text: &String| {
-        let of_trials = text.contains("§23") || text.contains("§24");
+        let of_trials = text.contains("§23") || text.contains("§24") && shortens(plan);
         of_trials || of_tests.iter().any(|section| text.contains(section))
     };
     profile.deviations().into_iter().filter(concerns).collect()
+}
+
+/// Whether any goal has the profile's short trials.
+fn shortens(plan: &ForwardPlan) -> bool {
+    let profiles_s = plan.profile.throughput.final_trial_s;
+    let mut goals = plan.goals.iter();
+    goals.any(|(_, goal)| goal.final_trial_s <= profiles_s)
 }
 
 /// What is measured: frames of one size, or a mix, one way or both.
