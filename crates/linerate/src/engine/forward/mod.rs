@@ -27,7 +27,6 @@ mod watch;
 
 use linerate_linux::signal::Interrupt;
 use linerate_method::frame_size::Mix;
-use linerate_method::profile::Profile;
 use linerate_method::search::estimate;
 use linerate_model::output::{
     Benchmarks, Ceiling, Forward, ForwardResult, ForwardTest, Goal, Port, Trial, Waits,
