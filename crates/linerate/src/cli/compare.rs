@@ -155,14 +155,12 @@ fn too_few(all: &[Comparison], is_check: bool) -> Option<Failure> {
 
 fn nothing_in_common(before: &Group, after: &Group) -> Failure {
     let told = |group: &Group| {
-        let names: Vec<String> = group
-            .keys()
-            .map(|key| format!("{} {}", key.metric, key.name))
-            .collect();
-        match names.is_empty() {
-            true => "none".to_owned(),
-            false => names.join("; "),
-        }
+        let keys = group.keys();
+        let names = keys.map(|key| format!("{} {}", key.metric, key.name).trim_end().to_owned());
+        let left_out = group.excluded.iter();
+        let left_out = left_out.map(|one| format!("{} left out: {}", one.run, one.reason));
+        let all: Vec<String> = names.chain(left_out).collect();
+        all.join("; ")
     };
     let why = format!(
         "no figure is in both; before: {}; after: {}",
