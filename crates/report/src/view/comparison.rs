@@ -87,17 +87,16 @@ fn table(all: &[Comparison]) -> Table {
         Column::texts(name, unit, all.iter().map(cell))
     };
     let [before, after] = names(all);
-    let interval = |one: &Comparison| {
-        let [low, high] = one.ci95?;
-        Some(format!("{} … {}", change(low), change(high)))
-    };
     let mut table = Table {
         heading: "figures: medians of runs".to_owned(),
         keys: 1,
         columns: vec![
             words("figure", &|one| title(one)),
             words("verdict", &|one| word(one.verdict).to_owned()),
-            words("effect", &|one| one.ratio.map_or("n/a".to_owned(), change)),
+            words("effect", &|one| {
+                one.ratio
+                    .map_or("n/a".to_owned(), |ratio| changes(one, ratio))
+            }),
             words("95 % interval", &|one| {
                 interval(one).unwrap_or("n/a".to_owned())
             }),
@@ -275,13 +274,11 @@ fn effect(one: &Comparison) -> String {
     let Some(ratio) = one.ratio else {
         return "is n/a".to_owned();
     };
-    let interval = one.ci95.map_or(String::new(), |[low, high]| {
-        format!(" (95 % interval {} … {})", change(low), change(high))
-    });
+    let interval = interval(one).map_or(String::new(), |text| format!(" (95 % interval {text})"));
     let p = one.p.map_or(String::new(), |p| {
         format!(", p = {}{}", probability(p), adjusted(one))
     });
-    format!("{}{interval}{p}", change(ratio))
+    format!("{}{interval}{p}", changes(one, ratio))
 }
 
 /// Among several figures a p counts for less.
@@ -331,17 +328,26 @@ fn unproven(one: &Comparison, effect: &str) -> String {
     format!("{effect}{missed}")
 }
 
-/// A ratio as people say it: in per cent while it is near 1, else in times.
-fn change(ratio: f64) -> String {
-    match ratio {
-        large if large >= 2.0 => format!("× {}", significant(large)),
-        small if small > 0.0 && small <= 0.5 => format!("× {}", decimal(small)),
-        near => {
-            let percent = (near - 1.0) * 100.0;
-            let sign = if percent < 0.0 { "-" } else { "+" };
-            format!("{sign}{} %", decimal(percent.abs()))
-        }
+fn interval(one: &Comparison) -> Option<String> {
+    let [low, high] = one.ci95?;
+    Some(format!("{} … {}", changes(one, low), changes(one, high)))
+}
+
+/// A ratio as people say it: in per cent while the estimate and its interval are near 1, else in times.
+fn changes(one: &Comparison, ratio: f64) -> String {
+    let all = one.ratio.into_iter().chain(one.ci95.into_iter().flatten());
+    let near = |ratio: f64| ratio > 0.5 && ratio < 2.0;
+    if !all.into_iter().all(near) {
+        let digits = if ratio < 1.0 {
+            decimal(ratio)
+        } else {
+            significant(ratio)
+        };
+        return format!("× {digits}");
     }
+    let percent = (ratio - 1.0) * 100.0;
+    let sign = if percent < 0.0 { "-" } else { "+" };
+    format!("{sign}{} %", decimal(percent.abs()))
 }
 
 /// A ratio minus 1 in per cent.
@@ -481,15 +487,16 @@ mod tests {
 
     #[test]
     fn ratios_as_people_say_them() {
-        for (ratio, text) in [
-            (1.0093, "+0.93 %"),
-            (0.85, "-15 %"),
-            (1.0, "+0 %"),
-            (0.1, "× 0.1"),
-            (1.00004, "+0.004 %"),
-            (1.9, "+90 %"),
-        ] {
-            assert_eq!(change(ratio), text);
-        }
+        let of = |low, ratio, high| {
+            let one = Comparison {
+                ratio: Some(ratio),
+                ci95: Some([low, high]),
+                ..Comparison::default()
+            };
+            format!("{}: {}", changes(&one, ratio), interval(&one).unwrap())
+        };
+        assert_eq!(of(0.84, 0.85, 1.00004), "-15 %: -16 % … +0.004 %");
+        assert_eq!(of(1.8253, 2.107, 2.432), "× 2.107: × 1.825 … × 2.432");
+        assert_eq!(of(0.664, 1.468, 3.246), "× 1.468: × 0.664 … × 3.246");
     }
 }
