@@ -160,6 +160,7 @@ fn populated() -> Output {
             ..ForwardResult::default()
         }],
         benchmarks: benchmarks(),
+        history: Some(history()),
         ledger: vec![ledger()],
         findings: vec![finding()],
         cannot_tell: vec![CannotTell {
@@ -349,6 +350,25 @@ fn forward() -> Forward {
         }),
         deviations: vec![text()],
         ..Forward::default()
+    }
+}
+
+fn history() -> History {
+    History {
+        runs: vec![StoredRun {
+            figures: vec![StoredFigure::default()],
+            ..StoredRun::default()
+        }],
+        unreadable: vec![Unreadable::default()],
+        trend: Some(Trend {
+            points: vec![TrendPoint::default()],
+            levels: vec![TrendLevel {
+                change_ratio: Some(1.0),
+                ..TrendLevel::default()
+            }],
+            ..Trend::default()
+        }),
+        ..History::default()
     }
 }
 
