@@ -11,6 +11,7 @@ pub mod junit;
 pub mod live;
 pub mod markdown;
 pub mod openmetrics;
+pub mod redact;
 pub mod sheets;
 pub mod subject;
 pub mod term;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use linerate_report::sheets::{self, Sheet, throughput};
 use linerate_report::subject::Subject;
-use linerate_report::{csv, html, json, junit, markdown, openmetrics, term, xlsx};
+use linerate_report::{csv, html, json, junit, markdown, openmetrics, redact, term, xlsx};
 
 use super::args::{ReportArgs, ReportFormat};
 use super::{session, site_rules};
@@ -49,7 +49,11 @@ fn format(args: &ReportArgs) -> Result<ReportFormat, Failure> {
 
 fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure> {
     let rules = site_rules::with(args.rules.as_deref())?;
-    let subjects = subjects::read(&args.runs, &rules)?;
+    let (subjects, peers) = subjects::read(&args.runs, &rules)?;
+    let subjects = match args.redact {
+        true => redact::redacted(subjects, &peers).map_err(unreadable)?,
+        false => subjects,
+    };
     let wrong = |error| Failure::measuring("write the document", error);
     match format {
         ReportFormat::Term => Ok(terminal(args, &subjects).into_bytes()),
@@ -76,6 +80,11 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
             Ok(texts.concat().into_bytes())
         }
     }
+}
+
+fn unreadable(error: serde_json::Error) -> Failure {
+    Failure::measuring("leave out every name", error)
+        .hint("a host is called as a word of the document is, such as `up`")
 }
 
 fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {

@@ -103,3 +103,29 @@ fn what_was_expected_is_judged_anew() {
         (&true.into(), &false.into())
     );
 }
+
+#[test]
+fn what_is_given_away_names_nobody() {
+    let mut run = udp();
+    run.plan
+        .insert("host".to_owned(), "board.lab.example".to_owned());
+    run.command.push("board.lab.example".to_owned());
+    run.tests[0].invalid_reason = Some("lab-left cannot reach 192.0.2.77".to_owned());
+    let run = store(&place("redacted"), &run);
+    for format in [
+        "term",
+        "md",
+        "html",
+        "csv",
+        "xlsx",
+        "json",
+        "junit",
+        "openmetrics",
+    ] {
+        let bytes = printed(&[&run, "--redact", "-f", format]);
+        let text = String::from_utf8_lossy(&bytes);
+        for name in ["lab-left", "lab-right", "board", "192.0.2.77", "boot-of"] {
+            assert!(!text.contains(name), "{format}: {name}: {text}");
+        }
+    }
+}

@@ -4,8 +4,8 @@
 use linerate_model::output::Output;
 
 use super::{
-    Block, Table, benchmarks, comparison, conclusions, counters, findings, forward, is_measured,
-    knees, ledger, setup, tcp, title, udp,
+    Block, Table, benchmarks, comparison, conclusions, counters, findings, forward, history,
+    is_measured, knees, ledger, setup, tcp, title, udp,
 };
 
 /// A result, answer first.
@@ -29,6 +29,12 @@ impl Parts {
     /// Everything that there is to say about a result.
     #[must_use]
     pub fn of(output: &Output) -> Self {
+        if output.history.is_some() {
+            return Self {
+                measured: history::blocks(output),
+                ..Self::default()
+            };
+        }
         let (causes, rest) = findings::answer_and_rest(output);
         Self {
             title: vec![title::block(output)],

@@ -16,7 +16,8 @@ use super::ColorChoice;
   linerate report /tmp/run                            as the command printed it
   linerate report /tmp/run -o run.html                one page, for any browser
   linerate report before after -o both.xlsx           two runs, a sheet a table
-  linerate report /tmp/run --format csv --table tests.intervals")]
+  linerate report /tmp/run --format csv --table tests.intervals
+  linerate report /tmp/run --redact -o for-the-forum.md")]
 pub(in crate::cli) struct ReportArgs {
     /// Directory of a run, or a document of `--json`
     #[arg(required = true, value_name = "RUN")]
@@ -30,6 +31,9 @@ pub(in crate::cli) struct ReportArgs {
     /// csv: which table, such as tests.intervals [default: results of a device, else tests]
     #[arg(long, value_name = "TABLE")]
     pub(in crate::cli) table: Option<String>,
+    /// Host names, MACs and IP addresses become host-1, mac-1, address-1 …, the same everywhere
+    #[arg(long)]
+    pub(in crate::cli) redact: bool,
     /// Rules of your own, *.toml; one of the same id replaces ours
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) rules: Option<PathBuf>,

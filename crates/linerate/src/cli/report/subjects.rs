@@ -17,29 +17,38 @@ use crate::cli::{cause, check, conclude::conclude};
 use crate::error::Failure;
 use crate::store;
 
-/// Each as named, in that order.
+/// Each as named, in that order; with the names of the peers that they were started with.
 ///
 /// # Errors
 /// What cannot be read, is neither a run nor a document, or was written by a later version.
-pub(super) fn read(names: &[PathBuf], rules: &[Rule]) -> Result<Vec<Subject>, Failure> {
+pub(super) fn read(
+    names: &[PathBuf],
+    rules: &[Rule],
+) -> Result<(Vec<Subject>, Vec<String>), Failure> {
+    let mut peers = Vec::new();
     let subject = |name: &PathBuf| {
         if name.is_dir() {
-            stored(name, rules)
+            stored(name, rules, &mut peers)
         } else {
             document(name)
         }
     };
     let mut subjects: Vec<Subject> = names.iter().map(subject).collect::<Result<_, _>>()?;
     tell_apart(&mut subjects);
-    Ok(subjects)
+    Ok((subjects, peers))
 }
 
-fn stored(name: &Path, rules: &[Rule]) -> Result<Subject, Failure> {
+fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subject, Failure> {
     let (run, samples) = store::read(name).map_err(|error| {
         let hint = "a directory that `stored in …` named, with run.json in it";
         Failure::usage(format!("read the run in {}", name.display()), error).hint(hint)
     })?;
     of_this_version(name, &run.schema, run::SCHEMA)?;
+    peers.extend(
+        ["host", "bind"]
+            .iter()
+            .filter_map(|option| run.plan.get(*option).cloned()),
+    );
     let mut output = measured(&run);
     output.trials = store::trials(name);
     output.run_dir = Some(name.display().to_string());

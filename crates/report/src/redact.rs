@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A result to be given away: host names, boot ids, MAC and IP addresses become `host-1`, `mac-1`,
+//! `address-1` …, the same word for the same thing wherever it stands, in commands and in texts, too.
+//! Where it is stored is left out. Loopback and unspecified addresses and netmasks tell nothing and stay.
+
+mod words;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::subject::Subject;
+use words::Words;
+
+/// The same without what names a site. `peers` are names that the runs were started with.
+///
+/// # Errors
+/// A host bears a name that is a word of the document (`up`, `tcp` …), so that without it nothing can be
+/// read back.
+pub fn redacted(mut subjects: Vec<Subject>, peers: &[String]) -> serde_json::Result<Vec<Subject>> {
+    let mut words = Words::default();
+    for subject in &subjects {
+        for host in &subject.output.hosts {
+            host.hostname.iter().for_each(|name| words.host(name));
+            host.boot_id.iter().for_each(|id| words.boot(id));
+        }
+        for (typed, before) in subject.output.command.iter().zip(0..) {
+            let option = before == 0 || typed.starts_with('-');
+            if !option && peers.contains(typed) {
+                words.host(typed);
+            }
+        }
+    }
+    peers.iter().for_each(|peer| words.host(peer));
+    for (number, subject) in subjects.iter_mut().enumerate() {
+        subject.label = format!("run-{}", number + 1);
+        subject.output.run_dir = None;
+        if let Some(program) = subject.output.command.first_mut() {
+            "linerate".clone_into(program);
+        }
+        subject.output = through(&mut words, &subject.output)?;
+        subject.settings = through(&mut words, &subject.settings)?;
+        let rows = subject.processors.iter_mut().chain(&mut subject.interrupts);
+        rows.for_each(|row| row.name = words.replaced(&row.name));
+    }
+    Ok(subjects)
+}
+
+/// Every text within, names of fields (settings are named by the source) included.
+fn through<T: Serialize + DeserializeOwned>(words: &mut Words, whole: &T) -> serde_json::Result<T> {
+    let mut value = serde_json::to_value(whole)?;
+    walk(words, &mut value, "");
+    serde_json::from_value(value)
+}
+
+fn walk(words: &mut Words, value: &mut Value, name: &str) {
+    match value {
+        Value::String(_) if WORDS_OF_THE_DOCUMENT.contains(&name) => {}
+        Value::String(text) => *text = words.replaced(text),
+        Value::Array(entries) => entries
+            .iter_mut()
+            .for_each(|entry| walk(words, entry, name)),
+        Value::Object(fields) => {
+            for (name, field) in fields.iter_mut() {
+                walk(words, field, name);
+            }
+            if name == "values" {
+                let settings = std::mem::take(fields).into_iter();
+                *fields = settings
+                    .map(|(key, value)| (words.replaced(&key), value))
+                    .collect();
+            }
+        }
+        Value::Bool(_) | Value::Null | Value::Number(_) => {}
+    }
+}
+
+/// Fields whose values the document itself defines.
+const WORDS_OF_THE_DOCUMENT: &[&str] = &[
+    "schema",
+    "kind",
+    "role",
+    "host",
+    "protocol",
+    "direction",
+    "phase",
+    "limit",
+    "link_kind",
+    "verdict",
+    "stage",
+    "strength",
+    "unit",
+    "metric",
+    "started",
+    "arch",
+    "rule",
+];
+
+#[cfg(test)]
+mod tests;
