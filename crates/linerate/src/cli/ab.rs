@@ -158,9 +158,6 @@ impl Trial<'_> {
         let name = self.name(slot);
         let directory = self.runs.as_ref().map(|runs| runs.join(&name));
         let ran = self.inner.run(directory.as_deref(), &session.interrupt)?;
-        if session.interrupt.requested().is_some() {
-            return Err(switch::interrupted());
-        }
         self.done += 1;
         let (figures, output) = match ran {
             Ran::Measured(figures, output) => (figures, output),

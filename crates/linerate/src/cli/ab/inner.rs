@@ -9,7 +9,7 @@ use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::{Figure, figures};
 use linerate_model::output::Output;
 
-use super::child;
+use super::{child, switch};
 use crate::cli::args::{Cli, Command as Measurement};
 use crate::cli::misunderstood;
 use crate::error::Failure;
@@ -75,6 +75,10 @@ impl<'a> Inner<'a> {
         command.arg("-o").arg(store.unwrap_or(&nowhere));
         let ended = child::run(command, Some(interrupt))
             .map_err(|error| Failure::measuring(what(), error))?;
+        // One that was ended before it could catch the signal has no document.
+        if interrupt.requested().is_some() {
+            return Err(switch::interrupted());
+        }
         let output: Output = linerate_wire::json::read(&ended.stdout).map_err(|error| {
             let said = String::from_utf8_lossy(&ended.stderr).into_owned();
             Failure::measuring(what(), format!("{}: {error}: {said}", ended.status))
