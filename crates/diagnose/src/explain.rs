@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Record → ledger, facts, findings, and what to run next.
 
-use linerate_model::output::{CannotTell, Fact, Finding, LedgerEntry};
+use linerate_model::output::{CannotTell, Fact, Finding, ForwardResult, LedgerEntry, Trial};
 
 use crate::collect;
 use crate::facts::Facts;
@@ -40,6 +40,9 @@ pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
     if record.pasted && !named && next_commands.is_empty() {
         next_commands = collect::next(record);
     }
+    if nobody_asked_the_device(record) {
+        next_commands.push(ASK_THE_DEVICE.to_owned());
+    }
     Explanation {
         ledger,
         facts: facts.list().to_vec(),
@@ -48,3 +51,12 @@ pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
         next_commands,
     }
 }
+
+/// A rate is the device's own, and what it did meanwhile is not known.
+fn nobody_asked_the_device(record: &Record) -> bool {
+    let own = |result: &ForwardResult| !result.tester_limited && result.upper_fps.is_some();
+    let told = |trial: &Trial| trial.device.is_some();
+    record.run.results.iter().any(own) && !record.trials.iter().any(told)
+}
+
+const ASK_THE_DEVICE: &str = "linerate forward <port> <port> --device ssh:<user>@<device>   # the same, with what the device counts";

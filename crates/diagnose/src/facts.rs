@@ -15,6 +15,7 @@ mod attributed;
 mod bus;
 mod counted;
 mod cpu;
+mod device;
 mod flow_control;
 mod known;
 mod link;
@@ -70,6 +71,7 @@ impl Facts {
         for collect in FAMILIES {
             collect(record, &mut facts);
         }
+        device::collect(record, ledger, &mut facts);
         facts
     }
 

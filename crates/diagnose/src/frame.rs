@@ -4,8 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use linerate_model::output::{Role, Test};
+use linerate_model::output::{Role, Test, Trial};
 
+use crate::ledger::Ports;
+use crate::middle::{name, told};
 use crate::record::{Record, Side};
 use crate::rules::Scope;
 
@@ -29,7 +31,11 @@ pub struct Frame {
 pub fn frames(record: &Record, scope: Scope) -> Vec<Frame> {
     let tests = &record.run.tests;
     match scope {
-        Scope::Run => vec![Frame::default()],
+        Scope::Run => vec![Frame {
+            // Of a device's rates the device is spoken of.
+            host: (!record.run.results.is_empty()).then_some(Role::Device),
+            ..Frame::default()
+        }],
         Scope::Test if tests.is_empty() => vec![Frame::default()],
         Scope::Test => tests
             .iter()
@@ -47,6 +53,18 @@ pub fn frames(record: &Record, scope: Scope) -> Vec<Frame> {
         Scope::Sender => ends(record, &[Side::Sender]),
         Scope::End => ends(record, &[Side::Sender, Side::Receiver]),
         Scope::Host => places(record),
+        Scope::Trial => told(record).map(|one| of_trial(one.trial)).collect(),
+    }
+}
+
+/// The device, at the port that took most of the trial's frames.
+fn of_trial(trial: &Trial) -> Frame {
+    let ports = trial.device.as_ref().map(Ports::of);
+    Frame {
+        test_id: Some(name(trial)),
+        host: Some(Role::Device),
+        interface: ports.and_then(|ports| ports.ingress),
+        ..Frame::default()
     }
 }
 

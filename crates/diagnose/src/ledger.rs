@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where each test's packets were lost, stage by stage. `docs/ledger.md` states every rule.
+//! Where each test's packets were lost, and a device's frames, stage by stage. `docs/ledger.md` states every rule.
 //!
 //! ```text
 //! test + samples ──► path ──► claims: account, reasons, protocol, device ──► balance ──► settle
@@ -17,6 +17,7 @@ mod alias;
 mod balance;
 mod claim;
 mod device;
+mod forward;
 mod internet;
 mod path;
 mod readings;
@@ -28,17 +29,19 @@ mod transmission;
 mod unread;
 
 use claim::Claims;
+pub use forward::FORWARD_STAGES;
+pub(crate) use forward::Ports;
 use path::Path;
 use readings::Readings;
 
-/// One entry a test that lost anything countable.
+/// One entry a test that lost anything countable, and one a trial that decided a device's rate.
 #[must_use]
 pub fn of(record: &Record) -> Vec<LedgerEntry> {
     let entries = record.run.tests.iter().filter_map(|test| {
         let readings = Readings::of(record, test);
         entry(record, test, &readings)
     });
-    entries.collect()
+    entries.chain(forward::entries(record)).collect()
 }
 
 fn entry(record: &Record, test: &Test, readings: &Readings<'_>) -> Option<LedgerEntry> {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Small records for tests, made line by line: a test, what was counted, how a host is set up.
 
+pub(crate) mod device;
+
 use linerate_model::output::{
     Cpu, Direction, Finding, Host, Interface, LedgerEntry, LinkKind, Protocol, Role, Stage, Test,
 };

@@ -3,6 +3,11 @@
 //!
 //! Differences only. What they mean is for the ledger and the facts to say.
 
+mod deciding;
+
+pub use deciding::{Deciding, deciding, name, of};
+pub(crate) use deciding::{told, way};
+
 use std::collections::BTreeMap;
 
 use linerate_model::counters;

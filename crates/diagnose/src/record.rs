@@ -2,7 +2,7 @@
 //! Everything that is known before anything is concluded: a run as stored, a run that just ended,
 //! or as much of one as a pasted text gives.
 
-use linerate_model::output::{Direction, Host, Role, Test};
+use linerate_model::output::{Direction, Host, Role, Test, Trial};
 use linerate_model::run::Run;
 use linerate_model::sample::Sample;
 
@@ -13,6 +13,8 @@ pub struct Record {
     pub run: Run,
     /// Raw counters, in the order of reading.
     pub samples: Vec<Sample>,
+    /// Of a device in the middle; they have what its samples come to.
+    pub trials: Vec<Trial>,
     /// Whether it was put together from a text that somebody pasted: then most of it is missing.
     pub pasted: bool,
 }
@@ -24,8 +26,24 @@ impl Record {
         Self {
             run,
             samples,
+            trials: Vec::new(),
             pasted: false,
         }
+    }
+
+    /// With the trials of a device, which say what its samples would.
+    #[must_use]
+    pub fn with_trials(mut self, trials: &[Trial]) -> Self {
+        self.samples.retain(|sample| sample.host != Role::Device);
+        self.trials = trials.to_vec();
+        self
+    }
+
+    /// Whether the device in the middle is the tester's own machine; `None` where nobody said.
+    #[must_use]
+    pub fn device_is_here(&self) -> Option<bool> {
+        let boot = |role| self.host(role)?.boot_id.as_deref();
+        Some(boot(Role::Local)? == boot(Role::Device)?)
     }
 
     /// The host of a role, where it described itself.

@@ -7,6 +7,7 @@ pub mod charts;
 pub mod comparison;
 mod conclusions;
 mod counters;
+mod device;
 pub mod figures;
 mod findings;
 mod forward;
@@ -123,6 +124,7 @@ impl View {
         blocks.extend(tcp::block(output));
         blocks.extend(udp::blocks(output));
         blocks.extend(forward::blocks(output));
+        blocks.extend(device::block(output));
         blocks.extend(benchmarks::blocks(output));
         blocks.extend(comparison::blocks(output));
         blocks.extend(counters::block(output));

@@ -47,4 +47,5 @@ const FAMILIES: &[&[Known]] = &[
     super::packet_rate::KNOWN,
     super::bus::KNOWN,
     super::told::KNOWN,
+    super::device::KNOWN,
 ];

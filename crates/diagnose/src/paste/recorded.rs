@@ -53,6 +53,7 @@ pub(super) fn record(mut state: State) -> Option<Record> {
     Some(Record {
         run,
         samples,
+        trials: Vec::new(),
         pasted: true,
     })
 }

@@ -168,8 +168,9 @@ fn explained(
         },
         Explains::Stage(_) | Explains::AllLost | Explains::Packets(_) => {
             // A record without an account of a test has nothing to take packets from.
-            let counted =
-                !record.run.tests.is_empty() || matches!(rule.explains, Explains::Packets(_));
+            let counted = !record.run.tests.is_empty()
+                || !record.trials.is_empty()
+                || matches!(rule.explains, Explains::Packets(_));
             let packets = once(rule, frames, facts)
                 .map(|frame| of_frames(&frame))
                 .sum::<f64>() as u64;

@@ -10,6 +10,7 @@ use super::template;
 use super::{Condition, Explains, Risk, Rule, Scope, Strength};
 use crate::facts::known;
 use crate::knowledge::Stage;
+use crate::ledger::FORWARD_STAGES;
 use crate::mistake::{Mistake, Mistakes, in_their_words};
 use crate::registers::nearest::distance;
 
@@ -234,7 +235,9 @@ fn explains(raw: Option<&Word>, mistakes: &mut Mistakes<'_>) -> Option<Explains>
     };
     let text = word.get_ref().as_str();
     let understood = match text.split_once(' ') {
-        None if Stage::of_word(text).is_some() => Some(Explains::Stage(text.to_owned())),
+        None if Stage::of_word(text).is_some() || FORWARD_STAGES.contains(&text) => {
+            Some(Explains::Stage(text.to_owned()))
+        }
         None if text == "all-lost" => Some(Explains::AllLost),
         Some(("packets", fact)) if known(fact).is_some() => {
             Some(Explains::Packets(fact.to_owned()))

@@ -107,6 +107,8 @@ words! {
         Host = "host",
         /// Each test as a whole.
         Test = "test",
+        /// Each trial that decided a rate of a device in the middle, and of which the device told.
+        Trial = "trial",
         /// All tests together.
         Run = "run",
     }

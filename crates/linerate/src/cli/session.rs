@@ -259,7 +259,8 @@ impl Session {
     fn explain(&mut self) {
         let mut run = self.store.run().clone();
         run.record(&self.output);
-        let record = Record::of_run(run, std::mem::take(&mut self.seen).into_samples());
+        let record = Record::of_run(run, std::mem::take(&mut self.seen).into_samples())
+            .with_trials(&self.output.trials);
         conclude(&mut self.output, &record, rules::embedded(), false);
     }
 

@@ -4,8 +4,8 @@
 use linerate_model::output::Output;
 
 use super::{
-    Block, Table, benchmarks, comparison, conclusions, counters, findings, forward, history,
-    is_measured, knees, ledger, setup, tcp, title, udp,
+    Block, Table, benchmarks, comparison, conclusions, counters, device, findings, forward,
+    history, is_measured, knees, ledger, setup, tcp, title, udp,
 };
 
 /// A result, answer first.
@@ -92,6 +92,7 @@ fn measured(output: &Output) -> Vec<Block> {
     let mut blocks: Vec<Block> = tcp::block(output).into_iter().collect();
     blocks.extend(udp::blocks(output));
     blocks.extend(forward::blocks(output));
+    blocks.extend(device::block(output));
     blocks.extend(benchmarks::blocks(output));
     blocks.extend(conclusions::latency(output));
     if !is_measured(output) {

@@ -38,8 +38,9 @@ impl Material {
         for name in names {
             match stored(name)? {
                 Some(record) => {
-                    material.records.push(record);
-                    material.trials.extend(store::trials(name));
+                    let trials = store::trials(name);
+                    material.records.push(record.with_trials(&trials));
+                    material.trials.extend(trials);
                 }
                 None => texts.push((name.display().to_string(), text(name)?)),
             }
@@ -111,7 +112,8 @@ fn document(name: &str, text: &str) -> Result<Option<Record>, Failure> {
             let mut run = Run::begin(&output.kind, &output.tool.version, &output.command);
             run.started.clone_from(&output.started);
             run.record(&output);
-            Ok(Some(Record::of_run(run, Vec::new())))
+            let record = Record::of_run(run, Vec::new());
+            Ok(Some(record.with_trials(&output.trials)))
         }
         Some(run::SCHEMA) => {
             let run = serde_json::from_str(text).map_err(wrong)?;

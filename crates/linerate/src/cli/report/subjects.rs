@@ -61,7 +61,7 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
     }
     output.expectations = expectations(&run, &output);
     let (processors, interrupts) = (series::processors(&samples), series::interrupts(&samples));
-    let record = Record::of_run(run, samples);
+    let record = Record::of_run(run, samples).with_trials(&output.trials);
     conclude(&mut output, &record, rules, false);
     Ok(Subject {
         label: label(name),

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A device in the middle: what limits it at each rate that was found, and what all rates together say.
+
+mod losses;
+mod rates;
+mod trial;
+
+use linerate_model::output::LedgerEntry;
+
+use super::known::names;
+use super::{Facts, Known};
+use crate::record::Record;
+
+#[rustfmt::skip]
+pub(super) const KNOWN: &[Known] = names! {
+    "device_is_this_machine" "" "whether the device shares the tester's machine, as far as both told" "cat /proc/sys/kernel/random/boot_id"
+    "tester_limited" "" "whether the tester could hardly offer more" ""
+    "trial_frame_bytes" "bytes" "frame size of the trial that decided, with FCS" ""
+    "trial_loss_ratio" "ratio" "frames that did not arrive, of those that were to be sent" ""
+    "device_flows" "" "flows that share the frames" ""
+    "device_cpus" "" "processors of the device" "nproc"
+    "device_busiest_cpu" "ratio" "busy share of the device's busiest processor during the trial" "mpstat -P ALL 1   # on the device"
+    "device_busiest_cpu_number" "" "which one it is" "mpstat -P ALL 1   # on the device"
+    "device_softirq_cpu" "ratio" "its share of interrupts and soft interrupts" "mpstat -P ALL 1   # on the device"
+    "device_other_cpus_busy" "ratio" "busy share of the others, mean" "mpstat -P ALL 1   # on the device"
+    "device_cpus_busy" "ratio" "busy share of all of them, mean" "mpstat -P ALL 1   # on the device"
+    "device_packets_top_cpu_share" "ratio" "share of the packets on the processor that took most of them" "cat /proc/net/softnet_stat   # on the device"
+    "device_queues" "" "receive queues of the port that took the frames" "ethtool -S {interface}   # on the device"
+    "device_queue_top" "" "the fullest of them" "ethtool -S {interface}   # on the device"
+    "device_queue_top_share" "ratio" "its share of the packets" "ethtool -S {interface}   # on the device"
+    "device_squeezes_per_second" "1/s" "how often a second NAPI's budget was used up with work left" "cat /proc/net/softnet_stat   # on the device"
+    "device_pause_frames" "frames" "pause frames that the device's ports sent or heeded" "ethtool -I -a {interface}   # on the device"
+    "lost_at_fwd_wire_in" "frames" "lost before the device took them in, at most" "ip -s -s link   # on the device"
+    "lost_at_fwd_rx_mac" "frames" "lost in the device's receiving MAC, at most" "ethtool -S {interface}   # on the device"
+    "lost_at_fwd_rx_ring" "frames" "lost at the device's receive ring, at most" "ethtool -S {interface}   # on the device"
+    "lost_at_fwd_softnet" "frames" "lost in the backlog of the device's kernel, at most" "cat /proc/net/softnet_stat   # on the device"
+    "lost_at_fwd_conntrack" "frames" "dropped by the device's connection tracking, at most" "conntrack -S   # on the device"
+    "lost_at_fwd_ip" "frames" "lost in the device's IP: routing and filters, at most" "nstat -az   # on the device"
+    "lost_at_fwd_neighbour" "frames" "dropped by the device while it did not know a neighbour, at most" "cat /proc/net/stat/arp_cache   # on the device"
+    "lost_at_fwd_bridge" "frames" "lost between the device's two ports, at most" "ip -s -s link   # on the device"
+    "lost_at_fwd_qdisc" "frames" "dropped by the device's own queueing on the way out, at most" "tc -s qdisc   # on the device"
+    "lost_at_fwd_tx_ring" "frames" "lost at the device's transmit ring, at most" "ethtool -S {interface}   # on the device"
+    "lost_at_fwd_tx_mac" "frames" "lost in the device's sending MAC, at most" "ethtool -S {interface}   # on the device"
+    "lost_at_fwd_wire_out" "frames" "sent by the device and never received, at most" "ip -s -s link   # on the device"
+    "least_lost_at_fwd_wire_in" "frames" "lost before the device took them in, at least" "ip -s -s link   # on the device"
+    "least_lost_at_fwd_rx_mac" "frames" "lost in the device's receiving MAC, at least" "ethtool -S {interface}   # on the device"
+    "least_lost_at_fwd_rx_ring" "frames" "lost at the device's receive ring, at least" "ethtool -S {interface}   # on the device"
+    "least_lost_at_fwd_softnet" "frames" "lost in the backlog of the device's kernel, at least" "cat /proc/net/softnet_stat   # on the device"
+    "least_lost_at_fwd_conntrack" "frames" "dropped by the device's connection tracking, at least" "conntrack -S   # on the device"
+    "least_lost_at_fwd_ip" "frames" "lost in the device's IP: routing and filters, at least" "nstat -az   # on the device"
+    "least_lost_at_fwd_neighbour" "frames" "dropped by the device while it did not know a neighbour, at least" "cat /proc/net/stat/arp_cache   # on the device"
+    "least_lost_at_fwd_bridge" "frames" "lost between the device's two ports, at least" "ip -s -s link   # on the device"
+    "least_lost_at_fwd_qdisc" "frames" "dropped by the device's own queueing on the way out, at least" "tc -s qdisc   # on the device"
+    "least_lost_at_fwd_tx_ring" "frames" "lost at the device's transmit ring, at least" "ethtool -S {interface}   # on the device"
+    "least_lost_at_fwd_tx_mac" "frames" "lost in the device's sending MAC, at least" "ethtool -S {interface}   # on the device"
+    "least_lost_at_fwd_wire_out" "frames" "sent by the device and never received, at least" "ip -s -s link   # on the device"
+    "forward_sizes" "" "frame sizes whose rate is the device's own: neither the tester nor the line was full" "linerate forward <port> <port>"
+    "forward_pps" "1/s" "the highest of their rates in frames" "linerate forward <port> <port>"
+    "forward_packet_us" "µs" "what a frame costs at that rate" "linerate forward <port> <port>"
+    "forward_pps_flat" "" "whether all of them, the largest at least twice the smallest, reach the same frames a second, within 10 %" "linerate forward <port> <port>"
+    "forward_bits_flat" "" "whether all of them, the largest at least twice the smallest, reach the same bits a second, within 3 %" "linerate forward <port> <port>"
+    "forward_bits_layer" "" "in the bits of which layer they agree best" "linerate forward <port> <port>"
+    "forward_bits_per_second" "bit/s" "their rate there, mean" "linerate forward <port> <port>"
+    "forward_byte_bits_per_second" "bit/s" "the rate at which bytes alone would end it, of a line through the time of a frame and its size" "linerate forward <port> <port>"
+    "forward_byte_rate_of_line" "ratio" "that of the line rate" "linerate forward <port> <port>"
+    "forward_fixed_us" "µs" "what every frame costs, of the same line" "linerate forward <port> <port>"
+    "forward_lossy_loads" "" "how many different loads of one size lost frames" "linerate forward <port> <port>"
+    "forward_constant_frames" "" "whether these loads, the highest at least four times the lowest, all lost about the same few frames" "linerate forward <port> <port>"
+    "forward_constant_ratio" "" "whether they all lost about the same share of their frames" "linerate forward <port> <port>"
+    "forward_usual_loss_frames" "frames" "frames that these loads lost, median" "linerate forward <port> <port>"
+    "forward_usual_loss_ratio" "ratio" "share of the frames that these loads lost, median" "linerate forward <port> <port>"
+};
+
+pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts) {
+    if record.run.results.is_empty() {
+        return;
+    }
+    trial::collect(record, ledger, facts);
+    rates::collect(record, facts);
+    losses::collect(record, facts);
+}
+
+#[cfg(test)]
+mod tests;

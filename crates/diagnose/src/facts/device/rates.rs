@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Rates of several frame sizes: equal in frames, equal in bits, or a price for each of both.
+
+use linerate_model::output::ForwardResult;
+
+use crate::calc::packet_cost::{Cost, microseconds_per_packet};
+use crate::facts::{Facts, fact};
+use crate::record::Record;
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    let points = points(&record.run.results);
+    let mut add = |name: &str, value: f64, unit: &str| facts.add(fact(name, value, unit, SOURCE));
+    add("forward_sizes", points.len() as f64, "");
+    let Some(highest) = points.iter().map(|(_, fps)| *fps).reduce(f64::max) else {
+        return;
+    };
+    add("forward_pps", highest, "1/s");
+    if let Some(cost) = microseconds_per_packet(highest) {
+        add("forward_packet_us", cost, "µs");
+    }
+    if let Some(cost) = Cost::fit(&points).filter(|_| points.len() >= SIZES_FOR_A_LINE) {
+        price(cost, &record.run.results, &mut add);
+    }
+    if !far_apart(&points) {
+        return;
+    }
+    let flat = spread(points.iter().map(|(_, fps)| *fps)) <= ALIKE_FRAMES;
+    facts.add(fact("forward_pps_flat", flat, "", SOURCE));
+    if let Some((layer, bits, apart)) = best_layer(&points) {
+        let flat = apart <= ALIKE_BITS;
+        facts.add(fact("forward_bits_flat", flat, "", SOURCE));
+        facts.add(fact("forward_bits_layer", layer.to_owned(), "", SOURCE));
+        facts.add(fact("forward_bits_per_second", bits, "bit/s", SOURCE));
+    }
+}
+
+/// What each byte and each frame cost.
+fn price(cost: Cost, results: &[ForwardResult], add: &mut dyn FnMut(&str, f64, &str)) {
+    add("forward_fixed_us", cost.fixed_us, "µs");
+    if cost.byte_us <= 0.0 {
+        return;
+    }
+    let bits = 8e6 / cost.byte_us;
+    add("forward_byte_bits_per_second", bits, "bit/s");
+    let line = |one: &ForwardResult| {
+        let ratio = one.line_rate_ratio.filter(|ratio| *ratio > 0.0)?;
+        Some(one.l1_bits_per_second? / ratio)
+    };
+    if let Some(line) = results.iter().find_map(line) {
+        add("forward_byte_rate_of_line", bits / line, "ratio");
+    }
+}
+
+/// Size and rate of the first goal and direction, the smallest size first; only those that are the device's own.
+fn points(results: &[ForwardResult]) -> Vec<(f64, f64)> {
+    let Some(first) = results.first() else {
+        return Vec::new();
+    };
+    let own = |one: &&ForwardResult| {
+        (&one.goal, &one.direction) == (&first.goal, &first.direction)
+            && !one.tester_limited
+            && one.upper_fps.is_some()
+            && one.line_rate_ratio.is_none_or(|ratio| ratio < FULL)
+    };
+    let rated = results.iter().filter(own);
+    let mut points: Vec<(f64, f64)> = rated
+        .filter_map(|one| Some((f64::from(one.frame_bytes), one.throughput_fps?)))
+        .filter(|(_, fps)| *fps > 0.0)
+        .collect();
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    points
+}
+
+fn far_apart(points: &[(f64, f64)]) -> bool {
+    matches!((points.first(), points.last()), (Some(first), Some(last)) if last.0 >= 2.0 * first.0)
+}
+
+/// How far the highest is above the lowest.
+fn spread(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let most = values.clone().fold(f64::MIN, f64::max);
+    let least = values.fold(f64::MAX, f64::min);
+    most / least - 1.0
+}
+
+/// The layer in whose bits the rates agree best, with their mean and how far they are apart.
+fn best_layer(points: &[(f64, f64)]) -> Option<(&'static str, f64, f64)> {
+    let rated = LAYERS.iter().map(|(name, beside_bytes)| {
+        let bits = points
+            .iter()
+            .map(move |(bytes, fps)| (bytes + beside_bytes) * 8.0 * fps);
+        let mean = bits.clone().sum::<f64>() / points.len() as f64;
+        (*name, mean, spread(bits))
+    });
+    let rated: Vec<_> = rated.collect();
+    let best = rated
+        .iter()
+        .min_by(|one, other| one.2.total_cmp(&other.2))?;
+    // Sizes that are near each other tell no layer: then it is the usual one.
+    let usual = rated
+        .iter()
+        .find(|one| one.0 == USUAL && one.2 <= best.2 + UNSURE);
+    usual.or(Some(best)).copied()
+}
+
+const SOURCE: &str = "rates by frame size";
+/// Bytes beside a frame with FCS: preamble and gap; none; without FCS; without header and FCS.
+const LAYERS: [(&str, f64); 4] = [
+    ("the wire (L1)", 20.0),
+    ("frames with FCS (L2)", 0.0),
+    ("frames without FCS", -4.0),
+    ("IP packets", -18.0),
+];
+/// So much nearer another layer has to come to be told from it: the width of a search.
+const UNSURE: f64 = 0.015;
+const USUAL: &str = "frames with FCS (L2)";
+/// Above this of the line rate, the line is full.
+const FULL: f64 = 0.97;
+const ALIKE_FRAMES: f64 = 0.1;
+const ALIKE_BITS: f64 = 0.03;
+const SIZES_FOR_A_LINE: usize = 4;

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Of each trial that decided a rate: what the device did meanwhile, and where it lost frames.
+
+use linerate_model::output::{DeviceProcessor, DeviceQueue, LedgerEntry, Role, TrialDevice, Value};
+
+use crate::facts::{Facts, fact};
+use crate::ledger::{FORWARD_STAGES, Ports};
+use crate::middle::{Deciding, name, told};
+use crate::record::Record;
+
+pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts) {
+    if let Some(here) = record.device_is_here() {
+        facts.add(fact("device_is_this_machine", here, "", "boot_id of both"));
+    }
+    if let Some(forward) = &record.run.forward {
+        facts.add(fact(
+            "device_flows",
+            f64::from(forward.flows),
+            "",
+            "the plan",
+        ));
+    }
+    for one in told(record) {
+        let Some(device) = &one.trial.device else {
+            continue;
+        };
+        let mut place = Place {
+            id: name(one.trial),
+            facts,
+        };
+        of_trial(&one, &mut place);
+        processors(&device.processors, device, &mut place);
+        queues(device, &mut place);
+        place.add("device_pause_frames", pause_frames(device), "frames", PAUSE);
+        stages(&one, ledger, &mut place);
+    }
+}
+
+/// Facts of one trial.
+struct Place<'f> {
+    id: String,
+    facts: &'f mut Facts,
+}
+
+impl Place<'_> {
+    fn add(&mut self, name: &str, value: impl Into<Value>, unit: &str, source: &str) {
+        let mut fact = fact(name, value, unit, source);
+        fact.test_id = Some(self.id.clone());
+        fact.host = Some(Role::Device);
+        self.facts.add(fact);
+    }
+}
+
+fn of_trial(one: &Deciding<'_>, place: &mut Place<'_>) {
+    let (trial, ways) = (one.trial, &one.trial.directions);
+    let lost: u64 = ways.iter().map(|way| way.lost_frames).sum();
+    let sent: u64 = ways.iter().map(|way| way.offered_frames).sum();
+    place.add("tester_limited", one.result.tester_limited, "", ACCOUNT);
+    place.add(
+        "trial_frame_bytes",
+        f64::from(trial.frame_bytes),
+        "bytes",
+        ACCOUNT,
+    );
+    place.add("trial_loss_ratio", trial.loss_ratio, "ratio", ACCOUNT);
+    place.add("sent_packets", sent as f64, "packets", ACCOUNT);
+    place.add("lost_packets", lost as f64, "packets", ACCOUNT);
+}
+
+fn processors(all: &[DeviceProcessor], device: &TrialDevice, place: &mut Place<'_>) {
+    let busiest = |one: &&DeviceProcessor| one.number == device.processor;
+    let Some(first) = all.iter().find(busiest) else {
+        return;
+    };
+    let mean = |of: &mut dyn Iterator<Item = &DeviceProcessor>| {
+        let shares: Vec<f64> = of.map(|one| one.busy_ratio).collect();
+        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    };
+    place.add("device_cpus", all.len() as f64, "", STAT);
+    place.add("device_busiest_cpu", first.busy_ratio, "ratio", STAT);
+    place.add(
+        "device_busiest_cpu_number",
+        f64::from(first.number),
+        "",
+        STAT,
+    );
+    place.add("device_softirq_cpu", first.softirq_ratio, "ratio", STAT);
+    if let Some(others) = mean(&mut all.iter().filter(|one| !busiest(one))) {
+        place.add("device_other_cpus_busy", others, "ratio", STAT);
+    }
+    if let Some(together) = mean(&mut all.iter()) {
+        place.add("device_cpus_busy", together, "ratio", STAT);
+    }
+    let packets: u64 = all.iter().map(|one| one.packets).sum();
+    if let Some(most) = all
+        .iter()
+        .map(|one| one.packets)
+        .max()
+        .filter(|_| packets > 0)
+    {
+        let share = most as f64 / packets as f64;
+        place.add("device_packets_top_cpu_share", share, "ratio", SOFTNET);
+    }
+    let squeezed: u64 = all.iter().map(|one| one.squeezed).sum();
+    let per_second = squeezed as f64 / device.elapsed_s;
+    place.add("device_squeezes_per_second", per_second, "1/s", SOFTNET);
+}
+
+/// Of the port that took most.
+fn queues(device: &TrialDevice, place: &mut Place<'_>) {
+    let ingress = Ports::of(device).ingress;
+    let own = |queue: &&DeviceQueue| Some(&queue.interface) == ingress.as_ref();
+    let own: Vec<&DeviceQueue> = device.queues.iter().filter(own).collect();
+    let packets: u64 = own.iter().map(|queue| queue.packets).sum();
+    let Some(top) = own
+        .iter()
+        .max_by_key(|queue| queue.packets)
+        .filter(|_| packets > 0)
+    else {
+        return;
+    };
+    place.add("device_queues", own.len() as f64, "", DRIVER);
+    place.add("device_queue_top", format!("rx-{}", top.number), "", DRIVER);
+    let share = top.packets as f64 / packets as f64;
+    place.add("device_queue_top_share", share, "ratio", DRIVER);
+}
+
+/// Of the source that counted most: the driver repeats what the standard counters say.
+fn pause_frames(device: &TrialDevice) -> f64 {
+    let of = |source: &str| -> u64 {
+        let named = device.counters.iter().filter(|one| {
+            one.source == source && PAUSE_NAMES.iter().any(|name| one.name.contains(name))
+        });
+        named.map(|one| one.delta).sum()
+    };
+    [PAUSE, DRIVER].map(of).into_iter().max().unwrap_or(0) as f64
+}
+
+/// A trial without an entry lost nothing anywhere.
+fn stages(one: &Deciding<'_>, ledger: &[LedgerEntry], place: &mut Place<'_>) {
+    let entry = ledger.iter().find(|entry| entry.test_id == name(one.trial));
+    for stage in FORWARD_STAGES {
+        let found = entry.and_then(|entry| entry.stages.iter().find(|found| found.stage == *stage));
+        let (least, most) = found.map_or((0, 0), |found| (found.lo, found.hi));
+        let name = stage.replace('-', "_");
+        place.add(&format!("lost_at_{name}"), most as f64, "frames", LEDGER);
+        place.add(
+            &format!("least_lost_at_{name}"),
+            least as f64,
+            "frames",
+            LEDGER,
+        );
+    }
+}
+
+const ACCOUNT: &str = "the trial's account";
+const LEDGER: &str = "the ledger";
+const STAT: &str = "/proc/stat";
+const SOFTNET: &str = "/proc/net/softnet_stat";
+const DRIVER: &str = "ethtool -S";
+const PAUSE: &str = "ethtool -I -a";
+/// Not the time that a port was paused, nor what a driver calls a pause of its own.
+const PAUSE_NAMES: [&str; 4] = ["pause_frames", "flow_control", "pause_ctrl", "pauseframes"];
