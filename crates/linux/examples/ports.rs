@@ -4,10 +4,12 @@
 //! `ports send INTERFACE` sends 64-byte test frames as fast as it can, each with its own sequence number and time.
 //! `ports loop INTERFACE PEER` also receives them at the other end of the cable and looks at every byte, in the same thread.
 //! `ports pace INTERFACE PEER` sends at `--rate` frames a second and tells how evenly.
-//! Options: `--backend NAME`, `--receive NAME` of the peer, `--seconds N`, `--size BYTES`, `--rate N`, `--frames N` on their way.
+//! `ports ring INTERFACE PEER` sends in bursts to a small ring that is emptied irregularly, and tells whether the ring stayed in order.
+//! Options: `--backend NAME`, `--receive NAME` of the peer, `--seconds N`, `--size BYTES`, `--rate N`, `--frames N` on their way, `--memory BYTES` of the ring.
 #![expect(clippy::print_stdout, reason = "its result")]
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use linerate_linux::clock::monotonic_ns;
@@ -21,7 +23,7 @@ fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let options = Options::of(&words);
     let [command, interface, rest @ ..] = &options.words[..] else {
-        return Err("ports send|loop|pace INTERFACE [PEER]".into());
+        return Err("ports send|loop|pace|ring INTERFACE [PEER]".into());
     };
     let peer = rest
         .first()
@@ -29,6 +31,7 @@ fn main() -> Result<()> {
     let text = match command.as_str() {
         "send" => send(interface, &options)?,
         "loop" => both(interface, peer?, &options)?,
+        "ring" => ring(interface, peer?, &options)?,
         "pace" => pace(interface, peer?, &options)?,
         other => return Err(format!("no command {other}").into()),
     };
@@ -76,6 +79,7 @@ impl Options {
         let wanted = Wanted {
             backend: backend.transpose()?,
             send_frames: self.number("frames", Wanted::default().send_frames as u64) as usize,
+            receive_bytes: self.named.get("memory").and_then(|text| text.parse().ok()),
             ..Wanted::default()
         };
         Ok(open(interface, &wanted)?)
@@ -199,7 +203,7 @@ fn both(interface: &str, peer: &str, options: &Options) -> Result<String> {
         seen.take(&mut receiver, Duration::from_millis(10))?;
     }
     Ok(format!(
-        r#"{{"send": "{}", "receive": "{}", "frames": {}, "received": {}, "damaged": {}, "foreign": {}, "out_of_order": {}, "kernel_drops": {}, "seconds": {}, "cpu_seconds": {}, "mean_delay_us": {}}}"#,
+        r#"{{"send": "{}", "receive": "{}", "frames": {}, "received": {}, "damaged": {}, "foreign": {}, "out_of_order": {}, "kernel_drops": {}, "astray": {}, "seconds": {}, "cpu_seconds": {}, "mean_delay_us": {}}}"#,
         chosen.send,
         there.receive,
         frames.sequence,
@@ -208,13 +212,76 @@ fn both(interface: &str, peer: &str, options: &Options) -> Result<String> {
         seen.foreign,
         seen.out_of_order,
         receiver.kernel_drops(),
+        receiver.astray(),
         seconds(end - start),
         seconds(cpu),
         seen.delay_ns as f64 / 1e3 / seen.frames.max(1) as f64,
     ))
 }
 
-/// One frame a call, each when its time has come. Gaps are told by the times that the frames carry, and by the kernel's stamps of
+/// Bursts and pauses of many lengths on both sides, so that blocks are retired full and by age, and the ring fills up now and then.
+fn ring(interface: &str, peer: &str, options: &Options) -> Result<String> {
+    let (mut sender, _own, _) = options.open("backend", interface)?;
+    let (_other, mut receiver, _) = options.open("receive", peer)?;
+    let (mut frames, mut seen) = (options.frames()?, Seen::default());
+    let end = monotonic_ns() + options.length_ns();
+    let over = AtomicBool::new(false);
+    let taken = std::thread::scope(|scope| {
+        let (seen, receiver, over) = (&mut seen, &mut receiver, &over);
+        let thread = scope.spawn(move || {
+            let mut dice = Dice(2);
+            let mut empty = 0;
+            while !over.load(Ordering::Relaxed) || empty < 50 {
+                let took = seen.take(receiver, Duration::from_millis(2));
+                empty = match took.map_err(|error| error.to_string())? {
+                    0 => empty + 1,
+                    _ => 0,
+                };
+                dice.pause(20, 30_000_000);
+            }
+            std::result::Result::<_, String>::Ok(())
+        });
+        let mut dice = Dice(1);
+        while monotonic_ns() < end {
+            frames.send(&mut sender, dice.below(4000) as usize)?;
+            dice.pause(3, 40_000_000);
+        }
+        over.store(true, Ordering::Relaxed);
+        thread.join().map_err(|_| "the receiver panicked")??;
+        Result::Ok(())
+    });
+    taken?;
+    Ok(format!(
+        r#"{{"frames": {}, "received": {}, "kernel_drops": {}, "out_of_order": {}, "astray": {}}}"#,
+        frames.sequence,
+        seen.frames,
+        receiver.kernel_drops(),
+        seen.out_of_order,
+        receiver.astray()
+    ))
+}
+
+/// Numbers that look random and are not.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    /// Once in `times` a pause of up to `longest_ns`.
+    fn pause(&mut self, times: u64, longest_ns: u64) {
+        if self.below(times) == 0 {
+            std::thread::sleep(Duration::from_nanos(self.below(longest_ns)));
+        }
+    }
+}
+
+/// One frame a call, each when its time has come; where the machine does not let it run for a while, the rest comes later by as much. Gaps are told by the times that the frames carry, and by the kernel's stamps of
 /// their arrival.
 fn pace(interface: &str, peer: &str, options: &Options) -> Result<String> {
     let (mut sender, _own, chosen) = options.open("backend", interface)?;
@@ -225,14 +292,22 @@ fn pace(interface: &str, peer: &str, options: &Options) -> Result<String> {
     let due = |start, number| start + number * 1_000_000_000 / rate;
     let mut times = Vec::with_capacity(count as usize);
     let start = monotonic_ns() + 10_000_000;
-    let end = due(start, count) + 1_000_000_000;
+    let end = due(start, count) + 3 * options.length_ns() + 1_000_000_000;
+    let mut stalled = 0;
+    cpu::short_turns();
     let sent = std::thread::scope(|scope| {
         scope.spawn(|| {
             arrivals(&mut receiver, &mut times, count, end).map_err(|error| error.to_string())
         });
         for number in 0..count {
-            while monotonic_ns() < due(start, number) {
-                std::hint::spin_loop();
+            let late = loop {
+                match monotonic_ns().checked_sub(due(start, number) + stalled) {
+                    Some(late) => break late,
+                    None => std::hint::spin_loop(),
+                }
+            };
+            if late > STALL_NS {
+                stalled += late;
             }
             while frames.send(&mut sender, 1)? == 0 {}
         }
@@ -240,14 +315,15 @@ fn pace(interface: &str, peer: &str, options: &Options) -> Result<String> {
     })?;
     let gap_ns = 1_000_000_000 / rate;
     let last = times.last().map_or(0, |time| time.0);
-    let drift_ns = last as i64 - due(start, count - 1) as i64;
+    let drift_ns = last as i64 - (due(start, count - 1) + stalled) as i64;
     let [sent_gaps, arrival_gaps] = [|time: &(u64, u64)| time.0, |time: &(u64, u64)| time.1]
         .map(|of| errors(&times, of, gap_ns));
     Ok(format!(
-        r#"{{"backend": "{}", "frames": {sent}, "received": {}, "kernel_drops": {}, "gap_error_percent": {sent_gaps}, "arrival_gap_error_percent": {arrival_gaps}, "last_late_ns": {drift_ns}}}"#,
+        r#"{{"backend": "{}", "frames": {sent}, "received": {}, "kernel_drops": {}, "gap_error_percent": {sent_gaps}, "arrival_gap_error_percent": {arrival_gaps}, "stalled_ms": {}, "last_late_ns": {drift_ns}}}"#,
         chosen.send,
         times.len(),
         receiver.kernel_drops(),
+        stalled / 1_000_000,
     ))
 }
 
@@ -286,6 +362,9 @@ fn errors(times: &[(u64, u64)], of: impl Fn(&(u64, u64)) -> u64, gap_ns: u64) ->
         at(0.99)
     )
 }
+
+/// Longer than this a thread that wants to run was kept from it.
+const STALL_NS: u64 = 300_000;
 
 fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9

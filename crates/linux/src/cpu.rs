@@ -105,6 +105,14 @@ pub fn thread_ns() -> u64 {
         + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
+/// How long the calling thread could have run and did not, because others had its processor, in nanoseconds since it began
+/// (`/proc/thread-self/schedstat`). `None` where the kernel does not tell.
+#[must_use]
+pub fn thread_waited_ns() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// CPU time in user space and in the kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {

@@ -16,6 +16,9 @@ pub struct Profile {
     pub waits: Waits,
     /// The throughput goal, without loss. [`Self::goal`] gives it for another loss ratio.
     pub throughput: Goal,
+    /// Seconds after which one search ends, if it was not said otherwise; its bounds are told as far
+    /// as they are known.
+    pub search_limit_s: Option<f64>,
     /// Whether the partial-drop rate is searched for together with the throughput.
     pub with_pdr: bool,
     /// Whether the loss curve and the back-to-back frames are measured without being asked for.
@@ -69,6 +72,7 @@ impl Profile {
             preceding_targets: 0,
             ..Goal::rfc2544()
         },
+        search_limit_s: None,
         with_pdr: false,
         with_curves: true,
         loss_curve_trial_s: 60.0,
@@ -99,6 +103,7 @@ impl Profile {
             duration_sum_s: 20.0,
             ..Goal::rfc2544()
         },
+        search_limit_s: None,
         with_pdr: true,
         with_curves: true,
         loss_curve_trial_s: 10.0,
@@ -129,6 +134,7 @@ impl Profile {
             preceding_targets: 1,
             ..Goal::ndr()
         },
+        search_limit_s: Some(40.0),
         with_pdr: true,
         with_curves: false,
         loss_curve_trial_s: 1.0,

@@ -160,6 +160,26 @@ impl Controller {
 
     /// What came of the trial that [`Self::next`] asked for. Ignored if it asked for none.
     pub fn report(&mut self, measured: Measurement) {
+        self.take(measured, |trial| trial);
+    }
+
+    /// As [`Self::report`], of a load that the tester cannot offer, however often it tries: an upper
+    /// bound of every goal at once, which is the tester's own.
+    pub fn report_unoffered(&mut self, measured: Measurement) {
+        let longest = |of: fn(&Goal) -> f64| self.goals.iter().map(of).fold(0.0, f64::max);
+        let (full_s, whole_s) = (
+            longest(|goal| goal.final_trial_s),
+            longest(|goal| goal.duration_sum_s),
+        );
+        self.take(measured, |trial| Trial {
+            duration_s: full_s,
+            effective_duration_s: whole_s,
+            under_run: true,
+            ..trial
+        });
+    }
+
+    fn take(&mut self, measured: Measurement, counted: impl FnOnce(Trial) -> Trial) {
         let Some(pending) = self.pending.take() else {
             return;
         };
@@ -168,7 +188,7 @@ impl Controller {
             self.phase = Phase::Opening(Opening::new(&self.goals, &self.lattice));
             return;
         }
-        let trial = measured.trial(pending.duration_s);
+        let trial = counted(measured.trial(pending.duration_s));
         self.loads.add(pending.step, trial);
         self.last_tried = Some(pending.step);
         let load_fps = self.lattice.load_fps(pending.step);

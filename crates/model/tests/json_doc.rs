@@ -342,6 +342,7 @@ fn forward() -> Forward {
         tests: vec![ForwardTest::default()],
         ceilings: vec![Ceiling {
             loop_fps: Some(1.0),
+            path_fps: Some(1.0),
             ..Ceiling::default()
         }],
         device: Some(DeviceSource {
@@ -450,6 +451,7 @@ fn trial() -> Trial {
     Trial {
         directions: vec![TrialDirection {
             receiver_dropped_frames: Some(1),
+            sender_gap_ns: Some(Quantiles::default()),
             latency_ns: Some(Quantiles::default()),
             ..TrialDirection::default()
         }],

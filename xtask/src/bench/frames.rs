@@ -189,9 +189,11 @@ fn sentence(command: &str, answer: &Value) -> String {
         );
     }
     format!(
-        "100 kpps: gaps off by {} % (median), {} % (90th), last frame {} ns late",
+        "100 kpps: gaps off by {} % (median), {} % (90th), {} % (99th), kept from running {} ms, last frame {} ns late",
         answer["gap_error_percent"]["p50"],
         answer["gap_error_percent"]["p90"],
+        answer["gap_error_percent"]["p99"],
+        answer["stalled_ms"],
         answer["last_late_ns"]
     )
 }

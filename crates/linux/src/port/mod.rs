@@ -159,6 +159,23 @@ impl Receiver {
         }
     }
 
+    /// Frames that arrived and were not shown yet: by AF_PACKET they wait until their part of the memory is full or some
+    /// milliseconds old, and longer where the kernel's timers are late. By AF_XDP 0.
+    pub fn unread(&mut self) -> u64 {
+        match &mut self.0 {
+            ReceiverKind::Ring(receiver) => receiver.unread(),
+            ReceiverKind::Xdp(_) => 0,
+        }
+    }
+
+    /// How often the kernel did not fill the memory of [`Wanted::receive_bytes`] in turn, which costs up to a wait and no frame.
+    pub fn astray(&self) -> u64 {
+        match &self.0 {
+            ReceiverKind::Ring(receiver) => receiver.astray(),
+            ReceiverKind::Xdp(_) => 0,
+        }
+    }
+
     /// Frames that arrived since the start and were lost, because they were not taken fast enough.
     pub fn kernel_drops(&mut self) -> u64 {
         match &mut self.0 {

@@ -66,7 +66,7 @@ pub struct Wanted {
     pub frame_bytes_max: usize,
     /// How many frames may be on their way out.
     pub send_frames: usize,
-    /// How much memory holds frames that have arrived, in bytes. `None`: 16 MiB, on small machines a 32nd of what they have.
+    /// How much memory holds frames that have arrived, in bytes. `None`: 64 MiB, on small machines a 32nd of what they have.
     pub receive_bytes: Option<usize>,
     /// Frames bear a VLAN tag that has to be seen: where the interface takes tags out, AF_XDP does not receive, for it would not see them.
     pub tagged: bool,
@@ -167,5 +167,5 @@ pub struct OpenError {
     pub refused: Vec<Refused>,
 }
 
-const MOST_RECEIVE_BYTES: usize = 16 << 20;
+const MOST_RECEIVE_BYTES: usize = 64 << 20;
 const LEAST_RECEIVE_BYTES: usize = 1 << 20;

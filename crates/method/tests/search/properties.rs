@@ -295,6 +295,34 @@ fn an_upper_bound_of_the_tester_is_not_one_of_the_device() {
     assert!(found.is_tester_limited(7.2e5) && !found.is_tester_limited(1.4e6));
 }
 
+/// A device of 900 kpps, and a tester that spoils every trial above 500 kpps: one trial a load is enough.
+#[test]
+fn a_load_that_the_tester_cannot_offer_ends_every_goal_there_at_once() {
+    let mut search = Controller::new(&[Goal::ndr(), Goal::pdr()], 1e4, 1_488_095.0).unwrap();
+    let mut refused = Vec::new();
+    while let Step::Measure {
+        load_fps,
+        duration_s,
+    } = search.next()
+    {
+        let intended_frames = (load_fps * duration_s) as u64;
+        if load_fps > 5e5 {
+            refused.push(load_fps);
+            search.report_unoffered(Measurement::new(intended_frames, intended_frames / 3));
+        } else {
+            search.report(Measurement::new(intended_frames, 0));
+        }
+    }
+    for found in search.results() {
+        assert!(found.lower_fps.unwrap() <= 5e5 && found.upper_fps.unwrap() > 5e5);
+        assert!(found.upper_by_tester);
+        assert_eq!(found.regularity, Regularity::Regular);
+    }
+    let tried = refused.len();
+    refused.dedup_by(|one, other| (*one - *other).abs() < 1.0);
+    assert_eq!(refused.len(), tried, "no load twice");
+}
+
 #[test]
 fn extreme_goals_end_as_well() {
     let goal = Goal {

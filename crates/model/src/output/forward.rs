@@ -107,6 +107,8 @@ pub struct Ceiling {
     pub send_fps: f64,
     /// Frames that it sends and another port receives and verifies, a second.
     pub loop_fps: Option<f64>,
+    /// Frames that it hands to the device, a second, as fast as it goes; not there where [`Self::over`] is the device.
+    pub path_fps: Option<f64>,
     /// What that was measured over: `loop` (a cable of the tester's own) or `device`.
     pub over: String,
 }
@@ -203,6 +205,10 @@ pub struct TrialDirection {
     pub sender_behind_ns_max: u64,
     /// How long the machine did not let it run; the rest of the trial moved by as much.
     pub sender_stalled_ns: u64,
+    /// How long it could have run and others had its processor, in pieces of any length.
+    pub sender_waited_ns: u64,
+    /// From one frame to the next, by the sender's clock.
+    pub sender_gap_ns: Option<Quantiles>,
     /// From the clock of the sender to that of the receiver, which are one.
     pub latency_ns: Option<Quantiles>,
 }
@@ -247,6 +253,9 @@ pub struct ForwardResult {
     pub latency_ns: Option<Quantiles>,
     /// The tester can hardly do more: the device may.
     pub tester_limited: bool,
+    /// The upper bound is where the device's path no longer took frames as fast as they came, though the tester sends
+    /// more than that over a cable of its own: so in the lab, where the sender's processor does the device's work.
+    pub held_up: bool,
     /// Why a bound is missing or only partly known; `null` when both are.
     pub irregular: Option<String>,
     /// Trials of the size and direction, those of other goals included.

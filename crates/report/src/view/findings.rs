@@ -79,6 +79,7 @@ fn none(output: &Output) -> Line {
         _ if output.kind == "explain" && output.hosts.is_empty() && !output.partial => Line::new(2, "nothing in this text is an output that this program reads: there is nothing to judge").tone(Tone::Warn),
         _ if output.kind == "explain" && output.tests.is_empty() => Line::new(2, "no fault is shown by what could be read"),
         _ if output.results.iter().any(|result| result.tester_limited) => Line::new(2, "no cause was found; where the tester was the limit, the device was not judged"),
+        _ if output.results.iter().any(|result| result.lower_fps.is_none()) => Line::new(2, "no cause was found; not every rate was"),
         (0, false) => Line::new(2, "nothing to fix").tone(Tone::Good),
         (0, true) => Line::new(2, "no cause was found; not everything was measured"),
         (lost, _) if output.is_healthy_but_for_searches() => Line::new(2, format!("nothing to fix: the {lost} lost packets are those that the search for the highest rate provoked")).tone(Tone::Good),

@@ -164,6 +164,7 @@ fn heading(forward: &Forward, goal: &str) -> String {
 fn limit(row: &ForwardResult) -> &'static str {
     match (row.tester_limited, row.irregular.is_some()) {
         (true, _) => "tester",
+        (false, _) if row.held_up => "held up",
         (false, true) => "see below",
         (false, false) => "loss",
     }
@@ -183,6 +184,10 @@ fn marks(results: &[ForwardResult]) -> Option<Block> {
     if results.iter().any(|row| row.tester_limited) {
         let text = "limit tester: the tester could hardly offer more, and the device may forward it: a faster machine, another --backend, larger frames";
         lines.push(Line::new(2, text).tone(Tone::Warn));
+    }
+    if results.iter().any(|row| row.held_up && !row.tester_limited) {
+        let text = "limit held up: nothing was lost; the device takes frames on the sender's own processor, and no more than so many";
+        lines.push(Line::new(2, text));
     }
     for row in results.iter().filter(|row| !row.tester_limited) {
         let text = row

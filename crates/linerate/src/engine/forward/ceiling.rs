@@ -8,7 +8,7 @@ use linerate_model::output::Ceiling;
 
 use super::plan::{MaxLoad, Way};
 use super::rig::Rig;
-use super::trial::Ask;
+use super::trial::{Ask, Tried};
 use crate::error::Failure;
 
 impl Rig<'_> {
@@ -32,11 +32,13 @@ impl Rig<'_> {
         let seconds = tried.sending_s.max(1e-9) * ways.len().max(1) as f64;
         let received: u64 = ways.iter().map(|one| one.received_frames).sum();
         let is_own = over == OWN_CABLE;
+        let sent: u64 = ways.iter().map(|one| one.offered_frames).sum();
         Ok(Ceiling {
             frame_bytes: sizes.frame_bytes(),
             direction: way.name().to_owned(),
-            send_fps: tried.trial.load_fps,
+            send_fps: sent as f64 / seconds,
             loop_fps: is_own.then_some(received as f64 / seconds),
+            path_fps: None,
             over: over.to_owned(),
         })
     }
@@ -48,7 +50,12 @@ impl Rig<'_> {
             .line_bits_per_second()
             .map(|bits| sizes.line_rate_fps(bits));
         let tester_fps = ceiling.send_fps;
-        let most = line_fps.map_or(tester_fps, |line| line.min(tester_fps));
+        let path_fps = ceiling.path_fps.filter(|fps| *fps > 0.0);
+        let path_fps = path_fps.map(|fps| fps * MARGIN);
+        let most = [line_fps, path_fps]
+            .into_iter()
+            .flatten()
+            .fold(tester_fps, f64::min);
         let wished = self.plan.max_load.and_then(|max| match max {
             MaxLoad::FramesPerSecond(fps) => Some(fps),
             MaxLoad::L1BitsPerSecond(bits) => Some(bits / sizes.bits_per_second(Layer::L1, 1.0)),
@@ -58,6 +65,7 @@ impl Rig<'_> {
             load_fps: wished.map_or(most, |wished| wished.min(most)),
             line_fps,
             tester_fps,
+            has_own_cable: ceiling.over == OWN_CABLE,
         }
     }
 }
@@ -68,6 +76,8 @@ pub(super) struct Limit {
     pub load_fps: f64,
     pub line_fps: Option<f64>,
     pub tester_fps: f64,
+    /// `tester_fps` was measured without the device.
+    pub has_own_cable: bool,
 }
 
 impl Limit {
@@ -84,6 +94,18 @@ impl Limit {
         let line_is_reached = self.line_fps.is_some_and(|line| fps >= line * NEARLY);
         !line_is_reached && fps >= self.tester_fps * NEARLY
     }
+
+    /// Whether what was not sent in a trial is the doing of the device.
+    pub(super) fn holds_up(&self, tried: &Tried) -> bool {
+        let trial = &tried.trial;
+        let unsent = trial.directions.iter().any(|one| one.unsent_frames > 0);
+        unsent && !tried.is_kept && self.is_paths(trial.load_fps)
+    }
+
+    /// Whether frames of this load that were not sent are the doing of the device, in whose path the sender is.
+    pub(super) fn is_paths(&self, fps: f64) -> bool {
+        self.has_own_cable && !self.is_testers(fps)
+    }
 }
 
 /// `over` of a cable of the tester's own.
@@ -94,6 +116,8 @@ const CALIBRATION_S: f64 = 0.2;
 const SHORTEST_TRIAL_FRAMES: f64 = 20.0;
 /// The lowest load is at least this part of the highest.
 const RANGE: f64 = 10_000.0;
+/// A search begins above what the path took: the time in which that was measured was short.
+const MARGIN: f64 = 1.03;
 /// Within 5 % of a ceiling.
 const NEARLY: f64 = 0.95;
 
@@ -107,8 +131,18 @@ mod tests {
             load_fps: 1e6,
             line_fps: None,
             tester_fps: 1e6,
+            has_own_cable: true,
         };
         assert!(veth.is_testers(0.96e6) && !veth.is_testers(0.94e6));
+        assert!(veth.is_paths(0.94e6) && !veth.is_paths(0.96e6));
+        let without = Limit {
+            has_own_cable: false,
+            ..veth
+        };
+        assert!(
+            !without.is_paths(0.5e6),
+            "nothing is known without the device"
+        );
         let line = Limit {
             line_fps: Some(0.99e6),
             ..veth

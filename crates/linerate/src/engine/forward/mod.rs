@@ -246,9 +246,13 @@ fn subjects<'a>(rig: &mut Rig<'a>, tell: Tell<'_>) -> Result<Vec<Subject<'a>>, F
                 "what the tester can do at {} bytes",
                 sizes.frame_bytes()
             )));
+            let device = rig.ceiling(*way, sizes, DEVICE)?;
             let ceiling = match &mut own {
-                Some(own) => own.ceiling(*way, sizes, OWN_CABLE)?,
-                None => rig.ceiling(*way, sizes, DEVICE)?,
+                Some(own) => Ceiling {
+                    path_fps: Some(device.send_fps),
+                    ..own.ceiling(*way, sizes, OWN_CABLE)?
+                },
+                None => device,
             };
             subjects.push(Subject {
                 sizes,

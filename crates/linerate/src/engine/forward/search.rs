@@ -3,7 +3,7 @@
 
 use linerate_method::frame_size::{Layer, Mix};
 use linerate_method::search::{Bounds, Controller, Measurement, Regularity, Step};
-use linerate_model::output::{ForwardResult, Quantiles, Trial};
+use linerate_model::output::{ForwardResult, Quantiles, Trial, TrialDirection};
 
 use super::ceiling::Limit;
 use super::plan::Way;
@@ -33,10 +33,12 @@ impl Hunt<'_> {
         let goals: Vec<_> = rig.plan.goals.iter().map(|(_, goal)| *goal).collect();
         let mut search = Controller::new(&goals, self.limit.least_fps(&goals), self.limit.load_fps)
             .map_err(|why| Failure::usage("search for the highest rate", why))?;
-        if let Some(limit_s) = rig.plan.time_limit_s {
+        let usual_limit_s = rig.plan.profile.search_limit_s;
+        if let Some(limit_s) = rig.plan.time_limit_s.or(usual_limit_s) {
             search = search.with_time_limit(limit_s);
         }
         let mut latencies = Vec::new();
+        let mut unoffered = Vec::new();
         let mut repeats = REPEATS;
         while let Step::Measure {
             load_fps,
@@ -45,11 +47,16 @@ impl Hunt<'_> {
         {
             let tried = self.tried(rig, tell, (load_fps, duration_s), &mut repeats)?;
             latencies.push((load_fps, latency(&tried.trial)));
-            search.report(measurement(&tried));
+            if self.is_spoilt(rig, &tried) {
+                unoffered.push(load_fps);
+                search.report_unoffered(measurement(&tried));
+            } else {
+                search.report(measurement(&tried));
+            }
         }
         let bounds = search.results().into_iter().zip(&rig.plan.goals);
         let results = bounds.map(|(bounds, (name, _))| {
-            let mut result = self.result(&bounds, name);
+            let mut result = self.result(&bounds, name, &unoffered);
             result.trials = search.trials();
             let at_lower = |(load, _): &&(f64, Option<Quantiles>)| Some(*load) == bounds.lower_fps;
             result.latency_ns = latencies
@@ -62,7 +69,7 @@ impl Hunt<'_> {
         Ok(results.collect())
     }
 
-    /// A trial that the tester spoilt is no evidence: it is repeated, so many times in a search.
+    /// A trial that the tester spoilt is no evidence: it is repeated, so many times at a load and in a search.
     fn tried(
         &self,
         rig: &mut Rig<'_>,
@@ -77,22 +84,55 @@ impl Hunt<'_> {
             ..Ask::of(self.sizes, self.way)
         };
         let mut elapsed_s = 0.0;
+        let mut left = REPEATS_OF_LOAD;
         loop {
             let mut tried = rig.trial(&ask)?;
+            self.excuse(&mut tried);
             rig.trials += 1;
             tried.trial.id = rig.trials;
             tell(Event::Trial(&tried.trial));
             elapsed_s += tried.elapsed_s;
-            let spoilt = tried.trial.loss_ratio > 0.0 && !tried.trial.valid;
-            if !spoilt || *repeats == 0 || self.limit.is_testers(load_fps) {
+            let repeats_left = left.min(*repeats);
+            if repeats_left == 0 || !self.is_spoilt(rig, &tried) {
                 tried.elapsed_s = elapsed_s;
                 return Ok(tried);
             }
             *repeats -= 1;
+            left -= 1;
         }
     }
 
-    fn result(&self, bounds: &Bounds, goal: &str) -> ForwardResult {
+    /// Where the device's path holds the sender up, the tester did its part.
+    fn excuse(&self, tried: &mut Tried) {
+        if self.limit.holds_up(tried) {
+            tried.trial.valid = true;
+            tried.trial.invalid_reason = None;
+        }
+    }
+
+    /// Whether the trial is bad for the tester's own reasons only: it was kept from sending what it otherwise sends, or
+    /// lost itself what makes the difference.
+    fn is_spoilt(&self, rig: &Rig<'_>, tried: &Tried) -> bool {
+        let losses = rig.plan.goals.iter().map(|(_, goal)| goal.loss_ratio);
+        let ways = &tried.trial.directions;
+        let sum = |of: fn(&TrialDirection) -> u64| ways.iter().map(of).sum::<u64>();
+        let unsent = sum(|one| one.unsent_frames);
+        if unsent > 0 {
+            return tried.is_kept;
+        }
+        let dropped = sum(|one| one.receiver_dropped_frames.unwrap_or(0));
+        let lost = sum(|one| one.lost_frames);
+        let by_device = lost.saturating_sub(dropped) as f64;
+        let tolerated = losses.fold(0.0, f64::max) * sum(|one| one.intended_frames) as f64;
+        lost > 0 && dropped > 0 && by_device <= tolerated
+    }
+
+    /// `unoffered`: the loads that the tester could not offer, however often it tried.
+    fn result(&self, bounds: &Bounds, goal: &str, unoffered: &[f64]) -> ForwardResult {
+        let held_up = bounds.upper_by_tester
+            && bounds
+                .upper_fps
+                .is_some_and(|fps| self.limit.is_paths(fps) && !unoffered.contains(&fps));
         let throughput = bounds.conditional_throughput_fps;
         let bits = |layer| throughput.map(|fps| self.sizes.bits_per_second(layer, fps));
         ForwardResult {
@@ -108,7 +148,8 @@ impl Hunt<'_> {
             line_rate_ratio: throughput
                 .zip(self.limit.line_fps)
                 .map(|(fps, line)| fps / line),
-            tester_limited: bounds.upper_by_tester
+            held_up,
+            tester_limited: (bounds.upper_by_tester && !held_up)
                 || bounds
                     .lower_fps
                     .is_some_and(|fps| self.limit.is_testers(fps)),
@@ -149,3 +190,4 @@ fn latency(trial: &Trial) -> Option<Quantiles> {
 }
 
 const REPEATS: u32 = 8;
+const REPEATS_OF_LOAD: u32 = 2;

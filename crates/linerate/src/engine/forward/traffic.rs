@@ -3,9 +3,12 @@
 //!
 //! Hot path: neither allocates nor locks; one system call a batch.
 
+use std::time::Duration;
+
 use linerate_linux::clock::{self, Sleeper};
-use linerate_linux::port;
 use linerate_linux::signal::Interrupt;
+use linerate_linux::{cpu, port};
+use linerate_method::histogram::Histogram;
 use linerate_method::pacing::{Pace, Pacer, PacerConfig, default_burst_packets};
 use linerate_model::output::TrialPhase;
 use linerate_wire::frame::Signature;
@@ -29,34 +32,55 @@ pub(super) struct Stream<'a> {
 }
 
 /// What came of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Sent {
     /// Frames that the kernel took.
     pub frames: u64,
     /// How late the sender was at most while it could run.
     pub behind_ns_max: u64,
-    /// How long it could not run, in pieces of some milliseconds.
+    /// How long it could not run, in pieces of [`Stream::stall_ns`] and more: the schedule moved by as much.
     pub stalled_ns: u64,
+    /// How long others had its processor, in pieces of any length; 0 where the kernel does not tell.
+    pub waited_ns: u64,
+    /// It was kept from running so long that it gave the rest up.
+    pub gave_up: bool,
     pub first_ns: u64,
     pub last_ns: u64,
+    /// The time from one frame to the next, by their stamps.
+    pub gaps: Histogram,
     pub failure: Option<String>,
 }
 
 impl Sent {
     /// What came of sending on.
     pub(super) fn and(self, later: Self) -> Self {
+        let mut gaps = self.gaps;
+        gaps.merge(&later.gaps);
         Self {
             frames: self.frames + later.frames,
             behind_ns_max: self.behind_ns_max.max(later.behind_ns_max),
             stalled_ns: self.stalled_ns + later.stalled_ns,
+            waited_ns: self.waited_ns + later.waited_ns,
+            gave_up: self.gave_up || later.gave_up,
             first_ns: self.first_ns,
             last_ns: later.last_ns,
+            gaps,
             failure: self.failure.or(later.failure),
         }
     }
 
-    fn stand_still(&mut self, late_ns: u64) {
-        if late_ns > STALL_NS {
+    /// The time from the first frame to the last in which it was not kept from running.
+    pub(super) fn free_ns(&self) -> u64 {
+        (self.last_ns - self.first_ns).saturating_sub(self.kept_ns())
+    }
+
+    /// How long it was kept from running.
+    pub(super) fn kept_ns(&self) -> u64 {
+        self.stalled_ns.max(self.waited_ns)
+    }
+
+    fn stand_still(&mut self, late_ns: u64, stall_ns: u64) {
+        if late_ns > stall_ns {
             self.stalled_ns += late_ns;
         }
     }
@@ -69,27 +93,35 @@ impl Stream<'_> {
     /// is offered is never faster than the load. The sum of it is told.
     pub(super) fn send(&self, sender: &mut port::Sender, interrupt: &Interrupt) -> Sent {
         clock::precise_sleep();
+        cpu::short_turns();
+        let waited_before_ns = cpu::thread_waited_ns();
         let mut pacer = self.pacer();
         let mut sleeper = Sleeper::new(SPIN_LIMIT_NS);
         let mut sent = Sent::default();
+        let stall_ns = self.stall_ns();
         let mut now = sleeper.until(self.start_ns);
-        sent.stand_still(now - self.start_ns);
+        sent.stand_still(now - self.start_ns, stall_ns);
         sent.first_ns = now;
+        let mut stamp_ns = None;
         while sent.frames < self.frames
-            && now < self.end_ns + sent.stalled_ns.min(self.patience_ns())
+            && (now < self.ends_ns(sent.stalled_ns) || {
+                sent.waited_ns = waited_since(waited_before_ns);
+                now < self.ends_ns(sent.kept_ns().min(sent.stalled_ns + self.slack_ns()))
+            })
             && interrupt.requested().is_none()
         {
             match pacer.next(now.saturating_sub(sent.stalled_ns)) {
                 Pace::WaitUntil(at_ns) => {
                     let wake_ns = (at_ns + sent.stalled_ns).min(now + NAP_NS);
                     now = sleeper.until(wake_ns);
-                    sent.stand_still(now.saturating_sub(wake_ns));
+                    sent.stand_still(now.saturating_sub(wake_ns), stall_ns);
                 }
                 Pace::Send(batch) => {
                     let left = self.frames - sent.frames;
-                    let taken = self.batch(sender, u64::from(batch).min(left), &mut sent);
+                    let taken =
+                        self.batch(sender, u64::from(batch).min(left), &mut sent, &mut stamp_ns);
                     let begun_ns = std::mem::replace(&mut now, clock::monotonic_ns());
-                    sent.stand_still(now - begun_ns);
+                    sent.stand_still(now - begun_ns, stall_ns);
                     pacer.sent(taken, now.saturating_sub(sent.stalled_ns));
                     if taken == 0 {
                         now = clock::sleep_until_ns(now + FULL_PAUSE_NS, 0);
@@ -98,6 +130,12 @@ impl Stream<'_> {
             }
         }
         sent.last_ns = now;
+        sent.waited_ns = waited_since(waited_before_ns);
+        sent.gave_up = sent.frames < self.frames && sent.kept_ns() >= self.patience_ns();
+        match sender.flush(FLUSH_WITHIN) {
+            Ok(left) => sent.frames -= left as u64,
+            Err(error) => sent.failure = Some(error.to_string()),
+        }
         sent.behind_ns_max = match self.load_fps {
             Some(_) => pacer.lateness(now).behind_ns_max,
             None => 0,
@@ -118,24 +156,52 @@ impl Stream<'_> {
         }
     }
 
+    /// So long at most it catches up with what shorter pieces of waiting cost: were it without limit, a link that was
+    /// down for a while on a busy machine would be made up for.
+    fn slack_ns(&self) -> u64 {
+        (self.end_ns - self.start_ns) / 10
+    }
+
+    /// Longer than this a thread that wants to run was kept from it: more than can be made good by the smallest burst.
+    fn stall_ns(&self) -> u64 {
+        let gap_ns = self.load_fps.map_or(0.0, |fps| 1e9 / fps);
+        ((gap_ns * SMALLEST_BURST_FRAMES) as u64).clamp(SHORTEST_STALL_NS, LONGEST_STALL_NS)
+    }
+
+    /// When the trial ends at the latest, kept from running for so long.
+    fn ends_ns(&self, kept_ns: u64) -> u64 {
+        self.end_ns + kept_ns.min(self.patience_ns())
+    }
+
     /// Standing still may take three times as long as the trial itself, and a little.
     fn patience_ns(&self) -> u64 {
         3 * (self.end_ns - self.start_ns) + PATIENCE_NS
     }
 
-    fn batch(&self, sender: &mut port::Sender, count: u64, sent: &mut Sent) -> u32 {
+    fn batch(
+        &self,
+        sender: &mut port::Sender,
+        count: u64,
+        sent: &mut Sent,
+        stamp_ns: &mut Option<u64>,
+    ) -> u32 {
         let first = self.before_frames + sent.frames + 1;
+        let gaps = &mut sent.gaps;
         let fill = |number: usize, frame: &mut [u8]| {
             let sequence = first + number as u64;
             let template = self.templates.at(sequence);
             frame.copy_from_slice(template.bytes());
+            let sent_ns = clock::monotonic_ns();
+            if let Some(before_ns) = stamp_ns.replace(sent_ns) {
+                gaps.record(sent_ns - before_ns);
+            }
             template.stamp(
                 frame,
                 &Signature {
                     run: self.run,
                     stream: self.stream,
                     sequence,
-                    sent_ns: clock::monotonic_ns(),
+                    sent_ns,
                 },
             );
         };
@@ -162,11 +228,13 @@ impl Stream<'_> {
     /// A millionth of a frame a second is the pacer's bit.
     fn pacer(&self) -> Pacer {
         let bits_per_second = self.load_fps.map(|fps| (fps * FRAME_BITS) as u64);
+        let usual_burst = default_burst_packets(bits_per_second, (FRAME_BITS / 8.0) as u32);
         Pacer::new(PacerConfig {
             bits_per_second,
             payload_bytes: (FRAME_BITS / 8.0) as u32,
             burst_packets: match self.load_fps {
-                Some(_) => default_burst_packets(bits_per_second, (FRAME_BITS / 8.0) as u32),
+                Some(fps) if fps <= ONE_BY_ONE_FPS => usual_burst.min(ONE_BY_ONE_BURST_FRAMES),
+                Some(_) => usual_burst,
                 None => UNPACED_BURST_FRAMES,
             },
             start_ns: self.start_ns,
@@ -174,12 +242,25 @@ impl Stream<'_> {
     }
 }
 
+/// By how much more than before.
+fn waited_since(before_ns: Option<u64>) -> u64 {
+    let now_ns = before_ns.and_then(|_known| cpu::thread_waited_ns());
+    now_ns.map_or(0, |now_ns| now_ns.saturating_sub(before_ns.unwrap_or(0)))
+}
+
 const FRAME_BITS: f64 = 1e6;
 /// The pacer hands out an eighth of it at once.
 const UNPACED_BURST_FRAMES: u32 = 512;
-const SPIN_LIMIT_NS: u64 = 40_000;
-/// Longer than this a thread that wants to run was kept from it.
-const STALL_NS: u64 = 3_000_000;
+/// Up to here each frame is sent at its own time, by a system call of its own.
+const ONE_BY_ONE_FPS: f64 = 200_000.0;
+/// The largest burst of which the pacer hands out one frame at once.
+const ONE_BY_ONE_BURST_FRAMES: u32 = 15;
+const SPIN_LIMIT_NS: u64 = 60_000;
+const SMALLEST_BURST_FRAMES: f64 = 8.0;
+/// Ten times what a batch takes.
+const SHORTEST_STALL_NS: u64 = 300_000;
+const LONGEST_STALL_NS: u64 = 3_000_000;
+const FLUSH_WITHIN: Duration = Duration::from_millis(20);
 const PATIENCE_NS: u64 = 500_000_000;
 /// The longest sleep before an interruption is looked for.
 const NAP_NS: u64 = 20_000_000;

@@ -70,8 +70,10 @@ pub(super) struct Tried {
     pub seen: [Seen; 2],
     /// Of each direction, as in the trial.
     pub arrivals: Vec<Arrivals>,
-    /// The time in which frames were sent, seconds.
+    /// The time in which frames were sent, less that in which the machine kept the tester from it, seconds.
     pub sending_s: f64,
+    /// The machine kept the tester from sending what it did not send.
+    pub is_kept: bool,
     /// With all waits, seconds.
     pub elapsed_s: f64,
 }
@@ -216,10 +218,7 @@ impl Rig<'_> {
             ));
         }
         let first = ask.way.senders().first().map_or(0, |side| at(*side));
-        let sending_ns = sent
-            .iter()
-            .flatten()
-            .map(|sent| sent.last_ns - sent.first_ns);
+        let sending_ns = sent.iter().flatten().map(Sent::free_ns);
         let sending_s = sending_ns.max().unwrap_or(0) as f64 / 1e9;
         let failure = sent.iter().flatten().find_map(|sent| sent.failure.clone());
         let failure = failure.or_else(|| ended.iter().find_map(|end| end.account.failure.clone()));
@@ -248,6 +247,7 @@ impl Rig<'_> {
             seen,
             arrivals,
             sending_s,
+            is_kept: sent.iter().flatten().any(|sent| sent.gave_up),
             elapsed_s: 0.0,
         }
     }
@@ -279,13 +279,15 @@ fn direction(
         fragment_frames: account.seen.fragments,
         sender_behind_ns_max: sent.behind_ns_max,
         sender_stalled_ns: sent.stalled_ns,
+        sender_waited_ns: sent.waited_ns,
+        sender_gap_ns: quantiles(&sent.gaps),
         latency_ns: quantiles(&account.latency),
         ..TrialDirection::default()
     }
 }
 
-fn quantiles(latency: &Histogram) -> Option<Quantiles> {
-    latency.percentiles().map(Quantiles::from)
+fn quantiles(times: &Histogram) -> Option<Quantiles> {
+    times.percentiles().map(Quantiles::from)
 }
 
 fn flows_of(from: usize, received: &[u64]) -> Vec<TrialFlow> {
@@ -338,6 +340,7 @@ fn letter(at: usize) -> String {
 
 /// Until every thread stands ready.
 const HEAD_START_NS: u64 = 3_000_000;
-/// So much longer than asked a trial may take to send what is due: a hundredth, at least this.
-const GRACE_NS: u64 = 10_000_000;
-const GRACE_SHARE: u64 = 100;
+/// So much longer than asked a trial may take to send what is due: a five-hundredth, at least this. What the machine
+/// kept the tester from sending comes on top.
+const GRACE_NS: u64 = 1_000_000;
+const GRACE_SHARE: u64 = 500;

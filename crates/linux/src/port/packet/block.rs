@@ -26,6 +26,11 @@ pub(super) fn walk(block: &mut [u8], mut each: impl FnMut(&[u8], u64)) -> usize 
     shown
 }
 
+/// Frames in the block, shown or left out.
+pub(super) fn count(block: &[u8]) -> u64 {
+    word(block, PACKETS_AT).unwrap_or(0).into()
+}
+
 fn frame(header: &mut [u8]) -> Option<(&[u8], u64)> {
     let kept = word(header, KEPT_AT)?;
     let whole = kept == word(header, LENGTH_AT)?;

@@ -29,6 +29,11 @@ pub(in crate::port) struct RingReceiver {
     /// The block that the kernel fills next.
     next: usize,
     drops: u64,
+    /// Frames that the kernel put into the ring, and those that were taken out, shown or not; the difference is exact.
+    entered: u64,
+    taken: u64,
+    /// How often the kernel went on elsewhere.
+    astray: u64,
 }
 
 impl RingReceiver {
@@ -59,6 +64,9 @@ impl RingReceiver {
             socket,
             next: 0,
             drops,
+            entered: 0,
+            taken: 0,
+            astray: 0,
         })
     }
 
@@ -84,6 +92,7 @@ impl RingReceiver {
             return 0;
         };
         let wall = Wall::start();
+        self.taken += block::count(filled.bytes());
         let shown = block::walk(filled.bytes(), |frame, wall_ns| {
             each(frame, wall.monotonic_of(wall_ns))
         });
@@ -102,6 +111,7 @@ impl RingReceiver {
         // Looked at again: both may have been filled since.
         if let Some(oldest) = oldest.filter(|_| !self.is_ready()) {
             self.next = oldest;
+            self.astray += 1;
         }
     }
 
@@ -128,13 +138,29 @@ impl RingReceiver {
         pending.map_err(|errno| self.socket.explain(errno.into()))
     }
 
+    /// How often the kernel went on with another block than the next.
+    pub(in crate::port) fn astray(&self) -> u64 {
+        self.astray
+    }
+
     /// Frames lost since the start because no block was free.
     pub(in crate::port) fn drops(&mut self) -> u64 {
-        // The kernel forgets what it tells. Nothing makes it fail.
-        if let Ok([_all, dropped, _frozen]) = self.socket.take_statistics() {
-            self.drops += u64::from(dropped);
-        }
+        self.ask();
         self.drops
+    }
+
+    /// Frames in the ring that were not taken out yet, those of the block that is being filled included.
+    pub(in crate::port) fn unread(&mut self) -> u64 {
+        self.ask();
+        self.entered.saturating_sub(self.taken)
+    }
+
+    fn ask(&mut self) {
+        // The kernel forgets what it tells. Nothing makes it fail.
+        if let Ok([all, dropped, _frozen]) = self.socket.take_statistics() {
+            self.drops += u64::from(dropped);
+            self.entered += u64::from(all.saturating_sub(dropped));
+        }
     }
 }
 

@@ -162,7 +162,7 @@ impl Ground {
         let count = self.queues.len();
         let each = |frames: usize| previous_power_of_two((frames / count).max(LEAST_FRAMES));
         let receive_frames = if receives {
-            each(wanted.receive_bytes() / self.frame_bytes)
+            each(wanted.receive_bytes().min(MOST_BYTES) / self.frame_bytes)
         } else {
             0
         };
@@ -244,6 +244,8 @@ fn previous_power_of_two(number: usize) -> usize {
 
 const MOST_QUEUES: usize = 64;
 const LEAST_FRAMES: usize = 64;
+/// Of memory that stays in place, for all queues.
+const MOST_BYTES: usize = 16 << 20;
 /// `XDP_PACKET_HEADROOM`.
 const HEADROOM_BYTES: usize = 256;
 /// Ethernet and a tag.

@@ -30,7 +30,8 @@ impl Task<'_> {
             };
             // What the tester can hardly send, it will not send at the next attempt either.
             let hopeless = self.limit.is_testers(load_fps);
-            let is_spoilt = |tried: &Tried| !hopeless && !tried.trial.valid;
+            let excused = |tried: &Tried| tried.trial.valid || self.limit.holds_up(tried);
+            let is_spoilt = |tried: &Tried| !hopeless && !excused(tried);
             let tried = unspoilt(rig, tell, &ask, &mut repeats, is_spoilt)?;
             curve.report(measurement(&tried.trial));
             trials.push((tried.trial.id, tried.trial.valid));
