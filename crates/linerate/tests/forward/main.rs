@@ -107,7 +107,7 @@ fn a_router_that_forgets_its_neighbours_is_answered_all_the_time() {
 #[test]
 fn a_port_that_goes_down_in_a_trial_costs_frames_and_no_run() {
     let _alone = alone();
-    let arguments = "--lab route --fault link-down=4s:1s --sizes 64 --profile quick --trial 2.5 \
+    let arguments = "--lab route --fault link-down=7s:1s --sizes 64 --profile quick --trial 2.5 \
          --goal ndr --max-load 200pps --time-limit 20";
     until_right("down", arguments, |ran| {
         let ratio = |trial: &serde_json::Value| trial["loss_ratio"].as_f64().unwrap();
