@@ -2,6 +2,7 @@
 //! The words and the record: what a run consists of and how it is written down. Serde only.
 #![forbid(unsafe_code)]
 
+pub mod compat;
 pub mod counters;
 pub mod derived;
 pub mod expect;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Records of every schema that was ever written are still read, by every command that reads any. A new
+//! edition adds a record here; none is ever made anew.
+#![forbid(unsafe_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use linerate_model::compat::{OUTPUTS, RUNS};
+use serde_json::Value;
+
+fn records() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records")
+}
+
+fn linerate(command: &str, record: &Path) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    let words = command.split(' ');
+    program.args(words).arg(record).output().unwrap()
+}
+
+fn document(command: &str, record: &Path) -> Value {
+    let output = linerate(command, record);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command} {}: {said}", record.display());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// `linerate.run/1` is a directory `linerate.run-1`.
+fn place(schema: &str) -> PathBuf {
+    records().join(schema.replace('/', "-"))
+}
+
+#[test]
+fn runs_of_every_edition_say_what_they_said() {
+    for edition in RUNS {
+        let run = place(edition.schema).join("udp");
+        let stored: Value = serde_json::from_slice(&std::fs::read(run.join("run.json")).unwrap()).unwrap();
+        assert_eq!(stored["schema"], edition.schema);
+        let lost = &stored["tests"][0]["lost_packets"];
+        assert!(lost.as_u64() > Some(0), "a record that tells nothing tests nothing");
+        for command in ["explain --json", "report --format json"] {
+            let told = document(command, &run);
+            assert_eq!(told["tests"][0]["lost_packets"], *lost, "{command}");
+            let has = |list: &Value, name: &str, word: &str, some: &dyn Fn(&Value) -> bool| {
+                let all = list.as_array().unwrap();
+                all.iter().any(|one| one[name] == word && some(one))
+            };
+            let stages = &told["ledger"][0]["stages"];
+            let lost_there = |stage: &Value| stage["lo"].as_u64() > Some(0);
+            assert!(has(stages, "stage", "rx-socket", &lost_there), "{command}: {stages}");
+            assert!(has(&told["findings"], "rule", "S02", &|_| true), "{command}");
+        }
+    }
+}
+
+#[test]
+fn runs_of_devices_of_every_edition_say_what_they_said() {
+    for edition in RUNS {
+        let run = place(edition.schema).join("forward");
+        let trials = std::fs::read_to_string(run.join("trials.ndjson")).unwrap();
+        let told = document("explain --json", &run);
+        let known = told["trials"].as_array().unwrap();
+        assert_eq!(known.len(), trials.lines().count());
+        assert!(told["results"][0]["throughput_fps"].as_f64() > Some(0.0));
+    }
+}
+
+#[test]
+fn runs_of_every_edition_stand_in_the_history() {
+    for edition in RUNS {
+        let told = document("history --json", &place(edition.schema));
+        let history = &told["history"];
+        assert_eq!(history["unreadable"].as_array().map(Vec::len), Some(0), "{history}");
+        assert_eq!(history["runs"].as_array().map(Vec::len), Some(2));
+    }
+}
+
+#[test]
+fn documents_of_every_edition_are_read() {
+    for edition in OUTPUTS {
+        let name = format!("{}.json", edition.schema.replace('/', "-"));
+        let told = document("explain --json", &records().join(name));
+        assert!(told["tests"][0]["delivered_bits_per_second"].as_f64() > Some(0.0));
+    }
+}
+
+#[test]
+fn what_a_later_version_wrote_is_refused_by_name() {
+    let place = std::env::temp_dir().join(format!("linerate-compat-{}", std::process::id()));
+    std::fs::create_dir_all(&place).unwrap();
+    std::fs::write(place.join("run.json"), r#"{"schema":"linerate.run/9"}"#).unwrap();
+    for command in ["explain", "report --format md"] {
+        let output = linerate(command, &place);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("linerate.run/9") && said.contains("newer"), "{said}");
+    }
+    std::fs::remove_dir_all(&place).unwrap();
+}
