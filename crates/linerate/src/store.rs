@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use linerate_model::compat;
 use linerate_model::output::{Output, Phase, Trial};
 use linerate_model::round_trips::{self, RoundTrips};
 use linerate_model::run::Run;
@@ -251,11 +252,12 @@ impl Store {
 /// Reads a run. A damaged line of the samples is left out: it costs a sample, not the run.
 ///
 /// # Errors
-/// `run.json` is missing, unreadable, or no run.
+/// `run.json` is missing, unreadable, no run, or of a later version.
 pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
     let named = |why: &dyn fmt::Display| io::Error::other(format!("{RUN}: {why}"));
     let text = fs::read_to_string(directory.join(RUN)).map_err(|why| named(&why))?;
-    let run: Run = serde_json::from_str(&text).map_err(|why| named(&why))?;
+    let run = serde_json::from_str(&text).map_err(|why| named(&why))?;
+    let run = compat::run(run).map_err(|why| named(&why))?;
     let lines = fs::read(directory.join(SAMPLES)).unwrap_or_default();
     let lines = lines.split(|byte| *byte == b'\n');
     let samples = lines.filter_map(|line| json::read(line).ok());

@@ -16,14 +16,20 @@ fn records() -> PathBuf {
 fn linerate(command: &str, record: &Path) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_linerate"));
     let words = command.split(' ');
-    program.args(words).arg(record).output().unwrap()
+    let ended = program.args(words).arg(record).output();
+    ended.unwrap_or_else(|error| panic!("{command}: {error}"))
 }
 
 fn document(command: &str, record: &Path) -> Value {
     let output = linerate(command, record);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command} {}: {said}", record.display());
-    serde_json::from_slice(&output.stdout).unwrap()
+    assert!(
+        output.status.success(),
+        "{command} {}: {said}",
+        record.display()
+    );
+    let told = serde_json::from_slice(&output.stdout);
+    told.unwrap_or_else(|error| panic!("{command}: {error}"))
 }
 
 /// `linerate.run/1` is a directory `linerate.run-1`.
@@ -35,10 +41,14 @@ fn place(schema: &str) -> PathBuf {
 fn runs_of_every_edition_say_what_they_said() {
     for edition in RUNS {
         let run = place(edition.schema).join("udp");
-        let stored: Value = serde_json::from_slice(&std::fs::read(run.join("run.json")).unwrap()).unwrap();
+        let stored: Value =
+            serde_json::from_slice(&std::fs::read(run.join("run.json")).unwrap()).unwrap();
         assert_eq!(stored["schema"], edition.schema);
         let lost = &stored["tests"][0]["lost_packets"];
-        assert!(lost.as_u64() > Some(0), "a record that tells nothing tests nothing");
+        assert!(
+            lost.as_u64() > Some(0),
+            "a record that tells nothing tests nothing"
+        );
         for command in ["explain --json", "report --format json"] {
             let told = document(command, &run);
             assert_eq!(told["tests"][0]["lost_packets"], *lost, "{command}");
@@ -48,8 +58,14 @@ fn runs_of_every_edition_say_what_they_said() {
             };
             let stages = &told["ledger"][0]["stages"];
             let lost_there = |stage: &Value| stage["lo"].as_u64() > Some(0);
-            assert!(has(stages, "stage", "rx-socket", &lost_there), "{command}: {stages}");
-            assert!(has(&told["findings"], "rule", "S02", &|_| true), "{command}");
+            assert!(
+                has(stages, "stage", "rx-socket", &lost_there),
+                "{command}: {stages}"
+            );
+            assert!(
+                has(&told["findings"], "rule", "S02", &|_| true),
+                "{command}"
+            );
         }
     }
 }
@@ -71,7 +87,11 @@ fn runs_of_every_edition_stand_in_the_history() {
     for edition in RUNS {
         let told = document("history --json", &place(edition.schema));
         let history = &told["history"];
-        assert_eq!(history["unreadable"].as_array().map(Vec::len), Some(0), "{history}");
+        assert_eq!(
+            history["unreadable"].as_array().map(Vec::len),
+            Some(0),
+            "{history}"
+        );
         assert_eq!(history["runs"].as_array().map(Vec::len), Some(2));
     }
 }
@@ -90,11 +110,18 @@ fn what_a_later_version_wrote_is_refused_by_name() {
     let place = std::env::temp_dir().join(format!("linerate-compat-{}", std::process::id()));
     std::fs::create_dir_all(&place).unwrap();
     std::fs::write(place.join("run.json"), r#"{"schema":"linerate.run/9"}"#).unwrap();
-    for command in ["explain", "report --format md"] {
+    for command in [
+        "explain",
+        "report --format md",
+        "compare --before . --after",
+    ] {
         let output = linerate(command, &place);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("linerate.run/9") && said.contains("newer"), "{said}");
+        assert!(
+            said.contains("linerate.run/9") && said.contains("linerate.run/1"),
+            "{said}"
+        );
     }
     std::fs::remove_dir_all(&place).unwrap();
 }

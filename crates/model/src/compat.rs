@@ -30,6 +30,27 @@ pub const OUTPUTS: &[Edition<Output>] = &[Edition {
     advance: as_it_is,
 }];
 
+/// What a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// A `run.json`.
+    Run,
+    /// A document of `--json`.
+    Output,
+}
+
+impl Family {
+    /// By the name before the number; `None` for what linerate never wrote.
+    #[must_use]
+    pub fn of(schema: &str) -> Option<Self> {
+        match schema.split_once('/')?.0 {
+            "linerate.run" => Some(Self::Run),
+            "linerate.output" => Some(Self::Output),
+            _ => None,
+        }
+    }
+}
+
 /// A record that no version up to this one wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
@@ -42,7 +63,10 @@ impl fmt::Display for Foreign {
         let newest = self.newest;
         match self.found.as_str() {
             "" => write!(f, "it names no schema; this version reads up to `{newest}`"),
-            found => write!(f, "its schema is `{found}`, this version reads up to `{newest}`"),
+            found => write!(
+                f,
+                "its schema is `{found}`, this version reads up to `{newest}`"
+            ),
         }
     }
 }
@@ -111,16 +135,25 @@ mod tests {
         assert_eq!(advanced("x/1"), Ok(vec![1, 2]));
         assert_eq!(advanced("x/3"), Ok(vec![]));
         let foreign = advanced("x/4").unwrap_err().to_string();
-        assert_eq!(foreign, "its schema is `x/4`, this version reads up to `x/3`");
+        assert_eq!(
+            foreign,
+            "its schema is `x/4`, this version reads up to `x/3`"
+        );
         assert!(advanced("").unwrap_err().to_string().contains("no schema"));
     }
 
     #[test]
     fn the_newest_edition_is_the_one_that_is_written() {
         assert_eq!(RUNS.last().map(|edition| edition.schema), Some(run::SCHEMA));
-        assert_eq!(OUTPUTS.last().map(|edition| edition.schema), Some(output::SCHEMA));
+        assert_eq!(
+            OUTPUTS.last().map(|edition| edition.schema),
+            Some(output::SCHEMA)
+        );
         assert!(run(Run::begin("udp", "0.1.0", &[])).is_ok());
         assert!(output(Output::new("udp", "0.1.0")).is_ok());
         assert!(run(Run::default()).is_err());
+        assert_eq!(Family::of(run::SCHEMA), Some(Family::Run));
+        assert_eq!(Family::of(output::SCHEMA), Some(Family::Output));
+        assert_eq!(Family::of("linerate.other/1"), None);
     }
 }

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use linerate_method::experiment::{Figure, figures};
+use linerate_model::compat;
 use linerate_model::output::{StoredFigure, StoredRun};
-use linerate_model::run::{Run, SCHEMA};
+use linerate_model::run::Run;
 use linerate_wire::json;
 
 use crate::store::RUN;
@@ -18,15 +19,7 @@ use crate::store::RUN;
 pub(super) fn read(directory: &Path, name: &str) -> Result<StoredRun, String> {
     let text = fs::read(directory.join(RUN)).map_err(|error| format!("{RUN}: {error}"))?;
     let run: Run = json::read(&text).map_err(|error| format!("{RUN} is damaged: {error}"))?;
-    if run.schema != SCHEMA {
-        let found = match run.schema.as_str() {
-            "" => "none".to_owned(),
-            schema => format!("`{schema}`"),
-        };
-        return Err(format!(
-            "its schema is {found}, this version reads `{SCHEMA}`"
-        ));
-    }
+    let run = compat::run(run).map_err(|foreign| foreign.to_string())?;
     Ok(of(&run, name))
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One side of a comparison: what its runs measured.
 
+use std::error::Error;
 use std::fs;
 use std::path::Path;
 
 use linerate_method::experiment::{Figure, Key, figures};
-use linerate_model::output::{self, Excluded, Output};
-use linerate_model::run::{self, Run};
+use linerate_model::compat::{self, Family};
+use linerate_model::output::{Excluded, Output};
+use linerate_model::run::Run;
 use serde_json::Value;
 
 use crate::error::Failure;
@@ -116,17 +118,21 @@ fn read(name: &Path) -> Result<Run, Failure> {
     };
     if name.is_dir() {
         let (run, _) = store::read(name).map_err(|error| wrong(error.to_string()))?;
-        return known(run).map_err(wrong);
+        return Ok(run);
     }
     let text = fs::read_to_string(name).map_err(|error| wrong(error.to_string()))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    let run = match value["schema"].as_str() {
-        Some(output::SCHEMA) => {
-            serde_json::from_str(&text).map(|output: Output| of_document(&output))
+    of_text(&text).map_err(|error| wrong(error.to_string()))
+}
+
+fn of_text(text: &str) -> Result<Run, Box<dyn Error>> {
+    let value: Value = serde_json::from_str(text)?;
+    match value["schema"].as_str().and_then(Family::of) {
+        Some(Family::Output) => {
+            let output = compat::output(serde_json::from_str(text)?)?;
+            Ok(of_document(&output))
         }
-        _ => serde_json::from_str(&text),
-    };
-    known(run.map_err(|error| wrong(error.to_string()))?).map_err(wrong)
+        _ => Ok(compat::run(serde_json::from_str(text)?)?),
+    }
 }
 
 fn of_document(output: &Output) -> Run {
@@ -135,15 +141,4 @@ fn of_document(output: &Output) -> Run {
     run.settings.clone_from(&output.settings);
     run.record(output);
     run
-}
-
-fn known(run: Run) -> Result<Run, String> {
-    match run.schema == run::SCHEMA {
-        true => Ok(run),
-        false => Err(format!(
-            "its schema is `{}`, this version reads `{}`",
-            run.schema,
-            run::SCHEMA
-        )),
-    }
 }

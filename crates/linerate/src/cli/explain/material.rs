@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What was given to be explained: stored runs, documents of `--json`, text.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use linerate_diagnose::paste;
 use linerate_diagnose::record::Record;
-use linerate_model::output::{self, Output, Passage, Trial};
-use linerate_model::run::{self, Run};
+use linerate_model::compat::{self, Family};
+use linerate_model::output::{Output, Passage, Trial};
+use linerate_model::run::Run;
 use serde_json::Value;
 
 use super::texts::Texts;
@@ -86,14 +88,6 @@ fn stored(name: &Path) -> Result<Option<Record>, Failure> {
         let hint = "a directory that `stored in …` named, with run.json in it";
         Failure::usage(what(), error).hint(hint)
     })?;
-    if run.schema != run::SCHEMA {
-        let why = format!(
-            "its schema is `{}`, this version reads `{}`",
-            run.schema,
-            run::SCHEMA
-        );
-        return Err(Failure::usage(what(), why).hint("a newer linerate"));
-    }
     Ok(Some(Record::of_run(run, samples)))
 }
 
@@ -105,21 +99,23 @@ fn document(name: &str, text: &str) -> Result<Option<Record>, Failure> {
     let Ok(value) = serde_json::from_str::<Value>(text) else {
         return Ok(None);
     };
-    let wrong = |error: serde_json::Error| Failure::usage(format!("read {name}"), error);
-    match value["schema"].as_str() {
-        Some(output::SCHEMA) => {
-            let output: Output = serde_json::from_str(text).map_err(wrong)?;
+    let wrong = |why: &dyn Display| Failure::usage(format!("read {name}"), why);
+    match value["schema"].as_str().and_then(Family::of) {
+        Some(Family::Output) => {
+            let output: Output = serde_json::from_str(text).map_err(|why| wrong(&why))?;
+            let output = compat::output(output).map_err(|why| wrong(&why))?;
             let mut run = Run::begin(&output.kind, &output.tool.version, &output.command);
             run.started.clone_from(&output.started);
             run.record(&output);
             let record = Record::of_run(run, Vec::new());
             Ok(Some(record.with_trials(&output.trials)))
         }
-        Some(run::SCHEMA) => {
-            let run = serde_json::from_str(text).map_err(wrong)?;
+        Some(Family::Run) => {
+            let run = serde_json::from_str(text).map_err(|why| wrong(&why))?;
+            let run = compat::run(run).map_err(|why| wrong(&why))?;
             Ok(Some(Record::of_run(run, Vec::new())))
         }
-        _ => Ok(None),
+        None => Ok(None),
     }
 }
 

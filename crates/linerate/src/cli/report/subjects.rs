@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use linerate_diagnose::record::Record;
 use linerate_diagnose::rules::Rule;
+use linerate_model::compat;
 use linerate_model::expect::Expect;
 use linerate_model::output::{self, Output};
-use linerate_model::run::{self, Run};
+use linerate_model::run::Run;
 use linerate_model::series;
 use linerate_report::subject::Subject;
 
@@ -43,7 +44,6 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
         let hint = "a directory that `stored in …` named, with run.json in it";
         Failure::usage(format!("read the run in {}", name.display()), error).hint(hint)
     })?;
-    of_this_version(name, &run.schema, run::SCHEMA)?;
     peers.extend(
         ["host", "bind"]
             .iter()
@@ -110,21 +110,13 @@ fn document(name: &Path) -> Result<Subject, Failure> {
         fs::read_to_string(name).map_err(|error| Failure::usage(what(), error).hint(hint))?;
     let output: Output =
         serde_json::from_str(&text).map_err(|error| Failure::usage(what(), error).hint(hint))?;
-    of_this_version(name, &output.schema, output::SCHEMA)?;
+    let output = compat::output(output).map_err(|error| Failure::usage(what(), error))?;
     Ok(Subject {
         label: label(name),
         settings: output.settings.clone(),
         output,
         ..Subject::default()
     })
-}
-
-fn of_this_version(name: &Path, schema: &str, known: &str) -> Result<(), Failure> {
-    if schema == known {
-        return Ok(());
-    }
-    let why = format!("its schema is `{schema}`, this version reads `{known}`");
-    Err(Failure::usage(format!("read {}", name.display()), why).hint("a newer linerate"))
 }
 
 /// The last part of the way to it.
