@@ -86,7 +86,7 @@ pub fn run(mut run: Run) -> Result<Run, Foreign> {
 /// The document as this version would have written it.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run()`].
 pub fn output(mut output: Output) -> Result<Output, Foreign> {
     advance(OUTPUTS, &output.schema.clone(), &mut output)?;
     output.schema = output::SCHEMA.to_owned();

@@ -168,7 +168,7 @@ impl Receiver {
         }
     }
 
-    /// How often the kernel did not fill the memory of [`Wanted::receive_bytes`] in turn, which costs up to a wait and no frame.
+    /// How often the kernel did not fill the memory of `receive_bytes` in turn, which costs up to a wait and no frame.
     pub fn astray(&self) -> u64 {
         match &self.0 {
             ReceiverKind::Ring(receiver) => receiver.astray(),
