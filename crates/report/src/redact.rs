@@ -46,11 +46,12 @@ pub fn redacted(mut subjects: Vec<Subject>, peers: &[String]) -> serde_json::Res
     Ok(subjects)
 }
 
-/// Every text within, names of fields (settings are named by the source) included.
+/// Every text within, names of fields (settings are named by the source) included. By way of text, as
+/// each type that is read from a value, too, is in the program twice.
 fn through<T: Serialize + DeserializeOwned>(words: &mut Words, whole: &T) -> serde_json::Result<T> {
-    let mut value = serde_json::to_value(whole)?;
+    let mut value = serde_json::from_str(&serde_json::to_string(whole)?)?;
     walk(words, &mut value, "");
-    serde_json::from_value(value)
+    serde_json::from_str(&value.to_string())
 }
 
 fn walk(words: &mut Words, value: &mut Value, name: &str) {
