@@ -275,7 +275,7 @@ fn every_send_mode_is_named() {
     ] {
         let plan = TestPlan {
             tx_mode: mode,
-            duration_ms: 200,
+            blocks: Some(1000),
             payload_bytes: Some(1200),
             bits_per_second: Some(50_000_000),
             ..TestPlan::udp("127.0.0.1")

@@ -40,7 +40,7 @@ fn a_mix_of_sizes_has_its_latency_and_its_curve() {
 fn a_limited_device_recovers_at_once_and_holds_a_dozen_frames() {
     let _alone = alone();
     let arguments = "--lab route --fault rate=2M --sizes 256 --profile quick --trial 0.5 \
-         --goal ndr --max-load 8kpps --time-limit 8 --tests recovery,back-to-back";
+         --goal ndr --max-load 8kpps --time-limit 25 --tests recovery,back-to-back";
     until_right("buffer", arguments, |ran| {
         let bursts = one(ran, "back_to_back");
         let mean = bursts["mean_frames"].as_f64().unwrap_or(0.0);
