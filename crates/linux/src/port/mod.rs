@@ -168,7 +168,15 @@ impl Receiver {
         }
     }
 
-    /// How often the kernel did not fill the memory of `receive_bytes` in turn, which costs up to a wait and no frame.
+    /// Takes what is unread for lost: it stands among [`Self::kernel_drops`] from now on.
+    pub fn give_up(&mut self) {
+        if let ReceiverKind::Ring(receiver) = &mut self.0 {
+            receiver.give_up();
+        }
+    }
+
+    /// How often the kernel did not fill the memory of `receive_bytes` in turn, which costs up to a wait; and the frames of
+    /// a part that it never shows.
     pub fn astray(&self) -> u64 {
         match &self.0 {
             ReceiverKind::Ring(receiver) => receiver.astray(),
@@ -176,7 +184,7 @@ impl Receiver {
         }
     }
 
-    /// Frames that arrived since the start and were lost, because they were not taken fast enough.
+    /// Frames that arrived since the start and were lost, because they were not taken fast enough or never shown.
     pub fn kernel_drops(&mut self) -> u64 {
         match &mut self.0 {
             ReceiverKind::Ring(receiver) => receiver.drops(),

@@ -229,7 +229,8 @@ impl Desk {
         }
     }
 
-    /// What the kernel holds belongs to this trial, although on a busy machine it may show it late.
+    /// What the kernel holds belongs to this trial, although on a busy machine it may show it late. What it never
+    /// shows the tester lost, and not the device.
     fn drain(&mut self, account: &mut Option<Box<Account>>) {
         while self.receive(account, Duration::ZERO) > 0 {}
         let deadline = Instant::now() + SHOWN_WITHIN;
@@ -237,6 +238,9 @@ impl Desk {
         while left > 0 && Instant::now() < deadline {
             let shown = self.receive(account, PATIENCE) as u64;
             left = left.saturating_sub(shown).min(self.receiver.unread());
+        }
+        if left > 0 {
+            self.receiver.give_up();
         }
     }
 
