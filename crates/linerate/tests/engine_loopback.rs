@@ -211,10 +211,13 @@ fn an_amount_is_sent_exactly() {
             ..TestPlan::tcp("127.0.0.1")
         };
         let test = served.run(tcp).tests.remove(0);
-        let bytes = test.delivered_bits_per_second.unwrap() * test.duration_s / 8.0;
+        let bytes = |rate: Option<f64>| (rate.unwrap() * test.duration_s / 8.0).round();
+        assert_eq!(bytes(test.offered_bits_per_second), 5_000_001.0);
+        // A busy machine's receiver has not yet read what its socket holds at the end.
+        let delivered = bytes(test.delivered_bits_per_second);
         assert!(
-            bytes <= 5_000_002.0 && bytes > 4_000_000.0,
-            "{direction:?}: {bytes}"
+            delivered > 0.0 && delivered <= 5_000_001.0,
+            "{direction:?}: {delivered}"
         );
     }
 }
