@@ -6,6 +6,7 @@ mod contender;
 mod footprint;
 mod frames;
 mod ground;
+mod history;
 mod load;
 mod meter;
 mod options;
@@ -41,7 +42,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         .into_iter()
         .filter(|row| options.wants(row.name))
         .collect();
-    let others = ["footprint", "sampling", "frames"];
+    let others = ["footprint", "history", "sampling", "frames"];
     if rows.is_empty() && !others.iter().any(|name| options.wants(name)) {
         let names: Vec<&str> = row::all(&ours).iter().map(|row| row.name).collect();
         return Err(format!(
@@ -65,6 +66,9 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
             &peers,
             options.seconds.unwrap_or(3),
         ));
+    }
+    if options.wants("history") {
+        documents.push(history::run(&ours_path(&ours)));
     }
     if options.wants("sampling") {
         let seconds = options.seconds.unwrap_or(20);
