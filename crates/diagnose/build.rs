@@ -11,8 +11,14 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let knowledge = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../knowledge");
-    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
+    // Asked when it runs: a target directory may outlive the checkout that it was built in.
+    let told = |name| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .ok_or(io::ErrorKind::NotFound)
+    };
+    let knowledge = told("CARGO_MANIFEST_DIR")?.join("../../knowledge");
+    let out = told("OUT_DIR")?;
     let mut index = String::new();
     for room in ["drivers", "registers", "rules"] {
         let directory = knowledge.join(room);
