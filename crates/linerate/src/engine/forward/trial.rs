@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::Instant;
 
-use linerate_linux::clock;
+use linerate_linux::{clock, nic};
 use linerate_method::flow_account::DirectionTotals;
 use linerate_method::frame_size::Mix;
 use linerate_method::histogram::Histogram;
@@ -15,7 +15,7 @@ use super::account::{Account, Expected, Seen};
 use super::frames::Frames;
 use super::plan::Way;
 use super::rig::{Rig, at};
-use super::station::Ended;
+use super::station::{Ended, Station};
 use super::traffic::{Sent, Stream};
 use super::watch::{Watch, Watched};
 use crate::error::Failure;
@@ -112,11 +112,25 @@ impl Rig<'_> {
         if self.interrupt.requested().is_some() {
             return Err(Failure::interrupted("finish the trial"));
         }
+        self.ports_are_there()?;
         let mut tried = self.fold(ask, &sent, ended);
         tried.trial.device = counted;
         self.pause(waits.settle_s);
         tried.elapsed_s = begun.elapsed().as_secs_f64();
         Ok(tried)
+    }
+
+    /// A port that is down may come back in the next trial; one that was taken out of the machine does not.
+    fn ports_are_there(&self) -> Result<(), Failure> {
+        let gone = |station: &&Station| nic::link(&station.interface).is_err();
+        match self.stations.iter().find(gone) {
+            None => Ok(()),
+            Some(station) => Err(Failure::measuring(
+                format!("go on with port {}", station.interface),
+                "the interface is gone",
+            )
+            .hint("what was measured until then stands; ip link; dmesg")),
+        }
     }
 
     fn expected(&self, receiver: Side, ask: &Ask<'_>) -> Expected {
