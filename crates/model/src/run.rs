@@ -101,6 +101,7 @@ impl Run {
             knees: self.knees.clone(),
             forward: self.forward.clone(),
             results: self.results.clone(),
+            benchmarks: self.benchmarks.clone(),
             error: self.error.clone(),
             ..Output::new(&self.kind, &self.tool.version)
         }
@@ -131,6 +132,10 @@ mod tests {
         };
         run.record(&output);
         assert!(!run.partial);
+        let again = run.measured();
+        let mut taken = run.clone();
+        taken.record(&again);
+        assert_eq!(taken, run, "what a run has of a document it gives back");
         assert_eq!(run.tests, output.tests);
         let json = serde_json::to_value(&run).unwrap();
         assert_eq!(json["schema"], "linerate.run/1");

@@ -39,7 +39,7 @@ impl Group {
         let mut group = Self::default();
         for name in names {
             let run = read(Path::new(name))?;
-            let document = document(&run);
+            let document = run.measured();
             let figures = figures(&document);
             match unusable(&run, &figures) {
                 Some(reason) => group.excluded.push(Excluded {
@@ -95,18 +95,6 @@ fn unusable(run: &Run, figures: &[Figure]) -> Option<String> {
     match figures.is_empty() {
         true => Some(why.unwrap_or_else(|| "it has no figure".to_owned())),
         false => None,
-    }
-}
-
-/// What was measured, in the shape of a document.
-fn document(run: &Run) -> Output {
-    Output {
-        kind: run.kind.clone(),
-        tests: run.tests.clone(),
-        latency: run.latency.clone(),
-        knees: run.knees.clone(),
-        results: run.results.clone(),
-        ..Output::default()
     }
 }
 

@@ -49,7 +49,10 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
             .iter()
             .filter_map(|option| run.plan.get(*option).cloned()),
     );
-    let mut output = measured(&run);
+    let mut output = Output {
+        knees: Vec::new(),
+        ..run.measured()
+    };
     output.trials = store::trials(name);
     output.run_dir = Some(name.display().to_string());
     for knee in &run.knees {
@@ -71,25 +74,6 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
         processors,
         interrupts,
     })
-}
-
-/// What the record has of the document.
-fn measured(run: &Run) -> Output {
-    Output {
-        command: run.command.clone(),
-        started: run.started.clone(),
-        clock_trusted: run.clock_trusted,
-        duration_s: run.duration_s.unwrap_or_default(),
-        partial: run.partial,
-        hosts: run.hosts.clone(),
-        tests: run.tests.clone(),
-        latency: run.latency.clone(),
-        forward: run.forward.clone(),
-        results: run.results.clone(),
-        benchmarks: run.benchmarks.clone(),
-        error: run.error.clone(),
-        ..Output::new(&run.kind, &run.tool.version)
-    }
 }
 
 /// What was asked with `--expect`, as the plan has it.
