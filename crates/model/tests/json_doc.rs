@@ -285,6 +285,7 @@ fn comparison() -> Comparison {
         mad: Some(1.0),
         mean: Some(1.0),
         sd: Some(1.0),
+        mean_ci95: Some([1.0, 1.0]),
         min: Some(1.0),
         max: Some(1.0),
         values: vec![1.0],

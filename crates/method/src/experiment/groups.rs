@@ -63,6 +63,7 @@ pub fn side(figures: &[Figure]) -> Side {
         mad: describe::mad(&values),
         mean: describe::mean(&values),
         sd: describe::sd(&values),
+        mean_ci95: mean_interval(&values),
         min: values.iter().copied().reduce(f64::min),
         max: values.iter().copied().reduce(f64::max),
         flow_fairness: fairness::jain(flows),
@@ -70,6 +71,14 @@ pub fn side(figures: &[Figure]) -> Side {
         values,
         ..Side::default()
     }
+}
+
+/// Of the mean, by Student's t; runs of one setting are taken as independent.
+fn mean_interval(values: &[f64]) -> Option<[f64; 2]> {
+    let (mean, sd) = (describe::mean(values)?, describe::sd(values)?);
+    let n = values.len() as f64;
+    let half = student::quantile(1.0 - ALPHA / 2.0, n - 1.0) * sd / n.sqrt();
+    half.is_finite().then_some([mean - half, mean + half])
 }
 
 fn compared(figures: &[Figure]) -> Vec<f64> {
@@ -180,6 +189,17 @@ mod tests {
         assert_eq!(one.verdict, Judgement::Inconclusive, "2/70 twice");
         assert!((one.p_adjusted.unwrap() - 4.0 / 70.0).abs() < 1e-12);
         assert_eq!(one.needed, Some(5), "2/252 twice");
+    }
+
+    /// By hand: the t of two degrees of freedom is 4.303.
+    #[test]
+    fn the_mean_has_an_interval_of_two_runs_on() {
+        let [low, high] = side(&figures(&[8.47, 8.72, 14.4])).mean_ci95.unwrap();
+        let mean = (8.47 + 8.72 + 14.4) / 3.0;
+        let half = 4.302_652_729_911_275 * 3.353_848_535_637_827 / 3_f64.sqrt();
+        assert!((high - mean - half).abs() < 1e-6 && (mean - low - half).abs() < 1e-6);
+        assert_eq!(side(&figures(&[1.0])).mean_ci95, None);
+        assert_eq!(side(&figures(&[2.0, 2.0])).mean_ci95, Some([2.0, 2.0]));
     }
 
     #[test]

@@ -87,6 +87,8 @@ pub struct Side {
     pub mean: Option<f64>,
     /// n − 1.
     pub sd: Option<f64>,
+    /// The mean of many such runs is in there with a probability of 95 % (Student's t); `null` for one run.
+    pub mean_ci95: Option<[f64; 2]>,
     /// The lowest.
     pub min: Option<f64>,
     /// The highest.
