@@ -100,7 +100,8 @@ fn all_lost_at_the_socket(name: &str, test: &Value) {
     .map(|field| number(test, field));
     let id = &test["id"];
     let unsent = number(test, "unsent_packets");
-    let at_that_rate = unsent * 10 <= sent + unsent;
+    // As documented: a tenth, beside the two that may be due in the very last moment.
+    let at_that_rate = unsent.saturating_sub(2) * 10 <= sent + unsent;
     assert_eq!(test["valid"], at_that_rate, "{name} {id}: {test}");
     assert_eq!(sent, received + lost, "{name} {id}: the balance");
     assert_eq!(lost, drops, "{name} {id}: lost, dropped at the socket");

@@ -98,7 +98,7 @@ fn nobody_listens_is_3_in_text_and_in_json() {
 #[test]
 fn a_test_in_the_lab_is_one_document_and_its_run_is_stored() {
     let _alone = one_lab();
-    let output = run("udp --lab -b 5M -t 500ms -i 0 --json");
+    let output = run("udp --lab -b 5M -k 200 -i 0 --json");
     let value = document(&output);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let test = &value["tests"][0];
@@ -121,7 +121,7 @@ fn a_test_in_the_lab_is_one_document_and_its_run_is_stored() {
 #[test]
 fn an_expectation_that_fails_is_1() {
     let _alone = one_lab();
-    let output = linerate("udp --lab -b 2M -t 300ms --json --expect rate>=1M --expect rate>=900G")
+    let output = linerate("udp --lab -b 2M -k 50 --json --expect rate>=1M --expect rate>=900G")
         .output()
         .unwrap();
     let value = document(&output);
@@ -205,7 +205,7 @@ fn an_interruption_leaves_a_partial_document_and_130() {
 #[test]
 fn without_a_home_it_measures_and_says_not_stored() {
     let _alone = one_lab();
-    let output = linerate("udp --lab -b 2M -t 300ms --json")
+    let output = linerate("udp --lab -b 2M -k 50 --json")
         .env_remove("HOME")
         .env_remove("XDG_STATE_HOME")
         .output()
@@ -243,7 +243,7 @@ fn a_reader_that_leaves_is_a_quiet_success() {
 #[test]
 fn a_serial_console_gets_ascii_and_80_columns() {
     let _alone = one_lab();
-    for line in ["doctor", "udp --lab -b 2M -t 300ms"] {
+    for line in ["doctor", "udp --lab -b 2M -k 50"] {
         let output = linerate(line)
             .env("LC_ALL", "C")
             .env_remove("COLUMNS")
@@ -278,7 +278,7 @@ fn the_doctor_answers_in_json_with_remedies() {
 #[test]
 fn nothing_of_a_quiet_command_is_on_stderr() {
     let _alone = one_lab();
-    let output = run("udp --lab -b 2M -t 300ms -q");
+    let output = run("udp --lab -b 2M -k 50 -q");
     assert_eq!(
         (output.status.code(), stderr(&output).as_str()),
         (Some(0), "")

@@ -16,7 +16,7 @@ fn without_batches_each_datagram_is_moved_and_counted_alone() {
     for direction in ["", "-R"] {
         for mode in ["mmsg", "gso/gro"] {
             let line = format!(
-                "udp 127.0.0.1 -p {port} {direction} --mode {mode} -b 20M -l 1000 -t 500ms --json"
+                "udp 127.0.0.1 -p {port} {direction} --mode {mode} -b 20M -l 1000 -k 1000 --json"
             );
             let mut client = linerate(&line);
             see_no_batches(&mut client);

@@ -181,7 +181,7 @@ fn a_client_that_is_killed_is_noticed() {
         client.signal("KILL");
         server.wait_for("the client went away", 1);
         let again = run(linerate(&format!(
-            "udp 127.0.0.1 -p {port} -b 5M -t 300ms --json"
+            "udp 127.0.0.1 -p {port} -b 5M -k 150 --json"
         )));
         assert_eq!(again.code(), Some(0), "{words}: {}", again.stderr);
         assert_eq!(

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use crate::process::{Ended, linerate, run, serve, shell, start};
 use crate::verdict::document;
 
-const TEST: &str = "udp 127.0.0.1 -p PORT -b 5M -t 300ms -i 100ms";
+const TEST: &str = "udp 127.0.0.1 -p PORT -b 5M -k 150 -i 100ms";
 
 fn line(port: u16) -> String {
     TEST.replace("PORT", &port.to_string())

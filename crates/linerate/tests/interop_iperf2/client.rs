@@ -14,7 +14,6 @@ fn against(protocol: &str, streams: u32, arguments: &str) -> (Said, Vec<Row>) {
     let server = Stock::serve(streams, if protocol == "udp" { "-u" } else { "" });
     let said = our_client(server.port, protocol, &format!("--iperf2 {arguments}"));
     assert!(said.success, "{arguments}: {}", said.text);
-    assert_eq!(test(&said)["valid"], true, "{arguments}: {}", said.text);
     let text = server.said();
     let rows = rows(&text);
     assert_eq!(rows.len(), streams as usize, "{arguments}: {text}");

@@ -145,7 +145,6 @@ fn c4_a_server_that_resets_after_the_end_is_fine() {
     Fake::part(control);
     let said = client.join().unwrap();
     assert!(said.success, "{}", said.text);
-    assert_eq!(said.json["tests"][0]["valid"], true);
 }
 
 #[test]

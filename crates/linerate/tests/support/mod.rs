@@ -7,7 +7,7 @@ mod ports;
 pub(crate) use ports::free_port;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -134,7 +134,8 @@ impl Drop for Server {
 
 /// What a client process said.
 pub(crate) struct Said {
-    /// Whether it exited with 0 and its document names no error.
+    /// Whether it measured: it exited with 0 and its document names no error, or all that it holds
+    /// against its numbers is that a busy machine left datagrams unsent.
     pub(crate) success: bool,
     /// Its document.
     pub(crate) json: Value,
@@ -212,10 +213,20 @@ fn finish(mut child: Child) -> Said {
     let json: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
     Said {
         // A stock client that failed with `-J` exits with 0: only its document says so.
-        success: status.success() && json["error"].is_null(),
+        success: json["error"].is_null() && (status.success() || only_unsent(status, &json)),
         json,
         text,
     }
+}
+
+/// Whether one of our clients ended with 4 and for nothing but what a busy machine did not send.
+fn only_unsent(status: ExitStatus, json: &Value) -> bool {
+    let unsent = |test: &Value| {
+        let reason = test["invalid_reason"].as_str();
+        test["valid"] == true || reason.is_some_and(|why| why.contains("were never sent"))
+    };
+    let tests = json["tests"].as_array();
+    status.code() == Some(4) && tests.is_some_and(|tests| tests.iter().all(unsent))
 }
 
 /// Whether the stock program is there; says so if not.
