@@ -10,6 +10,7 @@ mod comparison;
 mod counters;
 mod distribution;
 mod document;
+mod experiment;
 mod fact;
 mod findings;
 mod forward;
@@ -30,6 +31,7 @@ pub use comparison::{Comparison, Difference, Excluded, Guard, Judgement, Side};
 pub use counters::{Cpu, CpuPair, MovedCounter};
 pub use distribution::{Quantiles, Spacing};
 pub use document::{ErrorReport, Expectation, Output, Passage, Tool};
+pub use experiment::{Arm, Experiment, ExperimentFigure, ExperimentPhase, ExperimentRun, Restored};
 pub use fact::{Fact, Value};
 pub use findings::{CannotTell, Change, Explains, Finding};
 pub use forward::{

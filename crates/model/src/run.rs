@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::output::{
-    Benchmarks, ErrorReport, Forward, ForwardResult, Host, Knee, Latency, Output, Test, Tool,
+    Benchmarks, ErrorReport, Experiment, Forward, ForwardResult, Host, Knee, Latency, Output, Test,
+    Tool,
 };
 use crate::setting::Setting;
 
@@ -52,6 +53,8 @@ pub struct Run {
     pub results: Vec<ForwardResult>,
     /// What else was measured of a device.
     pub benchmarks: Benchmarks,
+    /// The runs of two configurations (`ab`), from which the verdict is concluded.
+    pub experiment: Option<Experiment>,
     /// What ended the run early; `null` when nothing did.
     pub error: Option<ErrorReport>,
 }
@@ -83,6 +86,7 @@ impl Run {
         self.forward.clone_from(&output.forward);
         self.results.clone_from(&output.results);
         self.benchmarks.clone_from(&output.benchmarks);
+        self.experiment.clone_from(&output.experiment);
         self.error.clone_from(&output.error);
     }
 
@@ -102,6 +106,7 @@ impl Run {
             forward: self.forward.clone(),
             results: self.results.clone(),
             benchmarks: self.benchmarks.clone(),
+            experiment: self.experiment.clone(),
             error: self.error.clone(),
             ..Output::new(&self.kind, &self.tool.version)
         }

@@ -59,6 +59,8 @@ fn every_word_of_the_closed_sets_is_described() {
         serde_json::to_value([Judgement::Better, Judgement::BetterButIrrelevant]),
         serde_json::to_value([Judgement::Worse, Judgement::WorseButIrrelevant]),
         serde_json::to_value([Judgement::Equivalent, Judgement::Inconclusive]),
+        serde_json::to_value([ExperimentPhase::Aa, ExperimentPhase::Ab]),
+        serde_json::to_value([Arm::A, Arm::B]),
     ];
     for value in values {
         for word in value.unwrap().as_array().unwrap() {
@@ -145,6 +147,7 @@ fn populated() -> Output {
             ..Knee::default()
         }],
         comparison: vec![comparison()],
+        experiment: Some(experiment()),
         forward: Some(forward()),
         trials: vec![trial()],
         results: vec![ForwardResult {
@@ -302,6 +305,7 @@ fn comparison() -> Comparison {
         order_seed: Some(1),
         aa_sigma: Some(1.0),
         aa_p: Some(1.0),
+        aa_log_ratios: vec![1.0],
         log_ratios: vec![1.0],
         ratio: Some(1.0),
         ci95: Some([1.0, 1.0]),
@@ -329,6 +333,29 @@ fn comparison() -> Comparison {
         }],
         excluded: vec![Excluded::default()],
         ..Comparison::default()
+    }
+}
+
+fn experiment() -> Experiment {
+    Experiment {
+        measurement: vec![text()],
+        metric: Some(text()),
+        stopped: Some(text()),
+        restored: Some(Restored {
+            error: Some(text()),
+            ..Restored::default()
+        }),
+        runs: vec![ExperimentRun {
+            run_dir: Some(text()),
+            invalid_reason: Some(text()),
+            figures: vec![ExperimentFigure {
+                flows: vec![1.0],
+                ..ExperimentFigure::default()
+            }],
+            ..ExperimentRun::default()
+        }],
+        environment_diff: comparison().environment_diff,
+        ..Experiment::default()
     }
 }
 

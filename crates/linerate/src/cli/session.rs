@@ -11,7 +11,8 @@ use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
 use linerate_model::expect::Expect;
 use linerate_model::output::{
-    Benchmarks, ErrorReport, ForwardResult, Host, Interval, Output, Phase, Role, Test, Trial,
+    Benchmarks, ErrorReport, Experiment, ForwardResult, Host, Interval, Output, Phase, Role, Test,
+    Trial,
 };
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
@@ -155,6 +156,12 @@ impl Session {
                 .for_each(|text| self.console.say(text));
         }
         self.output.benchmarks.extend(measured.clone());
+        self.store.checkpoint(&self.output);
+    }
+
+    /// Takes in how far an experiment is.
+    pub(super) fn experiment(&mut self, record: &Experiment) {
+        self.output.experiment = Some(record.clone());
         self.store.checkpoint(&self.output);
     }
 

@@ -53,6 +53,13 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
     })
 }
 
+/// How long it takes at most, with what begins and ends it; `None` where the rates make no ladder.
+pub(super) fn seconds(args: &SweepArgs) -> Option<f64> {
+    let rungs = ladder(args.from, args.to, args.step).ok()?.len();
+    let ms: u64 = times_ms(args, rungs).iter().sum();
+    Some(ms as f64 / 1e3)
+}
+
 /// Of the ladder, and at most of the search between its rungs.
 fn times_ms(args: &SweepArgs, rungs: usize) -> [u64; 2] {
     let ways = if args.reverse || args.bidir { 1 } else { 2 };

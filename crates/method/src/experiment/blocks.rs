@@ -39,6 +39,7 @@ pub fn decided(key: &Key, runs: Runs<'_>, experiment: &Experiment) -> Comparison
         primary: true,
         blocks_planned: Some(plan.most_blocks as u32),
         order_seed: Some(plan.seed),
+        aa_log_ratios: experiment.noise().to_vec(),
         aa_sigma: noise.map(|noise| noise.sd),
         aa_p: noise.and(experiment.noise_p()),
         alpha: plan.last_alpha(),

@@ -16,6 +16,7 @@ mod figure;
 pub mod groups;
 mod order;
 mod plan;
+pub mod recorded;
 mod rule;
 mod run;
 mod verdict;

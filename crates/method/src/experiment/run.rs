@@ -87,6 +87,15 @@ impl Experiment {
         }
     }
 
+    /// One that was carried out, by the log-ratios of its blocks. It goes no further.
+    pub(super) fn of_blocks(plan: Plan, noise: Vec<f64>, blocks: Vec<f64>) -> Self {
+        Self {
+            noise,
+            blocks,
+            ..Self::new(plan)
+        }
+    }
+
     /// What to do now; the same until something is reported.
     pub fn next(&self) -> Step {
         if let Some(stop) = self.stop {

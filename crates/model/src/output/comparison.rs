@@ -33,6 +33,8 @@ pub struct Comparison {
     pub aa_sigma: Option<f64>,
     /// The p of a difference between A and A.
     pub aa_p: Option<f64>,
+    /// The log-ratio of each block of A against A.
+    pub aa_log_ratios: Vec<f64>,
     /// The log-ratio of each block.
     pub log_ratios: Vec<f64>,
     /// After over before.

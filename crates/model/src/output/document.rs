@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::SCHEMA;
 use super::benchmark::Benchmarks;
 use super::comparison::Comparison;
+use super::experiment::Experiment;
 use super::fact::Fact;
 use super::findings::{CannotTell, Finding};
 use super::forward::{Forward, ForwardResult, Trial};
@@ -59,6 +60,8 @@ pub struct Output {
     pub results: Vec<ForwardResult>,
     /// Figures of two configurations (`compare`, `ab`).
     pub comparison: Vec<Comparison>,
+    /// The runs behind it (`ab`).
+    pub experiment: Option<Experiment>,
     /// What else was measured of a device (`forward`).
     pub benchmarks: Benchmarks,
     /// Stored runs (`history`).

@@ -10,8 +10,8 @@ use linerate_method::experiment::{Figure, figures};
 use linerate_model::output::Output;
 
 use super::{child, switch};
-use crate::cli::args::{Cli, Command as Measurement};
-use crate::cli::misunderstood;
+use crate::cli::args::{Cli, Command as Measurement, ForwardArgs, LoadFlags};
+use crate::cli::{check, misunderstood, sweep};
 use crate::error::Failure;
 use crate::exit::Exit;
 
@@ -19,17 +19,20 @@ use crate::exit::Exit;
 #[derive(Debug)]
 pub(super) struct Inner<'a> {
     words: &'a [String],
+    /// Whom it measures against, as a stored run has it: the option's name and its value.
+    pub(super) peer: (&'static str, String),
     /// About how long one takes, if that can be told before, seconds.
     pub(super) estimate_s: Option<f64>,
 }
 
 /// What one run gave.
 #[derive(Debug)]
-pub(super) enum Ran {
-    /// Figures, and the whole document.
-    Measured(Vec<Figure>, Box<Output>),
-    /// Nothing that counts, for this reason.
-    Unusable(String),
+pub(super) struct Ran {
+    pub(super) figures: Vec<Figure>,
+    /// The whole document.
+    pub(super) output: Output,
+    /// Why it does not count, if it does not.
+    pub(super) unusable: Option<String>,
 }
 
 impl<'a> Inner<'a> {
@@ -44,12 +47,15 @@ impl<'a> Inner<'a> {
             .map(str::to_owned)
             .chain(words.iter().cloned());
         let cli = Cli::try_parse_from(all).map_err(|error| misunderstood(&error, kind))?;
-        let (estimate_s, output) = match &cli.command {
-            Measurement::Udp(args) => (Some(seconds(args.load.time)), &args.output),
-            Measurement::Tcp(args) => (Some(seconds(args.load.time)), &args.output),
-            Measurement::Check(args) => (Some(if args.quick { 8.0 } else { 30.0 }), &args.output),
-            Measurement::Sweep(args) => (None, &args.output),
-            Measurement::Forward(args) => (None, &args.output),
+        let host = |host: &Option<String>| ("host", host.clone().unwrap_or_default());
+        let (peer, estimate_s, output) = match &cli.command {
+            Measurement::Udp(args) => (host(&args.host), seconds(&args.load), &args.output),
+            Measurement::Tcp(args) => (host(&args.host), seconds(&args.load), &args.output),
+            Measurement::Check(args) => {
+                (host(&args.host), Some(check::seconds(args)), &args.output)
+            }
+            Measurement::Sweep(args) => (host(&args.host), sweep::seconds(args), &args.output),
+            Measurement::Forward(args) => (ports(args), None, &args.output),
             _ => return Err(no_measurement(kind)),
         };
         if output.json || output.json_stream || output.output.is_some() {
@@ -59,7 +65,11 @@ impl<'a> Inner<'a> {
                     .hint("-o and --json before the --"),
             );
         }
-        Ok(Self { words, estimate_s })
+        Ok(Self {
+            words,
+            peer,
+            estimate_s,
+        })
     }
 
     /// One run, stored in a directory if there is one.
@@ -93,27 +103,42 @@ impl<'a> Inner<'a> {
 
 /// What is not whole or not valid does not count.
 fn judged(output: Output) -> Ran {
+    Ran {
+        figures: figures(&output),
+        unusable: unusable(&output),
+        output,
+    }
+}
+
+fn unusable(output: &Output) -> Option<String> {
     let invalid = output
         .tests
         .iter()
         .find_map(|test| test.invalid_reason.clone());
-    let reason = match (&output.error, output.partial) {
+    match (&output.error, output.partial) {
         (Some(error), _) => Some(format!("{}: {}", error.what, error.why)),
         (None, true) => Some("it ended before its plan".to_owned()),
         (None, false) if output.exit_code == Exit::Invalid.code() => {
             Some(invalid.unwrap_or_else(|| "its numbers are not valid".to_owned()))
         }
         _ => None,
-    };
-    match reason {
-        Some(reason) => Ran::Unusable(reason),
-        None => Ran::Measured(figures(&output), Box::new(output)),
     }
 }
 
-/// With what begins and ends a test.
-fn seconds(time_ms: Option<u64>) -> f64 {
-    time_ms.unwrap_or(10_000) as f64 / 1000.0 + 1.5
+/// With what begins and ends a test; an amount takes as long as it takes.
+fn seconds(load: &LoadFlags) -> Option<f64> {
+    if load.bytes.or(load.blockcount).is_some() {
+        return None;
+    }
+    let ms = load.time.unwrap_or(10_000) + load.omit.unwrap_or_default();
+    Some(ms as f64 / 1000.0 + 1.5)
+}
+
+fn ports(args: &ForwardArgs) -> (&'static str, String) {
+    match args.lab {
+        Some(kind) => ("lab", kind.to_string()),
+        None => ("ports", args.ports.join(" ")),
+    }
 }
 
 fn no_measurement(kind: &str) -> Failure {

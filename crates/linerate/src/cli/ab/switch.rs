@@ -51,18 +51,14 @@ impl<'a> Switch<'a> {
     }
 
     /// Puts back what was there: by --restore, else by the command of A. Nothing interrupts it. What was run,
-    /// if anything.
-    ///
-    /// # Errors
-    /// The command failed.
-    pub(super) fn back(&self) -> Result<Option<&'a str>, Failure> {
-        let command = match (self.last, self.restore) {
-            (None, _) => return Ok(None),
-            (Some(_), Some(restore)) => restore,
-            (Some(Arm::A), None) => return Ok(None),
-            (Some(Arm::B), None) => self.a,
+    /// if anything had to be, and how it ended.
+    pub(super) fn back(&self) -> Option<(&'a str, Result<(), Failure>)> {
+        let command = match (self.last?, self.restore) {
+            (_, Some(restore)) => restore,
+            (Arm::A, None) => return None,
+            (Arm::B, None) => self.a,
         };
-        shell("restore what was there", command, None).map(|()| Some(command))
+        Some((command, shell("restore what was there", command, None)))
     }
 }
 

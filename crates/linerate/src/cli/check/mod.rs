@@ -47,6 +47,11 @@ pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
     })
 }
 
+/// How long it takes, about.
+pub(super) fn seconds(args: &CheckArgs) -> f64 {
+    Schedule::new(args.quick, cpu::count()).estimate_ms() as f64 / 1e3
+}
+
 fn measure(session: &mut Session, schedule: &Schedule, base: &TestPlan) -> Result<(), Failure> {
     session.idle(&schedule.idle(base))?;
     for plan in schedule.tcp(base) {

@@ -14,6 +14,8 @@ use linerate_model::run::Run;
 use linerate_model::series;
 use linerate_report::subject::Subject;
 
+use crate::cli::ab::verdict;
+use crate::cli::values::compare::fail_if;
 use crate::cli::{cause, check, conclude::conclude};
 use crate::error::Failure;
 use crate::store;
@@ -53,6 +55,9 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
         knees: Vec::new(),
         ..run.measured()
     };
+    if let Some(record) = &mut output.experiment {
+        verdict::complete(record, name);
+    }
     output.trials = store::trials(name);
     output.run_dir = Some(name.display().to_string());
     for knee in &run.knees {
@@ -63,9 +68,14 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
         output.verdicts = check::verdicts(&output);
     }
     output.expectations = expectations(&run, &output);
+    let fail_if = run.plan.get("fail_if").and_then(|text| fail_if(text).ok());
+    verdict::conclude(&mut output, fail_if);
     let (processors, interrupts) = (series::processors(&samples), series::interrupts(&samples));
     let record = Record::of_run(run, samples).with_trials(&output.trials);
-    conclude(&mut output, &record, rules, false);
+    // Each run of an experiment is explained by itself.
+    if output.experiment.is_none() {
+        conclude(&mut output, &record, rules, false);
+    }
     Ok(Subject {
         label: label(name),
         output,

@@ -4,7 +4,9 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod record;
 #[expect(dead_code, reason = "shared with tests that need more of it")]
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::fs;
@@ -98,6 +100,7 @@ fn blocks_are_run_as_drawn_and_kept_and_what_was_there_is_put_back() {
             );
         }
     }
+    record::says_the_same(&place.join("run"), &json);
     // A run that could not be used begins its block anew.
     let log = log(&place);
     let spoilt = one["excluded"].as_array().unwrap().len();
@@ -147,6 +150,7 @@ fn an_interruption_puts_back_what_was_there() {
     };
     assert_eq!(status.code(), Some(130));
     assert!(log(&place).ends_with('R'), "{}", log(&place));
+    record::is_partial(&place.join("run"));
 }
 
 fn terminate(child: &Child) {

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The comparison under way: what is set up and measured next. Whatever a run gave is stored before the
+//! next one begins.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use linerate_method::experiment::{Experiment, Phase, Plan, Slot, Step, blocks, recorded};
+use linerate_model::output::{self, ExperimentRun, Restored};
+
+use super::inner::{Inner, Ran};
+use super::switch::Switch;
+use super::{telling, verdict};
+use crate::cli::args::AbArgs;
+use crate::cli::session::Session;
+use crate::error::Failure;
+use crate::exit::Exit;
+
+/// A comparison under way.
+pub(super) struct Trial<'a> {
+    args: &'a AbArgs,
+    inner: &'a Inner<'a>,
+    /// Where each run is kept.
+    runs: Option<PathBuf>,
+    experiment: Experiment,
+    /// What is stored of it.
+    record: output::Experiment,
+    switch: Switch<'a>,
+    begun: Instant,
+    done: usize,
+}
+
+impl<'a> Trial<'a> {
+    /// Tells what will be done; nothing is changed yet.
+    pub(super) fn begin(
+        args: &'a AbArgs,
+        inner: &'a Inner<'a>,
+        plan: Plan,
+        session: &mut Session,
+    ) -> Self {
+        let experiment = Experiment::new(plan);
+        let settle_s = args.settle as f64 / 1000.0;
+        let each_s = inner.estimate_s.map(|seconds| seconds + settle_s);
+        let text = telling::announcement(&experiment, each_s);
+        session.console.say(&text);
+        let directory = session.run_directory();
+        Self {
+            args,
+            inner,
+            runs: directory.map(|directory| directory.join(verdict::RUNS)),
+            record: record(args, experiment.plan()),
+            experiment,
+            switch: Switch::of(args),
+            begun: Instant::now(),
+            done: 0,
+        }
+    }
+
+    /// Runs block by block, until the rule says that it is over.
+    ///
+    /// # Errors
+    /// A command failed, no block could be finished, or the user interrupted.
+    pub(super) fn carry_out(&mut self, session: &mut Session) -> Result<(), Failure> {
+        let mut spoilt = 0;
+        while let Step::Run(slot) = self.experiment.next() {
+            let elapsed_s = self.begun.elapsed().as_secs_f64();
+            let status = telling::status(&self.experiment, slot, self.done, elapsed_s);
+            session.console.status(&status);
+            self.switch.to(slot.setting(), &session.interrupt)?;
+            if let Some(reason) = self.one_run(session, slot)? {
+                spoilt += 1;
+                self.again(session, slot, reason, spoilt)?;
+            } else if slot.run == RUNS_OF_A_BLOCK {
+                spoilt = 0;
+                let told = telling::block(&self.experiment, slot);
+                told.iter().for_each(|text| session.console.say(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts back what was there, if something was changed.
+    ///
+    /// # Errors
+    /// The command failed; that is in the record, too.
+    pub(super) fn restore(&mut self, session: &mut Session) -> Result<(), Failure> {
+        let Some((command, ended)) = self.switch.back() else {
+            return Ok(());
+        };
+        self.record.restored = Some(Restored {
+            command: command.to_owned(),
+            error: ended.as_ref().err().map(|failure| failure.why.clone()),
+        });
+        if ended.is_ok() {
+            session.console.say(&format!("restored by `{command}`"));
+        }
+        ended
+    }
+
+    /// What all of it says, in the document.
+    pub(super) fn conclude(mut self, session: &mut Session, ended: &Result<(), Failure>) {
+        let stopped = match (self.experiment.next(), ended) {
+            (Step::Done(stop), _) => blocks::word(stop),
+            (_, Err(failure)) if failure.exit == Exit::Interrupted => "interrupted",
+            _ => "failed",
+        };
+        self.record.stopped = Some(stopped.to_owned());
+        if let Some(runs) = &self.runs {
+            self.record.environment_diff = verdict::environment(&self.record, runs);
+        }
+        session.output.experiment = Some(self.record);
+        verdict::conclude(&mut session.output, self.args.fail_if);
+    }
+
+    /// Why it does not count, if it does not. Whatever it gave is in the record.
+    fn one_run(&mut self, session: &mut Session, slot: Slot) -> Result<Option<String>, Failure> {
+        self.done += 1;
+        let mut run = recorded::begun(slot, name(self.done, slot));
+        let directory = self.runs.as_ref().map(|runs| runs.join(&run.id));
+        let ran = self.inner.run(directory.as_deref(), &session.interrupt);
+        let ended = match ran {
+            Ok(ran) => self.take(session, &mut run, ran),
+            Err(failure) => {
+                let directory = directory.filter(|directory| directory.exists());
+                run.run_dir = directory.map(|directory| directory.display().to_string());
+                run.invalid_reason = Some(failure.why.clone());
+                Err(failure)
+            }
+        };
+        let reason = run.invalid_reason.clone();
+        if reason.is_some() {
+            self.experiment.spoil();
+        }
+        self.record.take(run);
+        session.experiment(&self.record);
+        ended.map(|()| reason)
+    }
+
+    /// The figures of a run, and whether it counts.
+    fn take(
+        &mut self,
+        session: &mut Session,
+        run: &mut ExperimentRun,
+        ran: Ran,
+    ) -> Result<(), Failure> {
+        if session.output.hosts.is_empty() {
+            session.output.hosts.clone_from(&ran.output.hosts);
+        }
+        run.run_dir.clone_from(&ran.output.run_dir);
+        run.figures = ran.figures.into_iter().map(Into::into).collect();
+        run.invalid_reason = ran.unusable;
+        if run.invalid_reason.is_some() {
+            return Ok(());
+        }
+        let known = recorded::deciding(&self.record);
+        let decides = known
+            .clone()
+            .or_else(|| recorded::named(run, self.record.metric.as_deref()));
+        let Some(figure) = decides.and_then(|key| recorded::figure(run, &key)) else {
+            run.invalid_reason = Some("it has not the figure that decides".to_owned());
+            return match (&self.args.metric, known) {
+                (Some(metric), None) => Err(no_such_figure(metric, run)),
+                _ => Ok(()),
+            };
+        };
+        if !self.experiment.report(figure.compared) {
+            run.invalid_reason = Some(format!("{} is {}", figure.metric, figure.value));
+        }
+        Ok(())
+    }
+
+    /// The block is run again, unless that never helps.
+    fn again(
+        &self,
+        session: &mut Session,
+        slot: Slot,
+        reason: String,
+        spoilt: u32,
+    ) -> Result<(), Failure> {
+        if spoilt < MOST_SPOILT {
+            let text = format!("this block is run again: {reason}");
+            session.console.say(&text);
+            return Ok(());
+        }
+        let setting = slot.setting();
+        let what =
+            format!("finish a block in {MOST_SPOILT} attempts, the last time with {setting:?}");
+        let words = self.args.measurement.join(" ");
+        Err(Failure::measuring(what, reason).hint(format!(
+            "`linerate {words}` by itself with {setting:?} set up; a longer --settle"
+        )))
+    }
+}
+
+/// What is known before the first run.
+fn record(args: &AbArgs, plan: &Plan) -> output::Experiment {
+    output::Experiment {
+        a: args.a.clone(),
+        b: args.b.clone(),
+        measurement: args.measurement.clone(),
+        settle_s: args.settle as f64 / 1000.0,
+        order_seed: plan.seed,
+        aa_blocks: plan.aa_blocks as u32,
+        blocks_planned: plan.most_blocks as u32,
+        margin: plan.margin,
+        metric: args.metric.clone(),
+        ..output::Experiment::default()
+    }
+}
+
+/// `007-ab-2-3-B`: the run, its block and place, and what was set up.
+fn name(number: usize, slot: Slot) -> String {
+    let phase = match slot.phase {
+        Phase::Noise => "aa",
+        Phase::Question => "ab",
+    };
+    let (block, run, setting) = (slot.block, slot.run, slot.setting());
+    format!("{number:03}-{phase}-{block}-{run}-{setting:?}")
+}
+
+fn no_such_figure(metric: &str, run: &ExperimentRun) -> Failure {
+    let known: Vec<String> = run
+        .figures
+        .iter()
+        .map(|figure| format!("{} {}", figure.metric, figure.name))
+        .collect();
+    Failure::usage(format!("compare {metric}"), "no run has that figure")
+        .hint(format!("one of: {}", known.join("; ")))
+}
+
+const RUNS_OF_A_BLOCK: usize = 4;
+/// Attempts at one block before it is given up.
+const MOST_SPOILT: u32 = 4;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is stored of an experiment, and read again.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// `report` concludes from the record what the experiment said; `history` lists it, and none of its runs.
+pub(crate) fn says_the_same(run: &Path, told: &Value) {
+    let again = reported(run);
+    assert_eq!(again["comparison"], told["comparison"]);
+    assert_eq!(again["experiment"], told["experiment"]);
+    assert_eq!(again["explained"], false, "each run is explained by itself");
+    let record = &told["experiment"];
+    assert_eq!(record["restored"]["command"], "printf R >> log");
+    assert_eq!(record["restored"]["error"], Value::Null);
+    let counting: Vec<&Value> = runs(record).filter(|run| run["counts"] == true).collect();
+    assert_eq!(counting.len(), 24);
+    for run in counting {
+        assert_eq!(run["figures"][0]["metric"], "throughput", "{run}");
+    }
+    let listed = listed(run.parent().unwrap());
+    let listed = listed["history"]["runs"].as_array().unwrap();
+    assert_eq!((listed.len(), &listed[0]["kind"]), (1, &"ab".into()));
+    assert_eq!(listed[0]["peer"], "127.0.0.1");
+    assert_eq!(
+        listed[0]["figures"],
+        Value::Array(Vec::new()),
+        "it is no test of its own"
+    );
+}
+
+/// What was measured until then is there, and how it ended.
+pub(crate) fn is_partial(run: &Path) {
+    let text = fs::read_to_string(run.join("run.json")).unwrap();
+    let stored: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(stored["partial"], true);
+    let record = &stored["experiment"];
+    assert_eq!(record["stopped"], "interrupted");
+    assert_eq!(record["restored"]["command"], "printf R >> log");
+    for run in runs(record) {
+        let has_figures = !run["figures"].as_array().unwrap().is_empty();
+        assert!(has_figures || run["invalid_reason"].is_string(), "{run}");
+    }
+    assert_eq!(reported(run)["experiment"], *record);
+}
+
+pub(crate) fn runs(record: &Value) -> impl Iterator<Item = &Value> {
+    record["runs"].as_array().unwrap().iter()
+}
+
+/// The document that `report` makes of a stored run.
+pub(crate) fn reported(run: &Path) -> Value {
+    document(&["report", &run.display().to_string(), "--format", "json"])
+}
+
+fn listed(directory: &Path) -> Value {
+    document(&["history", &directory.display().to_string(), "--json"])
+}
+
+fn document(words: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    let output = command.args(words).output().unwrap();
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+}
