@@ -15,6 +15,7 @@ pub mod explain;
 pub mod facts;
 pub mod frame;
 pub mod glance;
+mod keys;
 pub mod knowledge;
 pub mod ledger;
 #[cfg(test)]

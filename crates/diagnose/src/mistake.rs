@@ -74,21 +74,3 @@ impl<'t> Mistakes<'t> {
         });
     }
 }
-
-/// What the TOML reader says, without the words of a programmer.
-pub(crate) fn in_their_words(message: &str) -> (String, String) {
-    if let Some((wrong, allowed)) = message.split_once(", expected ") {
-        let wrong = wrong.replace("unknown field", "there is no key");
-        let wrong = wrong.replace("invalid type: ", "not the right kind of value: ");
-        return (
-            wrong,
-            allowed
-                .replace("one of ", "")
-                .replace("a sequence", "a list: [\"…\"]"),
-        );
-    }
-    match message.strip_prefix("missing field ") {
-        Some(key) => (format!("the key {key} is missing"), String::new()),
-        None => (message.to_owned(), String::new()),
-    }
-}

@@ -4,7 +4,8 @@
 use super::check::check;
 use super::raw::{RawBlind, RawCounter, RawDriver, Word};
 use super::{Counter, Counts, Driver, Group, Pattern, Reset, Source, Stage, Unit, Width};
-use crate::mistake::{Mistake, Mistakes, in_their_words};
+use crate::keys;
+use crate::mistake::{Mistake, Mistakes};
 
 /// Reads the table `text` of the file `file`, whose name has to be the driver's.
 ///
@@ -12,11 +13,10 @@ use crate::mistake::{Mistake, Mistakes, in_their_words};
 /// Every mistake found, in the order of the checks. TOML's own stop at the first.
 pub fn parse(file: &str, text: &str) -> Result<Driver, Vec<Mistake>> {
     let mut mistakes = Mistakes::new(file, text);
-    let raw = match toml::from_str::<RawDriver>(text) {
+    let raw = match keys::file::<RawDriver>(text) {
         Ok(raw) => raw,
-        Err(why) => {
-            let (wrong, allowed) = in_their_words(why.message());
-            mistakes.at(why.span().map_or(0, |s| s.start), wrong, &allowed);
+        Err(wrong) => {
+            wrong.note(&mut mistakes);
             return Err(mistakes.into_found());
         }
     };

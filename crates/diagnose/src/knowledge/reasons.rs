@@ -4,12 +4,11 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-
 use super::parse::{sources, word};
 use super::raw::Word;
 use super::{Mistake, Source, Stage};
-use crate::mistake::{Mistakes, in_their_words};
+use crate::keys::{self, FromToml, Given, Keys, Wrong};
+use crate::mistake::Mistakes;
 use crate::packed;
 
 /// What a drop reason says of the packet.
@@ -76,11 +75,10 @@ enum Kind {
 /// Every mistake found. TOML's own stop at the first.
 pub fn parse_reasons(file: &str, text: &str) -> Result<Vec<Reason>, Vec<Mistake>> {
     let mut mistakes = Mistakes::new(file, text);
-    let raw = match toml::from_str::<RawFile>(text) {
+    let raw = match keys::file::<RawFile>(text) {
         Ok(raw) => raw,
-        Err(why) => {
-            let (wrong, allowed) = in_their_words(why.message());
-            mistakes.at(why.span().map_or(0, |s| s.start), wrong, &allowed);
+        Err(wrong) => {
+            wrong.note(&mut mistakes);
             return Err(mistakes.into_found());
         }
     };
@@ -140,28 +138,45 @@ fn kind(raw: &RawReason) -> Option<Kind> {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RawFile {
-    #[serde(rename = "kernel")]
     _kernel: String,
-    #[serde(default)]
     reason: Vec<RawReason>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+impl FromToml for RawFile {
+    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
+        let mut keys = Keys::of(given, &["kernel", "reason"])?;
+        Ok(Self {
+            _kernel: keys.need("kernel")?,
+            reason: keys.or_none("reason")?,
+        })
+    }
+}
+
 struct RawReason {
-    #[serde(default)]
     stages: Vec<Word>,
-    #[serde(default)]
     benign: bool,
-    #[serde(default)]
     observer: bool,
-    #[serde(default)]
     unknown: bool,
     names: Vec<Word>,
     source: Vec<Word>,
+}
+
+impl FromToml for RawReason {
+    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
+        let mut keys = Keys::of(
+            given,
+            &["stages", "benign", "observer", "unknown", "names", "source"],
+        )?;
+        Ok(Self {
+            stages: keys.or_none("stages")?,
+            benign: keys.or_none("benign")?,
+            observer: keys.or_none("observer")?,
+            unknown: keys.or_none("unknown")?,
+            names: keys.need("names")?,
+            source: keys.need("source")?,
+        })
+    }
 }
 
 static REASONS: LazyLock<Vec<Reason>> = LazyLock::new(|| {

@@ -6,7 +6,8 @@ use super::map::{Dump, Field, Map, Register, Value};
 use super::number;
 use super::raw::{RawDump, RawField, RawMap, RawRegister, Word};
 use super::{Access, Bits, Bus, Layout, Read, Source, Unit};
-use crate::mistake::{Mistake, Mistakes, in_their_words};
+use crate::keys;
+use crate::mistake::{Mistake, Mistakes};
 
 /// Reads the map `text` of the file `file`.
 ///
@@ -14,11 +15,10 @@ use crate::mistake::{Mistake, Mistakes, in_their_words};
 /// Every mistake found, in the order of the checks. TOML's own stop at the first.
 pub fn parse(file: &str, text: &str) -> Result<Map, Vec<Mistake>> {
     let mut mistakes = Mistakes::new(file, text);
-    let raw = match toml::from_str::<RawMap>(text) {
+    let raw = match keys::file::<RawMap>(text) {
         Ok(raw) => raw,
-        Err(why) => {
-            let (wrong, allowed) = in_their_words(why.message());
-            mistakes.at(why.span().map_or(0, |s| s.start), wrong, &allowed);
+        Err(wrong) => {
+            wrong.note(&mut mistakes);
             return Err(mistakes.into_found());
         }
     };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use linerate_model::output::Value;
 use toml::Spanned;
 
-use super::raw::{RawExample, RawValue};
+use super::raw::RawExample;
 use super::{Rule, Verdict, evaluate};
 use crate::mistake::Mistakes;
 
@@ -16,7 +16,7 @@ type Values = BTreeMap<String, Value>;
 /// Notes every way in which the example does not show the rule.
 pub(super) fn check(rule: &Rule, raw: &Spanned<RawExample>, mistakes: &mut Mistakes<'_>) {
     let example = raw.get_ref();
-    let fires = values(&example.fires);
+    let fires = &example.fires;
     let mut note = |wrong: String, allowed: &str| {
         mistakes.at(
             raw.span().start,
@@ -31,14 +31,13 @@ pub(super) fn check(rule: &Rule, raw: &Spanned<RawExample>, mistakes: &mut Mista
             "only facts of its conditions",
         );
     }
-    if ask(rule, &fires) != Verdict::Fires {
+    if ask(rule, fires) != Verdict::Fires {
         note(
             "it does not fire with its own example".to_owned(),
             "facts with which every condition holds",
         );
     }
     for (title, other) in [("nearly", &example.nearly), ("not", &example.not)] {
-        let other = values(other);
         if other.len() != 1
             || !other
                 .iter()
@@ -50,7 +49,7 @@ pub(super) fn check(rule: &Rule, raw: &Spanned<RawExample>, mistakes: &mut Mista
             );
         }
         let mut all = fires.clone();
-        all.extend(other);
+        all.extend(other.clone());
         if ask(rule, &all) != Verdict::DoesNotFire {
             note(
                 format!("it does not stay silent with `{title}`"),
@@ -81,19 +80,4 @@ fn applies_asks(rule: &Rule, name: &str) -> bool {
 
 fn ask(rule: &Rule, values: &Values) -> Verdict {
     evaluate(rule, |name| values.get(name))
-}
-
-fn values(raw: &BTreeMap<String, RawValue>) -> Values {
-    raw.iter()
-        .map(|(name, value)| (name.clone(), value_of(value)))
-        .collect()
-}
-
-fn value_of(raw: &RawValue) -> Value {
-    match raw {
-        RawValue::Flag(flag) => Value::Flag(*flag),
-        RawValue::Whole(number) => Value::Number(*number as f64),
-        RawValue::Number(number) => Value::Number(*number),
-        RawValue::Text(text) => Value::from(text.as_str()),
-    }
 }

@@ -9,9 +9,10 @@ use super::raw::{RawFile, RawRule, Word};
 use super::template;
 use super::{Condition, Explains, Risk, Rule, Scope, Strength};
 use crate::facts::known;
+use crate::keys;
 use crate::knowledge::Stage;
 use crate::ledger::FORWARD_STAGES;
-use crate::mistake::{Mistake, Mistakes, in_their_words};
+use crate::mistake::{Mistake, Mistakes};
 use crate::registers::nearest::distance;
 
 /// Reads the rules of the file `file`.
@@ -20,11 +21,10 @@ use crate::registers::nearest::distance;
 /// Every mistake found. TOML's own stop at the first.
 pub fn parse(file: &str, text: &str) -> Result<Vec<Rule>, Vec<Mistake>> {
     let mut mistakes = Mistakes::new(file, text);
-    let raw = match toml::from_str::<RawFile>(text) {
+    let raw = match keys::file::<RawFile>(text) {
         Ok(raw) => raw,
-        Err(why) => {
-            let (wrong, allowed) = in_their_words(why.message());
-            mistakes.at(why.span().map_or(0, |span| span.start), wrong, &allowed);
+        Err(wrong) => {
+            wrong.note(&mut mistakes);
             return Err(mistakes.into_found());
         }
     };

@@ -3,37 +3,38 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use linerate_model::output::Value;
 use toml::Spanned;
+use toml::de::DeValue;
 
-pub(super) type Word = Spanned<String>;
+pub(super) use crate::keys::Word;
+use crate::keys::{FromToml, Given, Keys, Wrong};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct RawFile {
-    #[serde(default)]
     pub(super) rule: Vec<RawRule>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+impl FromToml for RawFile {
+    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
+        let mut keys = Keys::of(given, &["rule"])?;
+        Ok(Self {
+            rule: keys.or_none("rule")?,
+        })
+    }
+}
+
 pub(super) struct RawRule {
     pub(super) id: Word,
     pub(super) cause: Word,
     pub(super) title: Word,
     pub(super) scope: Word,
-    #[serde(default)]
     pub(super) applies: Vec<Word>,
     pub(super) when: Vec<Word>,
-    #[serde(default)]
     pub(super) any: Vec<Word>,
     pub(super) strength: Word,
-    #[serde(default)]
     pub(super) validity: bool,
-    #[serde(default)]
     pub(super) informational: bool,
     pub(super) explains: Option<Word>,
-    #[serde(default)]
     pub(super) contradicts: Vec<String>,
     pub(super) why: Word,
     pub(super) change: Option<RawChange>,
@@ -42,31 +43,95 @@ pub(super) struct RawRule {
     pub(super) example: Spanned<RawExample>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+impl FromToml for RawRule {
+    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
+        let mut keys = Keys::of(
+            given,
+            &[
+                "id",
+                "cause",
+                "title",
+                "scope",
+                "applies",
+                "when",
+                "any",
+                "strength",
+                "validity",
+                "informational",
+                "explains",
+                "contradicts",
+                "why",
+                "change",
+                "verify",
+                "source",
+                "example",
+            ],
+        )?;
+        Ok(Self {
+            id: keys.need("id")?,
+            cause: keys.need("cause")?,
+            title: keys.need("title")?,
+            scope: keys.need("scope")?,
+            applies: keys.or_none("applies")?,
+            when: keys.need("when")?,
+            any: keys.or_none("any")?,
+            strength: keys.need("strength")?,
+            validity: keys.or_none("validity")?,
+            informational: keys.or_none("informational")?,
+            explains: keys.may("explains")?,
+            contradicts: keys.or_none("contradicts")?,
+            why: keys.need("why")?,
+            change: keys.may("change")?,
+            verify: keys.need("verify")?,
+            source: keys.need("source")?,
+            example: keys.need("example")?,
+        })
+    }
+}
+
 pub(super) struct RawChange {
     pub(super) commands: Vec<Word>,
-    #[serde(default)]
     pub(super) undo: Vec<Word>,
     pub(super) risk: Word,
-    #[serde(default)]
     pub(super) side_effects: String,
 }
 
-/// The rule shown at work: facts with which it fires, and each one fact otherwise with which it does not.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawExample {
-    pub(super) fires: BTreeMap<String, RawValue>,
-    pub(super) nearly: BTreeMap<String, RawValue>,
-    pub(super) not: BTreeMap<String, RawValue>,
+impl FromToml for RawChange {
+    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
+        let mut keys = Keys::of(given, &["commands", "undo", "risk", "side_effects"])?;
+        Ok(Self {
+            commands: keys.need("commands")?,
+            undo: keys.or_none("undo")?,
+            risk: keys.need("risk")?,
+            side_effects: keys.or_none("side_effects")?,
+        })
+    }
 }
 
-#[derive(Deserialize, Clone)]
-#[serde(untagged)]
-pub(super) enum RawValue {
-    Flag(bool),
-    Whole(i64),
-    Number(f64),
-    Text(String),
+/// The rule shown at work: facts with which it fires, and each one fact otherwise with which it does not.
+pub(super) struct RawExample {
+    pub(super) fires: BTreeMap<String, Value>,
+    pub(super) nearly: BTreeMap<String, Value>,
+    pub(super) not: BTreeMap<String, Value>,
+}
+
+impl FromToml for RawExample {
+    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
+        let mut keys = Keys::of(given, &["fires", "nearly", "not"])?;
+        Ok(Self {
+            fires: keys.need("fires")?,
+            nearly: keys.need("nearly")?,
+            not: keys.need("not")?,
+        })
+    }
+}
+
+impl FromToml for Value {
+    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
+        match given.get_ref() {
+            DeValue::Boolean(flag) => Ok(Self::Flag(*flag)),
+            DeValue::String(text) => Ok(Self::from(text.as_ref())),
+            _ => f64::from_toml(given).map(Self::Number),
+        }
+    }
 }
