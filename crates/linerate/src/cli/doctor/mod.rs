@@ -107,17 +107,7 @@ fn render(checks: &[Check], look: Look) -> String {
         .unwrap_or(0);
     let mut text = String::new();
     for check in checks {
-        let (mark, color) = mark(check.works);
-        let mark = format!("{mark:<3}");
-        let mark = if look.color {
-            format!("\x1b[{color}m{mark}\x1b[0m")
-        } else {
-            mark
-        };
-        text.push_str(&format!("{mark} {:<width$}  {}\n", check.name, check.found));
-        if let Some(remedy) = &check.try_ {
-            text.push_str(&format!("    {:<width$}  try: {remedy}\n", ""));
-        }
+        text.push_str(&row(check, width, look));
     }
     let failing = checks
         .iter()
@@ -134,6 +124,34 @@ fn render(checks: &[Check], look: Look) -> String {
         text
     }
 }
+
+/// One check: its mark, its name, what was found, and the remedy below.
+fn row(check: &Check, width: usize, look: Look) -> String {
+    let (mark, color) = mark(check.works);
+    let mark = format!("{mark:<3}");
+    let mark = if look.color {
+        format!("\x1b[{color}m{mark}\x1b[0m")
+    } else {
+        mark
+    };
+    let indent = MARK_COLUMNS + 1 + width + 2;
+    let room = look.width.saturating_sub(indent);
+    let mut text = format!("{mark} {:<width$}  ", check.name);
+    text.push_str(&hanging(&check.found, indent, room));
+    if let Some(remedy) = &check.try_ {
+        text.push_str(&format!("    {:<width$}  ", ""));
+        text.push_str(&hanging(&format!("try: {remedy}"), indent, room));
+    }
+    text
+}
+
+/// Broken at spaces into lines that begin below the first.
+fn hanging(sentence: &str, indent: usize, room: usize) -> String {
+    let broken = output::wrapped(sentence, room);
+    broken.replace('\n', &format!("\n{}", " ".repeat(indent))) + "\n"
+}
+
+const MARK_COLUMNS: usize = 3;
 
 /// A word in ASCII, a sign else; never the colour alone.
 fn mark(works: Option<bool>) -> (&'static str, u8) {
@@ -178,6 +196,18 @@ mod tests {
              \x20                     try: sudo sysctl -w net.core.rmem_max=4194304\n\
              ?   interrupts            not readable\n\
              2 of 3 things work here"
+        );
+    }
+
+    #[test]
+    fn a_long_finding_goes_on_below_its_beginning() {
+        let model =
+            "1, Some(R) Very(TM) Long Processor Name CPU @ 2.50GHz: sender and interrupts share it";
+        let text = render(&[Check::works("cpus", "processors", model)], look(false));
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        assert!(
+            text.contains("\n                  and interrupts share it"),
+            "{text}"
         );
     }
 
