@@ -3,6 +3,7 @@
 //! JavaScript, which only zooms; the policy at its head forbids every request.
 
 mod blocks;
+mod contrast;
 mod palette;
 mod path;
 mod plot;
@@ -11,6 +12,7 @@ mod strip;
 mod writer;
 
 use crate::subject::Subject;
+pub use contrast::standalone;
 use writer::Html;
 
 /// The whole page.
@@ -53,6 +55,7 @@ fn head(html: &mut Html, subjects: &[Subject]) {
     html.element("style", &[], |html| {
         palette::style(html);
         html.raw(include_str!("html/style.css"));
+        html.raw(include_str!("html/contrast.css"));
     });
 }
 
@@ -63,8 +66,17 @@ fn body(html: &mut Html, subjects: &[Subject]) {
         "Skip to the answer",
     );
     html.element("main", &[("id", "main")], |html| {
-        for (number, subject) in subjects.iter().enumerate() {
-            sections::push(html, number, subject, subjects.len() > 1);
+        let told = |html: &mut Html, number: usize| {
+            sections::push(html, number, &subjects[number], subjects.len() > 1);
+        };
+        let first = subjects.len() - runs_beside(subjects);
+        (0..first).for_each(|number| told(html, number));
+        if first < subjects.len() {
+            html.element("div", &[("class", "beside")], |html| {
+                for number in first..subjects.len() {
+                    html.element("article", &[], |html| told(html, number));
+                }
+            });
         }
     });
     html.element("footer", &[], |html| {
@@ -75,6 +87,15 @@ fn body(html: &mut Html, subjects: &[Subject]) {
         html.words("p", &[], &told);
     });
     html.element("script", &[], |html| html.raw(include_str!("html/zoom.js")));
+}
+
+/// How many of the last stand in columns where there is room: two runs.
+fn runs_beside(subjects: &[Subject]) -> usize {
+    match subjects {
+        [_, _] => 2,
+        [first, _, _] if !first.output.comparison.is_empty() => 2,
+        _ => 0,
+    }
 }
 
 /// Nothing is loaded from anywhere; the script is known by its hash, so that no other can run.

@@ -26,6 +26,11 @@ fn push(text: &mut String, block: &Block) {
             push_heading(text, heading);
             push_lines(text, lines);
         }
+        Block::Drawing { heading, rows } => {
+            push_heading(text, heading);
+            // Made of numbers and signs: nothing in it could end the block.
+            text.push_str(&format!("```text\n{}\n```\n", rows.join("\n")));
+        }
         Block::Table(table) => {
             push_heading(text, &table.heading);
             push_table(text, table);

@@ -2,6 +2,7 @@
 //! The view on a terminal: 80 columns unless told otherwise, ASCII on request, colour as an
 //! addition only (a word always stands beside it).
 
+pub mod beside;
 mod table;
 
 use linerate_model::output::{ErrorReport, Output};
@@ -40,6 +41,12 @@ pub fn render(output: &Output, style: &Style) -> String {
         }
         match block {
             Block::Lines { heading, lines } => render_lines(&mut text, heading, lines, style),
+            Block::Drawing { heading, rows } => {
+                wrap(&mut text, [0, 2], heading, Tone::Plain, style);
+                for row in rows {
+                    push_line(&mut text, &format!("  {row}"), Tone::Plain, style);
+                }
+            }
             Block::Table(table) => table::render(&mut text, table, style),
         }
     }

@@ -6,6 +6,7 @@ mod benchmarks;
 pub mod charts;
 pub mod comparison;
 mod conclusions;
+pub mod contrast;
 mod counters;
 mod device;
 pub mod figures;
@@ -17,6 +18,7 @@ mod ledger;
 mod parts;
 pub mod path;
 mod setup;
+pub mod span;
 mod tcp;
 mod title;
 mod udp;
@@ -42,6 +44,13 @@ pub enum Block {
         heading: String,
         /// One sentence each.
         lines: Vec<Line>,
+    },
+    /// A picture made of letters, under a heading: never wrapped. A page draws it instead.
+    Drawing {
+        /// What it shows.
+        heading: String,
+        /// Of one width each, in a monospaced type.
+        rows: Vec<String>,
     },
     /// Columns under a heading.
     Table(Table),
@@ -139,7 +148,7 @@ impl View {
     fn tables(&mut self) -> impl Iterator<Item = &mut Table> {
         self.blocks.iter_mut().filter_map(|block| match block {
             Block::Table(table) => Some(table),
-            Block::Lines { .. } => None,
+            Block::Lines { .. } | Block::Drawing { .. } => None,
         })
     }
 
@@ -167,6 +176,10 @@ impl View {
                         .iter_mut()
                         .for_each(|line| line.text = change(&line.text));
                 }
+                Block::Drawing { heading, rows } => {
+                    *heading = change(heading);
+                    rows.iter_mut().for_each(|row| *row = change(row));
+                }
                 Block::Table(table) => table.map_text(change),
             }
         }
@@ -175,7 +188,7 @@ impl View {
 }
 
 impl Line {
-    fn new(indent: usize, text: impl Into<String>) -> Self {
+    pub(crate) fn new(indent: usize, text: impl Into<String>) -> Self {
         Self {
             indent,
             text: text.into(),

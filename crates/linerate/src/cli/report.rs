@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate report RUN…`: a stored run in another form. Nothing is measured and no number is new.
 
+mod both;
 mod file;
 mod subjects;
 
@@ -8,6 +9,7 @@ use std::path::Path;
 
 use linerate_report::sheets::{self, Sheet, throughput};
 use linerate_report::subject::Subject;
+use linerate_report::term::beside;
 use linerate_report::{csv, html, json, junit, markdown, openmetrics, redact, term, xlsx};
 
 use super::args::{ReportArgs, ReportFormat};
@@ -54,11 +56,18 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
         true => redact::redacted(subjects, &peers).map_err(unreadable)?,
         false => subjects,
     };
+    // A person is shown how they differ first; a program finds each run's own numbers.
+    let told = || {
+        both::of(&subjects)
+            .into_iter()
+            .chain(subjects.iter().cloned())
+            .collect::<Vec<_>>()
+    };
     let wrong = |error| Failure::measuring("write the document", error);
     match format {
-        ReportFormat::Term => Ok(terminal(args, &subjects).into_bytes()),
-        ReportFormat::Html => Ok(html::render(&subjects).into_bytes()),
-        ReportFormat::Md => Ok(markdown::render(&subjects).into_bytes()),
+        ReportFormat::Term => Ok(terminal(args, &told()).into_bytes()),
+        ReportFormat::Html => Ok(html::render(&told()).into_bytes()),
+        ReportFormat::Md => Ok(markdown::render(&told()).into_bytes()),
         ReportFormat::Csv => {
             let sheets = sheets::of(&subjects).map_err(wrong)?;
             let wanted = args.table.as_deref();
@@ -72,6 +81,12 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
         }
         ReportFormat::Junit => Ok(junit::render(&subjects).into_bytes()),
         ReportFormat::Openmetrics => Ok(openmetrics::render(&subjects).into_bytes()),
+        ReportFormat::Svg => {
+            let drawn = told()
+                .iter()
+                .find_map(|subject| html::standalone(&subject.output));
+            drawn.map(String::into_bytes).ok_or_else(nothing_compared)
+        }
         ReportFormat::Json => {
             let texts = subjects
                 .iter()
@@ -87,6 +102,14 @@ fn unreadable(error: serde_json::Error) -> Failure {
         .hint("a host is called as a word of the document is, such as `up`")
 }
 
+fn nothing_compared() -> Failure {
+    Failure::usage(
+        "draw a picture",
+        "svg is the picture of a comparison, and this is none",
+    )
+    .hint("a run of `ab`, a document of `compare --json`, or two runs; else --format html")
+}
+
 fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {
     let mut surroundings = Surroundings::read();
     surroundings.stdout_terminal &= args.output.is_none();
@@ -96,15 +119,27 @@ fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {
         ascii: look.ascii,
         color: look.color,
     };
-    let text = |subject: &Subject| match subjects {
-        [_] => term::render(&subject.output, &style),
+    let text = |subject: &Subject, style: &term::Style| match subjects {
+        [_] => term::render(&subject.output, style),
         _ => format!(
             "{}\n{}",
             subject.label,
-            term::render(&subject.output, &style)
+            term::render(&subject.output, style)
         ),
     };
-    subjects.iter().map(text).collect::<Vec<_>>().join("\n")
+    let (first, columns) = match (subjects, beside::half(look.width)) {
+        ([first @ .., one, other], Some(width)) if first.len() < 2 => {
+            let style = term::Style { width, ..style };
+            let [one, other] = [one, other].map(|subject| text(subject, &style));
+            (first, Some(beside::beside(&one, &other, width)))
+        }
+        _ => (subjects, None),
+    };
+    let texts = first
+        .iter()
+        .map(|subject| text(subject, &style))
+        .chain(columns);
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 fn table<'s>(sheets: &'s [Sheet], name: &str) -> Result<&'s Sheet, Failure> {
@@ -127,6 +162,7 @@ const ENDINGS: &[(&str, ReportFormat)] = &[
     ("json", ReportFormat::Json),
     ("md", ReportFormat::Md),
     ("prom", ReportFormat::Openmetrics),
+    ("svg", ReportFormat::Svg),
     ("txt", ReportFormat::Term),
     ("xlsx", ReportFormat::Xlsx),
     ("xml", ReportFormat::Junit),

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::made::{forward, place, printed, report, store, udp};
+use crate::made::{DELIVERED, forward, place, printed, report, store, udp};
 
 fn error(words: &[&str]) -> String {
     let output = report(words);
@@ -90,6 +90,40 @@ fn two_runs_stand_beside_each_other_but_a_document_is_of_one() {
     assert!(at("# udp\n") < at("# forward\n"));
     let told = error(&[&one, &other, "-f", "json"]);
     assert!(told.contains("document of one run"), "{told}");
+}
+
+#[test]
+fn two_runs_of_one_kind_are_before_and_after() {
+    let place = place("before-after");
+    let one = store(&place, &udp());
+    fs::rename(&one, place.join("old")).unwrap();
+    let mut run = udp();
+    run.tests[0].delivered_bits_per_second = Some(1.25 * DELIVERED);
+    let other = store(&place, &run);
+    let old = place.join("old").display().to_string();
+    let said = "1 against 1 runs say nothing of how much runs scatter";
+    for format in ["term", "md", "html"] {
+        let text = String::from_utf8(printed(&[&old, &other, "-f", format])).unwrap();
+        for shown in [
+            said,
+            "+25 %, no interval: too few runs",
+            "941.5 Mbit/s, 1 run",
+        ] {
+            assert!(text.contains(shown), "{format}: {shown}: {text}");
+        }
+        assert!(
+            text.find(said) < text.find("lab-left"),
+            "{format}: the answer first"
+        );
+    }
+    let picture = String::from_utf8(printed(&[&old, &other, "-f", "svg"])).unwrap();
+    assert!(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    assert!(
+        picture.contains("<title") && picture.contains("after: 1177 Mbit/s, 1 run"),
+        "{picture}"
+    );
+    let told = error(&[&old, "-f", "svg"]);
+    assert!(told.contains("picture of a comparison"), "{told}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub(super) fn push(html: &mut Html, heading: &'static str, block: &Block) {
             }
             self::lines(html, lines);
         }
+        // Drawn as a picture.
+        Block::Drawing { .. } => {}
         Block::Table(table) => self::table(html, table),
     }
 }

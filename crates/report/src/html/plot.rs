@@ -6,6 +6,7 @@ use linerate_model::units::format::{Step, common_step, significant};
 
 use super::writer::{Html, px};
 use crate::view::charts::{Axis, Chart, Curve};
+use crate::view::span::{short, tick};
 
 /// A figure with its legend. `id` is unique on the page.
 pub(super) fn push(html: &mut Html, id: &str, chart: &Chart) {
@@ -113,28 +114,6 @@ impl Scale {
     }
 }
 
-/// One, two or five of a power of ten, so that four to eight of them reach `most`.
-fn tick(most: f64) -> f64 {
-    if most <= 0.0 || !most.is_finite() {
-        return 1.0;
-    }
-    let rough = most / 5.0;
-    let power = 10_f64.powf(rough.log10().floor());
-    let factor = match rough / power {
-        few if few <= 1.2 => 1.0,
-        few if few <= 2.5 => 2.0,
-        few if few <= 6.0 => 5.0,
-        _ => 10.0,
-    };
-    factor * power
-}
-
-/// Without zeros that say nothing.
-fn short(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 fn drawing(html: &mut Html, id: &str, chart: &Chart) {
     let values = |of: fn(&(f64, f64)) -> f64| {
         let points = chart.curves.iter().flat_map(|curve| &curve.points);
@@ -196,7 +175,7 @@ fn titles(html: &mut Html, chart: &Chart, x: &Scale, y: &Scale) {
     });
 }
 
-fn line(html: &mut Html, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2]) {
+pub(super) fn line(html: &mut Html, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2]) {
     let places = [x1, y1, x2, y2].map(px);
     html.empty(
         "line",
@@ -209,7 +188,7 @@ fn line(html: &mut Html, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2]) {
     );
 }
 
-fn label(html: &mut Html, [x, y]: [f64; 2], anchor: &str, text: &str) {
+pub(super) fn label(html: &mut Html, [x, y]: [f64; 2], anchor: &str, text: &str) {
     html.words(
         "text",
         &[("x", &px(x)), ("y", &px(y)), ("text-anchor", anchor)],
@@ -254,7 +233,7 @@ fn told(value: f64, (size, unit): Step) -> String {
 }
 
 /// A shape a curve.
-fn mark(number: usize, [x, y]: [f64; 2]) -> String {
+pub(super) fn mark(number: usize, [x, y]: [f64; 2]) -> String {
     let [left, right, top, bottom] = [x - 3.5, x + 3.5, y - 3.5, y + 3.5].map(px);
     let [x, y] = [x, y].map(px);
     match number % 3 {
@@ -307,26 +286,3 @@ const TOP: f64 = 30.0;
 const BOTTOM: f64 = 252.0;
 /// More points than these are a line.
 const MOST_MARKS: usize = 30;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_axis_has_a_few_round_steps() {
-        for most in [0.003, 0.87, 1.0, 9.4, 12.9, 47.0, 940.0, 1488.0, 81_274.0] {
-            let tick = tick(most);
-            let many = (most / tick).ceil();
-            assert!((3.0..=8.0).contains(&many), "{many} of {tick} to {most}");
-        }
-        assert_eq!(tick(0.0), 1.0);
-    }
-
-    #[test]
-    fn a_number_on_an_axis_is_short() {
-        assert_eq!(
-            [0.0, 0.5, 200.0, 0.000_02].map(short),
-            ["0", "0.5", "200", "0.00002"]
-        );
-    }
-}

@@ -10,8 +10,9 @@ use super::strip::{self, Strip};
 use super::writer::{Html, px};
 use super::{blocks, path, plot};
 use crate::subject::Subject;
+use crate::view::comparison::tone;
 use crate::view::figures::{self, Figure};
-use crate::view::{Block, Line, Parts, Tone, charts, path as way};
+use crate::view::{Block, Line, Parts, Tone, charts, contrast, path as way};
 
 /// Of the page and of the run.
 pub(super) fn title(subject: &Subject) -> String {
@@ -57,6 +58,7 @@ fn headings(blocks: &[Block]) -> Vec<String> {
             let command = command.map(|line| line.text.clone());
             [Some(heading.clone()), command]
         }
+        Block::Drawing { heading, .. } => [Some(heading.clone()), None],
         Block::Table(table) => [Some(table.heading.clone()), None],
     };
     blocks.iter().flat_map(heading).flatten().collect()
@@ -74,10 +76,14 @@ impl Page<'_> {
 
     fn framed(&self, html: &mut Html, name: &str, title: &str, inner: impl FnOnce(&mut Html)) {
         let id = self.id(name);
-        html.element("section", &[("aria-labelledby", &id)], |html| {
-            html.words("h2", &[("id", &id)], title);
-            inner(html);
-        });
+        html.element(
+            "section",
+            &[("aria-labelledby", &id), ("class", name)],
+            |html| {
+                html.words("h2", &[("id", &id)], title);
+                inner(html);
+            },
+        );
     }
 
     fn section(&self, html: &mut Html, name: &str, title: &str, all: &[Block]) {
@@ -90,13 +96,38 @@ impl Page<'_> {
 
     fn answer(&self, html: &mut Html, all: &[Block]) {
         self.framed(html, "answer", "The answer", |html| {
-            if let Some(line) = compared(&self.subject.output).or_else(|| headline(all)) {
+            let headline = compared(&self.subject.output).or_else(|| headline(all));
+            if let Some(line) = &headline {
                 let class = format!("headline {}", blocks::tone(line.tone));
                 html.words("p", &[("class", class.trim_end())], &line.text);
             }
+            self.contrasts(html);
             cards(html, &self.subject.output);
-            all.iter().for_each(|block| blocks::push(html, "h3", block));
+            let said = |block: &&Block| match block {
+                Block::Lines { heading, lines } => {
+                    heading == "answer"
+                        && lines.len() == 1
+                        && headline
+                            .as_ref()
+                            .is_some_and(|said| said.text == lines[0].text)
+                }
+                _ => false,
+            };
+            let others = all.iter().filter(|block| !said(block));
+            others.for_each(|block| blocks::push(html, "h3", block));
         });
+    }
+
+    /// Before and after, the figure that decides first.
+    fn contrasts(&self, html: &mut Html) {
+        let all = contrast::of(&self.subject.output.comparison);
+        if !all.is_empty() {
+            html.element("div", &[("class", "plots")], |html| {
+                for (at, one) in all.iter().enumerate() {
+                    super::contrast::push(html, &self.id(&format!("contrast{at}")), one);
+                }
+            });
+        }
     }
 
     fn losses(&self, html: &mut Html, all: &[Block]) {
@@ -176,6 +207,7 @@ impl Page<'_> {
                             lines: lines.clone(),
                         },
                     ),
+                    Block::Drawing { heading, .. } => (heading, block.clone()),
                     Block::Table(table) => (&table.heading, block.clone()),
                 };
                 html.element("details", &[], |html| {
@@ -187,6 +219,11 @@ impl Page<'_> {
     }
 
     fn environment(&self, html: &mut Html, title: &[Block]) {
+        let says_nothing =
+            |block: &Block| matches!(block, Block::Lines { lines, .. } if lines.is_empty());
+        if self.subject.settings.is_empty() && title.iter().all(says_nothing) {
+            return;
+        }
         self.framed(html, "environment", "Environment", |html| {
             for block in title {
                 blocks::push(html, "h3", block);
@@ -206,11 +243,8 @@ fn compared(output: &Output) -> Option<Line> {
     let primary = output.comparison.iter().find(|one| one.primary);
     let one = primary.or(output.comparison.first())?;
     Some(Line {
-        text: one.sentence.clone(),
-        indent: 0,
-        tone: Tone::Plain,
-        whole: false,
-        hang: 0,
+        tone: tone(one.verdict),
+        ..Line::new(0, one.sentence.clone())
     })
     .filter(|line| !line.text.is_empty())
 }
@@ -219,11 +253,11 @@ fn compared(output: &Output) -> Option<Line> {
 fn headline(all: &[Block]) -> Option<Line> {
     let bad = all.iter().find_map(|block| match block {
         Block::Lines { lines, .. } => lines.iter().find(|line| line.tone == Tone::Bad),
-        Block::Table(_) => None,
+        Block::Drawing { .. } | Block::Table(_) => None,
     });
     let last = all.iter().rev().find_map(|block| match block {
         Block::Lines { lines, .. } => lines.first(),
-        Block::Table(_) => None,
+        Block::Drawing { .. } | Block::Table(_) => None,
     });
     let mut line = bad.or(last)?.clone();
     if let Some(words) = line.text.strip_prefix("1. ") {

@@ -5,7 +5,7 @@
 use linerate_model::output::{Comparison, Difference, Judgement, Output};
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, significant, with_unit};
 
-use super::{Block, Column, Line, Table, Tone, role};
+use super::{Block, Column, Line, Table, Tone, contrast, role};
 
 /// The answer, for a person.
 #[must_use]
@@ -33,7 +33,8 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     if all.is_empty() {
         return Vec::new();
     }
-    let mut blocks = vec![Block::Table(table(all))];
+    let mut blocks = contrast::blocks(all);
+    blocks.push(Block::Table(table(all)));
     let known = all.iter().filter(|one| one.primary && !is_alone(one));
     blocks.extend(known.map(referee));
     blocks.extend(flows(all));
@@ -75,7 +76,7 @@ fn is_alone(one: &Comparison) -> bool {
     one.blocks.is_none() && (one.before.n < 2 || one.after.n < 2)
 }
 
-fn title(one: &Comparison) -> String {
+pub(super) fn title(one: &Comparison) -> String {
     format!("{} {}", one.metric, one.name).trim_end().to_owned()
 }
 
@@ -111,7 +112,7 @@ fn table(all: &[Comparison]) -> Table {
     table
 }
 
-fn names(all: &[Comparison]) -> [&'static str; 2] {
+pub(super) fn names(all: &[Comparison]) -> [&'static str; 2] {
     match all.iter().any(|one| one.blocks.is_some()) {
         true => ["A", "B"],
         false => ["before", "after"],
@@ -328,16 +329,19 @@ fn unproven(one: &Comparison, effect: &str) -> String {
     format!("{effect}{missed}")
 }
 
-fn interval(one: &Comparison) -> Option<String> {
+pub(super) fn interval(one: &Comparison) -> Option<String> {
     let [low, high] = one.ci95?;
     Some(format!("{} … {}", changes(one, low), changes(one, high)))
 }
 
+pub(super) fn is_in_per_cent(one: &Comparison) -> bool {
+    let mut all = one.ratio.into_iter().chain(one.ci95.into_iter().flatten());
+    all.all(|ratio| ratio > 0.5 && ratio < 2.0)
+}
+
 /// A ratio as people say it: in per cent while the estimate and its interval are near 1, else in times.
-fn changes(one: &Comparison, ratio: f64) -> String {
-    let all = one.ratio.into_iter().chain(one.ci95.into_iter().flatten());
-    let near = |ratio: f64| ratio > 0.5 && ratio < 2.0;
-    if !all.into_iter().all(near) {
+pub(super) fn changes(one: &Comparison, ratio: f64) -> String {
+    if !is_in_per_cent(one) {
         let digits = if ratio < 1.0 {
             decimal(ratio)
         } else {
@@ -394,7 +398,7 @@ fn value(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-fn tone(verdict: Judgement) -> Tone {
+pub(crate) fn tone(verdict: Judgement) -> Tone {
     match verdict {
         Judgement::Better => Tone::Good,
         Judgement::Worse => Tone::Bad,

@@ -182,6 +182,7 @@ mod tests {
         let mut text = String::new();
         for block in blocks(&output) {
             match block {
+                Block::Drawing { rows, .. } => text += &rows.join("\n"),
                 Block::Table(table) => {
                     text += &format!("{}\n", table.heading);
                     for row in 0..table.rows() {

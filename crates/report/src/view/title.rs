@@ -34,7 +34,10 @@ fn heading(output: &Output) -> String {
     let parts = [
         format!("linerate {} {}", output.tool.version, output.kind),
         clock,
-        format!("took {:.1} s", output.duration_s),
+        match output.duration_s {
+            0.0 => String::new(),
+            took => format!("took {took:.1} s"),
+        },
     ];
     let told: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     told.join(", ")

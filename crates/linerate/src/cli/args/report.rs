@@ -54,6 +54,8 @@ pub(in crate::cli) enum ReportFormat {
     Md,
     /// One page for any browser, in one file
     Html,
+    /// The before/after picture alone: of `ab`, `compare` or two runs
+    Svg,
     /// One table, RFC 4180
     Csv,
     /// Every table, a sheet each, for a spreadsheet

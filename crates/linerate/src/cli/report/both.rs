@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Two runs as before and after: their common figures, with what one run against one can say (little).
+
+use linerate_method::experiment::{Figure, figures, groups};
+use linerate_model::output::{Comparison, Output};
+use linerate_report::subject::Subject;
+use linerate_report::view::comparison::sentence;
+
+use crate::cli::paper;
+
+/// A page before theirs; `None` unless they are two that have a figure in common.
+pub(super) fn of(subjects: &[Subject]) -> Option<Subject> {
+    let [before, after] = subjects else {
+        return None;
+    };
+    let comparison = compared([before, after]);
+    (!comparison.is_empty()).then(|| Subject {
+        label: format!("{} against {}", after.label, before.label),
+        output: Output {
+            comparison,
+            command: Vec::new(),
+            ..paper::document("compare")
+        },
+        ..Subject::default()
+    })
+}
+
+fn compared(subjects: [&Subject; 2]) -> Vec<Comparison> {
+    let [first, second] = subjects.map(|subject| figures(&subject.output));
+    let pair = |one: &Figure| {
+        let other = second.iter().find(|other| other.key == one.key)?;
+        let margin = one.key.margin(MARGIN);
+        let one = [one, other].map(std::slice::from_ref);
+        let mut compared = groups::compare(&one[0][0].key, one[0], one[1], margin);
+        (compared.before.label, compared.after.label) =
+            subjects.map(|subject| subject.label.clone()).into();
+        Some(compared)
+    };
+    let mut all: Vec<Comparison> = first.iter().filter_map(pair).collect();
+    if let Some((first, others)) = all.split_first_mut() {
+        first.primary = true;
+        groups::settle(&mut [first]);
+        groups::settle(&mut others.iter_mut().collect::<Vec<_>>());
+    }
+    all.iter_mut().for_each(|one| one.sentence = sentence(one));
+    all
+}
+
+/// What differs by less does not matter: as `compare` has it.
+const MARGIN: f64 = 0.02;
