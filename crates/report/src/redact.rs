@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A result to be given away: host names, boot ids, MAC and IP addresses become `host-1`, `mac-1`,
-//! `address-1` …, the same word for the same thing wherever it stands, in commands and in texts, too.
+//! A result to be given away: host names, boot ids, UUIDs, serial numbers, MAC and IP addresses become
+//! `host-1`, `mac-1`, `address-1` …, the same word for the same thing wherever it stands, in commands and in texts, too.
 //! Where it is stored is left out. Loopback and unspecified addresses and netmasks tell nothing and stay.
 
+mod free;
 mod words;
 
 use serde::Serialize;
@@ -32,8 +33,13 @@ pub fn redacted(mut subjects: Vec<Subject>, peers: &[String]) -> serde_json::Res
         }
     }
     peers.iter().for_each(|peer| words.host(peer));
+    for subject in &subjects {
+        learn(&mut words, &subject.output)?;
+        learn(&mut words, &subject.settings)?;
+    }
     for (number, subject) in subjects.iter_mut().enumerate() {
         subject.label = format!("run-{}", number + 1);
+        words.directories(&mut subject.output, &subject.label);
         subject.output.run_dir = None;
         if let Some(program) = subject.output.command.first_mut() {
             "linerate".clone_into(program);
@@ -44,6 +50,13 @@ pub fn redacted(mut subjects: Vec<Subject>, peers: &[String]) -> serde_json::Res
         rows.for_each(|row| row.name = words.replaced(&row.name));
     }
     Ok(subjects)
+}
+
+/// What stands in a text by a key (`hostname=`) may stand in another alone.
+fn learn<T: Serialize>(words: &mut Words, whole: &T) -> serde_json::Result<()> {
+    let text = serde_json::to_string(whole)?;
+    text.split('"').for_each(|part| words.learn(part));
+    Ok(())
 }
 
 /// Every text within, names of fields (settings are named by the source) included. By way of text, as

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use linerate_model::setting::Setting;
 use serde_json::Value;
 
 use crate::made::{DELIVERED, forward, place, printed, report, store, udp};
@@ -145,6 +146,13 @@ fn what_is_given_away_names_nobody() {
         .insert("host".to_owned(), "board.lab.example".to_owned());
     run.command.push("board.lab.example".to_owned());
     run.tests[0].invalid_reason = Some("lab-left cannot reach 192.0.2.77".to_owned());
+    let line = "root=UUID=1b4e28ba-2fa1-11d2-883f-0016d3cca427 systemd.hostname=nightshade \
+                ip=192.0.2.9::192.0.2.1:255.255.255.0:nightshade:eth0:off BOOTIF=01-02-00-5e-10-00-07";
+    run.settings = vec![Setting {
+        source: "/proc/cmdline".to_owned(),
+        values: [("cmdline".to_owned(), line.to_owned())].into(),
+        ..Setting::default()
+    }];
     let run = store(&place("redacted"), &run);
     for format in [
         "term",
@@ -158,7 +166,9 @@ fn what_is_given_away_names_nobody() {
     ] {
         let bytes = printed(&[&run, "--redact", "-f", format]);
         let text = String::from_utf8_lossy(&bytes);
-        for name in ["lab-left", "lab-right", "board", "192.0.2.77", "boot-of"] {
+        let free = ["nightshade", "1b4e28ba", "192.0.2.9", "02-00-5e"];
+        let known = ["lab-left", "lab-right", "board", "192.0.2.77", "boot-of"];
+        for name in known.iter().chain(&free) {
             assert!(!text.contains(name), "{format}: {name}: {text}");
         }
     }

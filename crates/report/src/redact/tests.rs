@@ -99,6 +99,7 @@ fn what_names_nobody_stays() {
         "127.0.0.1 ::1 0.0.0.0 255.255.255.0 ff:ff:ff:ff:ff:ff",
         "Linux 6.12.0-rc1, 10.4 s, 2026-11-21T07:05:00Z, 0000:00:02.0, 1.2.3",
         "rx_fifo_errors +9871 (rtnl_link_stats64)",
+        "quiet root=/dev/mmcblk0p2 net.ifnames=0 isolcpus=1-3 net.core.rmem_max 4096 131072 6291456",
     ] {
         assert_eq!(words.replaced(text), text);
     }
@@ -106,12 +107,27 @@ fn what_names_nobody_stays() {
 
 #[test]
 fn where_it_is_stored_is_nobodys_business() {
-    let subjects = redacted(vec![full_of(&["me-host".to_owned()])], &[]).unwrap();
+    let mut subject = full_of(&["me-host".to_owned()]);
+    subject
+        .output
+        .command
+        .extend(["-o", "/srv/secret/Run", "/srv/secret/Run/runs/1"].map(str::to_owned));
+    let subjects = redacted(vec![subject], &[]).unwrap();
     assert_eq!(subjects[0].output.run_dir, None);
-    assert!(!everywhere(&subjects).contains("/home/me"));
+    assert_eq!(
+        subjects[0].output.command[3..],
+        ["-o", "run-1", "run-1/runs/1"]
+    );
+    let text = everywhere(&subjects);
+    assert!(
+        !text.contains("/home/me") && !text.contains("secret"),
+        "{text}"
+    );
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn nothing_of_the_originals_remains(
         names in proptest::collection::vec("q[a-z0-9]{3,8}(-[a-z0-9]{2,4})?(\\.[a-z]{5,7}q)?", 1..4),
@@ -129,6 +145,38 @@ proptest! {
         let text = everywhere(&subjects).to_lowercase();
         for original in &strings {
             prop_assert!(!text.contains(original), "{original}");
+        }
+    }
+
+    /// What no host of the record is called: it stands in a command line and in a log alone.
+    #[test]
+    fn a_free_text_names_nobody(
+        name in "q[a-z]{3,6}[0-9]{0,2}(-[a-z0-9]{2,4})?",
+        user in "q[a-z]{3,6}",
+        v4 in proptest::array::uniform4(1_u8..=200),
+        mac in proptest::array::uniform6(1_u8..=253),
+        uuid in "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+        serial in "[A-Z]{3}[0-9]{5,9}",
+    ) {
+        let v4 = std::net::Ipv4Addr::from([v4[0] % 100 + 1, v4[1], v4[2], v4[3]]).to_string();
+        let bytes = |gap: &str| mac.map(|byte| format!("{byte:02x}")).join(gap);
+        let [colons, dashes, bare, hex] = [":", "-", "", ",0x"].map(bytes);
+        let command_line = format!(
+            "console=ttymxc0 root=UUID={uuid} rw ip={v4}:{v4}::255.255.255.0:{name}:eth0:off BOOTIF=01-{dashes} \
+             androidboot.serialno={serial} nfsroot={name}.q.lan:/srv fec.macaddr=0x{hex}"
+        );
+        let log = format!("{name} systemd[1]: Hostname set to <{name}>; enx{bare}: {serial}, {bare}, {uuid} {colons}");
+        let mut subject = full_of(&["me-host".to_owned()]);
+        subject.settings[0].values = [("cmdline".to_owned(), command_line), ("log".to_owned(), log.clone())].into();
+        subject.output.settings = subject.settings.clone();
+        subject.output.command = vec!["linerate".to_owned(), format!("ssh:{user}@{name}.q.lan"), format!("/home/{user}/x")];
+        subject.output.tests[0].warnings[0].text = log;
+        let text = everywhere(&redacted(vec![subject], &[]).unwrap()).to_lowercase();
+        for original in [name, user, v4, colons, dashes, bare, hex, uuid, serial.to_lowercase()] {
+            prop_assert!(!text.contains(&original), "{original}");
+        }
+        for kept in ["console=ttymxc0", ":eth0:off", "255.255.255.0"] {
+            prop_assert!(text.contains(kept), "{kept}");
         }
     }
 }

@@ -2,6 +2,11 @@
 //! Which word stands for what, and texts with the words in it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
+
+use linerate_model::output::Output;
+
+use super::free::{self, Kind};
 
 /// What was met so far: its number is its place.
 #[derive(Debug, Default)]
@@ -44,6 +49,21 @@ impl Words {
         }
     }
 
+    /// Where a run was stored, in its command and, where the whole way is known, in any text.
+    pub(super) fn directories(&mut self, output: &mut Output, label: &str) {
+        let mut asked = false;
+        let mut known: Vec<String> = output.run_dir.iter().cloned().collect();
+        for typed in &mut output.command {
+            if std::mem::replace(&mut asked, typed == "-o") {
+                known.push(std::mem::replace(typed, label.to_owned()));
+            }
+        }
+        let whole = known
+            .into_iter()
+            .filter(|name| name.matches('/').count() > 1);
+        whole.for_each(|name| self.add(name.to_ascii_lowercase(), label));
+    }
+
     fn count(&self, start: &str) -> usize {
         let mut words: Vec<&String> = self
             .hosts
@@ -65,9 +85,81 @@ impl Words {
             .sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     }
 
+    /// Takes note of what a text names, so that it is known where it stands alone, too.
+    pub(super) fn learn(&mut self, text: &str) {
+        self.replaced(text);
+    }
+
+    /// What the text itself calls a name: in its place, whatever it is.
+    fn keyed(&mut self, text: &str) -> String {
+        let mut safe = text.to_owned();
+        for (place, kind) in free::named(text).into_iter().rev() {
+            if let Some(word) = self.word(&text[place.clone()], kind) {
+                safe.replace_range(Range::clone(&place), &word);
+            }
+        }
+        safe
+    }
+
+    /// A word that may stand for something else elsewhere is not looked for there.
+    fn word(&mut self, name: &str, kind: Kind) -> Option<String> {
+        let small = name.trim_matches('.').to_ascii_lowercase();
+        let is_number = small.chars().any(|char| char.is_ascii_digit());
+        match kind {
+            Kind::Host if small.parse::<IpAddr>().is_ok() || is_word_of_ours(&small) => None,
+            Kind::Host => {
+                if small.len() >= SHORTEST && !ORDINARY.contains(&small.as_str()) {
+                    self.host(&small);
+                }
+                Some(self.known(&small).unwrap_or("host".to_owned()))
+            }
+            Kind::Mac => Some(self.mac_of_digits(&small).unwrap_or("mac".to_owned())),
+            Kind::User if is_word_of_ours(&small) => None,
+            Kind::User => Some("user".to_owned()),
+            Kind::Serial | Kind::Uuid if small.len() < SHORTEST || !is_number => {
+                Some("serial".to_owned())
+            }
+            Kind::Serial => Some(self.numbered("serial-", small)),
+            Kind::Uuid => Some(self.numbered("uuid-", small)),
+        }
+    }
+
+    fn known(&self, name: &str) -> Option<String> {
+        let found = self.hosts.iter().find(|(known, _)| known == name);
+        found.map(|(_, word)| word.clone())
+    }
+
+    /// The same word for the same thing.
+    fn numbered(&mut self, start: &str, name: String) -> String {
+        self.known(&name).unwrap_or_else(|| {
+            let word = format!("{start}{}", self.count(start) + 1);
+            self.add(name, &word);
+            word
+        })
+    }
+
+    /// `0x00,0x04,…`, `01-00-04-…` and twelve digits in a row.
+    fn mac_of_digits(&mut self, text: &str) -> Option<String> {
+        let digits: String = text
+            .replace("0x", "")
+            .chars()
+            .filter(char::is_ascii_hexdigit)
+            .collect();
+        let digits = digits
+            .strip_prefix("01")
+            .filter(|rest| rest.len() == 12)
+            .unwrap_or(&digits);
+        let bytes = (0..digits.len())
+            .step_by(2)
+            .map_while(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok());
+        let mac: [u8; 6] = bytes.collect::<Vec<_>>().try_into().ok()?;
+        Some(format!("mac-{}", place(&mut self.macs, mac)))
+    }
+
     /// The text with words in place of names and addresses.
     pub(super) fn replaced(&mut self, text: &str) -> String {
-        let named = self.names_replaced(text);
+        let keyed = self.keyed(text);
+        let named = self.names_replaced(&keyed);
         let mut safe = String::with_capacity(named.len());
         let mut rest = named.as_str();
         while let Some(start) = rest.find(is_part) {
@@ -75,7 +167,17 @@ impl Words {
             let end = from.find(|char| !is_part(char)).unwrap_or(from.len());
             let (token, after) = from.split_at(end);
             safe.push_str(before);
-            safe.push_str(&self.token(token));
+            // systemd's name of an interface that has no other: enx and its MAC.
+            let digits = token.trim_matches([':', '.', '-']);
+            let bare = digits.len() == 12 && digits.chars().all(|char| char.is_ascii_hexdigit());
+            let word = match bare && (safe.ends_with("enx") || self.is_known_mac(digits)) {
+                true => self.mac_of_digits(digits),
+                false => None,
+            };
+            safe.push_str(&match word {
+                Some(word) => token.replacen(digits, &word, 1),
+                None => self.token(token),
+            });
             rest = after;
         }
         safe + rest
@@ -108,6 +210,7 @@ impl Words {
             .unwrap_or(core);
         let word = self
             .mac(core)
+            .or_else(|| self.uuid(core))
             .or_else(|| self.address(core))
             .or_else(|| self.with_port(core));
         match word {
@@ -130,6 +233,22 @@ impl Words {
             .ok()
             .and_then(|_| self.address(bare));
         word.map_or_else(|| token.to_owned(), |word| token.replacen(bare, &word, 1))
+    }
+
+    fn is_known_mac(&self, digits: &str) -> bool {
+        let number = u64::from_str_radix(digits, 16).ok();
+        let as_number = |mac: &[u8; 6]| {
+            mac.iter()
+                .fold(0, |all, byte| (all << 8) | u64::from(*byte))
+        };
+        self.macs.iter().any(|mac| Some(as_number(mac)) == number)
+    }
+
+    /// Eight, four, four, four and twelve digits.
+    fn uuid(&mut self, text: &str) -> Option<String> {
+        let lengths = text.split('-').map(str::len);
+        let is_uuid = lengths.eq([8, 4, 4, 4, 12]) && !text.contains([':', '.']);
+        is_uuid.then(|| self.numbered("uuid-", text.to_ascii_lowercase()))
     }
 
     fn mac(&mut self, text: &str) -> Option<String> {
@@ -159,6 +278,14 @@ impl Words {
     }
 }
 
+/// What stands for a name already.
+fn is_word_of_ours(text: &str) -> bool {
+    let starts = ["host-", "address-", "mac-", "uuid-", "serial-", "boot-"];
+    let numbers = starts.iter().filter_map(|start| text.strip_prefix(start));
+    let mut numbers = numbers.filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    ["host", "mac", "serial", "user"].contains(&text) || numbers.next().is_some()
+}
+
 /// From 1 on.
 fn place<T: PartialEq>(known: &mut Vec<T>, new: T) -> usize {
     match known.iter().position(|one| *one == new) {
@@ -182,3 +309,10 @@ fn tells_nothing(address: IpAddr) -> bool {
 fn is_part(char: char) -> bool {
     char.is_ascii_hexdigit() || matches!(char, ':' | '.' | '-')
 }
+
+/// A shorter name is met by chance.
+const SHORTEST: usize = 4;
+/// Values of `hostname=` and the like that are words of any text.
+const ORDINARY: &[&str] = &[
+    "auto", "default", "dhcp", "false", "linux", "local", "none", "remote", "true",
+];
