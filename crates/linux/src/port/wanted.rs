@@ -26,7 +26,7 @@ impl Backend {
         Self::AfPacketMmsg,
     ];
 
-    pub(super) const fn is_xdp(self) -> bool {
+    pub const fn is_xdp(self) -> bool {
         matches!(self, Self::AfXdpZeroCopy | Self::AfXdpCopy)
     }
 

@@ -18,6 +18,7 @@ mod guard;
 mod plan;
 mod probe;
 mod procedure;
+mod refused;
 mod rig;
 mod search;
 mod station;

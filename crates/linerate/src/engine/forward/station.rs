@@ -18,6 +18,7 @@ use linerate_model::output::Port;
 use linerate_wire::frame::{self, Arrived, Neighbours, Side};
 
 use super::account::{Account, Expected};
+use super::refused;
 use crate::error::Failure;
 
 /// A port that is open.
@@ -77,9 +78,8 @@ impl Station {
             return Err(Failure::measuring(what(), why).hint(hint));
         }
         let is_veth = link.link_kind == nic::LinkKind::Veth;
-        let (sender, receiver, chosen) = open(interface, wanted, is_veth).map_err(|why| {
-            Failure::measuring(what(), why).hint("root, or CAP_NET_RAW and CAP_NET_ADMIN")
-        })?;
+        let (sender, receiver, chosen) =
+            open(interface, wanted, is_veth).map_err(|why| refused::failure(interface, &why))?;
         let sockets = || {
             Ok((
                 PacketSender::open(interface)?,
