@@ -119,6 +119,31 @@ fn a_port_that_goes_down_in_a_trial_costs_frames_and_no_run() {
     });
 }
 
+/// Both ends of the cable go. On a machine too busy to end a trial until then it is tried again, later.
+#[test]
+fn a_port_that_is_deleted_in_a_trial_ends_the_run_and_keeps_what_was_measured() {
+    let _alone = alone();
+    for after_s in [9, 25, 60] {
+        let arguments = format!(
+            "--lab route --fault port-gone={after_s}s --sizes 64,128,256,512,1024,1280,1518 \
+             --profile quick --trial 5 --goal ndr --max-load 200pps"
+        );
+        let Some(ran) = forward("gone", &arguments) else {
+            return;
+        };
+        assert_eq!(ran.code, 3, "{}", ran.said);
+        if ran.trials.is_empty() {
+            continue;
+        }
+        ran.assert_conserved();
+        let error = &ran.document["error"];
+        assert_eq!(error["what"], "go on with port port1", "{}", ran.said);
+        assert_eq!(error["why"], "the interface is gone");
+        return;
+    }
+    panic!("no trial ended in a minute");
+}
+
 /// A bridge hands tags over beside the frame, where a program of XDP does not see them.
 #[test]
 fn a_tag_is_seen_where_af_xdp_would_lose_it() {

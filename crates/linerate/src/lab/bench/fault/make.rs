@@ -54,6 +54,10 @@ impl DeviceFault {
                 let done = nuisance.unplug(device, DEVICE_PORTS[1], after, time);
                 done.map_err(cannot("start the unplugging thread"))
             }
+            Self::PortGone { after_ns } => {
+                let done = nuisance.every(device, Duration::from_nanos(after_ns), remove_port);
+                done.map_err(cannot("start the deleting thread"))
+            }
             // Made when the device was built.
             _ => Ok(()),
         }
@@ -108,6 +112,11 @@ fn bucket(bits_per_second: u64) -> Qdisc {
         burst_bytes: LARGEST_FRAME_BYTES,
         limit_bytes: LARGEST_FRAME_BYTES,
     }
+}
+
+/// Fails the second time, which ends it.
+fn remove_port() -> Result<(), RtnlError> {
+    Rtnl::open()?.delete(DEVICE_PORTS[1])
 }
 
 fn forget_neighbours() -> Result<(), RtnlError> {

@@ -22,6 +22,8 @@ pub enum DeviceFault {
     NeighbourExpiry { ns: u64 },
     /// Its second interface goes down after so long, for so long.
     LinkDown { after_ns: u64, for_ns: u64 },
+    /// Its second interface is taken out of it after so long, and with it the tester's port.
+    PortGone { after_ns: u64 },
     /// Its second interface takes packets of so many bytes.
     Mtu { bytes: u32 },
     /// It sends every n-th test frame back out of the port that it came in by.
@@ -49,6 +51,7 @@ impl DeviceFault {
             Self::Flood => "flood",
             Self::NeighbourExpiry { .. } => "neighbour-expiry",
             Self::LinkDown { .. } => "link-down",
+            Self::PortGone { .. } => "port-gone",
             Self::Mtu { .. } => "mtu",
             Self::SendBack { .. } => "send-back",
             Self::Corrupt { .. } => "corrupt",

@@ -67,6 +67,16 @@ pub const DEVICE_FAULTS: &[DeviceFaultKind] = &[
         },
     },
     DeviceFaultKind {
+        name: "port-gone",
+        default: "5s",
+        effect: "the device's second interface and the port behind it are deleted after",
+        devices: KERNELS,
+        parse: |v| {
+            let after_ns = size::nanoseconds(v[0])?;
+            Ok(DeviceFault::PortGone { after_ns })
+        },
+    },
+    DeviceFaultKind {
         name: "mtu",
         default: "1400",
         effect: "the router's second interface takes packets of so many bytes",
