@@ -293,7 +293,7 @@ fn pace(interface: &str, peer: &str, options: &Options) -> Result<String> {
     let mut times = Vec::with_capacity(count as usize);
     let start = monotonic_ns() + 10_000_000;
     let end = due(start, count) + 3 * options.length_ns() + 1_000_000_000;
-    let mut stalled = 0;
+    let (mut stalled, mut stalled_at_first) = (0, 0);
     cpu::short_turns();
     let sent = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -309,17 +309,30 @@ fn pace(interface: &str, peer: &str, options: &Options) -> Result<String> {
             if late > STALL_NS {
                 stalled += late;
             }
+            if number == 0 {
+                stalled_at_first = stalled;
+            }
             while frames.send(&mut sender, 1)? == 0 {}
         }
         Result::Ok(frames.sequence)
     })?;
     let gap_ns = 1_000_000_000 / rate;
+    let [sent_ppm, arrival_ppm] =
+        [|time: &(u64, u64)| time.0, |time: &(u64, u64)| time.1].map(|of| {
+            match (
+                times.len() as u64 == sent,
+                drift_ppm(&times, of, rate, stalled - stalled_at_first),
+            ) {
+                (true, Some(ppm)) => format!("{ppm:.3}"),
+                _ => "null".to_owned(),
+            }
+        });
     let last = times.last().map_or(0, |time| time.0);
     let drift_ns = last as i64 - (due(start, count - 1) + stalled) as i64;
     let [sent_gaps, arrival_gaps] = [|time: &(u64, u64)| time.0, |time: &(u64, u64)| time.1]
         .map(|of| errors(&times, of, gap_ns));
     Ok(format!(
-        r#"{{"backend": "{}", "frames": {sent}, "received": {}, "kernel_drops": {}, "gap_error_percent": {sent_gaps}, "arrival_gap_error_percent": {arrival_gaps}, "stalled_ms": {}, "last_late_ns": {drift_ns}}}"#,
+        r#"{{"backend": "{}", "frames": {sent}, "received": {}, "kernel_drops": {}, "gap_error_percent": {sent_gaps}, "arrival_gap_error_percent": {arrival_gaps}, "rate_error_ppm": {sent_ppm}, "arrival_rate_error_ppm": {arrival_ppm}, "stalled_ms": {}, "last_late_ns": {drift_ns}}}"#,
         chosen.send,
         times.len(),
         receiver.kernel_drops(),
@@ -361,6 +374,22 @@ fn errors(times: &[(u64, u64)], of: impl Fn(&(u64, u64)) -> u64, gap_ns: u64) ->
         at(0.9),
         at(0.99)
     )
+}
+
+/// By how much the rate from the first frame to the last differs from what was meant, in millionths of it; the time in which
+/// the thread could not run is not counted. `None` of fewer than two frames.
+fn drift_ppm(
+    times: &[(u64, u64)],
+    of: impl Fn(&(u64, u64)) -> u64,
+    rate: u64,
+    stalled_ns: u64,
+) -> Option<f64> {
+    let (first, last) = times.first().zip(times.last())?;
+    let meant_ns = (times.len() - 1) as f64 * 1e9 / rate as f64;
+    let lasted_ns = of(last)
+        .saturating_sub(of(first))
+        .saturating_sub(stalled_ns) as f64;
+    (lasted_ns > 0.0).then(|| (meant_ns / lasted_ns - 1.0) * 1e6)
 }
 
 /// Longer than this a thread that wants to run was kept from it.

@@ -7,6 +7,7 @@
 
 mod contender;
 mod meter;
+pub(crate) mod spacing;
 
 use std::process::Command;
 
@@ -56,6 +57,14 @@ fn measure(ground: &Ground, ours: &str, options: &Options) -> Result<Value, Stri
 
 /// Both ends in one namespace, with nothing of the kernel's own on them.
 fn connect(ground: &Ground) -> Result<(), String> {
+    // A row before this one may have done it.
+    let mut known = ground.command(Side::Client, "ip");
+    if process::run(known.args(["link", "show", NEAR]), LIMIT)?
+        .status
+        .success()
+    {
+        return Ok(());
+    }
     let run = |words: &[&str]| {
         let (program, rest) = words.split_first().ok_or("no command")?;
         let mut command = ground.command(Side::Client, program);
@@ -168,7 +177,8 @@ fn ask(
     ]);
     let finished = process::run(
         &mut process,
-        LIMIT + std::time::Duration::from_secs(seconds.into()),
+        // A thread that is kept from running has three times as long.
+        LIMIT + std::time::Duration::from_secs(4 * u64::from(seconds)),
     )?;
     serde_json::from_str(&finished.stdout)
         .map_err(|_| process::last_line(&finished.stderr).to_owned())

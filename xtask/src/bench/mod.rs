@@ -31,8 +31,9 @@ use table::{Entry, Results};
 /// `bench [OPTION...] [ROW...]`.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     let options = Options::parse(words)?;
-    if options.rows == ["frames"] {
-        return frames_only(&options);
+    let own = |name: &String| OF_THE_EXAMPLE.contains(&name.as_str());
+    if !options.rows.is_empty() && options.rows.iter().all(own) {
+        return of_the_example(&options);
     }
     // Built before the user namespace is entered, and handed on: see `become_root`.
     let ours = Program::Linerate(binary(&options)?);
@@ -42,7 +43,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         .into_iter()
         .filter(|row| options.wants(row.name))
         .collect();
-    let others = ["footprint", "history", "sampling", "frames"];
+    let others = ["footprint", "history", "sampling", "frames", "spacing"];
     if rows.is_empty() && !others.iter().any(|name| options.wants(name)) {
         let names: Vec<&str> = row::all(&ours).iter().map(|row| row.name).collect();
         return Err(format!(
@@ -74,23 +75,33 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         let seconds = options.seconds.unwrap_or(20);
         documents.push(sampling::run(&ground, &ours, seconds));
     }
-    if options.wants("frames") {
-        documents.push(frames::run(
-            &ground,
-            &build::example("linerate-linux", "ports")?,
-            &options,
-        ));
+    if OF_THE_EXAMPLE.iter().any(|name| options.wants(name)) {
+        let example = build::example("linerate-linux", "ports")?;
+        documents.extend(ports(&ground, &example, &options));
     }
     store(&ours, &peers, documents)
 }
 
-/// The one row that needs nothing of the program itself.
-fn frames_only(options: &Options) -> Outcome {
+/// The rows that need nothing of the program itself.
+const OF_THE_EXAMPLE: [&str; 2] = ["frames", "spacing"];
+
+fn of_the_example(options: &Options) -> Outcome {
     let example = build::example("linerate-linux", "ports")?;
     // Any file is as good: `--binary` is not looked at.
     ground::become_root(example.as_ref())?;
-    let document = frames::run(&Ground::open()?, &example, options);
-    store(&Program::Linerate(PathBuf::new()), &[], vec![document])
+    let documents = ports(&Ground::open()?, &example, options);
+    store(&Program::Linerate(PathBuf::new()), &[], documents)
+}
+
+fn ports(ground: &Ground, example: &str, options: &Options) -> Vec<Value> {
+    let mut documents = Vec::new();
+    if options.wants("frames") {
+        documents.push(frames::run(ground, example, options));
+    }
+    if options.wants("spacing") {
+        documents.push(frames::spacing::run(ground, example, options));
+    }
+    documents
 }
 
 /// The binary that is given away, where it can be built.
