@@ -28,5 +28,6 @@ pub mod sequence;
 pub mod simulated;
 pub mod spacing;
 pub mod stats;
+pub mod steadiness;
 pub mod sweep;
 pub mod trend;

@@ -238,6 +238,16 @@ impl Waits {
     pub fn per_trial_s(&self) -> f64 {
         self.learning_s + self.residual_s + self.settle_s
     }
+
+    /// As if the last wait were longer: what trials take that need so many seconds in all beside their traffic.
+    #[must_use]
+    pub fn taking(self, per_trial_s: f64) -> Self {
+        let more_s = (per_trial_s - self.per_trial_s()).max(0.0);
+        Self {
+            settle_s: self.settle_s + more_s,
+            ..self
+        }
+    }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ mod selector;
 pub use bounds::{Bounds, Ended, Regularity};
 #[cfg(test)]
 pub(crate) use estimate::wall_time_s;
-pub use estimate::{Estimate, estimate};
+pub use estimate::{Circumstances, Estimate, estimate};
 pub use goal::{Goal, GoalError};
 pub use measurement::Measurement;
 

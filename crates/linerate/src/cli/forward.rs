@@ -11,7 +11,7 @@ use linerate_linux::terminal::Foreground;
 
 use super::args::{ForwardArgs, LabFlags, LabShape};
 use super::ground::Place;
-use super::progress::Progress;
+use super::progress::{self, Progress};
 use super::session::{self, Session};
 use crate::engine::forward::{self, Event, ForwardPlan, Surroundings};
 use crate::engine::sampler;
@@ -133,6 +133,13 @@ fn take(session: &mut Session, event: &Event<'_>) {
         Event::Status(text) => session.console.status(text),
         Event::Setup(setup) => session.output.forward = Some((*setup).clone()),
         Event::Trial(trial) => session.trial(trial),
+        Event::Left(seconds) => {
+            if let Some(trial) = session.output.trials.last() {
+                session
+                    .console
+                    .status(&progress::trial_and_left(trial, *seconds));
+            }
+        }
         Event::Result(result) => session.found(result),
         Event::Benchmark(measured) => session.benchmark(measured),
     }

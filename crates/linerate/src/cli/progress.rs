@@ -115,6 +115,17 @@ pub(super) fn trial(trial: &Trial) -> String {
     )
 }
 
+/// The same, and how long the rest takes.
+pub(super) fn trial_and_left(ended: &Trial, left_s: f64) -> String {
+    let left_s = left_s.max(0.0);
+    let left = match left_s {
+        ..120.0 => format!("{left_s:.0} s"),
+        ..7200.0 => format!("{:.0} min", left_s / 60.0),
+        _ => format!("{:.1} h", left_s / 3600.0),
+    };
+    format!("{}  about {left} left", trial(ended))
+}
+
 /// The result of a search in one line.
 pub(super) fn found(result: &ForwardResult) -> String {
     let rate = match result.throughput_fps {

@@ -4,14 +4,17 @@
 use super::Profile;
 use crate::back_to_back::{Campaign, Plan, wait_s};
 use crate::loss_curve::{LossCurve, StepError};
-use crate::search::{Estimate, GoalError, estimate};
+use crate::search::{Circumstances, Estimate, GoalError, estimate};
 
 impl Profile {
     /// The search for the profile's goals, for one frame size, between two loads in frames per
     /// second and direction.
     pub fn search_s(&self, min_load_fps: f64, max_load_fps: f64) -> Result<Estimate, GoalError> {
-        let per_trial_s = self.waits.per_trial_s();
-        estimate(&self.goals(), min_load_fps, max_load_fps, per_trial_s)
+        let known = Circumstances {
+            per_trial_s: self.waits.per_trial_s(),
+            spread: 0.0,
+        };
+        estimate(&self.goals(), min_load_fps, max_load_fps, known)
     }
 
     /// The loss curve of one frame size, at most.

@@ -2,8 +2,9 @@
 //! How long a search will take, before it starts: the search itself, run against arithmetic.
 //!
 //! Nobody knows the device yet. One with a sharp limit, wherever that lies, takes much the same
-//! number of trials: that is the typical time. One that is faster than the tester takes a handful;
-//! one that never does the same twice, or loses a little at any load, takes several times as many.
+//! number of trials: that is the typical time, unless it was seen to be unsteady. One that is faster
+//! than the tester takes a handful; one that never does the same twice, or loses a little at any
+//! load, takes several times as many.
 
 use super::{Controller, Goal, GoalError, Step};
 use crate::simulated::{Device, Simulated};
@@ -13,29 +14,52 @@ use crate::simulated::{Device, Simulated};
 pub struct Estimate {
     /// The device does the maximum load.
     pub least_s: f64,
-    /// The device has a sharp limit between the loads.
+    /// The device has a limit between the loads, as steady as [`Circumstances::spread`] says.
     pub typical_s: f64,
     /// The device is unsteady, or loses at every load.
     pub most_s: f64,
 }
 
-/// Estimates a search for `goals` between two loads (frames per second), when each trial takes
-/// `per_trial_s` seconds beside its traffic: [`crate::profile::Waits::per_trial_s`] and what the
-/// tester itself needs.
+/// What is known of tester and device before the start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Circumstances {
+    /// Seconds that each trial takes beside its traffic: [`crate::profile::Waits::per_trial_s`] and
+    /// what the tester itself needs.
+    pub per_trial_s: f64,
+    /// The share by which the device's limit varies from trial to trial
+    /// ([`crate::steadiness::RateWatch`]); 0 for a sharp limit.
+    pub spread: f64,
+}
+
+/// Estimates a search for `goals` between two loads (frames per second).
 pub fn estimate(
     goals: &[Goal],
     min_load_fps: f64,
     max_load_fps: f64,
-    per_trial_s: f64,
+    known: Circumstances,
 ) -> Result<Estimate, GoalError> {
     let search = Controller::new(goals, min_load_fps, max_load_fps)?;
-    let time = |device, seed| wall_time_s(search.clone(), device, seed, per_trial_s);
+    let time = |device, seed| wall_time_s(search.clone(), device, seed, known.per_trial_s);
     let hard = |share: f64| Device::Hard {
         capacity_fps: min_load_fps + share * (max_load_fps - min_load_fps),
     };
     let mut sharp: Vec<f64> = SHARES.iter().map(|&share| time(hard(share), 0)).collect();
     sharp.sort_by(f64::total_cmp);
-    let typical_s = sharp[sharp.len() / 2];
+    let unsteady = (0..DRAWS).map(|seed| {
+        let share = SHARES[seed as usize % SHARES.len()];
+        time(
+            unsteady(
+                min_load_fps + share * (max_load_fps - min_load_fps),
+                known.spread,
+            ),
+            seed,
+        )
+    });
+    let typical_s = if known.spread > 0.0 {
+        unsteady.sum::<f64>() / DRAWS as f64
+    } else {
+        sharp[sharp.len() / 2]
+    };
     let jittery = Device::Jittery {
         lowest_fps: 0.45 * max_load_fps,
         highest_fps: 0.5 * max_load_fps,
@@ -44,26 +68,27 @@ pub fn estimate(
         capacity_fps: 0.5 * max_load_fps,
         loss_ratio: 0.001,
     };
-    let unsteady = (0..8)
+    let worst = (0..8)
         .map(|seed| time(jittery, seed))
-        .chain([time(leaky, 0)]);
+        .chain([time(leaky, 0), typical_s]);
     Ok(Estimate {
         least_s: time(hard(2.0), 0).min(sharp[0]),
         typical_s,
-        most_s: unsteady.chain(sharp).fold(0.0, f64::max),
+        most_s: worst.chain(sharp).fold(0.0, f64::max),
     })
 }
 
 impl Controller {
-    /// Seconds that the rest of the search takes if the device stays as sharp as it looks, when
-    /// each trial takes `per_trial_s` beside its traffic: for a display, at any time.
-    pub fn left_s(&self, per_trial_s: f64) -> f64 {
-        let device = Device::Hard {
-            capacity_fps: self.seen_capacity_fps(),
-        };
+    /// Seconds that the rest of the search takes if the device stays as it is: for a display, at any time.
+    pub fn left_s(&self, known: Circumstances) -> f64 {
+        let Circumstances {
+            per_trial_s,
+            spread,
+        } = known;
         let mut rest = self.clone();
         rest.time_limit_s = None;
         let spent_s = self.traffic_s() + f64::from(self.trials()) * per_trial_s;
+        let device = unsteady(self.seen_capacity_fps(), spread);
         wall_time_s(rest, device, 0, per_trial_s) - spent_s
     }
 
@@ -75,6 +100,13 @@ impl Controller {
             Some((Some(lower), Some(upper))) => f64::midpoint(lower, upper),
             _ => self.last_forwarded_fps.unwrap_or(max_fps / 2.0),
         }
+    }
+}
+
+fn unsteady(capacity_fps: f64, spread: f64) -> Device {
+    Device::Jittery {
+        lowest_fps: capacity_fps * (1.0 - spread),
+        highest_fps: capacity_fps,
     }
 }
 
@@ -95,5 +127,7 @@ pub(crate) fn wall_time_s(
     search.traffic_s() + f64::from(search.trials()) * per_trial_s
 }
 
+/// Chances of an unsteady device: a few for each share.
+const DRAWS: u64 = 28;
 /// Where between the loads the limit of a device may be.
 const SHARES: [f64; 7] = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95];

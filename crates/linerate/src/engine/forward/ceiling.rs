@@ -9,10 +9,12 @@ use linerate_model::output::Ceiling;
 use super::plan::{MaxLoad, Way};
 use super::rig::Rig;
 use super::trial::{Ask, Tried};
+use super::watch::{Watch, Watched};
 use crate::error::Failure;
 
 impl Rig<'_> {
-    /// Measures the ceiling; `over` says what was between the ports.
+    /// Measures the ceiling, and by which share of itself the rate varied that arrived; `over` says what was between
+    /// the ports.
     ///
     /// # Errors
     /// As [`Rig::trial`].
@@ -21,11 +23,12 @@ impl Rig<'_> {
         way: Way,
         sizes: &Mix,
         over: &str,
-    ) -> Result<Ceiling, Failure> {
+    ) -> Result<(Ceiling, f64), Failure> {
         let tried = self.trial(&Ask {
             purpose: "calibration",
             duration_s: CALIBRATION_S,
             judges_ttl: false,
+            watch: Watch::Rate,
             ..Ask::of(sizes, way)
         })?;
         let ways = &tried.trial.directions;
@@ -33,14 +36,15 @@ impl Rig<'_> {
         let received: u64 = ways.iter().map(|one| one.received_frames).sum();
         let is_own = over == OWN_CABLE;
         let sent: u64 = ways.iter().map(|one| one.offered_frames).sum();
-        Ok(Ceiling {
+        let ceiling = Ceiling {
             frame_bytes: sizes.frame_bytes(),
             direction: way.name().to_owned(),
             send_fps: sent as f64 / seconds,
             loop_fps: is_own.then_some(received as f64 / seconds),
             path_fps: None,
             over: over.to_owned(),
-        })
+        };
+        Ok((ceiling, spread(&tried)))
     }
 
     /// The highest load that makes sense, frames a second and direction, and whether it is the
@@ -68,6 +72,15 @@ impl Rig<'_> {
             has_own_cable: ceiling.over == OWN_CABLE,
         }
     }
+}
+
+/// Of the less steady direction.
+fn spread(tried: &Tried) -> f64 {
+    let spreads = tried.arrivals.iter().filter_map(|one| match &one.watched {
+        Watched::Rate(watch) => watch.spread(),
+        _ => None,
+    });
+    spreads.fold(0.0, f64::max)
 }
 
 /// What bounds the loads of a search, frames a second and direction.

@@ -13,6 +13,7 @@ mod account;
 mod ceiling;
 mod device;
 mod diagnosis;
+mod forecast;
 mod frames;
 mod guard;
 mod plan;
@@ -26,9 +27,10 @@ mod traffic;
 mod trial;
 mod watch;
 
+use std::time::Instant;
+
 use linerate_linux::signal::Interrupt;
 use linerate_method::frame_size::Mix;
-use linerate_method::search::estimate;
 use linerate_model::output::{
     Benchmarks, Ceiling, Forward, ForwardResult, ForwardTest, Goal, Port, Trial, Waits,
 };
@@ -41,6 +43,7 @@ pub use procedure::Procedure;
 
 use crate::error::Failure;
 use ceiling::{DEVICE, Limit, OWN_CABLE};
+use forecast::Forecast;
 use procedure::Task;
 use rig::{Path, Rig};
 use search::Hunt;
@@ -56,6 +59,8 @@ pub enum Event<'a> {
     Setup(&'a Forward),
     /// A trial ended.
     Trial(&'a Trial),
+    /// So many seconds are left, if it goes on as it went.
+    Left(f64),
     /// A search ended.
     Result(&'a ForwardResult),
     /// Another benchmark of one size and way ended.
@@ -80,13 +85,22 @@ pub fn run(plan: &ForwardPlan, tell: Tell<'_>, interrupt: &Interrupt) -> Result<
     }
     let mut subjects = subjects(&mut rig, tell)?;
     setup.ceilings = subjects.iter().map(|one| one.ceiling.clone()).collect();
-    setup.tests = foreseen(&rig, &subjects)?;
+    let mut forecast = Forecast::new(&rig, &subjects)?;
+    setup.tests = forecast.tests();
     setup.estimate_s = setup.tests.iter().map(|one| one.estimate_s).sum();
     tell(Event::Setup(&setup));
     tell(Event::Note(foretold(&setup)));
+    subjects
+        .iter()
+        .filter_map(Subject::unsteady)
+        .take(1)
+        .for_each(|note| tell(Event::Note(note)));
     for procedure in plan.tests() {
         for subject in subjects.iter_mut().take(how_many(procedure)) {
-            subject.measure(procedure, &mut rig, tell)?;
+            let begun = Instant::now();
+            let later_s = forecast.later_s();
+            subject.measure(procedure, later_s, &mut rig, tell)?;
+            forecast.ended(begun.elapsed().as_secs_f64());
         }
     }
     Ok(())
@@ -181,6 +195,8 @@ struct Subject<'a> {
     way: Way,
     ceiling: Ceiling,
     limit: Limit,
+    /// By which share of itself the rate of the device varies.
+    spread: f64,
     /// Once it is found.
     throughput_fps: Option<f64>,
 }
@@ -189,6 +205,7 @@ impl Subject<'_> {
     fn measure(
         &mut self,
         procedure: Procedure,
+        later_s: f64,
         rig: &mut Rig<'_>,
         tell: Tell<'_>,
     ) -> Result<(), Failure> {
@@ -201,6 +218,8 @@ impl Subject<'_> {
             sizes: self.sizes,
             way: self.way,
             limit: self.limit,
+            spread: self.spread,
+            later_s,
         };
         let results = hunt.run(rig, tell)?;
         results
@@ -208,6 +227,16 @@ impl Subject<'_> {
             .for_each(|result| tell(Event::Result(result)));
         self.throughput_fps = strictest(&rig.plan.goals, &results);
         Ok(())
+    }
+
+    /// That its time is hard to foretell.
+    fn unsteady(&self) -> Option<String> {
+        (self.spread > UNSTEADY).then(|| {
+            format!(
+                "what gets through varies by {:.0} % from one moment to the next: that costs trials",
+                self.spread * 100.0
+            )
+        })
     }
 
     fn task(&self) -> Task<'_> {
@@ -247,11 +276,11 @@ fn subjects<'a>(rig: &mut Rig<'a>, tell: Tell<'_>) -> Result<Vec<Subject<'a>>, F
                 "what the tester can do at {} bytes",
                 sizes.frame_bytes()
             )));
-            let device = rig.ceiling(*way, sizes, DEVICE)?;
+            let (device, spread) = rig.ceiling(*way, sizes, DEVICE)?;
             let ceiling = match &mut own {
                 Some(own) => Ceiling {
                     path_fps: Some(device.send_fps),
-                    ..own.ceiling(*way, sizes, OWN_CABLE)?
+                    ..own.ceiling(*way, sizes, OWN_CABLE)?.0
                 },
                 None => device,
             };
@@ -260,43 +289,12 @@ fn subjects<'a>(rig: &mut Rig<'a>, tell: Tell<'_>) -> Result<Vec<Subject<'a>>, F
                 way: *way,
                 limit: rig.max_load(sizes, &ceiling),
                 ceiling,
+                spread,
                 throughput_fps: None,
             });
         }
     }
     Ok(subjects)
-}
-
-/// What is measured, and how long it takes.
-fn foreseen(rig: &Rig<'_>, subjects: &[Subject<'_>]) -> Result<Vec<ForwardTest>, Failure> {
-    let test = |procedure: Procedure| {
-        let estimate_s = match procedure {
-            Procedure::Throughput => searching_s(rig.plan, subjects)?,
-            _ => {
-                let subjects = subjects.iter().take(how_many(procedure));
-                subjects
-                    .map(|one| one.task().estimate_s(procedure, rig))
-                    .sum()
-            }
-        };
-        Ok(ForwardTest {
-            name: procedure.name().to_owned(),
-            estimate_s,
-        })
-    };
-    rig.plan.tests().into_iter().map(test).collect()
-}
-
-fn searching_s(plan: &ForwardPlan, subjects: &[Subject<'_>]) -> Result<f64, Failure> {
-    let goals: Vec<_> = plan.goals.iter().map(|(_, goal)| *goal).collect();
-    let per_trial_s = plan.profile.waits.per_trial_s() + OVERHEAD_S;
-    let mut total_s = 0.0;
-    for Subject { limit, .. } in subjects {
-        let search = estimate(&goals, limit.least_fps(&goals), limit.load_fps, per_trial_s)
-            .map_err(|why| Failure::usage("foretell the time", why))?;
-        total_s += search.typical_s;
-    }
-    Ok(total_s)
 }
 
 fn described(setup: &Forward) -> String {
@@ -334,5 +332,5 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Starting threads and giving orders.
-const OVERHEAD_S: f64 = 0.02;
+/// A device that varies by more makes a search longer.
+const UNSTEADY: f64 = 0.01;

@@ -111,6 +111,11 @@ impl ForwardPlan {
         Procedure::ALL.into_iter().filter(is_meant).collect()
     }
 
+    /// When a search ends at the latest, seconds after its start.
+    pub(super) fn search_limit_s(&self) -> Option<f64> {
+        self.time_limit_s.or(self.profile.search_limit_s)
+    }
+
     /// What the flows differ in, sent from this side.
     pub(super) fn spread(&self, from: Side) -> Spread {
         if self.networks {

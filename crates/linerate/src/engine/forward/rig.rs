@@ -10,6 +10,7 @@ use linerate_linux::signal::Interrupt;
 use linerate_method::frame_size::Mix;
 use linerate_wire::frame::{self, AddressRange, Flow, Neighbours, Side};
 
+use super::forecast::Overhead;
 use super::frames::Frames;
 use super::plan::{ForwardPlan, PathWish, Way};
 use super::station::Station;
@@ -40,6 +41,8 @@ pub(super) struct Rig<'a> {
     pub trials: u32,
     /// Frames that the tester's kernel dropped at each port until now.
     pub kernel_drops: [u64; 2],
+    /// What trials take beside their traffic.
+    pub overhead: Overhead,
 }
 
 impl<'a> Rig<'a> {
@@ -74,6 +77,7 @@ impl<'a> Rig<'a> {
             runs: 0,
             trials: 0,
             kernel_drops: [0; 2],
+            overhead: Overhead::default(),
         })
     }
 

@@ -2,7 +2,7 @@
 //! Joins the search with the trials: one size, one way, all goals.
 
 use linerate_method::frame_size::{Layer, Mix};
-use linerate_method::search::{Bounds, Controller, Measurement, Regularity, Step};
+use linerate_method::search::{Bounds, Circumstances, Controller, Measurement, Regularity, Step};
 use linerate_model::output::{ForwardResult, Quantiles, Trial, TrialDirection};
 
 use super::ceiling::Limit;
@@ -18,6 +18,10 @@ pub(super) struct Hunt<'a> {
     pub sizes: &'a Mix,
     pub way: Way,
     pub limit: Limit,
+    /// By which share of itself the device's rate varies.
+    pub spread: f64,
+    /// How long everything takes that comes later, seconds.
+    pub later_s: f64,
 }
 
 impl Hunt<'_> {
@@ -33,8 +37,7 @@ impl Hunt<'_> {
         let goals: Vec<_> = rig.plan.goals.iter().map(|(_, goal)| *goal).collect();
         let mut search = Controller::new(&goals, self.limit.least_fps(&goals), self.limit.load_fps)
             .map_err(|why| Failure::usage("search for the highest rate", why))?;
-        let usual_limit_s = rig.plan.profile.search_limit_s;
-        if let Some(limit_s) = rig.plan.time_limit_s.or(usual_limit_s) {
+        if let Some(limit_s) = rig.plan.search_limit_s() {
             search = search.with_time_limit(limit_s);
         }
         let mut latencies = Vec::new();
@@ -53,6 +56,11 @@ impl Hunt<'_> {
             } else {
                 search.report(measurement(&tried));
             }
+            let known = Circumstances {
+                per_trial_s: rig.overhead.per_trial_s(rig.plan),
+                spread: self.spread,
+            };
+            tell(Event::Left(search.left_s(known) + self.later_s));
         }
         let bounds = search.results().into_iter().zip(&rig.plan.goals);
         let results = bounds.map(|(bounds, (name, _))| {

@@ -117,6 +117,7 @@ impl Rig<'_> {
         tried.trial.device = counted;
         self.pause(waits.settle_s);
         tried.elapsed_s = begun.elapsed().as_secs_f64();
+        self.overhead.learn(ask, tried.elapsed_s);
         Ok(tried)
     }
 

@@ -5,6 +5,7 @@
 
 use linerate_method::latency::Delays;
 use linerate_method::reset::SilenceWatch;
+use linerate_method::steadiness::RateWatch;
 
 /// What is to be looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(super) enum Watch {
     Delays { from_sequence: u64 },
     /// How long nothing arrives.
     Silence,
+    /// How much the rate varies.
+    Rate,
 }
 
 /// What was seen.
@@ -26,6 +29,7 @@ pub(super) enum Watched {
         delays: Box<Delays>,
     },
     Silence(SilenceWatch),
+    Rate(RateWatch),
 }
 
 impl Watched {
@@ -37,6 +41,7 @@ impl Watched {
                 delays: Box::default(),
             },
             Watch::Silence => Self::Silence(SilenceWatch::default()),
+            Watch::Rate => Self::Rate(RateWatch::default()),
         }
     }
 
@@ -54,6 +59,7 @@ impl Watched {
                 }
             }
             Self::Silence(watch) => watch.record(received_ns),
+            Self::Rate(watch) => watch.record(received_ns),
         }
     }
 }

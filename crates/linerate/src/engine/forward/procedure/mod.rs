@@ -21,6 +21,7 @@ use super::trial::{Ask, Tried, genome};
 use super::{Event, Tell};
 use crate::error::Failure;
 use linerate_method::frame_size::Mix;
+use linerate_method::profile::Profile;
 
 /// What a benchmark is made of.
 #[derive(Debug, Clone, Copy)]
@@ -55,8 +56,7 @@ impl Task<'_> {
 
     /// How long one benchmark takes, seconds. Where nobody knows it yet, the throughput is half of
     /// the highest load.
-    pub(super) fn estimate_s(&self, procedure: Procedure, rig: &Rig<'_>) -> f64 {
-        let profile = &rig.plan.profile;
+    pub(super) fn estimate_s(&self, procedure: Procedure, profile: &Profile) -> f64 {
         match procedure {
             Procedure::Throughput => 0.0,
             Procedure::LossCurve => profile.loss_curve_s(loss_curve::STEP).unwrap_or(0.0),
