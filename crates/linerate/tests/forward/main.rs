@@ -123,10 +123,11 @@ fn a_port_that_goes_down_in_a_trial_costs_frames_and_no_run() {
 #[test]
 fn a_port_that_is_deleted_in_a_trial_ends_the_run_and_keeps_what_was_measured() {
     let _alone = alone();
-    for after_s in [9, 25, 60] {
+    // All of it takes 40 s of traffic and waits.
+    for after_s in [11, 20, 35] {
         let arguments = format!(
-            "--lab route --fault port-gone={after_s}s --sizes 64,128,256,512,1024,1280,1518 \
-             --profile quick --trial 5 --goal ndr --max-load 200pps"
+            "--lab route --fault port-gone={after_s}s --sizes 64,128,256 --profile quick --trial 5 \
+             --goal ndr --max-load 200pps"
         );
         let Some(ran) = forward("gone", &arguments) else {
             return;
@@ -137,11 +138,15 @@ fn a_port_that_is_deleted_in_a_trial_ends_the_run_and_keeps_what_was_measured() 
         }
         ran.assert_conserved();
         let error = &ran.document["error"];
-        assert_eq!(error["what"], "go on with port port1", "{}", ran.said);
+        assert_eq!(
+            error["what"], "cannot go on with port port1",
+            "{}",
+            ran.said
+        );
         assert_eq!(error["why"], "the interface is gone");
         return;
     }
-    panic!("no trial ended in a minute");
+    panic!("no trial ended in half a minute");
 }
 
 /// A bridge hands tags over beside the frame, where a program of XDP does not see them.
