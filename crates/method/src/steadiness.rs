@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn one_hiccup_is_no_unsteadiness() {
         let hiccup = |now_ns| {
-            if now_ns == 50_000_000 {
+            if now_ns == 42_000_000 {
                 15_000_000
             } else {
                 1_000

@@ -13,8 +13,7 @@ use super::watch::{Watch, Watched};
 use crate::error::Failure;
 
 impl Rig<'_> {
-    /// Measures the ceiling, and by which share of itself the rate varied that arrived; `over` says what was between
-    /// the ports.
+    /// Measures the ceiling, and how what arrived did; `over` says what was between the ports.
     ///
     /// # Errors
     /// As [`Rig::trial`].
@@ -23,7 +22,7 @@ impl Rig<'_> {
         way: Way,
         sizes: &Mix,
         over: &str,
-    ) -> Result<(Ceiling, f64), Failure> {
+    ) -> Result<(Ceiling, Carried), Failure> {
         let tried = self.trial(&Ask {
             purpose: "calibration",
             duration_s: CALIBRATION_S,
@@ -44,7 +43,11 @@ impl Rig<'_> {
             path_fps: None,
             over: over.to_owned(),
         };
-        Ok((ceiling, spread(&tried)))
+        let carried = Carried {
+            fps: received as f64 / seconds,
+            spread: spread(&tried),
+        };
+        Ok((ceiling, carried))
     }
 
     /// The highest load that makes sense, frames a second and direction, and whether it is the
@@ -72,6 +75,15 @@ impl Rig<'_> {
             has_own_cable: ceiling.over == OWN_CABLE,
         }
     }
+}
+
+/// What got through of frames sent as fast as they go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Carried {
+    /// Frames a second and direction.
+    pub fps: f64,
+    /// By which share of itself the rate varied.
+    pub spread: f64,
 }
 
 /// Of the less steady direction.

@@ -120,17 +120,26 @@ impl Subject<'_> {
         let search = estimate(&goals, least_fps, most_fps, self.known(rig))
             .map_err(|why| Failure::usage("foretell the time", why))?;
         let limit_s = rig.plan.search_limit_s().unwrap_or(f64::INFINITY);
-        Ok(search.typical_s.min(limit_s))
+        // A device that carried more than it will be offered has nothing to be searched for.
+        let is_faster = self.carried.fps > most_fps * CLEARLY;
+        let expected_s = if is_faster {
+            search.least_s
+        } else {
+            search.typical_s
+        };
+        Ok(expected_s.min(limit_s))
     }
 
     /// What was seen of tester and device until now.
     pub(super) fn known(&self, rig: &Rig<'_>) -> Circumstances {
         Circumstances {
             per_trial_s: rig.overhead.per_trial_s(rig.plan),
-            spread: self.spread,
+            spread: self.carried.spread,
         }
     }
 }
+
+const CLEARLY: f64 = 1.2;
 
 #[cfg(test)]
 mod tests {

@@ -42,7 +42,7 @@ pub use plan::{ForwardPlan, MaxLoad, PathWish, Way};
 pub use procedure::Procedure;
 
 use crate::error::Failure;
-use ceiling::{DEVICE, Limit, OWN_CABLE};
+use ceiling::{Carried, DEVICE, Limit, OWN_CABLE};
 use forecast::Forecast;
 use procedure::Task;
 use rig::{Path, Rig};
@@ -195,8 +195,8 @@ struct Subject<'a> {
     way: Way,
     ceiling: Ceiling,
     limit: Limit,
-    /// By which share of itself the rate of the device varies.
-    spread: f64,
+    /// How the device did when it was offered what the tester can send.
+    carried: Carried,
     /// Once it is found.
     throughput_fps: Option<f64>,
 }
@@ -218,7 +218,7 @@ impl Subject<'_> {
             sizes: self.sizes,
             way: self.way,
             limit: self.limit,
-            spread: self.spread,
+            spread: self.carried.spread,
             later_s,
         };
         let results = hunt.run(rig, tell)?;
@@ -231,10 +231,10 @@ impl Subject<'_> {
 
     /// That its time is hard to foretell.
     fn unsteady(&self) -> Option<String> {
-        (self.spread > UNSTEADY).then(|| {
+        (self.carried.spread > UNSTEADY).then(|| {
             format!(
                 "what gets through varies by {:.0} % from one moment to the next: that costs trials",
-                self.spread * 100.0
+                self.carried.spread * 100.0
             )
         })
     }
@@ -276,7 +276,7 @@ fn subjects<'a>(rig: &mut Rig<'a>, tell: Tell<'_>) -> Result<Vec<Subject<'a>>, F
                 "what the tester can do at {} bytes",
                 sizes.frame_bytes()
             )));
-            let (device, spread) = rig.ceiling(*way, sizes, DEVICE)?;
+            let (device, carried) = rig.ceiling(*way, sizes, DEVICE)?;
             let ceiling = match &mut own {
                 Some(own) => Ceiling {
                     path_fps: Some(device.send_fps),
@@ -289,7 +289,7 @@ fn subjects<'a>(rig: &mut Rig<'a>, tell: Tell<'_>) -> Result<Vec<Subject<'a>>, F
                 way: *way,
                 limit: rig.max_load(sizes, &ceiling),
                 ceiling,
-                spread,
+                carried,
                 throughput_fps: None,
             });
         }
