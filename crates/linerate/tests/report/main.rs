@@ -2,6 +2,8 @@
 //! `linerate report` on runs that are written here by hand: nothing is measured, so every figure is known.
 
 #[cfg(test)]
+mod axe;
+#[cfg(test)]
 mod browser;
 #[cfg(test)]
 mod figures;

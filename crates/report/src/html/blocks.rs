@@ -69,7 +69,7 @@ fn commands_frame(html: &mut Html, commands: &[&str]) {
 fn table(html: &mut Html, table: &Table) {
     let frame = [
         ("class", "frame"),
-        ("role", "region"),
+        ("role", "group"),
         ("tabindex", "0"),
         ("aria-label", table.heading.as_str()),
     ];

@@ -44,10 +44,11 @@ pub fn standalone(output: &Output) -> Option<String> {
     let arms = one.arms.iter().filter(|arm| !arm.side.label.is_empty());
     let below: Vec<String> = arms
         .map(|arm| format!("{}: {}", arm.name, arm.side.label))
-        .chain([one.title.clone(), NOTE.to_owned()])
+        .chain([NOTE.to_owned()])
         .flat_map(|words| wrapped(&words, SMALL))
         .collect();
-    let [top, picture] = [ROW * above.len() as f64 + 14.0, height(one)];
+    let what = wrapped(&one.title, SMALL);
+    let [top, picture] = [ROW * (above.len() + what.len()) as f64 + 14.0, height(one)];
     let frame = format!(
         "0 0 {} {}",
         px(WIDTH),
@@ -79,6 +80,7 @@ pub fn standalone(output: &Output) -> Option<String> {
             ],
         );
         paragraph(html, "headline", ROW, &above);
+        paragraph(html, "small", ROW * (above.len() + 1) as f64, &what);
         let moved = format!("translate(0 {})", px(top));
         html.element(
             "g",

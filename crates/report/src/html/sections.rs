@@ -35,13 +35,17 @@ pub(super) fn push(html: &mut Html, number: usize, subject: &Subject, labelled: 
     html.element("header", &[], |html| {
         html.words("h1", &[], &title(subject));
         if labelled {
-            html.words("p", &[], &subject.label);
+            html.words("p", &[("id", &format!("run-{number}"))], &subject.label);
         }
         for line in headings(&parts.title) {
             html.words("p", &[], &line);
         }
     });
-    let page = Page { number, subject };
+    let page = Page {
+        number,
+        subject,
+        labelled,
+    };
     page.answer(html, &parts.answer);
     page.losses(html, &parts.losses);
     page.pictures(html);
@@ -67,6 +71,7 @@ fn headings(blocks: &[Block]) -> Vec<String> {
 struct Page<'s> {
     number: usize,
     subject: &'s Subject,
+    labelled: bool,
 }
 
 impl Page<'_> {
@@ -76,9 +81,15 @@ impl Page<'_> {
 
     fn framed(&self, html: &mut Html, name: &str, title: &str, inner: impl FnOnce(&mut Html)) {
         let id = self.id(name);
+        // Of several runs each has an answer: the label says whose.
+        let whose = match self.labelled {
+            true => format!(" run-{}", self.number),
+            false => String::new(),
+        };
+        let labels = format!("{id}{whose}");
         html.element(
             "section",
-            &[("aria-labelledby", &id), ("class", name)],
+            &[("aria-labelledby", &labels), ("class", name)],
             |html| {
                 html.words("h2", &[("id", &id)], title);
                 inner(html);
@@ -368,7 +379,7 @@ fn table(html: &mut Html, name: &str, settings: &[&Setting]) {
         "div",
         &[
             ("class", "frame settings"),
-            ("role", "region"),
+            ("role", "group"),
             ("tabindex", "0"),
             ("aria-label", name),
         ],
