@@ -40,6 +40,9 @@ pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
     if record.pasted && !named && next_commands.is_empty() {
         next_commands = collect::next(record);
     }
+    if judged.cannot_tell.iter().any(|rule| rule.needs_token) {
+        next_commands.push(WITH_A_TOKEN.to_owned());
+    }
     if nobody_asked_the_device(record) {
         next_commands.push(ASK_THE_DEVICE.to_owned());
     }
@@ -59,4 +62,5 @@ fn nobody_asked_the_device(record: &Record) -> bool {
     record.run.results.iter().any(own) && !record.trials.iter().any(told)
 }
 
+const WITH_A_TOKEN: &str = "linerate check <peer> --token-file <file>   # the same file at `linerate serve`: then the peer tells how it is set up";
 const ASK_THE_DEVICE: &str = "linerate forward <port> <port> --device ssh:<user>@<device>   # the same, with what the device counts";

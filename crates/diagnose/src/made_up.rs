@@ -106,6 +106,7 @@ fn host(role: Role, interface: &str) -> Host {
             ..Interface::default()
         }],
         agent: true,
+        withheld: None,
         ..Host::default()
     }
 }

@@ -10,6 +10,7 @@ pub mod drops;
 pub mod ethtool_features;
 pub mod host;
 pub mod icmp;
+pub mod memory_file;
 mod message;
 mod netlink;
 pub mod netns;

@@ -39,7 +39,7 @@ pub use forward::{
     TrialPhase, Waits,
 };
 pub use history::{History, StoredFigure, StoredRun, Trend, TrendLevel, TrendPoint, Unreadable};
-pub use host::{Host, Interface, LinkKind, Role};
+pub use host::{Host, Interface, LinkKind, Role, Withheld};
 pub use latency::{Latency, Phase};
 pub use ledger::{Evidence, LedgerEntry, Stage, Unread};
 pub use stream::{Flow, Interval, LossBurst};

@@ -98,6 +98,7 @@ pub(crate) fn record(trials: Vec<Trial>) -> Record {
         boot_id: Some(boot.to_owned()),
         cpus: Some(2),
         agent: true,
+        withheld: None,
         interfaces: ports
             .iter()
             .map(|name| Interface {

@@ -2,7 +2,7 @@
 //! All rules over a record: each from every point of view that it has, what fired of it joined to one
 //! finding a place, and the findings in the order of what they explain.
 
-use linerate_model::output::{CannotTell, Finding, LedgerEntry};
+use linerate_model::output::{CannotTell, Finding, Host, LedgerEntry};
 
 use super::finding::Fired;
 use super::{Rule, Verdict, evaluate, rank};
@@ -42,7 +42,7 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
                 .iter()
                 .any(|(verdict, _)| *verdict == Verdict::Fires)
         {
-            cannot_tell.extend(untold(rule, &verdicts, facts));
+            cannot_tell.extend(untold(rule, &verdicts, record, facts));
         }
     }
     Judged {
@@ -53,7 +53,12 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
 
 /// A rule of which something holds and something is not known. One of which nothing is known at all
 /// has nothing to do with this record.
-fn untold(rule: &Rule, verdicts: &[(Verdict, Frame)], facts: &Facts) -> Option<CannotTell> {
+fn untold(
+    rule: &Rule,
+    verdicts: &[(Verdict, Frame)],
+    record: &Record,
+    facts: &Facts,
+) -> Option<CannotTell> {
     let (missing, frame) = verdicts.iter().find_map(|(verdict, frame)| match verdict {
         Verdict::CannotTell(missing) if something_holds(rule, frame, facts) => {
             Some((missing, frame))
@@ -74,7 +79,16 @@ fn untold(rule: &Rule, verdicts: &[(Verdict, Frame)], facts: &Facts) -> Option<C
         cause: rule.cause.clone(),
         facts: missing.clone(),
         missing: commands,
+        needs_token: needs_token(record, frame),
     })
+}
+
+/// Whether a host that the rule looks at withholds how it is set up. What is bound to no host may be
+/// missing of any.
+fn needs_token(record: &Record, frame: &Frame) -> bool {
+    let asked = |host: &&Host| frame.host.is_none_or(|role| role == host.role);
+    let mut hosts = record.run.hosts.iter().filter(asked);
+    hosts.any(|host| host.withheld.is_some())
 }
 
 fn something_holds(rule: &Rule, frame: &Frame, facts: &Facts) -> bool {

@@ -178,6 +178,7 @@ impl World {
                 .to_owned(),
             ),
             agent: true,
+            withheld: None,
             interfaces: vec![Interface {
                 name: "eth0".to_owned(),
                 driver: Some(self.nic.driver().to_owned()),

@@ -54,6 +54,7 @@ pub(super) fn run(args: &AbArgs, mut options: BTreeMap<String, String>) -> Exit 
             .map(String::as_str),
         lab: &no_lab,
         ipv6: false,
+        token_file: None,
         output: &flags,
         progress: Progress::Status,
         options,

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal};
 
 use super::session;
 use crate::engine::agent::{Agent, attend};
-use crate::engine::sampler::Audience;
 use crate::error::Failure;
 use crate::exit::Exit;
 
@@ -18,7 +17,7 @@ pub(super) fn run() -> Exit {
         )
         .hint("linerate forward eth1 eth2 --device ssh:HOST"))
     } else {
-        let mut agent = Agent::open(Audience::User);
+        let mut agent = Agent::open();
         let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
         attend(&mut agent, &mut input, &mut output, |_| true)
             .map(drop)

@@ -46,6 +46,7 @@ pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit
         host: Some(&between),
         lab: &no_lab,
         ipv6: args.version6,
+        token_file: args.token_file.as_deref(),
         output: &args.output,
         progress: Progress::Status,
         options,

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,10 +16,10 @@ use linerate_linux::terminal::Foreground;
 use super::args::{LabFlags, LabShape, OutputFlags};
 use super::progress::Progress;
 use super::session::{self, Session};
-use crate::engine::PORT;
+use crate::engine::{PORT, token};
 use crate::error::Failure;
 use crate::exit::Exit;
-use crate::lab::{Ground, Host, Lab, LabPlan};
+use crate::lab::{Ground, Host, Lab, LabPlan, LabToken};
 
 /// A measuring command: how it is called, and where it measures.
 #[derive(Debug)]
@@ -27,6 +28,7 @@ pub(super) struct Place<'a> {
     pub(super) host: Option<&'a str>,
     pub(super) lab: &'a LabFlags,
     pub(super) ipv6: bool,
+    pub(super) token_file: Option<&'a Path>,
     pub(super) output: &'a OutputFlags,
     pub(super) progress: Progress,
     pub(super) options: BTreeMap<String, String>,
@@ -51,7 +53,10 @@ impl Place<'_> {
         let mut session = Session::begin(self, interrupt, terminal);
         let ended = match (&ground, self.host) {
             (Some(ground), _) => self.in_lab(ground, &mut session, body),
-            (None, Some(host)) => body(&mut session, host),
+            (None, Some(host)) => token::given(self.token_file).and_then(|token| {
+                session.token = token;
+                body(&mut session, host)
+            }),
             (None, None) => Err(Failure::usage("measure", "neither HOST nor --lab is given")),
         };
         session.finish(ended)
@@ -69,7 +74,9 @@ impl Place<'_> {
         let address = there.address(self.ipv6);
         let address = address
             .ok_or_else(|| Failure::usage("measure over IPv6", "the lab's MTU is below 1280"))?;
-        let server = Server::start(there)?;
+        let token = LabToken::make();
+        session.token = token.as_ref().map(LabToken::secret);
+        let server = Server::start(there, token.as_ref())?;
         let ended = here
             .enter(|| body(session, &address.to_string()))
             .map_err(|error| Failure::measuring("enter host A of the lab", error));
@@ -98,11 +105,12 @@ pub(super) struct Server(Child);
 
 impl Server {
     /// Starts it and waits until its port is open.
-    pub(super) fn start(host: &Host) -> Result<Self, Failure> {
+    fn start(host: &Host, token: Option<&LabToken>) -> Result<Self, Failure> {
         let fail =
             |error: io::Error| Failure::measuring("start a server in host B of the lab", error);
         let mut command = Command::new(std::env::current_exe().map_err(fail)?);
         command.args(["serve", "--quiet"]);
+        LabToken::hand(token, &mut command);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         // Ctrl-C at a terminal stops the client only: it still asks the server for its count.
         command.process_group(0);

@@ -38,7 +38,7 @@ use clap::error::ErrorKind as ClapError;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use linerate_linux::signal::Interrupt;
 
-use crate::engine::{self, ServeOptions, TestPlan};
+use crate::engine::{self, ServeOptions, TestPlan, token};
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::lab;
@@ -110,6 +110,7 @@ fn tcp(args: &TcpArgs, options: BTreeMap<String, String>) -> Exit {
         host: args.host.as_deref(),
         lab: &args.lab,
         ipv6: args.target.version6,
+        token_file: args.target.token_file.as_deref(),
         output: &args.output,
         progress: Progress::Lines,
         options,
@@ -123,6 +124,7 @@ fn udp(args: &UdpArgs, options: BTreeMap<String, String>) -> Exit {
         host: args.host.as_deref(),
         lab: &args.lab,
         ipv6: args.target.version6,
+        token_file: args.target.token_file.as_deref(),
         output: &args.output,
         progress: Progress::Lines,
         options,
@@ -135,14 +137,25 @@ fn one_test(place: &Place<'_>, plan: impl Fn(&str) -> Result<TestPlan, Failure> 
 }
 
 fn serve(args: &ServeArgs) -> Exit {
-    let options = plan::serve(args);
-    let served = Interrupt::install()
-        .map_err(|error| Failure::measuring("catch signals", error))
-        .and_then(|interrupt| engine::serve(&options, &mut || announce(&options), &interrupt));
-    match served {
+    match served(args) {
         Ok(()) => Exit::Ok,
         Err(failure) => session::refuse("serve", false, &failure),
     }
+}
+
+fn served(args: &ServeArgs) -> Result<(), Failure> {
+    let token = if args.iperf2 {
+        None
+    } else {
+        token::given(args.token_file.as_deref())?
+    };
+    let options = ServeOptions {
+        token,
+        ..plan::serve(args)
+    };
+    let interrupt =
+        Interrupt::install().map_err(|error| Failure::measuring("catch signals", error))?;
+    engine::serve(&options, &mut || announce(&options), &interrupt)
 }
 
 fn announce(options: &ServeOptions) {

@@ -16,6 +16,7 @@ use linerate_model::output::{
 };
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
+use linerate_wire::linerate::token::Secret;
 use serde::Serialize;
 
 use super::args::{ColorChoice, OutputFlags};
@@ -40,6 +41,8 @@ pub(super) struct Session {
     pub(super) interrupt: Interrupt,
     expect: Vec<Expect>,
     store: Store,
+    /// What the server is to know to be believed, and to tell all.
+    pub(super) token: Option<Secret>,
     seen: Seen,
     progress: Progress,
     pub(super) live: Live,
@@ -83,6 +86,7 @@ impl Session {
             interrupt,
             expect: flags.expect.clone(),
             store,
+            token: None,
             seen: Seen::default(),
             progress: place.progress,
             knows_hosts: false,
@@ -100,6 +104,7 @@ impl Session {
             group: self.unused_group(plan),
             control_ms: if self.knows_hosts { 0 } else { CONTROL_MS },
             settings: !self.knows_hosts,
+            token: self.token.clone(),
             ..plan.clone()
         };
         let outcome = self.watched(plan, engine::run)?;
@@ -173,6 +178,7 @@ impl Session {
     pub(super) fn idle(&mut self, plan: &TestPlan) -> Result<(), Failure> {
         let plan = &TestPlan {
             settings: !self.knows_hosts,
+            token: self.token.clone(),
             ..plan.clone()
         };
         let mut outcome = self.watched(plan, engine::idle)?;

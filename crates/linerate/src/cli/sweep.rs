@@ -24,6 +24,7 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
         host: args.host.as_deref(),
         lab: &args.lab,
         ipv6: args.target.version6,
+        token_file: args.target.token_file.as_deref(),
         output: &args.output,
         progress: Progress::Status,
         options,

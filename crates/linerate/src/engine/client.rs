@@ -19,6 +19,7 @@ use super::heartbeat::Heartbeat;
 use super::probe::Prober;
 use super::sampler::{Audience, Sampler, UdpSockets};
 use super::shape::Shape;
+use super::token::Asking;
 use super::{Direction, Event, Observer, Peer, TestOutcome, TestPlan, connect};
 use crate::error::Failure;
 use explain::Ended;
@@ -83,6 +84,7 @@ struct Client<'a> {
     sampler: Sampler,
     prober: Option<Prober>,
     remote: Option<Remote>,
+    asking: Asking,
     heart: Heartbeat,
     told: HashMap<u32, u64>,
     heard: Heard,
@@ -117,6 +119,8 @@ impl<'a> Client<'a> {
         let mut random = [0; 23];
         random::fill(&mut random).map_err(|error| Failure::measuring("get random bytes", error))?;
         let cookie = Cookie::from_random(&random);
+        let asking = Asking::begin(plan.token.as_ref(), &cookie)
+            .map_err(|error| Failure::measuring("get random bytes", error))?;
         let mss = tcp::mss_bytes(&stream)
             .unwrap_or(DEFAULT_MSS)
             .clamp(64, 65_000);
@@ -125,7 +129,7 @@ impl<'a> Client<'a> {
         let sampler = Sampler::of(stream.local_addr().ok(), sockets, Audience::User);
         let session = ClientSession::new(
             &cookie,
-            ask::params(plan, &shape, load),
+            ask::params(plan, &shape, load, asking.nonce()),
             ask::timeouts(plan),
             monotonic_ns(),
         );
@@ -144,6 +148,7 @@ impl<'a> Client<'a> {
             sampler,
             prober: None,
             remote: None,
+            asking,
             heart: Heartbeat::default(),
             told: HashMap::new(),
             heard: Heard::default(),

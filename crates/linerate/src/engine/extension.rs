@@ -5,6 +5,7 @@
 mod told;
 
 use super::account::{RxInterval, TxInterval};
+use super::token::Standing;
 use linerate_model::output::Host;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
@@ -46,6 +47,8 @@ pub struct Ask {
     pub beats: bool,
     /// No test: the connection only asks for samples of a device in the middle.
     pub device: bool,
+    /// The client knows a token, and has this to prove it with.
+    pub nonce: Option<String>,
 }
 
 impl Default for Ask {
@@ -65,6 +68,7 @@ impl Default for Ask {
             burst: None,
             beats: false,
             device: false,
+            nonce: None,
         }
     }
 }
@@ -81,6 +85,20 @@ pub enum Message {
         host: Box<Host>,
         /// It says at least once a second of the test that it lives, to a client that does too.
         beats: bool,
+        /// How the client stands with it.
+        token: Option<Standing>,
+        /// That it knows the token, to a client that does.
+        proof: Option<String>,
+    },
+    /// A server with a token, to a client that says it knows one.
+    Challenge {
+        /// The server's.
+        nonce: String,
+    },
+    /// The client's answer.
+    Proof {
+        /// That it knows the token.
+        proof: String,
     },
     /// This end lives.
     Beat,
@@ -165,6 +183,21 @@ impl Message {
         messages.into_iter().map(message).collect()
     }
 
+    /// How a host is set up, in one message that a client takes; a source too long for it is left out.
+    pub fn of_settings(mut settings: Vec<Setting>) -> Self {
+        let mut room = MESSAGE_BYTES;
+        settings.retain(|setting| {
+            let alone = Self::Settings {
+                settings: vec![setting.clone()],
+            };
+            let length = alone.to_value().to_string().len();
+            let fits = length <= room;
+            room -= if fits { length } else { 0 };
+            fits
+        });
+        Self::Settings { settings }
+    }
+
     /// As it travels.
     pub fn to_value(&self) -> Value {
         json::to_value(self).unwrap_or(Value::Null)
@@ -232,6 +265,24 @@ mod tests {
         let counters: Vec<_> = counters.collect();
         assert_eq!(counters, [10, 9000, 9000, 9000, 9000, 10]);
         assert_eq!(Message::of_samples(Vec::new()), []);
+    }
+
+    /// A log of a long life, or a machine with many processors.
+    #[test]
+    fn settings_travel_in_a_message_that_a_client_takes() {
+        let source = |bytes: usize| Setting {
+            source: format!("of {bytes}"),
+            values: [("a".to_owned(), "\n".repeat(bytes / 2))].into(),
+            ..Setting::default()
+        };
+        let settings = [10, 800_000, 2_000_000, 300_000, 10].map(source);
+        let message = Message::of_settings(settings.to_vec());
+        assert!(message.to_value().to_string().len() <= AGENT_BYTES as usize);
+        let Message::Settings { settings: told } = message else {
+            panic!("of another kind");
+        };
+        let [first, second, _, _, last] = settings;
+        assert_eq!(told, [first, second, last]);
     }
 
     #[test]

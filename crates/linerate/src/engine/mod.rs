@@ -27,6 +27,7 @@ mod server;
 pub mod shape;
 mod standard;
 pub mod stream;
+pub mod token;
 
 pub use outcome::{Blind, Event, Observer, Peer, TestOutcome};
 pub use plan::{

@@ -2,6 +2,7 @@
 //! What to measure and what to serve, in base units. A plan cannot hold what the command line
 //! refuses: its fields are in range when it is made.
 
+use linerate_wire::linerate::token::Secret;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -88,6 +89,8 @@ pub struct TestPlan {
     pub connect_timeout_ms: u64,
     /// `host` is an iperf2 server: it has no control connection.
     pub iperf2: bool,
+    /// With it the server tells all of its host.
+    pub token: Option<Secret>,
 }
 
 impl TestPlan {
@@ -134,6 +137,7 @@ impl TestPlan {
             server_output: false,
             connect_timeout_ms: 5_000,
             iperf2: false,
+            token: None,
         }
     }
 
@@ -264,6 +268,8 @@ pub struct ServeOptions {
     pub log_file: Option<PathBuf>,
     /// Serve iperf2's clients instead of iperf3's and ours.
     pub iperf2: bool,
+    /// Who knows it is told all of this host.
+    pub token: Option<Secret>,
 }
 
 impl Default for ServeOptions {
@@ -282,6 +288,7 @@ impl Default for ServeOptions {
             quiet: false,
             log_file: None,
             iperf2: false,
+            token: None,
         }
     }
 }

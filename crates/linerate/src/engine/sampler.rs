@@ -19,8 +19,9 @@ mod standstill;
 mod texts;
 
 use clerk::{Clerk, Order, Report};
-pub use describe::describe;
+pub use describe::{describe, to};
 use drops::Drops;
+pub use drops::MACHINE as UNREAD;
 use linerate_linux::cpu::{Load, SystemTimes, Usage, process_usage};
 use linerate_linux::setup::Told;
 use linerate_linux::{clock, nic};
@@ -39,8 +40,8 @@ use std::time::Duration;
 pub enum Audience {
     /// The user of this host.
     User,
-    /// A peer across the network, who is told only what concerns the test: its interface, the
-    /// protocols, the load of the processors.
+    /// A peer across the network that proved to know no token. It is told only what a test needs: the
+    /// counters of its interface, those of the protocols, the load of the processors.
     Peer,
 }
 

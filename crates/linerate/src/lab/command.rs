@@ -17,7 +17,8 @@ use linerate_linux::signal::{Interrupt, SIGTERM};
 use crate::engine::PORT;
 
 use super::{
-    Ceiling, FAULTS, Fault, Ground, Host, Lab, LabError, LabPlan, Topology, WireSpec, cannot,
+    Ceiling, FAULTS, Fault, Ground, Host, Lab, LabError, LabPlan, LabToken, Topology, WireSpec,
+    cannot,
 };
 
 /// Run a command between two hosts made on this machine, without root
@@ -145,8 +146,10 @@ pub fn run(args: &LabArgs, results: &mut dyn Write, notes: &mut dyn Write) -> Re
     // Notes are a courtesy: a closed stderr does not stop the lab.
     let _unread = writeln!(notes, "lab: {} on {ground}", args.topology);
     let [a, b] = lab.hosts();
-    let mut peer = start_peer(args, b)?;
+    let token = LabToken::make();
+    let mut peer = start_peer(args, b, token.as_ref())?;
     let mut command = args.command(b).map_err(cannot("find this program"))?;
+    LabToken::hand(token.as_ref(), &mut command);
     if args.old_kernel {
         seccomp::see_old_kernel(&mut command);
     }
@@ -197,10 +200,15 @@ fn state_ceiling(ground: &Ground, results: &mut dyn Write) -> Result<u8, LabErro
     Ok(0)
 }
 
-fn start_peer(args: &LabArgs, b: &Host) -> Result<Option<Child>, LabError> {
+fn start_peer(
+    args: &LabArgs,
+    b: &Host,
+    token: Option<&LabToken>,
+) -> Result<Option<Child>, LabError> {
     let Some(mut command) = args.peer().map_err(cannot("find this program"))? else {
         return Ok(None);
     };
+    LabToken::hand(token, &mut command);
     if args.old_kernel {
         seccomp::see_old_kernel(&mut command);
     }

@@ -24,6 +24,7 @@ mod ground;
 mod host;
 mod nuisance;
 mod size;
+mod token;
 mod topology;
 mod wire;
 
@@ -35,6 +36,7 @@ pub use fault::{FAULTS, Fault, FaultKind, UnknownFault};
 pub use ground::Ground;
 pub use host::Host;
 use nuisance::Nuisance;
+pub use token::LabToken;
 pub use topology::Topology;
 pub use wire::{Ceiling, DirectionReport, Wire, WireReport, WireSpec};
 

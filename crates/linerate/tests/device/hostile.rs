@@ -84,6 +84,6 @@ fn a_server_ends_a_device_that_talks_nonsense_and_serves_the_next() {
     }
     server.await_line("while waiting for an agent's message");
     server.await_line("agent message of 2147483647 bytes");
-    let device = Device::served("127.0.0.1", server.port, &Interrupt::default()).unwrap();
+    let device = Device::served("127.0.0.1", server.port, None, &Interrupt::default()).unwrap();
     assert!(trial(&device).is_some());
 }

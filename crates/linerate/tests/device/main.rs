@@ -71,12 +71,12 @@ fn an_agent_behind_pipes_tells_all() {
 #[test]
 fn a_server_tells_a_stranger_of_processors_and_protocols_only() {
     let server = Server::ours();
-    let device = Device::served("127.0.0.1", server.port, &Interrupt::default()).unwrap();
+    let device = Device::served("127.0.0.1", server.port, None, &Interrupt::default()).unwrap();
     assert_tells(&device);
     assert_eq!(device.host().hostname, None);
     assert_eq!(device.host().interfaces, []);
-    assert!(device.settings().iter().all(|one| one.interface.is_none()));
-    assert!(device.settings().iter().all(|one| one.source == "sysctl"));
+    assert_eq!(device.host().kernel, None);
+    assert_eq!(device.settings(), []);
     drop(device);
     server.await_line("told as a device: 5 answers");
 }
@@ -84,7 +84,7 @@ fn a_server_tells_a_stranger_of_processors_and_protocols_only() {
 #[test]
 fn a_device_that_goes_away_costs_its_numbers_only_and_is_told_of_once() {
     let server = Server::ours();
-    let device = Device::served("127.0.0.1", server.port, &Interrupt::default()).unwrap();
+    let device = Device::served("127.0.0.1", server.port, None, &Interrupt::default()).unwrap();
     assert!(trial(&device).is_some());
     drop(server);
     assert_eq!(trial(&device), None);
@@ -103,7 +103,8 @@ fn a_stock_server_is_no_agent() {
     let Some(server) = Server::stock() else {
         return;
     };
-    let refused = Device::served("127.0.0.1", server.port, &Interrupt::default()).unwrap_err();
+    let refused =
+        Device::served("127.0.0.1", server.port, None, &Interrupt::default()).unwrap_err();
     assert!(refused.why.contains("no agent's answer"), "{refused}");
     assert!(refused.to_string().contains("--device ssh:HOST"));
 }

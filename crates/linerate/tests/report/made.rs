@@ -92,6 +92,7 @@ fn host(role: Role, name: &str, interface: &str) -> Host {
             link_kind: Some(LinkKind::Wire),
         }],
         agent: true,
+        withheld: None,
         ..Host::default()
     }
 }

@@ -249,8 +249,7 @@ fn completion(data: &[u8]) -> Option<(u32, bool)> {
 /// A file of the block's bytes: anonymous memory, else (before Linux 3.17) an unlinked temporary file.
 fn memory_file(block: &[u8]) -> io::Result<File> {
     use std::io::Write;
-    let fd = rustix::fs::memfd_create("linerate", rustix::fs::MemfdFlags::CLOEXEC)?;
-    let mut file = File::from(fd);
+    let mut file = crate::memory_file::create()?;
     file.write_all(block)?;
     Ok(file)
 }

@@ -76,4 +76,6 @@ pub struct CannotTell {
     pub facts: Vec<String>,
     /// What to read: the commands that would tell.
     pub missing: Vec<String>,
+    /// The host in question tells more to who knows its token.
+    pub needs_token: bool,
 }

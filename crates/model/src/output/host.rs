@@ -38,6 +38,41 @@ pub struct Host {
     pub interfaces: Vec<Interface>,
     /// Whether a linerate ran there (else a stock peer).
     pub agent: bool,
+    /// Why it told only what a test needs, where it told no more.
+    pub withheld: Option<Withheld>,
+}
+
+/// Why a host across the network tells nothing of its name, kernel, processor and set-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Withheld {
+    /// Its server has a token, and none was given here.
+    NeedsToken,
+    /// Its server has none.
+    HasNoToken,
+    /// Its server has another.
+    OtherToken,
+    /// It said that it knows the token, and proved another: it may be anybody.
+    Unproven,
+}
+
+impl Withheld {
+    /// As a sentence about that host's server.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::NeedsToken => {
+                "told only what a test needs; its server tells more with --token-file FILE"
+            }
+            Self::HasNoToken => {
+                "told only what a test needs; for more, --token-file FILE at both ends"
+            }
+            Self::OtherToken => "told only what a test needs: its server has another token",
+            Self::Unproven => {
+                "this server does not know the token: what it tells of its host is not trusted"
+            }
+        }
+    }
 }
 
 /// One network interface.

@@ -287,7 +287,11 @@ fn untold(output: &Output) -> Vec<Line> {
             &rule.cause
         };
         let facts = rule.facts.join(", ");
-        Line::new(2, format!("{name} ({}): {facts} not known", rule.rule))
+        let token = if rule.needs_token { NEEDS_TOKEN } else { "" };
+        Line::new(
+            2,
+            format!("{name} ({}): {facts} not known{token}", rule.rule),
+        )
     });
     let mut lines: Vec<Line> = told.collect();
     let more = rules.len().saturating_sub(MOST_UNTOLD);
@@ -349,5 +353,7 @@ fn passage(passage: &Passage) -> Line {
 
 /// More say no more.
 const MOST_UNTOLD: usize = 6;
+/// Where the host in question says more to who knows its token.
+const NEEDS_TOKEN: &str = " (may need a token: --token-file)";
 /// Where the parts of a cause begin.
 const PART: usize = 5;

@@ -90,6 +90,7 @@ fn host(host: &Host, measured: bool) -> Vec<Line> {
         2,
         format!("{}: {}", role(host.role), facts.join(", ")),
     )];
+    lines.extend(host.withheld.map(|withheld| Line::new(4, withheld.text())));
     lines.extend(
         host.interfaces
             .iter()

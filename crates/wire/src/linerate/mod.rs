@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! linerate's own UDP formats, spoken only between two linerates. All fields are big-endian.
+//! What is spoken only between two linerates: UDP formats, whose fields are big-endian, and the proof of a token.
 
 pub mod hello;
 pub mod probe;
 pub mod stamp;
+pub mod token;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate forward`: what lies between two ports, and how it is measured.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::OutputFlags;
@@ -110,6 +112,14 @@ pub(in crate::cli) struct ForwardArgs {
         help_heading = "Device"
     )]
     pub(in crate::cli) device_command: Option<String>,
+    /// The token of the device's server, so that it tells all of itself [default: what LINERATE_TOKEN_FILE names]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "device",
+        help_heading = "Device"
+    )]
+    pub(in crate::cli) token_file: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) output: OutputFlags,
 }

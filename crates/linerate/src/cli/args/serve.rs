@@ -55,6 +55,9 @@ pub(in crate::cli) struct ServeArgs {
     /// Serve iperf2 clients instead of iperf3's and linerate's: they send, this side counts
     #[arg(long)]
     pub(in crate::cli) iperf2: bool,
+    /// Tell all of this host to clients that know this file's line; others only what a test needs
+    #[arg(long, value_name = "FILE", conflicts_with = "iperf2")]
+    pub(in crate::cli) token_file: Option<PathBuf>,
     /// No line a test
     #[arg(short = 'q', long)]
     pub(in crate::cli) quiet: bool,

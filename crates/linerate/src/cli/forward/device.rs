@@ -10,6 +10,7 @@ use crate::cli::args::ForwardArgs;
 use crate::cli::session::Session;
 use crate::cli::values::device::DevicePlace;
 use crate::engine::forward::Device;
+use crate::engine::token;
 use crate::error::Failure;
 use crate::lab::bench::Bench;
 
@@ -20,7 +21,10 @@ pub(super) fn asked_for(
 ) -> Result<Option<Arc<Device>>, Failure> {
     let device = match (&args.device, &args.device_command) {
         (Some(DevicePlace::Ssh(target)), _) => Device::over_ssh(target, interrupt)?,
-        (Some(DevicePlace::Served { host, port }), _) => Device::served(host, *port, interrupt)?,
+        (Some(DevicePlace::Served { host, port }), _) => {
+            let token = token::given(args.token_file.as_deref())?;
+            Device::served(host, *port, token.as_ref(), interrupt)?
+        }
         (None, Some(command)) => Device::behind_command(command, interrupt)?,
         (None, None) => return Ok(None),
     };
@@ -41,11 +45,16 @@ pub(super) fn of_bench(bench: &Bench, session: &mut Session) -> Option<Arc<Devic
 /// Takes in who it is.
 pub(super) fn meet(session: &mut Session, device: &Device) {
     session.device(device.host(), &device.settings());
+    warn(session, device);
 }
 
 /// Takes in what it read around a trial.
 pub(super) fn note(session: &mut Session, device: &Device, trial: &Trial) {
     session.samples(&device.take_samples(trial.id));
+    warn(session, device);
+}
+
+fn warn(session: &mut Session, device: &Device) {
     if let Some(warning) = device.take_warning() {
         session.console.alert(&format!("warning: {warning}"));
     }

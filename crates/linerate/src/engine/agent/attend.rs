@@ -74,11 +74,10 @@ const REQUEST_BYTES: u32 = 4096;
 mod tests {
     use super::*;
     use crate::engine::extension::Part;
-    use crate::engine::sampler::Audience;
 
     fn asked(bytes: &[u8]) -> (Result<u64, String>, Vec<Message>) {
         let mut output = Vec::new();
-        let mut agent = Agent::open(Audience::User);
+        let mut agent = Agent::open();
         let ended = attend(&mut agent, &mut &bytes[..], &mut output, |_| true);
         let mut frames = AgentFrames::new(1 << 20);
         frames.feed(&output);

@@ -15,8 +15,8 @@ pub use attend::attend;
 
 use super::extension::{Message, Part};
 use super::sampler::{self, Audience, Reader, UdpSockets};
+use super::token::Welcome;
 use linerate_linux::clock;
-use linerate_model::output::Host;
 use linerate_model::sample::Phase;
 use linerate_wire::iperf3::client::AGENT_BYTES;
 
@@ -24,6 +24,7 @@ use linerate_wire::iperf3::client::AGENT_BYTES;
 #[derive(Debug)]
 pub struct Agent {
     audience: Audience,
+    welcome: Option<Welcome>,
     interfaces: Vec<String>,
     reader: Reader,
     /// No earlier than this.
@@ -31,12 +32,22 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Finds out what there is to read.
-    pub fn open(audience: Audience) -> Self {
+    /// Finds out what there is to read, for who is this host's user.
+    pub fn open() -> Self {
+        Self::reading(Audience::User, None)
+    }
+
+    /// The same for a client of a server, as far as it is told.
+    pub fn served(welcome: Welcome) -> Self {
+        Self::reading(welcome.audience(), Some(welcome))
+    }
+
+    fn reading(audience: Audience, welcome: Option<Welcome>) -> Self {
         let interfaces = place::interfaces(audience);
         let reader = Reader::open(interfaces.clone(), audience, UdpSockets::ServedFrom(0));
         Self {
             audience,
+            welcome,
             interfaces,
             reader,
             next_ns: 0,
@@ -45,18 +56,14 @@ impl Agent {
 
     /// Who it is.
     fn hello(&self) -> Message {
-        let host = sampler::this_host(&self.interfaces);
-        let host = match self.audience {
-            Audience::User => host,
-            Audience::Peer => Host {
-                hostname: None,
-                ..host
-            },
-        };
+        let host = sampler::to(self.audience, sampler::this_host(&self.interfaces));
+        let welcome = self.welcome.as_ref();
         Message::Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             host: Box::new(host),
             beats: false,
+            token: welcome.map(|welcome| welcome.standing),
+            proof: welcome.and_then(|welcome| welcome.proof.clone()),
         }
     }
 

@@ -8,8 +8,8 @@ use linerate_wire::iperf3::Timeouts;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::json;
 
-/// The parameters of a test; without `load` it has no streams.
-pub(super) fn params(plan: &TestPlan, shape: &Shape, load: bool) -> Params {
+/// The parameters of a test; without `load` it has no streams. `nonce`: a token is known.
+pub(super) fn params(plan: &TestPlan, shape: &Shape, load: bool, nonce: Option<String>) -> Params {
     let udp = plan.protocol == Protocol::Udp;
     let by_amount = plan.is_by_amount();
     let seconds = |ms: u64| ms.div_ceil(1000);
@@ -42,13 +42,13 @@ pub(super) fn params(plan: &TestPlan, shape: &Shape, load: bool) -> Params {
         udp_counters_64bit: udp && plan.counters_64bit,
         dont_fragment: plan.dont_fragment,
         client_version: Some(IPERF3_VERSION.to_owned()),
-        linerate: json::to_value(&extension(plan, load)).ok(),
+        linerate: json::to_value(&extension(plan, load, nonce)).ok(),
         ..Params::default()
     }
 }
 
 /// What goes beyond iperf3's own keys.
-fn extension(plan: &TestPlan, load: bool) -> Ask {
+fn extension(plan: &TestPlan, load: bool, nonce: Option<String>) -> Ask {
     Ask {
         load,
         duration_ns: (!plan.is_by_amount()).then_some(plan.duration_ms * 1_000_000),
@@ -62,6 +62,7 @@ fn extension(plan: &TestPlan, load: bool) -> Ask {
         rx_mode: plan.rx_name().to_owned(),
         burst: plan.burst,
         beats: true,
+        nonce,
         ..Ask::default()
     }
 }

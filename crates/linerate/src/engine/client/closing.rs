@@ -87,7 +87,7 @@ impl Client<'_> {
         failure: Option<Failure>,
     ) -> TestOutcome {
         let partial = failure.is_some() || self.interrupt.requested().is_some();
-        let mut hosts = vec![self.sampler.host(false)];
+        let mut hosts = vec![self.sampler.host()];
         let remote_host = self.remote.as_ref().map(|remote| Host {
             role: Role::Remote,
             ..remote.host.clone()

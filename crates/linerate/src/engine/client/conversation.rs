@@ -5,6 +5,8 @@ use super::{Client, Ended, Remote, STEP_NS};
 use crate::engine::Protocol;
 use crate::engine::extension::Message;
 use crate::engine::heartbeat::{Heartbeat, PATIENCE_NS};
+use crate::engine::sampler::UNREAD;
+use crate::engine::token::known;
 use crate::error::Failure;
 use linerate_linux::clock::monotonic_ns;
 use linerate_model::output::Role;
@@ -104,18 +106,32 @@ impl Client<'_> {
         age_ns.checked_div(interval_ns).unwrap_or(0)
     }
 
+    /// Whether the server is no more to be believed about its host than a stranger.
+    fn is_withheld(&self) -> bool {
+        let host = self.remote.as_ref().map(|remote| &remote.host);
+        host.is_some_and(|host| host.withheld.is_some())
+    }
+
     fn hear(&mut self, value: serde_json::Value) {
         match Message::from_value(&value) {
             Some(Message::Hello {
                 version,
                 host,
                 beats,
+                token,
+                proof,
             }) => {
+                let withheld = self.asking.judge(token, proof.as_deref());
                 self.remote = Some(Remote {
                     version,
-                    host: *host,
+                    host: known(*host, withheld),
                     beats,
                 });
+            }
+            Some(Message::Challenge { nonce }) => {
+                if let Some(answer) = self.asking.answer(&nonce) {
+                    self.control.session.agent(&answer.to_value());
+                }
             }
             Some(Message::Final { streams }) => {
                 self.server_is_done = true;
@@ -136,8 +152,11 @@ impl Client<'_> {
                     self.tell(Role::Remote, samples);
                 }
             }
-            Some(Message::Settings { settings }) => {
+            Some(Message::Settings { mut settings }) => {
                 if self.plan.settings && self.heard.takes_settings() {
+                    if self.is_withheld() {
+                        settings.retain(|setting| setting.source == UNREAD);
+                    }
                     self.tell_settings(Role::Remote, settings);
                 }
             }
@@ -152,6 +171,7 @@ impl Client<'_> {
                 | Message::Read { .. }
                 | Message::Setup { .. }
                 | Message::Done { .. }
+                | Message::Proof { .. }
                 | Message::Error { .. },
             )
             | None => {}

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::{Message, Part};
 use crate::engine::account::{RxInterval, TxInterval};
+use crate::engine::token::Standing;
 
 /// The fields of [`Message`], of every kind.
 #[derive(Debug, Deserialize)]
@@ -26,6 +27,9 @@ pub(super) struct Told {
     why: Option<String>,
     sent: Option<Vec<TxInterval>>,
     received: Option<Vec<RxInterval>>,
+    token: Option<String>,
+    proof: Option<String>,
+    nonce: Option<String>,
 }
 
 impl Told {
@@ -36,7 +40,11 @@ impl Told {
                 version: self.version?,
                 host: self.host?,
                 beats: self.beats,
+                token: self.token.as_deref().and_then(Standing::of),
+                proof: self.proof,
             },
+            "challenge" => Message::Challenge { nonce: self.nonce? },
+            "proof" => Message::Proof { proof: self.proof? },
             "beat" => Message::Beat,
             "final" => Message::Final {
                 streams: self.streams?,
@@ -74,6 +82,14 @@ mod tests {
                 version: "0.1.0".to_owned(),
                 host: Box::default(),
                 beats: true,
+                token: Some(Standing::Accepted),
+                proof: Some("0f".to_owned()),
+            },
+            Message::Challenge {
+                nonce: "f0".to_owned(),
+            },
+            Message::Proof {
+                proof: "0f".to_owned(),
             },
             Message::Beat,
             Message::Final {
@@ -104,6 +120,7 @@ mod tests {
             match message {
                 Message::Hello { .. } | Message::Beat | Message::Final { .. } => {}
                 Message::Samples { .. } | Message::Settings { .. } => {}
+                Message::Challenge { .. } | Message::Proof { .. } => {}
                 Message::Read { .. } | Message::Setup { .. } | Message::Done { .. } => {}
                 Message::Error { .. } | Message::Interval { .. } => {}
             }

@@ -19,6 +19,7 @@ pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
         one_machine(fold),
         ended_early(fold),
         far_end_excess(fold),
+        token_not_shared(fold),
     ];
     test.warnings.extend(found.into_iter().flatten());
     if let Some(reason) = invalid(test, fold) {
@@ -254,6 +255,19 @@ fn far_end_excess(fold: &Fold<'_>) -> Option<Warning> {
             "the far end told {unasked} messages beyond its streams and the time of the test: they were thrown away"
         ),
         try_: "is that a `linerate serve`, and of which version?".to_owned(),
+    })
+}
+
+/// A token was given, and the server does not know it.
+fn token_not_shared(fold: &Fold<'_>) -> Option<Warning> {
+    let server = fold.measured.hosts.get(1)?;
+    let withheld = server
+        .withheld
+        .filter(|_| fold.measured.plan.token.is_some())?;
+    Some(Warning {
+        id: "token-not-shared".to_owned(),
+        text: format!("of the far end: {}", withheld.text()),
+        try_: "the same --token-file at both ends".to_owned(),
     })
 }
 

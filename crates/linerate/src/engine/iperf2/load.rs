@@ -180,7 +180,7 @@ impl<'a> Load<'a> {
             role: Role::Remote,
             ..Host::default()
         };
-        let hosts = vec![self.sampler.host(false), remote];
+        let hosts = vec![self.sampler.host(), remote];
         let mut tests = fold::tests(&fold::Measured {
             plan: self.plan,
             shape: &self.shape,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! This host and its interface as the results describe them.
 
-use super::Sampler;
+use super::{Audience, Sampler};
 use linerate_linux::{host, nic};
 use linerate_model::output::{Host, Interface, LinkKind, Role};
 
 impl Sampler {
-    /// This host as the results describe it. `brief` leaves out what a stranger has no need of.
-    pub fn host(&self, brief: bool) -> Host {
+    /// This host as the results describe it.
+    pub fn host(&self) -> Host {
         let facts = host::facts();
         Host {
             role: Role::Local,
-            hostname: (!brief).then_some(facts.hostname),
+            hostname: Some(facts.hostname),
             boot_id: facts.boot_id,
             kernel: Some(facts.kernel),
             arch: Some(facts.arch),
@@ -24,7 +24,25 @@ impl Sampler {
                 .into_iter()
                 .collect(),
             agent: true,
+            withheld: None,
         }
+    }
+}
+
+/// As much of a host as the audience may know: of a stranger's only what makes two counts one
+/// machine's or two, and what its interfaces' counters have to be read with.
+pub fn to(audience: Audience, host: Host) -> Host {
+    match audience {
+        Audience::User => host,
+        Audience::Peer => Host {
+            role: host.role,
+            boot_id: host.boot_id,
+            cpus: host.cpus,
+            interfaces: host.interfaces,
+            agent: host.agent,
+            withheld: host.withheld,
+            ..Host::default()
+        },
     }
 }
 

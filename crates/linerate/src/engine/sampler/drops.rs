@@ -103,7 +103,8 @@ fn unread(why: &str, remedy: &str) -> Told {
 }
 
 const FLOW: &str = "skb:kfree_skb flow";
-const MACHINE: &str = "skb:kfree_skb";
+/// What the whole machine drops, and (as a setting) why that is not read.
+pub const MACHINE: &str = "skb:kfree_skb";
 /// Streams whose data this host sends, and their group.
 const SENT: (&str, u32) = ("skb:kfree_skb flow sent", 1);
 /// Streams whose data this host receives.

@@ -23,6 +23,7 @@ pub fn this_host(interfaces: &[String]) -> Host {
             .filter_map(|name| describe(name))
             .collect(),
         agent: true,
+        withheld: None,
     }
 }
 
@@ -33,11 +34,7 @@ pub fn setup(interfaces: &[String]) -> Vec<Setting> {
 
 /// As much of it as the audience may know.
 pub fn settings_of(interfaces: &[String], audience: Audience) -> Vec<Setting> {
-    let mut all = settings::read(None, audience);
-    for name in interfaces {
-        all.extend(settings::of_interface(name));
-    }
-    all
+    settings::read(interfaces.iter().map(String::as_str), audience)
 }
 
 /// Totals since the counters began; they belong to no test.

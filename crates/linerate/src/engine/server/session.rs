@@ -6,6 +6,7 @@ mod conversation;
 mod device;
 mod finishing;
 mod gathering;
+mod welcoming;
 
 use super::registry::Arrival;
 use super::{Server, limits};
@@ -16,8 +17,9 @@ use crate::engine::extension::{Ask, Message};
 use crate::engine::heartbeat::Heartbeat;
 use crate::engine::memory::Memory;
 use crate::engine::probe::Responder;
-use crate::engine::sampler::{Audience, Sampler, UdpSockets};
+use crate::engine::sampler::{self, Sampler, UdpSockets};
 use crate::engine::shape::Shape;
+use crate::engine::token::{Standing, Welcome};
 use conversation::await_params;
 use linerate_linux::clock::monotonic_ns;
 use linerate_wire::iperf3::cookie::Cookie;
@@ -27,6 +29,7 @@ use linerate_wire::json;
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::Receiver;
+use welcoming::welcome;
 
 /// One test at the server.
 pub(super) struct Session<'a, 'b> {
@@ -35,6 +38,7 @@ pub(super) struct Session<'a, 'b> {
     peer: SocketAddr,
     params: Box<Params>,
     ask: Option<Ask>,
+    welcome: Welcome,
     shape: Shape,
     crew: Crew,
     sampler: Sampler,
@@ -56,32 +60,32 @@ impl<'a, 'b> Session<'a, 'b> {
         serial: u64,
     ) -> Result<String, String> {
         let local = stream.local_addr().ok();
-        let sockets = UdpSockets::ServedFrom(local.map_or(0, |local| local.port()));
-        let sampler = Sampler::of(local, sockets, Audience::Peer);
         let session = ServerSession::new(
             Limits::default(),
             linerate_wire::iperf3::Timeouts::default(),
             monotonic_ns(),
         );
         let mut control = Control::new(stream, session).map_err(|error| error.to_string())?;
-        let params = await_params(&mut control, server);
+        let met = await_params(&mut control, server)
+            .and_then(|params| Self::meet(&mut control, server, &cookie, params));
         if !server.strangers.leave(serial) {
             return Err("refused: silent, and too many others came".to_owned());
         }
-        let params = params?;
+        let (params, ask, welcome) = met?;
+        if welcome.standing == Standing::Refused {
+            server.log.line(Some(peer), OTHER_TOKEN);
+        }
         let Some(_seat) = server.seat() else {
             control.session.deny();
             // The client may be gone already; it is told as a courtesy.
             let _ = control.flush();
             return Err("refused: as many tests as --max-tests allows are running".to_owned());
         };
-        let ask = params
-            .linerate
-            .as_ref()
-            .map(|value| json::from_value::<Ask>(value).unwrap_or_default());
         if ask.as_ref().is_some_and(|ask| ask.device) {
-            return device::serve(server, control.stream());
+            return device::serve(server, control.stream(), welcome);
         }
+        let sockets = UdpSockets::ServedFrom(local.map_or(0, |local| local.port()));
+        let sampler = Sampler::of(local, sockets, welcome.audience());
         let shape = Shape::of_params(&params, ask.as_ref()).within(Memory::of_host());
         let mut test = Self {
             server,
@@ -89,6 +93,7 @@ impl<'a, 'b> Session<'a, 'b> {
             peer,
             params,
             ask,
+            welcome,
             shape,
             crew: Crew::default(),
             sampler,
@@ -100,6 +105,22 @@ impl<'a, 'b> Session<'a, 'b> {
             final_is_sent: false,
         };
         test.conduct(cookie)
+    }
+
+    /// What the client asks for, and what it may be told.
+    fn meet(
+        control: &mut Control<ServerSession>,
+        server: &Server<'_>,
+        cookie: &Cookie,
+        params: Box<Params>,
+    ) -> Result<(Box<Params>, Option<Ask>, Welcome), String> {
+        let ask = params
+            .linerate
+            .as_ref()
+            .map(|value| json::from_value::<Ask>(value).unwrap_or_default());
+        let nonce = ask.as_ref().and_then(|ask| ask.nonce.as_deref());
+        let welcome = welcome(control, server, cookie, nonce)?;
+        Ok((params, ask, welcome))
     }
 
     fn conduct(&mut self, cookie: Cookie) -> Result<String, String> {
@@ -116,8 +137,10 @@ impl<'a, 'b> Session<'a, 'b> {
         if self.ask.is_some() {
             let hello = Message::Hello {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                host: Box::new(self.sampler.host(true)),
+                host: Box::new(sampler::to(self.welcome.audience(), self.sampler.host())),
                 beats: true,
+                token: Some(self.welcome.standing),
+                proof: self.welcome.proof.clone(),
             };
             self.control.session.agent(&hello.to_value());
         }
@@ -149,5 +172,6 @@ impl<'a, 'b> Session<'a, 'b> {
     }
 }
 
+const OTHER_TOKEN: &str = "its token is not this server's: it is told what a stranger is";
 const SECOND_NS: u64 = 1_000_000_000;
 const STEP_NS: u64 = 50_000_000;

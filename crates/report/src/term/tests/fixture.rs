@@ -112,6 +112,7 @@ fn host(role: Role, name: &str, kernel: &str, arch: &str, driver: &str) -> Host 
             link_kind: Some(LinkKind::Wire),
         }],
         agent: true,
+        withheld: None,
     }
 }
 

@@ -19,6 +19,7 @@ use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
 use linerate_wire::iperf3::client::AGENT_BYTES;
 
 use crate::engine::extension::{Message, Part};
+use crate::engine::token::{Asking, known};
 
 /// What carries the line, to be closed with it.
 #[derive(Debug)]
@@ -87,10 +88,22 @@ impl Line {
         self.interrupt.requested().is_some()
     }
 
-    /// The first that an agent says.
-    pub(super) fn hello(&mut self, within: Duration) -> Result<Host, String> {
-        match self.hear(Instant::now() + within)? {
-            (Message::Hello { host, .. }, _) => Ok(*host),
+    /// The first that an agent says. A server may ask for a proof before.
+    pub(super) fn hello(&mut self, mut asking: Asking, within: Duration) -> Result<Host, String> {
+        let end = Instant::now() + within;
+        let mut message = self.hear(end)?.0;
+        if let Message::Challenge { nonce } = &message {
+            let answer = asking.answer(nonce);
+            self.say(&answer.ok_or("it asks for a proof of nothing")?)?;
+            message = self.hear(end)?.0;
+        }
+        match message {
+            Message::Hello {
+                host, token, proof, ..
+            } => {
+                let withheld = asking.judge(token, proof.as_deref());
+                Ok(known(*host, withheld))
+            }
             _ => Err("it does not begin as an agent does".to_owned()),
         }
     }
@@ -329,7 +342,7 @@ mod tests {
     #[test]
     fn who_says_something_else_first_is_no_agent() {
         let (mut line, talk) = peer(said(&[Message::Beat]));
-        assert!(line.hello(LONG).is_err());
+        assert!(line.hello(Asking::default(), LONG).is_err());
         drop(line);
         talk.join().unwrap();
     }

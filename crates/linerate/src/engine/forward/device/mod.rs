@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::engine::extension::Part;
+use crate::engine::token::Asking;
 use line::Line;
 
 /// An agent on the device, as long as it answers.
@@ -38,11 +39,16 @@ struct State {
 }
 
 impl Device {
-    fn new(mut line: Line, source: DeviceSource) -> Result<Self, String> {
-        let mut host = line.hello(HELLO_WITHIN)?;
+    fn new(mut line: Line, source: DeviceSource, asking: Asking) -> Result<Self, String> {
+        let given = asking.nonce().is_some();
+        let mut host = line.hello(asking, HELLO_WITHIN)?;
         host.role = Role::Device;
         host.agent = true;
-        let settings = line.settings(PATIENCE)?;
+        let mut settings = line.settings(PATIENCE)?;
+        if host.withheld.is_some() {
+            settings.clear();
+        }
+        let warning = host.withheld.filter(|_| given);
         Ok(Self {
             state: Mutex::new(State {
                 line: Some(line),
@@ -52,7 +58,7 @@ impl Device {
                 before: Vec::new(),
                 after: Vec::new(),
                 ended: Vec::new(),
-                warning: None,
+                warning: warning.map(|withheld| format!("of the device: {}", withheld.text())),
             }),
         })
     }

@@ -15,6 +15,7 @@ use linerate_model::output::DeviceSource;
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::state::State;
+use linerate_wire::linerate::token::Secret;
 
 use super::Device;
 use super::line::{Carrier, Line};
@@ -22,7 +23,7 @@ use crate::engine::agent::{Agent, attend};
 use crate::engine::connect;
 use crate::engine::extension::Ask;
 use crate::engine::plan::TestPlan;
-use crate::engine::sampler::Audience;
+use crate::engine::token::Asking;
 use crate::error::Failure;
 use crate::lab::Host;
 
@@ -36,7 +37,7 @@ impl Device {
         let wrong = |why: &dyn std::fmt::Display| Failure::measuring(what(), why);
         let (own, theirs) = UnixStream::pair().map_err(|error| wrong(&error))?;
         let begin = || {
-            let mut agent = Agent::open(Audience::User);
+            let mut agent = Agent::open();
             thread::Builder::new()
                 .name("agent".to_owned())
                 // What ends it, the asker sees at the other end.
@@ -49,7 +50,7 @@ impl Device {
         let (input, output) = both.map_err(|error| wrong(&error))?;
         let line = Line::new(Carrier::Unix(own), input, output, interrupt);
         let source = source("lab", "");
-        line.and_then(|line| Self::new(line, source))
+        line.and_then(|line| Self::new(line, source, Asking::default()))
             .map_err(|why| wrong(&why))
     }
 
@@ -91,15 +92,20 @@ impl Device {
             return Err(wrong(&"it has no pipes"));
         };
         let line = Line::new(Carrier::Process(child), input, output, interrupt);
-        line.and_then(|line| Self::new(line, source))
+        line.and_then(|line| Self::new(line, source, Asking::default()))
             .map_err(|why| wrong(&why))
     }
 
-    /// A `linerate serve` on the device: it tells what a stranger may know.
+    /// A `linerate serve` on the device: it tells what a stranger may know, or all to who knows its token.
     ///
     /// # Errors
     /// It cannot be reached, or is no linerate that reads devices.
-    pub fn served(host: &str, port: u16, interrupt: &Interrupt) -> Result<Self, Failure> {
+    pub fn served(
+        host: &str,
+        port: u16,
+        token: Option<&Secret>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Failure> {
         let plan = TestPlan {
             port,
             ..TestPlan::tcp(host)
@@ -111,20 +117,20 @@ impl Device {
                 .hint("linerate serve there, of this version; or --device ssh:HOST")
         };
         let stream = connected.stream;
-        introduce(&stream).map_err(|why| wrong(&why))?;
+        let asking = introduce(&stream, token).map_err(|why| wrong(&why))?;
         let both = stream
             .try_clone()
             .and_then(|one| Ok((one, stream.try_clone()?)));
         let (input, output) = both.map_err(|error| wrong(&error))?;
         let line = Line::new(Carrier::Tcp(stream), input, output, interrupt);
         let source = source("serve", &address.to_string());
-        line.and_then(|line| Self::new(line, source))
+        line.and_then(|line| Self::new(line, source, asking))
             .map_err(|why| wrong(&why))
     }
 }
 
 /// The beginning of iperf3's protocol; from the parameters on the connection is the agent's.
-fn introduce(mut stream: &TcpStream) -> Result<(), String> {
+fn introduce(mut stream: &TcpStream, token: Option<&Secret>) -> Result<Asking, String> {
     let told = |error: std::io::Error| error.to_string();
     let mut random = [0; 23];
     random::fill(&mut random).map_err(told)?;
@@ -132,6 +138,7 @@ fn introduce(mut stream: &TcpStream) -> Result<(), String> {
     stream.set_write_timeout(Some(WITHIN)).map_err(told)?;
     stream.set_read_timeout(Some(WITHIN)).map_err(told)?;
     let cookie = Cookie::from_random(&random);
+    let asking = Asking::begin(token, &cookie).map_err(told)?;
     stream.write_all(cookie.as_bytes()).map_err(told)?;
     let mut answer = [0];
     stream.read_exact(&mut answer).map_err(told)?;
@@ -143,6 +150,7 @@ fn introduce(mut stream: &TcpStream) -> Result<(), String> {
     let ask = Ask {
         load: false,
         device: true,
+        nonce: asking.nonce(),
         ..Ask::default()
     };
     let params = Params {
@@ -155,7 +163,8 @@ fn introduce(mut stream: &TcpStream) -> Result<(), String> {
     stream.write_all(&length).map_err(told)?;
     stream.write_all(&json).map_err(told)?;
     // From here on a thread waits for as long as there is a line.
-    stream.set_read_timeout(None).map_err(told)
+    stream.set_read_timeout(None).map_err(told)?;
+    Ok(asking)
 }
 
 fn source(by: &str, at: &str) -> DeviceSource {

@@ -70,7 +70,7 @@ impl Session<'_, '_> {
                 self.control.session.agent(&message.to_value());
             }
             if !settings.is_empty() {
-                let message = Message::Settings { settings };
+                let message = Message::of_settings(settings);
                 self.control.session.agent(&message.to_value());
             }
         }

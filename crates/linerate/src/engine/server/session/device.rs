@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A connection that is for no test: who measures this host as a device in the middle asks for samples, and is
-//! told what a stranger may know.
+//! told what it may know.
 
 use crate::engine::agent::{Agent, attend};
-use crate::engine::sampler::Audience;
 use crate::engine::server::Server;
+use crate::engine::token::Welcome;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Answers until the asker goes, keeps silent for too long, or the server ends; what happened, for the log.
-pub(super) fn serve(server: &Server<'_>, stream: &TcpStream) -> Result<String, String> {
+pub(super) fn serve(
+    server: &Server<'_>,
+    stream: &TcpStream,
+    welcome: Welcome,
+) -> Result<String, String> {
     stream
         .set_read_timeout(Some(POLL))
         .map_err(|error| error.to_string())?;
-    let mut agent = Agent::open(Audience::Peer);
+    let mut agent = Agent::served(welcome);
     let mut known = 0;
     let mut since = Instant::now();
     let goes_on = |answered: u64| {
