@@ -527,6 +527,7 @@ pub(crate) fn explained() -> Output {
             cause: "pause-not-negotiated".to_owned(),
             facts: vec!["partner_pause".to_owned()],
             missing: vec!["ethtool eth0".to_owned()],
+            needs_token: false,
         }],
         next_commands: vec!["ethtool eth0".to_owned()],
         ..output("udp")
