@@ -123,6 +123,13 @@ pub fn adjust(stream: &TcpStream, options: &Options) -> io::Result<(SocketBuffer
     Ok((recv, send))
 }
 
+/// Whether this kernel has a congestion control of that name at hand. Asked for by root, another one would be
+/// loaded as a module: that is for the user of a host to ask, never for its peer.
+pub fn has_congestion(name: &str) -> bool {
+    let known = crate::sysctl::read("net.ipv4.tcp_available_congestion_control");
+    known.is_ok_and(|known| known.split_ascii_whitespace().any(|one| one == name))
+}
+
 /// The congestion control in use.
 pub fn congestion(stream: impl AsFd) -> io::Result<String> {
     let mut name = [0; 16];

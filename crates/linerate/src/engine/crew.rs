@@ -162,6 +162,14 @@ impl Crew {
         })
     }
 
+    /// Payload bytes that this end's TCP senders have got rid of, which their peers took: a sign of life.
+    pub fn taken(&self) -> u64 {
+        let senders = self.members.iter().filter(|member| member.tcp.is_some());
+        senders.fold(0, |bytes, member| {
+            bytes.wrapping_add(member.progress.bytes.read())
+        })
+    }
+
     /// Ends all senders and waits for them; their final counts are then in [`Crew::sent_counts`].
     pub fn stop_sending(&mut self) {
         self.line.stop_sending();

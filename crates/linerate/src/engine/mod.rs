@@ -19,6 +19,7 @@ mod heartbeat;
 mod iperf2;
 pub mod memory;
 mod outcome;
+pub mod patience;
 mod plan;
 pub mod probe;
 pub mod quantiles;

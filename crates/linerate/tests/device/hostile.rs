@@ -56,6 +56,26 @@ fn an_agent_refuses_what_is_no_request() {
     assert!(said.contains("\"type\":\"error\""), "{said}");
 }
 
+/// Strangers who ask for ever are few, and take no place of a test.
+#[test]
+fn who_asks_for_long_keeps_no_test_away() {
+    let server = Server::ours();
+    let ask = || Device::served("127.0.0.1", server.port, None, &Interrupt::default());
+    let mut asking: Vec<Device> = (0..4).map(|_| ask().unwrap()).collect();
+    let refused = ask().unwrap_err().to_string();
+    assert!(refused.contains("as many as may ask"), "{refused}");
+    let port = server.port.to_string();
+    let test = Command::new(OURS)
+        .args(["tcp", "127.0.0.1", "-n", "10K", "-p", &port])
+        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .unwrap();
+    assert_eq!(test.status.code(), Some(0), "{test:?}");
+    asking.truncate(3);
+    server.await_line("told as a device");
+    assert!(ask().is_ok());
+}
+
 #[test]
 fn a_server_ends_a_device_that_talks_nonsense_and_serves_the_next() {
     let server = Server::ours();

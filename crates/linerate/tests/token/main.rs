@@ -2,6 +2,7 @@
 //! `--token-file` at both ends, over the loopback: who knows the token is told all, everybody else only what a
 //! test needs, and whatever comes of it the test runs. Nothing here is timed.
 #![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 #[cfg(test)]
 mod file;
@@ -121,10 +122,29 @@ fn only_who_knows_the_token_is_told_all() {
             all || told.iter().all(|source| source == "skb:kfree_skb"),
             "{told:?}"
         );
+        assert_eq!(
+            counts(&run, "/proc/interrupts"),
+            all,
+            "lo has none, these are the host's"
+        );
+        assert!(
+            counts(&run, "/proc/stat")
+                && counts(&run, "/proc/net/snmp")
+                && counts(&run, "rtnl_link_stats64")
+        );
         assert_no_secret_in(&run, &output);
     }
     with.says("its token is not this server's");
     assert!(!with.command_line().contains(SECRET));
+}
+
+/// Whether the far end told counters of that source.
+fn counts(run: &Path, source: &str) -> bool {
+    let text = std::fs::read_to_string(run.join("samples.jsonl")).unwrap();
+    let mut samples = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    samples.any(|one| one["host"] == "remote" && one["source"] == source)
 }
 
 fn assert_no_secret_in(run: &Path, output: &Output) {
@@ -155,7 +175,10 @@ fn the_text_says_how_more_is_to_be_had() {
     let other = said(&["--ascii", "--token-file", &wrong_text]);
     assert!(other.contains("its server has another token"), "{other}");
     let known = said(&["--ascii", "--token-file", &right_text]);
-    assert!(!known.contains("token"), "{known}");
+    assert!(
+        !known.contains("told only") && !known.contains(hint),
+        "{known}"
+    );
 }
 
 /// A device in the middle is asked the same way.

@@ -53,7 +53,7 @@ fn judged(
         let (mut stream, _) = listener.accept().unwrap();
         let mut heard = met(&mut stream);
         let mut frames = AgentFrames::new(1 << 20);
-        let mut say =
+        let say =
             |value: Value, stream: &mut TcpStream| stream.write_all(&agent_frame(&value)).unwrap();
         if let Some(nonce) = challenge(&heard) {
             say(json!({ "type": "challenge", "nonce": nonce }), &mut stream);

@@ -141,7 +141,7 @@ pub(in crate::cli) struct LoadFlags {
     #[arg(long)]
     pub(in crate::cli) get_server_output: bool,
     /// HOST is an iperf2 server: only this side sends, to port 5001 unless -p says otherwise
-    #[arg(long)]
+    #[arg(long, conflicts_with = "token_file")]
     pub(in crate::cli) iperf2: bool,
 }
 

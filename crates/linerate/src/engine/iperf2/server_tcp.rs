@@ -30,7 +30,7 @@ pub(super) fn accept_all<'scope>(
         match listener.accept() {
             Ok((stream, peer)) => admit(server, scope, stream, plain(peer)),
             Err(error) => {
-                server.log.line(None, &format!("accept failed: {error}"));
+                server.log.refusal(None, &format!("accept failed: {error}"));
                 // Out of descriptors, most likely: until some are free again.
                 sleep_until_ns(monotonic_ns() + PAUSE_NS, 0);
             }
@@ -54,7 +54,9 @@ fn admit<'scope>(
             .map_err(|error| error.to_string())
     });
     if let Err(reason) = admitted {
-        server.log.line(Some(peer), &format!("refused: {reason}"));
+        server
+            .log
+            .refusal(Some(peer), &format!("refused: {reason}"));
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::engine::extension::Ask;
 use crate::engine::plan::ServeOptions;
 use crate::engine::shape::Shape;
+use linerate_linux::tcp;
 use linerate_wire::iperf3::error;
 use linerate_wire::iperf3::params::{Params, Protocol};
 
@@ -48,6 +49,11 @@ pub(super) fn check(
         .is_some_and(|bytes| bytes > MOST_WINDOW_BYTES)
     {
         return bad(format!("socket buffers above {MOST_WINDOW_BYTES} bytes"));
+    }
+    if let Some(name) = params.congestion.as_deref().filter(|name| !name.is_empty())
+        && !tcp::has_congestion(name)
+    {
+        return bad("a congestion control that this kernel does not have at hand".to_owned());
     }
     check_duration(options, params, ask)?;
     check_rate(options, params, streams)
@@ -158,8 +164,8 @@ const MOST_BLOCK_BYTES: u64 = 1 << 20;
 /// iperf3's own limits.
 const MOST_BURST_PACKETS: u32 = 1000;
 const MOST_WINDOW_BYTES: u64 = 512 << 20;
-/// A day, and iperf3's longest warm-up.
-const MOST_SECONDS: u64 = 86_400 + 600;
+/// A day, and iperf3's longest warm-up. A test by amount may take no longer, either.
+pub(super) const MOST_SECONDS: u64 = 86_400 + 600;
 
 #[cfg(test)]
 mod tests {
@@ -243,6 +249,30 @@ mod tests {
             };
             let shape = shape(&params, None).within(Memory::new(Some(64 << 20)));
             assert_eq!(shape.read_bytes(), read_bytes, "{streams} {len_bytes}");
+        }
+    }
+
+    /// A kernel would load a module for root.
+    #[test]
+    fn only_a_congestion_control_at_hand_is_served() {
+        for (name, served) in [
+            ("reno", true),
+            ("", true),
+            ("no-such", false),
+            ("re no", false),
+        ] {
+            let params = Params {
+                time_s: Some(1),
+                congestion: Some(name.to_owned()),
+                ..Params::default()
+            };
+            let checked = check(
+                &ServeOptions::default(),
+                &params,
+                None,
+                &shape(&params, None),
+            );
+            assert_eq!(checked.is_ok(), served, "{name}");
         }
     }
 

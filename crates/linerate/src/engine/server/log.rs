@@ -11,7 +11,18 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Where the lines go.
-pub(in crate::engine) struct Log(Mutex<Option<Box<dyn Write + Send>>>);
+pub(in crate::engine) struct Log {
+    sink: Mutex<Option<Box<dyn Write + Send>>>,
+    refusals: Mutex<Refusals>,
+}
+
+/// How many lines of those that any stranger can cause are written by now.
+#[derive(Debug, Default)]
+struct Refusals {
+    since: Option<Instant>,
+    told: u32,
+    left_out: u64,
+}
 
 impl Log {
     /// `--log-file`, else stderr, else (`--quiet`) nowhere.
@@ -27,13 +38,28 @@ impl Log {
             None if options.quiet => None,
             None => Some(Box::new(io::stderr())),
         };
-        Ok(Self(Mutex::new(sink)))
+        Ok(Self {
+            sink: Mutex::new(sink),
+            refusals: Mutex::default(),
+        })
+    }
+
+    /// Something that a client did wrong. A flood of it fills no disk: what is left out is counted.
+    pub(in crate::engine) fn refusal(&self, client: Option<SocketAddr>, text: &str) {
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        match refusals.admit(Instant::now()) {
+            None => {}
+            Some(0) => self.line(client, text),
+            Some(left_out) => {
+                self.line(client, &format!("{text}, and {left_out} refusals before"));
+            }
+        }
     }
 
     /// One event with the client that it concerns. A log that cannot be written stops no test.
     pub(in crate::engine) fn line(&self, client: Option<SocketAddr>, text: &str) {
         if let Some(sink) = self
-            .0
+            .sink
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .as_mut()
@@ -42,6 +68,23 @@ impl Log {
             let _ = writeln!(sink, "{} {client}{text}", Date::now().second())
                 .and_then(|()| sink.flush());
         }
+    }
+}
+
+impl Refusals {
+    /// Whether one more is told now: then how many were left out before.
+    fn admit(&mut self, now: Instant) -> Option<u64> {
+        let over = |since| now.saturating_duration_since(since) >= TELL_EVERY;
+        if self.since.is_none_or(over) {
+            self.since = Some(now);
+            self.told = 0;
+        }
+        if self.told == MOST_REFUSALS {
+            self.left_out += 1;
+            return None;
+        }
+        self.told += 1;
+        Some(std::mem::take(&mut self.left_out))
     }
 }
 
@@ -79,6 +122,8 @@ impl Seldom {
 }
 
 const TELL_EVERY: Duration = Duration::from_secs(10);
+/// In that time.
+const MOST_REFUSALS: u32 = 100;
 
 #[cfg(test)]
 mod tests {
@@ -102,7 +147,10 @@ mod tests {
     #[test]
     fn what_any_stranger_can_cause_is_told_seldom() {
         let page = Page::default();
-        let log = Log(Mutex::new(Some(Box::new(page.clone()))));
+        let log = Log {
+            sink: Mutex::new(Some(Box::new(page.clone()))),
+            refusals: Mutex::default(),
+        };
         let source = ([192, 0, 2, 1], 7).into();
         let mut seldom = Seldom::new("refused: a stray");
         (0..10_000).for_each(|_| seldom.note(source, &log));
@@ -119,5 +167,20 @@ mod tests {
             lines[1].ends_with("refused: a stray, and 9999 before"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_flood_of_refusals_is_counted_and_not_written() {
+        let mut refusals = Refusals::default();
+        let now = Instant::now();
+        let told = |refusals: &mut Refusals, now| {
+            (0..1000)
+                .filter_map(|_| refusals.admit(now))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(&mut refusals, now), [0; MOST_REFUSALS as usize]);
+        let later = told(&mut refusals, now + TELL_EVERY);
+        assert_eq!(later.len(), MOST_REFUSALS as usize);
+        assert_eq!((later[0], later[1]), (900, 0));
     }
 }

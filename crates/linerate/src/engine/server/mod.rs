@@ -25,8 +25,8 @@ use registry::Registry;
 use session::Session;
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use strangers::Strangers;
 
@@ -38,9 +38,10 @@ struct Server<'a> {
     interrupt: &'a Interrupt,
     stop: AtomicBool,
     tests: AtomicU32,
+    askers: AtomicU32,
     finished: AtomicU32,
     strangers: Strangers,
-    idle_since: std::sync::Mutex<Instant>,
+    idle_since: Mutex<Instant>,
 }
 
 /// Serves until interrupted, until the one test of `--one-off` is over, or until idle for too long.
@@ -60,9 +61,10 @@ pub(super) fn serve(
         interrupt,
         stop: AtomicBool::new(false),
         tests: AtomicU32::new(0),
+        askers: AtomicU32::new(0),
         finished: AtomicU32::new(0),
         strangers: Strangers::default(),
-        idle_since: std::sync::Mutex::new(Instant::now()),
+        idle_since: Mutex::new(Instant::now()),
     };
     ready();
     std::thread::scope(|scope| {
@@ -92,7 +94,7 @@ impl Server<'_> {
                     self.admit(scope, stream, plain(peer), serial);
                 }
                 Err(error) => {
-                    self.log.line(None, &format!("accept failed: {error}"));
+                    self.log.refusal(None, &format!("accept failed: {error}"));
                     // Out of descriptors, most likely: until some are free again.
                     clock::sleep_until_ns(monotonic_ns() + PAUSE_NS, 0);
                 }
@@ -103,14 +105,13 @@ impl Server<'_> {
 
     fn is_over(&self) -> bool {
         let idle_too_long = self.options.idle_timeout_s.is_some_and(|limit| {
-            self.tests.load(Ordering::Relaxed) == 0
-                && self.idle_since().elapsed() >= Duration::from_secs(limit)
+            !self.is_busy() && lock(&self.idle_since).elapsed() >= Duration::from_secs(limit)
         });
         self.interrupt.requested().is_some()
             || idle_too_long
             || (self.options.one_off
                 && self.finished.load(Ordering::Relaxed) > 0
-                && self.tests.load(Ordering::Relaxed) == 0)
+                && !self.is_busy())
     }
 
     /// Whether strangers have to leave.
@@ -126,15 +127,18 @@ impl Server<'_> {
         peer: SocketAddr,
         serial: u64,
     ) {
-        let entered = self.strangers.enter(serial, &stream).and_then(|()| {
-            std::thread::Builder::new()
-                .name("client".to_owned())
-                .stack_size(STACK_BYTES)
-                .spawn_scoped(scope, move || self.meet(stream, peer, serial))
-        });
+        let entered = self
+            .strangers
+            .enter(serial, peer.ip(), &stream)
+            .and_then(|()| {
+                std::thread::Builder::new()
+                    .name("client".to_owned())
+                    .stack_size(STACK_BYTES)
+                    .spawn_scoped(scope, move || self.meet(stream, peer, serial))
+            });
         if let Err(error) = entered {
             self.strangers.leave(serial);
-            self.log.line(Some(peer), &format!("refused: {error}"));
+            self.log.refusal(Some(peer), &format!("refused: {error}"));
         }
     }
 
@@ -161,42 +165,58 @@ impl Server<'_> {
     /// Tells how it ended.
     fn part(&self, peer: SocketAddr, serial: u64, outcome: Result<String, String>) {
         self.strangers.leave(serial);
-        let line = match outcome {
+        match outcome {
             Ok(summary) => {
                 self.finished.fetch_add(1, Ordering::Relaxed);
-                summary
+                self.log.line(Some(peer), &summary);
             }
-            Err(reason) if reason.starts_with("refused") => reason,
-            Err(reason) => format!("ended: {reason}"),
-        };
-        self.log.line(Some(peer), &line);
+            Err(reason) if reason.starts_with("refused") => self.log.refusal(Some(peer), &reason),
+            Err(reason) => self.log.refusal(Some(peer), &format!("ended: {reason}")),
+        }
     }
 
     /// A place among the tests that run at once.
     fn seat(&self) -> Option<Seat<'_>> {
-        let most = u32::from(self.options.max_tests);
-        let free = |taken: u32| (taken < most).then_some(taken + 1);
-        self.tests
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, free)
-            .ok()
-            .map(|_| Seat(self))
+        self.place(&self.tests, u32::from(self.options.max_tests))
     }
 
-    fn idle_since(&self) -> std::sync::MutexGuard<'_, Instant> {
-        self.idle_since
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// A place among those who only ask, who may stay for long: they take none of a test's.
+    fn stool(&self) -> Option<Seat<'_>> {
+        self.place(&self.askers, MOST_ASKERS)
+    }
+
+    fn place<'s>(&'s self, taken: &'s AtomicU32, most: u32) -> Option<Seat<'s>> {
+        let free = |taken: u32| (taken < most).then_some(taken + 1);
+        let got = taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, free);
+        got.ok().map(|_| Seat {
+            taken,
+            idle_since: &self.idle_since,
+        })
+    }
+
+    /// Whether a test runs, or somebody asks.
+    fn is_busy(&self) -> bool {
+        [&self.tests, &self.askers]
+            .iter()
+            .any(|taken| taken.load(Ordering::Relaxed) > 0)
     }
 }
 
-/// One of the tests that run; given up when dropped.
-struct Seat<'a>(&'a Server<'a>);
+/// One of the tests that run, or of those who ask; given up when dropped.
+struct Seat<'a> {
+    taken: &'a AtomicU32,
+    idle_since: &'a Mutex<Instant>,
+}
 
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
-        *self.0.idle_since() = Instant::now();
-        self.0.tests.fetch_sub(1, Ordering::Relaxed);
+        *lock(self.idle_since) = Instant::now();
+        self.taken.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+fn lock(since: &Mutex<Instant>) -> MutexGuard<'_, Instant> {
+    since.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The TCP port.
@@ -293,6 +313,8 @@ const POLL: Duration = Duration::from_millis(100);
 const DEAD_PEER: Duration = Duration::from_secs(8);
 /// Time for the first 37 bytes.
 const COOKIE_NS: u64 = 5_000_000_000;
+/// Strangers and others who measure this host as a device in the middle, at once.
+const MOST_ASKERS: u32 = 4;
 /// After a failed accept.
 const PAUSE_NS: u64 = 50_000_000;
 const STACK_BYTES: usize = 256 * 1024;

@@ -73,15 +73,20 @@ impl<'a, 'b> Session<'a, 'b> {
         }
         let (params, ask, welcome) = met?;
         if welcome.standing == Standing::Refused {
-            server.log.line(Some(peer), OTHER_TOKEN);
+            server.log.refusal(Some(peer), OTHER_TOKEN);
         }
-        let Some(_seat) = server.seat() else {
-            control.session.deny();
-            // The client may be gone already; it is told as a courtesy.
-            let _ = control.flush();
-            return Err("refused: as many tests as --max-tests allows are running".to_owned());
+        let device = ask.as_ref().is_some_and(|ask| ask.device);
+        let seat = if device {
+            server.stool()
+        } else {
+            server.seat()
         };
-        if ask.as_ref().is_some_and(|ask| ask.device) {
+        let Some(_seat) = seat else {
+            let why = if device { MANY_ASK } else { MANY_RUN };
+            refuse(&mut control, device, why);
+            return Err(format!("refused: {why}"));
+        };
+        if device {
             return device::serve(server, control.stream(), welcome);
         }
         let sockets = UdpSockets::ServedFrom(local.map_or(0, |local| local.port()));
@@ -172,6 +177,19 @@ impl<'a, 'b> Session<'a, 'b> {
     }
 }
 
+/// It may be gone already: it is told as a courtesy.
+fn refuse(control: &mut Control<ServerSession>, device: bool, why: &str) {
+    if device {
+        let why = why.to_owned();
+        control.session.agent(&Message::Error { why }.to_value());
+    } else {
+        control.session.deny();
+    }
+    let _ = control.flush();
+}
+
+const MANY_RUN: &str = "as many tests as --max-tests allows are running";
+const MANY_ASK: &str = "as many as may ask of this host as a device do so";
 const OTHER_TOKEN: &str = "its token is not this server's: it is told what a stranger is";
 const SECOND_NS: u64 = 1_000_000_000;
 const STEP_NS: u64 = 50_000_000;

@@ -1,40 +1,74 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Connections that are no test yet: their cookie or their parameters are awaited. They are few;
-//! one too many costs the oldest its place, because an honest client speaks at once.
+//! Connections that are no test yet: their cookie, their parameters or a proof are awaited. They are few;
+//! one too many costs the oldest its place, because an honest client speaks at once: the oldest of the host that has
+//! the most, so that who floods drives out himself.
 
 use linerate_linux::tcp;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The strangers, in the order of accepting.
 #[derive(Debug, Default)]
-pub(super) struct Strangers(Mutex<VecDeque<(u64, TcpStream)>>);
+pub(super) struct Strangers(Mutex<VecDeque<Stranger>>);
+
+#[derive(Debug)]
+struct Stranger {
+    serial: u64,
+    home: IpAddr,
+    stream: TcpStream,
+}
 
 impl Strangers {
-    /// Lets one in; where there are too many, the connection of the oldest is shut down.
-    pub(super) fn enter(&self, serial: u64, stream: &TcpStream) -> io::Result<()> {
-        let handle = stream.try_clone()?;
+    /// Lets one in from `peer`; where there are too many, the connection of one is shut down.
+    pub(super) fn enter(&self, serial: u64, peer: IpAddr, stream: &TcpStream) -> io::Result<()> {
+        let stranger = Stranger {
+            serial,
+            home: home(peer),
+            stream: stream.try_clone()?,
+        };
         let mut all = self.lock();
         if all.len() >= MOST_STRANGERS
-            && let Some((_, oldest)) = all.pop_front()
+            && let Some(gone) = crowding(&all).and_then(|place| all.remove(place))
         {
-            tcp::shutdown(&oldest);
+            tcp::shutdown(&gone.stream);
         }
-        all.push_back((serial, handle));
+        all.push_back(stranger);
         Ok(())
     }
 
     /// One is known now, or gone. False if it had lost its place.
     pub(super) fn leave(&self, serial: u64) -> bool {
         let mut all = self.lock();
-        let place = all.iter().position(|(other, _)| *other == serial);
+        let place = all.iter().position(|other| other.serial == serial);
         place.and_then(|place| all.remove(place)).is_some()
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Stranger>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The oldest of the host that has the most.
+fn crowding(all: &VecDeque<Stranger>) -> Option<usize> {
+    let mut crowds: HashMap<IpAddr, usize> = HashMap::new();
+    for stranger in all {
+        *crowds.entry(stranger.home).or_default() += 1;
+    }
+    let crowd = |stranger: &Stranger| crowds.get(&stranger.home).copied().unwrap_or(0);
+    let most = all.iter().map(crowd).max()?;
+    all.iter().position(|stranger| crowd(stranger) == most)
+}
+
+/// One host of IPv6 has a network of addresses.
+fn home(peer: IpAddr) -> IpAddr {
+    match peer {
+        IpAddr::V4(_) => peer,
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            [a, b, c, d, 0, 0, 0, 0].into()
+        }
     }
 }
 
@@ -65,7 +99,7 @@ mod tests {
         let strangers = Strangers::default();
         let enter = |serial| {
             let (server, client) = pair(&listener);
-            strangers.enter(serial, &server).unwrap();
+            strangers.enter(serial, FLOOD.into(), &server).unwrap();
             (server, client)
         };
         let most = MOST_STRANGERS as u64;
@@ -80,4 +114,23 @@ mod tests {
         assert!(crowd[1..].iter().all(|(_, client)| is_open(client)));
         assert!(!strangers.leave(0) && strangers.leave(2) && strangers.leave(most + 1));
     }
+
+    #[test]
+    fn who_floods_drives_out_himself() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let strangers = Strangers::default();
+        let (server, honest) = pair(&listener);
+        strangers.enter(0, [192, 0, 2, 2].into(), &server).unwrap();
+        for serial in 1..=2 * MOST_STRANGERS as u64 {
+            let (server, _client) = pair(&listener);
+            strangers.enter(serial, FLOOD.into(), &server).unwrap();
+        }
+        assert!(is_open(&honest), "it came first, and stays");
+        assert!(strangers.leave(0));
+        let of_one_host = ["2001:db8::1", "2001:db8::2:3"].map(|text| home(text.parse().unwrap()));
+        assert_eq!(of_one_host[0], of_one_host[1]);
+        assert_ne!(of_one_host[0], home("2001:db8:0:1::1".parse().unwrap()));
+    }
+
+    const FLOOD: [u8; 4] = [192, 0, 2, 1];
 }

@@ -104,6 +104,7 @@ impl Line {
                 let withheld = asking.judge(token, proof.as_deref());
                 Ok(known(*host, withheld))
             }
+            Message::Error { why } => Err(printable(&why)),
             _ => Err("it does not begin as an agent does".to_owned()),
         }
     }

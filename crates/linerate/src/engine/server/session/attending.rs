@@ -4,6 +4,7 @@
 use super::{SECOND_NS, STEP_NS, Session};
 use crate::engine::extension::Message;
 use crate::engine::plan::Direction;
+use crate::engine::server::limits::MOST_SECONDS;
 use linerate_linux::clock::monotonic_ns;
 use linerate_model::sample::Phase;
 use linerate_wire::iperf3::server::ServerEvent;
@@ -20,8 +21,10 @@ impl Session<'_, '_> {
             .time_s
             .filter(|&time_s| time_s > 0)
             .map(|time_s| (time_s + self.params.omit_s.unwrap_or(0)) * SECOND_NS);
-        let allowed = asked.or(standard).map(|length_ns| length_ns + GRACE_NS);
-        self.control.session.start(allowed, now_ns);
+        let length_ns = asked.or(standard).unwrap_or(MOST_SECONDS * SECOND_NS);
+        self.control
+            .session
+            .start(Some(length_ns + GRACE_NS), now_ns);
         self.sampler.begin(if self.is_idle() {
             Phase::Idle
         } else {

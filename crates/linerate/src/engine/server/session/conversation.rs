@@ -5,7 +5,7 @@ use super::{STEP_NS, Session};
 use crate::engine::control::Control;
 use crate::engine::extension::Message;
 use crate::engine::heartbeat::{Heartbeat, PATIENCE_NS};
-use crate::engine::plan::Protocol;
+use crate::engine::plan::{Direction, Protocol};
 use crate::engine::server::Server;
 use linerate_linux::clock::monotonic_ns;
 use linerate_wire::iperf3::params::Params;
@@ -65,11 +65,16 @@ impl Session<'_, '_> {
         Ok(event)
     }
 
-    /// From the start signal on both ends say that they live, if the client promised to.
+    /// From the start signal on both ends say that they live, if the client promised to. A stock one says
+    /// nothing, but its data comes, or is taken.
     pub(super) fn begin_to_watch(&mut self) {
-        let beats = self.ask.as_ref().is_some_and(|ask| ask.beats);
-        let patience_ns = beats.then_some(PATIENCE_NS);
+        let beats = self.beats();
+        let patience_ns = patience_ns(beats, self.shape.protocol, self.shape.direction);
         self.heart = Heartbeat::begin(beats, patience_ns, monotonic_ns());
+    }
+
+    fn beats(&self) -> bool {
+        self.ask.as_ref().is_some_and(|ask| ask.beats)
     }
 
     fn beat(&mut self) {
@@ -85,10 +90,12 @@ impl Session<'_, '_> {
             .iter()
             .map(|one| u64::from(one.asked()))
             .sum();
+        let taken = if self.beats() { 0 } else { self.crew.taken() };
         let signs = self
             .control
             .read_bytes()
             .wrapping_add(bytes)
+            .wrapping_add(taken)
             .wrapping_add(probes);
         match self.heart.look(signs, monotonic_ns()) {
             Some(silent_ns) => Err(format!(
@@ -145,4 +152,33 @@ fn gone(error: &io::Error) -> String {
     }
 }
 
+/// How long a client may show no sign of life.
+fn patience_ns(beats: bool, protocol: Protocol, direction: Direction) -> Option<u64> {
+    match (beats, protocol, direction) {
+        (true, ..) => Some(PATIENCE_NS),
+        // Who is only sent datagrams shows none: the time of the test ends it.
+        (false, Protocol::Udp, Direction::Down) => None,
+        (false, ..) => Some(STOCK_PATIENCE_NS),
+    }
+}
+
+/// A stock client may be asked for a block of 128 KiB in minutes.
+const STOCK_PATIENCE_NS: u64 = 300_000_000_000;
 const STOPPED: &str = "its process is stopped, or its host is gone";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_cannot_show_that_it_lives_is_waited_for_to_the_end() {
+        use Direction::{Both, Down, Up};
+        use Protocol::{Tcp, Udp};
+        for (protocol, direction) in [(Tcp, Up), (Tcp, Down), (Tcp, Both), (Udp, Up), (Udp, Both)] {
+            assert_eq!(patience_ns(true, protocol, direction), Some(PATIENCE_NS));
+            let stock = patience_ns(false, protocol, direction);
+            assert_eq!(stock, Some(STOCK_PATIENCE_NS));
+        }
+        assert_eq!(patience_ns(false, Udp, Down), None);
+    }
+}

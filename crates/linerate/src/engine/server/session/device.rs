@@ -3,6 +3,7 @@
 //! told what it may know.
 
 use crate::engine::agent::{Agent, attend};
+use crate::engine::patience::Patient;
 use crate::engine::server::Server;
 use crate::engine::token::Welcome;
 use std::net::TcpStream;
@@ -26,7 +27,7 @@ pub(super) fn serve(
         }
         !server.is_stopping() && since.elapsed() < SILENCE
     };
-    let answered = attend(&mut agent, &mut &*stream, &mut &*stream, goes_on)?;
+    let answered = attend(&mut agent, &mut &*stream, &mut Patient(stream), goes_on)?;
     Ok(format!("told as a device: {answered} answers"))
 }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Writing to a peer that may not read, or (to hold the writer up) read a little at a time: a time-out of the
+//! connection's is only of each write, which takes what there is room for.
+
+use linerate_linux::clock::monotonic_ns;
+use std::io::{self, ErrorKind, Write};
+use std::net::TcpStream;
+
+/// A connection to which each whole message is written within [`WHOLE_NS`]. It needs a write time-out of its own.
+#[derive(Debug)]
+pub struct Patient<'a>(pub &'a TcpStream);
+
+impl Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        write_until(self.0, bytes, monotonic_ns().saturating_add(WHOLE_NS))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+fn write_until(mut stream: &TcpStream, mut bytes: &[u8], end_ns: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match stream.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if !bytes.is_empty() && monotonic_ns() >= end_ns {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+    }
+    Ok(())
+}
+
+/// The longest message, a MiB, through a queue that a test has filled.
+const WHOLE_NS: u64 = 60_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let server = listener.accept().unwrap().0;
+        server
+            .set_write_timeout(Some(Duration::from_millis(20)))
+            .unwrap();
+        (server, client)
+    }
+
+    #[test]
+    fn a_peer_that_reads_a_little_at_a_time_is_given_up() {
+        let (server, mut client) = pair();
+        let reader = std::thread::spawn(move || {
+            // Each read makes room for a write that takes something.
+            while client.read(&mut [0; 64 << 10]).is_ok_and(|count| count > 0) {}
+        });
+        let more_than_any_buffer = vec![0; 64 << 20];
+        let given_up = write_until(&server, &more_than_any_buffer, 0).unwrap_err();
+        assert_eq!(given_up.kind(), ErrorKind::WouldBlock);
+        drop(server);
+        reader.join().unwrap();
+    }
+
+    #[test]
+    fn a_message_that_is_taken_at_once_is_written_whatever_the_time() {
+        let (server, mut client) = pair();
+        write_until(&server, b"at once", 0).unwrap();
+        Patient(&server).write_all(b", and again").unwrap();
+        drop(server);
+        let mut read = String::new();
+        client.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "at once, and again");
+    }
+}
