@@ -198,6 +198,7 @@ fn host() -> Host {
         arch: Some(text()),
         cpu_model: Some(text()),
         cpus: Some(1),
+        withheld: Some(Withheld::NeedsToken),
         interfaces: vec![Interface {
             driver: Some(text()),
             link_bits_per_second: Some(1),
