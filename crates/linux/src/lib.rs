@@ -17,6 +17,7 @@ pub mod netns;
 pub mod nft;
 pub mod nic;
 pub mod packet;
+pub mod pipe;
 pub mod port;
 pub mod proc;
 pub mod proc_kept;

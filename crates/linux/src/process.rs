@@ -46,6 +46,17 @@ impl Reader {
         }
     }
 
+    /// As [`Self::signal`], to every process of the group that it leads.
+    ///
+    /// # Errors
+    /// ESRCH when none is left, or when it leads none.
+    pub fn signal_group(self, number: u8) -> io::Result<()> {
+        match Signal::from_named_raw(i32::from(number)) {
+            Some(signal) => Ok(rustix::process::kill_process_group(self.0, signal)?),
+            None => Ok(()),
+        }
+    }
+
     /// SIGCONT.
     ///
     /// # Errors

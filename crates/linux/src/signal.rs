@@ -15,6 +15,9 @@ use signal_hook::low_level;
 /// The number of the signal that asks a process to end.
 pub const SIGTERM: u8 = consts::SIGTERM as u8;
 
+/// The number of the signal that ends a process at once.
+pub const SIGKILL: u8 = consts::SIGKILL as u8;
+
 /// A clonable view of the requests to stop.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {

@@ -11,8 +11,8 @@ use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
 use linerate_model::expect::Expect;
 use linerate_model::output::{
-    Benchmarks, ErrorReport, Experiment, ForwardResult, Host, Interval, Output, Phase, Role, Test,
-    Trial,
+    Benchmarks, Comparison, ErrorReport, Experiment, ForwardResult, Host, Interval, Output, Phase,
+    Role, Test, Trial,
 };
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
@@ -468,7 +468,11 @@ pub(super) fn report(failure: &Failure) -> ErrorReport {
 }
 
 fn measured_nothing(output: &Output) -> bool {
-    output.tests.is_empty() && output.results.is_empty() && output.benchmarks.is_empty()
+    let blocks = |one: &Comparison| one.log_ratios.len() + one.aa_log_ratios.len();
+    output.tests.is_empty()
+        && output.results.is_empty()
+        && output.benchmarks.is_empty()
+        && output.comparison.iter().all(|one| blocks(one) == 0)
 }
 
 /// The exit code of a finished document.

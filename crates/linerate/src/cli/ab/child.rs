@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Processes that `ab` starts: the shell commands that switch, and the measurements. They are no part of
 //! the terminal's foreground, so that Ctrl-C reaches `ab` alone, which ends them in order.
+//!
+//! A command is over when its process ends, whatever it left running in the background.
 
 use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use linerate_linux::pipe;
 use linerate_linux::process::Reader;
-use linerate_linux::signal::{Interrupt, SIGTERM};
+use linerate_linux::signal::{Interrupt, SIGKILL, SIGTERM};
 
-/// What a process said and how it ended.
+/// What a process said, and how it ended.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
@@ -19,25 +25,104 @@ pub(super) struct Ended {
     pub(super) stderr: Vec<u8>,
 }
 
-/// Runs a command to its end. An interruption is passed on as SIGTERM, once; a second one kills.
-///
-/// # Errors
-/// It could not be started or awaited.
-pub(super) fn run(mut command: Command, interrupt: Option<&Interrupt>) -> io::Result<Ended> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command.process_group(0);
-    let mut child = command.spawn()?;
-    let stdout = reader(child.stdout.take());
-    let stderr = reader(child.stderr.take());
-    let status = wait(&mut child, interrupt)?;
-    Ok(Ended {
-        status,
-        stdout: stdout.join().unwrap_or_default(),
-        stderr: stderr.join().unwrap_or_default(),
-    })
+/// Whom an interruption is passed on to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// The process, which ends those that it started in order.
+    Process,
+    /// All that it started: a shell leaves them alone.
+    Group,
+}
+
+/// A process under way.
+#[derive(Debug)]
+pub(super) struct Running {
+    child: Child,
+    reach: Reach,
+    /// Its process has ended.
+    over: Arc<AtomicBool>,
+    stdout: JoinHandle<Vec<u8>>,
+    stderr: JoinHandle<Vec<u8>>,
+}
+
+impl Running {
+    /// Starts a command, in a group of its own.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub(super) fn start(mut command: Command, reach: Reach) -> io::Result<Self> {
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.process_group(0);
+        let mut child = command.spawn()?;
+        let over = Arc::new(AtomicBool::new(false));
+        Ok(Self {
+            stdout: reader(child.stdout.take(), &over),
+            stderr: reader(child.stderr.take(), &over),
+            child,
+            reach,
+            over,
+        })
+    }
+
+    /// Runs it to its end. An interruption is passed on as SIGTERM, once; a second one kills, and so does
+    /// patience that has run out. `slow` is called when it has taken long.
+    ///
+    /// # Errors
+    /// It could not be awaited.
+    pub(super) fn finish(
+        mut self,
+        interrupt: Option<&Interrupt>,
+        slow: &mut dyn FnMut(),
+    ) -> io::Result<Ended> {
+        let status = self.wait(interrupt, slow)?;
+        self.over.store(true, Ordering::Release);
+        Ok(Ended {
+            status,
+            stdout: self.stdout.join().unwrap_or_default(),
+            stderr: self.stderr.join().unwrap_or_default(),
+        })
+    }
+
+    fn wait(
+        &mut self,
+        interrupt: Option<&Interrupt>,
+        slow: &mut dyn FnMut(),
+    ) -> io::Result<ExitStatus> {
+        let begun = Instant::now();
+        let mut asked: Option<Instant> = None;
+        let mut told = false;
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            let wanted = interrupt.is_some_and(|interrupt| interrupt.requested().is_some());
+            match asked {
+                None if wanted => {
+                    self.signal(SIGTERM);
+                    asked = Some(Instant::now());
+                }
+                Some(since) if is_over(since, interrupt) => self.signal(SIGKILL),
+                None if !told && begun.elapsed() > LONG => {
+                    told = true;
+                    slow();
+                }
+                _ => {}
+            }
+            thread::sleep(STEP);
+        }
+    }
+
+    fn signal(&self, number: u8) {
+        let child = Reader::of(&self.child);
+        // It may have ended just now.
+        let _ = match (self.reach, number) {
+            (Reach::Process, SIGTERM) => child.signal(number),
+            _ => child.signal_group(number),
+        };
+    }
 }
 
 /// Waits, unless interrupted: whether the time went by.
@@ -53,46 +138,60 @@ pub(super) fn pause(length: Duration, interrupt: &Interrupt) -> bool {
     false
 }
 
-fn wait(child: &mut Child, interrupt: Option<&Interrupt>) -> io::Result<ExitStatus> {
-    let mut asked: Option<Instant> = None;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        let wanted = interrupt.is_some_and(|interrupt| interrupt.requested().is_some());
-        match asked {
-            None if wanted => {
-                // It may have ended just now.
-                let _ = Reader::of(child).signal(SIGTERM);
-                asked = Some(Instant::now());
-            }
-            Some(since) if is_over(since, interrupt) => {
-                child.kill()?;
-                return child.wait();
-            }
-            _ => {}
-        }
-        thread::sleep(STEP);
-    }
-}
-
 fn is_over(since: Instant, interrupt: Option<&Interrupt>) -> bool {
     interrupt.is_some_and(Interrupt::impatient) || since.elapsed() > PATIENCE
 }
 
-fn reader(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+fn reader(
+    pipe: Option<impl Read + AsFd + Send + 'static>,
+    over: &Arc<AtomicBool>,
+) -> JoinHandle<Vec<u8>> {
+    let over = Arc::clone(over);
     thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(pipe) = pipe {
+        let mut kept = Vec::new();
+        if let Some(mut pipe) = pipe {
             // What was read until an error is all there is.
-            let _ = pipe.take(MOST_BYTES).read_to_end(&mut bytes);
+            let _ = read(&mut pipe, &over, &mut kept);
         }
-        bytes
+        kept
     })
+}
+
+/// Reads until the last writer is gone, or the process is over and nothing is left in the pipe, or what it
+/// left running never stops talking. What is too much is read, so that nobody waits, and forgotten.
+fn read(pipe: &mut (impl Read + AsFd), over: &AtomicBool, kept: &mut Vec<u8>) -> io::Result<()> {
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut ended: Option<Instant> = None;
+    loop {
+        // Asked before the pipe is looked at: what was written before the end is in it then.
+        if over.load(Ordering::Acquire) {
+            ended = ended.or_else(|| Some(Instant::now()));
+        }
+        if !pipe::is_readable(&*pipe)? {
+            match ended {
+                Some(_) => return Ok(()),
+                None => continue,
+            }
+        }
+        if ended.is_some_and(|ended| ended.elapsed() > GOODBYE) {
+            return Ok(());
+        }
+        let bytes = pipe.read(&mut piece)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let room = MOST_BYTES.saturating_sub(kept.len()).min(bytes);
+        kept.extend_from_slice(&piece[..room]);
+    }
 }
 
 const STEP: Duration = Duration::from_millis(20);
 /// A measurement that is asked to end keeps both ends' counts first.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// To read what a process left in its pipes.
+const GOODBYE: Duration = Duration::from_secs(5);
+/// A person who waits for so long wonders what for.
+const LONG: Duration = Duration::from_secs(30);
 /// A document of an hour's run is a few megabytes.
-const MOST_BYTES: u64 = 256 << 20;
+const MOST_BYTES: usize = 64 << 20;
+const PIECE_BYTES: usize = 64 << 10;

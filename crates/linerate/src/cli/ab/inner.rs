@@ -9,7 +9,8 @@ use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::{Figure, figures};
 use linerate_model::output::Output;
 
-use super::{child, switch};
+use super::child::{Reach, Running};
+use super::switch;
 use crate::cli::args::{Cli, Command as Measurement, ForwardArgs, LoadFlags};
 use crate::cli::{check, misunderstood, sweep};
 use crate::error::Failure;
@@ -83,15 +84,17 @@ impl<'a> Inner<'a> {
         command.args(self.words).arg("--json");
         let nowhere = PathBuf::from("/dev/null/none");
         command.arg("-o").arg(store.unwrap_or(&nowhere));
-        let ended = child::run(command, Some(interrupt))
+        let ended = Running::start(command, Reach::Process)
+            .and_then(|running| running.finish(Some(interrupt), &mut || {}))
             .map_err(|error| Failure::measuring(what(), error))?;
         // One that was ended before it could catch the signal has no document.
         if interrupt.requested().is_some() {
             return Err(switch::interrupted());
         }
         let output: Output = linerate_wire::json::read(&ended.stdout).map_err(|error| {
-            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            let said = switch::complaint(&ended).unwrap_or_default();
             Failure::measuring(what(), format!("{}: {error}: {said}", ended.status))
+                .hint("the measurement by itself")
         })?;
         if output.exit_code == Exit::Usage.code() {
             let why = output.error.unwrap_or_default();
@@ -119,7 +122,12 @@ fn unusable(output: &Output) -> Option<String> {
         (Some(error), _) => Some(format!("{}: {}", error.what, error.why)),
         (None, true) => Some("it ended before its plan".to_owned()),
         (None, false) if output.exit_code == Exit::Invalid.code() => {
-            Some(invalid.unwrap_or_else(|| "its numbers are not valid".to_owned()))
+            let only_results = output.tests.is_empty() && !output.results.is_empty();
+            let why = match only_results {
+                true => "every rate that it found is the tester's own, not the device's",
+                false => "its numbers are not valid",
+            };
+            Some(invalid.unwrap_or_else(|| why.to_owned()))
         }
         _ => None,
     }

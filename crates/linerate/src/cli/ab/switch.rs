@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The commands that set up A and B, and what is left behind.
 
+use std::fmt::Display;
 use std::process::Command;
 use std::time::Duration;
 
 use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::Arm;
 
-use super::child;
+use super::child::{self, Ended, Reach, Running};
 use crate::cli::args::AbArgs;
+use crate::cli::session::Session;
 use crate::error::Failure;
+use crate::output::Console;
 
 /// Sets up A or B.
 #[derive(Debug)]
@@ -37,14 +40,16 @@ impl<'a> Switch<'a> {
     ///
     /// # Errors
     /// The command failed, or the user interrupted.
-    pub(super) fn to(&mut self, arm: Arm, interrupt: &Interrupt) -> Result<(), Failure> {
+    pub(super) fn to(&mut self, arm: Arm, session: &mut Session) -> Result<(), Failure> {
         self.last = Some(arm);
-        let (name, command) = match arm {
-            Arm::A => ("A", self.a),
-            Arm::B => ("B", self.b),
+        let command = match arm {
+            Arm::A => self.a,
+            Arm::B => self.b,
         };
-        shell(&format!("set up {name}"), command, Some(interrupt))?;
-        match child::pause(self.settle, interrupt) {
+        let interrupt = session.interrupt.clone();
+        let what = format!("set up {arm:?}");
+        shell(&what, command, Some(&interrupt), &mut session.console)?;
+        match child::pause(self.settle, &interrupt) {
             true => Ok(()),
             false => Err(interrupted()),
         }
@@ -52,13 +57,16 @@ impl<'a> Switch<'a> {
 
     /// Puts back what was there: by --restore, else by the command of A. Nothing interrupts it. What was run,
     /// if anything had to be, and how it ended.
-    pub(super) fn back(&self) -> Option<(&'a str, Result<(), Failure>)> {
+    pub(super) fn back(&self, console: &mut Console) -> Option<(&'a str, Result<(), Failure>)> {
         let command = match (self.last?, self.restore) {
             (_, Some(restore)) => restore,
             (Arm::A, None) => return None,
             (Arm::B, None) => self.a,
         };
-        Some((command, shell("restore what was there", command, None)))
+        let ended = shell("restore what was there", command, None, console);
+        let by_hand =
+            format!("the command by itself in a shell: it may not be as before; `{command}`");
+        Some((command, ended.map_err(|failure| failure.hint(by_hand))))
     }
 }
 
@@ -67,23 +75,47 @@ pub(super) fn interrupted() -> Failure {
 }
 
 /// Runs a command by the shell.
-fn shell(what: &str, line: &str, interrupt: Option<&Interrupt>) -> Result<(), Failure> {
+fn shell(
+    what: &str,
+    line: &str,
+    interrupt: Option<&Interrupt>,
+    console: &mut Console,
+) -> Result<(), Failure> {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", line]);
-    let what = format!("{what}: `{line}`");
-    let ended = child::run(command, interrupt).map_err(|error| Failure::measuring(&what, error))?;
+    let hint = "the command by itself in a shell";
+    let failed =
+        |why: &dyn Display| Failure::measuring(format!("{what}: `{line}`"), why).hint(hint);
+    let mut slow = || console.say(&format!("still waiting for `{line}` ({what})"));
+    let ended = Running::start(command, Reach::Group)
+        .and_then(|running| running.finish(interrupt, &mut slow))
+        .map_err(|error| failed(&error))?;
     if interrupt.is_some_and(|interrupt| interrupt.requested().is_some()) {
         return Err(interrupted());
     }
     if ended.status.success() {
         return Ok(());
     }
-    let said = [ended.stderr, ended.stdout].concat();
-    let said = String::from_utf8_lossy(&said);
-    let said = said.lines().map(str::trim).find(|line| !line.is_empty());
-    let why = match said {
+    Err(failed(&match complaint(&ended) {
         Some(said) => format!("{}: {said}", ended.status),
         None => ended.status.to_string(),
-    };
-    Err(Failure::measuring(what, why).hint("the command by itself in a shell"))
+    }))
 }
+
+/// The first line that a process said, on stderr if it said something there.
+pub(super) fn complaint(ended: &Ended) -> Option<String> {
+    let texts = [&ended.stderr, &ended.stdout];
+    texts.into_iter().find_map(|said| printable(said))
+}
+
+/// What a stranger says is shown without its control characters, and not at any length.
+fn printable(said: &[u8]) -> Option<String> {
+    let said = String::from_utf8_lossy(&said[..said.len().min(SHOWN_BYTES)]);
+    let mut lines = said.lines().map(|line| {
+        let line: String = line.chars().filter(|letter| !letter.is_control()).collect();
+        line.trim().to_owned()
+    });
+    lines.find(|line| !line.is_empty())
+}
+
+const SHOWN_BYTES: usize = 300;

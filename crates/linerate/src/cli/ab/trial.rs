@@ -66,7 +66,7 @@ impl<'a> Trial<'a> {
             let elapsed_s = self.begun.elapsed().as_secs_f64();
             let status = telling::status(&self.experiment, slot, self.done, elapsed_s);
             session.console.status(&status);
-            self.switch.to(slot.setting(), &session.interrupt)?;
+            self.switch.to(slot.setting(), session)?;
             if let Some(reason) = self.one_run(session, slot)? {
                 spoilt += 1;
                 self.again(session, slot, reason, spoilt)?;
@@ -84,7 +84,7 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// The command failed; that is in the record, too.
     pub(super) fn restore(&mut self, session: &mut Session) -> Result<(), Failure> {
-        let Some((command, ended)) = self.switch.back() else {
+        let Some((command, ended)) = self.switch.back(&mut session.console) else {
             return Ok(());
         };
         self.record.restored = Some(Restored {
