@@ -292,7 +292,7 @@ impl Session {
         match self.console.form {
             Form::Json => self.console.document(&self.output)?,
             Form::JsonStream => self.console.event("end", &self.output)?,
-            Form::Text if measured_nothing(&self.output) && failure.is_some() => {}
+            Form::Text if measured_nothing(&self.output) && failure.is_some() => self.point(),
             Form::Text => {
                 let text = progress::render(&self.output, self.console.look);
                 self.console.result(&text)?;
@@ -302,6 +302,18 @@ impl Session {
             self.console.alert(&failure.to_string());
         }
         Ok(())
+    }
+
+    /// Where the runs of an experiment are from which nothing can be said.
+    fn point(&mut self) {
+        let runs = self.output.experiment.as_ref();
+        if let (Some(directory), true) = (
+            &self.output.run_dir,
+            runs.is_some_and(|experiment| !experiment.runs.is_empty()),
+        ) {
+            let text = format!("what was measured is stored in {directory}");
+            self.console.say(&text);
+        }
     }
 
     fn heed_interrupt(&self) -> Result<(), Failure> {

@@ -4,6 +4,8 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod adversity;
+mod families;
 mod record;
 #[expect(dead_code, reason = "shared with tests that need more of it")]
 #[path = "../support/mod.rs"]
@@ -11,7 +13,7 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -138,19 +140,21 @@ fn an_interruption_puts_back_what_was_there() {
         .unwrap();
     until("B was set up", || log(&place).contains('B'));
     terminate(&child);
-    let status = {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
-            }
-            assert!(Instant::now() < deadline, "it goes on: {}", log(&place));
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
-    };
-    assert_eq!(status.code(), Some(130));
+    assert_eq!(ended(&mut child, &place).code(), Some(130));
     assert!(log(&place).ends_with('R'), "{}", log(&place));
     record::is_partial(&place.join("run"));
+}
+
+/// Awaits it.
+fn ended(child: &mut Child, place: &Path) -> ExitStatus {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        assert!(Instant::now() < deadline, "it goes on: {}", log(place));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }
 
 fn terminate(child: &Child) {

@@ -58,6 +58,10 @@ pub struct Experiment {
     order: Order,
     /// Of the block that is being run.
     values: Vec<f64>,
+    /// So often it could not be finished.
+    spoilt: u32,
+    /// So often in a row each configuration gave nothing.
+    in_row: [u32; 2],
     /// Log-ratios of the blocks done, and their runs.
     noise: Vec<f64>,
     blocks: Vec<f64>,
@@ -79,6 +83,8 @@ impl Experiment {
             order: Order::toss(&mut coin),
             coin,
             values: Vec::new(),
+            spoilt: 0,
+            in_row: [0; 2],
             noise: Vec::new(),
             blocks: Vec::new(),
             a: Vec::new(),
@@ -120,7 +126,8 @@ impl Experiment {
             self.spoil();
             return false;
         }
-        if self.stop.is_none() {
+        if let Step::Run(slot) = self.next() {
+            self.in_row[slot.setting() as usize] = 0;
             self.values.push(value);
             if self.values.len() == RUNS {
                 self.close_block();
@@ -131,7 +138,17 @@ impl Experiment {
 
     /// The block cannot be used: it is run again from its beginning, in the same order.
     pub fn spoil(&mut self) {
+        if let Step::Run(slot) = self.next() {
+            self.in_row[slot.setting() as usize] += 1;
+        }
+        self.spoilt += 1;
         self.values.clear();
+    }
+
+    /// Whether to give up: one configuration gave nothing several times in a row, whatever the other gave
+    /// meanwhile, or a block was begun often.
+    pub fn is_hopeless(&self) -> bool {
+        self.spoilt >= MOST_SPOILT || self.in_row.iter().any(|runs| *runs >= MOST_IN_ROW)
     }
 
     /// The plan, as it is carried out.
@@ -202,9 +219,14 @@ impl Experiment {
             }
         }
         self.values.clear();
+        self.spoilt = 0;
         self.order = Order::toss(&mut self.coin);
     }
 }
+
+/// Attempts at one block.
+const MOST_SPOILT: u32 = 10;
+const MOST_IN_ROW: u32 = 4;
 
 #[cfg(test)]
 mod tests {
@@ -265,6 +287,41 @@ mod tests {
         experiment.report(100.0);
         experiment.spoil();
         assert_eq!(slot(&experiment), first);
+    }
+
+    #[test]
+    fn a_block_whose_second_run_never_succeeds_is_noticed() {
+        let mut experiment = Experiment::new(Plan {
+            aa_blocks: 0,
+            ..plan()
+        });
+        let mut runs = 0;
+        while !experiment.is_hopeless() {
+            runs += 1;
+            match slot(&experiment).setting() {
+                Arm::A => assert!(experiment.report(100.0)),
+                Arm::B => experiment.spoil(),
+            }
+        }
+        assert!((4..=8).contains(&runs), "{runs}");
+    }
+
+    #[test]
+    fn a_block_that_is_begun_again_and_again_is_given_up() {
+        let mut experiment = Experiment::new(plan());
+        let mut blocks = 0;
+        while !experiment.is_hopeless() {
+            (0..3).for_each(|_| assert!(experiment.report(100.0)));
+            experiment.spoil();
+            blocks += 1;
+        }
+        assert_eq!(blocks, 10);
+        let mut experiment = Experiment::new(plan());
+        for _ in 0..8 {
+            (0..3).for_each(|_| experiment.spoil());
+            (0..4).for_each(|_| assert!(experiment.report(100.0)));
+        }
+        assert!(!experiment.is_hopeless(), "a block that succeeds forgives");
     }
 
     #[test]

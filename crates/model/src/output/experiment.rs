@@ -13,6 +13,8 @@ pub struct Experiment {
     pub a: String,
     /// The command that sets up B.
     pub b: String,
+    /// The command that puts back what was there.
+    pub restore: String,
     /// What was measured each time: a command and its flags.
     pub measurement: Vec<String>,
     /// Between setting up and measuring, seconds.

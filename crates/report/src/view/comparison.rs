@@ -2,7 +2,7 @@
 //! Two configurations side by side: the answer in a sentence first, then every figure, then what a
 //! referee would ask.
 
-use linerate_model::output::{Comparison, Difference, Judgement, Output};
+use linerate_model::output::{Comparison, Difference, Experiment, Judgement, Output};
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, significant, with_unit};
 
 use super::{Block, Column, Line, Table, Tone, contrast, role};
@@ -39,11 +39,11 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     blocks.extend(known.map(referee));
     blocks.extend(flows(all));
     blocks.extend(environment(all));
-    blocks.push(answer(all));
+    blocks.push(answer(all, output.experiment.as_ref()));
     blocks
 }
 
-fn answer(all: &[Comparison]) -> Block {
+fn answer(all: &[Comparison], experiment: Option<&Experiment>) -> Block {
     let decisive = || all.iter().filter(|one| one.primary);
     let told = decisive().filter(|one| !is_alone(one));
     let told = told.map(|one| Line::new(2, one.sentence.clone()).tone(tone(one.verdict)));
@@ -65,10 +65,40 @@ fn answer(all: &[Comparison]) -> Block {
         );
         Line::new(2, text).tone(Tone::Warn)
     });
+    let others = all.len().saturating_sub(decisive().count());
+    let helped = all
+        .iter()
+        .filter(|one| !one.primary && one.verdict == Judgement::Better)
+        .map(|one| Line::new(2, helped(one, others)));
+    let left = experiment.and_then(|experiment| experiment.restored.as_ref());
+    let left = left.and_then(|restored| {
+        let (command, why) = (&restored.command, restored.error.as_ref()?);
+        let text = format!("what was there is not put back: `{command}`: {why}");
+        Some(Line::new(2, text).tone(Tone::Bad))
+    });
     Block::Lines {
         heading: "answer".to_owned(),
-        lines: told.chain(alone).chain(harm).collect(),
+        lines: told
+            .chain(alone)
+            .chain(harm)
+            .chain(helped)
+            .chain(left)
+            .collect(),
     }
+}
+
+/// A figure that does not decide, and that looks better.
+fn helped(one: &Comparison, others: usize) -> String {
+    let among = match others {
+        0 | 1 => String::new(),
+        others => format!(", one of {others} figures that were looked at beside"),
+    };
+    format!(
+        "beside it, {} became better: {}{among}; `--metric {}` decides by it",
+        title(one),
+        effect(one),
+        one.metric
+    )
 }
 
 /// One run on a side.
@@ -136,6 +166,14 @@ fn referee(one: &Comparison) -> Block {
             },
         );
         lines.push(Line::new(2, text).tone(if suspicious { Tone::Warn } else { Tone::Plain }));
+    } else if !one.aa_log_ratios.is_empty() {
+        let ratios = one
+            .aa_log_ratios
+            .iter()
+            .map(|ratio| changes(one, ratio.exp()));
+        let ratios: Vec<String> = ratios.collect();
+        let text = format!("A against A, by block: {}", ratios.join(", "));
+        lines.push(Line::new(2, text));
     }
     if let Some(mde) = one.mde {
         let text = format!(
@@ -144,7 +182,7 @@ fn referee(one: &Comparison) -> Block {
         );
         lines.push(Line::new(2, text));
     }
-    if one.blocks.is_some() {
+    if one.blocks.is_some_and(|blocks| blocks > 0) {
         let text = format!(
             "proven by p <= {} at the last block, or by an e-value of 20 at any: p = {}, e-value {}",
             probability(one.alpha),
@@ -153,7 +191,9 @@ fn referee(one: &Comparison) -> Block {
         );
         lines.push(Line::new(2, text));
     }
-    lines.extend(sides(one));
+    if one.blocks != Some(0) {
+        lines.extend(sides(one));
+    }
     lines.extend(one.excluded.iter().map(|left| {
         Line::new(2, format!("left out: {}: {}", left.run, left.reason)).tone(Tone::Warn)
     }));
@@ -312,6 +352,8 @@ fn unproven(one: &Comparison, effect: &str) -> String {
         let (n, m) = (one.before.n, one.after.n);
         let smallest = one.smallest_p.map_or("n/a".to_owned(), probability);
         return match one.blocks {
+            Some(0) => "was compared in no whole block of A against B".to_owned(),
+            Some(1) => format!("in one block alone; a proof needs {needed}"),
             Some(blocks) => format!(
                 "{effect}; {blocks} blocks cannot give a p below {smallest}: a proof needs {needed}"
             ),

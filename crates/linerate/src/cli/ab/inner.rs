@@ -139,7 +139,7 @@ fn seconds(load: &LoadFlags) -> Option<f64> {
         return None;
     }
     let ms = load.time.unwrap_or(10_000) + load.omit.unwrap_or_default();
-    Some(ms as f64 / 1000.0 + 1.5)
+    Some(ms as f64 / 1000.0 + OVERHEAD_S)
 }
 
 fn ports(args: &ForwardArgs) -> (&'static str, String) {
@@ -148,6 +148,9 @@ fn ports(args: &ForwardArgs) -> (&'static str, String) {
         None => ("ports", args.ports.join(" ")),
     }
 }
+
+/// What begins and ends a test: the processes, the idle control interval, the drain.
+const OVERHEAD_S: f64 = 2.0;
 
 fn no_measurement(kind: &str) -> Failure {
     Failure::usage(format!("compare with `{kind}`"), "it does not measure")

@@ -2,6 +2,7 @@
 //! What `ab` says while it runs.
 
 use linerate_method::experiment::{Experiment, Phase, Slot};
+use linerate_model::output::{Arm, Experiment as Record, Output};
 use linerate_model::units::Nanos;
 
 /// Before the first run: how many, and how long. A run takes about `each_s` seconds, if that is known.
@@ -23,6 +24,22 @@ pub(super) fn announcement(experiment: &Experiment, each_s: Option<f64>) -> Stri
         4 * plan.most_blocks,
         plan.seed
     )
+}
+
+/// After the first run, where nobody knew before.
+pub(super) fn first(experiment: &Experiment, elapsed_s: f64) -> String {
+    let all = elapsed_s * experiment.plan().most_runs() as f64;
+    format!(
+        "the first run took {}: at most {} in all",
+        time(elapsed_s),
+        time(all)
+    )
+}
+
+/// Whether a sweep came to the end of its rates without a loss.
+pub(super) fn is_beyond(output: &Output) -> bool {
+    let mut knees = output.knees.iter();
+    output.kind == "sweep" && knees.any(|knee| knee.limited_by == "range")
 }
 
 /// Before a run. So many are `done` in so many seconds.
@@ -60,7 +77,20 @@ pub(super) fn block(experiment: &Experiment, slot: Slot) -> Vec<String> {
     std::iter::once(done).chain(found).collect()
 }
 
-pub(super) fn time(seconds: f64) -> String {
+/// How many of the runs with one configuration gave figures.
+pub(super) fn yield_of(record: &Record, setting: Arm) -> String {
+    let of_it = || record.runs.iter().filter(|run| run.setting == setting);
+    let valid = of_it().filter(|run| run.invalid_reason.is_none()).count();
+    format!(
+        "{valid} of {} runs with {setting:?} are valid",
+        of_it().count()
+    )
+}
+
+/// Said once.
+pub(super) const BEYOND: &str = "a run carried the highest rate that was asked: what is better cannot be seen; a higher --to shows it";
+
+fn time(seconds: f64) -> String {
     match seconds {
         short if short < 100.0 => Nanos((short * 1e9) as u64).to_string(),
         long => format!("{:.0} min", (long / 60.0).ceil()),

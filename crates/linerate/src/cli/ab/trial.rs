@@ -28,6 +28,8 @@ pub(super) struct Trial<'a> {
     switch: Switch<'a>,
     begun: Instant,
     done: usize,
+    /// That the rates asked are too low.
+    told: bool,
 }
 
 impl<'a> Trial<'a> {
@@ -53,6 +55,7 @@ impl<'a> Trial<'a> {
             switch: Switch::of(args),
             begun: Instant::now(),
             done: 0,
+            told: false,
         }
     }
 
@@ -61,17 +64,19 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// A command failed, no block could be finished, or the user interrupted.
     pub(super) fn carry_out(&mut self, session: &mut Session) -> Result<(), Failure> {
-        let mut spoilt = 0;
         while let Step::Run(slot) = self.experiment.next() {
             let elapsed_s = self.begun.elapsed().as_secs_f64();
             let status = telling::status(&self.experiment, slot, self.done, elapsed_s);
             session.console.status(&status);
             self.switch.to(slot.setting(), session)?;
-            if let Some(reason) = self.one_run(session, slot)? {
-                spoilt += 1;
-                self.again(session, slot, reason, spoilt)?;
+            let ended = self.one_run(session, slot)?;
+            if self.done == 1 && self.inner.estimate_s.is_none() {
+                let all = telling::first(&self.experiment, self.begun.elapsed().as_secs_f64());
+                session.console.say(&all);
+            }
+            if let Some(reason) = ended {
+                self.again(session, slot, reason)?;
             } else if slot.run == RUNS_OF_A_BLOCK {
-                spoilt = 0;
                 let told = telling::block(&self.experiment, slot);
                 told.iter().for_each(|text| session.console.say(text));
             }
@@ -128,9 +133,6 @@ impl<'a> Trial<'a> {
             }
         };
         let reason = run.invalid_reason.clone();
-        if reason.is_some() {
-            self.experiment.spoil();
-        }
         self.record.take(run);
         session.experiment(&self.record);
         ended.map(|()| reason)
@@ -147,9 +149,13 @@ impl<'a> Trial<'a> {
             session.output.hosts.clone_from(&ran.output.hosts);
         }
         run.run_dir.clone_from(&ran.output.run_dir);
+        if telling::is_beyond(&ran.output) && !std::mem::replace(&mut self.told, true) {
+            session.console.say(telling::BEYOND);
+        }
         run.figures = ran.figures.into_iter().map(Into::into).collect();
         run.invalid_reason = ran.unusable;
         if run.invalid_reason.is_some() {
+            self.experiment.spoil();
             return Ok(());
         }
         let known = recorded::deciding(&self.record);
@@ -158,6 +164,7 @@ impl<'a> Trial<'a> {
             .or_else(|| recorded::named(run, self.record.metric.as_deref()));
         let Some(figure) = decides.and_then(|key| recorded::figure(run, &key)) else {
             run.invalid_reason = Some("it has not the figure that decides".to_owned());
+            self.experiment.spoil();
             return match (&self.args.metric, known) {
                 (Some(metric), None) => Err(no_such_figure(metric, run)),
                 _ => Ok(()),
@@ -170,22 +177,21 @@ impl<'a> Trial<'a> {
     }
 
     /// The block is run again, unless that never helps.
-    fn again(
-        &self,
-        session: &mut Session,
-        slot: Slot,
-        reason: String,
-        spoilt: u32,
-    ) -> Result<(), Failure> {
-        if spoilt < MOST_SPOILT {
+    fn again(&self, session: &mut Session, slot: Slot, reason: String) -> Result<(), Failure> {
+        if !self.experiment.is_hopeless() {
             let text = format!("this block is run again: {reason}");
             session.console.say(&text);
             return Ok(());
         }
         let setting = slot.setting();
-        let what =
-            format!("finish a block in {MOST_SPOILT} attempts, the last time with {setting:?}");
+        let what = format!("finish a block; the last time it was {setting:?} that gave nothing");
         let words = self.args.measurement.join(" ");
+        let told = |arm| telling::yield_of(&self.record, arm);
+        let reason = format!(
+            "{reason}; {}, {}",
+            told(output::Arm::A),
+            told(output::Arm::B)
+        );
         Err(Failure::measuring(what, reason).hint(format!(
             "`linerate {words}` by itself with {setting:?} set up; a longer --settle"
         )))
@@ -197,6 +203,7 @@ fn record(args: &AbArgs, plan: &Plan) -> output::Experiment {
     output::Experiment {
         a: args.a.clone(),
         b: args.b.clone(),
+        restore: args.restore.as_ref().unwrap_or(&args.a).clone(),
         measurement: args.measurement.clone(),
         settle_s: args.settle as f64 / 1000.0,
         order_seed: plan.seed,
@@ -229,5 +236,3 @@ fn no_such_figure(metric: &str, run: &ExperimentRun) -> Failure {
 }
 
 const RUNS_OF_A_BLOCK: usize = 4;
-/// Attempts at one block before it is given up.
-const MOST_SPOILT: u32 = 4;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use linerate_method::experiment::{environment, recorded};
 use linerate_model::output::{
-    Arm, Comparison, Difference, Expectation, Experiment, ExperimentPhase, Output,
+    Arm, Comparison, Difference, Expectation, Experiment, ExperimentPhase, Output, Restored,
 };
 use linerate_model::run::Run;
 use linerate_report::view::comparison::sentence;
@@ -32,12 +32,20 @@ pub(in crate::cli) fn conclude(output: &mut Output, fail_if: Option<FailIf>) {
     }));
 }
 
-/// One that was cut off did not come to compare what its runs read: they are beside its record.
+/// One that was cut off came neither to put back what was there, nor to compare what its runs read: they are
+/// beside its record.
 pub(in crate::cli) fn complete(record: &mut Experiment, directory: &Path) {
-    if record.stopped.is_none() {
-        record.stopped = Some("interrupted".to_owned());
-        record.environment_diff = environment(record, &directory.join(RUNS));
+    if record.stopped.is_some() {
+        return;
     }
+    record.stopped = Some("interrupted".to_owned());
+    record.environment_diff = environment(record, &directory.join(RUNS));
+    record.restored = record.restored.take().or_else(|| {
+        Some(Restored {
+            command: record.restore.clone(),
+            error: Some("`ab` was cut off before, so run it now".to_owned()),
+        })
+    });
 }
 
 /// In what the stored runs of A and B differ.
