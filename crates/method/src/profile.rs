@@ -3,10 +3,11 @@
 //!
 //! RFC 2544 asks for trials of 60 s (§24) and waits of 2, 2 and 5 s around each (§23). Only `strict`
 //! keeps to that; what the others shorten is a deviation, and [`Profile::deviations`] says so.
+//!
+//! The profiles are data, `knowledge/profiles/*.toml` with a reason for each deviation, made constants by `build.rs`.
 
 mod wall_time;
 
-use crate::back_to_back::RESIDUAL_S;
 use crate::search::Goal;
 
 /// A named set of waits and durations.
@@ -58,98 +59,12 @@ pub struct Waits {
     pub settle_s: f64,
 }
 
+include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
+
+/// What an RFC asks, and the value that it is about.
+type Asked = (&'static str, fn(&Profile) -> f64);
+
 impl Profile {
-    /// To the letter: hours for all sizes.
-    pub const STRICT: Self = Self {
-        name: "strict",
-        waits: Waits {
-            learning_s: 2.0,
-            residual_s: 2.0,
-            settle_s: 5.0,
-        },
-        throughput: Goal {
-            initial_trial_s: 60.0,
-            preceding_targets: 0,
-            ..Goal::rfc2544()
-        },
-        search_limit_s: None,
-        with_pdr: false,
-        with_curves: true,
-        loss_curve_trial_s: 60.0,
-        latency_stream_s: 120.0,
-        latency_settle_s: 60.0,
-        latency_repeats: 20,
-        burst_searches: 50,
-        burst_limit_s: 30.0,
-        burst_residual_s: RESIDUAL_S,
-        overload_s: 60.0,
-        recovery_s: 60.0,
-        reset_s: 300.0,
-        repeats: 10,
-    };
-
-    /// For a bench that is at hand: full-length trials of 10 s, a loss is verified once.
-    pub const LAB: Self = Self {
-        name: "lab",
-        waits: Waits {
-            learning_s: 0.5,
-            residual_s: 0.5,
-            settle_s: 0.5,
-        },
-        throughput: Goal {
-            exceed_ratio: 0.5,
-            initial_trial_s: 1.0,
-            final_trial_s: 10.0,
-            duration_sum_s: 20.0,
-            ..Goal::rfc2544()
-        },
-        search_limit_s: None,
-        with_pdr: true,
-        with_curves: true,
-        loss_curve_trial_s: 10.0,
-        latency_stream_s: 20.0,
-        latency_settle_s: 5.0,
-        latency_repeats: 5,
-        burst_searches: 5,
-        burst_limit_s: 5.0,
-        burst_residual_s: 0.5,
-        overload_s: 10.0,
-        recovery_s: 10.0,
-        reset_s: 120.0,
-        repeats: 3,
-    };
-
-    /// All seven sizes in a few minutes: two good seconds out of three decide a load.
-    pub const QUICK: Self = Self {
-        name: "quick",
-        waits: Waits {
-            learning_s: 0.1,
-            residual_s: 0.1,
-            settle_s: 0.1,
-        },
-        throughput: Goal {
-            initial_trial_s: 0.5,
-            final_trial_s: 1.0,
-            duration_sum_s: 3.0,
-            preceding_targets: 1,
-            ..Goal::ndr()
-        },
-        search_limit_s: Some(40.0),
-        with_pdr: true,
-        with_curves: false,
-        loss_curve_trial_s: 1.0,
-        latency_stream_s: 2.0,
-        latency_settle_s: 0.5,
-        latency_repeats: 1,
-        burst_searches: 3,
-        burst_limit_s: 1.0,
-        burst_residual_s: 0.1,
-        overload_s: 2.0,
-        recovery_s: 2.0,
-        reset_s: 60.0,
-        repeats: 1,
-    };
-
     /// The profile of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::STRICT, Self::LAB, Self::QUICK]
@@ -179,54 +94,8 @@ impl Profile {
     /// What is shorter than the RFCs ask, in words for the report; empty for `strict`.
     pub fn deviations(&self) -> Vec<String> {
         let strict = Self::STRICT;
-        let table = [
-            (
-                "RFC 2544 §24: full-length trials",
-                self.throughput.final_trial_s,
-                strict.throughput.final_trial_s,
-            ),
-            (
-                "RFC 2544 §23 b: wait after learning frames",
-                self.waits.learning_s,
-                strict.waits.learning_s,
-            ),
-            (
-                "RFC 2544 §23 d: wait for residual frames",
-                self.waits.residual_s,
-                strict.waits.residual_s,
-            ),
-            (
-                "RFC 2544 §23 e: wait for the device to settle",
-                self.waits.settle_s,
-                strict.waits.settle_s,
-            ),
-            (
-                "RFC 9004 §6.2: wait for residual frames of a burst",
-                self.burst_residual_s,
-                strict.burst_residual_s,
-            ),
-            (
-                "RFC 9004 §6.2: longest burst",
-                self.burst_limit_s,
-                strict.burst_limit_s,
-            ),
-            (
-                "RFC 2544 §26.2: latency stream",
-                self.latency_stream_s,
-                strict.latency_stream_s,
-            ),
-            (
-                "RFC 8219 §7.2: latency after",
-                self.latency_settle_s,
-                strict.latency_settle_s,
-            ),
-            (
-                "RFC 2544 §26.5: overload before recovery",
-                self.overload_s,
-                strict.overload_s,
-            ),
-        ];
-        let shorter = table.into_iter().filter(|(_, ours, asked)| ours < asked);
+        let values = ASKED.iter().map(|(what, of)| (what, of(self), of(&strict)));
+        let shorter = values.filter(|(_, ours, asked)| ours < asked);
         shorter
             .map(|(what, ours, asked)| format!("{what}: {ours} s, not {asked} s"))
             .collect()
