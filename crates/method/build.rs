@@ -30,8 +30,8 @@ fn main() -> Outcome<()> {
     let mut code = String::from("impl Profile {\n");
     for name in NAMES {
         let profile = read(name)?;
-        must_give_reasons(&profile, &strict)
-            .and_then(|()| Ok(code += &constant(name, &profile)?))
+        code += &must_give_reasons(&profile, &strict)
+            .and_then(|()| constant(name, &profile))
             .map_err(|why| format!("knowledge/profiles/{name}.toml: {why}"))?;
     }
     code += &format!("}}\n{}", asked(&strict)?);
