@@ -14,4 +14,6 @@ mod made;
 #[cfg(test)]
 mod readers;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 mod workbook;
