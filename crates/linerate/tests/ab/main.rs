@@ -6,6 +6,7 @@
 
 mod adversity;
 mod families;
+mod page;
 mod record;
 #[expect(dead_code, reason = "shared with tests that need more of it")]
 #[path = "../support/mod.rs"]

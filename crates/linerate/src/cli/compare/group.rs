@@ -85,6 +85,10 @@ impl Group {
 }
 
 fn unusable(run: &Run, figures: &[Figure]) -> Option<String> {
+    if run.experiment.is_some() {
+        let why = "it is no run but an experiment with its own verdict; its runs are in its `runs` directory";
+        return Some(why.to_owned());
+    }
     if run.partial {
         return Some("it ended before its plan".to_owned());
     }
