@@ -65,7 +65,7 @@ impl Withheld {
                 "told only what a test needs; its server tells more with --token-file FILE"
             }
             Self::HasNoToken => {
-                "told only what a test needs; for more, --token-file FILE at both ends"
+                "told only what a test needs: its server has no token (for more, --token-file FILE at both ends)"
             }
             Self::OtherToken => "told only what a test needs: its server has another token",
             Self::Unproven => {

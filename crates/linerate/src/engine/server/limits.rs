@@ -4,7 +4,6 @@
 use crate::engine::extension::Ask;
 use crate::engine::plan::ServeOptions;
 use crate::engine::shape::Shape;
-use linerate_linux::tcp;
 use linerate_wire::iperf3::error;
 use linerate_wire::iperf3::params::{Params, Protocol};
 
@@ -49,11 +48,6 @@ pub(super) fn check(
         .is_some_and(|bytes| bytes > MOST_WINDOW_BYTES)
     {
         return bad(format!("socket buffers above {MOST_WINDOW_BYTES} bytes"));
-    }
-    if let Some(name) = params.congestion.as_deref().filter(|name| !name.is_empty())
-        && !tcp::has_congestion(name)
-    {
-        return bad("a congestion control that this kernel does not have at hand".to_owned());
     }
     check_duration(options, params, ask)?;
     check_rate(options, params, streams)
@@ -249,30 +243,6 @@ mod tests {
             };
             let shape = shape(&params, None).within(Memory::new(Some(64 << 20)));
             assert_eq!(shape.read_bytes(), read_bytes, "{streams} {len_bytes}");
-        }
-    }
-
-    /// A kernel would load a module for root.
-    #[test]
-    fn only_a_congestion_control_at_hand_is_served() {
-        for (name, served) in [
-            ("reno", true),
-            ("", true),
-            ("no-such", false),
-            ("re no", false),
-        ] {
-            let params = Params {
-                time_s: Some(1),
-                congestion: Some(name.to_owned()),
-                ..Params::default()
-            };
-            let checked = check(
-                &ServeOptions::default(),
-                &params,
-                None,
-                &shape(&params, None),
-            );
-            assert_eq!(checked.is_ok(), served, "{name}");
         }
     }
 

@@ -7,7 +7,7 @@ use crate::engine::probe::Responder;
 use crate::engine::server::registry::{Arrival, Place, Waiting};
 use crate::engine::shape::Shape;
 use linerate_linux::clock::monotonic_ns;
-use linerate_linux::tcp::arrived_tos;
+use linerate_linux::tcp::{arrived_tos, has_congestion};
 use linerate_linux::udp::{Opened, Options};
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::error;
@@ -93,7 +93,9 @@ impl Session<'_, '_> {
 
     fn employ_tcp(&mut self, index: u32, stream: TcpStream) -> io::Result<()> {
         let sends = !self.shape.client_sends(index);
-        linerate_linux::tcp::adjust(&stream, &self.shape.tcp_options())?;
+        let options = self.shape.tcp_options();
+        at_hand(options.congestion.as_deref())?;
+        linerate_linux::tcp::adjust(&stream, &options)?;
         self.note_dscp(sends, index, &stream);
         self.sampler.follow(&stream, sends);
         let port = stream.peer_addr().ok().map(|address| address.port());
@@ -184,6 +186,17 @@ impl Session<'_, '_> {
     }
 }
 
+/// For root, a kernel would load a module to have it.
+fn at_hand(congestion: Option<&str>) -> io::Result<()> {
+    match congestion {
+        Some(name) if !name.is_empty() && !has_congestion(name) => Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            "the client asks for a congestion control that this kernel does not have at hand",
+        )),
+        _ => Ok(()),
+    }
+}
+
 const STEP: Duration = Duration::from_millis(20);
 /// A look at the control connection while streams are awaited.
 const GLANCE_NS: u64 = 1_000_000;
@@ -193,3 +206,15 @@ const TURN: Duration = Duration::from_secs(20);
 const MOST_LATE: usize = 1024;
 /// Latency probes of one test.
 const MOST_PROBES: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::at_hand;
+
+    #[test]
+    fn only_a_congestion_control_at_hand_is_used() {
+        assert!(at_hand(None).is_ok() && at_hand(Some("")).is_ok());
+        assert!(at_hand(Some("reno")).is_ok());
+        assert!(at_hand(Some("no-such")).is_err() && at_hand(Some("re no")).is_err());
+    }
+}
