@@ -256,7 +256,7 @@ impl Store {
 pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
     let named = |why: &dyn fmt::Display| io::Error::other(format!("{RUN}: {why}"));
     let text = fs::read_to_string(directory.join(RUN)).map_err(|why| named(&why))?;
-    let run = serde_json::from_str(&text).map_err(|why| named(&why))?;
+    let run = json::text(&text).map_err(|why| named(&why))?;
     let run = compat::run(run).map_err(|why| named(&why))?;
     let lines = fs::read(directory.join(SAMPLES)).unwrap_or_default();
     let lines = lines.split(|byte| *byte == b'\n');

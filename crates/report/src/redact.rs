@@ -6,6 +6,7 @@
 mod free;
 mod words;
 
+use linerate_wire::json;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -62,9 +63,9 @@ fn learn<T: Serialize>(words: &mut Words, whole: &T) -> serde_json::Result<()> {
 /// Every text within, names of fields (settings are named by the source) included. By way of text, as
 /// each type that is read from a value, too, is in the program twice.
 fn through<T: Serialize + DeserializeOwned>(words: &mut Words, whole: &T) -> serde_json::Result<T> {
-    let mut value = serde_json::from_str(&serde_json::to_string(whole)?)?;
+    let mut value = json::to_value(whole)?;
     walk(words, &mut value, "");
-    serde_json::from_str(&value.to_string())
+    json::from_value(&value)
 }
 
 fn walk(words: &mut Words, value: &mut Value, name: &str) {

@@ -2,16 +2,31 @@
 //! JSON by one way: text. A type that is also read from or written to a [`Value`] itself would be in
 //! the program twice.
 
+mod named;
+
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Error, Value};
+
+use named::Named;
 
 /// Reads a document.
 ///
 /// # Errors
 /// It is no text, no JSON, or of another shape.
 pub fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Error> {
-    serde_json::from_str(std::str::from_utf8(json).map_err(Error::custom)?)
+    text(std::str::from_utf8(json).map_err(Error::custom)?)
+}
+
+/// Reads a document that is known to be text.
+///
+/// # Errors
+/// It is no JSON, or of another shape.
+pub fn text<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Error> {
+    let mut reader = serde_json::Deserializer::from_str(json);
+    let read = T::deserialize(Named(&mut reader))?;
+    reader.end()?;
+    Ok(read)
 }
 
 /// Reads what is in a value.
@@ -19,7 +34,7 @@ pub fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Error> {
 /// # Errors
 /// It is of another shape.
 pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
-    serde_json::from_str(&value.to_string())
+    text(&value.to_string())
 }
 
 /// As a value.
@@ -27,7 +42,7 @@ pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
 /// # Errors
 /// It has keys that are no strings.
 pub fn to_value(of: &impl Serialize) -> Result<Value, Error> {
-    serde_json::from_str(&serde_json::to_string(of)?)
+    text(&serde_json::to_string(of)?)
 }
 
 #[cfg(test)]

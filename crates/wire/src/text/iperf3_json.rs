@@ -16,7 +16,7 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
         });
     told.then_some(())?;
     let (text, count) = document(lines);
-    let read: Option<Value> = serde_json::from_str(&text).ok();
+    let read: Option<Value> = crate::json::text(&text).ok();
     let events = read.map(|document| events(&document)).unwrap_or_default();
     Some(Block {
         lines: count,

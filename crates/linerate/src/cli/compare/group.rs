@@ -9,6 +9,7 @@ use linerate_method::experiment::{Figure, Key, figures};
 use linerate_model::compat::{self, Family};
 use linerate_model::output::{Excluded, Output};
 use linerate_model::run::Run;
+use linerate_wire::json;
 use serde_json::Value;
 
 use crate::error::Failure;
@@ -117,13 +118,13 @@ fn read(name: &Path) -> Result<Run, Failure> {
 }
 
 fn of_text(text: &str) -> Result<Run, Box<dyn Error>> {
-    let value: Value = serde_json::from_str(text)?;
+    let value: Value = json::text(text)?;
     match value["schema"].as_str().and_then(Family::of) {
         Some(Family::Output) => {
-            let output = compat::output(serde_json::from_str(text)?)?;
+            let output = compat::output(json::text(text)?)?;
             Ok(of_document(&output))
         }
-        _ => Ok(compat::run(serde_json::from_str(text)?)?),
+        _ => Ok(compat::run(json::text(text)?)?),
     }
 }
 

@@ -11,6 +11,7 @@ use linerate_diagnose::record::Record;
 use linerate_model::compat::{self, Family};
 use linerate_model::output::{Output, Passage, Trial};
 use linerate_model::run::Run;
+use linerate_wire::json;
 use serde_json::Value;
 
 use super::texts::Texts;
@@ -96,13 +97,13 @@ fn document(name: &str, text: &str) -> Result<Option<Record>, Failure> {
     if !text.trim_start().starts_with('{') {
         return Ok(None);
     }
-    let Ok(value) = serde_json::from_str::<Value>(text) else {
+    let Ok(value) = json::text::<Value>(text) else {
         return Ok(None);
     };
     let wrong = |why: &dyn Display| Failure::usage(format!("read {name}"), why);
     match value["schema"].as_str().and_then(Family::of) {
         Some(Family::Output) => {
-            let output: Output = serde_json::from_str(text).map_err(|why| wrong(&why))?;
+            let output: Output = json::text(text).map_err(|why| wrong(&why))?;
             let output = compat::output(output).map_err(|why| wrong(&why))?;
             let mut run = Run::begin(&output.kind, &output.tool.version, &output.command);
             run.started.clone_from(&output.started);
@@ -111,7 +112,7 @@ fn document(name: &str, text: &str) -> Result<Option<Record>, Failure> {
             Ok(Some(record.with_trials(&output.trials)))
         }
         Some(Family::Run) => {
-            let run = serde_json::from_str(text).map_err(|why| wrong(&why))?;
+            let run = json::text(text).map_err(|why| wrong(&why))?;
             let run = compat::run(run).map_err(|why| wrong(&why))?;
             Ok(Some(Record::of_run(run, Vec::new())))
         }

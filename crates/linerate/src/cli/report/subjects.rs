@@ -102,8 +102,8 @@ fn document(name: &Path) -> Result<Subject, Failure> {
     let hint = "the directory of a run, or a document that --json wrote";
     let text =
         fs::read_to_string(name).map_err(|error| Failure::usage(what(), error).hint(hint))?;
-    let output: Output =
-        serde_json::from_str(&text).map_err(|error| Failure::usage(what(), error).hint(hint))?;
+    let output: Output = linerate_wire::json::text(&text)
+        .map_err(|error| Failure::usage(what(), error).hint(hint))?;
     let output = compat::output(output).map_err(|error| Failure::usage(what(), error))?;
     Ok(Subject {
         label: label(name),
