@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What this kernel says of itself, read once: some megabytes.
+//! What this kernel says of itself, read once and never held whole: some megabytes.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
 use std::sync::OnceLock;
 
-use linerate_wire::btf::Btf;
+use linerate_wire::btf::{Blob, Btf};
 
-use super::names::Names;
-use super::offsets::Offsets;
+use super::names::{self, Names};
+use super::offsets::{self, Offsets};
 
 /// For the filter and for the names.
 #[derive(Debug)]
@@ -25,9 +26,9 @@ impl Kernel {
     }
 
     fn read() -> Self {
-        let typed = fs::read(TYPES).map_err(|why| format!("{TYPES}: {why}"));
+        let typed = File::open(TYPES).map_err(|why| format!("{TYPES}: {why}"));
         let mut kernel = match typed {
-            Ok(blob) => Self::of_types(&blob),
+            Ok(file) => Self::of_types(file),
             Err(why) => Self::unknown(why),
         };
         if kernel.names.0.is_empty() {
@@ -39,8 +40,9 @@ impl Kernel {
         kernel
     }
 
-    fn of_types(blob: &[u8]) -> Self {
-        match Btf::parse(blob) {
+    fn of_types(file: File) -> Self {
+        let names: Vec<&str> = offsets::ASKED.into_iter().chain(names::ASKED).collect();
+        match Btf::read(Box::new(Pieces(file)), &names) {
             Ok(btf) => Self {
                 offsets: Offsets::of(&btf).map_err(|what| format!("{TYPES}: no {what}")),
                 names: Names::of_types(&btf),
@@ -54,6 +56,22 @@ impl Kernel {
             offsets: Err(why),
             names: Names::default(),
         }
+    }
+}
+
+/// Of a file of sysfs, which gives a page at a time.
+struct Pieces(File);
+
+impl Blob for Pieces {
+    fn read_at(&self, at: usize, into: &mut [u8]) -> usize {
+        let mut done = 0;
+        while let Some(rest) = into.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            match self.0.read_at(rest, (at + done) as u64) {
+                Ok(0) | Err(_) => break,
+                Ok(read) => done += read,
+            }
+        }
+        done
     }
 }
 

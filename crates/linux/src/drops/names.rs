@@ -13,13 +13,13 @@ pub(super) struct Names(pub(super) BTreeMap<u32, String>);
 impl Names {
     /// From the type information; empty if it has none.
     pub(super) fn of_types(btf: &Btf<'_>) -> Self {
-        let values = ENUMERATIONS
+        let values = ASKED
             .iter()
             .filter_map(|name| btf.enumeration(name))
             .flatten();
         let named = values.filter_map(|(name, value)| {
             let short = PREFIXES.iter().find_map(|p| name.strip_prefix(p));
-            let short = short.unwrap_or(name);
+            let short = short.unwrap_or(&name);
             let number = u32::try_from(value).ok()?;
             (!NO_REASONS.contains(&short)).then(|| (number, short.to_owned()))
         });
@@ -54,7 +54,8 @@ fn unnamed(number: u32) -> String {
     }
 }
 
-const ENUMERATIONS: [&str; 3] = ["skb_drop_reason", "mac80211_drop_reason", "ovs_drop_reason"];
+/// The types that are asked for by name.
+pub(super) const ASKED: [&str; 3] = ["skb_drop_reason", "mac80211_drop_reason", "ovs_drop_reason"];
 const PREFIXES: [&str; 2] = ["SKB_DROP_REASON_", "SKB_"];
 const NO_REASONS: [&str; 3] = ["NOT_DROPPED_YET", "MAX", "SUBSYS_MASK"];
 

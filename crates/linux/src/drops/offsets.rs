@@ -77,6 +77,17 @@ fn offset(member: Member) -> i32 {
     member.offset_bytes as i32
 }
 
+/// The types that are asked for by name.
+pub(super) const ASKED: [&str; 8] = [
+    "long unsigned int",
+    "unsigned long",
+    "btf_trace_kfree_skb",
+    "sk_buff",
+    "skb_shared_info",
+    "sock",
+    "net_device",
+    "net",
+];
 const LARGEST_OFFSET: u32 = 1 << 20;
 
 #[cfg(test)]

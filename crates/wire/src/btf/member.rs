@@ -85,10 +85,10 @@ impl Btf<'_> {
 
     fn listed(&self, record: &Record, index: usize) -> Option<Listed> {
         let at = record.after + index * 12;
-        let offset = self.types.u32_at(at + 8)?;
+        let offset = self.types().u32_at(at + 8)?;
         Some(Listed {
-            name: self.types.u32_at(at)?,
-            kind: self.types.u32_at(at + 4)?,
+            name: self.types().u32_at(at)?,
+            kind: self.types().u32_at(at + 4)?,
             // With the flag, the upper byte is the width of a bit field.
             offset_bits: if record.flag {
                 offset & 0x00ff_ffff
@@ -117,8 +117,8 @@ impl Btf<'_> {
             Kind::Int | Kind::Aggregate | Kind::Enum | Kind::Enum64 => Some(record.size_or_type),
             Kind::Pointer => self.pointer_bytes(),
             Kind::Array => {
-                let element = self.types.u32_at(record.after)?;
-                let count = self.types.u32_at(record.after + 8)?;
+                let element = self.types().u32_at(record.after)?;
+                let count = self.types().u32_at(record.after + 8)?;
                 self.size_bytes(element, levels)?.checked_mul(count)
             }
             _ => None,

@@ -7,23 +7,32 @@
 //! assert_eq!(Btf::parse(b"no types here").err(), Some(Malformed::Header));
 //! ```
 
+mod blob;
 mod enumeration;
+mod index;
 mod kind;
 mod member;
+mod names;
 mod reader;
 
+pub use blob::Blob;
 pub use member::Member;
 
+use blob::Pages;
+use index::Index;
 use kind::{Kind, Record};
-use reader::Reader;
+use names::Places;
+use reader::{Reader, Section};
 
 /// Types found in a blob, which stay there.
 #[derive(Debug)]
 pub struct Btf<'b> {
-    types: Reader<'b>,
-    strings: &'b [u8],
-    /// Where each type's record begins; number 1 is the first.
-    starts: Vec<u32>,
+    pages: Pages<'b>,
+    big: bool,
+    types: Section,
+    strings: Section,
+    index: Index,
+    places: Places,
 }
 
 /// Why a blob cannot be read.
@@ -51,28 +60,50 @@ impl<'b> Btf<'b> {
     /// # Errors
     /// [`Malformed`].
     pub fn parse(blob: &'b [u8]) -> Result<Self, Malformed> {
-        let whole = Reader::of(blob).ok_or(Malformed::Header)?;
-        let word = |at| whole.u32_at(at).ok_or(Malformed::Header);
+        Self::read(Box::new(blob), &[])
+    }
+
+    /// As [`Btf::parse`], a piece at a time. What is looked for by name is found soonest if it is among the
+    /// `names` (of types, not of members).
+    ///
+    /// # Errors
+    /// [`Malformed`].
+    pub fn read(blob: Box<dyn Blob + 'b>, names: &[&str]) -> Result<Self, Malformed> {
+        let pages = Pages::of(blob);
+        let big = match pages.array_at::<3>(0) {
+            Some([0x9f, 0xeb, VERSION]) => false,
+            Some([0xeb, 0x9f, VERSION]) => true,
+            _ => return Err(Malformed::Header),
+        };
+        let header = Section {
+            start: 0,
+            length: HEADER_BYTES,
+        };
+        let header = reader(&pages, header, big);
+        let word = |at| header.u32_at(at).ok_or(Malformed::Header);
         let header_bytes = word(4)?;
         let section = |offset: u32, length: u32| {
             let start = header_bytes.checked_add(offset)? as usize;
-            blob.get(start..)?.get(..length as usize)
+            Section::within(&pages, start, length as usize)
         };
         let types = section(word(8)?, word(12)?).ok_or(Malformed::Short)?;
         let strings = section(word(16)?, word(20)?).ok_or(Malformed::Short)?;
-        let types = whole.same_order(types);
-        let starts = starts(types)?;
+        let index = Index::of(reader(&pages, types, big))?;
+        let places = Places::find(reader(&pages, strings, big), names);
         Ok(Self {
+            pages,
+            big,
             types,
             strings,
-            starts,
+            index,
+            places,
         })
     }
 
     /// How many types there are.
     #[must_use]
-    pub fn count(&self) -> usize {
-        self.starts.len()
+    pub const fn count(&self) -> usize {
+        self.index.count
     }
 
     /// Bytes of a pointer in that kernel; `None` if it does not say.
@@ -99,49 +130,62 @@ impl<'b> Btf<'b> {
 
     /// The first type of this kind and name.
     fn find(&self, kind: Kind, name: &str) -> Option<Record> {
-        let records = self.starts.iter();
-        let mut records = records.filter_map(|start| Record::read(self.types, *start as usize));
-        records.find(|record| record.kind == kind && self.is_named(record.name, name))
+        let looked;
+        let places = if self.places.know(name) {
+            &self.places
+        } else {
+            looked = Places::find(self.strings(), &[name]);
+            &looked
+        };
+        let named = self.index.named.iter();
+        let named = named.filter(|(place, _)| places.has(name, *place));
+        let mut records = named.filter_map(|(_, at)| Record::read(self.types(), *at as usize));
+        records.find(|record| record.kind == kind)
     }
 
     fn record(&self, number: u32) -> Option<Record> {
-        let start = self.starts.get((number as usize).checked_sub(1)?)?;
-        Record::read(self.types, *start as usize)
+        let at = self.index.start(self.types(), number)?;
+        Record::read(self.types(), at)
     }
 
     fn is_named(&self, at: u32, name: &str) -> bool {
-        let rest = self.strings.get(at as usize..).unwrap_or_default();
-        rest.strip_prefix(name.as_bytes())
-            .is_some_and(|rest| rest.first() == Some(&0))
+        let bytes = name.bytes().chain([0]);
+        (at as usize..)
+            .zip(bytes)
+            .all(|(at, byte)| self.strings().byte_at(at) == Some(byte))
     }
 
-    fn name(&self, at: u32) -> Option<&'b str> {
-        let rest = self.strings.get(at as usize..)?;
-        let length = rest.iter().position(|byte| *byte == 0)?;
-        std::str::from_utf8(rest.get(..length)?).ok()
+    fn name(&self, at: u32) -> Option<String> {
+        let mut name = Vec::new();
+        for at in at as usize.. {
+            match self.strings().byte_at(at)? {
+                0 => break,
+                byte => name.push(byte),
+            }
+        }
+        String::from_utf8(name).ok()
+    }
+
+    const fn types(&self) -> Reader<'_> {
+        reader(&self.pages, self.types, self.big)
+    }
+
+    const fn strings(&self) -> Reader<'_> {
+        reader(&self.pages, self.strings, self.big)
     }
 }
 
-fn starts(types: Reader<'_>) -> Result<Vec<u32>, Malformed> {
-    let mut starts = Vec::new();
-    let mut at = 0;
-    while at < types.len() {
-        let length = Record::length(types, at).map_err(|kind| match kind {
-            Some(kind) => Malformed::Kind {
-                number: starts.len() + 1,
-                kind,
-            },
-            None => Malformed::Short,
-        })?;
-        starts.push(u32::try_from(at).map_err(|_| Malformed::Short)?);
-        at += length;
-    }
-    if at == types.len() {
-        Ok(starts)
-    } else {
-        Err(Malformed::Short)
+const fn reader<'p>(pages: &'p Pages<'p>, section: Section, big: bool) -> Reader<'p> {
+    Reader {
+        pages,
+        section,
+        big,
     }
 }
+
+const VERSION: u8 = 1;
+/// `struct btf_header`, as far as it is read here.
+const HEADER_BYTES: usize = 24;
 
 #[cfg(test)]
 mod tests;

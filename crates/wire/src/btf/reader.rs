@@ -1,38 +1,49 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Words in the byte order of the kernel that wrote them.
 
-/// Bytes and their order.
+use super::blob::Pages;
+
+/// A section of a blob.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reader<'b> {
-    bytes: &'b [u8],
-    big: bool,
+pub(super) struct Section {
+    pub(super) start: usize,
+    pub(super) length: usize,
 }
 
-impl<'b> Reader<'b> {
-    /// The order is what makes the magic number right.
-    pub(super) fn of(blob: &'b [u8]) -> Option<Self> {
-        let big = match blob.first_chunk::<3>()? {
-            [0x9f, 0xeb, VERSION] => false,
-            [0xeb, 0x9f, VERSION] => true,
-            _ => return None,
-        };
-        Some(Self { bytes: blob, big })
-    }
-
-    /// Other bytes of the same blob.
-    pub(super) const fn same_order(self, bytes: &'b [u8]) -> Self {
-        Self {
-            bytes,
-            big: self.big,
+impl Section {
+    /// None if the blob is shorter.
+    pub(super) fn within(pages: &Pages<'_>, start: usize, length: usize) -> Option<Self> {
+        if let Some(last) = start.checked_add(length)?.checked_sub(1) {
+            pages.array_at::<1>(last)?;
         }
+        Some(Self { start, length })
+    }
+}
+
+/// The words of a section.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reader<'p> {
+    pub(super) pages: &'p Pages<'p>,
+    pub(super) section: Section,
+    pub(super) big: bool,
+}
+
+impl Reader<'_> {
+    pub(super) const fn len(self) -> usize {
+        self.section.length
     }
 
-    pub(super) const fn len(self) -> usize {
-        self.bytes.len()
+    pub(super) fn byte_at(self, at: usize) -> Option<u8> {
+        let inside = at < self.section.length;
+        let [byte] = self.pages.array_at(self.section.start.checked_add(at)?)?;
+        inside.then_some(byte)
     }
 
     pub(super) fn u32_at(self, at: usize) -> Option<u32> {
-        let word = *self.bytes.get(at..)?.first_chunk::<4>()?;
+        if at.checked_add(4)? > self.section.length {
+            return None;
+        }
+        let word = self.pages.array_at(self.section.start.checked_add(at)?)?;
         Some(if self.big {
             u32::from_be_bytes(word)
         } else {
@@ -40,5 +51,3 @@ impl<'b> Reader<'b> {
         })
     }
 }
-
-const VERSION: u8 = 1;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+use std::cell::Cell;
+
 use super::{Btf, Malformed, Member};
 
 /// Types written down by hand, as the kernel would.
@@ -144,8 +146,8 @@ fn an_enumeration_and_a_tracepoint_are_told() {
     let blob = small(true);
     let btf = Btf::parse(&blob).unwrap();
     let values = vec![("DROP", 2), ("MASK", 0xffff_0000)];
-    assert_eq!(btf.enumeration("reason"), Some(values));
-    assert_eq!(btf.enumeration("signed"), Some(vec![("DROP", -1)]));
+    assert_eq!(btf.enumeration("reason"), Some(named(&values)));
+    assert_eq!(btf.enumeration("signed"), Some(named(&[("DROP", -1)])));
     assert_eq!(btf.enumeration("sk_buff"), None);
     assert_eq!(btf.tracepoint_arguments("kfree_skb"), Some(3));
     assert_eq!(btf.tracepoint_arguments("other"), None);
@@ -180,4 +182,44 @@ fn a_structure_within_itself_ends() {
     let blob = w.blob();
     let btf = Btf::parse(&blob).unwrap();
     assert_eq!(btf.member("loop", "nowhere"), None);
+}
+
+fn named(values: &[(&str, i64)]) -> Vec<(String, i64)> {
+    let values = values.iter();
+    values
+        .map(|(name, value)| ((*name).to_owned(), *value))
+        .collect()
+}
+
+#[test]
+fn a_large_kernel_is_read_in_pieces_and_by_any_way_the_same() {
+    let mut w = Writer::new(true);
+    for number in 0..5000 {
+        w.aggregate(&format!("of_no_interest_{number}"), 8, &[("other", 1, 0)]);
+    }
+    w.record(&"long".repeat(20_000), 4, false, 0, 8);
+    w.aggregate("last", 8, &[("here", 5001, 32)]);
+    let (blob, largest) = (w.blob(), Cell::new(0));
+    assert!(blob.len() > 300_000);
+    let whole = Btf::parse(&blob).unwrap();
+    let expected = Some(4);
+    let offset = |btf: &Btf<'_>| btf.member("last", "here").map(|m| m.offset_bytes);
+    assert_eq!(offset(&whole), expected);
+    for names in [&["last"][..], &[], &["first"]] {
+        let pieces = Box::new(Counting(&blob, &largest));
+        let btf = Btf::read(pieces, names).unwrap();
+        assert_eq!(offset(&btf), expected, "{names:?}");
+        assert_eq!(btf.count(), 5002);
+    }
+    assert!((1..=32 << 10).contains(&largest.get()), "{largest:?}");
+}
+
+/// Notes the largest piece that was asked for.
+struct Counting<'b>(&'b [u8], &'b Cell<usize>);
+
+impl super::Blob for Counting<'_> {
+    fn read_at(&self, at: usize, into: &mut [u8]) -> usize {
+        self.1.set(self.1.get().max(into.len()));
+        self.0.read_at(at, into)
+    }
 }
