@@ -17,6 +17,7 @@ use linerate_model::output::{
 use linerate_model::sample::Sample;
 
 use crate::facts::receive_queue;
+use linerate_model::order;
 
 /// What moved. `None` where the load of the processors was not read twice: then nobody was there.
 #[must_use]
@@ -176,7 +177,7 @@ fn interrupts(all: &[MovedCounter]) -> Vec<DeviceInterrupt> {
         }
     }
     let mut lines: Vec<_> = lines.into_values().collect();
-    lines.sort_by_key(|line| std::cmp::Reverse(line.count));
+    order::by_key(&mut lines, |line| std::cmp::Reverse(line.count));
     lines.truncate(MOST_INTERRUPTS);
     lines
 }

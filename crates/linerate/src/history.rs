@@ -11,6 +11,7 @@ use std::path::Path;
 
 use linerate_model::output::{History, StoredRun, Unreadable};
 
+use linerate_model::order;
 use memory::{Memory, Stamp};
 
 /// Lists the runs in `directory`, the oldest first; nothing in it makes it fail.
@@ -33,10 +34,10 @@ pub fn read(directory: &Path) -> io::Result<History> {
             Err(why) => history.unreadable.push(Unreadable { name, why }),
         }
     }
-    history
-        .runs
-        .sort_by(|a, b| (&a.started, &a.name).cmp(&(&b.started, &b.name)));
-    history.unreadable.sort_by(|a, b| a.name.cmp(&b.name));
+    order::by(&mut history.runs, |a, b| {
+        (&a.started, &a.name).cmp(&(&b.started, &b.name))
+    });
+    order::by(&mut history.unreadable, |a, b| a.name.cmp(&b.name));
     known.keep();
     Ok(history)
 }

@@ -60,7 +60,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
-    names.sort();
+    names.sort_unstable();
     names
 }
 

@@ -6,6 +6,7 @@ pub mod compat;
 pub mod counters;
 pub mod derived;
 pub mod expect;
+pub mod order;
 pub mod output;
 pub mod round_trips;
 pub mod run;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::counters::{Movement, movement};
+use crate::order;
 use crate::output::Role;
 use crate::sample::Sample;
 
@@ -59,7 +60,7 @@ pub fn interrupts(samples: &[Sample]) -> Vec<Series> {
         }
     }
     all.retain(|series| series.spans.iter().any(|span| span.value > 0.0));
-    all.sort_by(|one, other| most(other).total_cmp(&most(one)));
+    order::by(&mut all, |one, other| most(other).total_cmp(&most(one)));
     all
 }
 
@@ -88,7 +89,7 @@ fn rows(
         };
         let since = |sample: &Sample| (sample.t_ns - origin) as f64 / 1e9;
         let mut readings: Vec<_> = of_host.filter(|sample| sample.source == source).collect();
-        readings.sort_by_key(|sample| sample.t_ns);
+        order::by_key(&mut readings, |sample| sample.t_ns);
         for (before, after) in pairs(&readings) {
             for name in names(after) {
                 let Some(value) = value(before, after, &name) else {

@@ -23,6 +23,7 @@ mod tcp;
 mod title;
 mod udp;
 
+use linerate_model::order;
 use linerate_model::output::{Cpu, Direction, ErrorReport, Output, Protocol, Role, Test};
 use linerate_model::units::format;
 
@@ -326,7 +327,7 @@ pub(crate) fn relevant(output: &Output) -> Vec<&Test> {
     let mut tests: Vec<_> = output.tests.iter().filter(shown).collect();
     // A search goes back and forth; a reader goes up.
     let rate = |test: &Test| test.requested_bits_per_second.unwrap_or(f64::INFINITY);
-    tests.sort_by(|one, other| {
+    order::by(&mut tests, |one, other| {
         let places = place(output, one).cmp(&place(output, other));
         places.then_with(|| rate(one).total_cmp(&rate(other)))
     });

@@ -10,6 +10,7 @@ use linerate_model::output::Evidence;
 
 use super::readings::Moved;
 use crate::knowledge::{Stage, Unit};
+use linerate_model::order;
 
 /// What one counter, or the queues of one name together, counted.
 #[derive(Debug, Clone)]
@@ -40,7 +41,7 @@ pub(super) fn resolve(
         known.insert(words, total(&parts));
         resolved.extend(parts);
     }
-    containers.sort_by_key(|count| count.words.len());
+    order::by_key(&mut containers, |count| count.words.len());
     for (words, same) in grouped(containers) {
         let Some(all) = largest(same) else { continue };
         let rest = beyond(all, &known, &stage_of_word);
@@ -64,7 +65,7 @@ fn grouped(counts: Vec<Count>) -> Vec<(BTreeSet<String>, Vec<Count>)> {
         groups.entry(count.words.clone()).or_default().push(count);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
-    groups.sort_by_key(|(words, _)| words.len());
+    order::by_key(&mut groups, |(words, _)| words.len());
     groups
 }
 
@@ -76,7 +77,7 @@ fn same_packets(counts: Vec<Count>) -> Vec<Count> {
     }
     let mut stages: Vec<Count> = by_stage.into_values().filter_map(largest).collect();
     let rank = |count: &Count| (count.moved.grew.at_least, count.general);
-    stages.sort_by_key(rank);
+    order::by_key(&mut stages, rank);
     let Some(mut general) = stages.pop() else {
         return stages;
     };
@@ -93,7 +94,9 @@ fn same_packets(counts: Vec<Count>) -> Vec<Count> {
 
 /// The counter that saw most. All that moved support it.
 fn largest(mut counts: Vec<Count>) -> Option<Count> {
-    counts.sort_by_key(|count| (count.moved.grew.at_least, !count.general));
+    order::by_key(&mut counts, |count| {
+        (count.moved.grew.at_least, !count.general)
+    });
     counts.pop()
 }
 

@@ -33,6 +33,7 @@ mod transfers;
 use linerate_model::output::Passage;
 
 use crate::record::Record;
+use linerate_model::order;
 
 pub use clean::{Cleaned, Line, clean};
 pub use limits::{LINE_BYTES_MAX, LINES_MAX, TEXT_BYTES_MAX};
@@ -81,7 +82,7 @@ pub fn read_counting(name: &str, text: &str) -> (Pasted, u64) {
     let mut pasted = assemble::records(&segments);
     pasted.ignored.extend(cleaned.refused);
     pasted.ignored.extend(segments.ignored);
-    pasted.ignored.sort_by_key(|passage| passage.first_line);
+    order::by_key(&mut pasted.ignored, |passage| passage.first_line);
     if name != "-" {
         for passage in pasted.understood.iter_mut().chain(&mut pasted.ignored) {
             passage.what = format!("{name}: {}", passage.what);

@@ -274,7 +274,7 @@ fn interfaces(role: Role, settings: &[Setting], samples: &[Sample]) -> Vec<Inter
         .filter(|sample| sample.host == role)
         .filter_map(|sample| sample.interface.clone());
     let mut names: Vec<String> = mine.chain(counted).collect();
-    names.sort();
+    names.sort_unstable();
     names.dedup();
     let value = |name: &str, source: &str, key: &str| {
         settings

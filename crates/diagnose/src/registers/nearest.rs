@@ -19,7 +19,7 @@ pub(super) fn nearest(map: &Map, name: &str) -> Vec<String> {
             found.push((best, &register.name));
         }
     }
-    found.sort();
+    found.sort_unstable();
     found.iter().take(3).map(|(_, n)| (*n).to_owned()).collect()
 }
 

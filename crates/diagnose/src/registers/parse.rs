@@ -8,6 +8,7 @@ use super::raw::{RawDump, RawField, RawMap, RawRegister, Word};
 use super::{Access, Bits, Bus, Layout, Read, Source, Unit};
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes};
+use linerate_model::order;
 
 /// Reads the map `text` of the file `file`.
 ///
@@ -117,7 +118,7 @@ impl Reader<'_, '_> {
     /// Highest first. A register that only says its unit is one field over all of its bits.
     fn fields(&mut self, raw: &RawRegister, width_bits: u8) -> Vec<Field> {
         let mut fields: Vec<Field> = raw.field.iter().filter_map(|f| self.field(f)).collect();
-        fields.sort_by_key(|f| std::cmp::Reverse(f.bits.high()));
+        order::by_key(&mut fields, |f| std::cmp::Reverse(f.bits.high()));
         let is_one_number = raw.bits.is_some() || raw.unit.is_some();
         if is_one_number && raw.field.is_empty() {
             fields.extend(self.whole(raw, width_bits));

@@ -13,6 +13,7 @@ use super::{Condition, Explains, Rule, Verdict, template};
 use crate::facts::Facts;
 use crate::frame::Frame;
 use crate::record::Record;
+use linerate_model::order;
 
 /// A finding and the rule behind it.
 pub(super) struct Fired<'r> {
@@ -57,7 +58,7 @@ fn finding(
     facts: &Facts,
 ) -> Option<Finding> {
     let mut frames = frames.to_vec();
-    frames.sort_by(|one, other| {
+    order::by(&mut frames, |one, other| {
         weight(rule, other, ledger, facts).total_cmp(&weight(rule, one, ledger, facts))
     });
     let frames = frames.as_slice();

@@ -14,6 +14,7 @@ use crate::knowledge::Stage;
 use crate::ledger::FORWARD_STAGES;
 use crate::mistake::{Mistake, Mistakes};
 use crate::registers::nearest::distance;
+use linerate_model::order;
 
 /// Reads the rules of the file `file`.
 ///
@@ -34,7 +35,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Rule>, Vec<Mistake>> {
         .filter_map(|raw| rule(raw, &mut mistakes))
         .collect();
     let mut found = mistakes.into_found();
-    found.sort_by_key(|mistake| mistake.line);
+    order::by_key(&mut found, |mistake| mistake.line);
     if found.is_empty() {
         Ok(rules)
     } else {

@@ -9,11 +9,12 @@ use linerate_model::output::{Finding, Test};
 use super::Strength;
 use super::finding::Fired;
 use crate::record::Record;
+use linerate_model::order;
 
 /// The findings in their order, with their conflicts named.
 pub(super) fn order(mut fired: Vec<Fired<'_>>, record: &Record) -> Vec<Finding> {
     name_conflicts(&mut fired);
-    fired.sort_by(|one, other| compare(one, other, record));
+    order::by(&mut fired, |one, other| compare(one, other, record));
     fired.into_iter().map(|fired| fired.finding).collect()
 }
 

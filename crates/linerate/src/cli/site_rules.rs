@@ -37,7 +37,7 @@ fn read(directory: &Path) -> Result<Vec<Rule>, Failure> {
         path.extension()
             .is_some_and(|extension| extension == "toml")
     });
-    files.sort();
+    files.sort_unstable();
     let mut understood = Vec::new();
     let mut mistakes = Vec::new();
     for path in &files {

@@ -12,6 +12,7 @@ use linerate_linux::clock::monotonic_ns;
 use linerate_linux::cpu;
 use linerate_linux::tcp::{self, TcpInfo};
 use linerate_method::histogram::Histogram;
+use linerate_model::order;
 use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -114,7 +115,7 @@ impl Crew {
     /// Starts the clock of the test. All streams are there: from now on they stand in stream order,
     /// whatever order they came in.
     pub fn go(&mut self, start_ns: u64) {
-        self.members.sort_by_key(|member| member.id);
+        order::by_key(&mut self.members, |member| member.id);
         self.start_ns = start_ns;
         self.cut_ns = start_ns;
         self.line.go(start_ns);

@@ -12,6 +12,7 @@ use super::{Protocol, TestPlan};
 use intervals::both_ends;
 pub use intervals::{Halves, live, live_at_both_ends};
 use linerate_method::bound::loss_upper95;
+use linerate_model::order;
 use linerate_model::output::{
     CpuPair, Direction, Dscp, Flow, Host, Interval, LossBurst, Mode, MovedCounter, Quantiles,
     ReceiveBuffer, Role, Spacing, Test,
@@ -309,7 +310,7 @@ impl<'a> Fold<'a> {
             test.delay_error_ns = test.delay_ns.map(|_| error_ns);
         }
         test.loss_bursts = self.pairs.iter().flat_map(Pair::bursts).collect();
-        test.loss_bursts.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        order::by(&mut test.loss_bursts, |a, b| a.at_s.total_cmp(&b.at_s));
     }
 
     fn fill_tcp(&self, test: &mut Test) {

@@ -8,6 +8,7 @@ use super::figure::{Figure, Key};
 use super::plan::ALPHA;
 use super::verdict::judge;
 use crate::stats::{describe, equivalence, fairness, many, power, shift, student, two_samples};
+use linerate_model::order;
 
 /// One figure of two groups of runs. The verdict is left to [`settle`].
 pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> Comparison {
@@ -88,7 +89,7 @@ fn compared(figures: &[Figure]) -> Vec<f64> {
 /// The run with the (lower) median.
 fn middle(figures: &[Figure]) -> Option<&Figure> {
     let mut sorted: Vec<&Figure> = figures.iter().collect();
-    sorted.sort_by(|a, b| a.value.total_cmp(&b.value));
+    order::by(&mut sorted, |a, b| a.value.total_cmp(&b.value));
     sorted.get(figures.len().checked_sub(1)? / 2).copied()
 }
 

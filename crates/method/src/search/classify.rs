@@ -6,6 +6,8 @@
 //! In one point this is stricter than the RFC: a trial in which the tester did not send all that was
 //! intended is bad for every goal, so that it can never help to make a lower bound.
 
+use linerate_model::order;
+
 /// What one goal (or a coarser target on the way to it) asks of the trials at one load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rule {
@@ -63,7 +65,9 @@ impl Rule {
     /// Meaningful at a lower bound only. 1 without any trial.
     pub fn conditional_loss_ratio(&self, trials: &[Trial]) -> f64 {
         let mut full: Vec<&Trial> = trials.iter().filter(|trial| self.is_full(trial)).collect();
-        full.sort_by(|a, b| a.judged_ratio().total_cmp(&b.judged_ratio()));
+        order::by(&mut full, |a, b| {
+            a.judged_ratio().total_cmp(&b.judged_ratio())
+        });
         let full_s: f64 = full.iter().map(|trial| trial.effective_duration_s).sum();
         let whole = full_s.max(self.duration_sum_s);
         let mut remaining_s = whole * (1.0 - self.exceed_ratio - ROUNDING);

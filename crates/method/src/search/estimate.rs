@@ -44,7 +44,7 @@ pub fn estimate(
         capacity_fps: min_load_fps + share * (max_load_fps - min_load_fps),
     };
     let mut sharp: Vec<f64> = SHARES.iter().map(|&share| time(hard(share), 0)).collect();
-    sharp.sort_by(f64::total_cmp);
+    sharp.sort_unstable_by(f64::total_cmp);
     let unsteady = (0..DRAWS).map(|seed| {
         let share = SHARES[seed as usize % SHARES.len()];
         time(

@@ -6,6 +6,7 @@
 
 use super::describe;
 use crate::rng::Rng;
+use linerate_model::order;
 
 /// What the resamples say of `median(second) / median(first)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,7 +94,7 @@ fn every_median(values: &[f64]) -> Vec<(f64, f64)> {
 }
 
 fn summary(point: f64, mut weighted: Vec<(f64, f64)>) -> Bootstrap {
-    weighted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    order::by(&mut weighted, |a, b| a.0.total_cmp(&b.0));
     let total: f64 = weighted.iter().map(|(_, times)| times).sum();
     let at_most_one = weighted.iter().filter(|(ratio, _)| *ratio <= 1.0);
     Bootstrap {

@@ -66,7 +66,7 @@ pub fn far_out(values: &[f64]) -> Vec<usize> {
 /// In ascending order.
 pub fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     sorted
 }
 

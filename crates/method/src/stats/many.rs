@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Many tests at once: twenty changes without effect, tried at 5 %, leave one that looks good.
 
+use linerate_model::order;
+
 /// Holm's adjusted p (1979), in the order given: the chance of even one false discovery is kept.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let n = p.len();
@@ -34,6 +36,6 @@ fn adjusted(
 
 fn ascending(p: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
+    order::by(&mut order, |a, b| p[*a].total_cmp(&p[*b]));
     order
 }

@@ -160,7 +160,7 @@ pub fn percent(ratio: f64) -> String {
 fn lower_median(values: &[Option<f64>]) -> f64 {
     let known = values.iter().flatten().map(|value| value.abs());
     let mut known: Vec<_> = known.filter(|value| *value > 0.0).collect();
-    known.sort_by(f64::total_cmp);
+    known.sort_unstable_by(f64::total_cmp);
     let middle = known.len().saturating_sub(1) / 2;
     known.get(middle).copied().unwrap_or(0.0)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which word stands for what, and texts with the words in it.
 
+use linerate_model::order;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
@@ -81,8 +82,7 @@ impl Words {
             return;
         }
         self.hosts.push((name, word.to_owned()));
-        self.hosts
-            .sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        order::by_key(&mut self.hosts, |(name, _)| std::cmp::Reverse(name.len()));
     }
 
     /// Takes note of what a text names, so that it is known where it stands alone, too.

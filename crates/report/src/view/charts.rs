@@ -9,6 +9,7 @@ use linerate_model::units::format::{BIT_RATES, PACKET_RATES, Step, TIMES};
 use super::conclusions::phase;
 use super::{name, relevant, way};
 use crate::subject::Subject;
+use linerate_model::order;
 
 /// Curves over one axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,7 +182,7 @@ fn by_size(
         }
     }
     if !limit.is_empty() {
-        limit.sort_by(|one, other| one.0.total_cmp(&other.0));
+        order::by(&mut limit, |one, other| one.0.total_cmp(&other.0));
         curves.push(Curve {
             label: "what the link allows".to_owned(),
             points: limit,
@@ -249,7 +250,7 @@ fn push(curves: &mut Vec<Curve>, label: String, point: (f64, f64)) {
         }
     };
     curve.points.push(point);
-    curve.points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    order::by(&mut curve.points, |one, other| one.0.total_cmp(&other.0));
 }
 
 /// A curve of less than three trials is none; more than [`MOST`] cannot be told apart.

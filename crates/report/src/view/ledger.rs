@@ -5,6 +5,7 @@ use linerate_model::output::{Evidence, LedgerEntry, Output, Stage, Test, Unread}
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::{Block, Line, Tone, name, relevant, role, way};
+use linerate_model::order;
 
 /// One heading, an entry a test that lost something; in a sweep those that lost most. Of a search, whose
 /// trials are not shown one by one, at least the trial that lost most.
@@ -12,7 +13,9 @@ pub(super) fn block(output: &Output) -> Option<Block> {
     let mut entries = entries(output);
     let shown = entries.len().min(MOST_ENTRIES);
     if entries.len() > shown {
-        entries.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.lost_packets));
+        order::by_key(&mut entries, |(_, entry)| {
+            std::cmp::Reverse(entry.lost_packets)
+        });
         entries.truncate(shown);
     }
     let mut lines: Vec<Line> = entries
@@ -50,7 +53,9 @@ pub(super) fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
         .collect();
     let mut others: Vec<(&Test, &LedgerEntry)> =
         output.tests.iter().filter_map(with_entry).collect();
-    others.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.lost_packets));
+    order::by_key(&mut others, |(_, entry)| {
+        std::cmp::Reverse(entry.lost_packets)
+    });
     for (test, entry) in others {
         let alike = |(known, _): &(&Test, &LedgerEntry)| {
             known.name == test.name && known.direction == test.direction
@@ -87,7 +92,7 @@ fn of(output: &Output, test: &Test, entry: &LedgerEntry) -> Vec<Line> {
         .iter()
         .filter(|stage| stage.hi > 0)
         .partition(|stage| stage.lo > 0 || stage.hi * SLIGHT >= entry.lost_packets);
-    sure.sort_by_key(|stage| std::cmp::Reverse((stage.lo, stage.hi)));
+    order::by_key(&mut sure, |stage| std::cmp::Reverse((stage.lo, stage.hi)));
     lines.extend(sure.iter().map(|stage| line(stage)));
     lines.push(Line::new(4, rest(entry, &possible)));
     lines

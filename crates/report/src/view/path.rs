@@ -5,6 +5,7 @@ use linerate_model::output::{LedgerEntry, Output, Role, Stage, Test};
 
 use super::ledger::{entries, kind, rate, span, words};
 use super::{name, way};
+use linerate_model::order;
 
 /// One test's way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,7 +47,9 @@ pub struct Stop {
 #[must_use]
 pub fn ways(output: &Output) -> Vec<Way> {
     let mut entries = entries(output);
-    entries.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.lost_packets));
+    order::by_key(&mut entries, |(_, entry)| {
+        std::cmp::Reverse(entry.lost_packets)
+    });
     entries.truncate(MOST);
     entries
         .into_iter()

@@ -10,6 +10,7 @@ use linerate_model::sample::{Phase, Sample};
 use super::{Counted, counted, series};
 use crate::knowledge::{self, Counter, Counts, Driver, Group, Stage, Unit};
 use crate::record::Record;
+use linerate_model::order;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +120,7 @@ fn recognised(record: &Record, host: Role, interface: Option<&str>) -> Option<&'
         .iter()
         .map(|driver| (known(driver), driver))
         .collect();
-    ranked.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    order::by_key(&mut ranked, |(count, _)| std::cmp::Reverse(*count));
     match ranked.as_slice() {
         [(best, driver), (second, _), ..] if best > second && best * 2 > names.len() => {
             Some(driver)

@@ -62,7 +62,7 @@ impl Losses {
     fn of(trials: &[&Trial]) -> Option<Self> {
         let lossy: Vec<&&Trial> = trials.iter().filter(|one| one.loss_ratio > 0.0).collect();
         let mut loads: Vec<f64> = lossy.iter().map(|one| one.load_fps).collect();
-        loads.sort_by(f64::total_cmp);
+        loads.sort_unstable_by(f64::total_cmp);
         loads.dedup();
         let (first, last) = (loads.first()?, loads.last()?);
         let lost = |one: &&&Trial| {
@@ -110,7 +110,7 @@ fn ends(values: &[f64]) -> (f64, f64) {
 
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 

@@ -6,6 +6,7 @@ use linerate_model::output::ForwardResult;
 use crate::calc::packet_cost::{Cost, microseconds_per_packet};
 use crate::facts::{Facts, fact};
 use crate::record::Record;
+use linerate_model::order;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let points = points(&record.run.results);
@@ -67,7 +68,7 @@ fn points(results: &[ForwardResult]) -> Vec<(f64, f64)> {
         .filter_map(|one| Some((f64::from(one.frame_bytes), one.throughput_fps?)))
         .filter(|(_, fps)| *fps > 0.0)
         .collect();
-    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    order::by(&mut points, |one, other| one.0.total_cmp(&other.0));
     points
 }
 

@@ -5,6 +5,7 @@ use linerate_model::output::{Protocol, Test};
 
 use crate::facts::{Facts, fact};
 use crate::record::Record;
+use linerate_model::order;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let lossy = |test: &&Test| {
@@ -131,7 +132,7 @@ fn spacing_variation(test: &Test) -> Option<f64> {
     let mut runs = test.loss_bursts.clone();
     let first = runs.first()?.flow;
     runs.retain(|run| run.flow == first);
-    runs.sort_by_key(|run| run.first_sequence);
+    order::by_key(&mut runs, |run| run.first_sequence);
     let distances: Vec<f64> = runs
         .windows(2)
         .map(|pair| (pair[1].first_sequence - pair[0].first_sequence) as f64)

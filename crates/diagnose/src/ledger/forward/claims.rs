@@ -4,6 +4,7 @@
 use linerate_model::output::{Evidence, Role, Stage, Value};
 
 use super::FORWARD_STAGES;
+use linerate_model::order;
 
 /// So many of the lost frames died there.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +57,9 @@ pub(super) fn joined(claims: Vec<Claim>) -> Vec<Claim> {
             Some(known) => known.join(claim),
         }
     }
-    stages.sort_by_key(|one| FORWARD_STAGES.iter().position(|stage| *stage == one.stage));
+    order::by_key(&mut stages, |one| {
+        FORWARD_STAGES.iter().position(|stage| *stage == one.stage)
+    });
     stages
 }
 

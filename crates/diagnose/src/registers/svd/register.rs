@@ -10,6 +10,7 @@ use super::array::{Member, members};
 use super::element::{self, child, children, number, text};
 use super::field::{Field, bits};
 use super::index::Index;
+use linerate_model::order;
 
 /// Every register of one peripheral.
 #[derive(Debug, Default)]
@@ -79,7 +80,7 @@ impl<'d> Expansion<'d> {
         if expansion.registers.is_empty() {
             return Err(SvdError::NoRegisters(element::name(peripheral)));
         }
-        expansion.registers.sort_by_key(|r| r.offset);
+        order::by_key(&mut expansion.registers, |r| r.offset);
         Ok(expansion)
     }
 

@@ -257,7 +257,7 @@ fn interfaces() -> Check {
                 .flatten()
                 .map(|entry| entry.file_name().to_string_lossy().into_owned())
                 .collect();
-            names.sort();
+            names.sort_unstable();
             names.truncate(LISTED_MAX);
             Check::works(id, name, names.join(" "))
         }

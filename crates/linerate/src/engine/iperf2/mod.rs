@@ -22,6 +22,7 @@ mod told;
 use super::{Direction, Family, Observer, Protocol, TestOutcome, TestPlan, client, connect};
 use crate::error::Failure;
 use linerate_linux::signal::Interrupt;
+use linerate_model::order;
 pub(super) use server::serve;
 use std::net::SocketAddr;
 
@@ -49,7 +50,7 @@ pub(super) fn run(
 fn addresses(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
     let mut all = connect::resolve(plan)?;
     if plan.family == Family::Any {
-        all.sort_by_key(|address| !address.is_ipv4());
+        order::by_key(&mut all, |address| !address.is_ipv4());
     }
     Ok(all)
 }

@@ -9,6 +9,7 @@ use crate::engine::shape::Shape;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp::{arrived_tos, has_congestion};
 use linerate_linux::udp::{Opened, Options};
+use linerate_model::order;
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::error;
 use linerate_wire::linerate::hello::Kind;
@@ -83,7 +84,7 @@ impl Session<'_, '_> {
                 Arrival::Udp { .. } => {}
             }
         }
-        streams.sort_by_key(|(serial, _)| *serial);
+        order::by_key(&mut streams, |(serial, _)| *serial);
         for (index, (_, stream)) in (0..).zip(streams) {
             self.employ_tcp(index, stream)
                 .map_err(|error| self.give_up(error::STREAM_CONNECT, error.to_string()))?;
