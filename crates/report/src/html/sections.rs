@@ -38,7 +38,12 @@ pub(super) fn push(html: &mut Html, number: usize, subject: &Subject, labelled: 
             html.words("p", &[("id", &format!("run-{number}"))], &subject.label);
         }
         for line in headings(&parts.title) {
-            html.words("p", &[], &line);
+            let class = if line.starts_with("PARTIAL") {
+                "warn"
+            } else {
+                ""
+            };
+            html.words("p", &[("class", class)], &line);
         }
     });
     let page = Page {
@@ -58,12 +63,14 @@ pub(super) fn push(html: &mut Html, number: usize, subject: &Subject, labelled: 
 fn headings(blocks: &[Block]) -> Vec<String> {
     let heading = |block: &Block| match block {
         Block::Lines { heading, lines } => {
-            let command = lines.iter().find(|line| line.text.starts_with("command: "));
-            let command = command.map(|line| line.text.clone());
-            [Some(heading.clone()), command]
+            let begins = |start: &str| lines.iter().find(|line| line.text.starts_with(start));
+            let told =
+                ["command: ", "PARTIAL"].map(|start| begins(start).map(|line| line.text.clone()));
+            let [command, partial] = told;
+            [Some(heading.clone()), command, partial]
         }
-        Block::Drawing { heading, .. } => [Some(heading.clone()), None],
-        Block::Table(table) => [Some(table.heading.clone()), None],
+        Block::Drawing { heading, .. } => [Some(heading.clone()), None, None],
+        Block::Table(table) => [Some(table.heading.clone()), None, None],
     };
     blocks.iter().flat_map(heading).flatten().collect()
 }
@@ -167,6 +174,8 @@ impl Page<'_> {
                 for (at, chart) in charts.iter().enumerate() {
                     plot::push(html, &self.id(&format!("plot{at}")), chart);
                 }
+            });
+            html.element("div", &[("class", "plots")], |html| {
                 for (at, (title, rows, full, step)) in strips.iter().enumerate() {
                     let strip = Strip {
                         title,
@@ -279,12 +288,16 @@ fn headline(all: &[Block]) -> Option<Line> {
 
 fn cards(html: &mut Html, output: &Output) {
     let all = figures::of(output);
+    let shown: Vec<&Figure> = all
+        .iter()
+        .filter(|figure| shown(&all, figure))
+        .take(MOST_CARDS)
+        .collect();
+    if shown.is_empty() {
+        return;
+    }
     html.element("dl", &[("class", "cards")], |html| {
-        for figure in all
-            .iter()
-            .filter(|figure| shown(&all, figure))
-            .take(MOST_CARDS)
-        {
+        for figure in shown {
             html.element("div", &[], |html| card(html, output, figure));
         }
     });

@@ -4,7 +4,9 @@
 use linerate_model::series::{Series, most};
 use linerate_model::units::format::significant;
 
+use super::plot::label;
 use super::writer::{Html, px};
+use crate::view::span::{short, tick};
 
 /// What a strip shows.
 pub(super) struct Strip<'a> {
@@ -127,14 +129,13 @@ fn row(html: &mut Html, strip: &Strip<'_>, row: &Series, [y, end_s, full]: [f64;
 }
 
 fn axis(html: &mut Html, y: f64, end_s: f64) {
-    let end = format!("{end_s:.0} s");
-    for (x, anchor, words) in [(LEFT, "start", "0"), (RIGHT, "end", end.as_str())] {
-        html.words(
-            "text",
-            &[("x", &px(x)), ("y", &px(y)), ("text-anchor", anchor)],
-            words,
-        );
+    let step = tick(end_s);
+    let many = (end_s / step) as u32;
+    for at in (0..=many).map(|count| f64::from(count) * step) {
+        let x = LEFT + (RIGHT - LEFT) * at / end_s;
+        label(html, [x, y], "middle", &short(at));
     }
+    label(html, [RIGHT + 4.0, y], "start", "s");
 }
 
 /// Of `36:PCI-MSIX 1-edge eth0-rx/cpu1` what an engineer calls it, `eth0-rx/cpu1`; of
@@ -150,14 +151,17 @@ fn brief(name: &str) -> String {
         processor => format!("{word}/{processor}"),
     };
     let many = name.chars().count();
-    let end: String = name.chars().skip(many.saturating_sub(NAME)).collect();
-    end
+    if many <= NAME {
+        return name;
+    }
+    let end: String = name.chars().skip(many + 1 - NAME).collect();
+    format!("…{end}")
 }
 
 const ROW: f64 = 22.0;
 const LEFT: f64 = 136.0;
-const RIGHT: f64 = 400.0;
-const NAME: usize = 17;
+const RIGHT: f64 = 388.0;
+const NAME: usize = 16;
 /// A machine of hundreds of processors shows the first; interrupts are sorted.
 const MOST: usize = 32;
 

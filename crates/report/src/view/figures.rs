@@ -65,12 +65,12 @@ impl Figure {
     #[must_use]
     pub fn label(&self) -> &'static str {
         match self.metric {
-            "achieved_bits_per_second" => "reached",
-            "delivered_bits_per_second" => "delivered",
-            "lossless_bits_per_second" => "highest rate without loss",
+            "achieved_bits_per_second" => "L4 goodput reached",
+            "delivered_bits_per_second" => "L4 goodput delivered",
+            "lossless_bits_per_second" => "highest L4 rate without loss",
             "loss_ratio" => "lost",
             "lost_packets" => "lost",
-            "throughput_fps" => "throughput",
+            "throughput_fps" => "throughput, frames",
             "rtt_p50_ns" => "round trip, median",
             "rtt_p99_ns" => "round trip, 99 of 100",
             _ => "",
