@@ -129,13 +129,14 @@ fn row(html: &mut Html, strip: &Strip<'_>, row: &Series, [y, end_s, full]: [f64;
 }
 
 fn axis(html: &mut Html, y: f64, end_s: f64) {
-    let step = tick(end_s);
+    // Few, so that they have room, the last with the unit.
+    let step = tick(end_s * 1.6);
     let many = (end_s / step) as u32;
     for at in (0..=many).map(|count| f64::from(count) * step) {
         let x = LEFT + (RIGHT - LEFT) * at / end_s;
-        label(html, [x, y], "middle", &short(at));
+        let unit = if at + step > end_s { " s" } else { "" };
+        label(html, [x, y], "middle", &(short(at) + unit));
     }
-    label(html, [RIGHT + 4.0, y], "start", "s");
 }
 
 /// Of `36:PCI-MSIX 1-edge eth0-rx/cpu1` what an engineer calls it, `eth0-rx/cpu1`; of
