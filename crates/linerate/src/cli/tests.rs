@@ -334,7 +334,8 @@ fn fenced(text: &str) -> Vec<String> {
 
 /// The lines that call linerate, without prompts, pipes, redirections and remarks.
 fn command_lines(text: &str) -> Vec<String> {
-    text.lines()
+    text.replace(" \\\n  ", " ")
+        .lines()
         .map(|line| {
             line.trim()
                 .trim_start_matches("$ ")
