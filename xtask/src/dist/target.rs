@@ -19,8 +19,6 @@ pub(crate) struct Target {
 /// Who links.
 #[derive(Debug, PartialEq, Eq)]
 enum Linker {
-    /// The machine's own C compiler.
-    Native,
     /// rustc's lld: needs no cross compiler, as musl's start files come with the target.
     RustLld,
     /// A cross gcc of the distribution, with its static glibc.
@@ -34,11 +32,7 @@ pub(crate) const TARGETS: &[Target] = &[
         triple: "x86_64-unknown-linux-musl",
         emulators: &["qemu-x86_64-static", "qemu-x86_64"],
         checked: true,
-        linker: if cfg!(target_arch = "x86_64") {
-            Linker::Native
-        } else {
-            Linker::RustLld
-        },
+        linker: Linker::RustLld,
     },
     Target {
         triple: "aarch64-unknown-linux-musl",
@@ -113,11 +107,7 @@ impl Target {
         let linker = |linker: &str| (format!("CARGO_TARGET_{upper}_LINKER"), linker.to_owned());
         let flags = |flags: &str| (format!("CARGO_TARGET_{upper}_RUSTFLAGS"), flags.to_owned());
         match self.linker {
-            Linker::Native if build::musl_packs_relocations() => {
-                vec![flags("-Clink-arg=-Wl,-z,pack-relative-relocs")]
-            }
-            Linker::Native => Vec::new(),
-            Linker::RustLld => vec![linker("rust-lld")],
+            Linker::RustLld => vec![linker("rust-lld"), flags(&self.lld_flags())],
             Linker::Gcc(gcc) => vec![linker(gcc), flags("-Ctarget-feature=+crt-static")],
             Linker::Zig => vec![
                 // The options of a nightly, for -Zbuild-std only.
@@ -130,6 +120,19 @@ impl Target {
                 ),
             ],
         }
+    }
+
+    /// Functions with the same code are one, and relocations are packed where there are any.
+    fn lld_flags(&self) -> String {
+        let is_pie = self.triple.starts_with("x86_64");
+        let mut flags = String::new();
+        if is_pie {
+            flags += "-Clink-arg=--icf=all";
+        }
+        if is_pie && build::musl_packs_relocations() {
+            flags += " -Clink-arg=--pack-dyn-relocs=relr";
+        }
+        flags
     }
 
     /// Whether this machine runs it without an emulator.
