@@ -19,7 +19,7 @@ fn without_a_server(words: &str, name: &str, reasons: &[&str]) {
         words.replace("HOST", &format!("127.0.0.1 -p {port}"))
     );
     let mut client = start(linerate(&line));
-    client.wait_for(INTERVAL, 3);
+    client.wait_for_traffic(3);
     server.signal(name);
     let document = broken_off(&client.end(), 3);
     let told = error(&document);
@@ -143,7 +143,7 @@ fn in_a_lab(words: &str) -> Option<Running> {
     if skipped(&client.stderr()) {
         return None;
     }
-    client.wait_for(INTERVAL, 4);
+    client.wait_for_traffic(4);
     Some(client)
 }
 

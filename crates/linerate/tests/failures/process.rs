@@ -72,6 +72,24 @@ pub(crate) fn start(mut command: Command) -> Running {
     }
 }
 
+/// Whether each direction that is told of has so many lines with a rate above 0.
+fn moved(stderr: &str, intervals: usize) -> bool {
+    let of =
+        |way: &str| -> Vec<&str> { stderr.lines().filter(|line| line.contains(way)).collect() };
+    let ways = ["[SUM] up", "[SUM] down"].map(of);
+    let enough =
+        |lines: &Vec<&str>| lines.iter().filter(|line| rate(line) > 0.0).count() >= intervals;
+    let told = ways.iter().filter(|lines| !lines.is_empty());
+    told.clone().count() > 0 && told.clone().all(enough)
+}
+
+/// The number before the unit that ends in `bit/s`, or 0.
+fn rate(line: &str) -> f64 {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let pair = words.windows(2).find(|pair| pair[1].ends_with("bit/s"));
+    pair.and_then(|pair| pair[0].parse().ok()).unwrap_or(0.0)
+}
+
 pub(crate) fn run(command: Command) -> Ended {
     start(command).end()
 }
@@ -114,6 +132,16 @@ impl Running {
     pub(crate) fn wait_for(&mut self, word: &str, times: usize) {
         let said = self.says(word, times);
         assert!(said, "no {times} of {word:?}:\n{}", self.stderr());
+    }
+
+    /// Waits until the running test has told of so many intervals in which something moved, in each
+    /// direction that it tells of: on a busy machine the first ones may be empty.
+    pub(crate) fn wait_for_traffic(&mut self, intervals: usize) {
+        let end = Instant::now() + DEADLINE;
+        while !moved(&self.stderr(), intervals) && self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < end, "nothing moves:\n{}", self.stderr());
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Whether `word` is said so many times on stderr, before the program ends or the deadline.

@@ -13,7 +13,11 @@ const INTERVAL: &str = "[SUM]";
 fn stop(line: &str, word: &str, times: usize, signal: &str) -> Value {
     let (_server, port) = serve();
     let mut client = start(linerate(&line.replace("PORT", &port.to_string())));
-    client.wait_for(word, times);
+    if word == INTERVAL {
+        client.wait_for_traffic(times);
+    } else {
+        client.wait_for(word, times);
+    }
     client.signal(signal);
     let document = broken_off(&client.end(), 130);
     assert!(error(&document).contains("interrupted"), "{document:#}");
@@ -25,7 +29,7 @@ fn testing() -> (Running, Running) {
     let (server, port) = serve();
     let line = format!("udp 127.0.0.1 -p {port} -b 5M -t 60 -i 100ms --json");
     let mut client = start(linerate(&line));
-    client.wait_for(INTERVAL, 2);
+    client.wait_for_traffic(2);
     (server, client)
 }
 
@@ -35,16 +39,18 @@ fn ctrl_c_in_udp_both_ways_keeps_both_ends_counts() {
     let document = stop(
         "udp 127.0.0.1 -p PORT --bidir -b 5M -t 60 -i 100ms --json",
         INTERVAL,
-        4,
+        2,
         "INT",
     );
     let tests = document["tests"].as_array().unwrap();
     assert_eq!(tests.len(), 2);
     tests.iter().for_each(accounted);
-    assert!(
-        tests.iter().all(|test| test["valid"] == true),
-        "{document:#}"
-    );
+    // A busy sender may be behind when it is stopped.
+    let sound = |test: &Value| {
+        let reason = test["invalid_reason"].as_str();
+        reason.is_none_or(|why| why.contains("were never sent"))
+    };
+    assert!(tests.iter().all(sound), "{document:#}");
 }
 
 #[test]
@@ -177,7 +183,7 @@ fn ctrl_c_outside_reaches_the_command_in_the_lab() {
     let mut lab = start(linerate(
         "lab -- linerate udp {peer} -b 5M -t 60 -i 100ms --json",
     ));
-    lab.wait_for(INTERVAL, 2);
+    lab.wait_for_traffic(2);
     lab.signal("INT");
     let document = broken_off(&lab.end(), 130);
     accounted(&document["tests"][0]);
