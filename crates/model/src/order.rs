@@ -50,7 +50,7 @@ mod tests {
             expected.sort_by_key(|item| item.0);
             super::by_key(&mut items, |item| item.0);
             prop_assert_eq!(&items, &expected);
-            expected.sort_by(|one, other| other.0.cmp(&one.0));
+            expected.sort_by_key(|other| std::cmp::Reverse(other.0));
             super::by(&mut items, |one, other| other.0.cmp(&one.0));
             prop_assert_eq!(&items, &expected);
         }

@@ -100,6 +100,7 @@ fn two_runs_of_one_kind_are_before_and_after() {
     fs::rename(&one, place.join("old")).unwrap();
     let mut run = udp();
     run.tests[0].delivered_bits_per_second = Some(1.25 * DELIVERED);
+    run.hosts[0].kernel = Some("7.0.0-other".to_owned());
     let other = store(&place, &run);
     let old = place.join("old").display().to_string();
     let said = "1 against 1 runs say nothing of how much runs scatter";
@@ -109,6 +110,8 @@ fn two_runs_of_one_kind_are_before_and_after() {
             said,
             "+25 %, no interval: too few runs",
             "941.5 Mbit/s, 1 run",
+            "also different: ",
+            "7.0.0-other",
         ] {
             assert!(text.contains(shown), "{format}: {shown}: {text}");
         }

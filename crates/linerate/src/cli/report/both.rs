@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two runs as before and after: their common figures, with what one run against one can say (little).
 
-use linerate_method::experiment::{Figure, figures, groups};
-use linerate_model::output::{Comparison, Output};
+use linerate_method::experiment::{Figure, environment, figures, groups};
+use linerate_model::output::{Comparison, Difference, Output};
+use linerate_model::run::Run;
 use linerate_report::subject::Subject;
 use linerate_report::view::comparison::sentence;
 
@@ -39,11 +40,24 @@ fn compared(subjects: [&Subject; 2]) -> Vec<Comparison> {
     let mut all: Vec<Comparison> = first.iter().filter_map(pair).collect();
     if let Some((first, others)) = all.split_first_mut() {
         first.primary = true;
+        first.environment_diff = differences(subjects);
         groups::settle(&mut [first]);
         groups::settle(&mut others.iter_mut().collect::<Vec<_>>());
     }
     all.iter_mut().for_each(|one| one.sentence = sentence(one));
     all
+}
+
+/// In what their hosts and programs differ, as far as both tell.
+fn differences(subjects: [&Subject; 2]) -> Vec<Difference> {
+    let [before, after] = subjects.map(|subject| Run {
+        tool: subject.output.tool.clone(),
+        kind: subject.output.kind.clone(),
+        hosts: subject.output.hosts.clone(),
+        settings: subject.settings.clone(),
+        ..Run::default()
+    });
+    environment::differences(&[&before], &[&after])
 }
 
 /// What differs by less does not matter: as `compare` has it.
