@@ -6,7 +6,7 @@ use linerate_linux::clock::monotonic_ns;
 use std::io::{self, ErrorKind, Write};
 use std::net::TcpStream;
 
-/// A connection to which each whole message is written within [`WHOLE_NS`]. It needs a write time-out of its own.
+/// A connection to which each whole message is written within a minute. It needs a write time-out of its own.
 #[derive(Debug)]
 pub struct Patient<'a>(pub &'a TcpStream);
 

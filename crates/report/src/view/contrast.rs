@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Before and after as a picture: where each run stands, the mean of each side with its interval, and
 //! the effect with its interval against no change and against what matters. One of it is drawn (SVG), and
-//! [`drawing`] writes it in letters.
+//! `drawing` writes it in letters.
 
 use linerate_model::output::{Comparison, Side};
 use linerate_model::units::format::{
