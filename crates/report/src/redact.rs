@@ -6,20 +6,37 @@
 mod free;
 mod words;
 
-use linerate_wire::json;
+use linerate_model::output::Output;
+use linerate_model::setting::Setting;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::subject::Subject;
 use words::Words;
+
+/// Reads what a text holds.
+pub type Reader<T> = fn(&str) -> serde_json::Result<T>;
+
+/// How the texts become the record again. Who calls has readers already, and a type that is read by two ways is
+/// in the program twice.
+#[derive(Debug, Clone, Copy)]
+pub struct Readers {
+    /// Of a document.
+    pub output: Reader<Output>,
+    /// Of how hosts are set up.
+    pub settings: Reader<Vec<Setting>>,
+}
 
 /// The same without what names a site. `peers` are names that the runs were started with.
 ///
 /// # Errors
 /// A host bears a name that is a word of the document (`up`, `tcp` …), so that without it nothing can be
 /// read back.
-pub fn redacted(mut subjects: Vec<Subject>, peers: &[String]) -> serde_json::Result<Vec<Subject>> {
+pub fn redacted(
+    mut subjects: Vec<Subject>,
+    peers: &[String],
+    read: Readers,
+) -> serde_json::Result<Vec<Subject>> {
     let mut words = Words::default();
     for subject in &subjects {
         for host in &subject.output.hosts {
@@ -45,8 +62,8 @@ pub fn redacted(mut subjects: Vec<Subject>, peers: &[String]) -> serde_json::Res
         if let Some(program) = subject.output.command.first_mut() {
             "linerate".clone_into(program);
         }
-        subject.output = through(&mut words, &subject.output)?;
-        subject.settings = through(&mut words, &subject.settings)?;
+        subject.output = through(&mut words, &subject.output, read.output)?;
+        subject.settings = through(&mut words, &subject.settings, read.settings)?;
         let rows = subject.processors.iter_mut().chain(&mut subject.interrupts);
         rows.for_each(|row| row.name = words.replaced(&row.name));
     }
@@ -60,12 +77,11 @@ fn learn<T: Serialize>(words: &mut Words, whole: &T) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// Every text within, names of fields (settings are named by the source) included. By way of text, as
-/// each type that is read from a value, too, is in the program twice.
-fn through<T: Serialize + DeserializeOwned>(words: &mut Words, whole: &T) -> serde_json::Result<T> {
-    let mut value = json::to_value(whole)?;
+/// Every text within, names of fields (settings are named by the source) included.
+fn through<T: Serialize>(words: &mut Words, whole: &T, read: Reader<T>) -> serde_json::Result<T> {
+    let mut value: Value = serde_json::from_str(&serde_json::to_string(whole)?)?;
     walk(words, &mut value, "");
-    json::from_value(&value)
+    read(&value.to_string())
 }
 
 fn walk(words: &mut Words, value: &mut Value, name: &str) {

@@ -76,7 +76,7 @@ pub fn main_of(subjects: &[Subject]) -> &'static str {
 }
 
 fn node(value: &impl Serialize) -> serde_json::Result<Node> {
-    linerate_wire::json::text(&serde_json::to_string(value)?)
+    serde_json::from_str(&serde_json::to_string(value)?)
 }
 
 /// Sheets in the order in which they were met.

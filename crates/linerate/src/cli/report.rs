@@ -11,6 +11,7 @@ use linerate_report::sheets::{self, Sheet, throughput};
 use linerate_report::subject::Subject;
 use linerate_report::term::beside;
 use linerate_report::{csv, html, json, junit, markdown, openmetrics, redact, term, xlsx};
+use linerate_wire::json as reader;
 
 use super::args::{ReportArgs, ReportFormat};
 use super::{session, site_rules};
@@ -53,7 +54,7 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
     let rules = site_rules::with(args.rules.as_deref())?;
     let (subjects, peers) = subjects::read(&args.runs, &rules)?;
     let subjects = match args.redact {
-        true => redact::redacted(subjects, &peers).map_err(unreadable)?,
+        true => redact::redacted(subjects, &peers, READ).map_err(unreadable)?,
         false => subjects,
     };
     // A person is shown how they differ first; a program finds each run's own numbers.
@@ -167,3 +168,9 @@ const ENDINGS: &[(&str, ReportFormat)] = &[
     ("xlsx", ReportFormat::Xlsx),
     ("xml", ReportFormat::Junit),
 ];
+
+/// The program's one way to read each type.
+const READ: redact::Readers = redact::Readers {
+    output: |text| reader::text(text),
+    settings: |text| reader::text(text),
+};
