@@ -38,8 +38,11 @@ fn take_over(samples: &mut Vec<Sample>, again: Vec<Sample>) -> bool {
 
 /// Whether some of the driver's counters are refreshed only now and then.
 fn counts_late(driver: &str) -> bool {
-    let counters = knowledge::driver(driver).map(|table| &table.counters);
-    counters.is_some_and(|counters| counters.iter().any(|counter| counter.refresh_ms.is_some()))
+    let table = knowledge::driver_alone(driver);
+    table.is_some_and(|table| {
+        let mut counters = table.counters.iter();
+        counters.any(|counter| counter.refresh_ms.is_some())
+    })
 }
 
 /// The longest that the end of a test waits for counters.
