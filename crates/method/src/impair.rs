@@ -140,13 +140,26 @@ impl Wire {
         let draw = self.draw(frame_bytes);
         let fate = match self.lost_by_chance(&draw) {
             Some(reason) => Fate::Drop(reason),
-            None => match self.through_fifo(frame_bytes) {
-                None => Fate::Drop(DropReason::Fifo),
-                Some(sent_ns) => self.travel(sent_ns, &draw),
-            },
+            None => self.pass(frame_bytes, &draw),
         };
         self.count(fate);
         fate
+    }
+
+    /// A frame comes in that chance spares, and for which nothing is drawn: it waits for the line and
+    /// travels like all others.
+    pub fn admit_spared(&mut self, now_ns: u64, frame_bytes: usize) -> Fate {
+        self.now_ns = self.now_ns.max(now_ns);
+        let fate = self.pass(frame_bytes, &Draw::default());
+        self.count(fate);
+        fate
+    }
+
+    fn pass(&mut self, frame_bytes: usize, draw: &Draw) -> Fate {
+        match self.through_fifo(frame_bytes) {
+            None => Fate::Drop(DropReason::Fifo),
+            Some(sent_ns) => self.travel(sent_ns, draw),
+        }
     }
 
     /// All chance of one frame, always in the same number of draws: changing one setting leaves the
@@ -235,6 +248,7 @@ impl Wire {
     }
 }
 
+#[derive(Default)]
 struct Draw {
     turns: bool,
     lost: bool,

@@ -229,3 +229,34 @@ fn another_setting_leaves_the_losses_where_they_were() {
     };
     assert_eq!(losses(lossy), losses(more));
 }
+
+#[test]
+fn a_spared_frame_meets_no_chance_and_changes_none() {
+    let config = Impairment {
+        delay_ns: 7,
+        jitter_ns: 3,
+        loss_ratio: 0.5,
+        burst_loss: BurstLoss {
+            p_enter: 0.9,
+            p_leave: 0.1,
+        },
+        duplicate_ratio: 0.5,
+        corrupt_ratio: 0.5,
+        ..Impairment::default()
+    };
+    let mut with_spared = Wire::new(config, 11);
+    let mut without = with_spared.clone();
+    for n in 0..100 {
+        let spared = with_spared.admit_spared(n * 100, 60);
+        assert_eq!(
+            spared,
+            Fate::Pass {
+                at_ns: n * 100 + 7,
+                copies: 1,
+                corrupt_bit: None
+            }
+        );
+        let at = n * 100 + 50;
+        assert_eq!(with_spared.admit(at, 500), without.admit(at, 500));
+    }
+}

@@ -62,7 +62,8 @@ impl Relay {
                 let now = now_ns();
                 // What was due while a busy machine kept the wire waiting leaves before what comes now.
                 line.deliver_due(now);
-                let entry = line.carry(frame, now, impairment.admit(now, frame.len()));
+                let fate = decide(&mut impairment, now, frame);
+                let entry = line.carry(frame, now, fate);
                 if let Some(log) = &mut log {
                     log.note(now, frame, entry);
                 }
@@ -82,6 +83,15 @@ impl Relay {
         line.report.under_way = line.store.len() as u64;
         line.report.missed = self.from.take_losses().unwrap_or(0);
         line.report
+    }
+}
+
+/// What is not IP meets the line and its delay only: a lost or wrong ARP would cut the hosts off
+/// for much longer than a frame.
+fn decide(impairment: &mut Wire, now_ns: u64, frame: &[u8]) -> Fate {
+    match frame.get(12..14) {
+        Some([0x08, 0x00] | [0x86, 0xdd]) => impairment.admit(now_ns, frame.len()),
+        _ => impairment.admit_spared(now_ns, frame.len()),
     }
 }
 
@@ -133,12 +143,10 @@ impl Line {
         Entry::lost(why)
     }
 
-    /// Flips that bit, into `scratch`. What is not IP is spared: a wrong ARP would poison the
-    /// hosts for longer than a frame.
+    /// Flips that bit, into `scratch`.
     fn corrupt(&mut self, frame: &[u8], bit: u64) -> bool {
-        let is_ip = matches!(frame.get(12..14), Some([0x08, 0x00] | [0x86, 0xdd]));
         let byte = (bit / 8) as usize;
-        if !is_ip || byte >= frame.len() || frame.len() > self.scratch.len() {
+        if byte >= frame.len() || frame.len() > self.scratch.len() {
             return false;
         }
         self.scratch[..frame.len()].copy_from_slice(frame);
