@@ -22,6 +22,8 @@ pub const SIGKILL: u8 = consts::SIGKILL as u8;
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
     state: Arc<State>,
+    /// So many signals are none to this view.
+    ignored: usize,
 }
 
 #[derive(Debug, Default)]
@@ -48,7 +50,7 @@ impl Interrupt {
     /// The number of the first signal that arrived.
     #[must_use]
     pub fn requested(&self) -> Option<u8> {
-        if self.state.count.load(Ordering::Acquire) == 0 {
+        if self.count() == 0 {
             return None;
         }
         u8::try_from(self.state.first_signal.load(Ordering::Acquire)).ok()
@@ -57,7 +59,22 @@ impl Interrupt {
     /// Whether a second signal arrived: do not even wait for stragglers.
     #[must_use]
     pub fn impatient(&self) -> bool {
-        self.state.count.load(Ordering::Acquire) > 1
+        self.count() > 1
+    }
+
+    /// A view for what must not be interrupted by mistake: what arrived until now and `more` signals to
+    /// come are none to it.
+    #[must_use]
+    pub fn beyond(&self, more: usize) -> Self {
+        Self {
+            state: Arc::clone(&self.state),
+            ignored: self.state.count.load(Ordering::Acquire) + more,
+        }
+    }
+
+    fn count(&self) -> usize {
+        let all = self.state.count.load(Ordering::Acquire);
+        all.saturating_sub(self.ignored)
     }
 
     /// Acts as if `signal` had arrived (a peer's request, a test).
@@ -80,6 +97,20 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_view_beyond_some_sees_those_that_follow() {
+        let interrupt = Interrupt::default();
+        interrupt.request(SIGTERM);
+        let later = interrupt.beyond(1);
+        let seen = || (later.requested().is_some(), later.impatient());
+        let expected = [(false, false), (true, false), (true, true)];
+        for (number, expected) in expected.into_iter().enumerate() {
+            interrupt.request(SIGTERM);
+            assert_eq!(seen(), expected, "after {} more", number + 1);
+        }
+        assert!(interrupt.impatient());
+    }
 
     #[test]
     fn the_first_signal_is_kept_and_the_second_is_impatience() {

@@ -65,6 +65,38 @@ fn both_are_said_when_restoring_fails_too() {
 }
 
 #[test]
+fn restoring_that_hangs_is_given_up_by_who_insists_and_all_else_is_kept() {
+    let place = place("restore-hangs");
+    let restore = "printf R >> log; sleep 600";
+    let more = ["--restore", restore, "-o", "run"];
+    let mut child = commands(&place, "false", "true", &more).spawn().unwrap();
+    until("it restores", || log(&place).contains('R'));
+    // Signals of one kind that arrive together are one.
+    until("it gives up", || {
+        terminate(&child);
+        is_gone(&format!("{}", child.id()))
+    });
+    assert_eq!(ended(&mut child, &place).code(), Some(3));
+    let restored = &reported(&place.join("run"))["experiment"]["restored"];
+    assert_eq!(restored["command"], restore);
+    let why = restored["error"].as_str().unwrap();
+    assert!(why.contains("signal: "), "{why}");
+}
+
+#[test]
+fn restoring_goes_on_after_one_signal() {
+    let place = place("restore-goes-on");
+    let restore = "printf r >> log; until [ -e go ]; do sleep 0.1; done; printf R >> log";
+    let more = ["--restore", restore, "-o", "run"];
+    let mut child = commands(&place, "false", "true", &more).spawn().unwrap();
+    until("it restores", || log(&place).contains('r'));
+    terminate(&child);
+    fs::write(place.join("go"), "").unwrap();
+    assert_eq!(ended(&mut child, &place).code(), Some(3));
+    assert!(log(&place).ends_with('R'), "{}", log(&place));
+}
+
+#[test]
 fn a_measurement_that_never_succeeds_is_given_up_and_kept() {
     let place = place("no-server");
     let output = ab(&place, "true", &["--aa", "0"], free_port())

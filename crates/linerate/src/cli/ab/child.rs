@@ -74,7 +74,7 @@ impl Running {
     /// It could not be awaited.
     pub(super) fn finish(
         mut self,
-        interrupt: Option<&Interrupt>,
+        interrupt: &Interrupt,
         slow: &mut dyn FnMut(),
     ) -> io::Result<Ended> {
         let status = self.wait(interrupt, slow)?;
@@ -86,11 +86,7 @@ impl Running {
         })
     }
 
-    fn wait(
-        &mut self,
-        interrupt: Option<&Interrupt>,
-        slow: &mut dyn FnMut(),
-    ) -> io::Result<ExitStatus> {
+    fn wait(&mut self, interrupt: &Interrupt, slow: &mut dyn FnMut()) -> io::Result<ExitStatus> {
         let begun = Instant::now();
         let mut asked: Option<Instant> = None;
         let mut told = false;
@@ -98,7 +94,7 @@ impl Running {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
             }
-            let wanted = interrupt.is_some_and(|interrupt| interrupt.requested().is_some());
+            let wanted = interrupt.requested().is_some();
             match asked {
                 None if wanted => {
                     self.signal(SIGTERM);
@@ -138,8 +134,8 @@ pub(super) fn pause(length: Duration, interrupt: &Interrupt) -> bool {
     false
 }
 
-fn is_over(since: Instant, interrupt: Option<&Interrupt>) -> bool {
-    interrupt.is_some_and(Interrupt::impatient) || since.elapsed() > PATIENCE
+fn is_over(since: Instant, interrupt: &Interrupt) -> bool {
+    interrupt.impatient() || since.elapsed() > PATIENCE
 }
 
 fn reader(

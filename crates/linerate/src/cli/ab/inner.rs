@@ -85,7 +85,7 @@ impl<'a> Inner<'a> {
         let nowhere = PathBuf::from("/dev/null/none");
         command.arg("-o").arg(store.unwrap_or(&nowhere));
         let ended = Running::start(command, Reach::Process)
-            .and_then(|running| running.finish(Some(interrupt), &mut || {}))
+            .and_then(|running| running.finish(interrupt, &mut || {}))
             .map_err(|error| Failure::measuring(what(), error))?;
         // One that was ended before it could catch the signal has no document.
         if interrupt.requested().is_some() {

@@ -48,22 +48,32 @@ impl<'a> Switch<'a> {
         };
         let interrupt = session.interrupt.clone();
         let what = format!("set up {arm:?}");
-        shell(&what, command, Some(&interrupt), &mut session.console)?;
+        let ended = shell(&what, command, &interrupt, "", &mut session.console);
+        if interrupt.requested().is_some() {
+            return Err(interrupted());
+        }
+        ended?;
         match child::pause(self.settle, &interrupt) {
             true => Ok(()),
             false => Err(interrupted()),
         }
     }
 
-    /// Puts back what was there: by --restore, else by the command of A. Nothing interrupts it. What was run,
-    /// if anything had to be, and how it ended.
-    pub(super) fn back(&self, console: &mut Console) -> Option<(&'a str, Result<(), Failure>)> {
+    /// Puts back what was there: by --restore, else by the command of A. One signal does not interrupt it: who
+    /// pressed Ctrl-C once too often wants it done all the same. What was run, if anything had to be, and how
+    /// it ended.
+    pub(super) fn back(
+        &self,
+        interrupt: &Interrupt,
+        console: &mut Console,
+    ) -> Option<(&'a str, Result<(), Failure>)> {
         let command = match (self.last?, self.restore) {
             (_, Some(restore)) => restore,
             (Arm::A, None) => return None,
             (Arm::B, None) => self.a,
         };
-        let ended = shell("restore what was there", command, None, console);
+        let insists = interrupt.beyond(1);
+        let ended = shell("restore what was there", command, &insists, HOW, console);
         let by_hand =
             format!("the command by itself in a shell: it may not be as before; `{command}`");
         Some((command, ended.map_err(|failure| failure.hint(by_hand))))
@@ -74,11 +84,12 @@ pub(super) fn interrupted() -> Failure {
     Failure::interrupted("finish the comparison")
 }
 
-/// Runs a command by the shell.
+/// Runs a command by the shell. Of one that takes long it is said so, and `how` it can be ended.
 fn shell(
     what: &str,
     line: &str,
-    interrupt: Option<&Interrupt>,
+    interrupt: &Interrupt,
+    how: &str,
     console: &mut Console,
 ) -> Result<(), Failure> {
     let mut command = Command::new("/bin/sh");
@@ -86,13 +97,10 @@ fn shell(
     let hint = "the command by itself in a shell";
     let failed =
         |why: &dyn Display| Failure::measuring(format!("{what}: `{line}`"), why).hint(hint);
-    let mut slow = || console.say(&format!("still waiting for `{line}` ({what})"));
+    let mut slow = || console.say(&format!("still waiting for `{line}` ({what}){how}"));
     let ended = Running::start(command, Reach::Group)
         .and_then(|running| running.finish(interrupt, &mut slow))
         .map_err(|error| failed(&error))?;
-    if interrupt.is_some_and(|interrupt| interrupt.requested().is_some()) {
-        return Err(interrupted());
-    }
     if ended.status.success() {
         return Ok(());
     }
@@ -118,4 +126,6 @@ fn printable(said: &[u8]) -> Option<String> {
     lines.find(|line| !line.is_empty())
 }
 
+/// What is given up leaves the host as it was set up last.
+const HOW: &str = ": Ctrl-C twice gives it up";
 const SHOWN_BYTES: usize = 300;

@@ -89,7 +89,8 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// The command failed; that is in the record, too.
     pub(super) fn restore(&mut self, session: &mut Session) -> Result<(), Failure> {
-        let Some((command, ended)) = self.switch.back(&mut session.console) else {
+        let Some((command, ended)) = self.switch.back(&session.interrupt, &mut session.console)
+        else {
             return Ok(());
         };
         self.record.restored = Some(Restored {
