@@ -4,10 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use linerate_method::experiment::{Figure, figures};
+use linerate_method::experiment::{Figure, figures, recorded};
 use linerate_model::compat;
-use linerate_model::output::{StoredFigure, StoredRun};
+use linerate_model::output::{Experiment, StoredFigure, StoredRun};
 use linerate_model::run::Run;
+use linerate_report::view::comparison::sentence;
 use linerate_wire::json;
 
 use crate::store::RUN;
@@ -31,7 +32,14 @@ fn of(run: &Run, name: &str) -> StoredRun {
         peer: peer(run),
         partial: run.partial,
         figures: figures(&run.measured()).into_iter().map(stored).collect(),
+        verdict: run.experiment.as_ref().and_then(verdict),
     }
+}
+
+/// Of the figure that decides.
+fn verdict(record: &Experiment) -> Option<String> {
+    let judged = recorded::judged(record);
+    judged.iter().find(|one| one.primary).map(sentence)
 }
 
 fn stored(figure: Figure) -> StoredFigure {

@@ -31,6 +31,12 @@ pub(crate) fn says_the_same(run: &Path, told: &Value) {
         Value::Array(Vec::new()),
         "it is no test of its own"
     );
+    let decides = |one: &&Value| one["primary"] == true;
+    let compared = told["comparison"].as_array().unwrap().iter();
+    let [verdict] = compared.filter(decides).collect::<Vec<_>>()[..] else {
+        panic!("no figure decides, or several: {}", told["comparison"]);
+    };
+    assert_eq!(listed[0]["verdict"], verdict["sentence"]);
 }
 
 /// What was measured until then is there, and how it ended.

@@ -35,6 +35,8 @@ pub struct StoredRun {
     pub partial: bool,
     /// The one that tells most first; a run without a valid test has none.
     pub figures: Vec<StoredFigure>,
+    /// What an experiment says, a sentence; else null.
+    pub verdict: Option<String>,
 }
 
 /// One figure of a run.

@@ -55,9 +55,8 @@ fn figure(run: &StoredRun) -> String {
 
 fn of(run: &StoredRun) -> String {
     let first = run.figures.first();
-    let what = first.map_or_else(String::new, |figure| {
-        format!("{} {}", figure.metric, figure.name)
-    });
+    let named = first.map(|figure| format!("{} {}", figure.metric, figure.name));
+    let what = named.or_else(|| run.verdict.clone()).unwrap_or_default();
     match (run.partial, what.as_str()) {
         (false, _) => what,
         (true, "") => "partial".to_owned(),
@@ -213,10 +212,16 @@ mod tests {
                 unit: "bit/s".to_owned(),
                 value: 398.2e6,
             }],
+            verdict: None,
+        };
+        let experiment = StoredRun {
+            name: "20260131T130000Z-ab-h2".to_owned(),
+            verdict: Some("B is better: throughput tcp up x 3.787".to_owned()),
+            ..StoredRun::default()
         };
         let history = History {
             directory: "/runs".to_owned(),
-            runs: vec![run],
+            runs: vec![run, experiment],
             more: 7,
             unreadable: vec![linerate_model::output::Unreadable {
                 name: "x".to_owned(),
@@ -226,8 +231,9 @@ mod tests {
         };
         assert_eq!(
             text(history),
-            "1 runs in /runs; 7 older ones not shown (-n)\n\
+            "2 runs in /runs; 7 older ones not shown (-n)\n\
              20260131T120000Z-udp-h2 | 398.2 Mbit/s | throughput udp up, partial\n\
+             20260131T130000Z-ab-h2 | n/a | B is better: throughput tcp up x 3.787\n\
              not read:x: no run.json\n"
         );
     }
