@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use linerate::engine::forward::Device;
 use linerate_linux::signal::Interrupt;
 
-use crate::server::Server;
+use crate::support::Server;
 use crate::{OURS, behind, trial};
 
 #[test]
@@ -59,7 +59,7 @@ fn an_agent_refuses_what_is_no_request() {
 /// Strangers who ask for ever are few, and take no place of a test.
 #[test]
 fn who_asks_for_long_keeps_no_test_away() {
-    let server = Server::ours();
+    let server = Server::ours("");
     let ask = || Device::served("127.0.0.1", server.port, None, &Interrupt::default());
     let mut asking: Vec<Device> = (0..4).map(|_| ask().unwrap()).collect();
     let refused = ask().unwrap_err().to_string();
@@ -78,7 +78,7 @@ fn who_asks_for_long_keeps_no_test_away() {
 
 #[test]
 fn a_server_ends_a_device_that_talks_nonsense_and_serves_the_next() {
-    let server = Server::ours();
+    let server = Server::ours("");
     for nonsense in [
         &b"GET / HTTP/1.1\r\n\r\n"[..],
         &[32, 0x7F, 0xFF, 0xFF, 0xFF],

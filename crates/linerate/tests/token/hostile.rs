@@ -2,7 +2,7 @@
 //! Clients that say they know the token, and then do not do their part: they are let go in time, take no seat, and
 //! the server serves the next.
 
-use super::server::Server;
+use super::support::Server;
 use super::{SECRET, file, measured};
 use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
 use linerate_wire::iperf3::cookie::Cookie;
@@ -83,7 +83,7 @@ impl Asked {
 fn server(name: &str, more: &str) -> (Server, PathBuf) {
     let file = file(name, SECRET);
     let flag = format!("--token-file {} {more}", file.display());
-    (Server::with(&flag), file)
+    (Server::ours(&flag), file)
 }
 
 fn assert_serves(server: &Server) {
@@ -150,6 +150,6 @@ fn who_never_proves_is_let_go_and_holds_no_seat() {
     slow.say(&whole[1..2]);
     assert!(silent.iter_mut().all(|asked| asked.hear().is_none()));
     assert_eq!(slow.hear(), None);
-    server.says("no proof of a token within 5 s");
+    server.await_line("no proof of a token within 5 s");
     assert_serves(&server);
 }

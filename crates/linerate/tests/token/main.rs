@@ -9,22 +9,20 @@ mod file;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
-#[path = "../support/ports.rs"]
-mod ports;
-#[cfg(test)]
 mod rogue;
-#[cfg(test)]
-mod server;
+#[expect(dead_code, reason = "shared with tests that need more of it")]
+#[path = "../support/mod.rs"]
+mod support;
 
 use linerate::engine::forward::Device;
 use linerate::engine::token;
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::Withheld;
 use serde_json::Value;
-use server::Server;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use support::Server;
 
 const SECRET: &str = "this line is what both ends know";
 const OTHER: &str = "this line is what nobody else knows";
@@ -39,7 +37,7 @@ fn file(name: &str, line: &str) -> PathBuf {
 
 fn serving(token: Option<&Path>) -> Server {
     let flag = token.map(|path| format!("--token-file {}", path.display()));
-    Server::with(&flag.unwrap_or_default())
+    Server::ours(&flag.unwrap_or_default())
 }
 
 /// One short test against it.
@@ -134,8 +132,24 @@ fn only_who_knows_the_token_is_told_all() {
         );
         assert_no_secret_in(&run, &output);
     }
-    with.says("its token is not this server's");
-    assert!(!with.command_line().contains(SECRET));
+    with.await_line("its token is not this server's");
+    assert!(
+        !command_lines().contains(SECRET),
+        "`ps` shows it to everybody"
+    );
+}
+
+/// Those of all processes.
+fn command_lines() -> String {
+    let processes = std::fs::read_dir("/proc").unwrap().map_while(Result::ok);
+    let line = |path: PathBuf| std::fs::read(path.join("cmdline")).ok();
+    let all: Vec<u8> = processes
+        .filter_map(|process| line(process.path()))
+        .flatten()
+        .collect();
+    let text = String::from_utf8_lossy(&all).into_owned();
+    assert!(text.contains("--token-file"), "the server's is among them");
+    text
 }
 
 /// Whether the far end told counters of that source.
