@@ -33,7 +33,12 @@ pub(super) fn present(ours: &str) -> Result<Vec<Contender>, String> {
         .into_iter()
         .map(send)
         .collect();
-    for (program, peers) in [("dpdk-testpmd", testpmd()), ("trafgen", trafgen()?)] {
+    let peers = [
+        ("dpdk-testpmd", testpmd()),
+        ("trafgen", trafgen()?),
+        ("xdp-trafficgen", vec![xdp_trafficgen()]),
+    ];
+    for (program, peers) in peers {
         match has_program(program) {
             true => contenders.extend(peers),
             false => println!("{program}: absent"),
@@ -97,6 +102,16 @@ fn trafgen() -> Result<Vec<Contender>, String> {
         words: words.map(str::to_owned).to_vec(),
         rival: Some("linerate af_packet_ring"),
     }])
+}
+
+/// The kernel itself repeats one frame, by `BPF_PROG_TEST_RUN`: no socket, no copy.
+fn xdp_trafficgen() -> Contender {
+    let words = ["xdp-trafficgen", "udp", NEAR, "-m", "02:00:00:00:00:08"];
+    Contender {
+        label: "xdp-trafficgen".to_owned(),
+        words: words.map(str::to_owned).to_vec(),
+        rival: Some("linerate af_xdp_copy"),
+    }
 }
 
 fn frame_file() -> PathBuf {
