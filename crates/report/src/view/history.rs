@@ -56,12 +56,19 @@ fn figure(run: &StoredRun) -> String {
 fn of(run: &StoredRun) -> String {
     let first = run.figures.first();
     let named = first.map(|figure| format!("{} {}", figure.metric, figure.name));
-    let what = named.or_else(|| run.verdict.clone()).unwrap_or_default();
+    let what = named.or_else(|| run.verdict.as_deref().map(gist));
+    let what = what.unwrap_or_default();
     match (run.partial, what.as_str()) {
         (false, _) => what,
         (true, "") => "partial".to_owned(),
         (true, _) => format!("{what}, partial"),
     }
+}
+
+/// What a line has room for; intervals and reasons are the report's.
+fn gist(verdict: &str) -> String {
+    let gist = verdict.split(['(', ';']).next();
+    gist.unwrap_or_default().trim_end().to_owned()
 }
 
 fn points(trend: &Trend) -> Block {
@@ -216,7 +223,9 @@ mod tests {
         };
         let experiment = StoredRun {
             name: "20260131T130000Z-ab-h2".to_owned(),
-            verdict: Some("B is better: throughput tcp up x 3.787".to_owned()),
+            verdict: Some(
+                "B is better: throughput tcp up x 3.787 (3.5 … 4.1), p = 0.0078".to_owned(),
+            ),
             ..StoredRun::default()
         };
         let history = History {
