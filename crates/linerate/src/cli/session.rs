@@ -2,6 +2,9 @@
 //! One measuring command from its first word to its exit code: what was measured is gathered in
 //! the document, whatever happens after, and printed and stored at the end.
 
+mod ending;
+mod watcher;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -11,13 +14,12 @@ use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
 use linerate_model::expect::Expect;
 use linerate_model::output::{
-    Benchmarks, Comparison, ErrorReport, Experiment, ForwardResult, Host, Interval, Output, Phase,
-    Role, Test, Trial,
+    Benchmarks, Comparison, ErrorReport, Experiment, ForwardResult, Host, Output, Phase, Role,
+    Test, Trial,
 };
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::linerate::token::Secret;
-use serde::Serialize;
 
 use super::args::{ColorChoice, OutputFlags};
 use super::cause::line_rate;
@@ -27,11 +29,13 @@ use super::live::Live;
 use super::progress::{self, Progress};
 use super::seen::Seen;
 use crate::date::Date;
-use crate::engine::{self, Event, Observer, TestOutcome, TestPlan};
+use crate::engine::{self, Observer, TestOutcome, TestPlan};
 use crate::error::Failure;
 use crate::exit::Exit;
 use crate::output::{Color, Console, Form, Surroundings};
 use crate::store::{self, Beginning, Location, Store};
+use ending::exit_of;
+use watcher::Watcher;
 
 /// A command that measures.
 #[derive(Debug)]
@@ -387,65 +391,6 @@ fn watch_keys(
 /// One of the engine's ways to measure.
 type Engine = fn(&TestPlan, &mut dyn Observer, &Interrupt) -> Result<TestOutcome, Failure>;
 
-/// Passes on what the engine tells.
-struct Watcher<'a> {
-    plan: &'a TestPlan,
-    console: &'a mut Console,
-    store: &'a mut Store,
-    seen: &'a mut Seen,
-    progress: Progress,
-    live: &'a mut Live,
-}
-
-#[derive(Serialize)]
-struct StreamInterval<'a> {
-    test: &'a str,
-    direction: linerate_model::output::Direction,
-    #[serde(flatten)]
-    interval: &'a Interval,
-}
-
-impl Observer for Watcher<'_> {
-    fn observe(&mut self, event: &Event<'_>) {
-        if let Event::Interval {
-            direction,
-            interval,
-        } = event
-        {
-            let (direction, interval) = (*direction, *interval);
-            let test = &self.plan.name;
-            let _ = self.console.event(
-                "interval",
-                &StreamInterval {
-                    test,
-                    direction,
-                    interval,
-                },
-            );
-        }
-        if let Event::Samples(samples) = event {
-            for sample in *samples {
-                self.store.sample(sample);
-                self.seen.take(sample);
-            }
-        }
-        if let Event::Settings(settings) = event {
-            self.store.settings(settings);
-        }
-        if let Event::Latency { phase, buckets } = event {
-            self.store.latency(*phase, buckets);
-        }
-        if matches!(event, Event::Started) {
-            let _ = self.console.event(
-                "start",
-                &serde_json::json!({ "test": self.plan.name, "host": self.plan.host }),
-            );
-        }
-        self.progress.show(self.console, self.plan, event);
-        self.live.show(self.console, self.plan, event);
-    }
-}
-
 /// The document of a command that could not even begin.
 pub(super) fn refuse(kind: &str, json: bool, failure: &Failure) -> Exit {
     if json {
@@ -485,31 +430,6 @@ fn measured_nothing(output: &Output) -> bool {
         && output.results.is_empty()
         && output.benchmarks.is_empty()
         && output.comparison.iter().all(|one| blocks(one) == 0)
-}
-
-/// The exit code of a finished document.
-fn exit_of(output: &Output, failure: Option<&Failure>) -> Exit {
-    let judged = |test: &&Test| !output.is_trial(test);
-    if let Some(failure) = failure {
-        failure.exit
-    } else if output.tests.iter().filter(judged).any(|test| !test.valid)
-        || says_only_what_the_tester_can(output)
-    {
-        Exit::Invalid
-    } else if output
-        .expectations
-        .iter()
-        .any(|expectation| !expectation.met)
-    {
-        Exit::ExpectationFailed
-    } else {
-        Exit::Ok
-    }
-}
-
-/// Every rate of the device is one that the tester can hardly exceed.
-fn says_only_what_the_tester_can(output: &Output) -> bool {
-    !output.results.is_empty() && output.results.iter().all(|result| result.tester_limited)
 }
 
 /// The command line without the names of the lab's faults: what explains a record must find them out.
@@ -556,22 +476,7 @@ const CONTROL_MS: u64 = 500;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use linerate_model::output::Expectation;
-
-    fn output(valid: bool, met: bool) -> Output {
-        Output {
-            tests: vec![Test {
-                valid,
-                ..Test::default()
-            }],
-            expectations: vec![Expectation {
-                met,
-                ..Expectation::default()
-            }],
-            ..Output::default()
-        }
-    }
+    use super::without_faults;
 
     #[test]
     fn a_record_does_not_know_the_faults_of_its_lab() {
@@ -581,20 +486,5 @@ mod tests {
             without_faults(&words(line)),
             words("linerate udp --lab -b 1M --json")
         );
-    }
-
-    #[test]
-    fn exit_codes_by_weight() {
-        let gone = Failure::measuring("go on", "gone");
-        let stopped = Failure::interrupted("go on");
-        for (output, failure, exit) in [
-            (output(true, true), None, Exit::Ok),
-            (output(true, false), None, Exit::ExpectationFailed),
-            (output(false, false), None, Exit::Invalid),
-            (output(false, false), Some(&gone), Exit::CouldNotMeasure),
-            (output(true, true), Some(&stopped), Exit::Interrupted),
-        ] {
-            assert_eq!(exit_of(&output, failure), exit);
-        }
     }
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One result of each kind, with numbers as a board on a gigabit link gives them.
 
+mod ab;
+
 use linerate_model::output::*;
 use linerate_model::setting::Setting;
 
 pub(crate) fn all() -> Vec<(&'static str, Output)> {
     vec![
-        ("ab", ab()),
+        ("ab", ab::ab()),
         ("check", check()),
         ("explained", explained()),
         ("healthy", healthy()),
@@ -17,61 +19,6 @@ pub(crate) fn all() -> Vec<(&'static str, Output)> {
         ("tcp", tcp()),
         ("udp", udp()),
     ]
-}
-
-/// Two kernels, a figure that decides and one beside it.
-fn ab() -> Output {
-    let side = |label: &str, values: &[f64], [low, high]: [f64; 2]| Side {
-        label: label.to_owned(),
-        n: values.len() as u32,
-        median: Some(f64::midpoint(values[1], values[2])),
-        mean: Some(values.iter().sum::<f64>() / values.len() as f64),
-        mean_ci95: Some([low, high]),
-        min: values.iter().copied().reduce(f64::min),
-        max: values.iter().copied().reduce(f64::max),
-        values: values.to_vec(),
-        ..Side::default()
-    };
-    let decides = Comparison {
-        name: "udp up".to_owned(),
-        metric: "throughput".to_owned(),
-        unit: "bit/s".to_owned(),
-        higher_is_better: true,
-        primary: true,
-        before: side("./old", &[398e6, 400e6, 401e6, 405e6], [396.3e6, 405.7e6]),
-        after: side("./new", &[440e6, 442e6, 446e6, 447e6], [438.4e6, 449.1e6]),
-        blocks: Some(2),
-        blocks_planned: Some(12),
-        order_seed: Some(7),
-        ratio: Some(1.1066),
-        ci95: Some([1.094, 1.119]),
-        margin: 0.02,
-        p: Some(0.031),
-        alpha: 0.05,
-        verdict: Judgement::Better,
-        sentence:
-            "B is better: throughput udp up +10.7 % (95 % interval +9.4 % … +11.9 %), p = 0.031"
-                .to_owned(),
-        ..Comparison::default()
-    };
-    let beside = Comparison {
-        metric: "loss".to_owned(),
-        unit: String::new(),
-        higher_is_better: false,
-        primary: false,
-        before: side("./old", &[0.0, 0.000_2, 0.000_4, 0.01], [-0.005, 0.0103]),
-        after: side("./new", &[0.0, 0.0, 0.0, 0.0], [0.0, 0.0]),
-        ratio: Some(0.2),
-        ci95: Some([0.04, 1.1]),
-        p: Some(0.12),
-        verdict: Judgement::Inconclusive,
-        sentence: "nothing is proven".to_owned(),
-        ..decides.clone()
-    };
-    Output {
-        comparison: vec![decides, beside],
-        ..output("ab")
-    }
 }
 
 fn output(kind: &str) -> Output {

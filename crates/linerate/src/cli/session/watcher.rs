@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the engine tells while a test runs, passed on to the screen, the store and the record.
+
+use linerate_model::output::{Direction, Interval};
+use serde::Serialize;
+
+use crate::cli::live::Live;
+use crate::cli::progress::Progress;
+use crate::cli::seen::Seen;
+use crate::engine::{Event, Observer, TestPlan};
+use crate::output::Console;
+use crate::store::Store;
+
+/// Passes on what the engine tells.
+pub(super) struct Watcher<'a> {
+    pub(super) plan: &'a TestPlan,
+    pub(super) console: &'a mut Console,
+    pub(super) store: &'a mut Store,
+    pub(super) seen: &'a mut Seen,
+    pub(super) progress: Progress,
+    pub(super) live: &'a mut Live,
+}
+
+#[derive(Serialize)]
+struct StreamInterval<'a> {
+    test: &'a str,
+    direction: Direction,
+    #[serde(flatten)]
+    interval: &'a Interval,
+}
+
+impl Observer for Watcher<'_> {
+    fn observe(&mut self, event: &Event<'_>) {
+        if let Event::Interval {
+            direction,
+            interval,
+        } = event
+        {
+            let (direction, interval) = (*direction, *interval);
+            let test = &self.plan.name;
+            let _ = self.console.event(
+                "interval",
+                &StreamInterval {
+                    test,
+                    direction,
+                    interval,
+                },
+            );
+        }
+        if let Event::Samples(samples) = event {
+            for sample in *samples {
+                self.store.sample(sample);
+                self.seen.take(sample);
+            }
+        }
+        if let Event::Settings(settings) = event {
+            self.store.settings(settings);
+        }
+        if let Event::Latency { phase, buckets } = event {
+            self.store.latency(*phase, buckets);
+        }
+        if matches!(event, Event::Started) {
+            let _ = self.console.event(
+                "start",
+                &serde_json::json!({ "test": self.plan.name, "host": self.plan.host }),
+            );
+        }
+        self.progress.show(self.console, self.plan, event);
+        self.live.show(self.console, self.plan, event);
+    }
+}
