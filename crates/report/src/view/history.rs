@@ -14,10 +14,16 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     };
     let mut blocks = match &history.trend {
         Some(trend) => vec![points(trend), levels(trend)],
+        None if history.runs.is_empty() => vec![none(history)],
         None => vec![runs(history)],
     };
     blocks.extend(unreadable(history));
     blocks
+}
+
+fn none(history: &History) -> Block {
+    let text = format!("no such run in {}", history.directory);
+    lines("", vec![Line::new(0, text)])
 }
 
 fn runs(history: &History) -> Block {
@@ -245,6 +251,15 @@ mod tests {
              20260131T130000Z-ab-h2 | n/a | B is better: throughput tcp up x 3.787\n\
              not read:x: no run.json\n"
         );
+    }
+
+    #[test]
+    fn nothing_is_no_table() {
+        let history = History {
+            directory: "/runs".to_owned(),
+            ..History::default()
+        };
+        assert_eq!(text(history), "no such run in /runs\n");
     }
 
     #[test]
