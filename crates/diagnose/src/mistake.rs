@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::keys::Word;
+
 /// What is wrong with a table, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
@@ -58,6 +60,22 @@ impl<'t> Mistakes<'t> {
     /// Notes a mistake of the file as a whole.
     pub(crate) fn of_file(&mut self, wrong: String, allowed: &str) {
         self.note(None, wrong, allowed);
+    }
+
+    /// What a word means; one that means nothing is a mistake.
+    pub(crate) fn word<T>(
+        &mut self,
+        key: &str,
+        word: &Word,
+        understand: fn(&str) -> Option<T>,
+        allowed: &[&str],
+    ) -> Option<T> {
+        let understood = understand(word.get_ref());
+        if understood.is_none() {
+            let wrong = format!("`{key}` cannot be `{}`", word.get_ref());
+            self.at(word.span().start, wrong, &allowed.join(", "));
+        }
+        understood
     }
 
     pub(crate) fn into_found(self) -> Vec<Mistake> {

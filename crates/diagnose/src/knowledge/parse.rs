@@ -50,21 +50,15 @@ fn understand(raw: &RawDriver, mistakes: &mut Mistakes<'_>) -> Driver {
 /// One counter a name; none if a word of the entry is not understood.
 fn counters(raw: &RawCounter, mistakes: &mut Mistakes<'_>) -> Vec<Counter> {
     // All words are read before any is missed, so that every mistake is told.
-    let group = word("group", &raw.group, Group::of_word, Group::WORDS, mistakes);
-    let stage = word("stage", &raw.stage, Stage::of_word, Stage::WORDS, mistakes);
-    let counts = word(
-        "counts",
-        &raw.counts,
-        Counts::of_word,
-        Counts::WORDS,
-        mistakes,
-    );
-    let unit = word("unit", &raw.unit, Unit::of_word, Unit::WORDS, mistakes);
-    let width = word("width", &raw.width, Width::of_word, Width::WORDS, mistakes);
+    let group = mistakes.word("group", &raw.group, Group::of_word, Group::WORDS);
+    let stage = mistakes.word("stage", &raw.stage, Stage::of_word, Stage::WORDS);
+    let counts = mistakes.word("counts", &raw.counts, Counts::of_word, Counts::WORDS);
+    let unit = mistakes.word("unit", &raw.unit, Unit::of_word, Unit::WORDS);
+    let width = mistakes.word("width", &raw.width, Width::of_word, Width::WORDS);
     let reset = raw
         .reset
         .as_ref()
-        .and_then(|w| word("reset", w, Reset::of_word, Reset::WORDS, mistakes));
+        .and_then(|w| mistakes.word("reset", w, Reset::of_word, Reset::WORDS));
     let sources = sources(&raw.source, mistakes);
     let (Some(group), Some(stage), Some(counts), Some(unit), Some(width)) =
         (group, stage, counts, unit, width)
@@ -90,7 +84,7 @@ fn counters(raw: &RawCounter, mistakes: &mut Mistakes<'_>) -> Vec<Counter> {
 
 fn blind(raw: &RawBlind, mistakes: &mut Mistakes<'_>) -> Vec<(Group, Pattern)> {
     sources(&raw.source, mistakes);
-    let Some(group) = word("group", &raw.group, Group::of_word, Group::WORDS, mistakes) else {
+    let Some(group) = mistakes.word("group", &raw.group, Group::of_word, Group::WORDS) else {
         return Vec::new();
     };
     let names = raw.names.iter();
@@ -108,21 +102,6 @@ pub(super) fn sources(raw: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<Source> 
                 Source::FORM,
             ),
         }
-    }
-    understood
-}
-
-pub(super) fn word<T>(
-    key: &str,
-    word: &Word,
-    understand: fn(&str) -> Option<T>,
-    allowed: &[&str],
-    mistakes: &mut Mistakes<'_>,
-) -> Option<T> {
-    let understood = understand(word.get_ref());
-    if understood.is_none() {
-        let wrong = format!("`{key}` cannot be `{}`", word.get_ref());
-        mistakes.at(word.span().start, wrong, &allowed.join(", "));
     }
     understood
 }

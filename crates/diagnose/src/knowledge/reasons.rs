@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use super::parse::{sources, word};
+use super::parse::sources;
 use super::raw::Word;
 use super::{Mistake, Source, Stage};
 use crate::keys::{self, FromToml, Given, Keys, Wrong};
@@ -98,7 +98,7 @@ fn understand(raw: &RawReason, reasons: &mut Vec<Reason>, mistakes: &mut Mistake
     let sources = sources(&raw.source, mistakes);
     let stages = raw.stages.iter();
     let stages: Vec<Stage> = stages
-        .filter_map(|w| word("stages", w, Stage::of_word, Stage::WORDS, mistakes))
+        .filter_map(|w| mistakes.word("stages", w, Stage::of_word, Stage::WORDS))
         .collect();
     let kind = kind(raw);
     for name in &raw.names {

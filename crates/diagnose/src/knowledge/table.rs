@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One driver's table, as the ledger asks it.
 
+use linerate_wire::netlink::link::STATS;
+
 use super::{Counts, Group, Pattern, Reset, Source, Stage, Unit, Width};
 
 /// What one network driver counts.
@@ -97,29 +99,5 @@ impl Driver {
 
 /// The fields of `rtnl_link_stats64` that a driver may fill, as the kernel names them
 /// (include/uapi/linux/if_link.h). Left out: `rx_nohandler` and `rx_otherhost_dropped`, which
-/// the core alone counts.
-pub(super) const LINK_FIELDS: [&str; 23] = [
-    "rx_packets",
-    "tx_packets",
-    "rx_bytes",
-    "tx_bytes",
-    "rx_errors",
-    "tx_errors",
-    "rx_dropped",
-    "tx_dropped",
-    "multicast",
-    "collisions",
-    "rx_length_errors",
-    "rx_over_errors",
-    "rx_crc_errors",
-    "rx_frame_errors",
-    "rx_fifo_errors",
-    "rx_missed_errors",
-    "tx_aborted_errors",
-    "tx_carrier_errors",
-    "tx_fifo_errors",
-    "tx_heartbeat_errors",
-    "tx_window_errors",
-    "rx_compressed",
-    "tx_compressed",
-];
+/// the core alone counts, the last two.
+pub(super) const LINK_FIELDS: &[&str] = STATS.split_at(STATS.len() - 2).0;

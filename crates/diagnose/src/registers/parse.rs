@@ -200,13 +200,7 @@ impl Reader<'_, '_> {
         understand: fn(&str) -> Option<T>,
         allowed: &[&str],
     ) -> Option<T> {
-        let word = word?;
-        let understood = understand(word.get_ref());
-        if understood.is_none() {
-            let wrong = format!("`{key}` cannot be `{}`", word.get_ref());
-            self.0.at(word.span().start, wrong, &allowed.join(", "));
-        }
-        understood
+        self.0.word(key, word?, understand, allowed)
     }
 }
 

@@ -89,17 +89,16 @@ pub fn check_together(files: &[(String, Vec<Rule>)]) -> Vec<Mistake> {
 
 fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
     // All is read before anything is missed, so that every mistake is told.
-    let scope = word("scope", &raw.scope, Scope::of_word, Scope::WORDS, mistakes);
-    let strength = word(
+    let scope = mistakes.word("scope", &raw.scope, Scope::of_word, Scope::WORDS);
+    let strength = mistakes.word(
         "strength",
         &raw.strength,
         Strength::of_word,
         Strength::WORDS,
-        mistakes,
     );
     let risk = match &raw.change {
         None => Some(Risk::Advice),
-        Some(change) => word("risk", &change.risk, Risk::of_word, Risk::WORDS, mistakes),
+        Some(change) => mistakes.word("risk", &change.risk, Risk::of_word, Risk::WORDS),
     };
     let [applies, when, any] =
         [&raw.applies, &raw.when, &raw.any].map(|texts| conditions(texts, mistakes));
@@ -262,21 +261,6 @@ fn texts(words: Option<&Vec<Word>>) -> Vec<String> {
         .flatten()
         .map(|word| word.get_ref().clone())
         .collect()
-}
-
-fn word<T>(
-    key: &str,
-    word: &Word,
-    understand: fn(&str) -> Option<T>,
-    allowed: &[&str],
-    mistakes: &mut Mistakes<'_>,
-) -> Option<T> {
-    let understood = understand(word.get_ref());
-    if understood.is_none() {
-        let wrong = format!("`{key}` cannot be `{}`", word.get_ref());
-        mistakes.at(word.span().start, wrong, &allowed.join(", "));
-    }
-    understood
 }
 
 /// Of a fact's.

@@ -2,6 +2,7 @@
 //! One rule, understood.
 
 use super::Condition;
+use crate::knowledge::words;
 
 /// A cause that can be told from facts.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,31 +68,6 @@ pub enum Explains {
     Rate(String),
     /// Nothing that can be counted.
     Nothing,
-}
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum $name { $($(#[$vdoc])* $variant,)+ }
-
-        impl $name {
-            /// Every word, as a rule writes it.
-            pub const WORDS: &[&str] = &[$($word),+];
-
-            /// The word that a rule writes.
-            #[must_use]
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word,)+ }
-            }
-
-            /// What a word means.
-            #[must_use]
-            pub fn of_word(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)+ _ => None }
-            }
-        }
-    };
 }
 
 words! {
