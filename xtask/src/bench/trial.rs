@@ -75,7 +75,8 @@ fn rate(measured: &Measured, kind: Kind) -> Values {
 }
 
 /// Bisects the asked rate, geometrically, from what comes without a limit downwards. What
-/// arrived without a loss counts, also where the contender sent less than was asked.
+/// arrived without a loss counts, also where the contender sent less than was asked; a rate is given up
+/// when it lost twice: a machine that is taken away for a moment makes anybody lose.
 fn knee(
     ground: &Ground,
     contender: &Contender,
@@ -99,7 +100,10 @@ fn knee(
     let mut low = high / KNEE_SPAN;
     for _ in 0..KNEE_STEPS {
         let asked = (low * high).sqrt();
-        let account = try_at(Some(asked as u64))?.account;
+        let mut account = try_at(Some(asked as u64))?.account;
+        if account.lost_packets > 0 {
+            account = try_at(Some(asked as u64))?.account;
+        }
         if account.lost_packets == 0 {
             best = best.max(account.delivered_bits_per_second);
             low = asked;
