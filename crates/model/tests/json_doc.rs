@@ -387,6 +387,7 @@ fn history() -> History {
     History {
         runs: vec![StoredRun {
             figures: vec![StoredFigure::default()],
+            verdict: Some(text()),
             ..StoredRun::default()
         }],
         unreadable: vec![Unreadable::default()],
