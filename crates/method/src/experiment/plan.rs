@@ -17,6 +17,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether `ab` makes such a plan: a damaged record of another would be judged for hours.
+    pub(super) fn is_possible(&self) -> bool {
+        self.most_blocks <= MOST_BLOCKS
+            && self.aa_blocks <= MOST_BLOCKS
+            && self.margin.is_finite()
+            && self.margin >= 0.0
+    }
+
     /// Runs until the limit, A/A included.
     pub fn most_runs(&self) -> usize {
         super::order::RUNS * (self.aa_blocks + self.most_blocks)
@@ -64,6 +72,8 @@ impl Plan {
 
 /// Below six blocks the sign-flip test cannot reach 5 %.
 pub const FEWEST_BLOCKS: usize = 6;
+/// More than any plan has.
+const MOST_BLOCKS: usize = 200;
 /// 80 %, and what giving up and noise that is not normal cost (`simulation`).
 const PLANNED_POWER: f64 = 0.88;
 /// The probability to see an effect, or an equivalence, that is not there.

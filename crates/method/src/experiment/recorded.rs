@@ -11,16 +11,17 @@ use super::plan::Plan;
 use super::run::{Experiment, Phase, Slot};
 use crate::stats::paired;
 
-/// Everything that the blocks say, the figure that decides first; nothing where no run has it. Sentences
-/// are left to who prints them.
+/// Everything that the blocks say, the figure that decides first; nothing where no run has it, or the plan
+/// is none that can be. Sentences are left to who prints them.
 pub fn judged(record: &output::Experiment) -> Vec<Comparison> {
-    let Some(key) = deciding(record) else {
+    let plan = plan(record);
+    let Some(key) = deciding(record).filter(|_| plan.is_possible()) else {
         return Vec::new();
     };
     let [a, b] = [output::Arm::A, output::Arm::B].map(|arm| side(record, arm));
     let noise = block_ratios(record, &key, ExperimentPhase::Aa);
     let question = block_ratios(record, &key, ExperimentPhase::Ab);
-    let experiment = Experiment::of_blocks(plan(record), noise, question);
+    let experiment = Experiment::of_blocks(plan, noise, question);
     let of = |key: &Key| [&a, &b].map(|runs| figures_of(runs, key));
     let [of_a, of_b] = of(&key);
     let mut all = vec![blocks::decided(
@@ -284,6 +285,22 @@ mod tests {
             (whole - 1, 10)
         );
         assert_eq!(first.verdict, Judgement::Inconclusive);
+    }
+
+    #[test]
+    fn a_plan_that_nobody_made_is_not_judged() {
+        type Damage = fn(&mut output::Experiment);
+        let damages: [Damage; 4] = [
+            |record| record.blocks_planned = u32::MAX,
+            |record| record.aa_blocks = u32::MAX,
+            |record| record.margin = -1.0,
+            |record| record.margin = f64::NAN,
+        ];
+        for damage in damages {
+            let (mut record, _) = record();
+            damage(&mut record);
+            assert_eq!(judged(&record), Vec::new());
+        }
     }
 
     #[test]

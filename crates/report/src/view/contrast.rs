@@ -271,7 +271,13 @@ fn drawing(one: &Contrast<'_>) -> Vec<String> {
 const LEGEND: &str = "o a run, 2-9 several; [-|-] mean or effect, 95 % interval; : no change";
 
 fn place(share: f64) -> usize {
-    (share * (WIDTH - 1) as f64).round() as usize
+    ((share * (WIDTH - 1) as f64).round() as usize).min(WIDTH - 1)
+}
+
+/// In order, whatever a record says.
+fn stretch(ends: [f64; 2]) -> [usize; 2] {
+    let [one, other] = ends.map(place);
+    [one.min(other), one.max(other)]
 }
 
 fn crowd(one: &Contrast<'_>, side: &Side) -> String {
@@ -297,7 +303,7 @@ fn bar(one: &Contrast<'_>, side: &Side) -> Option<String> {
 
 fn against(effect: &Effect) -> String {
     let mut row = [' '; WIDTH];
-    let [from, to] = effect.margin.map(place);
+    let [from, to] = stretch(effect.margin);
     row[from..=to].fill('.');
     draw(&mut row, Some(effect.at), effect.ends);
     let none = &mut row[place(effect.none)];
@@ -308,7 +314,7 @@ fn against(effect: &Effect) -> String {
 }
 
 fn draw(row: &mut [char; WIDTH], mean: Option<f64>, ends: Option<[f64; 2]>) {
-    if let Some([low, high]) = ends.map(|ends| ends.map(place)) {
+    if let Some([low, high]) = ends.map(stretch) {
         row[low..=high].fill('-');
         (row[low], row[high]) = ('[', ']');
     }
@@ -436,5 +442,22 @@ o a run, 2-9 several; [-|-] mean or effect, 95 % interval; : no change";
                 .told
                 .contains("too few runs")
         );
+    }
+
+    #[test]
+    fn ends_in_the_wrong_order_are_drawn_all_the_same() {
+        let effect = |margin, ends| Effect {
+            told: String::new(),
+            tone: Tone::Plain,
+            at: 0.5,
+            ends: Some(ends),
+            none: 0.5,
+            margin,
+            ticks: Vec::new(),
+        };
+        let right = against(&effect([0.4, 0.6], [0.2, 0.9]));
+        let wrong = against(&effect([0.6, 0.4], [0.9, 0.2]));
+        assert_eq!(right, wrong);
+        assert_eq!(against(&effect([2.0, -1.0], [f64::NAN, 9.0])).len(), WIDTH);
     }
 }
