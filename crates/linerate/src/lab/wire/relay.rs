@@ -191,3 +191,26 @@ const BATCH: usize = 32;
 const STORE_BYTES: usize = 64 << 20;
 const SLOTS_MAX: usize = 65_536;
 const LOOK_AT_STOP_NS: u64 = 20_000_000;
+
+#[cfg(test)]
+mod tests {
+    use linerate_method::impair::Impairment;
+
+    use super::*;
+
+    #[test]
+    fn a_wire_that_loses_all_datagrams_passes_arp() {
+        let all_lost = Impairment {
+            loss_ratio: 1.0,
+            ..Impairment::default()
+        };
+        let mut wire = Wire::new(all_lost, 1);
+        let mut is_lost = |ether_type: [u8; 2]| {
+            let mut frame = [0; 60];
+            frame[12..14].copy_from_slice(&ether_type);
+            matches!(decide(&mut wire, 0, &frame), Fate::Drop(_))
+        };
+        assert_eq!([[8, 0], [0x86, 0xdd]].map(&mut is_lost), [true; 2]);
+        assert!(!is_lost([8, 6]));
+    }
+}
