@@ -7,91 +7,9 @@ use crate::{counter, one, read, setting};
 
 #[test]
 fn settings_of_every_tool() {
-    for (text, source, name, value) in [
-        (
-            "$ ethtool -g eth0\nRing parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nCurrent hardware settings:\nRX:\t\t256\n",
-            "ethtool -g",
-            "RX.current",
-            "256",
-        ),
-        (
-            "Coalesce parameters for eth0:\nAdaptive RX: off  TX: off\nrx-usecs: 3\n",
-            "ethtool -c",
-            "rx-usecs",
-            "3",
-        ),
-        (
-            "$ ethtool -i eth0\ndriver: e1000e\nversion: 3.2.6-k\n",
-            "ethtool -i",
-            "driver",
-            "e1000e",
-        ),
-        (
-            "$ sysctl -a | grep rmem\nnet.core.rmem_max = 212992\n",
-            "sysctl",
-            "net.core.rmem_max",
-            "212992",
-        ),
-        (
-            "$ cat /proc/cmdline\nconsole=ttymxc0,115200 root=/dev/mmcblk0p1 rootwait\n",
-            "/proc/cmdline",
-            "cmdline",
-            "console=ttymxc0,115200 root=/dev/mmcblk0p1 rootwait",
-        ),
-        (
-            "[    2.100000] Kernel command line: console=ttyS0 iommu.passthrough=1\n",
-            "/proc/cmdline",
-            "cmdline",
-            "console=ttyS0 iommu.passthrough=1",
-        ),
-        (
-            "01:00.0 Ethernet controller: Intel Corporation 82599ES\n\tLnkSta:\tSpeed 2.5GT/s, Width x4\n",
-            "/sys/class/net/device",
-            "current_link_width",
-            "4",
-        ),
-        (
-            "    |__ Port 1: Dev 3, If 0, Class=Vendor Specific Class, Driver=lan78xx, 480M\n",
-            "lsusb -t",
-            "lan78xx",
-            "480M",
-        ),
-        (
-            "$ cat /proc/net/bonding/bond0\nEthernet Channel Bonding Driver: v3.7.1\n\nBonding Mode: load balancing (round-robin)\n",
-            "/proc/net/bonding",
-            "Bonding Mode",
-            "load balancing (round-robin)",
-        ),
-        (
-            "qdisc pfifo_fast 0: dev eth0 root refcnt 2 bands 3\n Sent 10 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)\n",
-            "tc qdisc",
-            "root",
-            "pfifo_fast",
-        ),
-        (
-            "2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP qlen 1000\n",
-            "ip link",
-            "qdisc",
-            "mq",
-        ),
-        (
-            "Mar 23 13:30:01 box kernel: [   12.3] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex\n",
-            "dmesg",
-            "line1",
-            "igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex",
-        ),
-        (
-            "U-Boot 2013.01\nCPU:   Freescale i.MX6Q rev1.2 at 792 MHz\n",
-            "machine",
-            "soc_id",
-            "i.MX6Q",
-        ),
-    ] {
-        assert_eq!(
-            setting(&one(text), source, name).as_deref(),
-            Some(value),
-            "{text}"
-        );
+    for (text, source, name, value) in SETTINGS {
+        let found = setting(&one(text), source, name);
+        assert_eq!(found.as_deref(), Some(*value), "{text}");
     }
 }
 
@@ -253,3 +171,85 @@ fn prose_alone_is_nothing() {
         assert_eq!(read(text).records, [], "{text}");
     }
 }
+
+/// A text; source, name and value of a setting in it.
+const SETTINGS: &[(&str, &str, &str, &str)] = &[
+    (
+        "$ ethtool -g eth0\nRing parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nCurrent hardware settings:\nRX:\t\t256\n",
+        "ethtool -g",
+        "RX.current",
+        "256",
+    ),
+    (
+        "Coalesce parameters for eth0:\nAdaptive RX: off  TX: off\nrx-usecs: 3\n",
+        "ethtool -c",
+        "rx-usecs",
+        "3",
+    ),
+    (
+        "$ ethtool -i eth0\ndriver: e1000e\nversion: 3.2.6-k\n",
+        "ethtool -i",
+        "driver",
+        "e1000e",
+    ),
+    (
+        "$ sysctl -a | grep rmem\nnet.core.rmem_max = 212992\n",
+        "sysctl",
+        "net.core.rmem_max",
+        "212992",
+    ),
+    (
+        "$ cat /proc/cmdline\nconsole=ttymxc0,115200 root=/dev/mmcblk0p1 rootwait\n",
+        "/proc/cmdline",
+        "cmdline",
+        "console=ttymxc0,115200 root=/dev/mmcblk0p1 rootwait",
+    ),
+    (
+        "[    2.100000] Kernel command line: console=ttyS0 iommu.passthrough=1\n",
+        "/proc/cmdline",
+        "cmdline",
+        "console=ttyS0 iommu.passthrough=1",
+    ),
+    (
+        "01:00.0 Ethernet controller: Intel Corporation 82599ES\n\tLnkSta:\tSpeed 2.5GT/s, Width x4\n",
+        "/sys/class/net/device",
+        "current_link_width",
+        "4",
+    ),
+    (
+        "    |__ Port 1: Dev 3, If 0, Class=Vendor Specific Class, Driver=lan78xx, 480M\n",
+        "lsusb -t",
+        "lan78xx",
+        "480M",
+    ),
+    (
+        "$ cat /proc/net/bonding/bond0\nEthernet Channel Bonding Driver: v3.7.1\n\nBonding Mode: load balancing (round-robin)\n",
+        "/proc/net/bonding",
+        "Bonding Mode",
+        "load balancing (round-robin)",
+    ),
+    (
+        "qdisc pfifo_fast 0: dev eth0 root refcnt 2 bands 3\n Sent 10 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)\n",
+        "tc qdisc",
+        "root",
+        "pfifo_fast",
+    ),
+    (
+        "2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP qlen 1000\n",
+        "ip link",
+        "qdisc",
+        "mq",
+    ),
+    (
+        "Mar 23 13:30:01 box kernel: [   12.3] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex\n",
+        "dmesg",
+        "line1",
+        "igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex",
+    ),
+    (
+        "U-Boot 2013.01\nCPU:   Freescale i.MX6Q rev1.2 at 792 MHz\n",
+        "machine",
+        "soc_id",
+        "i.MX6Q",
+    ),
+];

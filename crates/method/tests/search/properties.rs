@@ -337,86 +337,53 @@ fn extreme_goals_end_as_well() {
     assert!(is_as_close(&log.results[0], &goal));
 }
 
+fn refused(goal: Goal, [min, max]: [f64; 2]) -> Option<String> {
+    let search = Controller::new(&[goal], min, max);
+    search.err().map(|error| error.to_string())
+}
+
 #[test]
 fn goals_that_make_no_sense_are_refused() {
-    let refused = |goal: Goal, min: f64, max: f64| {
-        Controller::new(&[goal], min, max)
-            .map(drop)
-            .unwrap_err()
-            .to_string()
-    };
-    let ndr = Goal::ndr();
-    let table = [
+    type Spoil = fn(&mut Goal);
+    let table: [(Spoil, &str); 6] = [
         (
-            refused(
-                Goal {
-                    loss_ratio: 1.0,
-                    ..ndr
-                },
-                1.0,
-                2.0,
-            ),
+            |goal| goal.loss_ratio = 1.0,
             "loss ratio 1 must be at least 0 and below 1",
         ),
         (
-            refused(
-                Goal {
-                    exceed_ratio: -0.1,
-                    ..ndr
-                },
-                1.0,
-                2.0,
-            ),
+            |goal| goal.exceed_ratio = -0.1,
             "exceed ratio -0.1 must be at least 0 and below 1",
         ),
         (
-            refused(Goal { width: 0.0, ..ndr }, 1.0, 2.0),
+            |goal| goal.width = 0.0,
             "width 0 must be above 0 and below 1",
         ),
+        (|goal| goal.expansion = 1, "expansion 1 must be at least 2"),
         (
-            refused(
-                Goal {
-                    expansion: 1,
-                    ..ndr
-                },
-                1.0,
-                2.0,
-            ),
-            "expansion 1 must be at least 2",
-        ),
-        (
-            refused(
-                Goal {
-                    preceding_targets: 8,
-                    ..ndr
-                },
-                1.0,
-                2.0,
-            ),
+            |goal| goal.preceding_targets = 8,
             "8 preceding targets are too many: at most 7",
         ),
         (
-            refused(
-                Goal {
-                    initial_trial_s: 2.0,
-                    ..ndr
-                },
-                1.0,
-                2.0,
-            ),
+            |goal| goal.initial_trial_s = 2.0,
             "durations must be 0 < initial (2 s) <= final (1 s) <= sum (21 s)",
         ),
-        (
-            refused(ndr, 2.0, 2.0),
-            "loads must be 0 < minimum (2 frames/s) < maximum (2 frames/s)",
-        ),
-        (
-            refused(ndr, 0.5, 2.0),
-            "0.5 frames/s for 1 s is not even one frame: raise the minimum load",
-        ),
     ];
-    for (message, expected) in table {
-        assert_eq!(message, expected);
+    for (spoil, expected) in table {
+        let mut goal = Goal::ndr();
+        spoil(&mut goal);
+        assert_eq!(refused(goal, [1.0, 2.0]).as_deref(), Some(expected));
     }
     assert!(Controller::new(&[], 1.0, 2.0).is_err());
+}
+
+#[test]
+fn loads_that_make_no_sense_are_refused() {
+    assert_eq!(
+        refused(Goal::ndr(), [2.0, 2.0]).as_deref(),
+        Some("loads must be 0 < minimum (2 frames/s) < maximum (2 frames/s)")
+    );
+    assert_eq!(
+        refused(Goal::ndr(), [0.5, 2.0]).as_deref(),
+        Some("0.5 frames/s for 1 s is not even one frame: raise the minimum load")
+    );
 }
