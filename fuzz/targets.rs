@@ -18,7 +18,6 @@ use linerate_wire::iperf3::server::{Limits, Phase as ServerPhase, ServerEvent, S
 use linerate_wire::iperf3::session::Session;
 use linerate_wire::iperf3::{hello as stock_hello, stream_id};
 use linerate_wire::linerate::{hello, probe, stamp};
-use linerate_wire::text::{self, Hint, Lines};
 use linerate_wire::{arp, ether, flow, netlink, proc};
 
 /// A server's bytes; the first byte says how they are cut and whether the client is linerate. However they are cut,
@@ -270,27 +269,4 @@ pub(crate) fn btf(data: &[u8]) {
     }
     let _values = (btf.enumeration("reason"), btf.enumeration("signed"));
     let _arguments = (btf.tracepoint_arguments("kfree_skb"), btf.pointer_bytes());
-}
-
-/// Every reader of what tools print, from every line on, under several commands: a block has lines that are there.
-pub(crate) fn tool_text(data: &[u8]) {
-    let text = String::from_utf8_lossy(data);
-    let lines: Vec<&str> = text.lines().collect();
-    let looked = std::cell::Cell::new(0);
-    let commands = [
-        None,
-        Some("ethtool -S eth0"),
-        Some("cat /proc/interrupts"),
-        Some("cat /proc/sys/net/ipv4/tcp_mem"),
-        Some("iperf -c h"),
-        Some("dmesg"),
-    ];
-    for at in 0..lines.len() {
-        for command in commands {
-            let rest = Lines::new(&lines, &looked).from(at);
-            if let Some(block) = text::read(rest, Hint { command }) {
-                assert!((1..=rest.len()).contains(&block.lines), "{block:?}");
-            }
-        }
-    }
 }

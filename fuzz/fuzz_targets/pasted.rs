@@ -2,6 +2,7 @@
 //! See `pasted` in `pasted.rs`.
 #![no_main]
 
+#[expect(dead_code, reason = "a target uses one function")]
 #[path = "../pasted.rs"]
 mod pasted;
 

@@ -5,8 +5,10 @@
 use std::fs;
 use std::path::Path;
 
-use linerate_diagnose::knowledge::{EMBEDDED, Mistake, check_together, parse, parse_reasons};
-use linerate_diagnose::{Packed, registers, rules};
+use linerate_diagnose::rules;
+use linerate_knowledge::Packed;
+use linerate_knowledge::{EMBEDDED, Mistake, check_together, parse, parse_reasons};
+use linerate_registers as registers;
 
 use crate::Outcome;
 

@@ -2,7 +2,7 @@
 //! What to collect next, where a pasted text does not show a cause: the outputs that most often do and
 //! that are not in it.
 
-use crate::record::Record;
+use linerate_model::record::Record;
 
 /// Commands whose output is missing, the most telling first.
 #[must_use]

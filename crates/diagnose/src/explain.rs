@@ -6,8 +6,8 @@ use linerate_model::output::{CannotTell, Fact, Finding, ForwardResult, LedgerEnt
 use crate::collect;
 use crate::facts::Facts;
 use crate::ledger;
-use crate::record::Record;
 use crate::rules::{self, Rule};
+use linerate_model::record::Record;
 
 /// Everything that was concluded.
 #[derive(Debug, Clone, Default, PartialEq)]

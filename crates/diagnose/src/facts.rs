@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use linerate_model::output::{Fact, LedgerEntry, Role, Value};
 
 use crate::frame::Frame;
-use crate::record::Record;
+use linerate_model::record::Record;
 
 mod attributed;
 mod bus;

@@ -8,8 +8,8 @@ use linerate_model::output::{Role, Test, Trial};
 
 use crate::ledger::Ports;
 use crate::middle::{name, told};
-use crate::record::{Record, Side};
 use crate::rules::Scope;
+use linerate_model::record::{Record, Side};
 
 /// A point of view. `None` means: not bound to one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use linerate_model::sample::{Phase, Sample};
 
 use crate::facts::Shares;
 use crate::ledger;
-use crate::record::Record;
+use linerate_model::record::Record;
 
 /// Where most of one direction's losses are so far.
 #[derive(Debug, Clone, PartialEq, Eq)]

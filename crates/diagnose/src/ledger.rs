@@ -10,7 +10,7 @@
 
 use linerate_model::output::{LedgerEntry, Protocol, Test};
 
-use crate::record::Record;
+use linerate_model::record::Record;
 
 mod account;
 mod alias;

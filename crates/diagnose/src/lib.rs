@@ -15,18 +15,8 @@ pub mod explain;
 pub mod facts;
 pub mod frame;
 pub mod glance;
-mod keys;
-pub mod knowledge;
 pub mod ledger;
 #[cfg(test)]
 mod made_up;
 pub mod middle;
-mod mistake;
-mod packed;
-pub mod paste;
-pub mod record;
-pub mod registers;
 pub mod rules;
-
-pub use mistake::Mistake;
-pub use packed::Packed;

@@ -11,8 +11,8 @@ use linerate_model::setting::Setting;
 
 use crate::explain::{Explanation, explain};
 use crate::facts::Facts;
-use crate::record::Record;
 use crate::rules;
+use linerate_model::record::Record;
 
 /// A UDP test of ten seconds towards the peer: `eth0` here, `eth1` there.
 pub(crate) fn udp(id: &str, sent: u64, lost: u64) -> Test {
@@ -111,15 +111,32 @@ fn host(role: Role, interface: &str) -> Host {
     }
 }
 
-impl Record {
+/// Builds a record line by line and explains it.
+pub(crate) trait Fixture: Sized {
     /// Counters that stood at 0 before the load of test `id`, and at these values after.
-    pub(crate) fn counted(
-        mut self,
-        id: &str,
-        role: Role,
-        source: &str,
-        values: &[(&str, u64)],
-    ) -> Self {
+    fn counted(self, id: &str, role: Role, source: &str, values: &[(&str, u64)]) -> Self;
+
+    /// How busy the busiest processor of an end was in the idle interval before test `id`.
+    fn idle_busy(self, id: &str, role: Role, busy: f64) -> Self;
+
+    /// The rules that fire where the ledger puts so many of test `id` at this stage and none is blind.
+    fn findings_with(&self, id: &str, stage: &str, lost: u64) -> Vec<String>;
+
+    /// One reading that belongs to no test.
+    fn read(self, role: Role, source: &str, values: &[(&str, u64)]) -> Self;
+
+    /// A setting.
+    fn set(self, role: Role, source: &str, values: &[(&str, &str)]) -> Self;
+
+    /// What the embedded rules say.
+    fn explained(&self) -> Explanation;
+
+    /// The rules that fired, in their order; those only worth knowing are in brackets.
+    fn findings(&self) -> Vec<String>;
+}
+
+impl Fixture for Record {
+    fn counted(mut self, id: &str, role: Role, source: &str, values: &[(&str, u64)]) -> Self {
         let zeros: Vec<(&str, u64)> = values.iter().map(|(name, _)| (*name, 0)).collect();
         for (t_ns, values) in [(0, zeros.as_slice()), (10_000_000_000, values)] {
             self.samples.push(Sample {
@@ -131,8 +148,7 @@ impl Record {
         self
     }
 
-    /// How busy the busiest processor of an end was in the idle interval before test `id`.
-    pub(crate) fn idle_busy(mut self, id: &str, role: Role, busy: f64) -> Self {
+    fn idle_busy(mut self, id: &str, role: Role, busy: f64) -> Self {
         let ticks = [("cpu0.idle", 0), ("cpu0.user", 0)];
         let after = [
             ("cpu0.idle", (1000.0 * (1.0 - busy)) as u64),
@@ -148,8 +164,7 @@ impl Record {
         self
     }
 
-    /// The rules that fire where the ledger puts so many of test `id` at this stage and none is blind.
-    pub(crate) fn findings_with(&self, id: &str, stage: &str, lost: u64) -> Vec<String> {
+    fn findings_with(&self, id: &str, stage: &str, lost: u64) -> Vec<String> {
         let entry = LedgerEntry {
             test_id: id.to_owned(),
             lost_packets: lost,
@@ -166,15 +181,13 @@ impl Record {
         told(judged.findings)
     }
 
-    /// One reading that belongs to no test.
-    pub(crate) fn read(mut self, role: Role, source: &str, values: &[(&str, u64)]) -> Self {
+    fn read(mut self, role: Role, source: &str, values: &[(&str, u64)]) -> Self {
         let t_ns = self.samples.len() as u64;
         self.samples.push(reading(t_ns, role, source, values));
         self
     }
 
-    /// A setting.
-    pub(crate) fn set(mut self, role: Role, source: &str, values: &[(&str, &str)]) -> Self {
+    fn set(mut self, role: Role, source: &str, values: &[(&str, &str)]) -> Self {
         let values = values
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -187,13 +200,11 @@ impl Record {
         self
     }
 
-    /// What the embedded rules say.
-    pub(crate) fn explained(&self) -> Explanation {
+    fn explained(&self) -> Explanation {
         explain(self, rules::embedded())
     }
 
-    /// The rules that fired, in their order; those only worth knowing are in brackets.
-    pub(crate) fn findings(&self) -> Vec<String> {
+    fn findings(&self) -> Vec<String> {
         told(self.explained().findings)
     }
 }

@@ -23,10 +23,10 @@ pub use rule::{Explains, Risk, Rule, Scope, Strength};
 
 use std::sync::LazyLock;
 
-use crate::packed::{self, Packed};
+use linerate_knowledge::Packed;
 
 /// Every file of rules that the program carries, as text.
-pub const EMBEDDED: Packed = packed::RULES;
+pub const EMBEDDED: Packed = linerate_knowledge::RULES;
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let files = EMBEDDED.unpack();

@@ -3,7 +3,8 @@
 //! makes it fire, and the same text with one number otherwise.
 
 use linerate_diagnose::explain::explain;
-use linerate_diagnose::{paste, rules};
+use linerate_diagnose::rules;
+use linerate_paste as paste;
 
 /// The rules that fire.
 fn fired(text: &str) -> Vec<String> {

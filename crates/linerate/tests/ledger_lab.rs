@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use linerate_diagnose::ledger;
-use linerate_diagnose::record::Record;
 use linerate_model::output::{LedgerEntry, LinkKind, Stage};
+use linerate_model::record::Record;
 use linerate_model::sample::Sample;
 
 /// Faults with flags, and the stage at which they lose.

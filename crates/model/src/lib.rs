@@ -8,6 +8,7 @@ pub mod derived;
 pub mod expect;
 pub mod order;
 pub mod output;
+pub mod record;
 pub mod round_trips;
 pub mod run;
 pub mod sample;

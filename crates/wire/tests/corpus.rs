@@ -59,11 +59,6 @@ fn netlink() {
     run("netlink", targets::netlink);
 }
 
-#[test]
-fn tool_text() {
-    run("tool_text", targets::tool_text);
-}
-
 /// Every input of the folder, its beginnings and its neighbours.
 fn run(name: &str, target: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -4,8 +4,8 @@
 use linerate_model::output::{Fact, LedgerEntry, Test};
 
 use super::{Facts, Known, fact};
-use crate::knowledge::Stage;
-use crate::record::Record;
+use linerate_knowledge::Stage;
+use linerate_model::record::Record;
 
 pub(super) const KNOWN: &[Known] = &[
     Known {

@@ -12,8 +12,8 @@ use linerate_model::counters::{Movement, movement};
 use linerate_model::output::{Role, Test};
 use linerate_model::sample::{Phase, Sample};
 
-use crate::knowledge::Width;
-use crate::record::Record;
+use linerate_knowledge::Width;
+use linerate_model::record::Record;
 
 pub(super) use meaning::{Meaning, driver, meaning, table};
 pub(super) use place::{Place, places};

@@ -13,7 +13,7 @@ pub(crate) use load::Shares;
 
 use super::known::names;
 use super::{Facts, Known, fact};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {

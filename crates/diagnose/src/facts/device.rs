@@ -9,7 +9,7 @@ use linerate_model::output::LedgerEntry;
 
 use super::known::names;
 use super::{Facts, Known};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {

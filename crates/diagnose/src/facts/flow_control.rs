@@ -8,7 +8,7 @@ mod silicon;
 
 use super::counted::places;
 use super::{Facts, Known};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) const KNOWN: &[Known] = &[
     Known {

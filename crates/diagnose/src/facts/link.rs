@@ -10,7 +10,7 @@ mod size;
 
 use super::counted::places;
 use super::{Facts, Known};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) const KNOWN: &[Known] = &[
     Known {

@@ -13,7 +13,7 @@ use linerate_model::output::{Fact, Test, Value};
 
 use super::counted::places;
 use super::{Facts, Known, fact};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) const KNOWN: &[Known] = &[
     Known {

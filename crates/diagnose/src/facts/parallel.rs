@@ -7,7 +7,7 @@ mod steering;
 
 use super::known::names;
 use super::{Facts, Known};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {

@@ -9,7 +9,7 @@ mod window;
 
 use super::counted::places;
 use super::{Facts, Known};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) const KNOWN: &[Known] = &[
     Known {

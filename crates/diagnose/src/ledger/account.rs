@@ -6,7 +6,7 @@ use linerate_model::output::Evidence;
 use super::claim::{Claim, Claims, Kind, evidence};
 use super::path::Path;
 use super::span::Span;
-use crate::knowledge::Stage;
+use linerate_knowledge::Stage;
 
 pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
     if path.sender.exact {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use linerate_model::output::Evidence;
 
 use super::readings::Moved;
-use crate::knowledge::{Stage, Unit};
+use linerate_knowledge::{Stage, Unit};
 use linerate_model::order;
 
 /// What one counter, or the queues of one name together, counted.

@@ -10,8 +10,8 @@ use super::claim::evidence;
 use super::path::Path;
 use super::readings::{List, Moved};
 use super::span::Span;
-use crate::knowledge::{Group, Unit};
-use crate::record::Side;
+use linerate_knowledge::{Group, Unit};
+use linerate_model::record::Side;
 
 /// What went missing between two counts.
 #[derive(Debug, Clone)]

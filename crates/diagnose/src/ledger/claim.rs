@@ -4,7 +4,7 @@
 use linerate_model::output::{Evidence, Role, Value};
 
 use super::span::Span;
-use crate::knowledge::Stage;
+use linerate_knowledge::Stage;
 
 /// How good the evidence is; the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

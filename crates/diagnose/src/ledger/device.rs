@@ -10,8 +10,8 @@ use super::claim::{Claim, Claims, Kind, evidence};
 use super::path::{End, Path};
 use super::readings::{List, Moved};
 use super::span::Span;
-use crate::knowledge::{Counter, Counts, Driver, Field, Group, Stage, Unit};
-use crate::record::Side;
+use linerate_knowledge::{Counter, Counts, Driver, Field, Group, Stage, Unit};
+use linerate_model::record::Side;
 
 /// Where `ip -s -s link` reads.
 const LINK: &str = "rtnl_link_stats64";

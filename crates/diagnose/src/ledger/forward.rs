@@ -11,8 +11,8 @@ mod ports;
 use linerate_model::output::{LedgerEntry, Stage as Entry, Trial, TrialDevice};
 
 use crate::middle::{name, told};
-use crate::record::Record;
 use claims::Claim;
+use linerate_model::record::Record;
 pub(crate) use ports::Ports;
 
 /// Every stage on the way through a device, in its order.

@@ -9,8 +9,8 @@ use super::path::Path;
 use super::readings::Moved;
 use super::socket::{Counted, sum};
 use super::span::Span;
-use crate::knowledge::Stage;
-use crate::record::Side;
+use linerate_knowledge::Stage;
+use linerate_model::record::Side;
 
 pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
     neighbours(path, claims);

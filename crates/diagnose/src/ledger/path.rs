@@ -6,8 +6,8 @@ use linerate_model::counters::Width;
 use linerate_model::output::{Host, LinkKind, Protocol, Role, Test};
 
 use super::readings::{List, Moved, Readings};
-use crate::knowledge::{self, Driver};
-use crate::record::{Record, Side};
+use linerate_knowledge::{self as knowledge, Driver};
+use linerate_model::record::{Record, Side};
 
 /// One direction of one test.
 #[derive(Debug)]

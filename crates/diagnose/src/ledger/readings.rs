@@ -8,7 +8,7 @@ use linerate_model::output::{Role, Test};
 use linerate_model::sample::{Phase, Sample};
 
 use super::span::Span;
-use crate::record::Record;
+use linerate_model::record::Record;
 
 /// The samples of one test's group, by source.
 #[derive(Debug, Default)]

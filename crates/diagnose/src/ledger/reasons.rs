@@ -9,8 +9,8 @@ use linerate_model::output::Evidence;
 use super::claim::{Claim, Claims, Kind, evidence};
 use super::path::Path;
 use super::span::Span;
-use crate::knowledge::{ReasonStage, Stage, stage_of};
-use crate::record::Side;
+use linerate_knowledge::{ReasonStage, Stage, stage_of};
+use linerate_model::record::Side;
 
 /// Of the test's own packets only.
 pub(super) const SOURCE: &str = "skb:kfree_skb flow";

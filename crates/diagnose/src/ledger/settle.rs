@@ -12,7 +12,7 @@ use super::balance::{Balance, Gap};
 use super::claim::{Claim, Claims, Kind, moved};
 use super::path::Path;
 use super::span::Span;
-use crate::knowledge::Stage;
+use linerate_knowledge::Stage;
 
 /// What is known of one stage.
 #[derive(Debug, Clone)]

@@ -11,8 +11,8 @@ use super::claim::{Claim, Claims, Kind, evidence};
 use super::path::Path;
 use super::readings::Moved;
 use super::span::Span;
-use crate::knowledge::Stage;
-use crate::record::Side;
+use linerate_knowledge::Stage;
+use linerate_model::record::Side;
 
 pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
     match path.test.protocol {

@@ -6,7 +6,7 @@ use linerate_model::output::Test;
 
 use super::readings::{List, Readings};
 use super::reasons;
-use crate::record::Side;
+use linerate_model::record::Side;
 
 /// Segments sent again less those that the receiver had already: as many as it told the sender
 /// (RFC 2883), or as its kernel freed for that reason. `None` where the sender's kernel does not tell.

@@ -5,7 +5,7 @@ use linerate_model::output::Unread;
 
 use super::path::Path;
 use super::reasons;
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 /// Of both ends of a test, the sender first.
 pub(super) fn of(record: &Record, path: &Path<'_>) -> Vec<Unread> {

@@ -7,7 +7,7 @@ use linerate_model::output::{
 };
 use linerate_model::run::Run;
 
-use crate::record::Record;
+use linerate_model::record::Record;
 
 /// One second from a to b, of 64 bytes, with an idle device of two processors.
 pub(crate) fn trial(id: u32, load_fps: f64, offered: u64, lost: u64) -> Trial {

@@ -4,7 +4,7 @@
 
 use linerate_model::output::{ForwardResult, Trial};
 
-use crate::record::Record;
+use linerate_model::record::Record;
 
 /// A result and the trial behind its bound.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::raw::RawExample;
 use super::{Rule, Verdict, evaluate};
-use crate::mistake::Mistakes;
+use linerate_knowledge::Mistakes;
 
 type Values = BTreeMap<String, Value>;
 

@@ -12,8 +12,8 @@ use linerate_model::units::format::{BIT_RATES, with_unit};
 use super::{Condition, Explains, Rule, Verdict, template};
 use crate::facts::Facts;
 use crate::frame::Frame;
-use crate::record::Record;
 use linerate_model::order;
+use linerate_model::record::Record;
 
 /// A finding and the rule behind it.
 pub(super) struct Fired<'r> {

@@ -8,7 +8,7 @@ use super::finding::Fired;
 use super::{Rule, Verdict, evaluate, rank};
 use crate::facts::{Facts, known};
 use crate::frame::{Frame, frames};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 /// What the rules say.
 #[derive(Debug, Clone, Default, PartialEq)]

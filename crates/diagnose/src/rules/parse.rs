@@ -9,11 +9,11 @@ use super::raw::{RawFile, RawRule, Word};
 use super::template;
 use super::{Condition, Explains, Risk, Rule, Scope, Strength};
 use crate::facts::known;
-use crate::keys;
-use crate::knowledge::Stage;
 use crate::ledger::FORWARD_STAGES;
-use crate::mistake::{Mistake, Mistakes};
-use crate::registers::nearest::distance;
+use linerate_knowledge::Stage;
+use linerate_knowledge::distance;
+use linerate_knowledge::keys;
+use linerate_knowledge::{Mistake, Mistakes};
 use linerate_model::order;
 
 /// Reads the rules of the file `file`.

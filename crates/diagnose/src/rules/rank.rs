@@ -8,8 +8,8 @@ use linerate_model::output::{Finding, Test};
 
 use super::Strength;
 use super::finding::Fired;
-use crate::record::Record;
 use linerate_model::order;
+use linerate_model::record::Record;
 
 /// The findings in their order, with their conflicts named.
 pub(super) fn order(mut fired: Vec<Fired<'_>>, record: &Record) -> Vec<Finding> {

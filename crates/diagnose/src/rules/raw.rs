@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use linerate_model::output::Value;
 use toml::Spanned;
-use toml::de::DeValue;
 
-pub(super) use crate::keys::Word;
-use crate::keys::{FromToml, Given, Keys, Wrong};
+pub(super) use linerate_knowledge::keys::Word;
+use linerate_knowledge::keys::{FromToml, Given, Keys, Wrong};
 
 pub(super) struct RawFile {
     pub(super) rule: Vec<RawRule>,
@@ -123,15 +122,5 @@ impl FromToml for RawExample {
             nearly: keys.need("nearly")?,
             not: keys.need("not")?,
         })
-    }
-}
-
-impl FromToml for Value {
-    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
-        match given.get_ref() {
-            DeValue::Boolean(flag) => Ok(Self::Flag(*flag)),
-            DeValue::String(text) => Ok(Self::from(text.as_ref())),
-            _ => f64::from_toml(given).map(Self::Number),
-        }
     }
 }

@@ -2,7 +2,7 @@
 //! One rule, understood.
 
 use super::Condition;
-use crate::knowledge::words;
+use linerate_knowledge::words;
 
 /// A cause that can be told from facts.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 
 use linerate_diagnose::explain::explain;
-use linerate_diagnose::{facts, paste, rules};
+use linerate_diagnose::{facts, rules};
+use linerate_paste as paste;
 
 /// What people paste: each file a host and its tests.
 const TEXTS: &[&str] = &[

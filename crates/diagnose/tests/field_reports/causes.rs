@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use linerate_diagnose::explain::{Explanation, explain};
-use linerate_diagnose::{paste, rules};
+use linerate_diagnose::rules;
 use linerate_model::output::Finding;
+use linerate_paste as paste;
 
 pub(crate) const IMX6: &str = include_str!("imx6.txt");
 pub(crate) const IMX6_AFTER: &str = include_str!("imx6-after.txt");

@@ -3,7 +3,8 @@
 //! sizes, and what was too much is said.
 
 use linerate_diagnose::explain::explain;
-use linerate_diagnose::{paste, rules};
+use linerate_diagnose::rules;
+use linerate_paste as paste;
 use proptest::prelude::*;
 
 use crate::causes::REPORTS;

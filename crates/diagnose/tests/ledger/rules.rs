@@ -2,8 +2,8 @@
 //! Each rule of the ledger, by a world in which it decides.
 
 use linerate_diagnose::ledger;
-use linerate_diagnose::record::Record;
 use linerate_model::output::{LedgerEntry, Role, Stage};
+use linerate_model::record::Record;
 use linerate_model::sample::Sample;
 
 use crate::world::{Losses, Nic, World};

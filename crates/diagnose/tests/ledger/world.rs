@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use linerate_diagnose::record::Record;
 use linerate_model::output::{Host, Interface, LinkKind, Protocol, Role, Test};
+use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::sample::{Phase, Sample};
 

@@ -3,9 +3,9 @@
 //! that just ended and for a stored one.
 
 use linerate_diagnose::explain::explain;
-use linerate_diagnose::record::Record;
 use linerate_diagnose::rules::Rule;
 use linerate_model::output::Output;
+use linerate_model::record::Record;
 
 /// Explains `record` in `output`; with every fact, if asked.
 pub(super) fn conclude(output: &mut Output, record: &Record, rules: &[Rule], facts: bool) {

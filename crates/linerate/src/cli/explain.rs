@@ -4,8 +4,8 @@
 mod material;
 mod texts;
 
-use linerate_diagnose::record::Record;
 use linerate_model::output::Output;
+use linerate_model::record::Record;
 use linerate_model::run::Run;
 
 use super::args::ExplainArgs;

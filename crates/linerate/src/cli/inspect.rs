@@ -4,9 +4,9 @@
 
 use std::io::ErrorKind;
 
-use linerate_diagnose::record::Record;
 use linerate_linux::nic;
 use linerate_model::output::{Fact, Output};
+use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::setting::Setting;
 

@@ -5,8 +5,8 @@
 use std::time::Instant;
 
 use linerate_diagnose::glance::{self, Busy, Losing};
-use linerate_diagnose::record::Record;
 use linerate_model::output::{self, Direction, Interval, Role, Test};
+use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::sample::{Phase, Sample};
 use linerate_report::live::{Lane, Processors, Screen, Worst, lines};

@@ -8,7 +8,6 @@ mod watcher;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use linerate_diagnose::record::Record;
 use linerate_diagnose::rules;
 use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
@@ -17,6 +16,7 @@ use linerate_model::output::{
     Benchmarks, Comparison, ErrorReport, Experiment, ForwardResult, Host, Output, Phase, Role,
     Test, Trial,
 };
+use linerate_model::record::Record;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::linerate::token::Secret;

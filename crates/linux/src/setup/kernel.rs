@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::{Told, told};
 use crate::proc;
-use linerate_wire::inflate;
+use linerate_wire::gzip;
 
 /// `/proc/version`, `/proc/cmdline`, `/proc/meminfo`, `/proc/config.gz`.
 pub(super) fn read() -> Vec<Told> {
@@ -41,7 +41,7 @@ fn config() -> Option<String> {
     let file = std::fs::File::open("/proc/config.gz").ok()?;
     let mut packed = Vec::new();
     file.take(MOST_CONFIG_BYTES).read_to_end(&mut packed).ok()?;
-    let text = inflate::gunzip(&packed, MOST_CONFIG_BYTES as usize)?;
+    let text = gzip::gunzip(&packed, MOST_CONFIG_BYTES as usize)?;
     String::from_utf8(text).ok()
 }
 

@@ -3,8 +3,8 @@
 
 use crate::facts::Facts;
 use crate::facts::counted::{Meaning, Place, places, set_up_number};
-use crate::knowledge::Stage;
-use crate::record::{Record, Side};
+use linerate_knowledge::Stage;
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record)

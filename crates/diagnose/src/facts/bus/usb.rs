@@ -3,7 +3,7 @@
 
 use crate::facts::Facts;
 use crate::facts::counted::{Place, driver, places};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record).iter().filter(|place| place.test.is_none()) {

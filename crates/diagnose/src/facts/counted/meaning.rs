@@ -8,9 +8,9 @@ use linerate_model::output::{Role, Test};
 use linerate_model::sample::{Phase, Sample};
 
 use super::{Counted, counted, series};
-use crate::knowledge::{self, Counter, Counts, Driver, Group, Stage, Unit};
-use crate::record::Record;
+use linerate_knowledge::{self as knowledge, Counter, Counts, Driver, Group, Stage, Unit};
 use linerate_model::order;
+use linerate_model::record::Record;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

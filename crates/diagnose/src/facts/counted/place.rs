@@ -8,8 +8,8 @@ use linerate_model::output::{Fact, Role, Test, Value};
 
 use super::{Counted, Meaning, delta};
 use crate::facts::{Facts, fact};
-use crate::knowledge::Driver;
-use crate::record::{Record, Side};
+use linerate_knowledge::Driver;
+use linerate_model::record::{Record, Side};
 
 /// One end of a test, or an interface that belongs to none.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 
 use linerate_model::output::Role;
 
-use crate::record::Record;
+use linerate_model::record::Record;
 
 /// A setting as its tool prints it; of two readings the later one.
 pub(in crate::facts) fn set_up<'r>(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use super::*;
-use crate::knowledge::Stage;
-use crate::made_up::{pasted, run, udp};
+use crate::made_up::{Fixture, pasted, run, udp};
+use linerate_knowledge::Stage;
 
 const STATS: &str = "ethtool -S";
 

@@ -7,7 +7,7 @@ use linerate_model::output::{Protocol, Role, Test};
 
 use crate::facts::Facts;
 use crate::facts::counted::{Place, places};
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let hosts = places(record).into_iter();

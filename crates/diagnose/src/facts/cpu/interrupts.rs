@@ -8,7 +8,7 @@ use linerate_model::sample::{Phase, Sample};
 use super::load::Shares;
 use crate::facts::Facts;
 use crate::facts::counted::{Place, places, series, span_s};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record) {

@@ -4,7 +4,7 @@
 use linerate_model::output::{Latency, Phase};
 
 use crate::facts::{Facts, fact};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let of = |wanted: fn(Phase) -> bool| {

@@ -9,7 +9,7 @@ use linerate_model::sample::{Phase, Sample};
 
 use crate::facts::Facts;
 use crate::facts::counted::{Place, places, series};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record) {

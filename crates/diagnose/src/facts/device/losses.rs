@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::facts::{Facts, fact};
 use crate::middle::way;
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let mut sizes: BTreeMap<(u16, String), Vec<&Trial>> = BTreeMap::new();

@@ -5,8 +5,8 @@ use linerate_model::output::ForwardResult;
 
 use crate::calc::packet_cost::{Cost, microseconds_per_packet};
 use crate::facts::{Facts, fact};
-use crate::record::Record;
 use linerate_model::order;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let points = points(&record.run.results);

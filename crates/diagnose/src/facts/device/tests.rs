@@ -6,8 +6,8 @@ use crate::facts::Facts;
 use crate::frame::Frame;
 use crate::ledger;
 use crate::made_up::device::{counter, device, record, trial};
-use crate::record::Record;
 use crate::rules;
+use linerate_model::record::Record;
 
 fn facts(record: &Record) -> Facts {
     Facts::of(record, &ledger::of(record))

@@ -6,7 +6,7 @@ use linerate_model::output::{DeviceProcessor, DeviceQueue, LedgerEntry, Role, Tr
 use crate::facts::{Facts, fact};
 use crate::ledger::{FORWARD_STAGES, Ports};
 use crate::middle::{Deciding, name, told};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts) {
     if let Some(here) = record.device_is_here() {

@@ -4,8 +4,8 @@
 use super::registers::{RECEIVE_OVERFLOW, counted_by_register};
 use crate::facts::Facts;
 use crate::facts::counted::{Counted, Meaning, Place};
-use crate::knowledge::{Group, Stage};
-use crate::record::Side;
+use linerate_knowledge::{Group, Stage};
+use linerate_model::record::Side;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     let overflow = overflow(place);

@@ -4,7 +4,7 @@
 
 use crate::facts::Facts;
 use crate::facts::counted::{Counted, Place};
-use crate::registers::{self, Map};
+use linerate_registers::{self as registers, Map};
 
 /// The counter of frames lost by an overflow of the receive FIFO.
 pub(super) const RECEIVE_OVERFLOW: &str = "IEEE_R_MACERR";

@@ -6,7 +6,7 @@ use linerate_model::output::Test;
 
 use crate::facts::Facts;
 use crate::facts::counted::Place;
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     let Some(test) = place.test else {

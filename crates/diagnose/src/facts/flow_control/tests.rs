@@ -2,8 +2,8 @@
 
 use linerate_model::output::Role;
 
-use crate::made_up::{pasted, run, tcp, udp};
-use crate::record::Record;
+use crate::made_up::{Fixture, pasted, run, tcp, udp};
+use linerate_model::record::Record;
 
 const BOARD: Role = Role::Remote;
 

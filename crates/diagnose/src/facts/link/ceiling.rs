@@ -4,8 +4,8 @@
 use linerate_model::output::{Protocol, Test};
 
 use crate::facts::{Facts, fact};
-use crate::record::Record;
 use linerate_model::order;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let lossy = |test: &&Test| {

@@ -3,7 +3,7 @@
 
 use crate::facts::Facts;
 use crate::facts::counted::{Counted, Place};
-use crate::knowledge::Group;
+use linerate_knowledge::Group;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     let mut add = |name, unit, counted| place.add_counted(facts, name, unit, counted);

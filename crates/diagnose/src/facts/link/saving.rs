@@ -5,7 +5,7 @@ use linerate_model::output::Phase;
 
 use crate::facts::counted::Place;
 use crate::facts::{Facts, fact};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     if place.test.is_some() {

@@ -2,8 +2,8 @@
 
 use linerate_model::output::{LinkKind, LossBurst, Role, Test};
 
-use crate::made_up::{pasted, run, tcp, udp};
-use crate::record::Record;
+use crate::made_up::{Fixture, pasted, run, tcp, udp};
+use linerate_model::record::Record;
 
 const PEER: Role = Role::Remote;
 const LINK: &str = "rtnl_link_stats64";

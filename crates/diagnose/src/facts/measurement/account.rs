@@ -5,7 +5,7 @@ use linerate_method::line_rate::{Family, Framing, Transport};
 use linerate_model::output::{Interface, LinkKind, Protocol, Role, Test, Value};
 
 use crate::facts::{Facts, fact};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for test in &record.run.tests {

@@ -7,7 +7,7 @@ use linerate_model::output::Test;
 use super::account::only_a_rate;
 use super::of_test;
 use crate::facts::{Facts, fact};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let kind = record.run.kind.as_str();

@@ -4,7 +4,7 @@
 use super::of_test;
 use crate::calc::frame_rate::l1_bits_per_second;
 use crate::facts::Facts;
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for test in record

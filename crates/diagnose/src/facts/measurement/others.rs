@@ -5,7 +5,7 @@ use linerate_model::output::{Protocol, Test};
 
 use crate::facts::Facts;
 use crate::facts::counted::{Counted, Place, set_up_number, span_s};
-use crate::record::Side;
+use linerate_model::record::Side;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     multicast(place, facts);

@@ -3,7 +3,7 @@
 
 use super::of_test;
 use crate::facts::Facts;
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for test in &record.run.tests {

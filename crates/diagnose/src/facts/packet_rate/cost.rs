@@ -7,7 +7,7 @@ use linerate_model::output::{Direction, Protocol, Test};
 
 use crate::calc::packet_cost::{Cost, microseconds_per_packet};
 use crate::facts::{Facts, fact};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for direction in [Direction::Up, Direction::Down] {

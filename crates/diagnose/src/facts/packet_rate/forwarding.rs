@@ -5,7 +5,7 @@ use linerate_model::output::Test;
 
 use crate::facts::counted::{Place, places, span_s};
 use crate::facts::{Facts, fact};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record) {

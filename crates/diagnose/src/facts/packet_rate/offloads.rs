@@ -5,7 +5,7 @@ use linerate_model::output::{Protocol, Test};
 
 use crate::facts::counted::{Counted, Place, places};
 use crate::facts::{Facts, fact};
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record) {

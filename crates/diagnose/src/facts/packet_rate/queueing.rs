@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::facts::Facts;
 use crate::facts::counted::{Place, places};
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record)

@@ -2,8 +2,8 @@
 
 use linerate_model::output::{Role, Test};
 
-use crate::made_up::{load, pasted, run, tcp, udp};
-use crate::record::Record;
+use crate::made_up::{Fixture, load, pasted, run, tcp, udp};
+use linerate_model::record::Record;
 
 const SNMP: &str = "/proc/net/snmp";
 const LINK: &str = "rtnl_link_stats64";

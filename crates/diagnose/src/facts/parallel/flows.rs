@@ -7,7 +7,7 @@ use super::queues;
 use crate::calc::flow_hash::{collision_probability, expected_distinct_queues, expected_max_load};
 use crate::facts::counted::Place;
 use crate::facts::{Facts, fact};
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     of_one_flow(record, facts);

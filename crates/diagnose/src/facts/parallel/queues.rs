@@ -7,7 +7,7 @@ use linerate_model::sample::Phase;
 
 use crate::facts::counted::{Place, delta, places, series, set_up_number};
 use crate::facts::{Facts, fact};
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record) {

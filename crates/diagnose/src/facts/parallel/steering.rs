@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::facts::Facts;
 use crate::facts::counted::{Place, places};
 use crate::facts::cpu::vectors;
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record)

@@ -2,8 +2,8 @@
 
 use linerate_model::output::{Flow, Role, Test};
 
-use crate::made_up::{pasted, run, tcp, udp};
-use crate::record::Record;
+use crate::made_up::{Fixture, pasted, run, tcp, udp};
+use linerate_model::record::Record;
 
 const UNEVEN: &[f64] = &[2.17e9, 2.07e9, 2.07e9, 1.46e9, 1.37e9];
 const EVEN: &[f64] = &[1.91e9, 2.03e9, 1.84e9, 1.68e9, 1.84e9];

@@ -6,7 +6,7 @@ use linerate_model::output::{ReceiveBuffer, Role, Test};
 use crate::calc::udp_buffer::{lasts_s, usual_truesize_bytes};
 use crate::facts::Facts;
 use crate::facts::counted::{Counted, Place, set_up_number};
-use crate::record::Side;
+use linerate_model::record::Side;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     if let Some(test) = place.test.filter(|_| place.side == Some(Side::Receiver)) {

@@ -4,7 +4,7 @@
 use super::buffer::both;
 use crate::facts::Facts;
 use crate::facts::counted::{Counted, Meaning, Place};
-use crate::knowledge::{Group, Stage};
+use linerate_knowledge::{Group, Stage};
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     if place.is_host() {

@@ -7,7 +7,7 @@ use linerate_model::sample::Sample;
 use super::buffer::stream_pps;
 use crate::facts::Facts;
 use crate::facts::counted::{Place, idle_before};
-use crate::record::Side;
+use linerate_model::record::Side;
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     let Some(test) = place.test else {

@@ -6,7 +6,7 @@ use linerate_model::output::{Cpu, Phase as Load, Protocol, Test};
 use crate::calc::tcp_bound::bandwidth_delay_bytes;
 use crate::facts::Facts;
 use crate::facts::counted::{Place, span_s};
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     let Some(test) = place.test.filter(|test| test.protocol == Protocol::Tcp) else {

@@ -5,7 +5,7 @@ use linerate_model::output::{Interval, Protocol, Test};
 
 use crate::facts::Facts;
 use crate::facts::counted::{Counted, Place, places};
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record) {

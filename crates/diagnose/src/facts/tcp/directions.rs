@@ -4,7 +4,7 @@
 use linerate_model::output::Test;
 
 use crate::facts::{Facts, fact};
-use crate::record::Record;
+use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for test in &record.run.tests {

@@ -7,7 +7,7 @@ use linerate_model::output::{Direction, Protocol, Test};
 use crate::facts::counted::Place;
 use crate::facts::{Facts, fact};
 use crate::frame::Frame;
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for test in &record.run.tests {

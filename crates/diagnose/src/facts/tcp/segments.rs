@@ -6,7 +6,7 @@ use linerate_model::output::{Protocol, Test};
 use crate::calc::tcp_bound::mathis_bits_per_second;
 use crate::facts::Facts;
 use crate::facts::counted::{Place, places};
-use crate::record::{Record, Side};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for place in places(record) {

@@ -2,8 +2,8 @@
 
 use linerate_model::output::{Direction, Interval, LossBurst, Quantiles, Role, Test};
 
-use crate::made_up::{load, run, tcp, udp};
-use crate::record::Record;
+use crate::made_up::{Fixture, load, run, tcp, udp};
+use linerate_model::record::Record;
 
 /// 205 Mbit/s over a round trip of 0.7 ms.
 fn lossy(retransmits: u64) -> Test {

@@ -7,7 +7,7 @@ use linerate_model::output::{MovedCounter, Role, TrialDevice};
 use super::View;
 use super::claims::{Claim, evidence};
 use super::delta;
-use crate::knowledge::{self, Counter, Counts, Driver, Group, Stage, Unit};
+use linerate_knowledge::{self as knowledge, Counter, Counts, Driver, Group, Stage, Unit};
 
 /// Which interface took in most frames, and which sent most.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use linerate_diagnose::paste;
-use linerate_diagnose::record::Record;
 use linerate_model::compat::{self, Family};
 use linerate_model::output::{Output, Passage, Trial};
+use linerate_model::record::Record;
 use linerate_model::run::Run;
+use linerate_paste as paste;
 use linerate_wire::json;
 use serde_json::Value;
 

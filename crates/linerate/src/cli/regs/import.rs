@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use linerate_diagnose::registers::svd::{self, SvdError};
+use linerate_registers::svd::{self, SvdError};
 
 use super::known;
 use super::session;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use linerate_diagnose::registers::{self, Map, Mistake};
+use linerate_registers::{self as registers, Map, Mistake};
 
 use super::told::{Line, Told};
 use crate::error::Failure;

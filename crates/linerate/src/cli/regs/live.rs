@@ -4,10 +4,8 @@
 
 use std::io;
 
-use linerate_diagnose::registers::{
-    self, Bus, Map, Read, Register, Undecodable, apart, registers_of_dump,
-};
 use linerate_linux::nic::{self, LinkKind, Phy, Window};
+use linerate_registers::{self, Bus, Map, Read, Register, Undecodable, apart, registers_of_dump};
 
 use super::told::{Shown, Told};
 use crate::error::Failure;
@@ -59,12 +57,18 @@ type Missing = (bool, String);
 impl Asked<'_> {
     /// A name that none of the maps has is a wrong command line.
     fn every_name_is_known(&self) -> Result<(), Failure> {
-        let maps = || self.maps.iter().copied().chain(registers::map(PHY));
+        let maps = || {
+            self.maps
+                .iter()
+                .copied()
+                .chain(linerate_registers::map(PHY))
+        };
         for name in self.names {
             if maps().any(|map| map.register(name).is_some()) {
                 continue;
             }
-            let errors = maps().filter_map(|map| registers::decode(map, name, 0, None).err());
+            let errors =
+                maps().filter_map(|map| linerate_registers::decode(map, name, 0, None).err());
             let near = |e: &Undecodable| match e {
                 Undecodable::Unknown { nearest, .. } => !nearest.is_empty(),
                 Undecodable::TooWide { .. } => false,
@@ -120,7 +124,7 @@ impl Asked<'_> {
 
     /// The PHY's registers. One that forgets what it tells is read only if it is asked for.
     fn phy(&self, told: &mut Told, failures: &mut Vec<Missing>) {
-        let Some(map) = registers::map(PHY) else {
+        let Some(map) = linerate_registers::map(PHY) else {
             return;
         };
         let phy = match Phy::of(self.interface) {
@@ -213,7 +217,7 @@ fn software(interface: &str, kind: LinkKind) -> Option<String> {
 }
 
 fn maps_of(driver: &str) -> Vec<&'static Map> {
-    registers::of_driver(driver).collect()
+    linerate_registers::of_driver(driver).collect()
 }
 
 fn missing(what: &str, why: &io::Error) -> Missing {

@@ -4,9 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use linerate_diagnose::registers::{
-    self, Map, Reading, Register, decode, readings, recognise, unsigned,
-};
+use linerate_registers::{self, Map, Reading, Register, decode, readings, recognise, unsigned};
 
 use super::known;
 use super::told::{Shown, Told};
@@ -161,12 +159,12 @@ fn elsewhere(map: &Map, named: Option<&Register>, reading: &Reading) -> Option<S
 fn likely(reading: &Reading) -> Option<&'static Map> {
     let is_there = |m: &&Map| reading.address.is_some_and(|a| m.offset_of(a).is_some());
     let is_it = |m: &&Map| is_there(m) || m.has_prefix(&reading.name);
-    registers::maps().iter().find(|m| is_it(&&**m))
+    linerate_registers::maps().iter().find(|m| is_it(&&**m))
 }
 
 fn which_map(reading: &Reading) -> Failure {
     let why = format!("`{}` does not tell which chip it is of", reading.name);
-    let knowing = registers::maps()
+    let knowing = linerate_registers::maps()
         .iter()
         .filter(|m| m.register(&reading.name).is_some());
     let knowing: Vec<&str> = knowing.map(|m| m.name.as_str()).collect();

@@ -3,10 +3,8 @@
 
 use std::io;
 
-use linerate_diagnose::registers::{
-    Bits, Decoded, DecodedField, Field, Map, Register, agreed, hexadecimal,
-};
 use linerate_model::output::Output;
+use linerate_registers::{Bits, Decoded, DecodedField, Field, Map, Register, agreed, hexadecimal};
 use serde::Serialize;
 
 use crate::date::Date;

@@ -5,11 +5,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use linerate_diagnose::record::Record;
 use linerate_diagnose::rules::Rule;
 use linerate_model::compat;
 use linerate_model::expect::Expect;
 use linerate_model::output::{self, Output};
+use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::series;
 use linerate_report::subject::Subject;

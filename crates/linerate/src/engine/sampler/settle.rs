@@ -3,7 +3,7 @@
 //! read again until two readings agree.
 
 use super::reader::Reader;
-use linerate_diagnose::knowledge;
+use linerate_knowledge as knowledge;
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
 use linerate_model::sample::{Phase, Sample};
 

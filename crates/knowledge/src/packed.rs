@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The files of `knowledge/` as the program carries them: packed by `build.rs`, a directory at a
+//! time, and unpacked when they are asked for.
+
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
+
+/// The files of a directory.
+#[derive(Debug, Clone, Copy)]
+pub struct Packed {
+    /// Name and length in bytes of each, in the order of their names.
+    files: &'static [(&'static str, usize)],
+    /// All of them, one after the other.
+    deflated: &'static [u8],
+}
+
+impl Packed {
+    /// The files' names, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.files.iter().map(|(name, _)| *name)
+    }
+
+    /// Name and text of each file, in the order of their names.
+    #[must_use]
+    pub fn unpack(&self) -> Vec<(&'static str, String)> {
+        let most_bytes = self.files.iter().map(|(_, length)| length).sum();
+        let whole = decompress_to_vec_with_limit(self.deflated, most_bytes).unwrap_or_default();
+        let mut rest = &whole[..];
+        let mut unpacked = Vec::new();
+        for (name, length) in self.files {
+            let Some((file, after)) = rest.split_at_checked(*length) else {
+                break;
+            };
+            unpacked.push((*name, String::from_utf8_lossy(file).into_owned()));
+            rest = after;
+        }
+        unpacked
+    }
+}
+
+include!(concat!(env!("OUT_DIR"), "/packed.rs"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_packed_is_unpacked_as_it_is_in_the_tree() {
+        let veth = DRIVERS
+            .unpack()
+            .into_iter()
+            .find(|(n, _)| *n == "veth.toml");
+        let tree = include_str!("../../../knowledge/drivers/veth.toml");
+        assert_eq!(veth.map(|(_, text)| text).as_deref(), Some(tree));
+        let reasons = include_str!("../../../knowledge/reasons.toml");
+        assert_eq!(REASONS.unpack(), [("reasons.toml", reasons.to_owned())]);
+    }
+
+    #[test]
+    fn every_file_is_unpacked() {
+        for packed in [DRIVERS, REGISTERS, RULES, REASONS] {
+            let unpacked = packed.unpack();
+            let names: Vec<_> = unpacked.iter().map(|(name, _)| *name).collect();
+            assert!(!names.is_empty());
+            assert_eq!(names, packed.names().collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the sender's `ss -ti` says → the TCP tests of the same state that do not say it themselves.
+
+use linerate_model::output::{Protocol, Quantiles, Test};
+use linerate_model::setting::Setting;
+
+use linerate_model::record::Side;
+
+/// Adds what a connection's own kernel measured.
+pub(super) fn fill(tests: &mut [Test], settings: &[Setting]) {
+    for test in tests
+        .iter_mut()
+        .filter(|test| test.protocol == Protocol::Tcp)
+    {
+        let sender = Side::Sender.role(test);
+        let mut told = settings.iter();
+        let told = told.find(|setting| setting.host == sender && setting.source == "ss -ti");
+        if let Some(told) = told {
+            take(test, told);
+        }
+    }
+}
+
+fn take(test: &mut Test, told: &Setting) {
+    let number = |name: &str| told.values.get(name)?.parse::<f64>().ok();
+    let us = |name: &str| {
+        number(name)
+            .filter(|ms| (0.0..1e12).contains(ms))
+            .map(|ms| (ms * 1e3) as u64)
+    };
+    test.rtt_ns = test.rtt_ns.or_else(|| {
+        let ns = |ms: f64| (ms * 1e6) as i64;
+        let rtt = number("rtt").filter(|ms| (0.0..1e9).contains(ms))?;
+        let least = number("minrtt").unwrap_or(rtt);
+        Some(Quantiles {
+            min: ns(least),
+            p50: ns(rtt),
+            p99: ns(rtt),
+            p999: ns(rtt),
+            max: ns(rtt),
+        })
+    });
+    let mss = number("mss").filter(|mss| (1.0..65_536.0).contains(mss));
+    test.mss_bytes = test.mss_bytes.or(mss.map(|mss| mss as u32));
+    test.busy_time_us = test.busy_time_us.or_else(|| us("busy"));
+    // A stop-watch that never ran is not printed.
+    let ran = test.busy_time_us.is_some();
+    let watch = |known: Option<u64>, name| known.or_else(|| us(name).or_else(|| ran.then_some(0)));
+    test.rwnd_limited_us = watch(test.rwnd_limited_us, "rwnd_limited");
+    test.sndbuf_limited_us = watch(test.sndbuf_limited_us, "sndbuf_limited");
+    if test.congestion.is_none() {
+        test.congestion = told.values.get("congestion").cloned();
+    }
+}

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Lines of iperf and iperf3 → tests. One test is what one stream, or the sum of all, did in one direction.
+
+use crate::text::{self, IperfEvent, Row};
+use linerate_model::output::{Direction, Flow, Interval, Protocol, ReceiveBuffer, Test, Warning};
+
+use super::context::Side;
+use super::limits::TESTS_MAX;
+use super::requested;
+
+/// The tests of one host, as its lines come in.
+#[derive(Debug, Default)]
+pub(super) struct Flows {
+    /// What was typed last with iperf in it: it holds until another is.
+    command: String,
+    requested: Option<f64>,
+    protocol: Option<text::Protocol>,
+    role: Option<Side>,
+    reverse: bool,
+    payload: Option<u32>,
+    buffer: Option<u64>,
+    /// Ports that this end listened on, and called.
+    listened: Vec<u16>,
+    called: Vec<u16>,
+    sections: Vec<Section>,
+    errors: Vec<String>,
+    tests: Vec<Test>,
+}
+
+impl Flows {
+    /// Whether anything was measured.
+    pub(super) fn has_measured(&self) -> bool {
+        !self.tests.is_empty() || !self.sections.is_empty()
+    }
+}
+
+/// What one stream said of one test.
+#[derive(Debug, Default)]
+struct Section {
+    id: String,
+    local_port: Option<u16>,
+    remote_port: Option<u16>,
+    rows: Vec<Row>,
+    report: Option<Row>,
+    awaits_report: bool,
+    sent: Option<u64>,
+    reordered: Option<u64>,
+}
+
+impl Flows {
+    /// A command was typed: what ran before is over.
+    pub(super) fn typed(&mut self, command: &str) {
+        self.end();
+        if command.split_whitespace().any(|word| {
+            word.rsplit('/')
+                .next()
+                .is_some_and(|word| word.starts_with("iperf"))
+        }) {
+            let has = |option: &str| command.split_whitespace().any(|word| word == option);
+            *self = Self {
+                tests: std::mem::take(&mut self.tests),
+                command: command.to_owned(),
+                ..Self::default()
+            };
+            self.role = if has("-s") {
+                Some(Side::Server)
+            } else {
+                has("-c").then_some(Side::Client)
+            };
+            self.protocol = has("-u").then_some(text::Protocol::Udp);
+            self.reverse = has("-R") || has("--reverse");
+        }
+        self.requested = requested::of_command(command).or(self.requested);
+    }
+
+    /// A heading told the rate of what comes.
+    pub(super) fn requested(&mut self, rate: f64) {
+        self.end();
+        self.requested = Some(rate);
+    }
+
+    /// One line.
+    pub(super) fn take(&mut self, event: IperfEvent) {
+        match event {
+            IperfEvent::Client(protocol, port) => self.begin(Side::Client, protocol, port),
+            IperfEvent::Server(protocol, port) => self.begin(Side::Server, protocol, port),
+            IperfEvent::Local { id, local, remote } => self.connected(id, local.1, remote.1),
+            IperfEvent::Row(row) => self.row(row),
+            IperfEvent::ServerReport(id) => self.section(&id).awaits_report = true,
+            IperfEvent::Sent(id, packets) => self.section(&id).sent = Some(packets),
+            IperfEvent::Reordered(id, packets) => self.section(&id).reordered = Some(packets),
+            IperfEvent::Buffer(text::Protocol::Udp, bytes) => self.buffer = Some(bytes),
+            IperfEvent::Payload(bytes) => self.payload = Some(bytes),
+            IperfEvent::Reverse => self.reverse = true,
+            IperfEvent::Error(words) => {
+                if !self.errors.contains(&words) && self.errors.len() < ERRORS_MAX {
+                    self.errors.push(words);
+                }
+            }
+            IperfEvent::Buffer(..) | IperfEvent::Frame => {}
+        }
+    }
+
+    /// Everything is over: the tests, and what iperf complained of without any.
+    pub(super) fn finish(mut self) -> (Vec<Test>, Vec<String>) {
+        self.end();
+        (self.tests, self.errors)
+    }
+
+    /// A banner. A client of `-r` listens first and connects then: only then is it over.
+    fn begin(&mut self, role: Side, protocol: Option<text::Protocol>, port: Option<u16>) {
+        if self.sections.iter().any(|section| !section.rows.is_empty()) {
+            self.end();
+        }
+        let ports = if role == Side::Client {
+            &mut self.called
+        } else {
+            &mut self.listened
+        };
+        ports.extend(port.filter(|port| !ports.contains(port) && ports.len() < PORTS_MAX));
+        self.role = Some(role);
+        self.protocol = protocol.or(self.protocol);
+    }
+
+    fn connected(&mut self, id: String, local_port: u16, remote_port: u16) {
+        // In a log of many tests a connection begins the next one, once those before have their row.
+        if self
+            .sections
+            .iter()
+            .any(|section| section.id == "SUM" || section.rows.len() == 1)
+        {
+            self.end();
+        }
+        self.open(Section {
+            id,
+            local_port: Some(local_port),
+            remote_port: Some(remote_port),
+            ..Section::default()
+        });
+    }
+
+    /// No test has more streams at once.
+    fn open(&mut self, section: Section) {
+        if self.sections.len() >= STREAMS_MAX {
+            self.end();
+        }
+        self.sections.push(section);
+    }
+
+    /// The section of a stream that is still open.
+    fn section(&mut self, id: &str) -> &mut Section {
+        let at = self.sections.iter().rposition(|section| section.id == id);
+        let at = at.unwrap_or_else(|| {
+            self.open(Section {
+                id: id.to_owned(),
+                ..Section::default()
+            });
+            self.sections.len() - 1
+        });
+        &mut self.sections[at]
+    }
+
+    fn row(&mut self, row: Row) {
+        let section = self.section(&row.id);
+        if std::mem::take(&mut section.awaits_report) {
+            section.report = Some(row);
+            return;
+        }
+        if section.is_over(&row) {
+            self.open(Section {
+                id: row.id.clone(),
+                rows: vec![row],
+                ..Section::default()
+            });
+        } else {
+            section.rows.push(row);
+        }
+    }
+
+    /// Makes tests of what is open.
+    fn end(&mut self) {
+        let sections = std::mem::take(&mut self.sections);
+        let sections: Vec<Section> = sections
+            .into_iter()
+            .filter(|section| !section.rows.is_empty() || section.report.is_some())
+            .collect();
+        let summed = sections.iter().any(|section| section.id == "SUM");
+        let alternates = self.alternates(&sections);
+        let parts: Vec<&Section> = sections
+            .iter()
+            .filter(|section| !summed || section.id == "SUM")
+            .collect();
+        for (at, section) in parts.iter().enumerate() {
+            let direction = self.direction(
+                if summed {
+                    with_ports(&sections, section)
+                } else {
+                    section
+                },
+                alternates.then_some(at),
+            );
+            let mut test = self.test(section, direction);
+            if summed {
+                add_flows(&mut test, &sections);
+            } else if section.local_port.is_some() {
+                test.flows = vec![flow(section)];
+            }
+            if self.tests.len() < TESTS_MAX {
+                self.tests.push(test);
+            }
+        }
+        if let (Some(test), false) = (self.tests.last_mut(), self.errors.is_empty()) {
+            let warnings = self.errors.drain(..).map(|text| Warning {
+                id: "tool-error".to_owned(),
+                text,
+                try_: String::new(),
+            });
+            test.warnings.extend(warnings);
+        }
+    }
+
+    /// Whether the tests come in pairs, up and down, as with `-r`: asked for, or because the numbers of two streams take
+    /// turns, the higher first (the listener of `-r` has the lower).
+    fn alternates(&self, sections: &[Section]) -> bool {
+        let asked = self
+            .command
+            .split_whitespace()
+            .any(|word| ["-r", "-d"].contains(&word));
+        let ids: Vec<u32> = sections
+            .iter()
+            .filter_map(|section| section.id.parse().ok())
+            .collect();
+        let turns = ids.len() == sections.len()
+            && ids.len() > 1
+            && ids.chunks_exact(2).all(|pair| pair[0] > pair[1]);
+        asked || turns
+    }
+
+    /// Whether this end connected: then the other has the port that was called, or that a server has.
+    fn client(&self, section: &Section) -> Option<bool> {
+        let (local, remote) = (section.local_port?, section.remote_port?);
+        let served = |port: u16, told: &[u16]| told.contains(&port) || port == 5001 || port == 5201;
+        match (served(local, &self.listened), served(remote, &self.called)) {
+            (false, true) => Some(true),
+            (true, false) => Some(false),
+            _ => None,
+        }
+    }
+
+    fn direction(&self, section: &Section, turn: Option<usize>) -> Direction {
+        let client = self.client(section).or(match turn {
+            Some(at) => Some(at % 2 == 0),
+            None => self.role.map(|role| role == Side::Client),
+        });
+        // A far end's report comes back to who sent.
+        let sends = section.sends(self.reverse, client);
+        if sends.unwrap_or_else(|| !section.has_loss()) {
+            Direction::Up
+        } else {
+            Direction::Down
+        }
+    }
+
+    fn test(&self, section: &Section, direction: Direction) -> Test {
+        let own = section.total();
+        let told = section.report.as_ref().unwrap_or(&own);
+        let udp = self.protocol == Some(text::Protocol::Udp)
+            || told.total.is_some()
+            || told.jitter_ms.is_some()
+            || section.sent.is_some();
+        let mut test = Test {
+            name: name(self.requested, direction),
+            protocol: if udp { Protocol::Udp } else { Protocol::Tcp },
+            af: 4,
+            direction,
+            streams: 1,
+            duration_s: told.end_s - told.start_s,
+            requested_bits_per_second: self.requested,
+            delivered_bits_per_second: Some(told.bits_per_second),
+            retransmits: section.retransmits(),
+            jitter_ns: told.jitter_ms.map(|jitter| jitter * 1e6),
+            reordered_packets: section.reordered,
+            intervals: section.intervals(udp),
+            valid: true,
+            ..Test::default()
+        };
+        if udp && told.total.is_none() && direction == Direction::Up {
+            // Nobody told what arrived: this is what was handed over.
+            test.offered_bits_per_second = test.delivered_bits_per_second.take();
+        }
+        if udp {
+            packets(&mut test, told, section.sent);
+            let payload = payload(told)
+                .or(self.payload)
+                .or(test.lost_packets.map(|_| PAYLOAD_BYTES));
+            test.payload_bytes = payload.unwrap_or_default();
+            // A row that is not as long as the sending was would tell a rate that nobody asked for.
+            let asked = self.requested.map_or(f64::INFINITY, |rate| 1.2 * rate);
+            let own_rate = section.report.is_some().then_some(own.bits_per_second);
+            test.offered_bits_per_second = test
+                .offered_bits_per_second
+                .or(own_rate)
+                .or_else(|| offered(&test).filter(|rate| *rate <= asked));
+        }
+        if direction == Direction::Down && udp {
+            test.receive_buffer_bytes = self.buffer.map(|granted| ReceiveBuffer {
+                asked: None,
+                granted: Some(granted),
+            });
+        }
+        test
+    }
+}
+
+impl Section {
+    /// Whether a row begins another test of the same stream.
+    fn is_over(&self, row: &Row) -> bool {
+        let (Some(first), Some(last)) = (self.rows.first(), self.rows.last()) else {
+            return false;
+        };
+        let whole =
+            row.start_s <= first.start_s && row.end_s + 0.6 >= last.end_s && self.rows.len() > 1;
+        let other_account = row.from_sender != last.from_sender && row.from_sender.is_some();
+        row.start_s < last.end_s - 0.001 && !whole && !other_account && row.from_sender.is_none()
+    }
+
+    /// The row of the whole time: the last that begins where all begin, or all together.
+    fn total(&self) -> Row {
+        let Some(first) = self.rows.first() else {
+            return self.report.clone().unwrap_or_default();
+        };
+        let end = self.rows.iter().map(|row| row.end_s).fold(0.0, f64::max);
+        let whole = |row: &&Row| row.start_s <= first.start_s && row.end_s + 0.6 >= end;
+        let received = |row: &&Row| row.from_sender != Some(true);
+        let wholes = || self.rows.iter().rev().filter(whole);
+        wholes()
+            .find(received)
+            .or_else(|| wholes().next())
+            .cloned()
+            .unwrap_or_else(|| self.mean(end))
+    }
+
+    /// Of intervals without a total, because the end was cut off.
+    fn mean(&self, end_s: f64) -> Row {
+        let start_s = self.rows.first().map_or(0.0, |row| row.start_s);
+        let bits: f64 = self
+            .rows
+            .iter()
+            .map(|row| row.bits_per_second * (row.end_s - row.start_s))
+            .sum();
+        let lost = self
+            .rows
+            .iter()
+            .try_fold(0_i64, |sum, row| sum.checked_add(row.lost?));
+        let total = self
+            .rows
+            .iter()
+            .try_fold(0_u64, |sum, row| sum.checked_add(row.total?));
+        let seconds = self
+            .rows
+            .iter()
+            .map(|row| row.end_s - row.start_s)
+            .sum::<f64>()
+            .max(1e-9);
+        Row {
+            start_s,
+            end_s,
+            bits_per_second: bits / seconds,
+            lost,
+            total,
+            jitter_ms: self.rows.last().and_then(|row| row.jitter_ms),
+            ..self.rows[0].clone()
+        }
+    }
+
+    fn retransmits(&self) -> Option<u64> {
+        let total = self
+            .rows
+            .iter()
+            .rev()
+            .find(|row| row.from_sender == Some(true))
+            .and_then(|row| row.retransmits);
+        total.or_else(|| {
+            self.rows
+                .iter()
+                .try_fold(0_u64, |sum, row| sum.checked_add(row.retransmits?))
+        })
+    }
+
+    fn has_loss(&self) -> bool {
+        self.rows.iter().any(|row| row.total.is_some())
+    }
+
+    /// Whether this end sends.
+    fn sends(&self, reverse: bool, client: Option<bool>) -> Option<bool> {
+        if self.report.is_some() || self.sent.is_some() {
+            return Some(true);
+        }
+        let told = |sender: bool| self.rows.iter().any(|row| row.from_sender == Some(sender));
+        if client == Some(false) && told(true) && !told(false) {
+            return Some(true);
+        }
+        if let (Some(client), Some(client_sends)) =
+            (client, self.rows.iter().find_map(|row| row.client_sends))
+        {
+            return Some(client == client_sends);
+        }
+        client.map(|client| client != reverse)
+    }
+
+    /// The rows that are not totals.
+    fn intervals(&self, udp: bool) -> Vec<Interval> {
+        let total = self.total();
+        let part = |row: &&Row| row.end_s - row.start_s < (total.end_s - total.start_s) * 0.9;
+        let interval = |row: &Row| Interval {
+            start_s: row.start_s,
+            end_s: row.end_s,
+            received_bits_per_second: Some(row.bits_per_second),
+            sent_packets: row.total.filter(|_| udp),
+            lost_packets: row.lost,
+            retransmits: row.retransmits,
+            cwnd_bytes: row.cwnd_bytes,
+            ..Interval::default()
+        };
+        self.rows.iter().filter(part).map(interval).collect()
+    }
+}
+
+/// Sent, received and lost, as the receiver's account has them. What cannot be is none of these: more lost or more
+/// arrived than were sent. A warning says so.
+fn packets(test: &mut Test, row: &Row, sent: Option<u64>) {
+    let (Some(total), Some(lost)) = (row.total, row.lost) else {
+        test.sent_packets = row.total.or(sent);
+        return;
+    };
+    test.sent_packets = Some(total);
+    test.received_packets = total.checked_add_signed(lost.saturating_neg());
+    test.lost_packets = u64::try_from(lost).ok().filter(|lost| *lost <= total);
+    test.loss_ratio = (total > 0).then(|| lost as f64 / total as f64);
+    if test.lost_packets.is_none() {
+        let (id, what) = if lost < 0 {
+            ("negative-loss", "arrived")
+        } else {
+            ("impossible-loss", "were lost")
+        };
+        test.warnings.push(Warning {
+            id: id.to_owned(),
+            text: format!(
+                "the tool counted {lost} of {total} lost: more {what} than it says were sent"
+            ),
+            try_: "a tool that tells duplicates from lost datagrams".to_owned(),
+        });
+    }
+}
+
+/// Payload of a datagram, from the bytes and datagrams received; what is within 2 % of iperf's own is that.
+fn payload(row: &Row) -> Option<u32> {
+    let received = row.total?.checked_add_signed(row.lost?.saturating_neg())?;
+    let each = row.bytes.filter(|_| received > 100)? / received as f64;
+    let usual = [1470_u32, 1448, 1460, 1400, 1450, 8192]
+        .into_iter()
+        .find(|usual| (each / f64::from(*usual) - 1.0).abs() < 0.02);
+    usual.or_else(|| (each > 0.0 && each < 65_536.0).then_some(each.round() as u32))
+}
+
+/// What was handed over, from the datagrams sent.
+fn offered(test: &Test) -> Option<f64> {
+    let bits = test.sent_packets? as f64 * f64::from(test.payload_bytes) * 8.0;
+    (test.duration_s > 0.0 && test.payload_bytes > 0).then(|| bits / test.duration_s)
+}
+
+/// A sum has no ports: those of its first part say who called.
+fn with_ports<'a>(sections: &'a [Section], sum: &'a Section) -> &'a Section {
+    sections
+        .iter()
+        .find(|section| section.local_port.is_some())
+        .unwrap_or(sum)
+}
+
+fn add_flows(test: &mut Test, sections: &[Section]) {
+    let parts = sections.iter().filter(|section| section.id != "SUM");
+    test.flows = parts.map(flow).collect();
+    test.streams = u32::try_from(test.flows.len()).unwrap_or(u32::MAX).max(1);
+}
+
+fn flow(section: &Section) -> Flow {
+    let told = section.report.clone().unwrap_or_else(|| section.total());
+    Flow {
+        id: section.id.parse().unwrap_or_default(),
+        local_port: section.local_port,
+        remote_port: section.remote_port,
+        delivered_bits_per_second: Some(told.bits_per_second),
+        lost_packets: told.lost.and_then(|lost| u64::try_from(lost).ok()),
+        retransmits: section.retransmits(),
+    }
+}
+
+/// The test of the other end, seen from this one: what it sent, this one received.
+pub(super) fn seen_from_here(mut test: Test) -> Test {
+    test.direction = if test.direction == Direction::Up {
+        Direction::Down
+    } else {
+        Direction::Up
+    };
+    test.name = name(test.requested_bits_per_second, test.direction);
+    test.receive_buffer_bytes = None;
+    for flow in &mut test.flows {
+        std::mem::swap(&mut flow.local_port, &mut flow.remote_port);
+    }
+    test
+}
+
+/// Whether two tests are the two ends' accounts of one: the same ports.
+pub(super) fn same(one: &Test, other: &Test) -> bool {
+    let ports = |test: &Test| {
+        test.flows
+            .first()
+            .map(|flow| (flow.local_port, flow.remote_port))
+            .filter(|ports| *ports != (None, None))
+    };
+    ports(one).is_some() && ports(one) == ports(other)
+}
+
+fn name(requested: Option<f64>, direction: Direction) -> String {
+    let way = if direction == Direction::Up {
+        "up"
+    } else {
+        "down"
+    };
+    requested.map_or_else(
+        || way.to_owned(),
+        |rate| format!("{} Mbit/s {way}", rate / 1e6),
+    )
+}
+
+/// Different complaints of one test.
+const ERRORS_MAX: usize = 16;
+/// Ports of one log.
+const PORTS_MAX: usize = 64;
+/// Streams of one test; a text with more is no output of iperf.
+const STREAMS_MAX: usize = 512;
+/// iperf's datagram where the text does not tell.
+const PAYLOAD_BYTES: u32 = 1470;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where a claim about a register comes from.
+
+use linerate_knowledge::Source as Kernel;
+
+/// Who says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A place in the kernel that the map names (`Map::kernel`).
+    Kernel {
+        /// Path from the root of the kernel's sources.
+        file: String,
+        /// The macro, function or array in that file.
+        place: String,
+    },
+    /// A document: its kind (one of [`Self::KINDS`]) and the place in it.
+    Document {
+        /// `manual`, `standard`, …
+        kind: String,
+        /// Which one and where.
+        place: String,
+    },
+    /// Nobody checked it.
+    Recall,
+}
+
+impl Source {
+    /// What a source may look like, for error messages.
+    pub const FORM: &str = "`recall`; a path from the kernel's root and a name in it \
+        (`drivers/net/ethernet/freescale/fec.h FEC_R_CNTRL`); or `manual`, `standard`, `header` \
+        or `svd`, which one, and the place (`manual i.MX6DQRM ENET_RCR`)";
+
+    /// The kinds of document.
+    pub const KINDS: [&str; 4] = ["manual", "standard", "header", "svd"];
+
+    /// What the text of a map means; none if it has not the [`Self::FORM`].
+    #[must_use]
+    pub fn of_text(text: &str) -> Option<Self> {
+        if let Some((kind, place)) = text.split_once(' ')
+            && Self::KINDS.contains(&kind)
+        {
+            let (kind, place) = (kind.to_owned(), place.trim().to_owned());
+            return (!place.is_empty()).then_some(Self::Document { kind, place });
+        }
+        Kernel::of_text(text).map(|source| match source {
+            Kernel::Kernel { file, place } => Self::Kernel { file, place },
+            Kernel::Recall => Self::Recall,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Source;
+
+    #[test]
+    fn a_source_says_where_to_look() {
+        assert_eq!(Source::of_text("recall"), Some(Source::Recall));
+        assert!(matches!(
+            Source::of_text("manual i.MX6DQRM ENET_RCR"),
+            Some(Source::Document { place, .. }) if place == "i.MX6DQRM ENET_RCR"
+        ));
+        let kernel = "drivers/net/ethernet/freescale/fec.h FEC_R_CNTRL";
+        assert!(matches!(
+            Source::of_text(kernel),
+            Some(Source::Kernel { .. })
+        ));
+        for vague in [
+            "",
+            "manual",
+            "manual ",
+            "the internet",
+            "fec.h",
+            "recall me",
+        ] {
+            assert_eq!(Source::of_text(vague), None, "{vague}");
+        }
+    }
+}
