@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The project's own tasks: `cargo xtask TASK`. A program apart: it knows the linerate it
-//! builds only by its command line and its `--json`; of its crates it uses the one that reads
+//! builds only by its command line and its `--json`; of its crates it uses those that read
 //! the tables of `knowledge/`.
 #![forbid(unsafe_code)]
 #![expect(
@@ -16,6 +16,7 @@ mod knowledge;
 mod ports;
 mod process;
 mod soak;
+mod svd;
 mod tally;
 
 use std::error::Error;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Some((&"bench", rest)) => bench::run(rest),
         Some((&"soak", rest)) => soak::run(rest),
         Some((&"check-knowledge", rest)) => knowledge::run(rest),
+        Some((&"svd", rest)) => svd::run(rest),
         _ => Err(USAGE.into()),
     };
     match outcome {
@@ -49,4 +51,5 @@ usage: cargo xtask dist [--check] [TARGET...]   static binaries, their size agai
                                                 --check: run them, under qemu-user where foreign
        cargo xtask bench [OPTION...] [ROW...]   us and the peers in turn (see bench/README.md)
        cargo xtask soak [--rounds N] [LINE...]  healthy labs again and again: none may have a finding
-       cargo xtask check-knowledge              every mistake in the tables of knowledge/";
+       cargo xtask check-knowledge              every mistake in the tables of knowledge/
+       cargo xtask svd FILE.svd [PERIPHERAL]    a CMSIS-SVD peripheral as a draft of a register map";

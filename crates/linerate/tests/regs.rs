@@ -179,34 +179,6 @@ fn a_text_of_millions_of_values_ends() {
 }
 
 #[test]
-fn a_map_from_an_svd_file_decodes() {
-    let svd = file(
-        "toy.svd",
-        "<device><name>Toy</name><peripherals><peripheral><name>MAC</name><registers><register>\
-         <name>CTRL</name><addressOffset>0</addressOffset><fields><field><name>SPEED</name>\
-         <bitRange>[1:0]</bitRange><enumeratedValues><enumeratedValue><name>fast</name>\
-         <value>2</value></enumeratedValue></enumeratedValues></field></fields></register>\
-         </registers></peripheral></peripherals></device>",
-    );
-    let (code, toml, _) = regs(&["--import", &svd.to_string_lossy()], "");
-    assert_eq!(code, 0);
-    let map = file("toy.toml", &toml);
-    let (code, text, _) = regs(&["--map", &map.to_string_lossy(), "MAC_CTRL=2"], "");
-    assert_eq!(code, 0);
-    assert_eq!(
-        text,
-        "CTRL               0x00000002\n  1:0    SPEED                2      fast\n"
-    );
-    let wanted = ["--import", &svd.to_string_lossy(), "--peripheral", "ENET"];
-    let (code, _, stderr) = regs(&wanted, "");
-    assert_eq!(code, 2);
-    assert!(
-        stderr.contains("no peripheral `ENET`") && stderr.contains("one of MAC"),
-        "{stderr}"
-    );
-}
-
-#[test]
 fn a_wrong_map_is_told_in_its_authors_words() {
     let text = "map = \"m\"\nhardware = \"h\"\nsource = [\"manual M p\"]\n[[register]]\nname = \"R\"\n\
                 offset = 0\n[[register.field]]\nname = \"A\"\nbits = \"5:3\"\n[[register.field]]\n\

@@ -22,7 +22,6 @@ mod pasted;
 mod quantity;
 mod raw;
 mod source;
-pub mod svd;
 mod words;
 
 pub use bits::Bits;

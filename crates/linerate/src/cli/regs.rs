@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate regs`: what the bits of a MAC's or PHY's registers mean.
 
-mod import;
 mod known;
 mod live;
 mod pasted;
@@ -18,11 +17,7 @@ use told::Told;
 
 /// Runs the command. Exit 2 for a name or value that cannot be, 3 where nothing could be read.
 pub(super) fn run(args: &RegsArgs) -> Exit {
-    let text = match &args.import {
-        Some(file) => import::map(file, args.peripheral.as_deref()),
-        None => answer(args).and_then(|told| text(&told, args)),
-    };
-    match text {
+    match answer(args).and_then(|told| text(&told, args)) {
         Ok(text) => printed(&text),
         Err(failure) => session::refuse("regs", args.json, &failure),
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The words of `linerate regs`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use super::values;
@@ -19,8 +17,7 @@ use super::values;
   linerate regs eth0 RCR OPD                       two of them
   linerate regs --map nxp-enet RCR=0x05ee0264      a value that somebody pasted
   linerate regs --map nxp-enet dump.txt            all values in a text, prose passed over
-  linerate regs --map nxp-enet                     what the map knows
-  linerate regs --import SOC.svd --peripheral ENET > enet.toml")]
+  linerate regs --map nxp-enet                     what the map knows")]
 pub(in crate::cli) struct RegsArgs {
     /// IFACE and register names; or NAME=VALUE, text files, `-` (standard input)
     #[arg(value_name = "IFACE|NAME=VALUE|FILE")]
@@ -33,14 +30,8 @@ pub(in crate::cli) struct RegsArgs {
     pub(in crate::cli) speed: Option<u64>,
     /// Also read from the device's memory what the driver does not tell; only registers that
     /// reading does not change, root only
-    #[arg(long, conflicts_with_all = ["map", "import"])]
+    #[arg(long, conflicts_with = "map")]
     pub(in crate::cli) device_memory: bool,
-    /// Print a map made from a CMSIS-SVD file
-    #[arg(long, value_name = "FILE.svd", conflicts_with_all = ["words", "map", "json"])]
-    pub(in crate::cli) import: Option<PathBuf>,
-    /// Which peripheral of the SVD file [default: the only one; else the names are listed]
-    #[arg(long, value_name = "NAME", requires = "import")]
-    pub(in crate::cli) peripheral: Option<String>,
     /// One JSON document
     #[arg(short = 'j', long, visible_short_alias = 'J')]
     pub(in crate::cli) json: bool,

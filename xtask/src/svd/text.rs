@@ -5,43 +5,34 @@ use std::fmt::Write as _;
 
 use roxmltree::Node;
 
-use super::SvdError;
 use super::element::{self, children, number, text};
 use super::register::{Expansion, Register, identifier};
 
-/// The whole file.
+/// Writes the whole file.
 pub(super) fn map(
     device: Node<'_, '_>,
     peripheral: Node<'_, '_>,
-    expansion: &Expansion<'_>,
-) -> Result<String, SvdError> {
+    expansion: &Expansion,
+) -> Result<String, std::fmt::Error> {
     let (chip, block) = (element::name(device), element::name(peripheral));
-    let name = format!("{}-{}", identifier(&chip), identifier(&block)).to_ascii_lowercase();
     let about = text(peripheral, "description").unwrap_or_else(|| block.clone());
+    let (chip_id, block_id) = (identifier(&chip), identifier(&block));
+    let name = format!("{chip_id}-{block_id}").to_ascii_lowercase();
     let mut toml = String::new();
-    let mut line = |text: String| {
-        toml.push_str(&text);
-        toml.push('\n');
-    };
-    line(format!("map = {}", quoted(&name)));
-    line(format!(
-        "hardware = {}",
-        quoted(&format!("{chip}: {about}"))
-    ));
-    line(format!(
-        "prefixes = [{}]",
-        quoted(&format!("{}_", identifier(&block)))
-    ));
+    writeln!(toml, "map = {}", quoted(&name))?;
+    writeln!(toml, "hardware = {}", quoted(&format!("{chip}: {about}")))?;
+    writeln!(toml, "prefixes = [\"{block_id}_\"]")?;
     if let Some(base) = number(peripheral, "baseAddress").filter(|b| i64::try_from(*b).is_ok()) {
-        line(format!("bases = [{base:#x}]"));
+        writeln!(toml, "bases = [{base:#x}]")?;
     }
-    line(format!("window = {:#x}", window(peripheral, expansion)));
-    line("# An SVD file does not tell reliably what reading changes.".to_owned());
-    line("read = \"unknown\"".to_owned());
-    let source = format!("svd {} {}", identifier(&chip), identifier(&block));
-    line(format!("source = [{}]", quoted(&source)));
+    writeln!(toml, "window = {:#x}", window(peripheral, expansion))?;
+    writeln!(
+        toml,
+        "# Few SVD files say what a read changes.\nread = \"unknown\""
+    )?;
+    writeln!(toml, "source = [\"svd {chip_id} {block_id}\"]")?;
     for one in &expansion.registers {
-        register(&mut toml, one).map_err(|_| SvdError::NoRegisters(block.clone()))?;
+        register(&mut toml, one)?;
     }
     Ok(toml)
 }
@@ -84,8 +75,8 @@ fn register(toml: &mut String, register: &Register) -> std::fmt::Result {
     Ok(())
 }
 
-/// From the address blocks, and at least to the end of the last register.
-fn window(peripheral: Node<'_, '_>, expansion: &Expansion<'_>) -> u64 {
+/// Returns the end of the address blocks or of the last register.
+fn window(peripheral: Node<'_, '_>, expansion: &Expansion) -> u64 {
     let blocks = children(peripheral, "addressBlock");
     let ends = blocks.filter_map(|b| number(b, "offset")?.checked_add(number(b, "size")?));
     let of_registers = expansion
@@ -96,11 +87,11 @@ fn window(peripheral: Node<'_, '_>, expansion: &Expansion<'_>) -> u64 {
     end.min(u64::from(u32::MAX))
 }
 
-/// A basic string of TOML; a description that goes on for pages is cut.
+/// Writes a basic string of TOML; truncates long descriptions.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for (at, c) in text.chars().enumerate() {
-        if at == LONGEST_TEXT {
+        if at == MAX_TEXT {
             quoted.push('…');
             break;
         }
@@ -114,4 +105,4 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-const LONGEST_TEXT: usize = 240;
+const MAX_TEXT: usize = 240;

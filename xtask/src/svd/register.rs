@@ -5,26 +5,23 @@ use std::collections::BTreeSet;
 
 use roxmltree::Node;
 
-use super::SvdError;
 use super::array::{Member, members};
+use super::derived::{self, chain};
 use super::element::{self, child, children, number, text};
 use super::field::{Field, bits};
-use super::index::Index;
-use linerate_model::order;
 
 /// Every register of one peripheral.
 #[derive(Debug, Default)]
-pub(super) struct Expansion<'d> {
+pub(super) struct Expansion {
     pub(super) registers: Vec<Register>,
     pub(super) left_out: Vec<String>,
-    index: Index<'d>,
     names: BTreeSet<String>,
     offsets: BTreeSet<u64>,
-    /// What has been written out so far: members of arrays, registers, fields, values.
-    written: usize,
+    /// Registers and fields so far, to stop arrays nested in arrays.
+    expanded: usize,
 }
 
-/// One register, as the map will have it.
+/// A register of the map.
 #[derive(Debug)]
 pub(super) struct Register {
     pub(super) name: String,
@@ -34,12 +31,12 @@ pub(super) struct Register {
     pub(super) access: &'static str,
     pub(super) clears: bool,
     pub(super) reset: Option<u64>,
-    /// Another register has this offset.
+    /// Whether another register has this offset.
     pub(super) shares: bool,
     pub(super) fields: Vec<Field>,
 }
 
-/// What registers have from the device, the peripheral and their clusters.
+/// Properties that registers inherit from the device, the peripheral and their clusters.
 #[derive(Debug, Clone, Copy)]
 struct Inherited<'a> {
     width_bits: u64,
@@ -50,13 +47,10 @@ struct Inherited<'a> {
     depth: usize,
 }
 
-impl<'d> Expansion<'d> {
-    /// Of a peripheral; what it is derived from first, what it says itself over that.
-    pub(super) fn of(device: Node<'d, 'd>, peripheral: Node<'d, 'd>) -> Result<Self, SvdError> {
-        let mut expansion = Self {
-            index: Index::of(device),
-            ..Self::default()
-        };
+impl Expansion {
+    /// Expands a peripheral; its own elements override those it is derived from.
+    pub(super) fn of<'d>(device: Node<'d, 'd>, peripheral: Node<'d, 'd>) -> Result<Self, String> {
+        let mut expansion = Self::default();
         let chain = chain(peripheral, |_, name| {
             element::peripherals(device).find(|p| element::name(*p) == name)
         })?;
@@ -78,19 +72,16 @@ impl<'d> Expansion<'d> {
             }
         }
         if expansion.registers.is_empty() {
-            return Err(SvdError::NoRegisters(element::name(peripheral)));
+            return Err(format!("`{}` has no registers", element::name(peripheral)));
         }
-        order::by_key(&mut expansion.registers, |r| r.offset);
+        expansion.registers.sort_by_key(|r| r.offset);
         Ok(expansion)
     }
 
-    /// The registers and clusters directly in a node.
-    fn level(&mut self, node: Node<'d, 'd>, inherited: Inherited<'_>) -> Result<(), SvdError> {
-        if inherited.depth > DEEPEST {
-            return Err(SvdError::TooMany {
-                what: "clusters in one another",
-                most: DEEPEST,
-            });
+    /// Adds the registers and clusters directly in a node.
+    fn level(&mut self, node: Node<'_, '_>, inherited: Inherited<'_>) -> Result<(), String> {
+        if inherited.depth > MAX_DEPTH {
+            return Err(format!("more than {MAX_DEPTH} nested clusters"));
         }
         for one in children(node, "register") {
             self.register(one, inherited)?;
@@ -101,15 +92,15 @@ impl<'d> Expansion<'d> {
         Ok(())
     }
 
-    fn cluster(&mut self, cluster: Node<'d, 'd>, inherited: Inherited<'_>) -> Result<(), SvdError> {
-        let chain = chain(cluster, |from, path| self.index.find(from, path))?;
+    fn cluster(&mut self, cluster: Node<'_, '_>, inherited: Inherited<'_>) -> Result<(), String> {
+        let chain = chain(cluster, derived::find)?;
         let offset = first(&chain, |n| number(n, "addressOffset")).unwrap_or(0);
         let of = chain.iter().find(|n| child(**n, "dim").is_some());
         for member in members(*of.unwrap_or(&cluster), &element::name(cluster))? {
-            self.count(1)?;
+            self.count()?;
             let prefix = format!("{}{}_", inherited.prefix, identifier(&member.name));
             let mut inside = Inherited {
-                offset: sum(&[inherited.offset, offset, member.behind]),
+                offset: sum(&[inherited.offset, offset, member.distance]),
                 prefix: &prefix,
                 depth: inherited.depth + 1,
                 ..inherited
@@ -124,12 +115,8 @@ impl<'d> Expansion<'d> {
         Ok(())
     }
 
-    fn register(
-        &mut self,
-        register: Node<'d, 'd>,
-        inherited: Inherited<'_>,
-    ) -> Result<(), SvdError> {
-        let chain = chain(register, |from, path| self.index.find(from, path))?;
+    fn register(&mut self, register: Node<'_, '_>, inherited: Inherited<'_>) -> Result<(), String> {
+        let chain = chain(register, derived::find)?;
         let of = chain.iter().find(|n| child(**n, "dim").is_some());
         for member in members(*of.unwrap_or(&register), &element::name(register))? {
             self.member(&chain, &member, inherited)?;
@@ -139,23 +126,23 @@ impl<'d> Expansion<'d> {
 
     fn member(
         &mut self,
-        chain: &[Node<'d, 'd>],
+        chain: &[Node<'_, '_>],
         member: &Member,
         mut inherited: Inherited<'_>,
-    ) -> Result<(), SvdError> {
-        self.count(1)?;
+    ) -> Result<(), String> {
+        self.count()?;
         for basis in chain.iter().rev() {
             inherited = inherited.with(*basis);
         }
         let name = format!("{}{}", inherited.prefix, identifier(&member.name));
         let own = first(chain, |n| number(n, "addressOffset")).unwrap_or(0);
-        let offset = sum(&[inherited.offset, own, member.behind]);
+        let offset = sum(&[inherited.offset, own, member.distance]);
         if let Some(why) = impossible(&name, offset, inherited.width_bits) {
-            self.leave_out(why);
+            self.left_out.push(why);
             return Ok(());
         }
         if !self.names.insert(name.to_ascii_uppercase()) {
-            // What a peripheral says itself comes before what it is derived from.
+            // Derived: the peripheral's own register came first.
             return Ok(());
         }
         let listed = chain.iter().find_map(|n| child(*n, "fields"));
@@ -174,52 +161,43 @@ impl<'d> Expansion<'d> {
         Ok(())
     }
 
-    /// Of two fields that overlap the first.
+    /// Returns the fields; of two that overlap the first.
     fn fields(
         &mut self,
-        listed: Option<Node<'d, 'd>>,
+        listed: Option<Node<'_, '_>>,
         width_bits: u64,
         register: &str,
-    ) -> Result<Vec<Field>, SvdError> {
+    ) -> Result<Vec<Field>, String> {
         let mut found: Vec<Field> = Vec::new();
         for node in listed.into_iter().flat_map(|l| children(l, "field")) {
             for member in members(node, &element::name(node))? {
-                self.count(1)?;
+                self.count()?;
                 let name = identifier(&member.name);
-                let bits = bits(node, member.behind).filter(|b| u64::from(b.high()) < width_bits);
+                let bits = bits(node, member.distance).filter(|b| u64::from(b.high()) < width_bits);
                 match bits.filter(|b| !found.iter().any(|f| f.clashes(&name, *b))) {
                     Some(bits) if !name.is_empty() => {
-                        let field = Field::of(node, name, bits, &self.index);
-                        self.count(field.values.len())?;
-                        found.push(field);
+                        found.push(Field::of(node, name, bits));
                     }
-                    _ => self.leave_out(format!("{register}.{name}: no place of its own")),
+                    _ => self
+                        .left_out
+                        .push(format!("{register}.{name}: overlaps or does not fit")),
                 }
             }
         }
         Ok(found)
     }
 
-    fn count(&mut self, more: usize) -> Result<(), SvdError> {
-        self.written += more;
-        if self.written > MOST_WRITTEN {
-            return Err(SvdError::TooMany {
-                what: "registers, fields and values",
-                most: MOST_WRITTEN,
-            });
+    fn count(&mut self) -> Result<(), String> {
+        self.expanded += 1;
+        if self.expanded > MAX_EXPANDED {
+            return Err(format!("more than {MAX_EXPANDED} registers and fields"));
         }
         Ok(())
-    }
-
-    fn leave_out(&mut self, why: String) {
-        if self.left_out.len() < MOST_LEFT_OUT {
-            self.left_out.push(why);
-        }
     }
 }
 
 impl Inherited<'_> {
-    /// What this node says, else what was said above it.
+    /// Overrides what this node defines.
     fn with(self, node: Node<'_, '_>) -> Self {
         let reset = number(node, "resetValue");
         let all_known =
@@ -237,31 +215,11 @@ impl Inherited<'_> {
     }
 }
 
-/// The node and all that it is derived from, itself first.
-fn chain<'d>(
-    node: Node<'d, 'd>,
-    find: impl Fn(Node<'d, 'd>, &str) -> Option<Node<'d, 'd>>,
-) -> Result<Vec<Node<'d, 'd>>, SvdError> {
-    let mut chain = vec![node];
-    let mut current = node;
-    while let Some(basis) = current.attribute("derivedFrom") {
-        let Some(next) = find(current, basis) else {
-            break;
-        };
-        if chain.contains(&next) || chain.len() > DEEPEST {
-            return Err(SvdError::Circular(element::name(node)));
-        }
-        chain.push(next);
-        current = next;
-    }
-    Ok(chain)
-}
-
 fn first<'d, T>(chain: &[Node<'d, 'd>], ask: impl Fn(Node<'d, 'd>) -> Option<T>) -> Option<T> {
     chain.iter().find_map(|node| ask(*node))
 }
 
-/// A reading that clears, sets or changes the register or one of its fields.
+/// Whether a read clears, sets or changes the register or one of its fields.
 fn changes_on_read(node: Node<'_, '_>) -> bool {
     let fields = children(node, "fields").flat_map(|f| children(f, "field"));
     child(node, "readAction").is_some()
@@ -289,10 +247,10 @@ fn impossible(name: &str, offset: u64, width_bits: u64) -> Option<String> {
     None
 }
 
-/// What an identifier may contain; the rest becomes `_`.
+/// Replaces what an identifier may not contain by `_`.
 pub(super) fn identifier(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    name.chars().take(LONGEST_NAME).map(letter).collect()
+    name.chars().map(letter).collect()
 }
 
 fn fits(value: u64, width_bits: u64) -> bool {
@@ -307,7 +265,5 @@ fn sum(parts: &[u64]) -> u64 {
     parts.iter().fold(0, |sum, part| sum.saturating_add(*part))
 }
 
-const DEEPEST: usize = 8;
-const LONGEST_NAME: usize = 80;
-const MOST_LEFT_OUT: usize = 20;
-const MOST_WRITTEN: usize = 100_000;
+const MAX_DEPTH: usize = 8;
+const MAX_EXPANDED: usize = 100_000;

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The fields of a register and what their values mean.
 
+use linerate_registers::Bits;
 use roxmltree::Node;
 
+use super::derived;
 use super::element::{children, number, of_number, text};
-use super::index::Index;
-use crate::Bits;
 
-/// One field, as the map will have it.
+/// A field of the map.
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) bits: Bits,
     pub(super) means: Option<String>,
-    /// Value as the map writes it, and what it means.
+    /// Each value as a map writes it, and its meaning.
     pub(super) values: Vec<(String, String)>,
 }
 
 impl Field {
-    /// What a node says of a field that is called so and is there.
-    pub(super) fn of<'d>(node: Node<'d, 'd>, name: String, bits: Bits, index: &Index<'d>) -> Self {
+    /// Reads the description and values of a field with this name and position.
+    pub(super) fn of(node: Node<'_, '_>, name: String, bits: Bits) -> Self {
         Self {
             means: text(node, "description").filter(|t| *t != name),
-            values: values(node, bits, index),
+            values: values(node, bits),
             name,
             bits,
         }
     }
 
-    /// Whether another field cannot be called so or be there.
+    /// Whether a field of this name and position would collide with this one.
     pub(super) fn clashes(&self, name: &str, bits: Bits) -> bool {
         self.bits.mask() & bits.mask() != 0 || self.name.eq_ignore_ascii_case(name)
     }
 }
 
-/// `[7:4]`, or the lowest and highest bit, or the lowest and how many.
-pub(super) fn bits(field: Node<'_, '_>, behind: u64) -> Option<Bits> {
+/// Reads a position: `[7:4]`, `lsb` and `msb`, or `bitOffset` and `bitWidth`.
+pub(super) fn bits(field: Node<'_, '_>, distance: u64) -> Option<Bits> {
     let range = text(field, "bitRange").and_then(|t| {
         let (high, low) = t.trim_matches(['[', ']']).split_once(':')?;
         Some((of_number(high.trim())?, of_number(low.trim())?))
@@ -47,25 +47,22 @@ pub(super) fn bits(field: Node<'_, '_>, behind: u64) -> Option<Bits> {
         Some((low.checked_add(count)?.checked_sub(1)?, low))
     };
     let (high, low) = range.or_else(ends).or_else(width)?;
-    let at = |bit: u64| u8::try_from(bit.checked_add(behind)?).ok();
+    let at = |bit: u64| u8::try_from(bit.checked_add(distance)?).ok();
     Bits::new(at(high)?, at(low)?)
 }
 
-/// The values of what is read; those of another field if they are said to be the same.
-fn values<'d>(field: Node<'d, 'd>, bits: Bits, index: &Index<'d>) -> Vec<(String, String)> {
-    let lists = children(field, "enumeratedValues");
-    let read = lists
-        .into_iter()
-        .find(|l| text(*l, "usage").as_deref() != Some("write"));
-    let Some(list) = read else {
+/// Returns the values of a read, from another list where this one is derived.
+fn values(field: Node<'_, '_>, bits: Bits) -> Vec<(String, String)> {
+    let is_of_reads = |l: &Node<'_, '_>| text(*l, "usage").as_deref() != Some("write");
+    let Some(list) = children(field, "enumeratedValues").find(is_of_reads) else {
         return Vec::new();
     };
-    let list = match list.attribute("derivedFrom") {
-        Some(path) => index.values(list, path).unwrap_or(list),
-        None => list,
-    };
+    let basis = list.attribute("derivedFrom");
+    let list = basis
+        .and_then(|path| derived::values(list, path))
+        .unwrap_or(list);
     let mut found: Vec<(String, String)> = Vec::new();
-    for value in children(list, "enumeratedValue").take(MOST_VALUES) {
+    for value in children(list, "enumeratedValue") {
         let Some(key) = text(value, "value").and_then(|t| key(&t, bits)) else {
             continue;
         };
@@ -77,7 +74,7 @@ fn values<'d>(field: Node<'d, 'd>, bits: Bits, index: &Index<'d>) -> Vec<(String
     found
 }
 
-/// A number, or a pattern where `x` is either: SVD writes `#1xx` or `0b1xx`.
+/// Converts a number, or a pattern such as `#1xx` or `0b1xx` where `x` matches either bit.
 fn key(text: &str, bits: Bits) -> Option<String> {
     let binary = text.strip_prefix('#').or_else(|| text.strip_prefix("0b"));
     if let Some(digits) = binary.filter(|d| d.contains(['x', 'X'])) {
@@ -88,5 +85,3 @@ fn key(text: &str, bits: Bits) -> Option<String> {
     let number = of_number(text).filter(|n| *n <= bits.largest())?;
     Some(number.to_string())
 }
-
-const MOST_VALUES: usize = 256;
