@@ -24,7 +24,6 @@ mod packet_rate;
 mod parallel;
 mod socket;
 mod tcp;
-mod told;
 
 pub(crate) use cpu::Shares;
 pub use known::{Known, catalogue, known};
@@ -137,7 +136,6 @@ const FAMILIES: &[Collect] = &[
     tcp::collect,
     packet_rate::collect,
     bus::collect,
-    told::collect,
 ];
 
 /// The prefix of a fact at the other end.

@@ -29,7 +29,6 @@ mod requested;
 mod segment;
 mod state;
 pub mod text;
-mod told;
 mod transfers;
 
 use linerate_model::output::Passage;

@@ -10,7 +10,7 @@ use linerate_model::output::Passage;
 use super::clean::Line;
 use super::context::{Context, Place};
 use super::limits::PASSAGES_MAX;
-use super::{command, prose, requested, told};
+use super::{command, prose, requested};
 
 /// Everything that was said.
 #[derive(Debug, Default)]
@@ -219,8 +219,7 @@ impl Segmenter<'_> {
         let alone = text.split_whitespace().count() == 2;
         let driver = prose::driver(&text)
             .filter(|_| !repeats && (alone || !self.drivers.contains(&place.label)));
-        let symptoms = told::read(&text).filter(|_| !repeats);
-        if told.is_empty() && driver.is_none() && symptoms.is_none() {
+        if told.is_empty() && driver.is_none() {
             self.ignore(
                 first,
                 last,
@@ -242,14 +241,6 @@ impl Segmenter<'_> {
         }
         let machine = || prose::machine(&text).filter(|_| !repeats);
         self.found.machine = self.found.machine.take().or_else(machine);
-        if let Some(symptoms) = symptoms {
-            self.push_at(
-                &place,
-                (first, last),
-                "what a sentence tells of",
-                Said::Content(symptoms),
-            );
-        }
         for transfer in told {
             self.push_at(
                 &place,

@@ -74,7 +74,7 @@ impl State {
                     .map(|(name, value)| (name.clone(), value.clone())),
             );
         }
-        inherited.retain(|(_, source, _), _| source != "dmesg" && source != super::told::SOURCE);
+        inherited.retain(|(_, source, _), _| source != "dmesg");
         Self {
             label: label.map(str::to_owned),
             hosts: self.hosts.clone(),
@@ -92,13 +92,7 @@ impl State {
             return false;
         };
         let steady = |name: &str| {
-            let moves = [
-                "dmesg",
-                "/proc/meminfo",
-                "perf top",
-                "ss -ti",
-                super::told::SOURCE,
-            ];
+            let moves = ["dmesg", "/proc/meminfo", "perf top", "ss -ti"];
             let moves = moves.contains(&told.source.as_str());
             !(moves || name.ends_with("_count") || is_statistic(name))
         };

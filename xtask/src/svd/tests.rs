@@ -178,7 +178,7 @@ fn wrong_files_end_in_an_error() {
     ];
     for (svd, expected) in cases {
         let imported = import(svd, None);
-        let why = imported.map_or_else(|why| why.to_string(), |map| map.toml);
+        let why = imported.map_or_else(|why| why, |map| map.toml);
         let svd: String = svd.chars().take(200).collect();
         assert!(why.contains(expected), "{svd}: {why}");
     }

@@ -46,6 +46,5 @@ const FAMILIES: &[&[Known]] = &[
     super::tcp::KNOWN,
     super::packet_rate::KNOWN,
     super::bus::KNOWN,
-    super::told::KNOWN,
     super::device::KNOWN,
 ];
