@@ -16,6 +16,7 @@ mod ground;
 mod history;
 mod inspect;
 mod iperf2;
+pub mod lab;
 mod live;
 mod man;
 mod paper;
@@ -38,13 +39,12 @@ use clap::error::ErrorKind as ClapError;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use linerate_linux::signal::Interrupt;
 
-use crate::engine::{self, ServeOptions, TestPlan, token};
-use crate::error::Failure;
 use crate::exit::Exit;
-use crate::lab;
 use crate::output::{Color, Look, Surroundings, ascii};
 use args::{Cli, Command, ManArgs, ServeArgs, TcpArgs, UdpArgs};
 use ground::Place;
+use linerate_endpoint::{ServeOptions, TestPlan, token};
+use linerate_model::failure::Failure;
 use progress::Progress;
 
 /// Runs the command that the process was started with; the exit code.
@@ -155,7 +155,7 @@ fn served(args: &ServeArgs) -> Result<(), Failure> {
     };
     let interrupt =
         Interrupt::install().map_err(|error| Failure::measuring("catch signals", error))?;
-    engine::serve(&options, &mut || announce(&options), &interrupt)
+    linerate_endpoint::serve(&options, &mut || announce(&options), &interrupt)
 }
 
 fn announce(options: &ServeOptions) {
@@ -173,8 +173,8 @@ fn announce(options: &ServeOptions) {
     }
 }
 
-fn in_lab(args: &lab::command::LabArgs) -> u8 {
-    match lab::command::run(args, &mut io::stdout(), &mut io::stderr()) {
+fn in_lab(args: &lab::LabArgs) -> u8 {
+    match lab::run(args, &mut io::stdout(), &mut io::stderr()) {
         Ok(code) => code,
         Err(failure) => session::refuse("lab", false, &failure).code(),
     }

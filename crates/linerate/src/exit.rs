@@ -3,6 +3,8 @@
 
 use std::process::ExitCode;
 
+use linerate_model::failure::Kind;
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
@@ -39,6 +41,17 @@ impl Exit {
     /// The number that the shell sees.
     pub fn code(self) -> u8 {
         self as u8
+    }
+}
+
+impl From<Kind> for Exit {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Usage => Self::Usage,
+            Kind::CouldNotMeasure => Self::CouldNotMeasure,
+            Kind::Invalid => Self::Invalid,
+            Kind::Interrupted => Self::Interrupted,
+        }
     }
 }
 

@@ -3,11 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
-pub mod date;
-pub mod engine;
-pub mod error;
 pub mod exit;
 pub mod history;
-pub mod lab;
 pub mod output;
 pub mod store;

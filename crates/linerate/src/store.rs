@@ -19,8 +19,8 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::json;
 
-use crate::date::Date;
 use crate::history;
+use linerate_model::date::Date;
 
 /// Where runs go.
 #[derive(Debug, Clone, PartialEq, Eq)]

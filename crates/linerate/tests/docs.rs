@@ -50,7 +50,7 @@ fn every_name_of_a_measured_number_is_explained() {
 
 #[test]
 fn every_warning_is_explained() {
-    let source = sources_below(&root().join("crates/linerate/src/engine"));
+    let source = sources_below(&root().join("crates/endpoint/src"));
     let ids: Vec<_> = source
         .split("id: \"")
         .skip(1)
@@ -82,7 +82,7 @@ fn sources_below(folder: &Path) -> String {
 
 #[test]
 fn every_fault_is_in_the_lab_page() {
-    let source = text("crates/linerate/src/lab/fault.rs");
+    let source = text("crates/lab/src/fault.rs");
     let faults: Vec<_> = source
         .split("name: \"")
         .skip(1)

@@ -3,7 +3,7 @@
 //! books balance.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-use linerate::engine::{
+use linerate_endpoint::{
     self, Blind, Direction, Event, Observer, Peer, Protocol, ServeOptions, TestOutcome, TestPlan,
     TxChoice,
 };
@@ -33,7 +33,7 @@ impl Served {
                 quiet: true,
                 ..ServeOptions::default()
             };
-            engine::serve(&options, &mut || ready.send(()).unwrap(), &stop).unwrap();
+            linerate_endpoint::serve(&options, &mut || ready.send(()).unwrap(), &stop).unwrap();
         });
         wait.recv().unwrap();
         Self {
@@ -49,7 +49,7 @@ impl Served {
             interval_ms: 100,
             ..plan
         };
-        engine::run(&plan, &mut Blind, &Interrupt::default()).unwrap()
+        linerate_endpoint::run(&plan, &mut Blind, &Interrupt::default()).unwrap()
     }
 }
 
@@ -92,7 +92,7 @@ fn intervals_are_shown_with_both_halves() {
             ..TestPlan::udp("127.0.0.1")
         };
         let mut shown = Shown::default();
-        let outcome = engine::run(&plan, &mut shown, &Interrupt::default()).unwrap();
+        let outcome = linerate_endpoint::run(&plan, &mut shown, &Interrupt::default()).unwrap();
         for test in &outcome.tests {
             let of_test = shown.0.iter().filter(|(way, ..)| *way == test.direction);
             let whole = of_test.filter(|(_, sent, received)| sent.is_some() && received.is_some());

@@ -4,8 +4,10 @@
 
 pub mod compat;
 pub mod counters;
+pub mod date;
 pub mod derived;
 pub mod expect;
+pub mod failure;
 pub mod order;
 pub mod output;
 pub mod record;

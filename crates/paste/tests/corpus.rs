@@ -2,6 +2,7 @@
 //! Runs the fuzz corpora of pasted text through their targets: whole, cut short at every length, and with one bit of
 //! each byte changed in turn.
 #![expect(clippy::disallowed_methods, reason = "the corpora are files")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::path::Path;
 

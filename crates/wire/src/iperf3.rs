@@ -21,3 +21,6 @@ pub mod state;
 pub mod stream_id;
 
 pub use control::{Refusal, Timeouts};
+
+/// The TCP and UDP port of an iperf3 server.
+pub const PORT: u16 = 5201;

@@ -18,9 +18,9 @@ use super::args::{AbArgs, LabFlags, LabShape};
 use super::ground::Place;
 use super::progress::Progress;
 use super::session::{self, Session};
-use crate::error::Failure;
 use crate::exit::Exit;
 use inner::Inner;
+use linerate_model::failure::Failure;
 use trial::Trial;
 
 /// Runs the command.

@@ -4,9 +4,9 @@
 use std::io::{self, IsTerminal};
 
 use super::session;
-use crate::engine::agent::{Agent, attend};
-use crate::error::Failure;
 use crate::exit::Exit;
+use linerate_endpoint::agent::{Agent, attend};
+use linerate_model::failure::Failure;
 
 /// Answers until standard input ends.
 pub(super) fn run() -> Exit {

@@ -61,7 +61,7 @@ pub(super) enum Command {
     Report(ReportArgs),
     Ab(AbArgs),
     Compare(CompareArgs),
-    Lab(crate::lab::command::LabArgs),
+    Lab(crate::cli::lab::LabArgs),
     Regs(RegsArgs),
     Doctor(DoctorArgs),
     Completions(CompletionsArgs),

@@ -18,9 +18,9 @@ use super::plan;
 use super::progress::Progress;
 use super::session::Session;
 use super::trial::{Scope, Search};
-use crate::engine::TestPlan;
-use crate::error::Failure;
 use crate::exit::Exit;
+use linerate_endpoint::TestPlan;
+use linerate_model::failure::Failure;
 use schedule::{Schedule, Size};
 pub(super) use verdict::verdicts;
 

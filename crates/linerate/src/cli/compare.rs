@@ -11,9 +11,9 @@ use linerate_report::view::comparison::sentence;
 use super::args::CompareArgs;
 use super::paper::{self, Paper};
 use super::session;
-use crate::error::Failure;
 use crate::exit::Exit;
 use group::Group;
+use linerate_model::failure::{Failure, Kind};
 
 /// Runs the command.
 pub(super) fn run(args: &CompareArgs) -> Exit {
@@ -28,7 +28,7 @@ pub(super) fn run(args: &CompareArgs) -> Exit {
     });
     match answered {
         // The document says it, too.
-        Ok((_, Some(failure))) if args.json => failure.exit,
+        Ok((_, Some(failure))) if args.json => Exit::from(failure.kind),
         Ok((_, Some(failure))) => session::refuse("compare", false, &failure),
         Ok((output, None)) if output.exit_code != 0 => Exit::ExpectationFailed,
         Ok((_, None)) => Exit::Ok,
@@ -57,7 +57,7 @@ fn compared(args: &CompareArgs) -> Result<(Output, Option<Failure>), Failure> {
         output.exit_code = u8::from(failed);
     }
     if let Some(failure) = &failure {
-        output.exit_code = failure.exit.code();
+        output.exit_code = Exit::from(failure.kind).code();
         output.error = Some(session::report(failure));
     }
     Ok((output, failure))
@@ -142,7 +142,7 @@ fn too_few(all: &[Comparison], is_check: bool) -> Option<Failure> {
         "{needed} runs a side at least; or `linerate ab`, which makes them and interleaves them"
     );
     let refuse =
-        |what: String, why: &str| Failure::new(Exit::Invalid, what, why).hint(hint.clone());
+        |what: String, why: &str| Failure::new(Kind::Invalid, what, why).hint(hint.clone());
     if n < 2 || m < 2 {
         let why = "one run is one observation: how much runs scatter is not known, so that any difference may be chance";
         return Some(refuse(format!("call {n} against {m} runs a result"), why));

@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use super::args::DoctorArgs;
 use super::session;
-use crate::date::Date;
-use crate::error::Failure;
 use crate::exit::Exit;
 use crate::output::{self, Look, Surroundings};
+use linerate_model::date::Date;
+use linerate_model::failure::Failure;
 
 /// One thing that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -93,7 +93,7 @@ struct Document {
 fn json(checks: Vec<Check>) -> io::Result<String> {
     let mut output = Output::new("doctor", env!("CARGO_PKG_VERSION"));
     output.command = std::env::args().collect();
-    let started = Date::now();
+    let started = Date::at(linerate_linux::clock::wall_ns());
     output.started = started.to_string();
     output.clock_trusted = started.trusted();
     Ok(linerate_report::json::pretty(&Document { output, checks })?)

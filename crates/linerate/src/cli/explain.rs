@@ -12,8 +12,8 @@ use super::args::ExplainArgs;
 use super::conclude::conclude;
 use super::paper::{self, Paper};
 use super::{cause, session, site_rules};
-use crate::error::Failure;
 use crate::exit::Exit;
+use linerate_model::failure::Failure;
 use material::Material;
 
 /// Runs the command. What was found is an answer, whatever it says: exit 0.

@@ -13,12 +13,12 @@ use super::args::{ForwardArgs, LabFlags, LabShape};
 use super::ground::Place;
 use super::progress::{self, Progress};
 use super::session::{self, Session};
-use crate::engine::forward::{self, Event, ForwardPlan, Surroundings};
-use crate::engine::sampler;
-use crate::error::Failure;
 use crate::exit::Exit;
-use crate::lab::Ground;
-use crate::lab::bench::{Bench, BenchPlan};
+use linerate_endpoint::sampler;
+use linerate_forward::{Event, ForwardPlan, Surroundings};
+use linerate_lab::Ground;
+use linerate_lab::bench::{Bench, BenchPlan};
+use linerate_model::failure::Failure;
 
 /// Runs the command.
 pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit {
@@ -123,7 +123,7 @@ fn measure(session: &mut Session, plan: &ForwardPlan) -> Result<(), Failure> {
             device::note(session, device, trial);
         }
     };
-    let ended = forward::run(plan, &mut tell, &interrupt);
+    let ended = linerate_forward::run(plan, &mut tell, &interrupt);
     device.inspect(|device| device::part(session, device));
     ended
 }

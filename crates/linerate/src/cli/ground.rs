@@ -16,10 +16,10 @@ use linerate_linux::terminal::Foreground;
 use super::args::{LabFlags, LabShape, OutputFlags};
 use super::progress::Progress;
 use super::session::{self, Session};
-use crate::engine::{PORT, token};
-use crate::error::Failure;
 use crate::exit::Exit;
-use crate::lab::{Ground, Host, Lab, LabPlan, LabToken};
+use linerate_endpoint::{PORT, token};
+use linerate_lab::{Ground, Host, Lab, LabPlan, LabToken};
+use linerate_model::failure::Failure;
 
 /// A measuring command: how it is called, and where it measures.
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use linerate_model::output::{History, StoredFigure, StoredRun, Trend, TrendPoint
 use super::args::HistoryArgs;
 use super::paper::{self, Paper};
 use super::session;
-use crate::error::Failure;
 use crate::exit::Exit;
 use crate::history;
 use crate::store::Place;
+use linerate_model::failure::Failure;
 
 /// Runs the command.
 pub(super) fn run(args: &HistoryArgs) -> Exit {

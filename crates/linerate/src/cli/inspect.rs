@@ -14,9 +14,9 @@ use super::args::InspectArgs;
 use super::conclude::conclude;
 use super::paper::{self, Paper};
 use super::{session, site_rules};
-use crate::engine::sampler;
-use crate::error::Failure;
 use crate::exit::Exit;
+use linerate_endpoint::sampler;
+use linerate_model::failure::Failure;
 
 /// Runs the command. What was found is an answer, whatever it says: exit 0.
 pub(super) fn run(args: &InspectArgs) -> Exit {

@@ -3,8 +3,8 @@
 //! have to be told cannot be had.
 
 use super::args::LabFlags;
-use crate::engine::{Direction, Protocol, RxChoice, TcpRxChoice, TestPlan};
-use crate::error::Failure;
+use linerate_endpoint::{Direction, Protocol, RxChoice, TcpRxChoice, TestPlan};
+use linerate_model::failure::Failure;
 
 /// Refuses what iperf2 cannot do, with what to do instead.
 pub(super) fn check(plan: &TestPlan, lab: &LabFlags) -> Result<(), Failure> {

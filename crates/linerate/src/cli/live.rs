@@ -12,8 +12,8 @@ use linerate_model::sample::{Phase, Sample};
 use linerate_report::live::{Lane, Processors, Screen, Worst, lines};
 use linerate_report::term::Style;
 
-use crate::engine::{self, Event, Protocol, TestPlan};
 use crate::output::Console;
+use linerate_endpoint::{Event, Protocol, TestPlan};
 
 /// What is known of the command that runs, and of its test.
 #[derive(Debug)]
@@ -97,9 +97,9 @@ impl Live {
 impl Running {
     fn new(plan: &TestPlan) -> Self {
         let directions: &[Direction] = match plan.direction {
-            engine::Direction::Up => &[Direction::Up],
-            engine::Direction::Down => &[Direction::Down],
-            engine::Direction::Both => &[Direction::Up, Direction::Down],
+            linerate_endpoint::Direction::Up => &[Direction::Up],
+            linerate_endpoint::Direction::Down => &[Direction::Down],
+            linerate_endpoint::Direction::Both => &[Direction::Up, Direction::Down],
         };
         let lane = |direction: &Direction| Lane {
             direction: *direction,

@@ -10,8 +10,8 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use super::args::Cli;
-use crate::error::Failure;
 use crate::exit::Exit;
+use linerate_model::failure::Failure;
 
 /// One page: of a command, or of linerate itself.
 pub(super) fn page(name: Option<&str>) -> Result<String, Failure> {

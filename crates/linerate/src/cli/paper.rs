@@ -7,15 +7,15 @@ use linerate_model::output::Output;
 
 use super::args::ColorChoice;
 use super::{progress, session};
-use crate::date::Date;
-use crate::error::Failure;
 use crate::output::{self, Surroundings};
+use linerate_model::date::Date;
+use linerate_model::failure::Failure;
 
 /// An empty document that begins now.
 pub(super) fn document(kind: &str) -> Output {
     let mut output = Output::new(kind, env!("CARGO_PKG_VERSION"));
     output.command = std::env::args().collect();
-    let started = Date::now();
+    let started = Date::at(linerate_linux::clock::wall_ns());
     output.started = started.to_string();
     output.clock_trusted = started.trusted();
     output

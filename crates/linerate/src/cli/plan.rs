@@ -7,8 +7,8 @@ use linerate_model::units::Rate;
 use super::args::{LoadFlags, ServeArgs, TargetFlags, TcpArgs, UdpArgs};
 use super::iperf2;
 use super::values::PacedRate;
-use crate::engine::{Direction, Family, IPERF2_PORT, PORT, ServeOptions, TestPlan};
-use crate::error::Failure;
+use linerate_endpoint::{Direction, Family, IPERF2_PORT, PORT, ServeOptions, TestPlan};
+use linerate_model::failure::Failure;
 
 /// The plan of `tcp`, for this host.
 pub(super) fn tcp(args: &TcpArgs, host: &str) -> Result<TestPlan, Failure> {
@@ -22,7 +22,7 @@ pub(super) fn tcp(args: &TcpArgs, host: &str) -> Result<TestPlan, Failure> {
         (plan.tcp_tx_mode, plan.tcp_rx_mode) = (mode.tx, mode.rx);
     }
     if args.zerocopy {
-        plan.tcp_tx_mode = crate::engine::TcpTxChoice::Sendfile;
+        plan.tcp_tx_mode = linerate_endpoint::TcpTxChoice::Sendfile;
     }
     iperf2::check(&plan, &args.lab)?;
     Ok(plan)

@@ -8,8 +8,8 @@ use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, per
 use linerate_report::interval::{Stream, interval_header, interval_line};
 use linerate_report::term::{self, Style};
 
-use crate::engine::{self, Event, Peer, Protocol, TestPlan};
 use crate::output::{Console, Look, ascii};
+use linerate_endpoint::{Event, Peer, Protocol, TestPlan};
 
 /// How much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,9 +191,9 @@ pub(super) fn word(direction: Direction) -> &'static str {
 /// A test in one line: its name, its ways, the rate that it asks for.
 pub(super) fn heading(plan: &TestPlan) -> String {
     let way = match plan.direction {
-        engine::Direction::Up => "up",
-        engine::Direction::Down => "down",
-        engine::Direction::Both => "both directions",
+        linerate_endpoint::Direction::Up => "up",
+        linerate_endpoint::Direction::Down => "down",
+        linerate_endpoint::Direction::Both => "both directions",
     };
     match (plan.protocol, plan.bits_per_second) {
         (Protocol::Udp, Some(rate)) => {

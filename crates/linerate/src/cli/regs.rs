@@ -10,9 +10,9 @@ use std::io::ErrorKind;
 
 use super::args::RegsArgs;
 use super::session;
-use crate::error::Failure;
 use crate::exit::Exit;
 use crate::output::{self, Color, Surroundings};
+use linerate_model::failure::Failure;
 use told::Told;
 
 /// Runs the command. Exit 2 for a name or value that cannot be, 3 where nothing could be read.

@@ -15,9 +15,9 @@ use linerate_wire::json as reader;
 
 use super::args::{ReportArgs, ReportFormat};
 use super::{session, site_rules};
-use crate::error::Failure;
 use crate::exit::Exit;
 use crate::output::Surroundings;
+use linerate_model::failure::Failure;
 
 /// Runs the command.
 pub(super) fn run(args: &ReportArgs) -> Exit {

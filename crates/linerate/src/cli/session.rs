@@ -28,13 +28,13 @@ use super::ground::Place;
 use super::live::Live;
 use super::progress::{self, Progress};
 use super::seen::Seen;
-use crate::date::Date;
-use crate::engine::{self, Observer, TestOutcome, TestPlan};
-use crate::error::Failure;
 use crate::exit::Exit;
 use crate::output::{Color, Console, Form, Surroundings};
 use crate::store::{self, Beginning, Location, Store};
 use ending::exit_of;
+use linerate_endpoint::{Observer, TestOutcome, TestPlan};
+use linerate_model::date::Date;
+use linerate_model::failure::{Failure, Kind};
 use watcher::Watcher;
 
 /// A command that measures.
@@ -67,7 +67,7 @@ impl Session {
         let flags = place.output;
         let mut output = Output::new(place.kind, env!("CARGO_PKG_VERSION"));
         output.command = std::env::args().collect();
-        let started = Date::now();
+        let started = Date::at(linerate_linux::clock::wall_ns());
         output.started = started.to_string();
         output.clock_trusted = started.trusted();
         let mut plan = place.options.clone();
@@ -111,7 +111,7 @@ impl Session {
             token: self.token.clone(),
             ..plan.clone()
         };
-        let outcome = self.watched(plan, engine::run)?;
+        let outcome = self.watched(plan, linerate_endpoint::run)?;
         self.knows_hosts = true;
         self.absorb(plan, outcome)
     }
@@ -185,7 +185,7 @@ impl Session {
             token: self.token.clone(),
             ..plan.clone()
         };
-        let mut outcome = self.watched(plan, engine::idle)?;
+        let mut outcome = self.watched(plan, linerate_endpoint::idle)?;
         self.knows_hosts = true;
         outcome
             .latency
@@ -228,7 +228,7 @@ impl Session {
         match outcome.error {
             // Whatever went wrong after the user's Ctrl-C, he ended it.
             Some(failure) if self.interrupt.requested().is_some() => Err(Failure {
-                exit: Exit::Interrupted,
+                kind: Kind::Interrupted,
                 ..failure
             }),
             Some(failure) => Err(failure),
@@ -267,7 +267,7 @@ impl Session {
             Err(error) => {
                 let failure = Failure::measuring("write the results to stdout", error);
                 self.console.alert(&failure.to_string());
-                failure.exit
+                Exit::from(failure.kind)
             }
         }
     }
@@ -396,17 +396,17 @@ pub(super) fn refuse(kind: &str, json: bool, failure: &Failure) -> Exit {
     if json {
         let mut output = Output::new(kind, env!("CARGO_PKG_VERSION"));
         output.command = std::env::args().collect();
-        let started = Date::now();
+        let started = Date::at(linerate_linux::clock::wall_ns());
         output.started = started.to_string();
         output.clock_trusted = started.trusted();
-        output.exit_code = failure.exit.code();
+        output.exit_code = Exit::from(failure.kind).code();
         output.error = Some(report(failure));
         let text = linerate_report::json::pretty(&output).unwrap_or_default();
         // The sentence below says the same.
         let _ = crate::output::print(&text);
     }
     say(&failure.to_string());
-    failure.exit
+    Exit::from(failure.kind)
 }
 
 /// A sentence on stderr from a command without flags for its looks.

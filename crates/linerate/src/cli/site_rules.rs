@@ -7,7 +7,7 @@ use std::path::Path;
 
 use linerate_diagnose::rules::{self, Rule};
 
-use crate::error::Failure;
+use linerate_model::failure::Failure;
 
 /// The program's rules, and those of a directory.
 ///

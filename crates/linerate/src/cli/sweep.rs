@@ -13,9 +13,9 @@ use super::plan;
 use super::progress::{Progress, word};
 use super::session::Session;
 use super::trial::{Scope, Search};
-use crate::engine::{Direction, TestPlan};
-use crate::error::Failure;
 use crate::exit::Exit;
+use linerate_endpoint::{Direction, TestPlan};
+use linerate_model::failure::Failure;
 
 /// Runs the command.
 pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {

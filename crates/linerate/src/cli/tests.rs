@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
 use super::{misunderstood, plan};
-use crate::engine::{
+use linerate_endpoint::{
     Direction, Family, Protocol, RxChoice, ServeOptions, TcpTxChoice, TestPlan, TxChoice,
 };
 
@@ -142,7 +142,11 @@ fn iperf2_has_its_own_port_and_limits() {
             panic!("not udp");
         };
         let failure = plan::udp(&args, "h").unwrap_err();
-        assert_eq!(failure.exit, crate::exit::Exit::Usage, "{flags}");
+        assert_eq!(
+            failure.kind,
+            linerate_model::failure::Kind::Usage,
+            "{flags}"
+        );
         assert!(failure.try_.is_some(), "{flags}");
     }
 }

@@ -5,7 +5,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use linerate::engine::forward::Device;
+use linerate_diagnose::middle;
+use linerate_forward::Device;
 use linerate_linux::signal::Interrupt;
 
 use crate::support::Server;
@@ -60,7 +61,15 @@ fn an_agent_refuses_what_is_no_request() {
 #[test]
 fn who_asks_for_long_keeps_no_test_away() {
     let server = Server::ours("");
-    let ask = || Device::served("127.0.0.1", server.port, None, &Interrupt::default());
+    let ask = || {
+        Device::served(
+            "127.0.0.1",
+            server.port,
+            None,
+            middle::moved,
+            &Interrupt::default(),
+        )
+    };
     let mut asking: Vec<Device> = (0..4).map(|_| ask().unwrap()).collect();
     let refused = ask().unwrap_err().to_string();
     assert!(refused.contains("as many as may ask"), "{refused}");
@@ -104,6 +113,13 @@ fn a_server_ends_a_device_that_talks_nonsense_and_serves_the_next() {
     }
     server.await_line("while waiting for an agent's message");
     server.await_line("agent message of 2147483647 bytes");
-    let device = Device::served("127.0.0.1", server.port, None, &Interrupt::default()).unwrap();
+    let device = Device::served(
+        "127.0.0.1",
+        server.port,
+        None,
+        middle::moved,
+        &Interrupt::default(),
+    )
+    .unwrap();
     assert!(trial(&device).is_some());
 }

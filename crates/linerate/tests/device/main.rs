@@ -12,7 +12,8 @@ mod lab;
 #[path = "../support/mod.rs"]
 mod support;
 
-use linerate::engine::forward::Device;
+use linerate_diagnose::middle;
+use linerate_forward::Device;
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::{Role, TrialDevice};
 use support::{Server, have_iperf3};
@@ -21,7 +22,7 @@ const OURS: &str = env!("CARGO_BIN_EXE_linerate");
 
 #[cfg(test)]
 fn behind(command: &str) -> Result<Device, String> {
-    let device = Device::behind_command(command, &Interrupt::default());
+    let device = Device::behind_command(command, middle::moved, &Interrupt::default());
     device.map_err(|failure| failure.to_string())
 }
 
@@ -70,7 +71,14 @@ fn an_agent_behind_pipes_tells_all() {
 #[test]
 fn a_server_tells_a_stranger_of_processors_and_protocols_only() {
     let server = Server::ours("");
-    let device = Device::served("127.0.0.1", server.port, None, &Interrupt::default()).unwrap();
+    let device = Device::served(
+        "127.0.0.1",
+        server.port,
+        None,
+        middle::moved,
+        &Interrupt::default(),
+    )
+    .unwrap();
     assert_tells(&device);
     assert_eq!(device.host().hostname, None);
     assert_eq!(device.host().interfaces, []);
@@ -83,7 +91,14 @@ fn a_server_tells_a_stranger_of_processors_and_protocols_only() {
 #[test]
 fn a_device_that_goes_away_costs_its_numbers_only_and_is_told_of_once() {
     let server = Server::ours("");
-    let device = Device::served("127.0.0.1", server.port, None, &Interrupt::default()).unwrap();
+    let device = Device::served(
+        "127.0.0.1",
+        server.port,
+        None,
+        middle::moved,
+        &Interrupt::default(),
+    )
+    .unwrap();
     assert!(trial(&device).is_some());
     drop(server);
     assert_eq!(trial(&device), None);
@@ -103,8 +118,14 @@ fn a_stock_server_is_no_agent() {
         return;
     }
     let server = Server::stock();
-    let refused =
-        Device::served("127.0.0.1", server.port, None, &Interrupt::default()).unwrap_err();
+    let refused = Device::served(
+        "127.0.0.1",
+        server.port,
+        None,
+        middle::moved,
+        &Interrupt::default(),
+    )
+    .unwrap_err();
     assert!(refused.why.contains("no agent's answer"), "{refused}");
     assert!(refused.to_string().contains("--device ssh:HOST"));
 }

@@ -4,7 +4,7 @@
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 
-use linerate::lab::{Ground, Host, Lab};
+use linerate_lab::{Ground, Host, Lab};
 use linerate_linux::ethtool_features::{self, Offload};
 
 use super::Test;

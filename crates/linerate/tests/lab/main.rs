@@ -18,7 +18,7 @@ mod wire;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use linerate::lab::Ground;
+use linerate_lab::Ground;
 use linerate_linux::sandbox::Privilege;
 use verdict::{Outcome, Verdict};
 

@@ -10,8 +10,8 @@ use std::ffi::OsStr;
 use std::net::UdpSocket;
 use std::process::{Command, ExitCode};
 
-use linerate::lab::command::{self, LabArgs};
-use linerate::lab::{Ground, Lab, LabPlan};
+use linerate::cli::lab::{self, LabArgs};
+use linerate_lab::{Ground, Lab, LabPlan};
 use linerate_linux::sandbox::Privilege;
 
 /// Names the role.
@@ -72,11 +72,11 @@ struct Words {
 /// The command `lab`, as the command line has it.
 fn lab_command() -> ExitCode {
     let words = <Words as clap::Parser>::parse();
-    match command::run(&words.lab, &mut std::io::stdout(), &mut std::io::stderr()) {
+    match lab::run(&words.lab, &mut std::io::stdout(), &mut std::io::stderr()) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             eprintln!("{failure}");
-            failure.exit.into()
+            linerate::exit::Exit::from(failure.kind).into()
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 
-use linerate::lab::{Ground, Lab, LabPlan, Topology, WireSpec};
+use linerate_lab::{Ground, Lab, LabPlan, Topology, WireSpec};
 
 use super::Test;
 use super::traffic::{DEADLINE, open};

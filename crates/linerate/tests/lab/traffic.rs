@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linerate::lab::{Fault, Ground, Host, Lab, LabError, LabPlan};
+use linerate_lab::{Fault, Ground, Host, Lab, LabError, LabPlan};
 use linerate_linux::socket_buffer;
 use linerate_linux::udp::queued_bytes;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use linerate::lab::{Ground, LabPlan, WireReport, WireSpec};
+use linerate_lab::{Ground, LabPlan, WireReport, WireSpec};
 use linerate_linux::packet::PacketSender;
 use serde_json::Value;
 

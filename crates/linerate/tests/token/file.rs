@@ -2,16 +2,16 @@
 //! Files that are no secret are refused, at both ends, with what to do.
 
 use super::{OTHER, SECRET, file, measured, serving};
-use linerate::engine::token::VARIABLE;
+use linerate_wire::linerate::token::FILE_VARIABLE;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 fn linerate(words: &[&str], variable: Option<&Path>) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate"));
-    command.args(words).env_remove(VARIABLE);
+    command.args(words).env_remove(FILE_VARIABLE);
     if let Some(path) = variable {
-        command.env(VARIABLE, path);
+        command.env(FILE_VARIABLE, path);
     }
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

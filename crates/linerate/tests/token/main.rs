@@ -14,8 +14,9 @@ mod rogue;
 #[path = "../support/mod.rs"]
 mod support;
 
-use linerate::engine::forward::Device;
-use linerate::engine::token;
+use linerate_diagnose::middle;
+use linerate_endpoint::token;
+use linerate_forward::Device;
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::Withheld;
 use serde_json::Value;
@@ -46,7 +47,7 @@ fn measured(server: &Server, more: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_linerate"))
         .args(["tcp", "127.0.0.1", "-n", "100K", "-p", &port])
         .args(more)
-        .env_remove(token::VARIABLE)
+        .env_remove(linerate_wire::linerate::token::FILE_VARIABLE)
         .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
         .output()
         .unwrap()
@@ -206,6 +207,7 @@ fn a_device_is_told_of_by_the_same_rule() {
             "127.0.0.1",
             server.port,
             token.as_ref(),
+            middle::moved,
             &Interrupt::default(),
         )
         .unwrap()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Servers that say they know the token, and do not.
 
-use linerate::engine::forward::Device;
+use linerate_diagnose::middle;
+use linerate_forward::Device;
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::Withheld;
 use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
@@ -74,7 +75,14 @@ fn judged(
         say(json!({ "type": "done", "id": asked["id"] }), &mut stream);
     });
     let secret = Secret::new(super::SECRET.as_bytes()).unwrap();
-    let device = Device::served("127.0.0.1", port, Some(&secret), &Interrupt::default()).unwrap();
+    let device = Device::served(
+        "127.0.0.1",
+        port,
+        Some(&secret),
+        middle::moved,
+        &Interrupt::default(),
+    )
+    .unwrap();
     server.join().unwrap();
     device
 }

@@ -19,6 +19,9 @@ use sha2::Sha256;
 
 use crate::iperf3::cookie::Cookie;
 
+/// The environment variable that names the token's file where no flag does.
+pub const FILE_VARIABLE: &str = "LINERATE_TOKEN_FILE";
+
 /// What both ends know. It is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; BLOCK_BYTES]);

@@ -13,8 +13,8 @@ use super::child::{Reach, Running};
 use super::switch;
 use crate::cli::args::{Cli, Command as Measurement, ForwardArgs, LoadFlags};
 use crate::cli::{check, misunderstood, sweep};
-use crate::error::Failure;
 use crate::exit::Exit;
+use linerate_model::failure::Failure;
 
 /// A measuring command.
 #[derive(Debug)]

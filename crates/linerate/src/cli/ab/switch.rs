@@ -11,8 +11,8 @@ use linerate_method::experiment::Arm;
 use super::child::{self, Ended, Reach, Running};
 use crate::cli::args::AbArgs;
 use crate::cli::session::Session;
-use crate::error::Failure;
 use crate::output::Console;
+use linerate_model::failure::Failure;
 
 /// Sets up A or B.
 #[derive(Debug)]

@@ -13,8 +13,7 @@ use super::switch::Switch;
 use super::{telling, verdict};
 use crate::cli::args::AbArgs;
 use crate::cli::session::Session;
-use crate::error::Failure;
-use crate::exit::Exit;
+use linerate_model::failure::{Failure, Kind};
 
 /// A comparison under way.
 pub(super) struct Trial<'a> {
@@ -107,7 +106,7 @@ impl<'a> Trial<'a> {
     pub(super) fn conclude(mut self, session: &mut Session, ended: &Result<(), Failure>) {
         let stopped = match (self.experiment.next(), ended) {
             (Step::Done(stop), _) => blocks::word(stop),
-            (_, Err(failure)) if failure.exit == Exit::Interrupted => "interrupted",
+            (_, Err(failure)) if failure.kind == Kind::Interrupted => "interrupted",
             _ => "failed",
         };
         self.record.stopped = Some(stopped.to_owned());

@@ -10,8 +10,8 @@ use crate::cli::values;
 use crate::cli::values::device::DevicePlace;
 use crate::cli::values::forward::{Gateways, Load, Sizes, gateways, load};
 use crate::cli::values::goal::GoalWord;
-use crate::engine::forward::Procedure;
-use crate::lab::bench::{DeviceFault, DeviceKind};
+use linerate_forward::Procedure;
+use linerate_lab::bench::{DeviceFault, DeviceKind};
 
 /// Measure a device in the middle: the highest rate that it forwards, by frame size
 ///

@@ -4,7 +4,7 @@
 use clap::Args;
 
 use crate::cli::values;
-use crate::lab::{Fault, Topology};
+use linerate_lab::{Fault, Topology};
 
 /// `--lab` of a measuring command.
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{LabFlags, OutputFlags, TargetFlags};
 use crate::cli::values::{self, PacedRate};
-use crate::engine::{RxChoice, TcpRxChoice, TcpTxChoice, TxChoice};
+use linerate_endpoint::{RxChoice, TcpRxChoice, TcpTxChoice, TxChoice};
 
 /// Measure with TCP
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::values;
-use crate::engine::{IPERF2_PORT, PORT};
+use linerate_endpoint::{IPERF2_PORT, PORT};
 
 /// Serve linerate and iperf3 clients, many at a time
 ///

@@ -4,7 +4,7 @@
 use linerate_model::output;
 
 use super::SMALL_PAYLOAD_BYTES;
-use crate::engine::{Direction, Protocol, TestPlan};
+use linerate_endpoint::{Direction, Protocol, TestPlan};
 
 /// The tests of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

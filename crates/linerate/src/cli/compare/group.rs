@@ -12,8 +12,8 @@ use linerate_model::run::Run;
 use linerate_wire::json;
 use serde_json::Value;
 
-use crate::error::Failure;
 use crate::store;
+use linerate_model::failure::Failure;
 
 /// Some runs, and their figures in the order of the first.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use linerate_method::experiment::{Figure, Key};
 use linerate_method::stats::fairness;
 
 use super::group::Group;
-use crate::error::Failure;
+use linerate_model::failure::Failure;
 
 /// The groups of two settings of a table.
 pub(super) fn groups(

@@ -15,8 +15,8 @@ use linerate_wire::json;
 use serde_json::Value;
 
 use super::texts::Texts;
-use crate::error::Failure;
 use crate::store;
+use linerate_model::failure::Failure;
 
 /// Everything that was read.
 #[derive(Debug, Default)]

@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
+use linerate_diagnose::middle;
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::Trial;
 
 use crate::cli::args::ForwardArgs;
 use crate::cli::session::Session;
 use crate::cli::values::device::DevicePlace;
-use crate::engine::forward::Device;
-use crate::engine::token;
-use crate::error::Failure;
-use crate::lab::bench::Bench;
+use linerate_endpoint::token;
+use linerate_forward::Device;
+use linerate_lab::bench::Bench;
+use linerate_model::failure::Failure;
 
 /// The agent that the flags name; none where they name none.
 pub(super) fn asked_for(
@@ -20,12 +21,12 @@ pub(super) fn asked_for(
     interrupt: &Interrupt,
 ) -> Result<Option<Arc<Device>>, Failure> {
     let device = match (&args.device, &args.device_command) {
-        (Some(DevicePlace::Ssh(target)), _) => Device::over_ssh(target, interrupt)?,
+        (Some(DevicePlace::Ssh(target)), _) => Device::over_ssh(target, middle::moved, interrupt)?,
         (Some(DevicePlace::Served { host, port }), _) => {
             let token = token::given(args.token_file.as_deref())?;
-            Device::served(host, *port, token.as_ref(), interrupt)?
+            Device::served(host, *port, token.as_ref(), middle::moved, interrupt)?
         }
-        (None, Some(command)) => Device::behind_command(command, interrupt)?,
+        (None, Some(command)) => Device::behind_command(command, middle::moved, interrupt)?,
         (None, None) => return Ok(None),
     };
     Ok(Some(Arc::new(device)))
@@ -33,7 +34,11 @@ pub(super) fn asked_for(
 
 /// The lab's device always tells; where it cannot, it is measured without.
 pub(super) fn of_bench(bench: &Bench, session: &mut Session) -> Option<Arc<Device>> {
-    match Device::in_lab(bench.device(), &session.interrupt) {
+    match Device::in_netns(
+        bench.device().namespace(),
+        middle::moved,
+        &session.interrupt,
+    ) {
         Ok(device) => Some(Arc::new(device)),
         Err(failure) => {
             session.console.say(&failure.to_string());

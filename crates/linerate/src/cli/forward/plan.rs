@@ -10,9 +10,9 @@ use linerate_wire::frame::{Family, Side};
 use crate::cli::args::ForwardArgs;
 use crate::cli::values::forward::{Gateways, Load};
 use crate::cli::values::goal::GoalWord;
-use crate::engine::forward::{ForwardPlan, MaxLoad, PathWish, Procedure, Way};
-use crate::error::Failure;
-use crate::lab::bench::{Bench, DeviceKind};
+use linerate_forward::{ForwardPlan, MaxLoad, PathWish, Procedure, Way};
+use linerate_lab::bench::{Bench, DeviceKind};
+use linerate_model::failure::Failure;
 
 /// The plan that was asked for.
 pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {

@@ -9,7 +9,7 @@ use std::path::Path;
 use linerate_registers::{self as registers, Map, Mistake};
 
 use super::told::{Line, Told};
-use crate::error::Failure;
+use linerate_model::failure::Failure;
 
 /// The map that `--map` names: one that the program carries, or a TOML file.
 pub(super) fn map(name: &str) -> Result<Cow<'static, Map>, Failure> {

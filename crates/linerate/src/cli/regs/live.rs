@@ -8,7 +8,7 @@ use linerate_linux::nic::{self, LinkKind, Phy, Window};
 use linerate_registers::{self, Bus, Map, Read, Register, Undecodable, apart, registers_of_dump};
 
 use super::told::{Shown, Told};
-use crate::error::Failure;
+use linerate_model::failure::Failure;
 
 /// Every register that the interface tells, or those of these names.
 pub(super) fn read(

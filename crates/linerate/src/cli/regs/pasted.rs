@@ -8,7 +8,7 @@ use linerate_registers::{self, Map, Reading, Register, decode, readings, recogni
 
 use super::known;
 use super::told::{Shown, Told};
-use crate::error::Failure;
+use linerate_model::failure::Failure;
 
 /// Decodes every word: `NAME=VALUE`, a file, `-`; and shows the register that a bare name means.
 pub(super) fn decode_words(

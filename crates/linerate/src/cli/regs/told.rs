@@ -7,8 +7,8 @@ use linerate_model::output::Output;
 use linerate_registers::{Bits, Decoded, DecodedField, Field, Map, Register, agreed, hexadecimal};
 use serde::Serialize;
 
-use crate::date::Date;
 use crate::output::ascii;
+use linerate_model::date::Date;
 
 /// Everything that the command has to tell.
 #[derive(Debug, Default)]
@@ -110,7 +110,7 @@ impl Told {
     pub(super) fn document(&self) -> io::Result<String> {
         let mut output = Output::new("regs", env!("CARGO_PKG_VERSION"));
         output.command = std::env::args().collect();
-        let started = Date::now();
+        let started = Date::at(linerate_linux::clock::wall_ns());
         output.started = started.to_string();
         output.clock_trusted = started.trusted();
         Ok(linerate_report::json::pretty(&Document {

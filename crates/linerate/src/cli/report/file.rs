@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use crate::error::Failure;
+use linerate_model::failure::Failure;
 
 /// Writes `bytes`; without a name, or with `-`, to standard output. A reader that went away is a quiet
 /// success.

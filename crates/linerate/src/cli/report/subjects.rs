@@ -17,8 +17,8 @@ use linerate_report::subject::Subject;
 use crate::cli::ab::verdict;
 use crate::cli::values::compare::fail_if;
 use crate::cli::{cause, check, conclude::conclude};
-use crate::error::Failure;
 use crate::store;
+use linerate_model::failure::Failure;
 
 /// Each as named, in that order; with the names of the peers that they were started with.
 ///

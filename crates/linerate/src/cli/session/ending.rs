@@ -3,14 +3,14 @@
 
 use linerate_model::output::{Output, Test};
 
-use crate::error::Failure;
 use crate::exit::Exit;
+use linerate_model::failure::Failure;
 
 /// The exit code of a finished document.
 pub(super) fn exit_of(output: &Output, failure: Option<&Failure>) -> Exit {
     let judged = |test: &&Test| !output.is_trial(test);
     if let Some(failure) = failure {
-        failure.exit
+        Exit::from(failure.kind)
     } else if output.tests.iter().filter(judged).any(|test| !test.valid)
         || says_only_what_the_tester_can(output)
     {

@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::cli::live::Live;
 use crate::cli::progress::Progress;
 use crate::cli::seen::Seen;
-use crate::engine::{Event, Observer, TestPlan};
 use crate::output::Console;
 use crate::store::Store;
+use linerate_endpoint::{Event, Observer, TestPlan};
 
 /// Passes on what the engine tells.
 pub(super) struct Watcher<'a> {

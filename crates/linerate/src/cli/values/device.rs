@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use crate::engine::PORT;
+use linerate_endpoint::PORT;
 
 /// How the device is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Hears requests and answers them, until the asker goes.
+
+use super::Agent;
+use crate::extension::Message;
+use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
+use std::io::{self, ErrorKind, Read, Write};
+
+/// Says hello and answers until `input` ends. Where a read of it may time out, `goes_on` is asked
+/// then, with how many requests were answered so far, whether to wait on. How many they were at the end.
+///
+/// # Errors
+/// What came was no request, or the input broke; the asker was told as far as it could be.
+pub fn attend(
+    agent: &mut Agent,
+    input: &mut impl Read,
+    output: &mut impl Write,
+    mut goes_on: impl FnMut(u64) -> bool,
+) -> Result<u64, String> {
+    let mut frames = AgentFrames::new(REQUEST_BYTES);
+    let mut answered = 0;
+    if say(output, &[agent.hello()]).is_err() {
+        return Ok(answered);
+    }
+    let mut bytes = [0; 4096];
+    loop {
+        match input.read(&mut bytes) {
+            Ok(0) if frames.is_torn() => return Err("its last request is cut short".to_owned()),
+            Ok(0) => return Ok(answered),
+            Ok(count) => frames.feed(&bytes[..count]),
+            Err(error) if is_pause(&error) && goes_on(answered) => continue,
+            Err(error) if is_pause(&error) => return Ok(answered),
+            Err(error) => return Err(error.to_string()),
+        }
+        loop {
+            let request = match frames.take() {
+                Ok(Some(value)) => Message::from_value(&value),
+                Ok(None) => break,
+                Err(refusal) => return Err(refuse(output, refusal.to_string())),
+            };
+            answered += 1;
+            if say(output, &agent.answer(request)).is_err() {
+                // Who asked has gone.
+                return Ok(answered);
+            }
+        }
+    }
+}
+
+fn refuse(output: &mut impl Write, why: String) -> String {
+    // It may have gone; the log has it anyway.
+    let _ = say(output, &[Message::Error { why: why.clone() }]);
+    why
+}
+
+fn say(output: &mut impl Write, messages: &[Message]) -> io::Result<()> {
+    for message in messages {
+        output.write_all(&agent_frame(&message.to_value()))?;
+    }
+    output.flush()
+}
+
+fn is_pause(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
+}
+
+/// Every request is short.
+const REQUEST_BYTES: u32 = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extension::Part;
+
+    fn asked(bytes: &[u8]) -> (Result<u64, String>, Vec<Message>) {
+        let mut output = Vec::new();
+        let mut agent = Agent::open();
+        let ended = attend(&mut agent, &mut &bytes[..], &mut output, |_| true);
+        let mut frames = AgentFrames::new(1 << 20);
+        frames.feed(&output);
+        let mut said = Vec::new();
+        while let Some(value) = frames.take().unwrap() {
+            said.push(Message::from_value(&value).unwrap());
+        }
+        (ended, said)
+    }
+
+    fn request(message: &Message) -> Vec<u8> {
+        agent_frame(&message.to_value())
+    }
+
+    #[test]
+    fn it_says_who_it_is_and_ends_with_its_input() {
+        let (ended, said) = asked(b"");
+        assert_eq!(ended, Ok(0));
+        assert!(matches!(&said[..], [Message::Hello { .. }]), "{said:?}");
+    }
+
+    #[test]
+    fn each_request_is_answered_to_its_end() {
+        let mut bytes = request(&Message::Read {
+            id: 7,
+            part: Part::Load,
+        });
+        bytes.extend(request(&Message::Setup { id: 8 }));
+        bytes.extend(request(&Message::Beat));
+        let (ended, said) = asked(&bytes);
+        assert_eq!(ended, Ok(3));
+        let Message::Samples { samples } = &said[1] else {
+            panic!("{said:?}");
+        };
+        let sources: Vec<_> = samples.iter().map(|one| one.source.as_str()).collect();
+        assert_eq!(sources, ["/proc/stat"], "nothing else during a trial");
+        assert_eq!(said[2], Message::Done { id: 7 });
+        assert!(said.contains(&Message::Done { id: 8 }));
+        assert!(matches!(said.last(), Some(Message::Error { .. })));
+    }
+
+    #[test]
+    fn garbage_is_refused_and_ends_it() {
+        for hostile in [
+            &b"GET / HTTP/1.1\r\n\r\n"[..],
+            &[32, 0x7F, 0xFF, 0xFF, 0xFF],
+            &[0; 64],
+        ] {
+            let (ended, said) = asked(hostile);
+            assert!(ended.is_err(), "{hostile:?}");
+            assert!(matches!(said.last(), Some(Message::Error { .. })));
+        }
+        let whole = request(&Message::Setup { id: 1 });
+        let (ended, said) = asked(&whole[..whole.len() - 1]);
+        assert!(ended.is_err() && said.len() == 1, "{said:?}");
+    }
+}

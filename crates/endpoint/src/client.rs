@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The client's conversation: one test against a linerate or a stock iperf3 server.
+
+mod ask;
+mod closing;
+mod conversation;
+mod ending;
+mod explain;
+mod heard;
+mod live;
+mod running;
+mod sampling;
+mod streams;
+
+use super::account::SideAccount;
+use super::control::Control;
+use super::crew::Crew;
+use super::heartbeat::Heartbeat;
+use super::probe::Prober;
+use super::sampler::{Audience, Sampler, UdpSockets};
+use super::shape::Shape;
+use super::token::Asking;
+use super::{Direction, Event, Observer, Peer, TestOutcome, TestPlan, connect};
+use explain::Ended;
+use heard::Heard;
+use linerate_linux::clock::monotonic_ns;
+use linerate_linux::signal::Interrupt;
+use linerate_linux::{random, tcp};
+use linerate_model::failure::Failure;
+use linerate_model::output::Host;
+use linerate_wire::iperf3::client::{ClientEvent, ClientSession};
+use linerate_wire::iperf3::cookie::Cookie;
+use live::Live;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+/// Runs `plan`; without `load` only the latency probe.
+pub(super) fn run(
+    plan: &TestPlan,
+    load: bool,
+    observer: &mut dyn Observer,
+    interrupt: &Interrupt,
+) -> Result<TestOutcome, Failure> {
+    plan.affinity.map_or(Ok(()), |(cpu, _)| may_run_on(cpu))?;
+    let mut last = None;
+    for _ in 0..BUSY_TRIES {
+        match Client::open(plan, load, observer, interrupt)?.conduct() {
+            Err(Ended {
+                busy: true,
+                failure,
+            }) => last = Some(failure),
+            Err(Ended { failure, .. }) => return Err(failure),
+            Ok(outcome) => return Ok(outcome),
+        }
+        linerate_linux::clock::sleep_until_ns(monotonic_ns() + BUSY_PAUSE_NS, 0);
+    }
+    Err(last.unwrap_or_else(|| Failure::measuring("measure", "the server is busy")))
+}
+
+/// A pin that cannot be had would silently be none.
+pub(super) fn may_run_on(cpu: u32) -> Result<(), Failure> {
+    let allowed = linerate_linux::cpu::allowed();
+    if allowed.contains(&(cpu as usize)) {
+        return Ok(());
+    }
+    let numbers: Vec<_> = allowed.iter().map(ToString::to_string).collect();
+    Err(Failure::measuring(
+        format!("run on CPU {cpu}"),
+        "this host has no such CPU, or this process may not use it",
+    )
+    .hint(format!("-A with one of {}", numbers.join(", "))))
+}
+
+struct Client<'a> {
+    plan: &'a TestPlan,
+    load: bool,
+    observer: &'a mut dyn Observer,
+    interrupt: &'a Interrupt,
+    server: SocketAddr,
+    cookie: Cookie,
+    control: Control<ClientSession>,
+    shape: Shape,
+    crew: Crew,
+    sampler: Sampler,
+    prober: Option<Prober>,
+    remote: Option<Remote>,
+    asking: Asking,
+    heart: Heartbeat,
+    told: HashMap<u32, u64>,
+    heard: Heard,
+    live: Live,
+    own: SideAccount,
+    opened_ns: u64,
+    start_ns: u64,
+    /// Bytes and datagrams that had come when the warm-up ended; `None` until then.
+    omitted: Option<(u64, u64)>,
+    running: bool,
+    exchange: bool,
+    server_is_done: bool,
+    server_output: Option<String>,
+}
+
+/// A linerate server, as its hello tells.
+struct Remote {
+    version: String,
+    host: Host,
+    beats: bool,
+}
+
+impl<'a> Client<'a> {
+    fn open(
+        plan: &'a TestPlan,
+        load: bool,
+        observer: &'a mut dyn Observer,
+        interrupt: &'a Interrupt,
+    ) -> Result<Self, Failure> {
+        let (connected, server) = connect::control(plan, interrupt)?;
+        let stream = connected.stream;
+        let mut random = [0; 23];
+        random::fill(&mut random).map_err(|error| Failure::measuring("get random bytes", error))?;
+        let cookie = Cookie::from_random(&random);
+        let asking = Asking::begin(plan.token.as_ref(), &cookie)
+            .map_err(|error| Failure::measuring("get random bytes", error))?;
+        let mss = tcp::mss_bytes(&stream)
+            .unwrap_or(DEFAULT_MSS)
+            .clamp(64, 65_000);
+        let shape = Shape::of_plan(plan, false, mss);
+        let sockets = UdpSockets::ConnectedTo(server.port());
+        let sampler = Sampler::of(stream.local_addr().ok(), sockets, Audience::User);
+        let session = ClientSession::new(
+            &cookie,
+            ask::params(plan, &shape, load, asking.nonce()),
+            ask::timeouts(plan),
+            monotonic_ns(),
+        );
+        let control = Control::new(stream, session)
+            .map_err(|error| Failure::measuring("use the control connection", error))?;
+        Ok(Self {
+            plan,
+            load,
+            observer,
+            interrupt,
+            server,
+            cookie,
+            control,
+            shape,
+            crew: Crew::default(),
+            sampler,
+            prober: None,
+            remote: None,
+            asking,
+            heart: Heartbeat::default(),
+            told: HashMap::new(),
+            heard: Heard::default(),
+            live: Live::default(),
+            own: SideAccount::default(),
+            opened_ns: monotonic_ns(),
+            start_ns: 0,
+            omitted: Some((0, 0)),
+            running: false,
+            exchange: false,
+            server_is_done: false,
+            server_output: None,
+        })
+    }
+
+    fn conduct(mut self) -> Result<TestOutcome, Ended> {
+        self.await_event("CREATE_STREAMS", |event| {
+            matches!(event, ClientEvent::CreateStreams)
+        })?;
+        let peer = self.meet();
+        if peer == Peer::Stock && !self.load {
+            self.control.session.terminate();
+            let _ = self.control.flush();
+            return self.ping_idle(peer);
+        }
+        if self.shape.direction == Direction::Both {
+            self.sampler.tell_both_ways();
+        }
+        self.rest()?;
+        // The server sends as soon as it has all streams: what arrives first is to be counted too.
+        self.sampler.begin(self.sample_phase());
+        self.connect_streams()?;
+        if !self.running {
+            self.await_event("TEST_RUNNING", |event| {
+                matches!(event, ClientEvent::Running)
+            })?;
+        }
+        self.start();
+        let attended = self.attend();
+        let (failure, remote) = match attended.and_then(|()| self.end()) {
+            Ok(remote) => (None, remote),
+            Err(ended) => (Some(ended.failure), None),
+        };
+        self.close(peer, remote, failure)
+    }
+
+    /// Who the server is, known by now: a linerate has said hello.
+    fn meet(&mut self) -> Peer {
+        let peer = match &self.remote {
+            Some(remote) => Peer::Linerate {
+                version: remote.version.clone(),
+            },
+            None => Peer::Stock,
+        };
+        let mss = self.shape.payload_bytes;
+        self.shape = Shape::of_plan(self.plan, peer != Peer::Stock, mss);
+        self.observer.observe(&Event::Connected {
+            peer: &peer,
+            address: self.server,
+        });
+        peer
+    }
+}
+
+const DEFAULT_MSS: u32 = 1448;
+const STEP_NS: u64 = 50_000_000;
+/// A stock server serves one test at a time, and needs an instant between two.
+const BUSY_TRIES: u32 = 5;
+const BUSY_PAUSE_NS: u64 = 300_000_000;

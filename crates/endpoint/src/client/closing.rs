@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! From the books to the outcome, whether the conversation came to its end or broke.
+
+use super::{Client, Ended, STEP_NS};
+use crate::account::SideAccount;
+use crate::probe::{Probed, Prober};
+use crate::{Direction, Event, Peer, TestOutcome, fold};
+use linerate_linux::clock::monotonic_ns;
+use linerate_model::failure::Failure;
+use linerate_model::output::{self, Host, Role};
+use std::time::Duration;
+
+impl Client<'_> {
+    /// Whatever happened, what was counted becomes the outcome.
+    pub(super) fn close(
+        mut self,
+        peer: Peer,
+        remote: Option<SideAccount>,
+        failure: Option<Failure>,
+    ) -> Result<TestOutcome, Ended> {
+        let probed = self.prober.take().map(Prober::finish).unwrap_or_default();
+        let (phase, buckets) = (self.phase(), probed.buckets());
+        self.observer.observe(&Event::Latency {
+            phase,
+            buckets: &buckets,
+        });
+        if self.own.streams.is_empty() {
+            self.give_up();
+        }
+        let told = std::mem::take(&mut self.heard);
+        let unasked_messages = told.unasked();
+        let remote = remote.or_else(|| told.account(&self.shape));
+        let remote = remote.map(|remote| SideAccount {
+            unasked_messages,
+            ..remote
+        });
+        Ok(self.outcome(peer, remote.as_ref(), &probed, failure))
+    }
+
+    /// A stock server has nothing that answers probes: its host may answer echo requests.
+    pub(super) fn ping_idle(mut self, peer: Peer) -> Result<TestOutcome, Ended> {
+        self.rest()?;
+        self.sampler.begin(self.sample_phase());
+        self.sampler.look_around(self.plan.settings);
+        self.start_prober();
+        self.start_ns = monotonic_ns();
+        let end_ns = self.end_ns();
+        while monotonic_ns() < end_ns && self.interrupt.requested().is_none() {
+            linerate_linux::clock::sleep_until_ns(end_ns.min(monotonic_ns() + STEP_NS), 0);
+        }
+        self.close(peer, None, None)
+    }
+
+    fn phase(&self) -> output::Phase {
+        match (self.load, self.shape.direction) {
+            (false, _) => output::Phase::Idle,
+            (true, Direction::Up) => output::Phase::Up,
+            (true, Direction::Down) => output::Phase::Down,
+            (true, Direction::Both) => output::Phase::Both,
+        }
+    }
+
+    /// The conversation broke: the books are closed as they stand.
+    fn give_up(&mut self) {
+        self.show_the_rest();
+        self.crew.stop_sending();
+        self.crew.cut(monotonic_ns());
+        self.crew.drain(Duration::ZERO, Duration::ZERO);
+        self.crew.join_receivers();
+        self.sampler.end();
+        self.tell_samples();
+        let told = std::mem::take(&mut self.told);
+        self.own = SideAccount {
+            streams: self.crew.accounts(|id| told.get(&id).copied()),
+            cpu: self.sampler.cpu(),
+            counters: self.sampler.moved(),
+            interface: self.sampler.interface(),
+            ..SideAccount::default()
+        };
+    }
+
+    fn outcome(
+        self,
+        peer: Peer,
+        remote: Option<&SideAccount>,
+        probed: &Probed,
+        failure: Option<Failure>,
+    ) -> TestOutcome {
+        let partial = failure.is_some() || self.interrupt.requested().is_some();
+        let mut hosts = vec![self.sampler.host()];
+        let remote_host = self.remote.as_ref().map(|remote| Host {
+            role: Role::Remote,
+            ..remote.host.clone()
+        });
+        hosts.push(remote_host.unwrap_or_else(|| Host {
+            role: Role::Remote,
+            ..Host::default()
+        }));
+        let measured = fold::Measured {
+            plan: self.plan,
+            shape: &self.shape,
+            server: self.server,
+            local: &self.own,
+            remote,
+            offset_ns: probed.offset_ns,
+            hosts: &hosts,
+            elapsed_ns: monotonic_ns().saturating_sub(self.start_ns),
+        };
+        let tests = if self.load {
+            fold::tests(&measured)
+        } else {
+            Vec::new()
+        };
+        TestOutcome {
+            tests,
+            latency: probed.latency(self.phase()).into_iter().collect(),
+            hosts,
+            partial,
+            error: failure,
+            peer,
+            server_output: self.server_output,
+        }
+    }
+}

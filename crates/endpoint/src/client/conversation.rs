@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Hearing the server: events are awaited, messages taken in, silence and breaks noticed.
+
+use super::{Client, Ended, Remote, STEP_NS};
+use crate::Protocol;
+use crate::extension::Message;
+use crate::heartbeat::{Heartbeat, PATIENCE_NS};
+use crate::sampler::UNREAD;
+use crate::token::known;
+use linerate_linux::clock::monotonic_ns;
+use linerate_model::failure::Failure;
+use linerate_model::output::Role;
+use linerate_wire::iperf3::client::ClientEvent;
+
+impl Client<'_> {
+    /// Pumps until an event that `wanted` knows; the others are noted.
+    pub(super) fn await_event(
+        &mut self,
+        what: &str,
+        wanted: impl Fn(&ClientEvent) -> bool,
+    ) -> Result<(), Ended> {
+        loop {
+            if self.interrupt.requested().is_some() {
+                self.control.session.terminate();
+                let _ = self.control.flush();
+                return Err(
+                    Failure::interrupted(format!("wait for {what} of {}", self.server)).into(),
+                );
+            }
+            match self.pump(monotonic_ns() + STEP_NS)? {
+                Some(event) if wanted(&event) => return Ok(()),
+                Some(event) => self.note(event)?,
+                None => {}
+            }
+        }
+    }
+
+    /// Pumps until `done`; the session's own time-outs end it otherwise.
+    pub(super) fn until(&mut self, done: impl Fn(&Self) -> bool) -> Result<(), Ended> {
+        while !done(self) {
+            if let Some(event) = self.pump(monotonic_ns() + STEP_NS)? {
+                self.note(event)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn pump(&mut self, until_ns: u64) -> Result<Option<ClientEvent>, Ended> {
+        if self.interrupt.impatient() {
+            self.control.session.terminate();
+            let _ = self.control.flush();
+            let what = format!("wait for the count of {}", self.server);
+            return Err(Failure::interrupted(what).into());
+        }
+        let until_ns = until_ns.min(monotonic_ns() + STEP_NS);
+        self.beat();
+        let event = self.control.next(until_ns);
+        let event = event.map_err(|error| self.lost("the test went on", &error))?;
+        self.miss_the_server()?;
+        Ok(event)
+    }
+
+    /// From the start signal on both ends say that they live, if both promised to.
+    pub(super) fn begin_to_watch(&mut self) {
+        let beats = self.remote.as_ref().map(|remote| remote.beats);
+        let patience_ns = beats.map(|beats| if beats { PATIENCE_NS } else { SILENCE_NS });
+        self.heart = Heartbeat::begin(beats == Some(true), patience_ns, monotonic_ns());
+    }
+
+    fn beat(&mut self) {
+        if self.heart.is_due(monotonic_ns()) {
+            self.control.session.agent(&Message::Beat.to_value());
+        }
+    }
+
+    fn miss_the_server(&mut self) -> Result<(), Ended> {
+        let (bytes, _) = self.crew.received();
+        let signs = self.control.read_bytes().wrapping_add(bytes);
+        match self.heart.look(signs, monotonic_ns()) {
+            Some(silent_ns) => Err(self.silent(silent_ns).into()),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn note(&mut self, event: ClientEvent) -> Result<(), Ended> {
+        match event {
+            ClientEvent::Agent(value) => self.hear(value),
+            ClientEvent::Running => self.running = true,
+            ClientEvent::ExchangeResults => self.exchange = true,
+            ClientEvent::CreateStreams
+            | ClientEvent::Start
+            | ClientEvent::PeerResults(_)
+            | ClientEvent::Display => {}
+            ending => return Err(self.explain(ending)),
+        }
+        Ok(())
+    }
+
+    /// How many intervals of the test have ended by now.
+    fn intervals_due(&self) -> u64 {
+        let interval_ns = self.plan.interval_ms.saturating_mul(1_000_000);
+        let age_ns = match self.start_ns {
+            0 => 0,
+            start_ns => monotonic_ns().saturating_sub(start_ns),
+        };
+        age_ns.checked_div(interval_ns).unwrap_or(0)
+    }
+
+    /// Whether the server is no more to be believed about its host than a stranger.
+    fn is_withheld(&self) -> bool {
+        let host = self.remote.as_ref().map(|remote| &remote.host);
+        host.is_some_and(|host| host.withheld.is_some())
+    }
+
+    fn hear(&mut self, value: serde_json::Value) {
+        match Message::from_value(&value) {
+            Some(Message::Hello {
+                version,
+                host,
+                beats,
+                token,
+                proof,
+            }) => {
+                let withheld = self.asking.judge(token, proof.as_deref());
+                self.remote = Some(Remote {
+                    version,
+                    host: known(*host, withheld),
+                    beats,
+                });
+            }
+            Some(Message::Challenge { nonce }) => {
+                if let Some(answer) = self.asking.answer(&nonce) {
+                    self.control.session.agent(&answer.to_value());
+                }
+            }
+            Some(Message::Final { streams }) => {
+                self.server_is_done = true;
+                let udp = self.shape.protocol == Protocol::Udp;
+                let known = streams
+                    .into_iter()
+                    .filter(|(id, ..)| self.shape.has_stream(*id));
+                self.told.extend(
+                    known.map(|(id, packets, bytes)| (id, if udp { packets } else { bytes })),
+                );
+                for (&id, &packets) in &self.told {
+                    self.crew.expect(id, packets);
+                }
+            }
+            Some(Message::Samples { samples }) => {
+                let age_ns = monotonic_ns().saturating_sub(self.opened_ns);
+                if self.heard.takes_samples(age_ns / 1_000_000_000) {
+                    self.tell(Role::Remote, samples);
+                }
+            }
+            Some(Message::Settings { mut settings }) => {
+                if self.plan.settings && self.heard.takes_settings() {
+                    if self.is_withheld() {
+                        settings.retain(|setting| setting.source == UNREAD);
+                    }
+                    self.tell_settings(Role::Remote, settings);
+                }
+            }
+            Some(Message::Interval { sent, received }) => {
+                let due = self.intervals_due();
+                self.heard.note(&self.shape, due, sent, received);
+                self.show_what_is_whole();
+            }
+            // The others are of a conversation with an agent.
+            Some(
+                Message::Beat
+                | Message::Read { .. }
+                | Message::Setup { .. }
+                | Message::Done { .. }
+                | Message::Proof { .. }
+                | Message::Error { .. },
+            )
+            | None => {}
+        }
+    }
+}
+
+/// Of a server that does not promise to beat: it tells its counters every second, but nothing while
+/// it drains.
+const SILENCE_NS: u64 = 11_000_000_000;

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The end of a test that ran: its stragglers, and the exchange of what was counted.
+
+use super::{Client, Ended};
+use crate::account::{SideAccount, StreamAccount};
+use crate::extension::Message;
+use crate::{Direction, Protocol, standard};
+use linerate_linux::clock::monotonic_ns;
+use linerate_linux::tcp;
+use linerate_wire::iperf3::client::ClientEvent;
+use linerate_wire::iperf3::results::Results;
+use linerate_wire::json;
+use std::time::Duration;
+
+impl Client<'_> {
+    /// Stops, waits until the far end has all, and exchanges what was counted.
+    pub(super) fn end(&mut self) -> Result<Option<SideAccount>, Ended> {
+        self.crew.stop_sending();
+        self.crew.cut(monotonic_ns());
+        self.settle()?;
+        if self.remote.is_some() {
+            let streams = self.crew.sent_counts();
+            self.control
+                .session
+                .agent(&Message::Final { streams }.to_value());
+        }
+        self.control.session.end_test(monotonic_ns());
+        if self.shape.protocol == Protocol::Tcp {
+            self.crew.drain(Duration::ZERO, Duration::ZERO);
+        }
+        self.until(|client| client.exchange)?;
+        self.show_the_rest();
+        self.finish_receiving()?;
+        let told = std::mem::take(&mut self.told);
+        let streams = self.crew.accounts(|id| told.get(&id).copied());
+        self.told = told;
+        self.exchange_results(streams)
+    }
+
+    /// What this side must wait for before TEST_END: a stock server closes its sockets at once.
+    fn settle(&mut self) -> Result<(), Ended> {
+        let sends = self.shape.direction != Direction::Down;
+        if !sends || self.interrupt.impatient() {
+            return Ok(());
+        }
+        let now_ns = monotonic_ns();
+        match self.shape.protocol {
+            Protocol::Tcp if self.plan.is_by_amount() => self
+                .idle_until(now_ns + FLUSH_NS, |client| {
+                    client.crew.unacknowledged_bytes() == 0
+                }),
+            Protocol::Udp if self.remote.is_none() => {
+                let rtt_ns = tcp::info(self.control.stream()).map_or(0, |info| info.rtt_ns);
+                self.idle_until(now_ns + TAIL_NS + 2 * rtt_ns, |_| false)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn idle_until(
+        &mut self,
+        deadline_ns: u64,
+        done: impl Fn(&Self) -> bool,
+    ) -> Result<(), Ended> {
+        while monotonic_ns() < deadline_ns && !done(self) {
+            if let Some(event) = self.pump(deadline_ns.min(monotonic_ns() + SHORT_STEP_NS))? {
+                self.note(event)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// UDP receivers stay for stragglers: until the server's count is in, or silence.
+    fn finish_receiving(&mut self) -> Result<(), Ended> {
+        for (&id, &packets) in &self.told {
+            self.crew.expect(id, packets);
+        }
+        let longest = if self.interrupt.impatient() {
+            Duration::ZERO
+        } else {
+            LONGEST_DRAIN
+        };
+        let rtt = Duration::from_nanos(
+            tcp::info(self.control.stream()).map_or(0, |info| 2 * info.rtt_ns),
+        );
+        match self.shape.protocol {
+            Protocol::Udp => self.crew.drain(QUIET + rtt, longest),
+            Protocol::Tcp => {}
+        }
+        self.idle_until(u64::MAX, |client| client.crew.receiving_is_over())?;
+        self.crew.join_receivers();
+        self.sample_last()
+    }
+
+    fn exchange_results(
+        &mut self,
+        streams: Vec<StreamAccount>,
+    ) -> Result<Option<SideAccount>, Ended> {
+        let own = SideAccount {
+            streams,
+            cpu: self.sampler.cpu(),
+            counters: self.sampler.moved(),
+            interface: self.sampler.interface(),
+            ..SideAccount::default()
+        };
+        // No server reads our account: it would only be long.
+        let results = standard::results(&own, &self.shape, self.sampler.process_cpu(), false);
+        self.own = own;
+        self.control.session.send_results(&results, monotonic_ns());
+        let mut remote = None;
+        loop {
+            match self.pump(u64::MAX)? {
+                Some(ClientEvent::PeerResults(results)) => {
+                    self.server_output.clone_from(&results.server_output_text);
+                    remote = Some(self.peer_account(&results));
+                }
+                Some(ClientEvent::Display) => break,
+                Some(event) => self.note(event)?,
+                None => {}
+            }
+        }
+        self.control.session.done();
+        // The test is over and counted; a server that is gone already has nothing more to say.
+        let _ = self.control.flush();
+        Ok(remote)
+    }
+
+    fn peer_account(&self, results: &Results) -> SideAccount {
+        let exact = results
+            .linerate
+            .as_ref()
+            .and_then(|value| json::from_value(value).ok())
+            .map(|account| self.heard.complete(account));
+        let elapsed_ns =
+            monotonic_ns().saturating_sub(self.start_ns.saturating_add(self.shape.limit.omit_ns));
+        exact.unwrap_or_else(|| standard::account(results, &self.shape, &self.own, elapsed_ns))
+    }
+}
+
+const SHORT_STEP_NS: u64 = 5_000_000;
+/// After the last datagram a stock server needs this long, and two round trips, to have received it.
+const TAIL_NS: u64 = 50_000_000;
+/// The longest wait for the acknowledgement of the last bytes of a test by amount.
+const FLUSH_NS: u64 = 10_000_000_000;
+/// UDP receivers leave after this much silence, or when all is in.
+const QUIET: Duration = Duration::from_millis(200);
+const LONGEST_DRAIN: Duration = Duration::from_secs(10);

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the server told of its streams while the test ran: all that is left of its side when the
+//! conversation breaks before the results. No more is kept than the streams and the time call for:
+//! the server may be anybody.
+
+use crate::account::{RxAccount, RxInterval, SideAccount, StreamAccount, TxAccount, TxInterval};
+use crate::fold::Halves;
+use crate::shape::Shape;
+
+/// The server's intervals so far, a list a stream in stream order.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    sent: Vec<Vec<TxInterval>>,
+    received: Vec<Vec<RxInterval>>,
+    intervals: u64,
+    samples: u64,
+    unasked: u64,
+    settings: bool,
+}
+
+impl Heard {
+    /// Takes the intervals of the server's streams in `shape`; of those that ended before, so many
+    /// may be told by now.
+    pub(super) fn note(
+        &mut self,
+        shape: &Shape,
+        due: u64,
+        mut sent: Vec<TxInterval>,
+        mut received: Vec<RxInterval>,
+    ) {
+        let most = |server_sends| ids(shape, server_sends).count();
+        let too_many = sent.len() > most(true) || received.len() > most(false);
+        self.unasked += u64::from(too_many);
+        if self.intervals >= due.saturating_add(SPARE) {
+            self.unasked += 1;
+            return;
+        }
+        self.intervals += 1;
+        sent.truncate(most(true));
+        received.truncate(most(false));
+        append(&mut self.sent, sent);
+        append(&mut self.received, received);
+    }
+
+    /// Whether counters are to be kept, `seconds` after the conversation began.
+    pub(super) fn takes_samples(&mut self, seconds: u64) -> bool {
+        let most = seconds.saturating_mul(SAMPLES_A_SECOND) + SPARE;
+        let takes = self.samples < most;
+        self.samples += u64::from(takes);
+        self.unasked += u64::from(!takes);
+        takes
+    }
+
+    /// Whether it is the first time that the server tells how it is set up.
+    pub(super) fn takes_settings(&mut self) -> bool {
+        let first = !self.settings;
+        self.unasked += u64::from(!first);
+        self.settings = true;
+        first
+    }
+
+    /// Messages that were not kept.
+    pub(super) fn unasked(&self) -> u64 {
+        self.unasked
+    }
+
+    /// The server's half of interval `index`; `None` when it was not told (yet).
+    pub(super) fn at(&self, index: usize) -> Option<Halves<'_>> {
+        let sent: Vec<_> = self
+            .sent
+            .iter()
+            .filter_map(|list| list.get(index))
+            .collect();
+        let received: Vec<_> = self
+            .received
+            .iter()
+            .filter_map(|list| list.get(index))
+            .collect();
+        let told = !sent.is_empty() || !received.is_empty();
+        told.then_some((sent, received))
+    }
+
+    /// The server's account with the intervals that were told on the way, which it does not repeat.
+    pub(super) fn complete(&self, mut account: SideAccount) -> SideAccount {
+        let streams = &mut account.streams;
+        let senders = streams.iter_mut().filter_map(|stream| stream.tx.as_mut());
+        for (tx, intervals) in senders.zip(&self.sent) {
+            tx.intervals.clone_from(intervals);
+        }
+        let receivers = streams.iter_mut().filter_map(|stream| stream.rx.as_mut());
+        for (rx, intervals) in receivers.zip(&self.received) {
+            rx.intervals.clone_from(intervals);
+        }
+        account
+    }
+
+    /// The server's account as far as it was told; `None` when nothing was.
+    pub(super) fn account(self, shape: &Shape) -> Option<SideAccount> {
+        if self.sent.is_empty() && self.received.is_empty() {
+            return None;
+        }
+        let sent = ids(shape, true)
+            .zip(self.sent)
+            .map(|(id, intervals)| StreamAccount {
+                id,
+                tx: Some(tx(intervals)),
+                ..StreamAccount::default()
+            });
+        let received = ids(shape, false)
+            .zip(self.received)
+            .map(|(id, intervals)| StreamAccount {
+                id,
+                rx: Some(rx(intervals)),
+                ..StreamAccount::default()
+            });
+        Some(SideAccount {
+            streams: sent.chain(received).collect(),
+            partial: true,
+            ..SideAccount::default()
+        })
+    }
+}
+
+/// The streams that the server sends, or receives.
+fn ids(shape: &Shape, server_sends: bool) -> impl Iterator<Item = u32> {
+    let mine = move |index: &u32| shape.client_sends(*index) != server_sends;
+    (0..shape.streams_total()).filter(mine).map(Shape::id)
+}
+
+fn append<T>(lists: &mut Vec<Vec<T>>, next: Vec<T>) {
+    lists.resize_with(lists.len().max(next.len()), Vec::new);
+    for (list, interval) in lists.iter_mut().zip(next) {
+        list.push(interval);
+    }
+}
+
+fn tx(intervals: Vec<TxInterval>) -> TxAccount {
+    TxAccount {
+        packets: intervals.iter().map(|interval| interval.packets).sum(),
+        bytes: intervals.iter().map(|interval| interval.bytes).sum(),
+        duration_ns: intervals.last().map_or(0, |interval| interval.end_ns),
+        intervals,
+        ..TxAccount::default()
+    }
+}
+
+fn rx(intervals: Vec<RxInterval>) -> RxAccount {
+    RxAccount {
+        bytes: intervals.iter().map(|interval| interval.bytes).sum(),
+        packets: intervals.iter().map(|interval| interval.packets).sum(),
+        duration_ns: intervals.last().map_or(0, |interval| interval.end_ns),
+        intervals,
+        ..RxAccount::default()
+    }
+}
+
+/// The server's clock is not ours, and it tells some at the beginning and at the end.
+const SPARE: u64 = 16;
+/// It tells its counters once a second, at times in several messages.
+const SAMPLES_A_SECOND: u64 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Direction, TestPlan};
+
+    #[test]
+    fn what_was_told_is_kept_by_stream() {
+        let plan = TestPlan {
+            streams: 2,
+            direction: Direction::Up,
+            ..TestPlan::udp("peer")
+        };
+        let shape = Shape::of_plan(&plan, true, 1448);
+        let interval = |bytes, end_ns| RxInterval {
+            bytes,
+            end_ns,
+            packets: 1,
+            ..RxInterval::default()
+        };
+        let mut heard = Heard::default();
+        heard.note(&shape, 1, vec![], vec![interval(10, 1), interval(20, 1)]);
+        heard.note(&shape, 2, vec![], vec![interval(11, 2), interval(21, 2)]);
+        let whole = SideAccount {
+            streams: vec![StreamAccount {
+                rx: Some(RxAccount::default()),
+                ..StreamAccount::default()
+            }],
+            ..SideAccount::default()
+        };
+        let whole = heard.complete(whole).streams.remove(0).rx.unwrap();
+        assert_eq!((whole.intervals.len(), whole.intervals[1].bytes), (2, 11));
+        let account = heard.account(&shape).unwrap();
+        let bytes: Vec<_> = account
+            .streams
+            .iter()
+            .map(|stream| (stream.id, stream.rx.as_ref().unwrap().bytes))
+            .collect();
+        assert_eq!(bytes, [(1, 21), (3, 41)]);
+        assert!(account.partial);
+        assert!(Heard::default().account(&shape).is_none());
+    }
+
+    #[test]
+    fn no_more_is_kept_than_streams_and_time_call_for() {
+        let plan = TestPlan {
+            streams: 2,
+            direction: Direction::Up,
+            ..TestPlan::udp("peer")
+        };
+        let shape = Shape::of_plan(&plan, true, 1448);
+        let mut heard = Heard::default();
+        let three = || vec![RxInterval::default(); 3];
+        heard.note(&shape, 1, vec![TxInterval::default()], three());
+        assert_eq!((heard.sent.len(), heard.received.len()), (0, 2));
+        assert_eq!(heard.unasked(), 1, "more streams than there are");
+        let two = || vec![RxInterval::default(); 2];
+        for _ in 0..100 {
+            heard.note(&shape, 5, vec![], two());
+        }
+        let kept = 5 + SPARE as usize;
+        assert_eq!(heard.received[1].len(), kept);
+        assert_eq!(heard.unasked(), 102 - kept as u64);
+        heard.note(&shape, u64::MAX, vec![], two());
+        assert_eq!(heard.received[0].len(), kept + 1, "time goes on");
+        let mut heard = Heard::default();
+        let taken = (0..100).filter(|_| heard.takes_samples(1)).count() as u64;
+        assert_eq!(taken, SAMPLES_A_SECOND + SPARE);
+        assert_eq!(heard.unasked(), 100 - taken);
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The counters of both ends: each sample is told with the test that it belongs to.
+
+use super::{Client, Ended};
+use crate::Event;
+use linerate_linux::clock::monotonic_ns;
+use linerate_model::output::Role;
+use linerate_model::sample::{Phase, Sample};
+use linerate_model::setting::Setting;
+
+impl Client<'_> {
+    /// The idle control interval: both ends count, and nothing is sent.
+    pub(super) fn rest(&mut self) -> Result<(), Ended> {
+        if self.plan.control_ms == 0 {
+            return Ok(());
+        }
+        self.sampler.rest();
+        self.sampler.look_around(self.plan.settings);
+        let end_ns = monotonic_ns() + self.plan.control_ms * 1_000_000;
+        self.idle_until(end_ns, |client| client.interrupt.requested().is_some())?;
+        self.sampler.rest();
+        Ok(())
+    }
+
+    /// Without a load a test is at rest all the time.
+    pub(super) fn sample_phase(&self) -> Phase {
+        if self.load { Phase::Load } else { Phase::Idle }
+    }
+
+    /// Passes on what was read here.
+    pub(super) fn tell_samples(&mut self) {
+        let samples = self.sampler.take();
+        self.tell(Role::Local, samples);
+        let settings = self.sampler.take_settings();
+        self.tell_settings(Role::Local, settings);
+    }
+
+    /// The last reading, while the conversation goes on.
+    pub(super) fn sample_last(&mut self) -> Result<(), Ended> {
+        self.sampler.finish();
+        while !self.sampler.has_ended() {
+            self.idle_until(monotonic_ns() + GLANCE_NS, |_| false)?;
+        }
+        self.tell_samples();
+        Ok(())
+    }
+
+    /// How `host` is set up.
+    pub(super) fn tell_settings(&mut self, host: Role, mut settings: Vec<Setting>) {
+        settings.iter_mut().for_each(|setting| setting.host = host);
+        if !settings.is_empty() {
+            self.observer.observe(&Event::Settings(&settings));
+        }
+    }
+
+    /// What `host` counted, as a part of this test.
+    pub(super) fn tell(&mut self, host: Role, mut samples: Vec<Sample>) {
+        for sample in &mut samples {
+            sample.host = host;
+            sample.group = Some(self.plan.group.clone());
+            // An older server does not say.
+            sample.phase = sample.phase.or(Some(self.sample_phase()));
+        }
+        if !samples.is_empty() {
+            self.observer.observe(&Event::Samples(&samples));
+        }
+    }
+}
+
+/// A look at the control connection while the counters are read.
+const GLANCE_NS: u64 = 1_000_000;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Connecting the data streams of a test, TCP and UDP, to our own server or a stock one.
+
+mod udp;
+
+use super::{Client, Ended};
+use crate::Protocol;
+use crate::connect;
+use crate::crew::Work;
+use crate::probe::Prober;
+use crate::shape::Shape;
+use linerate_linux::clock::monotonic_ns;
+use linerate_linux::udp::Options;
+use linerate_linux::{clock, tcp};
+use linerate_model::failure::Failure;
+use std::io::{self, Write};
+use std::time::Duration;
+
+impl Client<'_> {
+    /// Connects all streams and puts a worker on each.
+    pub(super) fn connect_streams(&mut self) -> Result<(), Ended> {
+        if self.plan.probe {
+            self.start_prober();
+        }
+        if !self.load {
+            return Ok(());
+        }
+        match (self.shape.protocol, self.remote.is_some()) {
+            (Protocol::Tcp, _) => self.connect_tcp(),
+            (Protocol::Udp, true) => self.connect_udp(),
+            (Protocol::Udp, false) => self.connect_stock_udp(),
+        }
+    }
+
+    /// Beside a linerate our own probe, beside a stock server ICMP echo where it is permitted. An
+    /// extra: without it the test runs all the same.
+    pub(super) fn start_prober(&mut self) {
+        let options = Options {
+            tos: self.shape.tos,
+            bind_device: self.plan.bind_device.clone(),
+            ..Options::default()
+        };
+        let local = self.plan.bind_address.map(|address| (address, 0).into());
+        self.prober = match self.remote {
+            Some(_) => Prober::start(self.server, &self.cookie, &options, local).ok(),
+            None => Prober::echo(self.server.ip(), self.plan.bind_device.as_deref()),
+        };
+    }
+
+    fn connect_tcp(&mut self) -> Result<(), Ended> {
+        for index in 0..self.shape.streams_total() {
+            let stream = self
+                .open_tcp(index)
+                .map_err(|error| self.stream_failure(index, &error))?;
+            let port = stream.local_addr().ok().map(|address| address.port());
+            let work = self
+                .shape
+                .tcp_work(self.shape.client_sends(index), index, stream);
+            let work = work.map_err(|error| self.stream_failure(index, &error))?;
+            self.employ(index, port, work)?;
+        }
+        Ok(())
+    }
+
+    /// A stock server may close its listener for an instant to change its options: try again.
+    fn open_tcp(&self, index: u32) -> io::Result<std::net::TcpStream> {
+        let options = tcp::Options {
+            local: connect::local(self.plan, self.server, index),
+            ..self.shape.tcp_options()
+        };
+        let timeout = Duration::from_millis(self.plan.connect_timeout_ms);
+        for _ in 0..STREAM_TRIES {
+            match tcp::connect(self.server, &options, timeout, || {
+                self.interrupt.requested().is_some()
+            }) {
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    clock::sleep_until_ns(monotonic_ns() + RETRY_NS, 0);
+                }
+                Err(error) => return Err(error),
+                Ok(connected) => {
+                    let mut stream = connected.stream;
+                    self.sampler.follow(&stream, self.shape.client_sends(index));
+                    stream.write_all(self.cookie.as_bytes())?;
+                    return Ok(stream);
+                }
+            }
+        }
+        Err(io::ErrorKind::ConnectionRefused.into())
+    }
+
+    fn employ(&mut self, index: u32, port: Option<u16>, work: Work) -> Result<(), Ended> {
+        let added = self.crew.add(Shape::id(index), port, work, self.shape.cpu);
+        added.map_err(|error| self.stream_failure(index, &error).into())
+    }
+
+    fn stream_failure(&self, index: u32, error: &io::Error) -> Failure {
+        let place = (index, self.shape.streams_total());
+        connect::stream_failure(self.plan, self.server, place, error)
+    }
+}
+
+const STREAM_TRIES: u32 = 20;
+const RETRY_NS: u64 = 50_000_000;

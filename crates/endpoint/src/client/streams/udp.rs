@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Making the UDP streams known to the server: our own hello, or iperf3's.
+
+use crate::Direction;
+use crate::client::{Client, Ended};
+use crate::connect;
+use linerate_linux::clock::monotonic_ns;
+use linerate_linux::udp::{self, Opened};
+use linerate_model::failure::Failure;
+use linerate_wire::iperf3::hello as stock;
+use linerate_wire::linerate::hello::{Hello, Kind, Reply};
+use std::io;
+
+impl Client<'_> {
+    /// All hellos at once, each again every 250 ms until answered or until the server starts.
+    pub(super) fn connect_udp(&mut self) -> Result<(), Ended> {
+        let mut open = Vec::new();
+        for index in 0..self.shape.streams_total() {
+            let opened = self
+                .open_udp(index)
+                .map_err(|error| self.stream_failure(index, &error))?;
+            open.push((index, opened));
+        }
+        self.introduce(&open)?;
+        for (index, opened) in open {
+            self.employ_udp(index, opened)?;
+        }
+        Ok(())
+    }
+
+    fn introduce(&mut self, open: &[(u32, Opened)]) -> Result<(), Ended> {
+        let deadline_ns = monotonic_ns() + HELLO_NS;
+        let mut answered = vec![false; open.len()];
+        let mut next_ns = 0;
+        while !self.running && !answered.iter().all(|&yes| yes) {
+            let now_ns = monotonic_ns();
+            if now_ns >= deadline_ns {
+                return Err(self.udp_is_eaten().into());
+            }
+            if self.interrupt.requested().is_some() {
+                return Err(Failure::interrupted("connect the UDP streams").into());
+            }
+            if now_ns >= next_ns {
+                self.say_hello(open, &answered);
+                next_ns = now_ns + HELLO_EVERY_NS;
+            }
+            for (seen, (_, opened)) in answered.iter_mut().zip(open) {
+                *seen = *seen || is_answered(opened, |bytes| Reply::decode(bytes).is_some());
+            }
+            if let Some(event) = self.pump(now_ns + SHORT_STEP_NS)? {
+                self.note(event)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn say_hello(&self, open: &[(u32, Opened)], answered: &[bool]) {
+        for ((index, opened), _) in open.iter().zip(answered).filter(|(_, seen)| !**seen) {
+            let hello = Hello {
+                cookie: self.cookie,
+                index: *index as u16,
+                kind: Kind::Data,
+            };
+            // What cannot be sent now is sent again; a closed port shows as a missing answer.
+            let _ = opened.socket.send(&hello.encode());
+        }
+    }
+
+    /// One after the other, each hello once: a stock server takes a second one for the next stream.
+    /// Only after two seconds of silence it is more likely lost than late.
+    pub(super) fn connect_stock_udp(&mut self) -> Result<(), Ended> {
+        for index in 0..self.shape.streams_total() {
+            let opened = self
+                .open_udp(index)
+                .map_err(|error| self.stream_failure(index, &error))?;
+            self.greet_stock(&opened)?;
+            self.employ_udp(index, opened)?;
+        }
+        Ok(())
+    }
+
+    fn greet_stock(&mut self, opened: &Opened) -> Result<(), Ended> {
+        let deadline_ns = monotonic_ns() + HELLO_NS;
+        let mut next_ns = 0;
+        while !self.running {
+            let now_ns = monotonic_ns();
+            if now_ns >= deadline_ns {
+                return Err(self.udp_is_eaten().into());
+            }
+            if self.interrupt.requested().is_some() {
+                return Err(Failure::interrupted("connect the UDP streams").into());
+            }
+            if now_ns >= next_ns {
+                let _ = opened.socket.send(&stock::HELLO);
+                next_ns = now_ns + STOCK_HELLO_EVERY_NS;
+            }
+            if is_answered(opened, stock::is_reply) {
+                return Ok(());
+            }
+            if let Some(event) = self.pump(now_ns + SHORT_STEP_NS)? {
+                self.note(event)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open_udp(&self, index: u32) -> io::Result<Opened> {
+        let options = self.shape.udp_options(self.shape.client_sends(index));
+        let opened = udp::connect(
+            self.server,
+            connect::local(self.plan, self.server, index),
+            &options,
+        )?;
+        self.sampler
+            .follow(&opened.socket, self.shape.client_sends(index));
+        opened.socket.set_nonblocking(true)?;
+        Ok(opened)
+    }
+
+    fn employ_udp(&mut self, index: u32, opened: Opened) -> Result<(), Ended> {
+        let port = opened
+            .socket
+            .local_addr()
+            .ok()
+            .map(|address| address.port());
+        let ready = opened.socket.set_nonblocking(false);
+        let work = ready.and_then(|()| {
+            self.shape
+                .udp_work(self.shape.client_sends(index), index, opened)
+        });
+        let work = work.map_err(|error| self.stream_failure(index, &error))?;
+        self.employ(index, port, work)
+    }
+
+    fn udp_is_eaten(&self) -> Failure {
+        let way = if self.shape.direction == Direction::Down {
+            "from"
+        } else {
+            "to"
+        };
+        Failure::measuring(
+            format!("set up UDP with {}", self.server),
+            format!(
+                "TCP works, but no UDP hello was answered within {} s",
+                HELLO_NS / 1_000_000_000
+            ),
+        )
+        .hint(format!(
+            "let UDP port {} {way} {} through the firewalls on both hosts and between",
+            self.server.port(),
+            self.server.ip()
+        ))
+    }
+}
+
+/// Whether the server knows this stream: it replied, or, when its reply was lost, it sends already.
+/// A datagram of the test is left to the receiver, who has to account for it.
+fn is_answered(opened: &Opened, is_reply: impl Fn(&[u8]) -> bool) -> bool {
+    let mut bytes = [0; 64];
+    match opened.socket.peek(&mut bytes) {
+        Ok(length) if is_reply(&bytes[..length]) => opened.socket.recv(&mut bytes).is_ok(),
+        Ok(_) => true,
+        Err(_) => false,
+    }
+}
+
+const SHORT_STEP_NS: u64 = 2_000_000;
+/// Without any answer for so long UDP does not pass.
+const HELLO_NS: u64 = 6_000_000_000;
+const HELLO_EVERY_NS: u64 = 250_000_000;
+const STOCK_HELLO_EVERY_NS: u64 = 2_500_000_000;

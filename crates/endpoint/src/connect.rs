@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Finding the server and connecting to it, with errors that say what helps.
+
+use super::plan::{Family, TestPlan};
+use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
+use linerate_linux::signal::Interrupt;
+use linerate_linux::tcp::{self, Connected, Options};
+use linerate_model::failure::Failure;
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+/// The server's addresses of the asked family, in the resolver's order.
+pub(super) fn resolve(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
+    let found = (plan.host.as_str(), plan.port)
+        .to_socket_addrs()
+        .map_err(|error| {
+            Failure::measuring(format!("resolve {}", plan.host), error).hint(format!(
+                "getent hosts {}   or the server's address instead of its name",
+                plan.host
+            ))
+        })?;
+    let wanted = |address: &SocketAddr| match plan.family {
+        Family::Any => true,
+        Family::V4 => address.is_ipv4(),
+        Family::V6 => address.is_ipv6(),
+    };
+    let all: Vec<_> = found
+        .filter(wanted)
+        .filter(|address| fits_local(address, plan.bind_address))
+        .collect();
+    if all.is_empty() {
+        return Err(Failure::measuring(
+            format!("resolve {}", plan.host),
+            "it has no address of the asked family",
+        )
+        .hint("leave out -4 or -6, or the other family's --bind"));
+    }
+    Ok(all)
+}
+
+/// A control connection to the first address that answers. A stock server closes its listener for
+/// an instant between tests: a refusal is tried again a few times.
+pub fn control(plan: &TestPlan, interrupt: &Interrupt) -> Result<(Connected, SocketAddr), Failure> {
+    let mut last = None;
+    for address in resolve(plan)? {
+        match persist(plan, address, interrupt) {
+            Ok(connected) => return Ok((connected, address)),
+            Err(error) => last = Some((address, error)),
+        }
+        if interrupt.requested().is_some() {
+            break;
+        }
+    }
+    match last {
+        Some((address, error)) => Err(explain(plan, address, &error)),
+        None => Err(Failure::interrupted(format!("connect to {}", plan.host))),
+    }
+}
+
+/// The local end of a data connection: `--bind` and `--cport` (streams count up from it).
+pub(super) fn local(plan: &TestPlan, server: SocketAddr, index: u32) -> Option<SocketAddr> {
+    let port = plan
+        .client_port
+        .map_or(0, |port| port.wrapping_add(index as u16));
+    match plan.bind_address {
+        Some(address) => Some((address, port).into()),
+        None if port == 0 => None,
+        None if server.is_ipv4() => Some((IpAddr::from([0, 0, 0, 0]), port).into()),
+        None => Some((IpAddr::from([0_u16; 8]), port).into()),
+    }
+}
+
+/// Connects, trying again after refusals that may be a stock server between two tests.
+pub(super) fn persist(
+    plan: &TestPlan,
+    address: SocketAddr,
+    interrupt: &Interrupt,
+) -> io::Result<Connected> {
+    let options = Options {
+        local: plan.bind_address.map(|address| (address, 0).into()),
+        bind_device: plan.bind_device.clone(),
+        nodelay: true,
+        dead_peer_timeout: Some(DEAD_PEER),
+        ..Options::default()
+    };
+    let timeout = Duration::from_millis(plan.connect_timeout_ms);
+    let mut left = REFUSALS;
+    loop {
+        match tcp::connect(address, &options, timeout, || {
+            interrupt.requested().is_some()
+        }) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && left > 0 => {
+                left -= 1;
+                sleep_until_ns(monotonic_ns() + REFUSED_PAUSE_NS, 0);
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Why stream `index` of `total` could not be opened.
+pub(super) fn stream_failure(
+    plan: &TestPlan,
+    server: SocketAddr,
+    (index, total): (u32, u32),
+    error: &io::Error,
+) -> Failure {
+    let what = format!("open stream {} of {total} to {server}", index + 1);
+    if error.kind() == io::ErrorKind::Interrupted {
+        return Failure::interrupted(what);
+    }
+    if let (io::ErrorKind::NotFound, Some(name)) = (error.kind(), &plan.congestion) {
+        let why = format!("congestion control {name} is not available here ({error})");
+        let hint = "one of `sysctl net.ipv4.tcp_available_congestion_control`";
+        return Failure::measuring(what, why).hint(hint);
+    }
+    let hint = match error.kind() {
+        io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => "another --cport or --bind",
+        io::ErrorKind::PermissionDenied => {
+            "--bind-dev and some --dscp values need CAP_NET_RAW or CAP_NET_ADMIN"
+        }
+        _ if error.raw_os_error() == Some(NO_SUCH_DEVICE) => "an interface that `ip link` lists",
+        _ => "fewer streams with -P, or see `ulimit -n`",
+    };
+    Failure::measuring(what, error).hint(hint)
+}
+
+/// Why the first connection could not be made.
+pub(super) fn explain(plan: &TestPlan, address: SocketAddr, error: &io::Error) -> Failure {
+    let from = plan.bind_address.map(|local| format!(" from {local}"));
+    let from = from.unwrap_or_default();
+    let what = format!("connect to {} ({address}){from}", plan.host);
+    match error.kind() {
+        _ if error.raw_os_error() == Some(NO_SUCH_DEVICE) => {
+            let device = plan.bind_device.as_deref().unwrap_or_default();
+            Failure::measuring(format!("{what} through {device}"), error)
+                .hint("an interface that `ip link` lists")
+        }
+        io::ErrorKind::ConnectionRefused => {
+            Failure::measuring(what, "connection refused: nothing listens on that port")
+                .hint(format!("start {} there", servers(plan)))
+        }
+        io::ErrorKind::TimedOut => Failure::measuring(
+            what,
+            format!("no answer within {} ms", plan.connect_timeout_ms),
+        )
+        .hint(format!(
+            "ping {}; a firewall may drop TCP port {}",
+            address.ip(),
+            plan.port
+        )),
+        io::ErrorKind::Interrupted => Failure::interrupted(what),
+        io::ErrorKind::PermissionDenied => Failure::measuring(what, error)
+            .hint("a local firewall refuses it, or --bind-dev needs CAP_NET_RAW"),
+        io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse => {
+            Failure::measuring(what, error)
+                .hint("another --bind address or --cport; `ip addr` lists this host's")
+        }
+        _ => Failure::measuring(what, error).hint(format!("ip route get {}", address.ip())),
+    }
+}
+
+/// What may listen on the plan's port.
+fn servers(plan: &TestPlan) -> String {
+    let port = plan.port;
+    if plan.iperf2 {
+        format!("`linerate serve --iperf2 -p {port}` or `iperf -s -p {port}`")
+    } else {
+        format!("`linerate serve -p {port}` or `iperf3 -s -p {port}`")
+    }
+}
+
+fn fits_local(address: &SocketAddr, local: Option<IpAddr>) -> bool {
+    local.is_none_or(|local| local.is_ipv4() == address.is_ipv4())
+}
+
+/// ENODEV
+const NO_SUCH_DEVICE: i32 = 19;
+/// Refusals after which the server is taken to be absent.
+const REFUSALS: u32 = 5;
+const REFUSED_PAUSE_NS: u64 = 100_000_000;
+/// A peer that vanished is noticed after this long.
+const DEAD_PEER: Duration = Duration::from_secs(8);

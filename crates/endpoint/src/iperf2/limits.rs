@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether the server serves what a client's header announces.
+
+use crate::plan::ServeOptions;
+use linerate_wire::iperf2::client_header::{
+    BOUNCE_BACK, ClientHeader, EXTENDED, FULL_DUPLEX, REVERSE, VERSION_1,
+};
+
+/// What a client asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// To send.
+    Send,
+    /// To be sent to (`-R`).
+    Receive,
+}
+
+/// Understands a header, and holds it against the server's limits.
+///
+/// # Errors
+/// Why it is not served.
+pub(super) fn check(options: &ServeOptions, header: &ClientHeader) -> Result<Wish, String> {
+    let flags = header
+        .extension
+        .filter(|_| header.flags & EXTENDED != 0)
+        .map_or(0, |more| more.test_flags);
+    if header.flags & VERSION_1 != 0 || flags & FULL_DUPLEX != 0 {
+        return Err("a test in both directions (-d, -r, --full-duplex) is not served".to_owned());
+    }
+    if header.flags & BOUNCE_BACK != 0 {
+        return Err("--bounceback is not served".to_owned());
+    }
+    check_duration(options, header)?;
+    check_rate(options, header)?;
+    Ok(if flags & REVERSE != 0 {
+        Wish::Receive
+    } else {
+        Wish::Send
+    })
+}
+
+fn check_duration(options: &ServeOptions, header: &ClientHeader) -> Result<(), String> {
+    let Some(limit) = options.max_duration_s else {
+        return Ok(());
+    };
+    match header.duration_ms() {
+        Some(asked_ms) if asked_ms <= limit.saturating_mul(1000) => Ok(()),
+        Some(asked_ms) => Err(format!(
+            "{} s asked, at most {limit} s are served",
+            asked_ms as f64 / 1e3
+        )),
+        None => Err(format!(
+            "a test without end by time asked, at most {limit} s are served"
+        )),
+    }
+}
+
+/// A stream's rate times the streams that the client announces.
+fn check_rate(options: &ServeOptions, header: &ClientHeader) -> Result<(), String> {
+    let Some(limit) = options.max_bits_per_second else {
+        return Ok(());
+    };
+    let each = match header.extension {
+        Some(more) => more.rate,
+        None => header.window_or_rate.into(),
+    };
+    let asked = each.saturating_mul(header.threads.max(1).into());
+    match asked {
+        0 => Err(format!(
+            "an unlimited rate asked, at most {limit} bit/s are served"
+        )),
+        rate if rate > limit => Err(format!("{rate} bit/s asked, at most {limit} are served")),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_asks_for_is_held_against_the_limits() {
+        let limited = ServeOptions {
+            max_duration_s: Some(10),
+            max_bits_per_second: Some(5_000_000),
+            ..ServeOptions::default()
+        };
+        let asks = |rate, duration_ms| ClientHeader::udp(5001, 1470, rate, duration_ms);
+        let fits = asks(5_000_000, 10_000);
+        assert_eq!(check(&limited, &fits), Ok(Wish::Send));
+        let three = ClientHeader { threads: 3, ..fits };
+        let endless = ClientHeader {
+            amount: 14_700,
+            ..fits
+        };
+        for refused in [
+            asks(5_000_001, 1000),
+            asks(0, 1000),
+            asks(1, 10_010),
+            three,
+            endless,
+        ] {
+            assert!(check(&limited, &refused).is_err(), "{refused:?}");
+            assert!(check(&ServeOptions::default(), &refused).is_ok());
+        }
+    }
+
+    #[test]
+    fn reverse_is_told_from_both_directions() {
+        let options = ServeOptions::default();
+        let mut header = ClientHeader::tcp(5001, 1000);
+        let mut flagged = |test_flags| {
+            if let Some(more) = &mut header.extension {
+                more.test_flags = test_flags;
+            }
+            check(&options, &header)
+        };
+        assert_eq!(flagged(REVERSE), Ok(Wish::Receive));
+        assert!(flagged(REVERSE | FULL_DUPLEX).is_err());
+    }
+}

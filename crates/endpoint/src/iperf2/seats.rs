@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Who is served at once. Without a control connection a test is all that one address sends at a
+//! time; its streams are UDP flows and TCP connections.
+
+use crate::plan::ServeOptions;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The places of one server.
+#[derive(Debug)]
+pub(super) struct Seats {
+    most_tests: usize,
+    most_streams: usize,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug)]
+struct Taken {
+    streams: HashMap<IpAddr, usize>,
+    finished: u64,
+    idle_since: Instant,
+}
+
+/// A place, given up when dropped.
+#[derive(Debug)]
+pub(super) struct Seat<'a> {
+    seats: &'a Seats,
+    client: IpAddr,
+}
+
+impl Seats {
+    /// All free.
+    pub(super) fn new(options: &ServeOptions) -> Self {
+        Self {
+            most_tests: options.max_tests.into(),
+            most_streams: options.max_streams.into(),
+            taken: Mutex::new(Taken {
+                streams: HashMap::new(),
+                finished: 0,
+                idle_since: Instant::now(),
+            }),
+        }
+    }
+
+    /// A place for one more stream of `client`.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn take(&self, client: IpAddr) -> Result<Seat<'_>, String> {
+        let mut taken = self.lock();
+        let streams: usize = taken.streams.values().sum();
+        if streams >= self.most_streams {
+            return Err(format!("{streams} streams are served already"));
+        }
+        if !taken.streams.contains_key(&client) && taken.streams.len() >= self.most_tests {
+            return Err(format!("{} tests run already", taken.streams.len()));
+        }
+        *taken.streams.entry(client).or_insert(0) += 1;
+        Ok(Seat {
+            seats: self,
+            client,
+        })
+    }
+
+    /// How many streams have ended well, and since when nothing is served (`None`: something is).
+    pub(super) fn state(&self) -> (u64, Option<Duration>) {
+        let taken = self.lock();
+        let idle = taken.streams.is_empty().then(|| taken.idle_since.elapsed());
+        (taken.finished, idle)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seat<'_> {
+    /// Its stream ended well.
+    pub(super) fn finish(&self) {
+        self.seats.lock().finished += 1;
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        let mut taken = self.seats.lock();
+        taken.idle_since = Instant::now();
+        let left = taken.streams.get(&self.client).copied().unwrap_or(0);
+        if left > 1 {
+            taken.streams.insert(self.client, left - 1);
+        } else {
+            taken.streams.remove(&self.client);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_of_one_address_are_one_test() {
+        let seats = Seats::new(&ServeOptions {
+            max_tests: 1,
+            max_streams: 2,
+            ..ServeOptions::default()
+        });
+        let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|text| text.parse::<IpAddr>().unwrap());
+        let first = seats.take(one).unwrap();
+        assert_eq!(seats.take(two).unwrap_err(), "1 tests run already");
+        let second = seats.take(one).unwrap();
+        assert_eq!(seats.take(one).unwrap_err(), "2 streams are served already");
+        first.finish();
+        drop((first, second));
+        assert!(seats.take(two).is_ok());
+        let (finished, idle) = seats.state();
+        assert!(finished == 1 && idle.is_some());
+    }
+}

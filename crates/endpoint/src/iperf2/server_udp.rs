@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! All UDP clients of the iperf2 server: one thread, one socket, a bounded table of flows.
+//!
+//! Nothing is sent but the report that answers a final datagram of a flow that was counted.
+
+use super::flow::{Counted, Flow};
+use super::limits::{self, Wish};
+use super::seats::Seat;
+use super::server::Server;
+use crate::server::{log::Seldom, plain};
+use linerate_linux::clock::{Wall, monotonic_ns, sleep_until_ns};
+use linerate_linux::udp::{
+    Datagram, Opened, Receiver, ReceiverConfig, RxMode, drops_so_far, send_from,
+};
+use linerate_model::failure::Failure;
+use linerate_wire::iperf2::server_report::ServerReport;
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+/// The flows and their socket.
+pub(super) struct Flows<'a> {
+    receiver: Receiver,
+    table: Table<'a>,
+}
+
+struct Table<'a> {
+    server: &'a Server<'a>,
+    socket: UdpSocket,
+    wall: Wall,
+    entries: HashMap<SocketAddr, Entry<'a>>,
+    stray: Seldom,
+    crowded: Seldom,
+}
+
+struct Entry<'a> {
+    state: State<'a>,
+    heard_ns: u64,
+}
+
+enum State<'a> {
+    Counted(Box<Client<'a>>),
+    Refused,
+}
+
+struct Client<'a> {
+    flow: Flow,
+    seat: Seat<'a>,
+    /// The answer to every final datagram, once the first has come.
+    report: Option<[u8; ServerReport::LEN]>,
+}
+
+impl<'a> Flows<'a> {
+    /// Prepares the socket.
+    pub(super) fn new(server: &'a Server<'a>, opened: Opened) -> Result<Self, Failure> {
+        let failure = |error| Failure::measuring("prepare the UDP socket", error);
+        let socket = opened.socket.try_clone().map_err(failure)?;
+        let config = ReceiverConfig {
+            addresses: true,
+            ..ReceiverConfig::new(CAPTURE_BYTES, BATCH, RxMode::Mmsg)
+        };
+        Ok(Self {
+            receiver: Receiver::new(opened.socket.into(), config).map_err(failure)?,
+            table: Table {
+                server,
+                socket,
+                wall: Wall::start(),
+                entries: HashMap::new(),
+                stray: Seldom::new("ignored: a UDP datagram that begins no iperf2 test"),
+                crowded: Seldom::new("refused: too many UDP clients"),
+            },
+        })
+    }
+
+    /// Serves until the server stops.
+    pub(super) fn serve(mut self) {
+        let mut swept_ns = monotonic_ns();
+        while !self.table.server.is_stopped() {
+            match self.receiver.receive(WAIT) {
+                Ok(batch) => {
+                    let now_ns = monotonic_ns();
+                    for datagram in batch {
+                        self.table.take(&datagram, now_ns);
+                    }
+                }
+                // A socket that fails at once must not burn the processor.
+                Err(_) => drop(sleep_until_ns(monotonic_ns() + PAUSE_NS, 0)),
+            }
+            let now_ns = monotonic_ns();
+            if now_ns >= swept_ns + SWEEP_NS {
+                self.table.sweep(now_ns);
+                swept_ns = now_ns;
+            }
+        }
+        self.table.close();
+    }
+}
+
+impl<'a> Table<'a> {
+    fn take(&mut self, datagram: &Datagram<'_>, now_ns: u64) {
+        let (Some(source), Some(local)) = (datagram.source.map(plain), datagram.local) else {
+            return;
+        };
+        self.make_way(source, datagram);
+        if !self.entries.contains_key(&source) && !self.enter(source, datagram, now_ns) {
+            return;
+        }
+        let Some(entry) = self.entries.get_mut(&source) else {
+            return;
+        };
+        entry.heard_ns = now_ns;
+        let State::Counted(client) = &mut entry.state else {
+            return;
+        };
+        if client.report.is_none()
+            && let Some(counted) = client.flow.take(datagram, &self.wall, now_ns)
+        {
+            client.report = Some(counted.report.encode());
+            client.seat.finish();
+            self.server
+                .log
+                .line(Some(source), &done(client, &counted, &self.socket));
+        }
+        if let Some(report) = &client.report
+            && client.flow.is_final(datagram)
+        {
+            // A lost report is asked for again.
+            let _ = send_from(&self.socket, report, source, local);
+        }
+    }
+
+    /// The next test of the same port may begin before the last one is forgotten.
+    fn make_way(&mut self, source: SocketAddr, datagram: &Datagram<'_>) {
+        let over = |entry: &Entry<'_>| match &entry.state {
+            State::Counted(client) => client.report.is_some() && client.flow.is_first(datagram),
+            State::Refused => false,
+        };
+        if self.entries.get(&source).is_some_and(over) {
+            self.entries.remove(&source);
+        }
+    }
+
+    /// Makes an entry for an unknown client; false if its datagram begins no test.
+    fn enter(&mut self, source: SocketAddr, datagram: &Datagram<'_>, now_ns: u64) -> bool {
+        let Some(flow) = Flow::begin(datagram, now_ns) else {
+            self.stray.note(source, &self.server.log);
+            return false;
+        };
+        if self.entries.len() >= MOST_ENTRIES {
+            self.crowded.note(source, &self.server.log);
+            return false;
+        }
+        let state = self.admit(source.ip(), flow).unwrap_or_else(|reason| {
+            let line = format!("refused: {reason}");
+            self.server.log.line(Some(source), &line);
+            State::Refused
+        });
+        let entry = Entry {
+            state,
+            heard_ns: now_ns,
+        };
+        self.entries.insert(source, entry);
+        true
+    }
+
+    fn admit(&self, client: IpAddr, mut flow: Flow) -> Result<State<'a>, String> {
+        if limits::check(self.server.options, &flow.header)? == Wish::Receive {
+            return Err("UDP to the client (-R) is not served, only TCP is".to_owned());
+        }
+        let seat = self.server.seats.take(client)?;
+        flow.drops_before = drops_so_far(&self.socket);
+        Ok(State::Counted(Box::new(Client {
+            flow,
+            seat,
+            report: None,
+        })))
+    }
+
+    /// Forgets who has been silent for long enough.
+    fn sweep(&mut self, now_ns: u64) {
+        let log = &self.server.log;
+        self.entries.retain(|source, entry| {
+            let silent_ns = now_ns.saturating_sub(entry.heard_ns);
+            match &mut entry.state {
+                State::Counted(client) if client.report.is_none() => {
+                    let stays = silent_ns < SILENCE_NS;
+                    if !stays {
+                        let counted = client.flow.break_off();
+                        let line = format!(
+                            "ended: silent for {} s, no final datagram: UDP, {counted}",
+                            SILENCE_NS / 1_000_000_000
+                        );
+                        log.line(Some(*source), &line);
+                    }
+                    stays
+                }
+                State::Counted(_) | State::Refused => silent_ns < LINGER_NS,
+            }
+        });
+    }
+
+    /// The server ends: what runs is told.
+    fn close(&mut self) {
+        for (source, entry) in &mut self.entries {
+            if let State::Counted(client) = &mut entry.state
+                && client.report.is_none()
+            {
+                let counted = client.flow.break_off();
+                let line = format!("ended: this server was stopped: UDP, {counted}");
+                self.server.log.line(Some(*source), &line);
+            }
+        }
+    }
+}
+
+fn done(client: &Client<'_>, counted: &Counted, socket: &UdpSocket) -> String {
+    let before = client.flow.drops_before;
+    let drops = drops_so_far(socket)
+        .zip(before)
+        .map_or(0, |(now, before)| now.wrapping_sub(before));
+    // One socket serves all: it cannot be told whose they were.
+    let drops = match drops {
+        0 => String::new(),
+        drops => format!("; meanwhile {drops} datagrams found no room in this server's socket"),
+    };
+    format!("done: UDP, {counted}{drops}")
+}
+
+/// The longest wait before the stop sign is looked at again.
+const WAIT: Duration = Duration::from_millis(100);
+/// After an error of the socket.
+const PAUSE_NS: u64 = 50_000_000;
+/// Between two looks at who has left.
+const SWEEP_NS: u64 = 100_000_000;
+/// A client that sends nothing for so long is gone: 1470 bytes at 1 kbit/s take 12 s.
+const SILENCE_NS: u64 = 15_000_000_000;
+/// Late final datagrams are waited for as long.
+const LINGER_NS: u64 = 2_000_000_000;
+/// Clients in the table, refused ones and those that are over included.
+const MOST_ENTRIES: usize = 1024;
+/// Sequence, time and the client's header.
+const CAPTURE_BYTES: usize = 96;
+const BATCH: usize = 64;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What one test measured, and what it tells while it runs.
+
+use std::net::SocketAddr;
+
+use linerate_model::failure::Failure;
+use linerate_model::output::{Direction, Host, Interval, Latency, Phase, Test};
+use linerate_model::sample::Sample;
+use linerate_model::setting::Setting;
+
+/// Everything that one test measured.
+#[derive(Debug, Clone, Default)]
+pub struct TestOutcome {
+    /// One entry a direction.
+    pub tests: Vec<Test>,
+    /// Round trips probed beside the load.
+    pub latency: Vec<Latency>,
+    /// Both ends, local first.
+    pub hosts: Vec<Host>,
+    /// It ended before its plan.
+    pub partial: bool,
+    /// What ended it early, other than the user; what was measured until then stands.
+    pub error: Option<Failure>,
+    /// Who answered.
+    pub peer: Peer,
+    /// The server's own report, if asked for.
+    pub server_output: Option<String>,
+}
+
+/// Who answered at the other end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Peer {
+    /// A linerate server, with its version.
+    Linerate {
+        /// Its version.
+        version: String,
+    },
+    /// A stock iperf3 or iperf2 server: the far end's counters are unknown.
+    #[default]
+    Stock,
+}
+
+/// Sees a test while it runs; never in the data path.
+pub trait Observer {
+    /// Takes note of one event, in order.
+    fn observe(&mut self, event: &Event<'_>);
+}
+
+/// What happens during a test.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// The server answered.
+    Connected {
+        /// Who it is.
+        peer: &'a Peer,
+        /// Where it is.
+        address: SocketAddr,
+    },
+    /// The streams stand and the clock runs.
+    Started,
+    /// An interval of one direction ended.
+    Interval {
+        /// Which direction.
+        direction: Direction,
+        /// What was measured in it.
+        interval: &'a Interval,
+    },
+    /// Raw counters of one host, a sample a source: at rest before the load where the plan wants it,
+    /// then at both ends of the test and once a second.
+    Samples(&'a [Sample]),
+    /// How one host is set up, a setting a source; once, where the plan asks.
+    Settings(&'a [Setting]),
+    /// The probe's round-trip times beside one load: upper bound in ns, count.
+    Latency {
+        /// Beside which load.
+        phase: Phase,
+        /// The occupied buckets.
+        buckets: &'a [(u64, u64)],
+    },
+    /// The user asked to stop: what is on the way is waited for, unless he asks again.
+    Stopping,
+    /// Something that `-v` shows: a fallback taken, an option refused.
+    Note(&'a str),
+}
+
+/// Sees nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Blind;
+
+impl Observer for Blind {
+    fn observe(&mut self, _: &Event<'_>) {}
+}

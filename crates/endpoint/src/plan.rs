@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What to measure and what to serve, in base units. A plan cannot hold what the command line
+//! refuses: its fields are in range when it is made.
+
+use linerate_wire::iperf3::PORT;
+use linerate_wire::linerate::token::Secret;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// One test: one or two directions of one protocol between two hosts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestPlan {
+    /// Name of the test in the results; unique within a run.
+    pub name: String,
+    /// Tests that belong together (the two directions of a bidirectional test).
+    pub group: String,
+    /// Name or address of the server.
+    pub host: String,
+    /// Port of the server, TCP and UDP.
+    pub port: u16,
+    /// Which addresses of `host` may be used.
+    pub family: Family,
+    /// What carries the data.
+    pub protocol: Protocol,
+    /// Who sends.
+    pub direction: Direction,
+    /// Streams per direction: 1 … 128.
+    pub streams: u16,
+    /// Length of the measured part. It ends the test unless `bytes` or `blocks` is set.
+    pub duration_ms: u64,
+    /// Ends the test after so many payload bytes.
+    pub bytes: Option<u64>,
+    /// Ends the test after so many writes or datagrams.
+    pub blocks: Option<u64>,
+    /// Warm-up before the measured part.
+    pub omit_ms: u64,
+    /// Length of the reported intervals; 0 = none.
+    pub interval_ms: u64,
+    /// UDP payload, or TCP write size. `None`: UDP the control connection's MSS, TCP 128 KiB.
+    pub payload_bytes: Option<u32>,
+    /// Payload rate of each stream; `None` = as fast as it goes.
+    pub bits_per_second: Option<u64>,
+    /// Datagrams sent back to back; `None` = 200 µs of line time, 8 … 128.
+    pub burst: Option<u32>,
+    /// Socket buffers to ask for at both ends; `None` = 4 MiB for UDP, the kernel's choice for TCP.
+    pub window_bytes: Option<u32>,
+    /// TCP maximum segment size.
+    pub mss: Option<u32>,
+    /// TCP congestion control.
+    pub congestion: Option<String>,
+    /// `TCP_NODELAY`.
+    pub nodelay: bool,
+    /// Differentiated services code point, 0 … 63. Exclusive with `tos`.
+    pub dscp: Option<u8>,
+    /// The whole TOS octet or traffic class. Exclusive with `dscp`.
+    pub tos: Option<u8>,
+    /// First local port of the data streams.
+    pub client_port: Option<u16>,
+    /// CPU of this side, and of the server.
+    pub affinity: Option<(u32, Option<u32>)>,
+    /// Local interface to bind to.
+    pub bind_device: Option<String>,
+    /// Local address to bind to.
+    pub bind_address: Option<IpAddr>,
+    /// 64-bit sequence numbers in stock UDP datagrams.
+    pub counters_64bit: bool,
+    /// Forbid fragmentation of IPv4 datagrams.
+    pub dont_fragment: bool,
+    /// How UDP datagrams are sent.
+    pub tx_mode: TxChoice,
+    /// How UDP datagrams are received.
+    pub rx_mode: RxChoice,
+    /// How TCP data is sent.
+    pub tcp_tx_mode: TcpTxChoice,
+    /// How TCP data is received.
+    pub tcp_rx_mode: TcpRxChoice,
+    /// Before the load both ends only count for so long, to tell what their hosts do by themselves.
+    pub control_ms: u64,
+    /// Both ends tell how they are set up.
+    pub settings: bool,
+    /// Probe the latency beside the load (where both ends are linerate).
+    pub probe: bool,
+    /// One of a search for the highest rate: that its sender falls short is an answer, not a fault.
+    pub trial: bool,
+    /// Free text for the results.
+    pub title: Option<String>,
+    /// Ask the server for its own report.
+    pub server_output: bool,
+    /// How long to wait for the server to answer.
+    pub connect_timeout_ms: u64,
+    /// `host` is an iperf2 server: it has no control connection.
+    pub iperf2: bool,
+    /// With it the server tells all of its host.
+    pub token: Option<Secret>,
+}
+
+impl TestPlan {
+    /// One TCP stream up for 10 s: the defaults of iperf3.
+    pub fn tcp(host: impl Into<String>) -> Self {
+        Self {
+            name: "tcp".into(),
+            group: "tcp".into(),
+            host: host.into(),
+            port: PORT,
+            family: Family::Any,
+            protocol: Protocol::Tcp,
+            direction: Direction::Up,
+            streams: 1,
+            duration_ms: 10_000,
+            bytes: None,
+            blocks: None,
+            omit_ms: 0,
+            interval_ms: 1_000,
+            payload_bytes: None,
+            bits_per_second: None,
+            burst: None,
+            window_bytes: None,
+            mss: None,
+            congestion: None,
+            nodelay: false,
+            dscp: None,
+            tos: None,
+            client_port: None,
+            affinity: None,
+            bind_device: None,
+            bind_address: None,
+            counters_64bit: true,
+            dont_fragment: false,
+            tx_mode: TxChoice::Auto,
+            rx_mode: RxChoice::Auto,
+            tcp_tx_mode: TcpTxChoice::Auto,
+            tcp_rx_mode: TcpRxChoice::Auto,
+            control_ms: 0,
+            settings: false,
+            probe: true,
+            trial: false,
+            title: None,
+            server_output: false,
+            connect_timeout_ms: 5_000,
+            iperf2: false,
+            token: None,
+        }
+    }
+
+    /// One UDP stream up at 1.048576 Mbit/s for 10 s: the defaults of iperf3.
+    pub fn udp(host: impl Into<String>) -> Self {
+        Self {
+            name: "udp".into(),
+            group: "udp".into(),
+            protocol: Protocol::Udp,
+            bits_per_second: Some(UDP_DEFAULT_BITS_PER_SECOND),
+            ..Self::tcp(host)
+        }
+    }
+}
+
+/// Which addresses may be used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Family {
+    /// Whatever the name resolves to, in the resolver's order.
+    #[default]
+    Any,
+    /// IPv4 only.
+    V4,
+    /// IPv6 only.
+    V6,
+}
+
+/// What carries the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// A byte stream.
+    Tcp,
+    /// Datagrams with a sequence number.
+    Udp,
+}
+
+/// Who sends; "up" is from this side to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// This side sends.
+    Up,
+    /// The server sends (`-R`).
+    Down,
+    /// Both send at once (`--bidir`).
+    Both,
+}
+
+/// How UDP datagrams are sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TxChoice {
+    /// `mmsg`, or `plain` where the kernel lacks it.
+    #[default]
+    Auto,
+    /// One system call a datagram.
+    Plain,
+    /// sendmmsg(2).
+    Mmsg,
+    /// `UDP_SEGMENT`: the kernel or the NIC cuts one large send into datagrams.
+    Gso,
+}
+
+/// How UDP datagrams are received.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RxChoice {
+    /// `mmsg`, or `plain` where the kernel lacks it.
+    #[default]
+    Auto,
+    /// One system call a datagram.
+    Plain,
+    /// recvmmsg(2).
+    Mmsg,
+    /// `UDP_GRO`: the kernel joins datagrams before it delivers them.
+    Gro,
+}
+
+/// How TCP data is sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TcpTxChoice {
+    /// `copy`.
+    #[default]
+    Auto,
+    /// write(2).
+    Copy,
+    /// `MSG_ZEROCOPY`: pages are pinned instead of copied (Linux 4.14).
+    Zerocopy,
+    /// sendfile(2) from memory, as iperf3's `-Z`.
+    Sendfile,
+}
+
+/// How TCP data is received.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TcpRxChoice {
+    /// `copy`.
+    #[default]
+    Auto,
+    /// read(2).
+    Copy,
+    /// `MSG_TRUNC`: counted and thrown away in the kernel.
+    Trunc,
+}
+
+/// What a server offers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServeOptions {
+    /// TCP and UDP port.
+    pub port: u16,
+    /// Local address; `None` = all.
+    pub bind: Option<IpAddr>,
+    /// Local interface; `None` = all.
+    pub bind_device: Option<String>,
+    /// IPv4, IPv6 or both.
+    pub family: Family,
+    /// End after one test.
+    pub one_off: bool,
+    /// Highest total rate that a test may ask for.
+    pub max_bits_per_second: Option<u64>,
+    /// Longest test, warm-up included.
+    pub max_duration_s: Option<u64>,
+    /// Most streams of one test, both directions together.
+    pub max_streams: u16,
+    /// Most tests at once.
+    pub max_tests: u16,
+    /// End when no test came for so long.
+    pub idle_timeout_s: Option<u64>,
+    /// No line a test.
+    pub quiet: bool,
+    /// Log to this file instead of stderr.
+    pub log_file: Option<PathBuf>,
+    /// Serve iperf2's clients instead of iperf3's and ours.
+    pub iperf2: bool,
+    /// Who knows it is told all of this host.
+    pub token: Option<Secret>,
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            port: PORT,
+            bind: None,
+            bind_device: None,
+            family: Family::Any,
+            one_off: false,
+            max_bits_per_second: None,
+            max_duration_s: None,
+            max_streams: 256,
+            max_tests: 16,
+            idle_timeout_s: None,
+            quiet: false,
+            log_file: None,
+            iperf2: false,
+            token: None,
+        }
+    }
+}
+
+/// iperf2's port.
+pub const IPERF2_PORT: u16 = 5001;
+/// iperf3's default for UDP, 1024 × 1024 bit/s: what it calls 1 Mbit/s.
+pub const UDP_DEFAULT_BITS_PER_SECOND: u64 = 1_048_576;

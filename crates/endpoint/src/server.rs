@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `serve`: one port, TCP and UDP, any number of clients at a time, stock or ours.
+//!
+//! Every accepted connection is told apart by its first 37 bytes: the cookie of a test that waits
+//! for streams makes it a data stream, anything else opens a test. Each state has its time-out,
+//! every client its limits; a dead client blocks nobody.
+
+mod greeter;
+mod limits;
+pub(super) mod log;
+mod registry;
+mod report;
+mod session;
+mod strangers;
+
+use super::plan::{Family, ServeOptions};
+use linerate_linux::clock::{self, monotonic_ns};
+use linerate_linux::signal::Interrupt;
+use linerate_linux::tcp;
+use linerate_linux::udp::{self, Greeter};
+use linerate_model::failure::Failure;
+use linerate_wire::iperf3::cookie::Cookie;
+use log::Log;
+use registry::Registry;
+use session::Session;
+use std::io::{self, Read};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use strangers::Strangers;
+
+/// What all connections of one server share.
+struct Server<'a> {
+    options: ServeOptions,
+    registry: Arc<Registry>,
+    log: Log,
+    interrupt: &'a Interrupt,
+    stop: AtomicBool,
+    tests: AtomicU32,
+    askers: AtomicU32,
+    finished: AtomicU32,
+    strangers: Strangers,
+    idle_since: Mutex<Instant>,
+}
+
+/// Serves until interrupted, until the one test of `--one-off` is over, or until idle for too long.
+/// `ready` is called once the port is open.
+pub(super) fn serve(
+    options: &ServeOptions,
+    ready: &mut dyn FnMut(),
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let log = Log::open(options)?;
+    let listener = listen(options)?;
+    let greeter = bind_greeter(options)?;
+    let server = Server {
+        options: options.clone(),
+        registry: Arc::new(Registry::default()),
+        log,
+        interrupt,
+        stop: AtomicBool::new(false),
+        tests: AtomicU32::new(0),
+        askers: AtomicU32::new(0),
+        finished: AtomicU32::new(0),
+        strangers: Strangers::default(),
+        idle_since: Mutex::new(Instant::now()),
+    };
+    ready();
+    std::thread::scope(|scope| {
+        scope.spawn(|| greeter::serve(greeter, &server));
+        let result = server.accept_all(scope, &listener);
+        server.stop.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
+impl Server<'_> {
+    fn accept_all<'scope>(
+        &'scope self,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        listener: &TcpListener,
+    ) -> Result<(), Failure> {
+        let mut serial = 0;
+        while !self.is_over() {
+            if !tcp::wait_acceptable(listener, POLL)
+                .map_err(|error| Failure::measuring("accept clients", error))?
+            {
+                continue;
+            }
+            match listener.accept() {
+                Ok((stream, peer)) => {
+                    serial += 1;
+                    self.admit(scope, stream, plain(peer), serial);
+                }
+                Err(error) => {
+                    self.log.refusal(None, &format!("accept failed: {error}"));
+                    // Out of descriptors, most likely: until some are free again.
+                    clock::sleep_until_ns(monotonic_ns() + PAUSE_NS, 0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        let idle_too_long = self.options.idle_timeout_s.is_some_and(|limit| {
+            !self.is_busy() && lock(&self.idle_since).elapsed() >= Duration::from_secs(limit)
+        });
+        self.interrupt.requested().is_some()
+            || idle_too_long
+            || (self.options.one_off
+                && self.finished.load(Ordering::Relaxed) > 0
+                && !self.is_busy())
+    }
+
+    /// Whether strangers have to leave.
+    fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.interrupt.requested().is_some()
+    }
+
+    /// A thread of its own reads the cookie and goes on from there.
+    fn admit<'scope>(
+        &'scope self,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        serial: u64,
+    ) {
+        let entered = self
+            .strangers
+            .enter(serial, peer.ip(), &stream)
+            .and_then(|()| {
+                std::thread::Builder::new()
+                    .name("client".to_owned())
+                    .stack_size(STACK_BYTES)
+                    .spawn_scoped(scope, move || self.meet(stream, peer, serial))
+            });
+        if let Err(error) = entered {
+            self.strangers.leave(serial);
+            self.log.refusal(Some(peer), &format!("refused: {error}"));
+        }
+    }
+
+    fn meet(&self, stream: TcpStream, peer: SocketAddr, serial: u64) {
+        let outcome = match read_cookie(&stream, || self.is_stopping()) {
+            Err(_) if !self.strangers.leave(serial) => {
+                Err("refused: silent, and too many others came".to_owned())
+            }
+            Err(reason) => Err(format!("refused: {reason}")),
+            Ok(cookie) => match self.registry.deliver_tcp(&cookie, serial, stream) {
+                None => {
+                    self.strangers.leave(serial);
+                    return;
+                }
+                Some(_) if !cookie.is_plausible() => {
+                    Err("refused: the first 37 bytes are no iperf3 cookie".to_owned())
+                }
+                Some(stream) => Session::run(self, stream, cookie, peer, serial),
+            },
+        };
+        self.part(peer, serial, outcome);
+    }
+
+    /// Tells how it ended.
+    fn part(&self, peer: SocketAddr, serial: u64, outcome: Result<String, String>) {
+        self.strangers.leave(serial);
+        match outcome {
+            Ok(summary) => {
+                self.finished.fetch_add(1, Ordering::Relaxed);
+                self.log.line(Some(peer), &summary);
+            }
+            Err(reason) if reason.starts_with("refused") => self.log.refusal(Some(peer), &reason),
+            Err(reason) => self.log.refusal(Some(peer), &format!("ended: {reason}")),
+        }
+    }
+
+    /// A place among the tests that run at once.
+    fn seat(&self) -> Option<Seat<'_>> {
+        self.place(&self.tests, u32::from(self.options.max_tests))
+    }
+
+    /// A place among those who only ask, who may stay for long: they take none of a test's.
+    fn stool(&self) -> Option<Seat<'_>> {
+        self.place(&self.askers, MOST_ASKERS)
+    }
+
+    fn place<'s>(&'s self, taken: &'s AtomicU32, most: u32) -> Option<Seat<'s>> {
+        let free = |taken: u32| (taken < most).then_some(taken + 1);
+        let got = taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, free);
+        got.ok().map(|_| Seat {
+            taken,
+            idle_since: &self.idle_since,
+        })
+    }
+
+    /// Whether a test runs, or somebody asks.
+    fn is_busy(&self) -> bool {
+        [&self.tests, &self.askers]
+            .iter()
+            .any(|taken| taken.load(Ordering::Relaxed) > 0)
+    }
+}
+
+/// One of the tests that run, or of those who ask; given up when dropped.
+struct Seat<'a> {
+    taken: &'a AtomicU32,
+    idle_since: &'a Mutex<Instant>,
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        *lock(self.idle_since) = Instant::now();
+        self.taken.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn lock(since: &Mutex<Instant>) -> MutexGuard<'_, Instant> {
+    since.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The TCP port.
+pub(super) fn listen(options: &ServeOptions) -> Result<TcpListener, Failure> {
+    let tcp_options = tcp::Options {
+        bind_device: options.bind_device.clone(),
+        // Inherited by what is accepted: a client that vanished is noticed.
+        dead_peer_timeout: Some(DEAD_PEER),
+        ..tcp::Options::default()
+    };
+    tcp::listen(bind_address(options), options.port, &tcp_options).map_err(|error| {
+        let hint = match error.kind() {
+            io::ErrorKind::AddrInUse => format!(
+                "ss -ltnp 'sport = :{}'   or another port with -p",
+                options.port
+            ),
+            io::ErrorKind::PermissionDenied => "a port above 1023 with -p".to_owned(),
+            _ => "an address of this host with --bind; `ip addr` lists them".to_owned(),
+        };
+        Failure::measuring(format!("listen on TCP {}", place(options)), error).hint(hint)
+    })
+}
+
+/// The port for messages.
+pub(super) fn place(options: &ServeOptions) -> String {
+    let at = options.bind.map(|address| format!(" of {address}"));
+    format!("port {}{}", options.port, at.unwrap_or_default())
+}
+
+fn bind_greeter(options: &ServeOptions) -> Result<Greeter, Failure> {
+    let udp_options = udp::Options {
+        bind_device: options.bind_device.clone(),
+        ..udp::Options::default()
+    };
+    Greeter::bind(bind_address(options), options.port, &udp_options).map_err(|error| {
+        Failure::measuring(format!("bind UDP {}", place(options)), error).hint(format!(
+            "ss -lunp 'sport = :{}'   or another port with -p",
+            options.port
+        ))
+    })
+}
+
+/// What to bind to; `None`: every address of both families.
+pub(super) fn bind_address(options: &ServeOptions) -> Option<IpAddr> {
+    options
+        .bind
+        .or((options.family == Family::V4).then_some(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
+}
+
+/// The first 37 bytes, within a few seconds whatever their spacing.
+fn read_cookie(mut stream: &TcpStream, stopping: impl Fn() -> bool) -> Result<Cookie, String> {
+    let deadline_ns = monotonic_ns() + COOKIE_NS;
+    let mut bytes = [0; Cookie::LEN];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        let left_ns = deadline_ns.saturating_sub(monotonic_ns());
+        if left_ns == 0 {
+            return Err(format!("no cookie within 5 s ({filled} of 37 bytes)"));
+        }
+        if stopping() {
+            return Err("the server ends".to_owned());
+        }
+        let wait = Duration::from_nanos(left_ns.max(1_000_000)).min(POLL);
+        stream
+            .set_read_timeout(Some(wait))
+            .map_err(|error| error.to_string())?;
+        match stream.read(&mut bytes[filled..]) {
+            Ok(0) => return Err(format!("closed after {filled} of 37 bytes of a cookie")),
+            Ok(count) => filled += count,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock
+                        | io::ErrorKind::TimedOut
+                        | io::ErrorKind::Interrupted
+                ) => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok(Cookie::from_wire(bytes))
+}
+
+/// An IPv4 peer of a dual-stack socket as plain IPv4.
+pub(super) fn plain(peer: SocketAddr) -> SocketAddr {
+    match peer.ip().to_canonical() {
+        IpAddr::V4(v4) => (v4, peer.port()).into(),
+        IpAddr::V6(_) => peer,
+    }
+}
+
+/// The longest wait before the stop sign is looked at again.
+const POLL: Duration = Duration::from_millis(100);
+/// A client that vanished is noticed after this long.
+const DEAD_PEER: Duration = Duration::from_secs(8);
+/// Time for the first 37 bytes.
+const COOKIE_NS: u64 = 5_000_000_000;
+/// Strangers and others who measure this host as a device in the middle, at once.
+const MOST_ASKERS: u32 = 4;
+/// After a failed accept.
+const PAUSE_NS: u64 = 50_000_000;
+const STACK_BYTES: usize = 256 * 1024;

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the server tells its user: one line a client, on stderr or in a file.
+
+use crate::plan::ServeOptions;
+use linerate_model::date::Date;
+use linerate_model::failure::Failure;
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Where the lines go.
+pub(crate) struct Log {
+    sink: Mutex<Option<Box<dyn Write + Send>>>,
+    refusals: Mutex<Refusals>,
+}
+
+/// How many lines of those that any stranger can cause are written by now.
+#[derive(Debug, Default)]
+struct Refusals {
+    since: Option<Instant>,
+    told: u32,
+    left_out: u64,
+}
+
+impl Log {
+    /// `--log-file`, else stderr, else (`--quiet`) nowhere.
+    pub(crate) fn open(options: &ServeOptions) -> Result<Self, Failure> {
+        let sink: Option<Box<dyn Write + Send>> = match &options.log_file {
+            Some(path) => {
+                let opened = File::options().create(true).append(true).open(path);
+                Some(Box::new(opened.map_err(|error| {
+                    Failure::usage(format!("write the log {}", path.display()), error)
+                        .hint("a writable --log-file, or none for stderr")
+                })?))
+            }
+            None if options.quiet => None,
+            None => Some(Box::new(io::stderr())),
+        };
+        Ok(Self {
+            sink: Mutex::new(sink),
+            refusals: Mutex::default(),
+        })
+    }
+
+    /// Something that a client did wrong. A flood of it fills no disk: what is left out is counted.
+    pub(crate) fn refusal(&self, client: Option<SocketAddr>, text: &str) {
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        match refusals.admit(Instant::now()) {
+            None => {}
+            Some(0) => self.line(client, text),
+            Some(left_out) => {
+                self.line(client, &format!("{text}, and {left_out} refusals before"));
+            }
+        }
+    }
+
+    /// One event with the client that it concerns. A log that cannot be written stops no test.
+    pub(crate) fn line(&self, client: Option<SocketAddr>, text: &str) {
+        if let Some(sink) = self
+            .sink
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_mut()
+        {
+            let client = client.map_or_else(String::new, |client| format!("{client}: "));
+            let _ = writeln!(
+                sink,
+                "{} {client}{text}",
+                Date::at(linerate_linux::clock::wall_ns()).second()
+            )
+            .and_then(|()| sink.flush());
+        }
+    }
+}
+
+impl Refusals {
+    /// Whether one more is told now: then how many were left out before.
+    fn admit(&mut self, now: Instant) -> Option<u64> {
+        let over = |since| now.saturating_duration_since(since) >= TELL_EVERY;
+        if self.since.is_none_or(over) {
+            self.since = Some(now);
+            self.told = 0;
+        }
+        if self.told == MOST_REFUSALS {
+            self.left_out += 1;
+            return None;
+        }
+        self.told += 1;
+        Some(std::mem::take(&mut self.left_out))
+    }
+}
+
+/// Something that any stranger can cause: a line at times, not one each.
+#[derive(Debug)]
+pub(crate) struct Seldom {
+    what: &'static str,
+    count: u64,
+    told: Option<Instant>,
+}
+
+impl Seldom {
+    /// `what` completes the line.
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self {
+            what,
+            count: 0,
+            told: None,
+        }
+    }
+
+    /// It happened once more.
+    pub(crate) fn note(&mut self, source: SocketAddr, log: &Log) {
+        self.count += 1;
+        if self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
+            let others = match self.count - 1 {
+                0 => String::new(),
+                others => format!(", and {others} before"),
+            };
+            log.line(Some(source), &format!("{}{others}", self.what));
+            self.count = 0;
+            self.told = Some(Instant::now());
+        }
+    }
+}
+
+const TELL_EVERY: Duration = Duration::from_secs(10);
+/// In that time.
+const MOST_REFUSALS: u32 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A place to write that the test reads.
+    #[derive(Clone, Default)]
+    struct Page(std::sync::Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Page {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A flood of strangers fills no disk.
+    #[test]
+    fn what_any_stranger_can_cause_is_told_seldom() {
+        let page = Page::default();
+        let log = Log {
+            sink: Mutex::new(Some(Box::new(page.clone()))),
+            refusals: Mutex::default(),
+        };
+        let source = ([192, 0, 2, 1], 7).into();
+        let mut seldom = Seldom::new("refused: a stray");
+        (0..10_000).for_each(|_| seldom.note(source, &log));
+        seldom.told = Instant::now().checked_sub(TELL_EVERY);
+        seldom.note(source, &log);
+        let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(
+            lines[0].ends_with("192.0.2.1:7: refused: a stray"),
+            "{text}"
+        );
+        assert!(
+            lines[1].ends_with("refused: a stray, and 9999 before"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_flood_of_refusals_is_counted_and_not_written() {
+        let mut refusals = Refusals::default();
+        let now = Instant::now();
+        let told = |refusals: &mut Refusals, now| {
+            (0..1000)
+                .filter_map(|_| refusals.admit(now))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(&mut refusals, now), [0; MOST_REFUSALS as usize]);
+        let later = told(&mut refusals, now + TELL_EVERY);
+        assert_eq!(later.len(), MOST_REFUSALS as usize);
+        assert_eq!((later[0], later[1]), (900, 0));
+    }
+}

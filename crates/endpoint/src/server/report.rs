@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the server tells a client that asks for its report (`--get-server-output`).
+
+use crate::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
+use crate::plan::Protocol;
+use crate::shape::Shape;
+
+/// One line a stream, as this end counted it.
+pub(super) fn text(account: &SideAccount, shape: &Shape) -> String {
+    let mut text = format!("linerate {} as the server\n", env!("CARGO_PKG_VERSION"));
+    for stream in &account.streams {
+        text.push_str(&line(stream, shape));
+        text.push('\n');
+    }
+    text
+}
+
+fn line(stream: &StreamAccount, shape: &Shape) -> String {
+    let what = match (&stream.tx, &stream.rx) {
+        (Some(tx), _) => sent(tx, shape),
+        (None, Some(rx)) => received(rx, shape),
+        (None, None) => "nothing counted".to_owned(),
+    };
+    format!("[{:3}] {what}", stream.id)
+}
+
+fn sent(tx: &TxAccount, shape: &Shape) -> String {
+    let what = match (shape.protocol, tx.retransmits) {
+        (Protocol::Udp, _) => format!(", {} datagrams", tx.packets),
+        (Protocol::Tcp, Some(count)) => format!(", {count} segments retransmitted"),
+        (Protocol::Tcp, None) => String::new(),
+    };
+    format!("sent {} bytes{what}", tx.bytes)
+}
+
+fn received(rx: &RxAccount, shape: &Shape) -> String {
+    let totals = rx.sequence.unwrap_or_default();
+    let what = match shape.protocol {
+        Protocol::Udp => format!(
+            ", {} of {} datagrams lost, {} reordered, {} duplicates, jitter {:.3} ms",
+            totals.lost,
+            totals.sent,
+            totals.reordered,
+            totals.duplicates,
+            rx.jitter_ns.unwrap_or(0.0) / 1e6
+        ),
+        Protocol::Tcp => String::new(),
+    };
+    format!("received {} bytes{what}", rx.bytes)
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The running test: intervals and samples are told, until the client ends it.
+
+use super::{SECOND_NS, STEP_NS, Session};
+use crate::extension::Message;
+use crate::plan::Direction;
+use crate::server::limits::MOST_SECONDS;
+use linerate_linux::clock::monotonic_ns;
+use linerate_model::sample::Phase;
+use linerate_wire::iperf3::server::ServerEvent;
+
+impl Session<'_, '_> {
+    pub(super) fn start(&mut self) {
+        let now_ns = monotonic_ns();
+        let asked = self
+            .ask
+            .as_ref()
+            .and_then(|ask| ask.duration_ns.map(|duration| duration + ask.omit_ns));
+        let standard = self
+            .params
+            .time_s
+            .filter(|&time_s| time_s > 0)
+            .map(|time_s| (time_s + self.params.omit_s.unwrap_or(0)) * SECOND_NS);
+        let length_ns = asked.or(standard).unwrap_or(MOST_SECONDS * SECOND_NS);
+        self.control
+            .session
+            .start(Some(length_ns + GRACE_NS), now_ns);
+        self.sampler.begin(if self.is_idle() {
+            Phase::Idle
+        } else {
+            Phase::Load
+        });
+        self.tell_samples();
+        self.crew.go(now_ns);
+        self.begin_to_watch();
+        self.look_around();
+    }
+
+    /// The running test, until the client ends it.
+    pub(super) fn attend(&mut self) -> Result<(), String> {
+        let interval_ns = self
+            .ask
+            .as_ref()
+            .map_or(SECOND_NS, |ask| match ask.interval_ns {
+                0 => u64::MAX,
+                ns => ns.clamp(MIN_INTERVAL_NS, MAX_INTERVAL_NS),
+            });
+        let mut next_cut_ns = monotonic_ns().saturating_add(interval_ns);
+        loop {
+            self.take_late_arrivals();
+            let step_ns = monotonic_ns() + STEP_NS;
+            match self.pump(step_ns.min(next_cut_ns))? {
+                Some(ServerEvent::TestEnd) => return Ok(()),
+                Some(event) => self.note(event)?,
+                None => {}
+            }
+            if monotonic_ns() >= next_cut_ns {
+                self.crew.cut(next_cut_ns);
+                next_cut_ns = next_cut_ns.saturating_add(interval_ns);
+                self.tell_interval();
+            }
+            self.tell_samples();
+            self.announce_own_end();
+        }
+    }
+
+    /// Tells a linerate what was read here.
+    pub(super) fn tell_samples(&mut self) {
+        let samples = self.sampler.take();
+        let settings = self.sampler.take_settings();
+        if self.ask.is_some() {
+            for message in Message::of_samples(samples) {
+                self.control.session.agent(&message.to_value());
+            }
+            if !settings.is_empty() {
+                let message = Message::of_settings(settings);
+                self.control.session.agent(&message.to_value());
+            }
+        }
+    }
+
+    /// The client keeps what it is told; here a long test would only take memory.
+    pub(super) fn tell_interval(&mut self) {
+        if self.ask.is_some() {
+            let (sent, received) = self.crew.last_intervals();
+            let message = Message::Interval {
+                sent: sent.into_iter().cloned().collect(),
+                received: received.into_iter().cloned().collect(),
+            };
+            self.control.session.agent(&message.to_value());
+        }
+        self.crew.forget_intervals();
+    }
+
+    /// A test by amount in which this end sends is over when its senders are: the client is told.
+    fn announce_own_end(&mut self) {
+        if self.ask.is_some()
+            && !self.final_is_sent
+            && !self.is_idle()
+            && self.shape.direction != Direction::Up
+            && self.crew.sending_is_over()
+        {
+            self.crew.stop_sending();
+            self.tell_final();
+        }
+    }
+
+    pub(super) fn tell_final(&mut self) {
+        let streams = self.crew.sent_counts();
+        if !self.final_is_sent && !streams.is_empty() {
+            self.control
+                .session
+                .agent(&Message::Final { streams }.to_value());
+        }
+        self.final_is_sent = true;
+    }
+}
+
+/// After its time a test may still drain and close.
+const GRACE_NS: u64 = 40 * SECOND_NS;
+const MIN_INTERVAL_NS: u64 = 100_000_000;
+const MAX_INTERVAL_NS: u64 = 86_400 * SECOND_NS;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Hearing the client: its messages are taken in, its leave and its silence noticed.
+
+use super::{STEP_NS, Session};
+use crate::control::Control;
+use crate::extension::Message;
+use crate::heartbeat::{Heartbeat, PATIENCE_NS};
+use crate::plan::{Direction, Protocol};
+use crate::server::Server;
+use linerate_linux::clock::monotonic_ns;
+use linerate_wire::iperf3::params::Params;
+use linerate_wire::iperf3::server::{ServerEvent, ServerSession};
+use std::io::{self, ErrorKind};
+
+impl Session<'_, '_> {
+    pub(super) fn note(&mut self, event: ServerEvent) -> Result<(), String> {
+        match event {
+            ServerEvent::Agent(value) => {
+                if let Some(Message::Final { streams }) = Message::from_value(&value) {
+                    self.take_final(streams);
+                }
+                Ok(())
+            }
+            ServerEvent::ClientTerminated => Err("the client was interrupted".to_owned()),
+            ServerEvent::Refused { reason } => Err(format!("refused: {reason}")),
+            ServerEvent::Timeout { phase } => {
+                Err(format!("the client kept silent while {phase:?}"))
+            }
+            ServerEvent::Closed { phase } => {
+                let why = self.control.broken().map(|error| format!(": {error}"));
+                let why = why.unwrap_or_default();
+                Err(format!("the client went away while {phase:?}{why}"))
+            }
+            ServerEvent::TestEnd
+            | ServerEvent::Done
+            | ServerEvent::Params(_)
+            | ServerEvent::ClientResults(_) => Ok(()),
+        }
+    }
+
+    /// The client's final counts; of streams that the test does not have none are kept.
+    fn take_final(&mut self, streams: Vec<(u32, u64, u64)>) {
+        let udp = self.shape.protocol == Protocol::Udp;
+        let known = streams
+            .into_iter()
+            .filter(|(id, ..)| self.shape.has_stream(*id));
+        self.told
+            .extend(known.map(|(id, packets, bytes)| (id, if udp { packets } else { bytes })));
+    }
+
+    /// The next event, at most one step from now; the user's interruption is an event too.
+    pub(super) fn pump(&mut self, until_ns: u64) -> Result<Option<ServerEvent>, String> {
+        if self.server.interrupt.requested().is_some() {
+            self.control.session.terminate();
+            let _ = self.control.flush();
+            return Err("the server was interrupted".to_owned());
+        }
+        self.beat();
+        let event = self.control.next(until_ns.min(monotonic_ns() + STEP_NS));
+        let event = event.map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => format!("the client took nothing more ({STOPPED})"),
+            _ => format!("the client went away: {error}"),
+        })?;
+        self.miss_the_client()?;
+        Ok(event)
+    }
+
+    /// From the start signal on both ends say that they live, if the client promised to. A stock one says
+    /// nothing, but its data comes, or is taken.
+    pub(super) fn begin_to_watch(&mut self) {
+        let beats = self.beats();
+        let patience_ns = patience_ns(beats, self.shape.protocol, self.shape.direction);
+        self.heart = Heartbeat::begin(beats, patience_ns, monotonic_ns());
+    }
+
+    fn beats(&self) -> bool {
+        self.ask.as_ref().is_some_and(|ask| ask.beats)
+    }
+
+    fn beat(&mut self) {
+        if self.heart.is_due(monotonic_ns()) {
+            self.control.session.agent(&Message::Beat.to_value());
+        }
+    }
+
+    fn miss_the_client(&mut self) -> Result<(), String> {
+        let (bytes, _) = self.crew.received();
+        let probes: u64 = self
+            .responders
+            .iter()
+            .map(|one| u64::from(one.asked()))
+            .sum();
+        let taken = if self.beats() { 0 } else { self.crew.taken() };
+        let signs = self
+            .control
+            .read_bytes()
+            .wrapping_add(bytes)
+            .wrapping_add(taken)
+            .wrapping_add(probes);
+        match self.heart.look(signs, monotonic_ns()) {
+            Some(silent_ns) => Err(format!(
+                "the client has been silent for {} s ({STOPPED})",
+                silent_ns / 1_000_000_000
+            )),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn give_up(&mut self, code: i32, reason: String) -> String {
+        self.control.session.error(code, 0);
+        // The client may be gone already; it is told as a courtesy.
+        let _ = self.control.flush();
+        format!("refused: {reason}")
+    }
+}
+
+pub(super) fn await_params(
+    control: &mut Control<ServerSession>,
+    server: &Server<'_>,
+) -> Result<Box<Params>, String> {
+    loop {
+        if server.is_stopping() {
+            return Err("the server ends".to_owned());
+        }
+        match control
+            .next(monotonic_ns() + STEP_NS)
+            .map_err(|error| gone(&error))?
+        {
+            Some(ServerEvent::Params(params)) => return Ok(params),
+            Some(ServerEvent::Refused { reason }) => return Err(format!("refused: {reason}")),
+            Some(ServerEvent::Timeout { .. }) => {
+                return Err("refused: no parameters in time".to_owned());
+            }
+            Some(ServerEvent::Closed { .. }) => {
+                return Err("the client went away before its parameters".to_owned());
+            }
+            Some(ServerEvent::ClientTerminated) => {
+                return Err("the client was interrupted".to_owned());
+            }
+            Some(_) | None => {}
+        }
+    }
+}
+
+/// A control connection that cannot be written to, for the log.
+fn gone(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
+            "the client went away while it was told something".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// How long a client may show no sign of life.
+fn patience_ns(beats: bool, protocol: Protocol, direction: Direction) -> Option<u64> {
+    match (beats, protocol, direction) {
+        (true, ..) => Some(PATIENCE_NS),
+        // Who is only sent datagrams shows none: the time of the test ends it.
+        (false, Protocol::Udp, Direction::Down) => None,
+        (false, ..) => Some(STOCK_PATIENCE_NS),
+    }
+}
+
+/// A stock client may be asked for a block of 128 KiB in minutes.
+const STOCK_PATIENCE_NS: u64 = 300_000_000_000;
+const STOPPED: &str = "its process is stopped, or its host is gone";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_cannot_show_that_it_lives_is_waited_for_to_the_end() {
+        use Direction::{Both, Down, Up};
+        use Protocol::{Tcp, Udp};
+        for (protocol, direction) in [(Tcp, Up), (Tcp, Down), (Tcp, Both), (Udp, Up), (Udp, Both)] {
+            assert_eq!(patience_ns(true, protocol, direction), Some(PATIENCE_NS));
+            let stock = patience_ns(false, protocol, direction);
+            assert_eq!(stock, Some(STOCK_PATIENCE_NS));
+        }
+        assert_eq!(patience_ns(false, Udp, Down), None);
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A connection that is for no test: who measures this host as a device in the middle asks for samples, and is
+//! told what it may know.
+
+use crate::agent::{Agent, attend};
+use crate::patience::Patient;
+use crate::server::Server;
+use crate::token::Welcome;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// Answers until the asker goes, keeps silent for too long, or the server ends; what happened, for the log.
+pub(super) fn serve(
+    server: &Server<'_>,
+    stream: &TcpStream,
+    welcome: Welcome,
+) -> Result<String, String> {
+    stream
+        .set_read_timeout(Some(POLL))
+        .map_err(|error| error.to_string())?;
+    let mut agent = Agent::served(welcome);
+    let mut known = 0;
+    let mut since = Instant::now();
+    let goes_on = |answered: u64| {
+        if std::mem::replace(&mut known, answered) != answered {
+            since = Instant::now();
+        }
+        !server.is_stopping() && since.elapsed() < SILENCE
+    };
+    let answered = attend(&mut agent, &mut &*stream, &mut Patient(stream), goes_on)?;
+    Ok(format!("told as a device: {answered} answers"))
+}
+
+const POLL: Duration = Duration::from_millis(100);
+/// A trial lasts minutes at most.
+const SILENCE: Duration = Duration::from_secs(1800);

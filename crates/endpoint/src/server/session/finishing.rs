@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The end of a test: its stragglers, and the exchange of what was counted.
+
+use super::Session;
+use crate::account::{SideAccount, StreamAccount};
+use crate::plan::Protocol;
+use crate::server::report;
+use crate::standard;
+use linerate_linux::clock::monotonic_ns;
+use linerate_wire::iperf3::results::Results;
+use linerate_wire::iperf3::server::ServerEvent;
+use std::collections::HashMap;
+use std::time::Duration;
+
+impl Session<'_, '_> {
+    /// Stops, drains, closes, and exchanges what was counted.
+    pub(super) fn finish(&mut self) -> Result<String, String> {
+        self.crew.stop_sending();
+        self.crew.cut(monotonic_ns());
+        if self.ask.is_some() {
+            self.tell_interval();
+            self.tell_final();
+            self.control.flush().map_err(|error| error.to_string())?;
+        }
+        self.drain()?;
+        self.sample_last()?;
+        self.crew.close_tcp();
+        if self.ask.is_none() && self.shape.protocol == Protocol::Udp {
+            return self.finish_stock_udp();
+        }
+        let told = std::mem::take(&mut self.told);
+        let streams = self.crew.accounts(|id| told.get(&id).copied());
+        self.control.session.exchange_results(monotonic_ns());
+        let _client = self.await_results()?;
+        self.close(streams)
+    }
+
+    /// A stock client tells its senders' counts in its results: the books stay open until then.
+    fn finish_stock_udp(&mut self) -> Result<String, String> {
+        self.control.session.exchange_results(monotonic_ns());
+        let client = self.await_results()?;
+        let sent: HashMap<u32, u64> = standard::sent_counts(&client, &self.shape);
+        let streams = self.crew.accounts(|id| sent.get(&id).copied());
+        self.close(streams)
+    }
+
+    fn drain(&mut self) -> Result<(), String> {
+        for (&id, &packets) in &self.told {
+            self.crew.expect(id, packets);
+        }
+        let (quiet, longest) = match self.shape.protocol {
+            Protocol::Udp => (QUIET, LONGEST_DRAIN),
+            Protocol::Tcp
+                if self
+                    .ask
+                    .as_ref()
+                    .is_some_and(|ask| ask.duration_ns.is_none()) =>
+            {
+                (LONGEST_DRAIN, LONGEST_DRAIN)
+            }
+            // A stock client that was to send an amount has sent it, but here it may not be in yet.
+            Protocol::Tcp if self.ask.is_none() && self.is_by_amount() => (QUIET, LONGEST_DRAIN),
+            Protocol::Tcp => (Duration::ZERO, Duration::ZERO),
+        };
+        self.crew.drain(quiet, longest);
+        while !self.crew.receiving_is_over() {
+            if let Some(event) = self.pump(monotonic_ns() + SHORT_STEP_NS)? {
+                self.note(event)?;
+            }
+        }
+        self.crew.join_receivers();
+        Ok(())
+    }
+
+    /// The last reading, while the conversation goes on.
+    fn sample_last(&mut self) -> Result<(), String> {
+        self.sampler.finish();
+        while !self.sampler.has_ended() {
+            if let Some(event) = self.pump(monotonic_ns() + GLANCE_NS)? {
+                self.note(event)?;
+            }
+        }
+        self.tell_samples();
+        Ok(())
+    }
+
+    fn is_by_amount(&self) -> bool {
+        let set = |amount: Option<u64>| amount.is_some_and(|amount| amount > 0);
+        set(self.params.num_bytes) || set(self.params.blockcount)
+    }
+
+    fn await_results(&mut self) -> Result<Box<Results>, String> {
+        loop {
+            match self.pump(u64::MAX)? {
+                Some(ServerEvent::ClientResults(results)) => return Ok(results),
+                Some(event) => self.note(event)?,
+                None => {}
+            }
+        }
+    }
+
+    fn close(&mut self, mut streams: Vec<StreamAccount>) -> Result<String, String> {
+        for stream in &mut streams {
+            if let (Some(rx), Some(&dscp)) = (&mut stream.rx, self.dscp_seen.get(&stream.id)) {
+                rx.dscp_seen = Some(dscp);
+            }
+        }
+        let account = SideAccount {
+            streams,
+            cpu: self.sampler.cpu(),
+            counters: self.sampler.moved(),
+            interface: self.sampler.interface(),
+            buffer_cut_to_bytes: self.shape.window_cut_to().map(|bytes| bytes as u64),
+            ..SideAccount::default()
+        };
+        let mut results = standard::results(
+            &account,
+            &self.shape,
+            self.sampler.process_cpu(),
+            self.ask.is_some(),
+        );
+        results.server_output_text = self
+            .params
+            .get_server_output
+            .then(|| report::text(&account, &self.shape));
+        self.control.session.send_results(&results, monotonic_ns());
+        loop {
+            match self.pump(u64::MAX)? {
+                Some(ServerEvent::Done) => return Ok(standard::summary(&account, &self.shape)),
+                Some(event) => self.note(event)?,
+                None => {}
+            }
+        }
+    }
+}
+
+const SHORT_STEP_NS: u64 = 5_000_000;
+/// A look at the control connection while the counters are read.
+const GLANCE_NS: u64 = 1_000_000;
+/// After the end UDP receivers leave after this much silence, or when all is in.
+const QUIET: Duration = Duration::from_millis(250);
+const LONGEST_DRAIN: Duration = Duration::from_secs(10);

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The client connects its streams, and each gets a worker.
+
+use super::Session;
+use crate::plan::Protocol;
+use crate::probe::Responder;
+use crate::server::registry::{Arrival, Place, Waiting};
+use crate::shape::Shape;
+use linerate_linux::clock::monotonic_ns;
+use linerate_linux::tcp::{arrived_tos, has_congestion};
+use linerate_linux::udp::{Opened, Options};
+use linerate_model::order;
+use linerate_wire::iperf3::cookie::Cookie;
+use linerate_wire::iperf3::error;
+use linerate_wire::linerate::hello::Kind;
+use std::collections::HashSet;
+use std::io;
+use std::net::TcpStream;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+impl Session<'_, '_> {
+    /// Lets the client connect its streams and puts a worker on each.
+    pub(super) fn gather(&mut self, cookie: Cookie) -> Result<Option<Place>, String> {
+        let (deliver, arrivals) = channel();
+        let stock_udp = self.shape.protocol == Protocol::Udp && self.ask.is_none();
+        let server_sends = !self.shape.client_sends(self.shape.streams_total() - 1);
+        let waiting = Waiting {
+            address: self.peer.ip(),
+            stock_udp,
+            udp_options: self.udp_options(server_sends),
+            deliver,
+        };
+        let deadline = Instant::now() + TURN;
+        let is_over = || self.server.interrupt.requested().is_some();
+        let registry = &self.server.registry;
+        let Some(place) = registry.enter(cookie, waiting, deadline, is_over) else {
+            return Err(self.give_up(
+                error::STREAM_CONNECT,
+                "another test of this address sets up its streams".to_owned(),
+            ));
+        };
+        self.control.session.create_streams(monotonic_ns());
+        self.arrivals = Some(arrivals);
+        let wanted = if self.is_idle() {
+            0
+        } else {
+            self.shape.streams_total() as usize
+        };
+        match self.shape.protocol {
+            Protocol::Tcp => self.gather_tcp(wanted)?,
+            Protocol::Udp => self.gather_udp(wanted)?,
+        }
+        // The next stock UDP test of this address may set up its streams now.
+        Ok((!stock_udp).then_some(place))
+    }
+
+    /// Sockets serve both directions in a bidirectional test: which one is known by the index only
+    /// after the hello, so both buffers are asked for.
+    fn udp_options(&self, server_sends: bool) -> Options {
+        let receiving = self.shape.udp_options(false);
+        let sending = self.shape.udp_options(true);
+        Options {
+            send_buffer_bytes: if server_sends {
+                sending.send_buffer_bytes
+            } else {
+                None
+            },
+            recv_err: server_sends,
+            ..receiving
+        }
+    }
+
+    fn gather_tcp(&mut self, wanted: usize) -> Result<(), String> {
+        let mut streams = Vec::new();
+        while streams.len() < wanted {
+            match self.next_arrival()? {
+                Arrival::Tcp { serial, stream } => streams.push((serial, stream)),
+                Arrival::Udp {
+                    kind: Kind::Probe,
+                    opened,
+                    ..
+                } => self.respond(opened),
+                Arrival::Udp { .. } => {}
+            }
+        }
+        order::by_key(&mut streams, |(serial, _)| *serial);
+        for (index, (_, stream)) in (0..).zip(streams) {
+            self.employ_tcp(index, stream)
+                .map_err(|error| self.give_up(error::STREAM_CONNECT, error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn employ_tcp(&mut self, index: u32, stream: TcpStream) -> io::Result<()> {
+        let sends = !self.shape.client_sends(index);
+        let options = self.shape.tcp_options();
+        at_hand(options.congestion.as_deref())?;
+        linerate_linux::tcp::adjust(&stream, &options)?;
+        self.note_dscp(sends, index, &stream);
+        self.sampler.follow(&stream, sends);
+        let port = stream.peer_addr().ok().map(|address| address.port());
+        let work = self.shape.tcp_work(sends, index, stream)?;
+        self.crew.add(Shape::id(index), port, work, self.shape.cpu)
+    }
+
+    /// An accepted stream still knows how it arrived; its client, asking for a DSCP, wants to know.
+    fn note_dscp(&mut self, sends: bool, index: u32, stream: &TcpStream) {
+        let tos = (!sends && self.shape.see_tos).then(|| arrived_tos(stream).ok().flatten());
+        if let Some(tos) = tos.flatten() {
+            self.dscp_seen.insert(Shape::id(index), tos >> 2);
+        }
+    }
+
+    fn gather_udp(&mut self, wanted: usize) -> Result<(), String> {
+        let mut present = HashSet::new();
+        while present.len() < wanted {
+            match self.next_arrival()? {
+                Arrival::Udp {
+                    kind: Kind::Probe,
+                    opened,
+                    ..
+                } => self.respond(opened),
+                Arrival::Udp { index, opened, .. } => {
+                    let index = index.map_or(present.len() as u32, u32::from);
+                    if index < self.shape.streams_total() && present.insert(index) {
+                        self.employ_udp(index, opened).map_err(|error| {
+                            self.give_up(error::STREAM_CONNECT, error.to_string())
+                        })?;
+                    }
+                }
+                Arrival::Tcp { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn employ_udp(&mut self, index: u32, opened: Opened) -> io::Result<()> {
+        let sends = !self.shape.client_sends(index);
+        self.sampler.follow(&opened.socket, sends);
+        let port = opened.socket.peer_addr().ok().map(|address| address.port());
+        let work = self.shape.udp_work(sends, index, opened)?;
+        self.crew.add(Shape::id(index), port, work, self.shape.cpu)
+    }
+
+    /// The next stream, while the control connection is watched too.
+    fn next_arrival(&mut self) -> Result<Arrival, String> {
+        loop {
+            if let Some(arrival) = self
+                .arrivals
+                .as_ref()
+                .and_then(|arrivals| arrivals.recv_timeout(STEP).ok())
+            {
+                return Ok(arrival);
+            }
+            if let Some(event) = self.pump(monotonic_ns() + GLANCE_NS)? {
+                self.note(event)?;
+            }
+        }
+    }
+
+    fn respond(&mut self, opened: Opened) {
+        if self.responders.len() < MOST_PROBES
+            && let Ok(responder) = Responder::start(opened.socket)
+        {
+            self.responders.push(responder);
+        }
+    }
+
+    /// What arrives while the test runs: a probe is answered, a stream too many is closed at once.
+    pub(super) fn take_late_arrivals(&mut self) {
+        let waiting = self
+            .arrivals
+            .iter()
+            .flat_map(|arrivals| arrivals.try_iter());
+        let late: Vec<_> = waiting.take(MOST_LATE).collect();
+        for arrival in late {
+            if let Arrival::Udp {
+                kind: Kind::Probe,
+                opened,
+                ..
+            } = arrival
+            {
+                self.respond(opened);
+            }
+        }
+    }
+}
+
+/// For root, a kernel would load a module to have it.
+fn at_hand(congestion: Option<&str>) -> io::Result<()> {
+    match congestion {
+        Some(name) if !name.is_empty() && !has_congestion(name) => Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            "the client asks for a congestion control that this kernel does not have at hand",
+        )),
+        _ => Ok(()),
+    }
+}
+
+const STEP: Duration = Duration::from_millis(20);
+/// A look at the control connection while streams are awaited.
+const GLANCE_NS: u64 = 1_000_000;
+/// The wait for another stock UDP test of the address to get its streams.
+const TURN: Duration = Duration::from_secs(20);
+/// Arrivals that are looked at in one step of a running test.
+const MOST_LATE: usize = 1024;
+/// Latency probes of one test.
+const MOST_PROBES: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::at_hand;
+
+    #[test]
+    fn only_a_congestion_control_at_hand_is_used() {
+        assert!(at_hand(None).is_ok() && at_hand(Some("")).is_ok());
+        assert!(at_hand(Some("reno")).is_ok());
+        assert!(at_hand(Some("no-such")).is_err() && at_hand(Some("re no")).is_err());
+    }
+}

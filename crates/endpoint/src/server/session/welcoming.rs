@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A client that says it knows the token is asked to prove it. Until then it is a stranger: it holds no
+//! seat, and makes room when too many come.
+
+use super::STEP_NS;
+use crate::control::Control;
+use crate::extension::Message;
+use crate::server::Server;
+use crate::token::{Challenge, Standing, Welcome};
+use linerate_linux::clock::monotonic_ns;
+use linerate_wire::iperf3::cookie::Cookie;
+use linerate_wire::iperf3::server::{ServerEvent, ServerSession};
+
+/// What the client may be told. `nonce` is its own, if it said one.
+pub(super) fn welcome(
+    control: &mut Control<ServerSession>,
+    server: &Server<'_>,
+    cookie: &Cookie,
+    nonce: Option<&str>,
+) -> Result<Welcome, String> {
+    let Some(secret) = &server.options.token else {
+        return Ok(Welcome::stranger(Standing::None));
+    };
+    let Some(nonce) = nonce else {
+        return Ok(Welcome::stranger(Standing::Needed));
+    };
+    let Some(challenge) = Challenge::of(secret, cookie, nonce) else {
+        return Ok(Welcome::stranger(Standing::Refused));
+    };
+    control.session.agent(&challenge.message().to_value());
+    await_proof(control, server).map(|proof| challenge.judge(&proof))
+}
+
+/// The first message of the client, within a time that its talk does not lengthen.
+fn await_proof(
+    control: &mut Control<ServerSession>,
+    server: &Server<'_>,
+) -> Result<String, String> {
+    let deadline_ns = monotonic_ns() + ANSWER_NS;
+    while monotonic_ns() < deadline_ns {
+        if server.is_stopping() {
+            return Err("the server ends".to_owned());
+        }
+        let until_ns = deadline_ns.min(monotonic_ns() + STEP_NS);
+        let event = control.next(until_ns).map_err(|error| error.to_string())?;
+        match event {
+            Some(ServerEvent::Agent(value)) => match Message::from_value(&value) {
+                Some(Message::Proof { proof }) => return Ok(proof),
+                _ => return Err("refused: no proof of a token, but another message".to_owned()),
+            },
+            Some(ServerEvent::Refused { reason }) => return Err(format!("refused: {reason}")),
+            Some(_) => return Err("the client went away before its proof of a token".to_owned()),
+            None => {}
+        }
+    }
+    Err("refused: no proof of a token within 5 s".to_owned())
+}
+
+const ANSWER_NS: u64 = 5_000_000_000;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a running worker shows of itself, and the intervals cut from it.
+
+use super::gauge::Gauge;
+use crate::account::{RxInterval, TxInterval};
+use linerate_linux::tcp::TcpInfo;
+use std::sync::atomic::AtomicBool;
+
+/// The running totals of one worker.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Payload bytes.
+    pub bytes: Gauge,
+    /// Datagrams (unique ones at a receiver).
+    pub packets: Gauge,
+    /// Receiver: datagrams missing so far.
+    pub lost: Gauge,
+    /// The sender's final count, told to the receiver; 0 while unknown.
+    pub expected: Gauge,
+    /// It was asked to run on a processor that it may not use.
+    pub unpinned: AtomicBool,
+}
+
+/// Totals at one instant.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Reading {
+    bytes: u64,
+    packets: u64,
+    lost: u64,
+    retransmits: u64,
+}
+
+impl Progress {
+    /// Publishes all totals.
+    pub fn show(&self, bytes: u64, packets: u64, lost: u64) {
+        self.bytes.set(bytes);
+        self.packets.set(packets);
+        self.lost.set(lost);
+    }
+
+    /// The totals now, with the retransmissions of `info`.
+    pub fn read(&self, info: Option<&TcpInfo>) -> Reading {
+        Reading {
+            bytes: self.bytes.read(),
+            packets: self.packets.read(),
+            lost: self.lost.read(),
+            retransmits: info.map_or(0, |info| u64::from(info.total_retrans)),
+        }
+    }
+}
+
+impl Reading {
+    /// The sender's interval from `before` to this reading.
+    pub fn sent_since(
+        &self,
+        before: &Self,
+        start_ns: u64,
+        end_ns: u64,
+        info: Option<&TcpInfo>,
+    ) -> TxInterval {
+        TxInterval {
+            start_ns,
+            end_ns,
+            bytes: self.bytes.saturating_sub(before.bytes),
+            packets: self.packets.saturating_sub(before.packets),
+            retransmits: info.map(|_| self.retransmits.saturating_sub(before.retransmits)),
+            cwnd_bytes: info.map(|info| info.cwnd_bytes),
+            rtt_ns: info.map(|info| info.rtt_ns),
+        }
+    }
+
+    /// The receiver's interval from `before` to this reading.
+    pub fn received_since(&self, before: &Self, start_ns: u64, end_ns: u64) -> RxInterval {
+        RxInterval {
+            start_ns,
+            end_ns,
+            bytes: self.bytes.saturating_sub(before.bytes),
+            packets: self.packets.saturating_sub(before.packets),
+            lost: self.lost.cast_signed() - before.lost.cast_signed(),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A TCP sender: one thread, one stream, blocks of one size, paced if a rate was asked.
+
+use super::{Limit, Progress, StartLine};
+use crate::account::TxAccount;
+use linerate_linux::clock;
+use linerate_linux::tcp::{self, Mover};
+use linerate_method::pacing::{Pace, Pacer, PacerConfig};
+use std::io;
+
+/// All that one sender needs.
+#[derive(Debug)]
+pub struct TcpTx {
+    /// The stream and its block; its socket has a send time-out, so that the stop sign is seen.
+    pub mover: Mover,
+    /// Bytes of a write.
+    pub block_bytes: usize,
+    /// Payload rate; `None` as fast as it goes.
+    pub bits_per_second: Option<u64>,
+    /// When it ends.
+    pub limit: Limit,
+}
+
+impl TcpTx {
+    /// Sends until the limit or the stop sign; `None` when the test never started.
+    pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<TxAccount> {
+        let start_ns = line.wait()?;
+        let mut pacer = Pacer::new(PacerConfig {
+            bits_per_second: self.bits_per_second,
+            payload_bytes: u32::try_from(self.block_bytes).unwrap_or(u32::MAX),
+            burst_packets: 4,
+            start_ns,
+        });
+        let mut books = Books {
+            start_ns,
+            warms_up: self.limit.omit_ns > 0,
+            ..Books::default()
+        };
+        self.send_all(line, progress, &mut pacer, &mut books);
+        Some(self.close(books))
+    }
+
+    fn send_all(
+        &mut self,
+        line: &StartLine,
+        progress: &Progress,
+        pacer: &mut Pacer,
+        books: &mut Books,
+    ) {
+        let end_ns = books.start_ns.saturating_add(self.limit.total_ns());
+        let omit_until_ns = books.start_ns + self.limit.omit_ns;
+        let mut now = clock::monotonic_ns();
+        while now < end_ns && !line.sending_is_over() && books.failure.is_none() {
+            // What the warm-up sent is no part of an asked amount.
+            let wanted = self.limit.next_write(
+                books.writes - books.omitted_writes,
+                books.bytes - books.omitted_bytes,
+                self.block_bytes - books.part,
+            );
+            if wanted == 0 {
+                break;
+            }
+            now = match pacer.next(now) {
+                Pace::WaitUntil(at_ns) => {
+                    clock::sleep_until_ns(at_ns.min(end_ns).min(now + NAP_NS), 0)
+                }
+                Pace::Send(_) => {
+                    books.note(
+                        self.mover.send_block(wanted),
+                        self.block_bytes,
+                        now < omit_until_ns,
+                        pacer,
+                    );
+                    progress.show(books.bytes, books.writes, 0);
+                    clock::monotonic_ns()
+                }
+            };
+            if books.warms_up && now >= omit_until_ns {
+                books.warms_up = false;
+                books.omitted_retransmits = self.retransmits();
+            }
+        }
+        books.last_ns = now;
+    }
+
+    fn retransmits(&self) -> u64 {
+        tcp::info(self.mover.stream()).map_or(0, |info| u64::from(info.total_retrans))
+    }
+
+    fn close(self, books: Books) -> TxAccount {
+        TxAccount {
+            omitted_retransmits: books.omitted_retransmits,
+            packets: books.writes,
+            bytes: books.bytes - books.omitted_bytes,
+            duration_ns: books.last_ns.saturating_sub(books.start_ns),
+            mode: format!("{:?}", self.mover.tx_mode()).to_lowercase(),
+            failure: books.failure,
+            ..TxAccount::default()
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Books {
+    start_ns: u64,
+    last_ns: u64,
+    writes: u64,
+    bytes: u64,
+    part: usize,
+    omitted_writes: u64,
+    omitted_bytes: u64,
+    warms_up: bool,
+    omitted_retransmits: u64,
+    failure: Option<String>,
+}
+
+impl Books {
+    /// Counts a write; a short one is completed by the next, so that the peer sees whole blocks.
+    fn note(
+        &mut self,
+        result: io::Result<usize>,
+        block_bytes: usize,
+        warming_up: bool,
+        pacer: &mut Pacer,
+    ) {
+        match result {
+            Ok(sent) => {
+                self.bytes += sent as u64;
+                self.part += sent;
+                if self.part >= block_bytes {
+                    self.part = 0;
+                    self.writes += 1;
+                    pacer.sent(1, clock::monotonic_ns());
+                }
+                if warming_up {
+                    self.omitted_writes = self.writes;
+                    self.omitted_bytes = self.bytes;
+                }
+            }
+            Err(error) => self.failure = Some(error.to_string()),
+        }
+    }
+}
+
+/// The longest sleep before the stop sign is looked at again.
+const NAP_NS: u64 = 20_000_000;

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A UDP receiver: one thread, one socket, every datagram accounted.
+//!
+//! Data path: no allocation, no lock, no log. Arrival times are the kernel's where it stamps.
+
+mod books;
+mod timing;
+mod transit;
+
+use super::{Progress, Stamp, StartLine};
+use crate::account::{Burst, RxAccount, SequenceAccountTotals};
+use crate::quantiles::{buckets, quantiles};
+use books::{Books, Closed};
+use linerate_linux::udp::Receiver;
+use linerate_linux::{clock, cpu};
+use linerate_method::sequence::{LossBurst, SequenceTotals};
+use std::time::Duration;
+
+/// All that one receiver needs.
+#[derive(Debug)]
+pub struct UdpRx {
+    /// The connected socket.
+    pub receiver: Receiver,
+    /// The header's form.
+    pub stamp: Stamp,
+    /// Warm-up, not counted.
+    pub omit_ns: u64,
+    /// Receive buffer asked for, granted, bytes.
+    pub buffer_bytes: (Option<u64>, u64),
+    /// Drops that the socket counted before the test (strays).
+    pub drops_before: u32,
+}
+
+/// A receiver that has left its socket, its books still open: the sender's count may come later.
+#[derive(Debug)]
+pub struct UdpReceived {
+    books: Books,
+    start_ns: u64,
+    mode: String,
+    buffer_bytes: (Option<u64>, u64),
+    socket_drops: Option<u64>,
+    socket_drops_at_least: bool,
+    failure: Option<String>,
+}
+
+impl UdpRx {
+    /// Receives from now on until the drain is over; `None` when the test never started.
+    pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<UdpReceived> {
+        cpu::short_turns();
+        clock::precise_sleep();
+        let mut books = Books::new(self.stamp, self.omit_ns);
+        let mut failure = None;
+        while books.go_on(line, progress) {
+            match self.receiver.receive(WAIT) {
+                Ok(batch) => {
+                    books.now_ns = clock::monotonic_ns();
+                    books.learn_start(line);
+                    books.socket_is_empty = true;
+                    for datagram in batch {
+                        books.take(&datagram);
+                    }
+                    books.publish(progress);
+                }
+                // A peer that closed its socket answers with ICMP: the end of the test tells, not this.
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                    books.now_ns = clock::monotonic_ns();
+                }
+                Err(error) => {
+                    failure = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        let start_ns = line.started_ns()?;
+        Some(self.close(books, start_ns, failure))
+    }
+
+    fn close(self, books: Books, start_ns: u64, failure: Option<String>) -> UdpReceived {
+        let drops = self
+            .receiver
+            .drops()
+            .map(|drops| u64::from(drops.wrapping_sub(self.drops_before)));
+        UdpReceived {
+            books,
+            start_ns,
+            mode: format!("{:?}", self.receiver.mode()).to_lowercase(),
+            buffer_bytes: self.buffer_bytes,
+            socket_drops: drops,
+            socket_drops_at_least: !self.receiver.counts_datagrams(),
+            failure,
+        }
+    }
+}
+
+impl UdpReceived {
+    /// Closes the books with the sender's final count, if it is known.
+    pub fn account(mut self, sent: Option<u64>) -> RxAccount {
+        let closed = self.books.close(sent);
+        let Closed {
+            totals, omitted, ..
+        } = closed;
+        let books = &self.books;
+        let timing = &books.timing;
+        RxAccount {
+            bytes: closed.bytes,
+            packets: totals.received_unique,
+            omitted_packets: omitted.0,
+            omitted_lost: omitted.1,
+            duration_ns: books.duration_ns(&closed),
+            sequence: Some(self.sequence_totals(&totals, sent.is_some())),
+            jitter_ns: timing.jitter.jitter_ns(),
+            spacing_ns: quantiles(timing.spacing.between()),
+            spacing_histogram: buckets(timing.spacing.between()),
+            window_bytes_max: Some(timing.spacing.max_bytes_in_1ms()),
+            transit_ns: quantiles(&timing.transit.histogram),
+            transit_base_ns: timing.transit.base_ns,
+            corrupt_packets: books.damaged + totals.wild,
+            socket_drops: self.socket_drops,
+            socket_drops_at_least: self.socket_drops_at_least,
+            buffer_asked_bytes: self.buffer_bytes.0,
+            buffer_granted_bytes: Some(self.buffer_bytes.1),
+            mode: self.mode.clone(),
+            dscp_seen: books.tos.map(|tos| tos >> 2),
+            bursts: self.bursts(omitted.0),
+            bursts_dropped: books.account.bursts_dropped(),
+            failure: self.failure,
+            ..RxAccount::default()
+        }
+    }
+
+    /// Highest sequence seen.
+    pub fn highest(&self) -> u64 {
+        self.books.highest()
+    }
+
+    fn sequence_totals(&self, totals: &SequenceTotals, exact: bool) -> SequenceAccountTotals {
+        let stock = self.books.account.stock();
+        SequenceAccountTotals {
+            sent: totals.sent,
+            sent_is_exact: exact && !totals.contradicted,
+            unique: totals.received_unique,
+            lost: totals.lost,
+            duplicates: totals.duplicates,
+            reordered: totals.reordered,
+            reorder_extent_max: totals.reorder_extent_max,
+            late: totals.late,
+            highest: totals.highest,
+            contradicted: totals.contradicted,
+            stock_errors: stock.errors,
+            stock_out_of_order: stock.out_of_order,
+        }
+    }
+
+    /// The losses behind the warm-up, which ended with the sequence `omitted`.
+    fn bursts(&self, omitted: u64) -> Vec<Burst> {
+        // The first datagrams may be here before this side has heard that the test began.
+        let first_ns = self.books.first.map_or(self.start_ns, |(_, at_ns)| at_ns);
+        let start_ns = self.start_ns.min(first_ns);
+        let dated = |burst: &LossBurst| Burst {
+            at_ns: burst.at_ns.saturating_sub(start_ns),
+            first_sequence: burst.first_sequence,
+            packets: burst.packets,
+        };
+        let measured = |burst: &&LossBurst| burst.first_sequence > omitted;
+        let bursts = self.books.account.bursts().iter().filter(measured);
+        bursts.map(dated).collect()
+    }
+}
+
+/// The longest wait before the stop sign is looked at again.
+const WAIT: Duration = Duration::from_millis(50);

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The running books of one UDP receiver: what each datagram does to the counts. No allocation, no lock.
+
+use super::timing::Timing;
+use crate::stream::stamp::Read;
+use crate::stream::start::Drain;
+use crate::stream::{Progress, Stamp, StartLine};
+use linerate_linux::clock::{self, Wall};
+use linerate_linux::udp::Datagram;
+use linerate_method::sequence::{Arrival, SequenceAccount, SequenceTotals, unwrap32};
+use linerate_wire::iperf3::hello as stock;
+use linerate_wire::linerate::hello;
+
+/// The books, open.
+#[derive(Debug)]
+pub(super) struct Books {
+    stamp: Stamp,
+    /// Fixed: the sender's stamps are steady too, so that setting a clock changes no transit time.
+    wall: Wall,
+    /// What the kernel's time stamps follow: the clock as it is set now.
+    kernel: Wall,
+    pub(super) account: SequenceAccount,
+    pub(super) timing: Timing,
+    warm_up: WarmUp,
+    pub(super) now_ns: u64,
+    /// The last look into the socket found nothing.
+    pub(super) socket_is_empty: bool,
+    last_arrival_ns: u64,
+    /// Sequence and arrival of the first datagram after the warm-up.
+    pub(super) first: Option<(u64, u64)>,
+    highest: (u64, u64),
+    /// Behind a gap so wide that the next one has to confirm it.
+    held: Option<Datum>,
+    unique: u64,
+    bytes: u64,
+    pub(super) damaged: u64,
+    pub(super) tos: Option<u8>,
+}
+
+/// A datagram of the test, as far as it is counted.
+#[derive(Debug, Clone, Copy)]
+struct Datum {
+    sequence: u64,
+    arrival_ns: u64,
+    sent_wall_ns: u64,
+    length: usize,
+}
+
+/// The warm-up: told by each datagram of a linerate; of a stock sender all that arrives in its time by this end's clock.
+#[derive(Debug, Default)]
+struct WarmUp {
+    omit_ns: u64,
+    until_ns: Option<u64>,
+    /// What it brought of itself, outside all other counts.
+    packets: u64,
+    bytes: u64,
+    /// A stock sender's counts go on behind the warm-up: what they were at its end.
+    before: Option<Border>,
+    /// For the time after it: nothing is allocated then.
+    fresh: Option<Box<Timing>>,
+}
+
+/// The counts at the end of a stock sender's warm-up.
+#[derive(Debug, Clone, Copy)]
+struct Border {
+    totals: SequenceTotals,
+    bytes: u64,
+    /// Datagrams of the warm-up that came after its end.
+    stragglers: u64,
+}
+
+/// The closed books, the warm-up taken out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Closed {
+    pub(super) totals: SequenceTotals,
+    pub(super) bytes: u64,
+    /// The last sequence of a stock sender's warm-up, and how many of it were missing.
+    pub(super) omitted: (u64, u64),
+}
+
+impl Books {
+    pub(super) fn new(stamp: Stamp, omit_ns: u64) -> Self {
+        let by_clock = omit_ns > 0 && !stamp.tells_warm_up();
+        let wall = Wall::start();
+        Self {
+            stamp,
+            wall,
+            kernel: wall,
+            account: SequenceAccount::new(WINDOW_PACKETS),
+            timing: Timing::new(),
+            warm_up: WarmUp {
+                omit_ns: if by_clock { omit_ns } else { 0 },
+                fresh: by_clock.then(|| Box::new(Timing::new())),
+                ..WarmUp::default()
+            },
+            now_ns: clock::monotonic_ns(),
+            socket_is_empty: false,
+            last_arrival_ns: 0,
+            first: None,
+            highest: (0, 0),
+            held: None,
+            unique: 0,
+            bytes: 0,
+            damaged: 0,
+            tos: None,
+        }
+    }
+
+    /// False once the drain is over: all is in, or silence, or the deadline. Time without the
+    /// processor is no silence: what has arrived by then lies in the socket.
+    pub(super) fn go_on(&self, line: &StartLine, progress: &Progress) -> bool {
+        let Some(Drain {
+            quiet_ns,
+            deadline_ns,
+            ordered_ns,
+        }) = line.draining()
+        else {
+            return true;
+        };
+        let expected = progress.expected.read();
+        let complete = expected > 0 && self.unique >= expected;
+        let since_ns = self.last_arrival_ns.max(ordered_ns);
+        let quiet = self.socket_is_empty && self.now_ns >= since_ns.saturating_add(quiet_ns);
+        !complete && self.now_ns < deadline_ns && !quiet
+    }
+
+    pub(super) fn learn_start(&mut self, line: &StartLine) {
+        let warm_up = &mut self.warm_up;
+        if warm_up.omit_ns > 0 && warm_up.until_ns.is_none() {
+            warm_up.until_ns = line.started_ns().map(|start_ns| start_ns + warm_up.omit_ns);
+        }
+    }
+
+    pub(super) fn take(&mut self, datagram: &Datagram<'_>) {
+        self.socket_is_empty = false;
+        match self.stamp.read(datagram.bytes) {
+            Read::Stamp { warm_up: true, .. } => self.warm_up.note(datagram.length),
+            Read::Stamp {
+                wall_ns, sequence, ..
+            } => return self.measure(datagram, wall_ns, sequence),
+            Read::Damaged if is_hello(datagram.bytes) => return,
+            Read::Damaged => return self.damaged += 1,
+        }
+        self.last_arrival_ns = self.now_ns;
+    }
+
+    fn measure(&mut self, datagram: &Datagram<'_>, sent_wall_ns: u64, sequence: u64) {
+        let sequence = if self.stamp.is_narrow() {
+            unwrap32(self.highest.0, sequence as u32)
+        } else {
+            sequence
+        };
+        let arrival_ns = match datagram.kernel_ns {
+            Some(kernel_ns) => self.arrival_ns(kernel_ns),
+            None => self.now_ns,
+        };
+        if self.warm_up.ends_by(arrival_ns) {
+            self.end_warm_up();
+        }
+        self.tos = self.tos.or(datagram.tos);
+        let this = Datum {
+            sequence,
+            arrival_ns,
+            sent_wall_ns,
+            length: datagram.length,
+        };
+        let arrival = self.account.record(sequence, arrival_ns);
+        self.note_confirmed();
+        match arrival {
+            Arrival::New | Arrival::Reordered { .. } => self.note(this),
+            Arrival::Held => self.held = Some(this),
+            Arrival::Duplicate | Arrival::Late => self.last_arrival_ns = self.now_ns,
+            Arrival::Wild => {}
+        }
+        self.timing
+            .spacing
+            .arrive(arrival_ns, datagram.length as u32);
+    }
+
+    /// A kernel time stamp as a monotonic instant, which lies a little before now: otherwise the clock was set.
+    fn arrival_ns(&mut self, kernel_ns: u64) -> u64 {
+        let arrival_ns = self.kernel.monotonic_of(kernel_ns);
+        let possible = self.now_ns.saturating_sub(LONGEST_WAIT_NS)..=self.now_ns + MARGIN_NS;
+        if possible.contains(&arrival_ns) {
+            return arrival_ns;
+        }
+        self.kernel = Wall::start();
+        let arrival_ns = self.kernel.monotonic_of(kernel_ns);
+        // Stamped before the clock was set, taken after.
+        if possible.contains(&arrival_ns) {
+            arrival_ns
+        } else {
+            self.now_ns
+        }
+    }
+
+    /// What was held back is known to be the test's, or not.
+    fn note_confirmed(&mut self) {
+        let Some(held) = self.held else {
+            return;
+        };
+        if let Some(arrival) = self.account.take_confirmed() {
+            self.held = None;
+            if let Arrival::New | Arrival::Reordered { .. } = arrival {
+                self.note(held);
+            }
+        }
+    }
+
+    fn note(&mut self, one: Datum) {
+        let Datum {
+            sequence,
+            arrival_ns,
+            sent_wall_ns,
+            length,
+        } = one;
+        self.last_arrival_ns = self.now_ns;
+        self.unique += 1;
+        self.bytes += length as u64;
+        if self.warm_up.claims(sequence, length) {
+            return;
+        }
+        if self.first.is_none() {
+            self.first = Some((sequence, arrival_ns));
+        }
+        if sequence > self.highest.0 {
+            self.highest = (sequence, arrival_ns);
+        }
+        let transit_ns = self.wall.at(arrival_ns).wrapping_sub(sent_wall_ns);
+        self.timing.travel(transit_ns.cast_signed());
+    }
+
+    /// A stock sender's warm-up is over: the counts of its end are remembered, everything else begins anew.
+    fn end_warm_up(&mut self) {
+        self.warm_up.until_ns = None;
+        self.warm_up.omit_ns = 0;
+        self.warm_up.before = Some(self.border_here());
+        if let Some(fresh) = self.warm_up.fresh.take() {
+            self.timing = *fresh;
+        }
+        self.first = None;
+    }
+
+    pub(super) fn publish(&self, progress: &Progress) {
+        progress.show(
+            self.bytes + self.warm_up.bytes,
+            self.unique + self.warm_up.packets,
+            self.highest.0.saturating_sub(self.unique),
+        );
+    }
+
+    /// Highest sequence seen.
+    pub(super) fn highest(&self) -> u64 {
+        self.account.totals().highest
+    }
+
+    /// Judges everything still open. `sent` is the sender's final count.
+    pub(super) fn close(&mut self, sent: Option<u64>) -> Closed {
+        let totals = self.account.finish(sent);
+        self.note_confirmed();
+        self.timing.settle();
+        match self.border() {
+            Some(border) => border.beyond(&totals, self.bytes),
+            None => Closed {
+                totals,
+                bytes: self.bytes,
+                omitted: (0, 0),
+            },
+        }
+    }
+
+    /// A stock sender's warm-up that outlived the test is all there was.
+    fn border(&self) -> Option<Border> {
+        let unfinished = self.warm_up.omit_ns > 0;
+        let before = self.warm_up.before;
+        before.or_else(|| unfinished.then(|| self.border_here()))
+    }
+
+    fn border_here(&self) -> Border {
+        Border {
+            totals: self.account.totals(),
+            bytes: self.bytes,
+            stragglers: 0,
+        }
+    }
+
+    /// The flow's time after the warm-up: the mean gap between the first and the last arrival, times
+    /// the datagrams sent. Independent of when each side heard of start and end, and of losses at the edges.
+    pub(super) fn duration_ns(&self, closed: &Closed) -> u64 {
+        let Some((first_sequence, first_ns)) = self.first else {
+            return 0;
+        };
+        let steps = self.highest.0.saturating_sub(first_sequence);
+        if steps == 0 {
+            return 0;
+        }
+        let span_ns = u128::from(self.highest.1.saturating_sub(first_ns));
+        u64::try_from(span_ns * u128::from(closed.totals.sent) / u128::from(steps))
+            .unwrap_or(u64::MAX)
+    }
+}
+
+impl WarmUp {
+    fn note(&mut self, length: usize) {
+        self.packets += 1;
+        self.bytes += length as u64;
+    }
+
+    /// Whether a stock sender's warm-up had that sequence, which came only after its end.
+    fn claims(&mut self, sequence: u64, length: usize) -> bool {
+        let border = self.before.as_mut();
+        let Some(border) = border.filter(|border| sequence <= border.totals.highest) else {
+            return false;
+        };
+        border.stragglers += 1;
+        border.bytes += length as u64;
+        true
+    }
+
+    fn ends_by(&self, arrival_ns: u64) -> bool {
+        self.until_ns.is_some_and(|until_ns| arrival_ns >= until_ns)
+    }
+}
+
+impl Border {
+    /// What came behind it.
+    fn beyond(&self, all: &SequenceTotals, bytes: u64) -> Closed {
+        let before = &self.totals;
+        let arrived = before.received_unique + self.stragglers;
+        let missing = before.highest - arrived;
+        let totals = SequenceTotals {
+            sent: all.sent - before.highest,
+            received_unique: all.received_unique - arrived,
+            lost: all.lost - missing,
+            duplicates: all.duplicates - before.duplicates,
+            reordered: all.reordered - before.reordered,
+            late: all.late - before.late,
+            wild: all.wild.saturating_sub(before.wild),
+            ..*all
+        };
+        Closed {
+            totals,
+            bytes: bytes - self.bytes,
+            omitted: (before.highest, missing),
+        }
+    }
+}
+
+/// A greeting or its reply, come late or twice: no datagram of the test, and not damaged.
+fn is_hello(bytes: &[u8]) -> bool {
+    hello::Hello::decode(bytes).is_some()
+        || hello::Reply::decode(bytes).is_some()
+        || stock::is_hello(bytes)
+        || stock::is_reply(bytes)
+}
+
+/// Reordered or duplicate is told apart within so many datagrams.
+const WINDOW_PACKETS: u64 = 65_536;
+/// No datagram waits longer for its receiver in the socket.
+const LONGEST_WAIT_NS: u64 = 60_000_000_000;
+/// The kernel's stamp may seem later than now by what the two clocks differ in their rate since the start.
+const MARGIN_NS: u64 = 10_000_000;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The client's part: it proves itself to a server that asks, and believes one that proves itself.
+
+use super::{Standing, nonce};
+use crate::extension::Message;
+use linerate_model::output::Withheld;
+use linerate_wire::iperf3::cookie::Cookie;
+use linerate_wire::linerate::token::{Digits, Exchange, Nonce, Party, Proof, Secret};
+use std::io;
+
+/// One connection's. By default nothing is proven, and the server's words are taken as a stranger's.
+#[derive(Debug, Default)]
+pub struct Asking {
+    own: Option<Own>,
+    exchange: Option<Exchange>,
+}
+
+#[derive(Debug)]
+struct Own {
+    secret: Secret,
+    cookie: Cookie,
+    nonce: Nonce,
+}
+
+impl Asking {
+    /// On the connection that begins with `cookie`.
+    ///
+    /// # Errors
+    /// Those of the kernel's random numbers.
+    pub fn begin(secret: Option<&Secret>, cookie: &Cookie) -> io::Result<Self> {
+        let Some(secret) = secret else {
+            return Ok(Self::default());
+        };
+        Ok(Self {
+            own: Some(Own {
+                secret: secret.clone(),
+                cookie: *cookie,
+                nonce: nonce()?,
+            }),
+            exchange: None,
+        })
+    }
+
+    /// For the parameters.
+    pub fn nonce(&self) -> Option<String> {
+        self.own.as_ref().map(|own| own.nonce.to_string())
+    }
+
+    /// The answer to the server's nonce: one, to the first.
+    pub fn answer(&mut self, challenge: &str) -> Option<Message> {
+        let own = self.own.as_ref()?;
+        let server = Digits::read(challenge).filter(|_| self.exchange.is_none())?;
+        let exchange = Exchange {
+            cookie: own.cookie,
+            client: own.nonce,
+            server,
+        };
+        let proof = own.secret.prove(Party::Client, &exchange).to_string();
+        self.exchange = Some(exchange);
+        Some(Message::Proof { proof })
+    }
+
+    /// Why the server withholds, or its words are those of a stranger. A version that knows no tokens
+    /// says nothing.
+    pub fn judge(&self, said: Option<Standing>, proof: Option<&str>) -> Option<Withheld> {
+        let Some(own) = &self.own else {
+            return match said? {
+                Standing::None => Some(Withheld::HasNoToken),
+                Standing::Needed => Some(Withheld::NeedsToken),
+                Standing::Refused | Standing::Accepted => None,
+            };
+        };
+        match said {
+            None | Some(Standing::None) => Some(Withheld::HasNoToken),
+            Some(Standing::Refused) => Some(Withheld::OtherToken),
+            Some(Standing::Needed) => Some(Withheld::Unproven),
+            Some(Standing::Accepted) => {
+                (!self.is_proven(&own.secret, proof)).then_some(Withheld::Unproven)
+            }
+        }
+    }
+
+    fn is_proven(&self, secret: &Secret, proof: Option<&str>) -> bool {
+        match (&self.exchange, proof.and_then(Proof::read)) {
+            (Some(exchange), Some(proof)) => secret.accepts(&proof, Party::Server, exchange),
+            _ => false,
+        }
+    }
+}
