@@ -50,7 +50,8 @@ fn every_name_of_a_measured_number_is_explained() {
 
 #[test]
 fn every_warning_is_explained() {
-    let source = sources_below(&root().join("crates/endpoint/src"));
+    let of = |room| sources_below(&root().join("crates").join(room).join("src"));
+    let source = of("endpoint") + &of("forward") + &of("linerate");
     let ids: Vec<_> = source
         .split("id: \"")
         .skip(1)
