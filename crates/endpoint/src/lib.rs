@@ -5,6 +5,7 @@
 //! [`crew::Crew`] of [`stream`] workers moves the data, a [`sampler::Sampler`] reads the kernel's
 //! counters around it, and [`account`] is what they all write down. Only [`fold`] knows the
 //! document.
+#![forbid(unsafe_code)]
 
 pub mod account;
 pub mod agent;

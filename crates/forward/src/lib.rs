@@ -8,6 +8,7 @@
 //! ```
 //! A trial is learning, traffic, residual frames, counts (`trial`); which load comes next is
 //! the method's ([`linerate_method::search`]).
+#![forbid(unsafe_code)]
 
 mod account;
 mod ceiling;

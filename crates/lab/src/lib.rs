@@ -14,6 +14,7 @@
 //! ```
 //!
 //! Everything is gone when the process ends, however it ends.
+#![forbid(unsafe_code)]
 
 mod apply;
 pub mod bench;
