@@ -193,6 +193,39 @@ fn links_between_the_documents_lead_somewhere() {
     }
 }
 
+#[test]
+fn what_runs_anywhere_ends_as_documented() {
+    for line in [
+        "doctor",
+        "completions bash",
+        "man check",
+        "check --help",
+        "lab -- true",
+    ] {
+        let output = run(line);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{line}: {stderr}");
+    }
+    assert_eq!(run("lab -- false").status.code(), Some(1));
+    assert_eq!(run("check").status.code(), Some(2));
+
+    let output = run("check --lab --quick --json");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    assert_eq!(
+        output.status.code().map(i64::from),
+        document["exit_code"].as_i64()
+    );
+    assert_eq!(document["error"], serde_json::Value::Null);
+    let latency = document["latency"].as_array().map_or(0, Vec::len);
+    let knees = document["knees"].as_array().map_or(0, Vec::len);
+    assert_eq!(
+        (latency, knees),
+        (4, 4),
+        "idle, up, down, both; two sizes, two directions"
+    );
+}
+
 /// Each room's manifest names no other room than ARCHITECTURE.md allows it, and each room has its line there.
 #[test]
 fn the_manifests_are_the_walls() {
