@@ -18,7 +18,7 @@ use linerate_wire::iperf3::server::{Limits, Phase as ServerPhase, ServerEvent, S
 use linerate_wire::iperf3::session::Session;
 use linerate_wire::iperf3::{hello as stock_hello, stream_id};
 use linerate_wire::linerate::{hello, probe, stamp};
-use linerate_wire::{arp, ether, flow, netlink, proc};
+use linerate_wire::{arp, ether, flow, json, netlink, proc};
 
 /// A server's bytes; the first byte says how they are cut and whether the client is linerate. However they are cut,
 /// the events are the same and the session ends.
@@ -27,7 +27,7 @@ pub(crate) fn client_session(data: &[u8]) {
         return;
     };
     let params = Params {
-        linerate: (mode & 1 == 1).then(|| serde_json::json!({})),
+        linerate: (mode & 1 == 1).then(|| json::text("{}").unwrap()),
         ..Params::default()
     };
     let whole = client_events(&params, bytes, bytes.len().max(1));

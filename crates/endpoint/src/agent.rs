@@ -96,7 +96,7 @@ impl Agent {
         let each = settings.into_iter().map(|setting| Message::Settings {
             settings: vec![setting],
         });
-        let fits = |message: &Message| message.to_value().to_string().len() <= AGENT_BYTES as usize;
+        let fits = |message: &Message| message.json_bytes() <= AGENT_BYTES as usize;
         let mut answer: Vec<Message> = each.filter(fits).collect();
         answer.push(Message::Done { id });
         answer

@@ -10,9 +10,8 @@ use linerate_model::output::Host;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::iperf3::client::AGENT_BYTES;
-use linerate_wire::json;
+use linerate_wire::json::Raw;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use told::Told;
 
 /// The `linerate` key of the parameters.
@@ -190,7 +189,7 @@ impl Message {
             let alone = Self::Settings {
                 settings: vec![setting.clone()],
             };
-            let length = alone.to_value().to_string().len();
+            let length = alone.json_bytes();
             let fits = length <= room;
             room -= if fits { length } else { 0 };
             fits
@@ -198,14 +197,14 @@ impl Message {
         Self::Settings { settings }
     }
 
-    /// As it travels.
-    pub fn to_value(&self) -> Value {
-        json::to_value(self).unwrap_or(Value::Null)
+    /// The length of its JSON.
+    pub(super) fn json_bytes(&self) -> usize {
+        serde_json::to_vec(self).map_or(usize::MAX, |json| json.len())
     }
 
-    /// `None` for a message of a later version.
-    pub fn from_value(value: &Value) -> Option<Self> {
-        json::from_value::<Told>(value).ok()?.message()
+    /// Returns `None` for a message of a later version.
+    pub fn read(message: &Raw) -> Option<Self> {
+        message.read::<Told>().ok()?.message()
     }
 }
 
@@ -230,6 +229,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn read(message: &impl Serialize) -> Option<Message> {
+        Message::read(&Raw::of(message).unwrap())
+    }
+
     /// It never said that it beats: its silence must not end a test.
     #[test]
     fn an_older_peer_promises_nothing() {
@@ -237,7 +240,7 @@ mod tests {
         assert!(!ask.beats);
         let host = serde_json::to_value(Host::default()).unwrap();
         let hello = json!({ "type": "hello", "version": "0.1.0", "host": host });
-        let hello = Message::from_value(&hello);
+        let hello = read(&hello);
         assert!(matches!(hello, Some(Message::Hello { beats: false, .. })));
     }
 
@@ -253,9 +256,7 @@ mod tests {
         };
         let samples = [10, 9000, 9000, 9000, 9000, 60_000, 10].map(source);
         let messages = Message::of_samples(samples.to_vec());
-        let lengths = messages
-            .iter()
-            .map(|message| message.to_value().to_string().len());
+        let lengths = messages.iter().map(|message| message.json_bytes());
         assert!(lengths.clone().all(|length| length <= AGENT_BYTES as usize));
         assert_eq!(messages.len(), 2);
         let counters = messages.iter().flat_map(|message| match message {
@@ -277,7 +278,7 @@ mod tests {
         };
         let settings = [10, 800_000, 2_000_000, 300_000, 10].map(source);
         let message = Message::of_settings(settings.to_vec());
-        assert!(message.to_value().to_string().len() <= AGENT_BYTES as usize);
+        assert!(message.json_bytes() <= AGENT_BYTES as usize);
         let Message::Settings { settings: told } = message else {
             panic!("of another kind");
         };
@@ -287,13 +288,13 @@ mod tests {
 
     #[test]
     fn a_message_of_a_later_version_is_none() {
+        assert_eq!(read(&Message::Beat), Some(Message::Beat));
+        assert_eq!(read(&json!({ "type": "song" })), None);
         assert_eq!(
-            Message::from_value(&Message::Beat.to_value()),
-            Some(Message::Beat)
+            read(&json!({ "type": "final" })),
+            None,
+            "without its counts"
         );
-        let told = |value| Message::from_value(&value);
-        assert_eq!(told(json!({ "type": "song" })), None);
-        assert_eq!(told(json!({ "type": "final" })), None, "without its counts");
-        assert_eq!(told(json!({ "type": 3 })), None);
+        assert_eq!(read(&json!({ "type": 3 })), None);
     }
 }

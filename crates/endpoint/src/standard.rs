@@ -5,7 +5,7 @@ use super::account::{RxAccount, SequenceAccountTotals, SideAccount, StreamAccoun
 use super::plan::Protocol;
 use super::shape::Shape;
 use linerate_wire::iperf3::results::{Results, StreamResult};
-use linerate_wire::json;
+use linerate_wire::json::Raw;
 use std::collections::HashMap;
 
 /// The results of this end. `own_peer` adds our exact account.
@@ -32,7 +32,7 @@ pub(super) fn results(
             .map(|stream| stream_result(stream, shape))
             .collect(),
         linerate: if own_peer {
-            json::to_value(account).ok()
+            Raw::of(account).ok()
         } else {
             None
         },

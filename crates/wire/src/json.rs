@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! JSON by one way: text. A type that is also read from or written to a [`Value`] itself would be in
-//! the program twice.
+//! Reads JSON from text, and carries documents as text until their type is known.
 
 mod named;
 
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
-use serde_json::{Error, Value};
+use serde_json::Error;
+use serde_json::value::RawValue;
 
 use named::Named;
 
 /// Reads a document.
 ///
 /// # Errors
-/// It is no text, no JSON, or of another shape.
+/// The bytes are not UTF-8, not JSON, or not of this type.
 pub fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Error> {
     text(std::str::from_utf8(json).map_err(Error::custom)?)
 }
@@ -21,7 +21,7 @@ pub fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Error> {
 /// Reads a document that is known to be text.
 ///
 /// # Errors
-/// It is no JSON, or of another shape.
+/// The text is not JSON, or not of this type.
 pub fn text<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Error> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let read = T::deserialize(Named(&mut reader))?;
@@ -29,43 +29,57 @@ pub fn text<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Error> {
     Ok(read)
 }
 
-/// Reads what is in a value.
-///
-/// # Errors
-/// It is of another shape.
-pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
-    text(&value.to_string())
+/// A document of a type that this crate does not know, as text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Raw(Box<RawValue>);
+
+impl Raw {
+    /// Writes a document.
+    ///
+    /// # Errors
+    /// The value has a map whose keys are not strings.
+    pub fn of(value: &impl Serialize) -> Result<Self, Error> {
+        serde_json::value::to_raw_value(value).map(Self)
+    }
+
+    /// Reads the document as a type.
+    ///
+    /// # Errors
+    /// It is not of this type.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        text(self.0.get())
+    }
 }
 
-/// As a value.
-///
-/// # Errors
-/// It has keys that are no strings.
-pub fn to_value(of: &impl Serialize) -> Result<Value, Error> {
-    text(&serde_json::to_string(of)?)
+impl PartialEq for Raw {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.get() == other.0.get()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
 
     #[test]
-    fn what_is_written_reads_back_by_each_way() {
-        let told = (Some(0.1_f64), u64::MAX, "a\"\n\u{1f600}".to_owned());
-        let value = to_value(&told).unwrap();
-        assert_eq!(value, serde_json::to_value(&told).unwrap());
-        assert_eq!(
-            from_value::<(Option<f64>, u64, String)>(&value).unwrap(),
-            told
-        );
-        let text = serde_json::to_vec(&value).unwrap();
-        assert_eq!(read::<Value>(&text).unwrap(), value);
+    fn a_raw_document_reads_back_as_it_was() {
+        let written = (Some(0.1_f64), u64::MAX, "a\"\n\u{1f600}".to_owned());
+        let raw = Raw::of(&written).unwrap();
+        assert_eq!(raw.read::<(Option<f64>, u64, String)>().unwrap(), written);
+        assert_eq!(raw.read::<Value>().unwrap(), json!(written));
+        let carried = read::<Raw>(serde_json::to_string(&raw).unwrap().as_bytes());
+        assert_eq!(carried.unwrap(), raw);
     }
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn what_is_not_json_is_refused() {
         let refused = read::<Value>(b"\"\xff\"").unwrap_err();
         assert!(refused.is_data(), "{refused}");
         assert!(read::<Value>(b"{\"a\":").unwrap_err().is_eof());
+        for wrong in ["{]", "{} {}", ""] {
+            assert!(text::<Raw>(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -34,7 +34,7 @@ pub fn attend(
         }
         loop {
             let request = match frames.take() {
-                Ok(Some(value)) => Message::from_value(&value),
+                Ok(Some(message)) => Message::read(&message),
                 Ok(None) => break,
                 Err(refusal) => return Err(refuse(output, refusal.to_string())),
             };
@@ -55,7 +55,7 @@ fn refuse(output: &mut impl Write, why: String) -> String {
 
 fn say(output: &mut impl Write, messages: &[Message]) -> io::Result<()> {
     for message in messages {
-        output.write_all(&agent_frame(&message.to_value()))?;
+        output.write_all(&agent_frame(message))?;
     }
     output.flush()
 }
@@ -83,13 +83,13 @@ mod tests {
         frames.feed(&output);
         let mut said = Vec::new();
         while let Some(value) = frames.take().unwrap() {
-            said.push(Message::from_value(&value).unwrap());
+            said.push(Message::read(&value).unwrap());
         }
         (ended, said)
     }
 
     fn request(message: &Message) -> Vec<u8> {
-        agent_frame(&message.to_value())
+        agent_frame(message)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::shape::Shape;
 use crate::{Direction, Protocol, TestPlan};
 use linerate_wire::iperf3::Timeouts;
 use linerate_wire::iperf3::params::Params;
-use linerate_wire::json;
+use linerate_wire::json::Raw;
 
 /// The parameters of a test; without `load` it has no streams. `nonce`: a token is known.
 pub(super) fn params(plan: &TestPlan, shape: &Shape, load: bool, nonce: Option<String>) -> Params {
@@ -42,7 +42,7 @@ pub(super) fn params(plan: &TestPlan, shape: &Shape, load: bool, nonce: Option<S
         udp_counters_64bit: udp && plan.counters_64bit,
         dont_fragment: plan.dont_fragment,
         client_version: Some(IPERF3_VERSION.to_owned()),
-        linerate: json::to_value(&extension(plan, load, nonce)).ok(),
+        linerate: Raw::of(&extension(plan, load, nonce)).ok(),
         ..Params::default()
     }
 }

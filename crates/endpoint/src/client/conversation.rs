@@ -11,6 +11,7 @@ use linerate_linux::clock::monotonic_ns;
 use linerate_model::failure::Failure;
 use linerate_model::output::Role;
 use linerate_wire::iperf3::client::ClientEvent;
+use linerate_wire::json::Raw;
 
 impl Client<'_> {
     /// Pumps until an event that `wanted` knows; the others are noted.
@@ -69,7 +70,7 @@ impl Client<'_> {
 
     fn beat(&mut self) {
         if self.heart.is_due(monotonic_ns()) {
-            self.control.session.agent(&Message::Beat.to_value());
+            self.control.session.agent(&Message::Beat);
         }
     }
 
@@ -84,7 +85,7 @@ impl Client<'_> {
 
     pub(super) fn note(&mut self, event: ClientEvent) -> Result<(), Ended> {
         match event {
-            ClientEvent::Agent(value) => self.hear(value),
+            ClientEvent::Agent(message) => self.hear(&message),
             ClientEvent::Running => self.running = true,
             ClientEvent::ExchangeResults => self.exchange = true,
             ClientEvent::CreateStreams
@@ -112,8 +113,8 @@ impl Client<'_> {
         host.is_some_and(|host| host.withheld.is_some())
     }
 
-    fn hear(&mut self, value: serde_json::Value) {
-        match Message::from_value(&value) {
+    fn hear(&mut self, message: &Raw) {
+        match Message::read(message) {
             Some(Message::Hello {
                 version,
                 host,
@@ -130,7 +131,7 @@ impl Client<'_> {
             }
             Some(Message::Challenge { nonce }) => {
                 if let Some(answer) = self.asking.answer(&nonce) {
-                    self.control.session.agent(&answer.to_value());
+                    self.control.session.agent(&answer);
                 }
             }
             Some(Message::Final { streams }) => {

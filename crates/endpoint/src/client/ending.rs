@@ -9,7 +9,6 @@ use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp;
 use linerate_wire::iperf3::client::ClientEvent;
 use linerate_wire::iperf3::results::Results;
-use linerate_wire::json;
 use std::time::Duration;
 
 impl Client<'_> {
@@ -20,9 +19,7 @@ impl Client<'_> {
         self.settle()?;
         if self.remote.is_some() {
             let streams = self.crew.sent_counts();
-            self.control
-                .session
-                .agent(&Message::Final { streams }.to_value());
+            self.control.session.agent(&Message::Final { streams });
         }
         self.control.session.end_test(monotonic_ns());
         if self.shape.protocol == Protocol::Tcp {
@@ -129,7 +126,7 @@ impl Client<'_> {
         let exact = results
             .linerate
             .as_ref()
-            .and_then(|value| json::from_value(value).ok())
+            .and_then(|account| account.read().ok())
             .map(|account| self.heard.complete(account));
         let elapsed_ns =
             monotonic_ns().saturating_sub(self.start_ns.saturating_add(self.shape.limit.omit_ns));

@@ -25,7 +25,6 @@ use linerate_linux::clock::monotonic_ns;
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::server::{Limits, ServerSession};
-use linerate_wire::json;
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::Receiver;
@@ -122,7 +121,7 @@ impl<'a, 'b> Session<'a, 'b> {
         let ask = params
             .linerate
             .as_ref()
-            .map(|value| json::from_value::<Ask>(value).unwrap_or_default());
+            .map(|ask| ask.read::<Ask>().unwrap_or_default());
         let nonce = ask.as_ref().and_then(|ask| ask.nonce.as_deref());
         let welcome = welcome(control, server, cookie, nonce)?;
         Ok((params, ask, welcome))
@@ -147,7 +146,7 @@ impl<'a, 'b> Session<'a, 'b> {
                 token: Some(self.welcome.standing),
                 proof: self.welcome.proof.clone(),
             };
-            self.control.session.agent(&hello.to_value());
+            self.control.session.agent(&hello);
         }
         let rests = self.ask.as_ref().is_some_and(|ask| ask.control_ns > 0);
         if self.shape.direction == Direction::Both {
@@ -181,7 +180,7 @@ impl<'a, 'b> Session<'a, 'b> {
 fn refuse(control: &mut Control<ServerSession>, device: bool, why: &str) {
     if device {
         let why = why.to_owned();
-        control.session.agent(&Message::Error { why }.to_value());
+        control.session.agent(&Message::Error { why });
     } else {
         control.session.deny();
     }

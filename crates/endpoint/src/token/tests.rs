@@ -120,7 +120,7 @@ fn standings_read_back() {
         Standing::Refused,
         Standing::Accepted,
     ] {
-        let word = linerate_wire::json::to_value(&standing).unwrap();
+        let word = serde_json::to_value(standing).unwrap();
         assert_eq!(Standing::of(word.as_str().unwrap()), Some(standing));
     }
     assert_eq!(Standing::of("a later word"), None);

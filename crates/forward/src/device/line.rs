@@ -165,7 +165,7 @@ impl Line {
 
     fn say(&mut self, message: &Message) -> Result<(), String> {
         let output = self.output.as_mut().ok_or("the line is closed")?;
-        let sent = output.write_all(&agent_frame(&message.to_value()));
+        let sent = output.write_all(&agent_frame(message));
         sent.and_then(|()| output.flush())
             .map_err(|error| format!("it has gone ({error})"))
     }
@@ -176,7 +176,7 @@ impl Line {
         loop {
             let refused = |refusal| format!("what it says is no agent's answer: {refusal}");
             if let Some(value) = self.frames.take().map_err(refused)? {
-                match Message::from_value(&value) {
+                match Message::read(&value) {
                     Some(message) => return Ok((message, came_bytes)),
                     None => continue,
                 }
@@ -272,7 +272,7 @@ mod tests {
     }
 
     fn said(messages: &[Message]) -> Vec<u8> {
-        let frames = messages.iter().map(|one| agent_frame(&one.to_value()));
+        let frames = messages.iter().map(|one| agent_frame(one));
         frames.flatten().collect()
     }
 

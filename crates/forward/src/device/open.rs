@@ -167,7 +167,7 @@ fn introduce(mut stream: &TcpStream, token: Option<&Secret>) -> Result<Asking, S
     };
     let params = Params {
         tcp: true,
-        linerate: linerate_wire::json::to_value(&ask).ok(),
+        linerate: linerate_wire::json::Raw::of(&ask).ok(),
         ..Params::default()
     };
     let json = params.to_json();

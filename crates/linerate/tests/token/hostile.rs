@@ -50,7 +50,7 @@ impl Asked {
     fn hear(&mut self) -> Option<Value> {
         loop {
             if let Some(value) = self.frames.take().unwrap() {
-                return Some(value);
+                return Some(value.read().unwrap());
             }
             let mut bytes = [0; 4096];
             match self.stream.read(&mut bytes) {

@@ -20,7 +20,7 @@ struct Heard {
 fn next(stream: &mut TcpStream, frames: &mut AgentFrames) -> Value {
     loop {
         if let Some(value) = frames.take().unwrap() {
-            return value;
+            return value.read().unwrap();
         }
         let mut bytes = [0; 4096];
         let count = stream.read(&mut bytes).unwrap();

@@ -2,9 +2,10 @@
 //! `AGENT` frames alone on a stream of bytes: what an agent and who asks it say to each other, over
 //! pipes, ssh or a control connection that is for nothing else.
 
-use serde_json::Value;
+use serde::Serialize;
 
 use super::control::{Expect, Inbox, Message, Refusal, push_agent};
+use crate::json::Raw;
 
 /// Frames received and not yet read.
 #[derive(Debug)]
@@ -32,10 +33,10 @@ impl AgentFrames {
     ///
     /// # Errors
     /// What came is no such frame, too long, or no JSON: nothing behind it can be read any more.
-    pub fn take(&mut self) -> Result<Option<Value>, Refusal> {
+    pub fn take(&mut self) -> Result<Option<Raw>, Refusal> {
         match self.inbox.next(&self.expect())? {
             None => Ok(None),
-            Some(Message::Agent(value)) => Ok(Some(value)),
+            Some(Message::Agent(message)) => Ok(Some(message)),
             Some(Message::State(state)) => Err(Refusal::UnexpectedMessage {
                 state,
                 phase: PHASE,
@@ -64,7 +65,7 @@ impl AgentFrames {
 
 /// A document as it travels.
 #[must_use]
-pub fn agent_frame(message: &Value) -> Vec<u8> {
+pub fn agent_frame(message: &impl Serialize) -> Vec<u8> {
     let mut bytes = Vec::new();
     push_agent(&mut bytes, message);
     bytes
@@ -76,7 +77,7 @@ const PHASE: &str = "waiting for an agent's message";
 mod tests {
     use super::*;
     use proptest::prelude::{any, prop, proptest};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn documents_come_through_in_any_pieces() {
@@ -92,7 +93,7 @@ mod tests {
             for piece in bytes.chunks(piece_bytes) {
                 frames.feed(piece);
                 while let Some(value) = frames.take().unwrap() {
-                    read.push(value);
+                    read.push(value.read::<Value>().unwrap());
                 }
             }
             assert_eq!(read, sent);

@@ -13,7 +13,7 @@
 //!
 //! `ServerTerminated`, `ServerError`, `Busy`, `Violation`, `Timeout` and `Closed` are last events: close the connection.
 
-use serde_json::Value;
+use serde::Serialize;
 
 use super::control::{Expect, Message, Refusal, Timeouts, push_agent, push_block, unreadable};
 use super::cookie::Cookie;
@@ -23,6 +23,7 @@ use super::params::Params;
 use super::results::Results;
 use super::session::Session;
 use super::state::State;
+use crate::json::Raw;
 
 /// One test as the client sees it.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ pub enum ClientEvent {
     /// The test's time starts now.
     Running,
     /// A message of a linerate server.
-    Agent(Value),
+    Agent(Raw),
     /// The server has stopped and closed its streams: `send_results`.
     ExchangeResults,
     /// What the server counted.
@@ -137,7 +138,7 @@ impl ClientSession {
     }
 
     /// Sends a message to a linerate server; nothing is sent to another, or before the parameters were.
-    pub fn agent(&mut self, message: &Value) {
+    pub fn agent(&mut self, message: &impl Serialize) {
         let open = !matches!(self.phase, Phase::Hello | Phase::Displaying | Phase::Closed);
         if open && self.params.linerate.is_some() {
             push_agent(&mut self.link.out, message);

@@ -5,9 +5,10 @@
 //! extension an `AGENT` byte, a length and a document may stand wherever a state byte or a block may begin. No
 //! length begins with a state byte that is legal in its place: block limits keep its first byte below 5.
 
-use serde_json::Value;
+use serde::Serialize;
 
 use super::state::State;
+use crate::json::{self, Raw};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -82,7 +83,7 @@ pub enum Refusal {
 /// What may stand at the current place.
 pub(super) enum Message {
     State(State),
-    Agent(Value),
+    Agent(Raw),
     Block(Vec<u8>),
     /// The two numbers behind `SERVER_ERROR`; old servers send the first only, or none.
     Error(Option<i32>, Option<i32>),
@@ -183,10 +184,8 @@ impl Inbox {
         let Some(json) = self.next_block(1, AGENT, limit)? else {
             return Ok(None);
         };
-        match crate::json::read(&json) {
-            Ok(value) => Ok(Some(Message::Agent(value))),
-            Err(error) => Err(unreadable(AGENT, &error)),
-        }
+        let message = json::read(&json).map_err(|error| unreadable(AGENT, &error))?;
+        Ok(Some(Message::Agent(message)))
     }
 
     fn next_block(
@@ -241,9 +240,11 @@ pub(super) fn push_block(out: &mut Vec<u8>, json: &[u8]) {
 }
 
 /// Appends one `AGENT` frame.
-pub(super) fn push_agent(out: &mut Vec<u8>, message: &Value) {
-    out.push(State::Agent.byte());
-    push_block(out, message.to_string().as_bytes());
+pub(super) fn push_agent(out: &mut Vec<u8>, message: &impl Serialize) {
+    if let Ok(json) = serde_json::to_vec(message) {
+        out.push(State::Agent.byte());
+        push_block(out, &json);
+    }
 }
 
 fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {

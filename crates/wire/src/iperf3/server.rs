@@ -13,7 +13,7 @@
 //!
 //! `ClientTerminated`, `Done`, `Refused`, `Timeout` and `Closed` are last events: close the connection.
 
-use serde_json::Value;
+use serde::Serialize;
 
 use super::control::{Expect, Message, Refusal, Timeouts, push_agent, push_block, unreadable};
 use super::link::Link;
@@ -21,6 +21,7 @@ use super::params::Params;
 use super::results::Results;
 use super::session::Session;
 use super::state::State;
+use crate::json::Raw;
 
 /// One test as the server sees it.
 #[derive(Debug)]
@@ -81,7 +82,7 @@ pub enum ServerEvent {
     /// What the client asks for.
     Params(Box<Params>),
     /// A message of a linerate client.
-    Agent(Value),
+    Agent(Raw),
     /// The client has stopped sending.
     TestEnd,
     /// What the client counted.
@@ -169,7 +170,7 @@ impl ServerSession {
     }
 
     /// Sends a message to a linerate client; nothing is sent to another, or after the results.
-    pub fn agent(&mut self, message: &Value) {
+    pub fn agent(&mut self, message: &impl Serialize) {
         let open = !matches!(
             self.phase,
             Phase::AwaitingParams | Phase::AwaitingDone | Phase::Closed

@@ -8,7 +8,7 @@ use linerate_wire::iperf3::session::Session;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::drive::{Client, Heard, Server, converse};
+use crate::drive::{Client, Heard, Server, converse, raw};
 
 const CLIENT: [&str; 6] = [
     "CreateStreams",
@@ -41,7 +41,7 @@ fn tests() -> Vec<Params> {
             ..tcp
         },
         Params {
-            linerate: Some(json!({"v": 1})),
+            linerate: Some(raw(&json!({"v": 1}))),
             ..udp
         },
     ]

@@ -9,7 +9,16 @@ use linerate_wire::iperf3::results::{Results, StreamResult};
 use linerate_wire::iperf3::server::{Limits, ServerEvent, ServerSession};
 use linerate_wire::iperf3::session::Session;
 use linerate_wire::iperf3::stream_id;
-use serde_json::json;
+use linerate_wire::json::Raw;
+use serde_json::{Value, json};
+
+pub(crate) fn raw(value: &Value) -> Raw {
+    Raw::of(value).unwrap()
+}
+
+fn is_final(message: &Raw) -> bool {
+    message.read::<Value>().unwrap()["type"] == "final"
+}
 
 pub(crate) fn cookie() -> Cookie {
     Cookie::from_random(&[0x5A; 23])
@@ -122,7 +131,7 @@ impl Server {
                     self.session.start(None, 0);
                 }
                 ServerEvent::TestEnd if !self.extended => self.session.exchange_results(0),
-                ServerEvent::Agent(message) if message["type"] == "final" => {
+                ServerEvent::Agent(message) if is_final(message) => {
                     self.session.agent(&json!({"type": "final", "sent": [0]}));
                     self.session.exchange_results(0);
                 }

@@ -8,9 +8,9 @@ use linerate_wire::iperf3::session::Session;
 use linerate_wire::iperf3::state::State;
 use linerate_wire::iperf3::{Refusal, Timeouts};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::drive::{Client, Server, converse, cookie};
+use crate::drive::{Client, Server, converse, cookie, raw};
 
 fn block(json: &str) -> Vec<u8> {
     let mut bytes = u32::try_from(json.len()).unwrap().to_be_bytes().to_vec();
@@ -76,11 +76,14 @@ fn garbage_is_refused() {
         );
     }
     let nested = format!("{}{}", "[".repeat(4000), "]".repeat(4000));
-    let nested = format!("{{\"linerate\":{nested}}}");
+    let key = |name: &str| format!("{{\"{name}\":{nested}}}");
     assert!(matches!(
-        refusal(&block(&nested)),
+        refusal(&block(&key("time"))),
         Refusal::Unreadable { .. }
     ));
+    // Our key is carried as text, and refused where it is read.
+    let params = Params::from_json(key("linerate").as_bytes()).unwrap();
+    assert!(params.linerate.unwrap().read::<Value>().is_err());
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn an_agent_message_is_accepted_only_from_who_announced_it() {
     server.feed(&[block(r#"{"tcp":true,"linerate":{"v":1}}"#), agent].concat());
     assert_eq!(
         server.events.get(1),
-        Some(&ServerEvent::Agent(json!({"type": "x"})))
+        Some(&ServerEvent::Agent(raw(&json!({"type": "x"}))))
     );
 }
 
@@ -355,7 +358,7 @@ proptest! {
         bytes in proptest::collection::vec(any::<u8>(), 0..300),
         linerate in any::<bool>(),
     ) {
-        let params = Params { linerate: linerate.then(|| json!({})), ..Params::default() };
+        let params = Params { linerate: linerate.then(|| raw(&json!({}))), ..Params::default() };
         let mut client = Client::new(&params);
         client.feed(&bytes);
         client.closed();
@@ -378,7 +381,7 @@ proptest! {
             Just([&[32][..], &block("{}")].concat()),
         ], 0..12),
     ) {
-        let params = Params { linerate: Some(json!({})), ..Params::default() };
+        let params = Params { linerate: Some(raw(&json!({}))), ..Params::default() };
         let (mut client, mut server) = (Client::new(&params), Server::new());
         for step in &steps {
             client.feed(step);

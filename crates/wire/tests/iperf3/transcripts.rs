@@ -13,7 +13,7 @@ use linerate_wire::iperf3::server::ServerEvent;
 use linerate_wire::iperf3::stream_id;
 use serde_json::json;
 
-use crate::drive::{Client, Server};
+use crate::drive::{Client, Server, raw};
 
 const CLIENT: [&str; 6] = [
     "CreateStreams",
@@ -44,7 +44,7 @@ fn a_recorded_client_drives_our_server() {
 #[test]
 fn a_recorded_server_drives_our_client_whether_or_not_it_announces_itself() {
     for transcript in whole_tests() {
-        for linerate in [None, Some(json!({"v": 1}))] {
+        for linerate in [None, Some(raw(&json!({"v": 1})))] {
             let params = Params {
                 linerate,
                 ..transcript.params()

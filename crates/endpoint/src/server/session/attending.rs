@@ -70,11 +70,11 @@ impl Session<'_, '_> {
         let settings = self.sampler.take_settings();
         if self.ask.is_some() {
             for message in Message::of_samples(samples) {
-                self.control.session.agent(&message.to_value());
+                self.control.session.agent(&message);
             }
             if !settings.is_empty() {
                 let message = Message::of_settings(settings);
-                self.control.session.agent(&message.to_value());
+                self.control.session.agent(&message);
             }
         }
     }
@@ -87,7 +87,7 @@ impl Session<'_, '_> {
                 sent: sent.into_iter().cloned().collect(),
                 received: received.into_iter().cloned().collect(),
             };
-            self.control.session.agent(&message.to_value());
+            self.control.session.agent(&message);
         }
         self.crew.forget_intervals();
     }
@@ -108,9 +108,7 @@ impl Session<'_, '_> {
     pub(super) fn tell_final(&mut self) {
         let streams = self.crew.sent_counts();
         if !self.final_is_sent && !streams.is_empty() {
-            self.control
-                .session
-                .agent(&Message::Final { streams }.to_value());
+            self.control.session.agent(&Message::Final { streams });
         }
         self.final_is_sent = true;
     }

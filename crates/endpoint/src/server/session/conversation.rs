@@ -15,8 +15,8 @@ use std::io::{self, ErrorKind};
 impl Session<'_, '_> {
     pub(super) fn note(&mut self, event: ServerEvent) -> Result<(), String> {
         match event {
-            ServerEvent::Agent(value) => {
-                if let Some(Message::Final { streams }) = Message::from_value(&value) {
+            ServerEvent::Agent(message) => {
+                if let Some(Message::Final { streams }) = Message::read(&message) {
                     self.take_final(streams);
                 }
                 Ok(())
@@ -79,7 +79,7 @@ impl Session<'_, '_> {
 
     fn beat(&mut self) {
         if self.heart.is_due(monotonic_ns()) {
-            self.control.session.agent(&Message::Beat.to_value());
+            self.control.session.agent(&Message::Beat);
         }
     }
 

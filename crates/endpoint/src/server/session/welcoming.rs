@@ -27,7 +27,7 @@ pub(super) fn welcome(
     let Some(challenge) = Challenge::of(secret, cookie, nonce) else {
         return Ok(Welcome::stranger(Standing::Refused));
     };
-    control.session.agent(&challenge.message().to_value());
+    control.session.agent(&challenge.message());
     await_proof(control, server).map(|proof| challenge.judge(&proof))
 }
 
@@ -44,7 +44,7 @@ fn await_proof(
         let until_ns = deadline_ns.min(monotonic_ns() + STEP_NS);
         let event = control.next(until_ns).map_err(|error| error.to_string())?;
         match event {
-            Some(ServerEvent::Agent(value)) => match Message::from_value(&value) {
+            Some(ServerEvent::Agent(message)) => match Message::read(&message) {
                 Some(Message::Proof { proof }) => return Ok(proof),
                 _ => return Err("refused: no proof of a token, but another message".to_owned()),
             },
