@@ -4,6 +4,7 @@
 use linerate_model::output::{CannotTell, Fact, Finding, ForwardResult, LedgerEntry, Trial};
 
 use crate::collect;
+use crate::evidence::Evidence;
 use crate::facts::Facts;
 use crate::ledger;
 use crate::rules::{self, Rule};
@@ -27,7 +28,8 @@ pub struct Explanation {
 /// Explains a record by `rules`.
 #[must_use]
 pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
-    let ledger = ledger::of(record);
+    let evidence = Evidence::of(record);
+    let ledger = ledger::of(&evidence);
     let facts = Facts::of(record, &ledger);
     let judged = rules::judge(rules, record, &ledger, &facts);
     let mut next_commands: Vec<String> = Vec::new();

@@ -6,6 +6,7 @@
 use linerate_model::output::{Direction, Role};
 use linerate_model::sample::{Phase, Sample};
 
+use crate::evidence::Evidence;
 use crate::facts::Shares;
 use crate::ledger;
 use linerate_model::record::Record;
@@ -39,7 +40,7 @@ pub struct Busy {
 /// The stage of each direction that lost most, as far as is certain; a direction without one is left out.
 #[must_use]
 pub fn losing(record: &Record) -> Vec<Losing> {
-    let entries = ledger::of(record);
+    let entries = ledger::of(&Evidence::of(record));
     let tests = &record.run.tests;
     let worst = entries.into_iter().filter_map(|entry| {
         let test = tests.iter().find(|test| test.id == entry.test_id)?;

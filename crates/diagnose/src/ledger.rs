@@ -10,17 +10,15 @@
 
 use linerate_model::output::{LedgerEntry, Protocol, Test};
 
-use linerate_model::record::Record;
+use crate::evidence::Evidence;
 
 mod account;
-mod alias;
 mod balance;
 mod claim;
 mod device;
 mod forward;
 mod internet;
 mod path;
-mod readings;
 mod reasons;
 mod settle;
 mod socket;
@@ -32,24 +30,21 @@ use claim::Claims;
 pub use forward::FORWARD_STAGES;
 pub(crate) use forward::Ports;
 use path::Path;
-use readings::Readings;
 
 /// One entry a test that lost anything countable, and one a trial that decided a device's rate.
 #[must_use]
-pub fn of(record: &Record) -> Vec<LedgerEntry> {
-    let entries = record.run.tests.iter().filter_map(|test| {
-        let readings = Readings::of(record, test);
-        entry(record, test, &readings)
-    });
-    entries.chain(forward::entries(record)).collect()
+pub fn of(evidence: &Evidence<'_>) -> Vec<LedgerEntry> {
+    let tests = evidence.record.run.tests.iter();
+    let entries = tests.filter_map(|test| entry(evidence, test));
+    entries.chain(forward::entries(evidence.record)).collect()
 }
 
-fn entry(record: &Record, test: &Test, readings: &Readings<'_>) -> Option<LedgerEntry> {
+fn entry<'r>(evidence: &'r Evidence<'r>, test: &'r Test) -> Option<LedgerEntry> {
     let (unit, lost) = match test.protocol {
         Protocol::Udp => ("datagrams", test.lost_packets?),
-        Protocol::Tcp => ("segments", transmission::lost(test, readings)?),
+        Protocol::Tcp => ("segments", transmission::lost(evidence, test)?),
     };
-    let path = Path::of(record, test, readings, lost);
+    let path = Path::of(evidence, test, lost);
     let mut claims = Claims::default();
     if test.protocol == Protocol::Udp {
         account::collect(&path, &mut claims);
@@ -62,7 +57,7 @@ fn entry(record: &Record, test: &Test, readings: &Readings<'_>) -> Option<Ledger
     Some(LedgerEntry {
         test_id: test.id.clone(),
         unit: unit.to_owned(),
-        unread: unread::of(record, &path),
+        unread: unread::of(evidence.record, &path),
         ..settle::settle(&path, claims, &rest)
     })
 }

@@ -11,6 +11,7 @@
 
 pub mod calc;
 mod collect;
+pub mod evidence;
 pub mod explain;
 pub mod facts;
 pub mod frame;

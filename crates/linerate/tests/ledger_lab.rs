@@ -49,7 +49,7 @@ fn each_fault_stands_where_it_loses() {
             (", no reasons", without_reasons(record)),
         ];
         for (way, record) in ways {
-            for entry in ledger::of(&record) {
+            for entry in ledger::of(&Evidence::of(&record)) {
                 let case = format!("{faults} {flags}{way}");
                 wrong.extend(misplaced(&case, &entry, stage));
             }
@@ -66,7 +66,7 @@ fn what_the_qdisc_refuses_is_not_lost() {
     };
     let refused = record.run.tests[0].refused_packets.unwrap_or(0);
     assert!(refused > 100, "refused: {refused}");
-    for entry in ledger::of(&record) {
+    for entry in ledger::of(&Evidence::of(&record)) {
         assert_eq!(entry.lost_packets, 0, "{entry:?}");
         assert_eq!((entry.unattributed_lo, entry.unattributed_hi), (0, 0));
     }
@@ -78,7 +78,7 @@ fn two_faults_share_what_was_lost() {
         return println!("skipped: no namespaces");
     };
     let drops = record.run.tests[0].socket_drops.unwrap();
-    for entry in ledger::of(&record) {
+    for entry in ledger::of(&Evidence::of(&record)) {
         let lost = entry.lost_packets;
         let at = |name: &str| {
             entry

@@ -8,8 +8,8 @@ use linerate_model::output::Evidence;
 
 use super::claim::evidence;
 use super::path::Path;
-use super::readings::{List, Moved};
 use super::span::Span;
+use crate::evidence::Source;
 use linerate_knowledge::{Group, Unit};
 use linerate_model::record::Side;
 
@@ -46,13 +46,13 @@ fn outward(path: &Path<'_>) -> Option<Gap> {
         return None;
     }
     let mut account = Account::new(path, Side::Sender);
-    account.must("/proc/net/snmp", "UdpOutDatagrams", 1)?;
-    account.must("/proc/net/snmp", "TcpOutSegs", 1)?;
-    account.may("/proc/net/snmp", "TcpRetransSegs", 1);
-    account.may("/proc/net/snmp", "IcmpOutMsgs", 1);
-    account.may("/proc/net/snmp6", "Udp6OutDatagrams", 1);
-    account.may("/proc/net/snmp6", "Icmp6OutMsgs", 1);
-    account.link("tx_packets", -1)?;
+    account.must(Source::Snmp, "UdpOutDatagrams", 1)?;
+    account.must(Source::Snmp, "TcpOutSegs", 1)?;
+    account.may(Source::Snmp, "TcpRetransSegs", 1);
+    account.may(Source::Snmp, "IcmpOutMsgs", 1);
+    account.may(Source::Snmp6, "Udp6OutDatagrams", 1);
+    account.may(Source::Snmp6, "Icmp6OutMsgs", 1);
+    account.must(Source::Link, "tx_packets", -1)?;
     account.more(more_frames(path)?);
     Some(account.gap(path, 0))
 }
@@ -73,7 +73,7 @@ fn more_frames(path: &Path<'_>) -> Option<i128> {
 /// like losses here.
 fn inward(path: &Path<'_>) -> Option<Gap> {
     let mut account = Account::new(path, Side::Receiver);
-    account.link("rx_packets", 1)?;
+    account.must(Source::Link, "rx_packets", 1)?;
     let driver = path.receiver.driver;
     let unit = driver.and_then(|driver| driver.counter(Group::Link, "rx_packets"));
     match unit.map(|counter| counter.unit) {
@@ -86,15 +86,15 @@ fn inward(path: &Path<'_>) -> Option<Gap> {
 }
 
 fn buffers(account: &mut Account<'_, '_>) -> Option<()> {
-    account.must("/proc/net/snmp", "IpInReceives", -1)?;
-    account.may("/proc/net/snmp6", "Ip6InReceives", -1);
+    account.must(Source::Snmp, "IpInReceives", -1)?;
+    account.may(Source::Snmp6, "Ip6InReceives", -1);
     Some(())
 }
 
 fn packets(account: &mut Account<'_, '_>) -> Option<()> {
     for kind in ["NoECTPkts", "ECT1Pkts", "ECT0Pkts", "CEPkts"] {
-        account.must("/proc/net/netstat", &format!("IpExtIn{kind}"), -1)?;
-        account.may("/proc/net/snmp6", &format!("Ip6In{kind}"), -1);
+        account.must(Source::Netstat, &format!("IpExtIn{kind}"), -1)?;
+        account.may(Source::Snmp6, &format!("Ip6In{kind}"), -1);
     }
     Some(())
 }
@@ -115,9 +115,9 @@ fn internet(path: &Path<'_>) -> Option<Gap> {
     account.may(source, &path.ip("ReasmReqds").1, -1);
     account.may(source, &path.ip("ReasmOKs").1, 1);
     if path.test.af != 6 {
-        account.may("/proc/net/netstat", "IpExtInCsumErrors", -1);
+        account.may(Source::Netstat, "IpExtInCsumErrors", -1);
     }
-    let received = path.protocol(Side::Receiver, source, &receives)?;
+    let received = path.counted(Side::Receiver, source, &receives)?;
     let others = others(path, received.grew.at_least, account.sum);
     Some(account.gap(path, others))
 }
@@ -166,15 +166,21 @@ impl<'p, 'r> Account<'p, 'r> {
     }
 
     /// A counter without which there is no balance.
-    fn must(&mut self, source: &str, name: &str, sign: i128) -> Option<()> {
-        let list = self.path.end(self.side).host_list(source);
-        let moved = self.path.readings.moved(list, name)?;
-        self.add(list, name, moved, sign);
+    fn must(&mut self, source: Source, name: &str, sign: i128) -> Option<()> {
+        let moved = self.path.counted(self.side, source, name)?;
+        let grew = moved.grew.at_least;
+        self.sum += sign * i128::from(grew);
+        let sums = self.background.zip(moved.background);
+        self.background = sums.map(|(sum, own)| sum + sign * i128::from(own));
+        let idle = self.path.idle(self.side, source, name).unwrap_or(0);
+        self.idle += sign * i128::from(idle);
+        self.evidence
+            .push(evidence(name, grew, "packets", source.text()));
         Some(())
     }
 
     /// A counter that older kernels do not have.
-    fn may(&mut self, source: &str, name: &str, sign: i128) {
+    fn may(&mut self, source: Source, name: &str, sign: i128) {
         let kept = self.evidence.len();
         if self.must(source, name, sign).is_some() {
             let unmoved = |one: &Evidence| one.value.number() == Some(0.0);
@@ -184,26 +190,8 @@ impl<'p, 'r> Account<'p, 'r> {
         }
     }
 
-    fn link(&mut self, name: &str, sign: i128) -> Option<()> {
-        let list = self.path.end(self.side).link_list("rtnl_link_stats64");
-        let moved = self.path.readings.moved(list, name)?;
-        self.add(list, name, moved, sign);
-        Some(())
-    }
-
     const fn more(&mut self, packets: i128) {
         self.sum += packets;
-    }
-
-    fn add(&mut self, list: List<'_>, name: &str, moved: Moved, sign: i128) {
-        let grew = moved.grew.at_least;
-        self.sum += sign * i128::from(grew);
-        let sums = self.background.zip(moved.background);
-        self.background = sums.map(|(sum, own)| sum + sign * i128::from(own));
-        let idle = self.path.readings.idle(list, name).unwrap_or(0);
-        self.idle += sign * i128::from(idle);
-        self.evidence
-            .push(evidence(name, grew, "packets", list.source));
     }
 
     /// What others usually miss is at most in it; what they usually bring may hide as much. So few

@@ -4,11 +4,11 @@
 
 use linerate_model::output::Protocol;
 
-use super::claim::{Claim, Claims, Kind, evidence};
+use super::claim::{Claim, Claims, Kind};
 use super::path::Path;
-use super::readings::Moved;
 use super::socket::{Counted, sum};
 use super::span::Span;
+use crate::evidence::{Moved, Source};
 use linerate_knowledge::Stage;
 use linerate_model::record::Side;
 
@@ -24,20 +24,11 @@ pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
 fn neighbours(path: &Path<'_>, claims: &mut Claims) {
     let side = Side::Sender;
     let source = if path.test.af == 6 {
-        "/proc/net/stat/ndisc_cache"
+        Source::NdiscCache
     } else {
-        "/proc/net/stat/arp_cache"
+        Source::ArpCache
     };
-    let waited = path.machine(side, source, "unresolved_discards");
-    let waited = waited.map(|moved| Counted {
-        moved,
-        evidence: evidence(
-            "unresolved_discards",
-            moved.grew.at_least,
-            "packets",
-            source,
-        ),
-    });
+    let waited = Counted::of(path, side, source, "unresolved_discards");
     let refused = (!path.sender.exact).then(|| not_queued(path)).flatten();
     let Some((moved, evidence)) = sum([waited, refused].into_iter().flatten()) else {
         return;
@@ -56,29 +47,26 @@ fn neighbours(path: &Path<'_>, claims: &mut Claims) {
 fn not_queued(path: &Path<'_>) -> Option<Counted> {
     let (source, name) = path.ip("OutDiscards");
     let mut all = Counted::of(path, Side::Sender, source, &name)?;
-    let queued = path.readings.moved(path.sender.qdisc_list(), "drops");
+    let queued = path.counted(Side::Sender, Source::Qdisc, "drops");
     all.moved = all.moved.without(queued.unwrap_or(Moved::nothing()));
     Some(all)
 }
 
 /// A drop that the sender was told of is not among the sent: as many as its socket counted errors.
 fn qdisc(path: &Path<'_>, claims: &mut Claims) {
-    let source = "tc -s qdisc";
-    let Some(moved) = path.readings.moved(path.sender.qdisc_list(), "drops") else {
+    let Some(Counted { moved, evidence }) = Counted::of(path, Side::Sender, Source::Qdisc, "drops")
+    else {
         return;
     };
-    let drops = evidence("drops", moved.grew.at_least, "packets", source);
     let told = if path.sender.exact { told(path) } else { 0 };
-    let moved = moved
-        .less(told)
-        .perhaps_without(path.lost_beside + sent_again(path));
+    let moved = moved.less(told).perhaps_without(sent_again(path));
     claims.add(Claim {
         stage: Stage::TxQdisc,
         host: path.sender.role,
         interface: path.sender.interface.map(str::to_owned),
         kind: Kind::Shared,
         seen: pieces(path, moved, path.sender.joined),
-        evidence: vec![drops],
+        evidence: vec![evidence],
     });
 }
 
@@ -87,7 +75,7 @@ fn sent_again(path: &Path<'_>) -> u64 {
     if path.test.protocol == Protocol::Tcp {
         return 0;
     }
-    let again = path.protocol(Side::Sender, "/proc/net/snmp", "TcpRetransSegs");
+    let again = path.counted(Side::Sender, Source::Snmp, "TcpRetransSegs");
     again.map_or(0, |again| again.grew.at_least)
 }
 
@@ -98,18 +86,17 @@ fn told(path: &Path<'_>) -> u64 {
     }
     let refused = path.test.refused_packets.unwrap_or(0);
     let (source, name) = path.udp("SndbufErrors");
-    let errors = path.protocol(Side::Sender, source, &name);
+    let errors = path.counted(Side::Sender, source, &name);
     errors.map_or(refused, |errors| errors.grew.at_least)
 }
 
 /// The backlog of the processors, and what no protocol wanted.
 fn backlog(path: &Path<'_>, claims: &mut Claims) {
     let side = Side::Receiver;
-    let source = "/proc/net/softnet_stat";
-    let Some(moved) = path.machine(side, source, "dropped") else {
+    let Some(Counted { moved, evidence }) = Counted::of(path, side, Source::Softnet, "dropped")
+    else {
         return;
     };
-    let evidence = evidence("dropped", moved.grew.at_least, "packets", source);
     claims.add(Claim {
         stage: Stage::RxSoftnet,
         host: path.receiver.role,
@@ -130,7 +117,7 @@ fn input(path: &Path<'_>, claims: &mut Claims) {
     let Some((moved, evidence)) = sum(counted) else {
         return;
     };
-    let found_at_checksum = Counted::of(path, side, "/proc/net/netstat", "IpExtInCsumErrors");
+    let found_at_checksum = Counted::of(path, side, Source::Netstat, "IpExtInCsumErrors");
     let moved = match found_at_checksum {
         Some(bad) if path.test.af != 6 => moved.without(bad.moved),
         _ => moved,
@@ -152,12 +139,12 @@ fn input(path: &Path<'_>, claims: &mut Claims) {
 /// A datagram that was never whole again may have lost its fragment anywhere.
 fn not_whole(path: &Path<'_>) -> Span {
     let (source, name) = path.ip("ReasmFails");
-    let fails = path.protocol(Side::Receiver, source, &name);
+    let fails = path.moved(Side::Receiver, source, &name);
     Span::new(0, fails.map_or(0, |fails| fails.seen(path.lost).hi))
 }
 
 /// `InHdrErrors` contains `IpExtInCsumErrors`, and no other contains another.
-fn input_names(path: &Path<'_>) -> Vec<(&'static str, String)> {
+fn input_names(path: &Path<'_>) -> Vec<(Source, String)> {
     let mut names: Vec<_> = [
         "InHdrErrors",
         "InAddrErrors",
@@ -174,10 +161,10 @@ fn input_names(path: &Path<'_>) -> Vec<(&'static str, String)> {
             "IpExtInTruncatedPkts",
             "TcpExtIPReversePathFilter",
         ];
-        names.extend(extended.map(|name| ("/proc/net/netstat", name.to_owned())));
+        names.extend(extended.map(|name| (Source::Netstat, name.to_owned())));
     }
     let conntrack = ["drop", "insert_failed"];
-    names.extend(conntrack.map(|name| ("/proc/net/stat/nf_conntrack", name.to_owned())));
+    names.extend(conntrack.map(|name| (Source::Conntrack, name.to_owned())));
     names
 }
 

@@ -2,18 +2,16 @@
 //! A test as the ledger sees it: its two ends, what each can count, and how counters' units
 //! relate to its packets.
 
-use linerate_model::counters::Width;
-use linerate_model::output::{Host, LinkKind, Protocol, Role, Test};
+use linerate_model::output::{LinkKind, Protocol, Role, Test};
 
-use super::readings::{List, Moved, Readings};
-use linerate_knowledge::{self as knowledge, Driver};
-use linerate_model::record::{Record, Side};
+use crate::evidence::{Evidence, Moved, Place, Scope, Source};
+use linerate_knowledge::Driver;
+use linerate_model::record::Side;
 
 /// One direction of one test.
 #[derive(Debug)]
 pub(super) struct Path<'r> {
     pub(super) test: &'r Test,
-    pub(super) readings: &'r Readings<'r>,
     /// To be explained.
     pub(super) lost: u64,
     pub(super) sender: End<'r>,
@@ -23,7 +21,7 @@ pub(super) struct Path<'r> {
     /// Lost by other tests that the same counters may have seen.
     pub(super) lost_beside: u64,
     /// The same, of counters of the whole machine.
-    pub(super) lost_on_machine: u64,
+    lost_on_machine: u64,
 }
 
 /// One end.
@@ -31,26 +29,22 @@ pub(super) struct Path<'r> {
 pub(super) struct End<'r> {
     pub(super) role: Role,
     pub(super) interface: Option<&'r str>,
+    /// Where its interface's counters are read.
+    pub(super) place: Place<'r, 'r>,
     pub(super) driver: Option<&'static Driver>,
     /// Whether its program counts what the kernel really took or gave.
     pub(super) exact: bool,
     /// How many packets of the test the stack may have handled as one.
     pub(super) joined: u64,
     pub(super) mtu_bytes: Option<u32>,
-    long: Width,
-    frames_per_second: f64,
 }
 
 impl<'r> Path<'r> {
-    pub(super) fn of(
-        record: &'r Record,
-        test: &'r Test,
-        readings: &'r Readings<'r>,
-        lost: u64,
-    ) -> Self {
+    pub(super) fn of(evidence: &'r Evidence<'r>, test: &'r Test, lost: u64) -> Self {
+        let record = evidence.record;
         let (sender, receiver) = (
-            End::of(record, test, Side::Sender),
-            End::of(record, test, Side::Receiver),
+            End::of(evidence, test, Side::Sender),
+            End::of(evidence, test, Side::Receiver),
         );
         let others = record
             .run
@@ -68,7 +62,6 @@ impl<'r> Path<'r> {
         };
         let mut path = Self {
             test,
-            readings,
             lost,
             fragments: fragments(test, sender.mtu_bytes),
             sender,
@@ -88,24 +81,32 @@ impl<'r> Path<'r> {
         }
     }
 
-    /// What a counter of the protocols did at a side.
-    pub(super) fn protocol(&self, side: Side, source: &str, name: &str) -> Option<Moved> {
-        self.readings
-            .moved(self.end(side).host_list(source), name)
-            .map(|moved| moved.perhaps_without(self.lost_beside))
+    /// What a counter did at a side, whoever moved it.
+    pub(super) fn counted(&self, side: Side, source: Source, name: &str) -> Option<Moved> {
+        let place = self.end(side).place;
+        match source.scope() {
+            Scope::Interface => place.moved(source, name),
+            Scope::Namespace | Scope::Machine => place.whole_host().moved(source, name),
+        }
     }
 
-    /// As [`Self::protocol`], of a source that has one value for the whole machine.
-    pub(super) fn machine(&self, side: Side, source: &str, name: &str) -> Option<Moved> {
-        self.readings
-            .moved(self.end(side).machine_list(source), name)
-            .map(|moved| moved.perhaps_without(self.lost_on_machine))
+    /// The same, where other tests may have moved it as well.
+    pub(super) fn moved(&self, side: Side, source: Source, name: &str) -> Option<Moved> {
+        let others = match source.scope() {
+            Scope::Interface | Scope::Namespace => self.lost_beside,
+            Scope::Machine => self.lost_on_machine,
+        };
+        let counted = self.counted(side, source, name)?;
+        Some(counted.perhaps_without(others))
     }
 
-    /// What the field of the interface's statistics did at a side.
-    pub(super) fn link(&self, side: Side, name: &str) -> Option<Moved> {
-        let list = self.end(side).link_list("rtnl_link_stats64");
-        self.readings.moved(list, name)
+    /// What a counter grew by in the idle interval, as it was counted.
+    pub(super) fn idle(&self, side: Side, source: Source, name: &str) -> Option<u64> {
+        let place = self.end(side).place;
+        match source.scope() {
+            Scope::Interface => place.idle(source, name),
+            Scope::Namespace | Scope::Machine => place.whole_host().idle(source, name),
+        }
     }
 
     /// Whether the link is memory of a machine: it has no MAC.
@@ -114,20 +115,20 @@ impl<'r> Path<'r> {
     }
 
     /// The IP counters of this test's address family: source and name.
-    pub(super) fn ip(&self, name: &str) -> (&'static str, String) {
+    pub(super) fn ip(&self, name: &str) -> (Source, String) {
         if self.test.af == 6 {
-            ("/proc/net/snmp6", format!("Ip6{name}"))
+            (Source::Snmp6, format!("Ip6{name}"))
         } else {
-            ("/proc/net/snmp", format!("Ip{name}"))
+            (Source::Snmp, format!("Ip{name}"))
         }
     }
 
     /// The UDP counters of this test's address family: source and name.
-    pub(super) fn udp(&self, name: &str) -> (&'static str, String) {
+    pub(super) fn udp(&self, name: &str) -> (Source, String) {
         if self.test.af == 6 {
-            ("/proc/net/snmp6", format!("Udp6{name}"))
+            (Source::Snmp6, format!("Udp6{name}"))
         } else {
-            ("/proc/net/snmp", format!("Udp{name}"))
+            (Source::Snmp, format!("Udp{name}"))
         }
     }
 
@@ -143,15 +144,15 @@ impl<'r> Path<'r> {
 
     /// How many more packets than buffers the receiver's IP was given.
     pub(super) fn joined_packets(&self) -> Option<u64> {
-        let grew = |(source, name): (&str, String)| {
-            let moved = self.protocol(Side::Receiver, source, &name)?;
+        let grew = |(source, name): (Source, String)| {
+            let moved = self.counted(Side::Receiver, source, &name)?;
             Some(moved.grew.at_least)
         };
         let packets = ["NoECTPkts", "ECT1Pkts", "ECT0Pkts", "CEPkts"].map(|kind| {
             if self.test.af == 6 {
-                grew(("/proc/net/snmp6", format!("Ip6In{kind}")))
+                grew((Source::Snmp6, format!("Ip6In{kind}")))
             } else {
-                grew(("/proc/net/netstat", format!("IpExtIn{kind}")))
+                grew((Source::Netstat, format!("IpExtIn{kind}")))
             }
         });
         let buffers = grew(self.ip("InReceives"))?;
@@ -161,87 +162,25 @@ impl<'r> Path<'r> {
 }
 
 impl<'r> End<'r> {
-    fn of(record: &'r Record, test: &'r Test, side: Side) -> Self {
-        let role = side.role(test);
+    fn of(evidence: &'r Evidence<'r>, test: &'r Test, side: Side) -> Self {
+        let (role, name) = (side.role(test), side.interface(test));
+        let record = evidence.record;
         let host = record.host(role);
-        let name = side.interface(test);
-        let interface = host
-            .zip(name)
-            .and_then(|(host, name)| host.interfaces.iter().find(|own| own.name == name));
-        let bits = interface.and_then(|own| own.link_bits_per_second);
-        let driver = interface.and_then(|own| own.driver.as_deref());
+        let place = evidence.at(role, name, evidence.window(test));
         Self {
             role,
             interface: name,
-            driver: driver.and_then(knowledge::driver),
+            driver: place.driver(),
             exact: !record.pasted && (role == Role::Local || host.is_some_and(|host| host.agent)),
             joined: joined(test),
-            mtu_bytes: interface.and_then(|own| own.mtu),
-            long: long(host),
-            frames_per_second: bits.map_or(FRAMES_PER_SECOND, |bits| bits as f64 / FRAME_BITS),
-        }
-    }
-
-    /// Counters of the network namespace: `unsigned long` in the kernel.
-    pub(super) const fn host_list<'a>(&self, source: &'a str) -> List<'a> {
-        List {
-            role: self.role,
-            source,
-            interface: None,
-            width: self.long,
-            most_per_second: FRAMES_PER_SECOND,
-        }
-    }
-
-    /// Counters of the whole machine: 32 bits.
-    pub(super) const fn machine_list<'a>(&self, source: &'a str) -> List<'a> {
-        List {
-            width: Width::Bits32,
-            ..self.host_list(source)
-        }
-    }
-
-    /// The root qdisc of the interface: 32 bits (`gnet_stats_queue`).
-    pub(super) const fn qdisc_list(&self) -> List<'_> {
-        List {
-            width: Width::Bits32,
-            ..self.link_list("tc -s qdisc")
-        }
-    }
-
-    /// Counters of the interface: 64 bits where no table says otherwise.
-    pub(super) const fn link_list<'a>(&'a self, source: &'a str) -> List<'a> {
-        List {
-            role: self.role,
-            source,
-            interface: self.interface,
-            width: Width::Bits64,
-            most_per_second: self.frames_per_second,
-        }
-    }
-
-    /// The kernel's width of a counter that a table describes.
-    pub(super) const fn width(&self, width: knowledge::Width) -> Width {
-        match width {
-            knowledge::Width::U16 => Width::Bits16,
-            knowledge::Width::U32 => Width::Bits32,
-            knowledge::Width::U64 => Width::Bits64,
-            knowledge::Width::Long => self.long,
+            mtu_bytes: place.described().and_then(|own| own.mtu),
+            place,
         }
     }
 }
 
 fn losses(test: &Test) -> Option<u64> {
     test.lost_packets.or(test.retransmits)
-}
-
-/// A kernel whose processor is not known to have 64 bits may wrap after 32.
-fn long(host: Option<&Host>) -> Width {
-    let arch = host.and_then(|host| host.arch.as_deref());
-    match arch {
-        Some(arch) if arch.contains("64") || arch == "s390x" => Width::Bits64,
-        _ => Width::Bits32,
-    }
 }
 
 fn fragments(test: &Test, mtu_bytes: Option<u32>) -> u64 {
@@ -273,7 +212,3 @@ fn joined(test: &Test) -> u64 {
 const UDP_JOINED: u64 = 128;
 /// `GSO_LEGACY_MAX_SIZE` over the smallest usual MSS, include/linux/netdevice.h.
 const TCP_JOINED: u64 = 128;
-/// The shortest frame with preamble and gap, IEEE 802.3.
-const FRAME_BITS: f64 = 672.0;
-/// No link is known: the shortest frames at 400 Gbit/s.
-const FRAMES_PER_SECOND: f64 = 595e6;

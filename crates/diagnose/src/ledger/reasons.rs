@@ -9,16 +9,14 @@ use linerate_model::output::Evidence;
 use super::claim::{Claim, Claims, Kind, evidence};
 use super::path::Path;
 use super::span::Span;
+use crate::evidence::Source;
 use linerate_knowledge::{ReasonStage, Stage, stage_of};
 use linerate_model::record::Side;
 
 /// Of the test's own packets only.
-pub(super) const SOURCE: &str = "skb:kfree_skb flow";
+pub(super) const SOURCE: Source = Source::Drops;
 /// The setting, and its value, by which a host says that its reasons could not be read.
 pub(super) const REFUSED: (&str, &str) = ("skb:kfree_skb", "refused");
-/// The same where data goes both ways, for each way.
-const SENT: &str = "skb:kfree_skb flow sent";
-const RECEIVED: &str = "skb:kfree_skb flow received";
 
 pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
     for side in [Side::Sender, Side::Receiver] {
@@ -30,7 +28,7 @@ pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
 
 /// How many packets were freed at each stage of a side, and the reasons that say so.
 struct Found {
-    source: &'static str,
+    source: Source,
     by_stage: BTreeMap<Stage, (u64, Vec<Evidence>)>,
     somewhere: u64,
 }
@@ -39,20 +37,17 @@ impl Found {
     /// `None` where nobody looked.
     fn of(path: &Path<'_>, side: Side) -> Option<Self> {
         let way = match side {
-            Side::Sender => SENT,
-            Side::Receiver => RECEIVED,
+            Side::Sender => Source::DropsSent,
+            Side::Receiver => Source::DropsReceived,
         };
         let mut lists = [way, SOURCE].into_iter();
         lists.find_map(|list| Self::in_list(path, side, list))
     }
 
-    fn in_list(path: &Path<'_>, side: Side, source: &'static str) -> Option<Self> {
-        let list = path.end(side).host_list(source);
+    fn in_list(path: &Path<'_>, side: Side, source: Source) -> Option<Self> {
+        let host = path.end(side).place.whole_host();
         let mut found = None;
-        for reason in path.readings.names(list) {
-            let Some(moved) = path.readings.moved(list, reason) else {
-                continue;
-            };
+        for (reason, moved) in host.each(source) {
             let found = found.get_or_insert_with(|| Self {
                 source,
                 by_stage: BTreeMap::new(),
@@ -71,7 +66,7 @@ impl Found {
             At::Stage(stage) => {
                 let (sum, by) = self.by_stage.entry(stage).or_default();
                 *sum += count;
-                by.push(evidence(reason, count, "packets", self.source));
+                by.push(evidence(reason, count, "packets", self.source.text()));
             }
             At::Unknown => self.somewhere += count,
             At::Alive => {}

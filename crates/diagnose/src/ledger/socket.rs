@@ -9,8 +9,8 @@ use linerate_model::output::{Evidence, Protocol};
 use super::account::of_test;
 use super::claim::{Claim, Claims, Kind, evidence};
 use super::path::Path;
-use super::readings::Moved;
 use super::span::Span;
+use crate::evidence::{Moved, Source};
 use linerate_knowledge::Stage;
 use linerate_model::record::Side;
 
@@ -40,12 +40,12 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub(super) fn of(path: &Path<'_>, side: Side, source: &str, name: &str) -> Option<Self> {
-        let moved = path.protocol(side, source, name)?;
+    pub(super) fn of(path: &Path<'_>, side: Side, source: Source, name: &str) -> Option<Self> {
+        let moved = path.moved(side, source, name)?;
         let grew = moved.grew.at_least;
         Some(Self {
             moved,
-            evidence: evidence(name, grew, "packets", source),
+            evidence: evidence(name, grew, "packets", source.text()),
         })
     }
 }
@@ -64,14 +64,7 @@ pub(super) fn sum(counted: impl IntoIterator<Item = Counted>) -> Option<(Moved, 
 /// Of the header (IPv4) and of the datagram.
 fn wrong_checksums(path: &Path<'_>, claims: &mut Claims) {
     let of_header = (path.test.af != 6)
-        .then(|| {
-            Counted::of(
-                path,
-                Side::Receiver,
-                "/proc/net/netstat",
-                "IpExtInCsumErrors",
-            )
-        })
+        .then(|| Counted::of(path, Side::Receiver, Source::Netstat, "IpExtInCsumErrors"))
         .flatten();
     let of_datagram = udp(path, Side::Receiver, "InCsumErrors");
     let Some((moved, evidence)) = sum([of_datagram, of_header].into_iter().flatten()) else {
@@ -164,10 +157,8 @@ fn send_buffer(path: &Path<'_>, claims: &mut Claims) {
     let Some(all) = udp(path, Side::Sender, "SndbufErrors") else {
         return;
     };
-    let list = path.sender.qdisc_list();
     let queued = path
-        .readings
-        .moved(list, "drops")
+        .counted(Side::Sender, Source::Qdisc, "drops")
         .unwrap_or(Moved::nothing());
     claims.add(Claim {
         stage: Stage::TxSocket,
@@ -188,7 +179,7 @@ fn segments(path: &Path<'_>, claims: &mut Claims) {
         "TcpExtTCPZeroWindowDrop",
     ];
     let side = Side::Receiver;
-    let counted = names.map(|name| Counted::of(path, side, "/proc/net/netstat", name));
+    let counted = names.map(|name| Counted::of(path, side, Source::Netstat, name));
     let Some((moved, evidence)) = sum(counted.into_iter().flatten()) else {
         return;
     };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! At least and at most.
 
+use crate::evidence::Moved;
+
 /// How many packets: at least `lo`, at most `hi`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Span {
@@ -53,5 +55,21 @@ impl Span {
     pub(super) const fn at_most(self, most: u64) -> Self {
         let hi = if self.hi < most { self.hi } else { most };
         Self::new(self.lo, hi)
+    }
+}
+
+impl Moved {
+    /// How many of `lost` packets a counter stands for.
+    pub(super) fn seen(self, lost: u64) -> Span {
+        let (at_least, background) = (self.grew.at_least, self.background);
+        let lo = background.map_or(0, |background| at_least.saturating_sub(background));
+        let reach = lost.saturating_add(background.unwrap_or(lost));
+        let wrapped = |turn: u64| at_least.saturating_add(turn) <= reach;
+        let hi = if self.grew.turn.is_some_and(wrapped) {
+            at_least.max(lost)
+        } else {
+            at_least
+        };
+        Span::new(lo, hi)
     }
 }

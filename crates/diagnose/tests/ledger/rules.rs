@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Each rule of the ledger, by a world in which it decides.
 
+use linerate_diagnose::evidence::Evidence;
 use linerate_diagnose::ledger;
 use linerate_model::output::{LedgerEntry, Role, Stage};
 use linerate_model::record::Record;
@@ -9,7 +10,7 @@ use linerate_model::sample::Sample;
 use crate::world::{Losses, Nic, World};
 
 fn entry(world: &World) -> LedgerEntry {
-    ledger::of(&world.record()).remove(0)
+    ledger::of(&Evidence::of(&world.record())).remove(0)
 }
 
 fn stage<'e>(entry: &'e LedgerEntry, name: &str) -> &'e Stage {
@@ -116,7 +117,7 @@ fn a_field_that_the_driver_never_fills_is_blind() {
             .counters
             .retain(|name, _| name != "rx_queue_0_drops" && name != "rx_fifo_errors");
     }
-    let entry = ledger::of(&record).remove(0);
+    let entry = ledger::of(&Evidence::of(&record)).remove(0);
     assert!(
         entry.blind.iter().any(|stage| stage == "rx-ring"),
         "{entry:?}"
@@ -134,7 +135,7 @@ fn the_sum_of_two_stages_gives_the_one_without_a_counter() {
     for sample in &mut record.samples {
         sample.counters.remove("rx_queue_0_drops");
     }
-    let entry = ledger::of(&record).remove(0);
+    let entry = ledger::of(&Evidence::of(&record)).remove(0);
     assert_eq!(stage(&entry, "rx-mac").lo, 30);
     assert_eq!(stage(&entry, "rx-ring").lo, 70);
 }
@@ -185,7 +186,7 @@ fn a_stock_peer_is_blind_and_never_clean() {
     record.samples.retain(|sample| sample.host == Role::Local);
     record.run.tests[0].socket_drops = None;
     record.run.tests[0].corrupt_packets = None;
-    let entry = ledger::of(&record).remove(0);
+    let entry = ledger::of(&Evidence::of(&record)).remove(0);
     for name in [
         "wire",
         "rx-mac",
@@ -214,7 +215,7 @@ fn datagrams_of_several_frames_lose_fewer_datagrams_than_frames() {
     );
     let mut record = world.record();
     record.run.tests[0].payload_bytes = 4000;
-    let entry = ledger::of(&record).remove(0);
+    let entry = ledger::of(&Evidence::of(&record)).remove(0);
     let backlog = stage(&entry, "rx-softnet");
     assert_eq!((backlog.lo, backlog.hi), (100, 300));
 }
@@ -244,7 +245,7 @@ fn joined_drops_are_at_least() {
             .entry("IpExtInNoECTPkts".to_owned())
             .and_modify(|count| *count += more);
     }
-    let entry = ledger::of(&record).remove(0);
+    let entry = ledger::of(&Evidence::of(&record)).remove(0);
     let socket = stage(&entry, "rx-socket");
     assert_eq!((socket.lo, socket.hi), (40, 400));
 }
@@ -256,7 +257,7 @@ fn tcp_lost_what_it_sent_again_and_needed() {
     test.protocol = linerate_model::output::Protocol::Tcp;
     (test.sent_packets, test.received_packets, test.lost_packets) = (None, None, None);
     test.retransmits = Some(50);
-    assert_eq!(ledger::of(&record), []);
+    assert_eq!(ledger::of(&Evidence::of(&record)), []);
     for sample in record
         .samples
         .iter_mut()
@@ -269,7 +270,7 @@ fn tcp_lost_what_it_sent_again_and_needed() {
             *sample = more;
         }
     }
-    let entry = ledger::of(&record).remove(0);
+    let entry = ledger::of(&Evidence::of(&record)).remove(0);
     assert_eq!((entry.unit.as_str(), entry.lost_packets), ("segments", 46));
 }
 
@@ -293,7 +294,7 @@ fn errors_that_a_driver_tells_three_times_are_one_set() {
     sample.counters = ["rx_errs", "rx_fifo", "rx_frame"]
         .map(|name| (name.to_owned(), 782_502))
         .into();
-    let entry = ledger::of(&record).remove(0);
+    let entry = ledger::of(&Evidence::of(&record)).remove(0);
     let mac = stage(&entry, "rx-mac");
     assert_eq!((mac.lo, mac.hi), (0, 900));
     assert!(
@@ -321,7 +322,7 @@ fn the_directions_of_one_group_do_not_take_each_others_drops() {
     back.direction = linerate_model::output::Direction::Down;
     (back.lost_packets, back.received_packets) = (Some(0), Some(100_000));
     record.run.tests.push(back);
-    let entries = ledger::of(&record);
+    let entries = ledger::of(&Evidence::of(&record));
     assert_eq!(stage(&entries[0], "rx-ip").lo, 50);
     assert!(
         entries[1].stages.iter().all(|stage| stage.hi == 0),
@@ -346,7 +347,7 @@ fn what_the_sender_was_told_at_once_is_no_loss() {
     for sample in record.samples.iter_mut().filter(|s| s.host == Role::Local) {
         sample.counters.remove("UdpSndbufErrors");
     }
-    let entry = ledger::of(&record).remove(0);
+    let entry = ledger::of(&Evidence::of(&record)).remove(0);
     let qdisc = stage(&entry, "tx-qdisc");
     assert_eq!((qdisc.lo, qdisc.hi), (20, 20));
 }
@@ -398,7 +399,7 @@ fn receiver_freed(record: &mut Record, source: &str, freed: &[(&str, u64)]) {
 }
 
 fn assert_freed_exactly(record: &Record) {
-    let entry = ledger::of(record).remove(0);
+    let entry = ledger::of(&Evidence::of(record)).remove(0);
     for (name, died) in [("rx-ip", 40), ("rx-socket", 60), ("rx-softnet", 0)] {
         let stage = stage(&entry, name);
         assert_eq!(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whatever happens on the path, the ledger's intervals contain it.
 
+use linerate_diagnose::evidence::Evidence;
 use linerate_diagnose::ledger;
 use linerate_model::output::LedgerEntry;
 use proptest::prelude::*;
@@ -97,7 +98,7 @@ fn untold(nic: Nic) -> &'static [&'static str] {
 proptest! {
     #[test]
     fn the_intervals_contain_the_truth(world in world()) {
-        let entries = ledger::of(&world.record());
+        let entries = ledger::of(&Evidence::of(&world.record()));
         prop_assert_eq!(entries.len(), 1);
         holds(&entries[0], &world)?;
         contains(&entries[0], &world, untold(world.nic))?;
@@ -106,7 +107,7 @@ proptest! {
     #[test]
     fn a_quiet_machine_leaves_almost_nothing_open(losses in losses()) {
         let world = World::new(Nic::Igb, losses);
-        let entry = &ledger::of(&world.record())[0];
+        let entry = &ledger::of(&Evidence::of(&world.record()))[0];
         holds(entry, &world)?;
         contains(entry, &world, &[])?;
         for (name, died) in losses.by_stage() {
@@ -125,7 +126,7 @@ proptest! {
         Just("tx_packets"), Just("unresolved_discards"), Just("rx_queue_0_drops"),
     ]) {
         let world = World { reset: Some(reset), ..World::new(Nic::Igb, losses) };
-        let entry = &ledger::of(&world.record())[0];
+        let entry = &ledger::of(&Evidence::of(&world.record()))[0];
         holds(entry, &world)?;
         for (name, died) in losses.by_stage() {
             if let Some(stage) = entry.stages.iter().find(|stage| stage.stage == name) {
@@ -140,7 +141,7 @@ proptest! {
         let world = World::new(Nic::Igb, Losses { checksum: 0, ..losses });
         let mut record = world.record();
         record.samples.clear();
-        let entry = &ledger::of(&record)[0];
+        let entry = &ledger::of(&Evidence::of(&record))[0];
         holds(entry, &world)?;
         for name in ["tx-qdisc", "wire", "rx-mac", "rx-softnet", "rx-ip"] {
             prop_assert!(entry.blind.iter().any(|blind| blind == name));

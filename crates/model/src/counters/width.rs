@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How much a counter of known width grew over a series of readings.
+//! How much a counter grew over a series of readings.
 //!
-//! A fall is the end of its range only if what it then grew by is possible in the time; any other
-//! fall is a reset, and a reset is no number. A narrow counter may also have gone round unseen.
+//! A fall is a wrap only if the growth that follows from it is possible in the time; any other fall
+//! is a reset, and across a reset the growth is unknown. A narrow counter may also wrap unseen.
 
-/// Where a counter starts again from zero.
+/// Where a counter wraps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Width {
     /// After 2^16.
@@ -13,39 +13,52 @@ pub enum Width {
     Bits32,
     /// After 2^64: never.
     Bits64,
+    /// No table says. Kernels of 32 bits and many drivers keep 32-bit counters, so a fall from the end of
+    /// 32 bits is a wrap.
+    Unknown,
 }
 
 impl Width {
-    /// How many values it has; `None` for a counter that never starts again.
+    /// The number of its values; `None` for a counter that is not known to wrap.
     #[must_use]
     pub const fn turn(self) -> Option<u64> {
         match self {
             Self::Bits16 => Some(1 << 16),
-            Self::Bits32 => Some(1 << 32),
-            Self::Bits64 => None,
+            Self::Bits32 => Some(WORD),
+            Self::Bits64 | Self::Unknown => None,
         }
+    }
+
+    /// The growth across a fall, if that was a wrap. A 32-bit counter wraps from the last quarter of its range
+    /// into the first: every other fall is far more likely a reset.
+    fn wrapped(self, before: u64, after: u64) -> Option<u64> {
+        let turn = match self {
+            Self::Bits16 => 1 << 16,
+            Self::Bits32 | Self::Unknown if before >= WORD / 4 * 3 && after < WORD / 4 => WORD,
+            Self::Bits32 | Self::Unknown | Self::Bits64 => return None,
+        };
+        Some(turn.checked_sub(before)? + after).filter(|_| before < turn)
     }
 }
 
 /// What a counter grew by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Growth {
-    /// At least by so much.
+    /// The least possible growth.
     pub at_least: u64,
-    /// If it may have gone round between two readings: by so much more each time.
+    /// The growth of one more wrap, if the counter may have wrapped unseen between two readings.
     pub turn: Option<u64>,
 }
 
-/// The growth over `readings` of (time in nanoseconds, value), where `most_per_second` is the
-/// highest rate at which it can grow. `None` when it was reset on the way: what it counted around
-/// that is not known.
+/// Returns the growth over `readings` of (time in nanoseconds, value), where `most_per_second` is the
+/// highest rate at which the counter can grow. Where the times are equal, the time is not known, and any growth is
+/// possible. `None` if the counter was reset in between.
 #[must_use]
 pub fn growth(readings: &[(u64, u64)], width: Width, most_per_second: f64) -> Option<Growth> {
     let mut sum = Growth::default();
     for pair in readings.windows(2) {
         let (before, after) = (pair[0], pair[1]);
-        let elapsed_s = after.0.saturating_sub(before.0) as f64 / 1e9;
-        let most = most_per_second * elapsed_s;
+        let most = most_per_second * elapsed_s(before.0, after.0);
         sum.at_least += step(before.1, after.1, width, most)?;
         let unseen = width.turn().filter(|turn| most >= *turn as f64);
         sum.turn = sum.turn.or(unseen);
@@ -54,12 +67,20 @@ pub fn growth(readings: &[(u64, u64)], width: Width, most_per_second: f64) -> Op
 }
 
 fn step(before: u64, after: u64, width: Width, most: f64) -> Option<u64> {
-    if let Some(grown) = after.checked_sub(before) {
-        return Some(grown);
-    }
-    let grown = width.turn()?.checked_sub(before)? + after;
-    (grown as f64 <= most).then_some(grown)
+    let possible = |grown: &u64| *grown as f64 <= most;
+    after
+        .checked_sub(before)
+        .or_else(|| width.wrapped(before, after).filter(possible))
 }
+
+fn elapsed_s(before_ns: u64, after_ns: u64) -> f64 {
+    match after_ns.saturating_sub(before_ns) {
+        0 => f64::INFINITY,
+        elapsed_ns => elapsed_ns as f64 / 1e9,
+    }
+}
+
+const WORD: u64 = 1 << 32;
 
 #[cfg(test)]
 mod tests {
@@ -86,6 +107,36 @@ mod tests {
     fn the_same_fall_of_32_bits_is_a_reset() {
         assert_eq!(grown(&[0xf544, 0x0310], Width::Bits32), None);
         assert_eq!(grown(&[0xf544, 0x0310], Width::Bits64), None);
+    }
+
+    #[test]
+    fn an_unknown_width_wraps_at_the_end_of_32_bits_only() {
+        let end = (1 << 32) - 3;
+        let wrapped = Some(Growth {
+            at_least: 10,
+            turn: None,
+        });
+        assert_eq!(grown(&[end, 7], Width::Unknown), wrapped);
+        assert_eq!(grown(&[end, 7], Width::Bits64), None);
+        assert_eq!(grown(&[1000, 7], Width::Unknown), None);
+        assert_eq!(grown(&[1 << 32, 7], Width::Unknown), None);
+    }
+
+    #[test]
+    fn in_an_unknown_time_any_growth_is_possible() {
+        let readings = [(0, 65_000), (0, 400)];
+        let grown = growth(&readings, Width::Bits16, GIGABIT_FRAMES);
+        assert_eq!(
+            grown,
+            Some(Growth {
+                at_least: 936,
+                turn: Some(1 << 16)
+            })
+        );
+        assert_eq!(
+            growth(&[(0, 1000), (0, 4)], Width::Bits32, GIGABIT_FRAMES),
+            None
+        );
     }
 
     #[test]

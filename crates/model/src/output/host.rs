@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 /// Which end of a test.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Where the command ran.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+use crate::evidence::Evidence;
 use linerate_model::output::{DeviceQueue, ForwardResult, Trial};
 
 use crate::explain::explain;
@@ -10,7 +11,7 @@ use crate::rules;
 use linerate_model::record::Record;
 
 fn facts(record: &Record) -> Facts {
-    Facts::of(record, &ledger::of(record))
+    Facts::of(record, &ledger::of(&Evidence::of(record)))
 }
 
 fn of_run(record: &Record, name: &str) -> Option<String> {

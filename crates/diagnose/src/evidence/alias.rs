@@ -6,24 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_model::output::Evidence;
-
-use super::readings::Moved;
-use linerate_knowledge::{Stage, Unit};
 use linerate_model::order;
 
-/// What one counter, or the queues of one name together, counted.
-#[derive(Debug, Clone)]
-pub(super) struct Count {
-    pub(super) stage: Stage,
-    pub(super) unit: Unit,
-    /// The sets it belongs to; none: it stands alone.
-    pub(super) words: BTreeSet<String>,
-    pub(super) moved: Moved,
-    /// A sum over the device, which may contain special cases that others tell.
-    pub(super) general: bool,
-    pub(super) evidence: Evidence,
-}
+use super::{Count, Moved};
+use linerate_knowledge::Stage;
 
 /// Counts none of which contains another. `stage_of_word` says where packets of a word die, if any
 /// counter of the table is of that word alone.
@@ -136,23 +122,20 @@ fn total(counts: &[Count]) -> Moved {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::claim::evidence;
-    use linerate_model::counters::Growth;
+    use crate::evidence::Source;
+    use linerate_knowledge::Unit;
 
     fn count(name: &str, stage: Stage, words: &[&str], at_least: u64) -> Count {
         Count {
+            name: name.to_owned(),
+            source: Source::Ethtool,
             stage,
             unit: Unit::Frames,
             words: words.iter().map(|word| (*word).to_owned()).collect(),
-            moved: Moved {
-                grew: Growth {
-                    at_least,
-                    turn: None,
-                },
-                background: Some(0),
-            },
+            moved: Moved::by(at_least),
+            counted: at_least,
             general: !name.contains('_'),
-            evidence: evidence(name, at_least, "frames", "test"),
+            shared: false,
         }
     }
 
@@ -161,7 +144,7 @@ mod tests {
         let mut booked: Vec<_> = resolve(counts, ring)
             .into_iter()
             .filter(|count| count.moved.grew.at_least > 0)
-            .map(|count| (count.evidence.fact, count.stage, count.moved.grew.at_least))
+            .map(|count| (count.name, count.stage, count.moved.grew.at_least))
             .collect();
         booked.sort();
         booked

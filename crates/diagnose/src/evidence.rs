@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! By how much every counter of a record grew. Nothing else in this crate reads a sample.
+//!
+//! ```text
+//! record ──► Evidence ──► Place (host, interface, window) ──► Moved (growth, background)
+//!                                       └──► Count (what a driver's table or a field's name makes of it)
+//! ```
+//!
+//! A counter that was not read, or that was reset meanwhile, is `None` and never 0.
+
+mod alias;
+mod count;
+mod driver;
+mod field;
+mod moved;
+mod packets;
+mod source;
+mod window;
+
+use std::collections::BTreeMap;
+
+use linerate_model::output::{Role, Test, TrialDevice};
+
+use linerate_knowledge::Driver;
+use linerate_model::record::Record;
+
+pub use count::Count;
+pub use moved::Moved;
+pub use packets::moved_counters;
+pub use place::Place;
+pub use source::{Scope, Source};
+pub use window::Window;
+
+mod place;
+
+/// The samples of a record, indexed, and what is known of how to read them.
+#[derive(Debug)]
+pub struct Evidence<'r> {
+    /// The record.
+    pub record: &'r Record,
+    index: window::Index<'r>,
+    drivers: BTreeMap<(Role, &'r str), Option<&'static Driver>>,
+    /// What the device counted in trials that lost nothing.
+    quiet: Vec<&'r TrialDevice>,
+}
+
+impl<'r> Evidence<'r> {
+    /// Indexes a record.
+    #[must_use]
+    pub fn of(record: &'r Record) -> Self {
+        let index = window::Index::of(record);
+        let counted = index
+            .keys()
+            .filter_map(|((host, _, interface), _)| Some((*host, (*interface)?)));
+        let hosts = record.run.hosts.iter();
+        let described = hosts.flat_map(|host| {
+            host.interfaces
+                .iter()
+                .map(|one| (host.role, one.name.as_str()))
+        });
+        let set = record.run.settings.iter();
+        let set = set.filter_map(|one| Some((one.host, one.interface.as_deref()?)));
+        let all = counted
+            .chain(described)
+            .chain(set)
+            .collect::<std::collections::BTreeSet<_>>();
+        let drivers = all
+            .into_iter()
+            .map(|(host, name)| ((host, name), driver::table(record, host, name)));
+        let drivers = drivers.collect();
+        let lossless = record
+            .trials
+            .iter()
+            .filter(|trial| trial.valid && trial.directions.iter().all(|way| way.lost_frames == 0));
+        Self {
+            record,
+            drivers,
+            quiet: lossless.filter_map(|trial| trial.device.as_ref()).collect(),
+            index,
+        }
+    }
+
+    /// The window of a test.
+    #[must_use]
+    pub fn window(&self, test: &'r Test) -> Window<'r> {
+        Window::of(self.record, test)
+    }
+
+    /// A place to read counters at: an interface, or with `None` a whole host.
+    #[must_use]
+    pub const fn at<'e>(
+        &'e self,
+        host: Role,
+        interface: Option<&'r str>,
+        window: Window<'r>,
+    ) -> Place<'e, 'r> {
+        Place {
+            evidence: self,
+            host,
+            interface,
+            window,
+        }
+    }
+
+    /// The table of an interface's driver, named or recognised.
+    #[must_use]
+    pub fn driver(&self, host: Role, interface: &str) -> Option<&'static Driver> {
+        *self.drivers.get(&(host, interface))?
+    }
+
+    /// The name of an interface's driver, as `ethtool -i` or the host's description gives it.
+    #[must_use]
+    pub fn driver_name(&self, host: Role, interface: &str) -> Option<&'r str> {
+        driver::name(self.record, host, interface)
+    }
+
+    /// Every host and interface that was read outside of any test.
+    pub(crate) fn outside(&self) -> impl Iterator<Item = (Role, Option<&'r str>)> {
+        let outside = self.index.keys().filter(|(_, outside)| *outside);
+        outside.map(|((host, _, interface), _)| (*host, *interface))
+    }
+}
