@@ -14,6 +14,7 @@ mod driver;
 mod field;
 mod moved;
 mod packets;
+mod place;
 mod source;
 mod window;
 
@@ -28,10 +29,9 @@ pub use count::Count;
 pub use moved::Moved;
 pub use packets::moved_counters;
 pub use place::Place;
+pub(crate) use place::grown;
 pub use source::{Scope, Source};
 pub use window::Window;
-
-mod place;
 
 /// The samples of a record, indexed, and what is known of how to read them.
 #[derive(Debug)]
@@ -120,3 +120,6 @@ impl<'r> Evidence<'r> {
         outside.map(|((host, _, interface), _)| (*host, *interface))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,7 +30,7 @@ pub struct Explanation {
 pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
     let evidence = Evidence::of(record);
     let ledger = ledger::of(&evidence);
-    let facts = Facts::of(record, &ledger);
+    let facts = Facts::of(&evidence, &ledger);
     let judged = rules::judge(rules, record, &ledger, &facts);
     let mut next_commands: Vec<String> = Vec::new();
     for command in judged.cannot_tell.iter().flat_map(|rule| &rule.missing) {

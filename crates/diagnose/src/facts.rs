@@ -8,12 +8,11 @@ use std::collections::BTreeMap;
 
 use linerate_model::output::{Fact, LedgerEntry, Role, Value};
 
+use crate::evidence::Evidence;
 use crate::frame::Frame;
-use linerate_model::record::Record;
 
 mod attributed;
 mod bus;
-mod counted;
 mod cpu;
 mod device;
 mod flow_control;
@@ -24,6 +23,7 @@ mod packet_rate;
 mod parallel;
 mod socket;
 mod tcp;
+mod vantage;
 
 pub(crate) use cpu::Shares;
 pub use known::{Known, catalogue, known};
@@ -64,13 +64,13 @@ impl Named {
 impl Facts {
     /// Everything that a record and its ledger tell.
     #[must_use]
-    pub fn of(record: &Record, ledger: &[LedgerEntry]) -> Self {
+    pub fn of(evidence: &Evidence<'_>, ledger: &[LedgerEntry]) -> Self {
         let mut facts = Self::default();
-        attributed::collect(record, ledger, &mut facts);
+        attributed::collect(evidence, ledger, &mut facts);
         for collect in FAMILIES {
-            collect(record, &mut facts);
+            collect(evidence, &mut facts);
         }
-        device::collect(record, ledger, &mut facts);
+        device::collect(evidence, ledger, &mut facts);
         facts
     }
 
@@ -124,7 +124,7 @@ impl Facts {
 }
 
 /// A family's way from the record to its facts.
-type Collect = fn(&Record, &mut Facts);
+type Collect = fn(&Evidence<'_>, &mut Facts);
 
 const FAMILIES: &[Collect] = &[
     measurement::collect,

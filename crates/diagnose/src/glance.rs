@@ -6,7 +6,7 @@
 use linerate_model::output::{Direction, Role};
 use linerate_model::sample::{Phase, Sample};
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, grown};
 use crate::facts::Shares;
 use crate::ledger;
 use linerate_model::record::Record;
@@ -71,7 +71,7 @@ fn busy_of(host: Role, samples: &[Sample]) -> Option<Busy> {
     };
     let mut newest = samples.iter().rev().filter(of_host);
     let (last, first) = (newest.next()?, newest.next()?);
-    let shares = Shares::between(first, last)?;
+    let shares = Shares::of_ticks(grown(first, last))?;
     let busiest = shares.busiest()?;
     Some(Busy {
         host,

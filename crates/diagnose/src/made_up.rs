@@ -9,6 +9,7 @@ use linerate_model::output::{
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 
+use crate::evidence::Evidence;
 use crate::explain::{Explanation, explain};
 use crate::facts::Facts;
 use crate::rules;
@@ -176,13 +177,13 @@ impl Fixture for Record {
             ..LedgerEntry::default()
         };
         let ledger = [entry];
-        let facts = Facts::of(self, &ledger);
+        let facts = Facts::of(&Evidence::of(self), &ledger);
         let judged = rules::judge(rules::embedded(), self, &ledger, &facts);
         told(judged.findings)
     }
 
     fn read(mut self, role: Role, source: &str, values: &[(&str, u64)]) -> Self {
-        let t_ns = self.samples.len() as u64;
+        let t_ns = self.samples.len() as u64 * 1_000_000_000;
         self.samples.push(reading(t_ns, role, source, values));
         self
     }

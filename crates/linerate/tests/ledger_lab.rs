@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use linerate_diagnose::evidence::Evidence;
 use linerate_diagnose::ledger;
 use linerate_model::output::{LedgerEntry, LinkKind, Stage};
 use linerate_model::record::Record;

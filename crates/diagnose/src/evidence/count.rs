@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{Moved, Place, Source, alias, field};
-use linerate_knowledge::{Counter, Counts, Driver, Group, Stage, Unit};
+use linerate_knowledge::{Counter, Counts, Driver, Group, Pattern, Stage, Unit};
 use linerate_model::record::Side;
 
 /// What one counter, or the queues of one name together, counted.
@@ -66,16 +66,24 @@ impl<'r> Place<'_, 'r> {
         which.filter_map(|counter| self.count(counter)).collect()
     }
 
-    /// The sum over all queues of a counter's name. `None` if none can be read or one was reset.
-    fn count(&self, counter: &Counter) -> Option<Count> {
-        let source = Source::of_group(counter.group);
+    /// The sum over all queues of a name. `None` if none can be read or one was reset.
+    fn sum(&self, source: Source, name: &Pattern) -> Option<Moved> {
         let names = self
             .names(source)
             .into_iter()
-            .filter(|name| counter.name.matches(name));
+            .filter(|known| name.matches(known));
         let moved: Option<Vec<Moved>> = names.map(|name| self.moved(source, name)).collect();
-        let moved = moved.filter(|moved| !moved.is_empty())?;
-        let moved = moved.into_iter().fold(Moved::nothing(), Moved::plus);
+        moved?.into_iter().reduce(Moved::plus)
+    }
+
+    fn count(&self, counter: &Counter) -> Option<Count> {
+        let (source, moved) = match counter.group {
+            Group::Link => field::read(self, counter.name.text())?,
+            group => (
+                Source::of_group(group),
+                self.sum(Source::of_group(group), &counter.name)?,
+            ),
+        };
         Some(Count {
             name: counter.name.text().to_owned(),
             source,

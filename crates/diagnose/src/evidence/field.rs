@@ -33,7 +33,7 @@ pub(super) fn drops(place: &Place<'_, '_>, side: Side) -> Vec<Count> {
     counts
 }
 
-fn read(place: &Place<'_, '_>, name: &str) -> Option<(Source, Moved)> {
+pub(super) fn read(place: &Place<'_, '_>, name: &str) -> Option<(Source, Moved)> {
     let of_link = place
         .moved(Source::Link, name)
         .map(|moved| (Source::Link, moved));

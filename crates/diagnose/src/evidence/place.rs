@@ -85,7 +85,10 @@ impl<'e, 'r> Place<'e, 'r> {
     }
 
     /// What every counter of a list did that was neither reset nor read only once.
-    pub(crate) fn each(&self, source: Source) -> impl Iterator<Item = (&'r str, Moved)> {
+    pub(crate) fn each(
+        self,
+        source: Source,
+    ) -> impl Iterator<Item = (&'r str, Moved)> + use<'e, 'r> {
         let names = self.names(source).into_iter();
         names.filter_map(move |name| Some((name, self.moved(source, name)?)))
     }
@@ -120,13 +123,15 @@ impl<'e, 'r> Place<'e, 'r> {
         pairs.collect()
     }
 
-    /// What each counter of a list grew by from the first to the last reading of the idle interval.
-    pub(crate) fn each_idle(&self, source: Source) -> Vec<(&'r str, u64)> {
-        let idle = self.idle_samples(source.text());
-        let ends = idle.first().zip(idle.last());
-        ends.into_iter()
-            .flat_map(|(first, last)| grown(first, last))
-            .collect()
+    /// What each value of a list grew by from its first to its last reading, steps back in between included (as those of
+    /// a processor's waiting time). Empty where there are not two.
+    pub(crate) fn end_to_end(&self, source: impl AsRef<str>) -> Vec<(&'r str, u64)> {
+        between_ends(self.samples(source.as_ref()))
+    }
+
+    /// The same of the idle interval.
+    pub(crate) fn idle_end_to_end(&self, source: impl AsRef<str>) -> Vec<(&'r str, u64)> {
+        between_ends(&self.idle_samples(source.as_ref()))
     }
 
     fn samples<'k>(&'k self, source: &'k str) -> &'k [&'r Sample] {
@@ -309,9 +314,20 @@ fn values(samples: &[&Sample], name: &str) -> Vec<(u64, u64)> {
         .collect()
 }
 
-fn grown<'r>(before: &Sample, after: &'r Sample) -> impl Iterator<Item = (&'r str, u64)> {
+fn between_ends<'r>(samples: &[&'r Sample]) -> Vec<(&'r str, u64)> {
+    match samples {
+        [first, .., last] => grown(first, last).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What each value of `after` grew by since `before`.
+pub(crate) fn grown<'r>(
+    before: &Sample,
+    after: &'r Sample,
+) -> impl Iterator<Item = (&'r str, u64)> {
     after.counters.iter().filter_map(|(name, value)| {
-        let grown = value.checked_sub(*before.counters.get(name)?)?;
+        let grown = value.saturating_sub(*before.counters.get(name)?);
         Some((name.as_str(), grown))
     })
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the ledger says of each test: how much was lost, and where.
 
+use crate::evidence::Evidence;
 use linerate_model::output::{Fact, LedgerEntry, Test};
 
 use super::{Facts, Known, fact};
 use linerate_knowledge::Stage;
-use linerate_model::record::Record;
 
 pub(super) const KNOWN: &[Known] = &[
     Known {
@@ -208,8 +208,8 @@ pub(super) const KNOWN: &[Known] = &[
     },
 ];
 
-pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts) {
-    for test in &record.run.tests {
+pub(super) fn collect(evidence: &Evidence<'_>, ledger: &[LedgerEntry], facts: &mut Facts) {
+    for test in &evidence.record.run.tests {
         counts(test, facts);
         facts.add(in_queues(test, ledger));
     }
@@ -281,6 +281,7 @@ mod tests {
     use crate::facts::Facts;
     use crate::frame::Frame;
     use linerate_model::output;
+    use linerate_model::record::Record;
 
     /// What nobody counted is not known to be nothing.
     #[test]
@@ -297,7 +298,7 @@ mod tests {
             blind: vec!["wire".to_owned()],
             ..LedgerEntry::default()
         };
-        let facts = Facts::of(&Record::default(), &[entry]);
+        let facts = Facts::of(&Evidence::of(&Record::default()), &[entry]);
         let frame = Frame {
             test_id: Some("udp-up".to_owned()),
             ..Frame::default()

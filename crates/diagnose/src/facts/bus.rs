@@ -8,7 +8,7 @@ mod usb;
 
 use super::known::names;
 use super::{Facts, Known};
-use linerate_model::record::Record;
+use crate::evidence::Evidence;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
@@ -26,11 +26,11 @@ pub(super) const KNOWN: &[Known] = names! {
     "dma_sync_cpu_share" "ratio" "share of a processor's time spent keeping cache and memory alike" "perf top"
 };
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    pcie::collect(record, facts);
-    ring::collect(record, facts);
-    usb::collect(record, facts);
-    log::collect(record, facts);
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    pcie::collect(evidence, facts);
+    ring::collect(evidence, facts);
+    usb::collect(evidence, facts);
+    log::collect(evidence, facts);
 }
 
 #[cfg(test)]

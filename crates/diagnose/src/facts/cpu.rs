@@ -13,7 +13,7 @@ pub(crate) use load::Shares;
 
 use super::known::names;
 use super::{Facts, Known, fact};
-use linerate_model::record::Record;
+use crate::evidence::Evidence;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
@@ -64,20 +64,20 @@ pub(super) const KNOWN: &[Known] = names! {
     "bpf_stats" "" "whether every BPF program is timed: 1 or 0" "sysctl kernel.bpf_stats_enabled"
 };
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    let shared = record.one_machine();
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    let shared = evidence.record.one_machine();
     facts.add(fact(
         "ends_share_machine",
         shared,
         "",
         "boot_id of both ends",
     ));
-    load::collect(record, facts);
-    interrupts::collect(record, facts);
-    softnet::collect(record, facts);
-    latency::collect(record, facts);
-    collapse::collect(record, facts);
-    set_up::collect(record, facts);
+    load::collect(evidence, facts);
+    interrupts::collect(evidence, facts);
+    softnet::collect(evidence, facts);
+    latency::collect(evidence.record, facts);
+    collapse::collect(evidence, facts);
+    set_up::collect(evidence, facts);
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ mod losses;
 mod rates;
 mod trial;
 
+use crate::evidence::Evidence;
 use linerate_model::output::LedgerEntry;
 
 use super::known::names;
 use super::{Facts, Known};
-use linerate_model::record::Record;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
@@ -71,13 +71,13 @@ pub(super) const KNOWN: &[Known] = names! {
     "forward_usual_loss_ratio" "ratio" "share of the frames that these loads lost, median" "linerate forward <port> <port>"
 };
 
-pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts) {
-    if record.run.results.is_empty() {
+pub(super) fn collect(evidence: &Evidence<'_>, ledger: &[LedgerEntry], facts: &mut Facts) {
+    if evidence.record.run.results.is_empty() {
         return;
     }
-    trial::collect(record, ledger, facts);
-    rates::collect(record, facts);
-    losses::collect(record, facts);
+    trial::collect(evidence.record, ledger, facts);
+    rates::collect(evidence.record, facts);
+    losses::collect(evidence.record, facts);
 }
 
 #[cfg(test)]

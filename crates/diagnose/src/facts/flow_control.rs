@@ -6,9 +6,9 @@ mod pause;
 mod registers;
 mod silicon;
 
-use super::counted::places;
+use super::vantage::vantages;
 use super::{Facts, Known};
-use linerate_model::record::Record;
+use crate::evidence::Evidence;
 
 pub(super) const KNOWN: &[Known] = &[
     Known {
@@ -145,8 +145,8 @@ pub(super) const KNOWN: &[Known] = &[
     },
 ];
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         fifo::collect(&place, facts);
         pause::collect(&place, facts);
         registers::collect(&place, facts);

@@ -8,9 +8,9 @@ mod frames;
 mod saving;
 mod size;
 
-use super::counted::places;
+use super::vantage::vantages;
 use super::{Facts, Known};
-use linerate_model::record::Record;
+use crate::evidence::Evidence;
 
 pub(super) const KNOWN: &[Known] = &[
     Known {
@@ -171,16 +171,16 @@ pub(super) const KNOWN: &[Known] = &[
     },
 ];
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         agreement::collect(&place, facts);
         bond::collect(&place, facts);
         frames::collect(&place, facts);
         saving::collect(&place, facts);
         size::collect(&place, facts);
     }
-    ceiling::collect(record, facts);
-    saving::round_trips(record, facts);
+    ceiling::collect(evidence.record, facts);
+    saving::round_trips(evidence.record, facts);
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@ mod sender;
 mod start;
 mod trust;
 
+use crate::evidence::Evidence;
 use linerate_model::output::{Fact, Test, Value};
 
-use super::counted::places;
+use super::vantage::vantages;
 use super::{Facts, Known, fact};
-use linerate_model::record::Record;
 
 pub(super) const KNOWN: &[Known] = &[
     Known {
@@ -246,14 +246,14 @@ pub(super) const KNOWN: &[Known] = &[
     },
 ];
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    account::collect(record, facts);
-    claim::collect(record, facts);
-    layer::collect(record, facts);
-    sender::collect(record, facts);
-    start::collect(record, facts);
-    trust::collect(record, facts);
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    account::collect(evidence.record, facts);
+    claim::collect(evidence.record, facts);
+    layer::collect(evidence.record, facts);
+    sender::collect(evidence.record, facts);
+    start::collect(evidence.record, facts);
+    trust::collect(evidence.record, facts);
+    for place in vantages(evidence) {
         others::collect(&place, facts);
     }
 }

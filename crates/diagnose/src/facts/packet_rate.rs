@@ -9,7 +9,7 @@ mod queueing;
 
 use super::known::names;
 use super::{Facts, Known};
-use linerate_model::record::Record;
+use crate::evidence::Evidence;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
@@ -56,12 +56,12 @@ pub(super) const KNOWN: &[Known] = names! {
     "bypass_of_kernel" "ratio" "rate past the kernel's stack, of the rate of a bridge in the kernel, with the same number of flows" ""
 };
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    cost::collect(record, facts);
-    offloads::collect(record, facts);
-    queueing::collect(record, facts);
-    filters::collect(record, facts);
-    forwarding::collect(record, facts);
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    cost::collect(evidence.record, facts);
+    offloads::collect(evidence, facts);
+    queueing::collect(evidence, facts);
+    filters::collect(evidence, facts);
+    forwarding::collect(evidence, facts);
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod steering;
 
 use super::known::names;
 use super::{Facts, Known};
-use linerate_model::record::Record;
+use crate::evidence::Evidence;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
@@ -35,10 +35,10 @@ pub(crate) fn receive_queue(name: &str) -> Option<u32> {
     queues::queue_of(name, "rx")?.parse().ok()
 }
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    queues::collect(record, facts);
-    flows::collect(record, facts);
-    steering::collect(record, facts);
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    queues::collect(evidence, facts);
+    flows::collect(evidence, facts);
+    steering::collect(evidence, facts);
 }
 
 #[cfg(test)]

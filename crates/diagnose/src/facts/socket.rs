@@ -7,9 +7,9 @@ mod memory;
 mod reader;
 mod window;
 
-use super::counted::places;
+use super::vantage::vantages;
 use super::{Facts, Known};
-use linerate_model::record::Record;
+use crate::evidence::Evidence;
 
 pub(super) const KNOWN: &[Known] = &[
     Known {
@@ -236,8 +236,8 @@ pub(super) const KNOWN: &[Known] = &[
     },
 ];
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         buffer::collect(&place, facts);
         reader::collect(&place, facts);
         memory::collect(&place, facts);

@@ -8,7 +8,7 @@ mod segments;
 
 use super::known::names;
 use super::{Facts, Known};
-use linerate_model::record::Record;
+use crate::evidence::Evidence;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
@@ -36,11 +36,11 @@ pub(super) const KNOWN: &[Known] = names! {
     "alone_ratio" "ratio" "rate while payload went the other way too, of the rate alone" ""
 };
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    segments::collect(record, facts);
-    course::collect(record, facts);
-    path::collect(record, facts);
-    directions::collect(record, facts);
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    segments::collect(evidence, facts);
+    course::collect(evidence, facts);
+    path::collect(evidence, facts);
+    directions::collect(evidence.record, facts);
 }
 
 #[cfg(test)]

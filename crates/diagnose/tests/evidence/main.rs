@@ -149,10 +149,6 @@ const MEASURED: &[(&str, &str)] = &[
         "the ledger of a test of ours: counters around it, at both ends",
     ),
     (
-        "lost_at_tx_mac",
-        "the ledger of a test of ours: counters around it, at both ends",
-    ),
-    (
         "lost_at_wire",
         "the ledger of a test of ours: counters around it, at both ends",
     ),

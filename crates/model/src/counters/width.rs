@@ -29,6 +29,13 @@ impl Width {
         }
     }
 
+    /// One wrap, if a growth of up to `most` may have hidden it. In an unknown time that is any growth, but few counters of
+    /// 32 bits ever grow so much.
+    fn unseen(self, most: f64) -> Option<u64> {
+        let turn = self.turn()?;
+        (most >= turn as f64 && (most.is_finite() || self == Self::Bits16)).then_some(turn)
+    }
+
     /// The growth across a fall, if that was a wrap. A 32-bit counter wraps from the last quarter of its range
     /// into the first: every other fall is far more likely a reset.
     fn wrapped(self, before: u64, after: u64) -> Option<u64> {
@@ -60,8 +67,7 @@ pub fn growth(readings: &[(u64, u64)], width: Width, most_per_second: f64) -> Op
         let (before, after) = (pair[0], pair[1]);
         let most = most_per_second * elapsed_s(before.0, after.0);
         sum.at_least += step(before.1, after.1, width, most)?;
-        let unseen = width.turn().filter(|turn| most >= *turn as f64);
-        sum.turn = sum.turn.or(unseen);
+        sum.turn = sum.turn.or(width.unseen(most));
     }
     Some(sum)
 }

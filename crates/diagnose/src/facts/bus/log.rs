@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the kernel's log and a profile say of the bus.
 
+use crate::evidence::Evidence;
 use crate::facts::Facts;
-use crate::facts::counted::{Place, places, profiled};
-use linerate_model::record::Record;
+use crate::facts::vantage::{Vantage, profiled, vantages};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    let hosts = places(record);
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    let hosts = vantages(evidence);
     for place in hosts
         .iter()
         .filter(|place| place.test.is_none() && place.interface.is_none())
@@ -24,7 +24,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 }
 
 /// Lines with one of these words; `None` if nobody read the log.
-fn logged(place: &Place<'_>, words: &[&str]) -> Option<f64> {
+fn logged(place: &Vantage<'_>, words: &[&str]) -> Option<f64> {
     let mut logs = values(place, "dmesg").peekable();
     logs.peek()?;
     let says = logs.filter(|(_, line)| words.iter().any(|word| line.contains(word)));
@@ -32,7 +32,7 @@ fn logged(place: &Place<'_>, words: &[&str]) -> Option<f64> {
 }
 
 fn values<'r>(
-    place: &Place<'r>,
+    place: &Vantage<'r>,
     source: &'static str,
 ) -> impl Iterator<Item = (&'r String, &'r String)> {
     let host = place.host;

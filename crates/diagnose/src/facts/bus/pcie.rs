@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The card's PCIe link and the IOMMU before it.
 
+use crate::evidence::Evidence;
 use crate::facts::Facts;
-use crate::facts::counted::{Place, places, set_up};
-use linerate_model::record::Record;
+use crate::facts::vantage::{Vantage, set_up, vantages};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record).iter().filter(|place| place.test.is_none()) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence)
+        .iter()
+        .filter(|place| place.test.is_none())
+    {
         if let Some(mode) = setting(place, "iommu_group_type") {
             place.add(facts, "iommu_mode", mode, "", SOURCE);
         }
@@ -24,11 +27,11 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
-fn setting<'r>(place: &Place<'r>, key: &str) -> Option<&'r str> {
+fn setting<'r>(place: &Vantage<'r>, key: &str) -> Option<&'r str> {
     set_up(place.record, place.host, SOURCE, place.interface, key)
 }
 
-fn bits_per_second(place: &Place<'_>, which: &str) -> Option<f64> {
+fn bits_per_second(place: &Vantage<'_>, which: &str) -> Option<f64> {
     let speed = setting(place, &format!("{which}_link_speed"))?;
     let width = setting(place, &format!("{which}_link_width"))?;
     let width: f64 = width.trim_start_matches('x').parse().ok()?;
@@ -52,7 +55,7 @@ fn lane(speed: &str) -> Option<f64> {
 }
 
 /// `10000baseT/Full` and so on.
-fn fastest(place: &Place<'_>) -> Option<f64> {
+fn fastest(place: &Vantage<'_>) -> Option<f64> {
     let modes = place.set_up("ethtool", "Supported link modes")?;
     let speed = |mode: &str| mode.split_once("base")?.0.parse::<f64>().ok();
     let fastest = modes

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether a host receives less the more is offered to it, and how much less than it sends.
 
+use crate::evidence::Evidence;
 use std::collections::BTreeSet;
 
 use linerate_model::output::{Protocol, Role, Test};
 
 use crate::facts::Facts;
-use crate::facts::counted::{Place, places};
+use crate::facts::vantage::{Vantage, vantages};
 use linerate_model::record::{Record, Side};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    let hosts = places(record).into_iter();
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    let hosts = vantages(evidence).into_iter();
     for place in hosts.filter(|place| place.test.is_none() && place.interface.is_none()) {
-        if let Some(ratio) = collapse(record, place.host) {
+        if let Some(ratio) = collapse(evidence.record, place.host) {
             let source = "the tests' accounts";
             place.add(facts, "receive_collapse_ratio", ratio, "ratio", source);
         }
-        if let Some(ratio) = tcp_receive_of_send(record, place.host) {
+        if let Some(ratio) = tcp_receive_of_send(evidence.record, place.host) {
             let source = "the tests' delivered rates";
             place.add(facts, "tcp_receive_of_send_ratio", ratio, "ratio", source);
         }
@@ -68,7 +69,7 @@ fn tests(
 
 /// Of the i.MX kernels of the 3.0 series: whether the processor may wait in a state that the network
 /// interrupt does not end (erratum ERR006687).
-fn of_old_kernel(place: &Place<'_>, facts: &mut Facts) {
+fn of_old_kernel(place: &Vantage<'_>, facts: &mut Facts) {
     let version = place.host_set_up("/proc/version", "version");
     let series = version.and_then(|version| version.split_whitespace().nth(2));
     let is_old = series.is_some_and(|series| series.starts_with("3.0."));

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The interface's interrupts: how many, on which processors, how many a packet.
 
+use crate::evidence::{Evidence, Source};
 use std::collections::BTreeMap;
-
-use linerate_model::sample::{Phase, Sample};
 
 use super::load::Shares;
 use crate::facts::Facts;
-use crate::facts::counted::{Place, places, series, span_s};
-use linerate_model::record::Record;
+use crate::facts::vantage::{Vantage, vantages};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         rate(&place, facts);
         let Some(vectors) = vectors(&place) else {
             continue;
@@ -24,26 +22,15 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 
 /// Growth of each interrupt of the interface, by label and processor. `None` if none of them was read.
 /// In a pasted text without the interface's name they are those that look like a network card's.
-pub(in crate::facts) fn vectors(place: &Place<'_>) -> Option<Vectors> {
-    let samples = samples(place);
-    let last = samples.last()?;
-    // Of a test one reading says nothing; pasted, it counts since the machine started.
-    let first = match (samples.len(), place.test) {
-        (1, Some(_)) => return None,
-        (1, None) => None,
-        _ => samples.first(),
-    };
+pub(in crate::facts) fn vectors(place: &Vantage<'_>) -> Option<Vectors> {
     let mut vectors = Vectors::new();
-    for (name, after) in &last.counters {
+    for (name, moved) in place.whole_host().each(Source::Interrupts) {
         let Some((label, cpu)) = name.rsplit_once('/') else {
             continue;
         };
         if belongs(place, label) {
-            let before = first.map_or(0, |first| {
-                first.counters.get(name).copied().unwrap_or(*after)
-            });
             let by_cpu = vectors.entry(label.to_owned()).or_default();
-            by_cpu.insert(cpu.to_owned(), after.saturating_sub(before));
+            by_cpu.insert(cpu.to_owned(), moved.grew.at_least);
         }
     }
     (!vectors.is_empty()).then_some(vectors)
@@ -51,19 +38,8 @@ pub(in crate::facts) fn vectors(place: &Place<'_>) -> Option<Vectors> {
 
 pub(in crate::facts) type Vectors = BTreeMap<String, BTreeMap<String, u64>>;
 
-fn samples<'r>(place: &Place<'r>) -> Vec<&'r Sample> {
-    series(
-        place.record,
-        place.host,
-        SOURCE,
-        None,
-        place.test,
-        Phase::Load,
-    )
-}
-
 /// By number, where the host says which are the interface's; else by name.
-fn belongs(place: &Place<'_>, label: &str) -> bool {
+fn belongs(place: &Vantage<'_>, label: &str) -> bool {
     let (number, handler) = label.split_once(':').unwrap_or((label, ""));
     let Some(interface) = place.interface else {
         return place.record.pasted && looks_like_network(handler);
@@ -80,7 +56,7 @@ fn looks_like_network(handler: &str) -> bool {
     NETWORK.iter().any(|word| handler.contains(word))
 }
 
-fn spread(place: &Place<'_>, vectors: &Vectors, facts: &mut Facts) {
+fn spread(place: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
     let all: u64 = vectors.values().flat_map(BTreeMap::values).sum();
     let active = vectors
         .values()
@@ -131,11 +107,11 @@ fn is_shared(label: &str) -> bool {
     label.contains(", ")
 }
 
-fn frequency(place: &Place<'_>, vectors: &Vectors, facts: &mut Facts) {
+fn frequency(place: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
     let count = |by_cpu: &BTreeMap<String, u64>| by_cpu.values().sum::<u64>();
     let all: u64 = vectors.values().map(count).sum();
     let busiest = vectors.values().map(count).max().unwrap_or(0);
-    if let Some(span) = span_s(place.record, place.host, SOURCE, None, place.test) {
+    if let Some(span) = place.whole_host().span_s(SOURCE) {
         place.add(
             facts,
             "irq_vector_per_second",
@@ -158,8 +134,8 @@ fn frequency(place: &Place<'_>, vectors: &Vectors, facts: &mut Facts) {
     }
 }
 
-fn rate(place: &Place<'_>, facts: &mut Facts) {
-    let span = span_s(place.record, place.host, LINK, place.interface, place.test);
+fn rate(place: &Vantage<'_>, facts: &mut Facts) {
+    let span = place.place().span_s(LINK);
     if let Some((counted, span)) = place.of_interface(LINK, "rx_packets").zip(span) {
         let rate = counted.value as f64 / span;
         place.add(facts, "rx_pps", rate, "1/s", &counted.source);
@@ -167,12 +143,11 @@ fn rate(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// From reading to reading: an interrupt that came almost only on one processor, and then almost only on another.
-fn moves(place: &Place<'_>) -> f64 {
-    let samples = samples(place);
+fn moves(place: &Vantage<'_>) -> f64 {
     let mut at: BTreeMap<String, String> = BTreeMap::new();
     let mut moves = 0;
-    for pair in samples.windows(2) {
-        for (label, cpu) in homes(place, pair[0], pair[1]) {
+    for step in place.whole_host().steps(Source::Interrupts) {
+        for (label, cpu) in homes(place, step) {
             let before = at.insert(label, cpu.clone());
             moves += u32::from(before.is_some_and(|before| before != cpu));
         }
@@ -180,16 +155,15 @@ fn moves(place: &Place<'_>) -> f64 {
     f64::from(moves)
 }
 
-fn homes(place: &Place<'_>, before: &Sample, after: &Sample) -> Vec<(String, String)> {
+fn homes(place: &Vantage<'_>, step: Vec<(&str, u64)>) -> Vec<(String, String)> {
     let mut grown = Vectors::new();
-    for (name, count) in &after.counters {
-        let (Some((label, cpu)), Some(was)) = (name.rsplit_once('/'), before.counters.get(name))
-        else {
-            continue;
-        };
-        if belongs(place, label) {
+    for (name, count) in step {
+        let named = name
+            .rsplit_once('/')
+            .filter(|(label, _)| belongs(place, label));
+        if let Some((label, cpu)) = named {
             let by_cpu = grown.entry(label.to_owned()).or_default();
-            by_cpu.insert(cpu.to_owned(), count.saturating_sub(*was));
+            by_cpu.insert(cpu.to_owned(), count);
         }
     }
     let home = |(label, by_cpu): (String, BTreeMap<String, u64>)| {

@@ -2,21 +2,20 @@
 //! Where the processors spent a test's time, each for itself: from `/proc/stat` and `/proc/schedstat`,
 //! else from the shares that the test keeps.
 
+use crate::evidence::{Evidence, Source};
 use std::collections::BTreeMap;
 
 use linerate_model::output::{Cpu, Role};
-use linerate_model::sample::{Phase, Sample};
 
 use crate::facts::Facts;
-use crate::facts::counted::{Place, places, series};
-use linerate_model::record::Record;
+use crate::facts::vantage::{Vantage, vantages};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         if place.test.is_none() && place.interface.is_some() {
             continue;
         }
-        if let Some(cpus) = record.host(place.host).and_then(|host| host.cpus) {
+        if let Some(cpus) = evidence.record.host(place.host).and_then(|host| host.cpus) {
             place.add_to_host(facts, "cpus", f64::from(cpus), "", "the host's description");
         }
         match Shares::of(&place) {
@@ -35,7 +34,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
-fn each(place: &Place<'_>, shares: &Shares, facts: &mut Facts) {
+fn each(place: &Vantage<'_>, shares: &Shares, facts: &mut Facts) {
     let mut add = |name: &str, share: f64| {
         place.add_to_host(facts, name, share, "ratio", "/proc/stat");
     };
@@ -75,7 +74,7 @@ fn each(place: &Place<'_>, shares: &Shares, facts: &mut Facts) {
 }
 
 /// All processors together, as the test has them.
-fn together(place: &Place<'_>, facts: &mut Facts) {
+fn together(place: &Vantage<'_>, facts: &mut Facts) {
     let Some(test) = place.test else {
         return;
     };
@@ -101,19 +100,17 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    pub(super) fn of(place: &Place<'_>) -> Option<Self> {
-        let samples = samples(place, "/proc/stat");
-        Self::between(samples.first()?, samples.last()?).filter(|_| samples.len() > 1)
+    pub(super) fn of(place: &Vantage<'_>) -> Option<Self> {
+        Self::of_ticks(place.whole_host().end_to_end(Source::Stat))
     }
 
-    /// From one sample of `/proc/stat` to a later one; `None` where no time passed.
-    pub(crate) fn between(first: &Sample, last: &Sample) -> Option<Self> {
+    /// `None` where no time passed.
+    pub(crate) fn of_ticks<'r>(grown: impl IntoIterator<Item = (&'r str, u64)>) -> Option<Self> {
         let mut ticks: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
-        for (name, after) in &last.counters {
+        for (name, grown) in grown {
             let (cpu, kind) = name.split_once('.')?;
-            let before = first.counters.get(name).copied().unwrap_or(0);
             let kinds = ticks.entry(cpu.to_owned()).or_default();
-            kinds.insert(kind.to_owned(), after.saturating_sub(before));
+            kinds.insert(kind.to_owned(), grown);
         }
         let passed = ticks.values().any(|kinds| sum(kinds) > 0);
         passed.then_some(Self { ticks })
@@ -169,35 +166,19 @@ fn sum(kinds: &BTreeMap<String, u64>) -> u64 {
     kinds.values().sum()
 }
 
-fn samples<'r>(place: &Place<'r>, source: &str) -> Vec<&'r Sample> {
-    series(
-        place.record,
-        place.host,
-        source,
-        None,
-        place.test,
-        Phase::Load,
-    )
-}
-
 /// Of the processor for which threads waited longest.
-fn run_delay_ratio(place: &Place<'_>) -> Option<f64> {
-    let samples = samples(place, "/proc/schedstat");
-    let (first, last) = (samples.first()?, samples.last()?);
-    let span_ns = last.t_ns.checked_sub(first.t_ns).filter(|span| *span > 0)?;
-    let delays = last
-        .counters
-        .iter()
-        .filter(|(name, _)| name.ends_with(".run_delay"));
-    let waited = delays.map(|(name, after)| {
-        let before = first.counters.get(name).copied().unwrap_or(*after);
-        after.saturating_sub(before)
-    });
-    Some(waited.max()? as f64 / span_ns as f64)
+fn run_delay_ratio(place: &Vantage<'_>) -> Option<f64> {
+    let source = "/proc/schedstat";
+    let host = place.whole_host();
+    let span_s = host.span_s(source)?;
+    let delays = host.end_to_end(source).into_iter();
+    let delays = delays.filter(|(name, _)| name.ends_with(".run_delay"));
+    let waited_ns = delays.map(|(_, grown)| grown).max()?;
+    Some(waited_ns as f64 / 1e9 / span_s)
 }
 
 /// The memory node whose list of processors names this one.
-fn node(place: &Place<'_>, cpu: &str) -> Option<f64> {
+fn node(place: &Vantage<'_>, cpu: &str) -> Option<f64> {
     let number: u32 = cpu.strip_prefix("cpu")?.parse().ok()?;
     (0..NODES_MAX).find_map(|node| {
         let list = place.host_set_up("/sys/devices/system/node", &format!("node{node}"))?;

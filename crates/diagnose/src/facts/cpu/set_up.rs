@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How processors, coalescing and kernel are set up.
 
+use crate::evidence::Evidence;
 use crate::facts::Facts;
-use crate::facts::counted::{Place, driver, places, set_up_number};
-use linerate_model::record::Record;
+use crate::facts::vantage::{Vantage, set_up_number, vantages};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record).iter().filter(|place| place.test.is_none()) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence)
+        .iter()
+        .filter(|place| place.test.is_none())
+    {
         match place.interface {
             Some(_) => of_interface(place, facts),
             None => of_host(place, facts),
@@ -14,9 +17,9 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
-fn of_interface(place: &Place<'_>, facts: &mut Facts) {
+fn of_interface(place: &Vantage<'_>, facts: &mut Facts) {
     coalescing(place, facts);
-    let replacement = driver(place.record, place.host, place.interface).and_then(replacement);
+    let replacement = place.driver_name().and_then(replacement);
     if let Some(replacement) = replacement {
         place.add(
             facts,
@@ -38,7 +41,7 @@ fn of_interface(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn coalescing(place: &Place<'_>, facts: &mut Facts) {
+fn coalescing(place: &Vantage<'_>, facts: &mut Facts) {
     let source = "ethtool -c";
     let number = |key| set_up_number(place.record, place.host, source, place.interface, key);
     if let Some(adaptive) = place.set_up(source, "Adaptive RX") {
@@ -62,7 +65,7 @@ fn coalescing(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn of_host(place: &Place<'_>, facts: &mut Facts) {
+fn of_host(place: &Vantage<'_>, facts: &mut Facts) {
     frequency(place, facts);
     if let Some(latency) = deepest_idle_us(place) {
         place.add(
@@ -89,7 +92,7 @@ fn of_host(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn frequency(place: &Place<'_>, facts: &mut Facts) {
+fn frequency(place: &Vantage<'_>, facts: &mut Facts) {
     let source = |cpu: u32| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq");
     let word = |key| place.host_set_up(&source(0), key);
     if let Some(governor) = word("scaling_governor") {
@@ -123,7 +126,7 @@ fn frequency(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn deepest_idle_us(place: &Place<'_>) -> Option<f64> {
+fn deepest_idle_us(place: &Vantage<'_>) -> Option<f64> {
     let latency = |state: u32| {
         let source = format!("/sys/devices/system/cpu/cpu0/cpuidle/state{state}");
         let allowed = place
@@ -139,7 +142,7 @@ fn deepest_idle_us(place: &Place<'_>) -> Option<f64> {
 }
 
 /// Those that are on; empty if the configuration is known and none is.
-fn debug_options(place: &Place<'_>) -> Option<String> {
+fn debug_options(place: &Vantage<'_>) -> Option<String> {
     let source = "/proc/config.gz";
     let of_host = |setting: &&linerate_model::setting::Setting| {
         setting.host == place.host && setting.source == source

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the kernel's receive path says of itself: backlog, budget, packets handed to other processors.
 
+use crate::evidence::Evidence;
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place, places, span_s};
-use linerate_model::record::Record;
+use crate::facts::vantage::{Counted, Vantage, vantages};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         if place.test.is_none() && place.interface.is_some() {
             continue;
         }
@@ -34,8 +34,8 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
-fn per_second(place: &Place<'_>, name: &str, counted: Option<Counted>, facts: &mut Facts) {
-    let span = span_s(place.record, place.host, SOURCE, None, place.test);
+fn per_second(place: &Vantage<'_>, name: &str, counted: Option<Counted>, facts: &mut Facts) {
+    let span = place.whole_host().span_s(SOURCE);
     if let Some((counted, span)) = counted.zip(span) {
         let rate = counted.value as f64 / span;
         place.add_to_host(facts, name, rate, "1/s", &counted.source);

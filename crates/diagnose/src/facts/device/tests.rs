@@ -11,7 +11,8 @@ use crate::rules;
 use linerate_model::record::Record;
 
 fn facts(record: &Record) -> Facts {
-    Facts::of(record, &ledger::of(&Evidence::of(record)))
+    let evidence = Evidence::of(record);
+    Facts::of(&evidence, &ledger::of(&evidence))
 }
 
 fn of_run(record: &Record, name: &str) -> Option<String> {

@@ -24,7 +24,7 @@ pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts
         let Some(device) = &one.trial.device else {
             continue;
         };
-        let mut place = Place {
+        let mut place = Vantage {
             id: name(one.trial),
             facts,
         };
@@ -37,12 +37,12 @@ pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts
 }
 
 /// Facts of one trial.
-struct Place<'f> {
+struct Vantage<'f> {
     id: String,
     facts: &'f mut Facts,
 }
 
-impl Place<'_> {
+impl Vantage<'_> {
     fn add(&mut self, name: &str, value: impl Into<Value>, unit: &str, source: &str) {
         let mut fact = fact(name, value, unit, source);
         fact.test_id = Some(self.id.clone());
@@ -51,7 +51,7 @@ impl Place<'_> {
     }
 }
 
-fn of_trial(one: &Deciding<'_>, place: &mut Place<'_>) {
+fn of_trial(one: &Deciding<'_>, place: &mut Vantage<'_>) {
     let (trial, ways) = (one.trial, &one.trial.directions);
     let lost: u64 = ways.iter().map(|way| way.lost_frames).sum();
     let sent: u64 = ways.iter().map(|way| way.offered_frames).sum();
@@ -67,7 +67,7 @@ fn of_trial(one: &Deciding<'_>, place: &mut Place<'_>) {
     place.add("lost_packets", lost as f64, "packets", ACCOUNT);
 }
 
-fn processors(all: &[DeviceProcessor], device: &TrialDevice, place: &mut Place<'_>) {
+fn processors(all: &[DeviceProcessor], device: &TrialDevice, place: &mut Vantage<'_>) {
     let busiest = |one: &&DeviceProcessor| one.number == device.processor;
     let Some(first) = all.iter().find(busiest) else {
         return;
@@ -107,7 +107,7 @@ fn processors(all: &[DeviceProcessor], device: &TrialDevice, place: &mut Place<'
 }
 
 /// Of the port that took most.
-fn queues(device: &TrialDevice, place: &mut Place<'_>) {
+fn queues(device: &TrialDevice, place: &mut Vantage<'_>) {
     let ingress = Ports::of(device).ingress;
     let own = |queue: &&DeviceQueue| Some(&queue.interface) == ingress.as_ref();
     let own: Vec<&DeviceQueue> = device.queues.iter().filter(own).collect();
@@ -137,7 +137,7 @@ fn pause_frames(device: &TrialDevice) -> f64 {
 }
 
 /// A trial without an entry lost nothing anywhere.
-fn stages(one: &Deciding<'_>, ledger: &[LedgerEntry], place: &mut Place<'_>) {
+fn stages(one: &Deciding<'_>, ledger: &[LedgerEntry], place: &mut Vantage<'_>) {
     let entry = ledger.iter().find(|entry| entry.test_id == name(one.trial));
     for stage in FORWARD_STAGES {
         let found = entry.and_then(|entry| entry.stages.iter().find(|found| found.stage == *stage));

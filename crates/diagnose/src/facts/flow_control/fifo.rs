@@ -3,11 +3,11 @@
 
 use super::registers::{RECEIVE_OVERFLOW, counted_by_register};
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Meaning, Place};
+use crate::facts::vantage::{Counted, Meaning, Vantage};
 use linerate_knowledge::{Group, Stage};
 use linerate_model::record::Side;
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     let overflow = overflow(place);
     ratio(place, overflow.as_ref(), facts);
     lost(place, overflow.as_ref(), facts);
@@ -22,37 +22,14 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     place.add_counted(facts, "tx_underruns", "frames", underrun);
 }
 
-/// Where the driver has a table, its word counts; else the kernel's own names, one of which is the
-/// other's part (`/proc/net/dev` and ifconfig sum them up).
-fn overflow(place: &Place<'_>) -> Option<Counted> {
-    let told = place.meaning(Meaning::Dropped(Stage::RxMac));
-    let link = ["rx_fifo_errors", "rx_missed_errors", "rx_over_errors"]
-        .map(|name| link_counter(place, name));
-    let summed = place.of_interface("/proc/net/dev", "rx_fifo");
+/// Of the driver's counters and of the MAC's register the one that saw more.
+fn overflow(place: &Vantage<'_>) -> Option<Counted> {
     let register = counted_by_register(place, RECEIVE_OVERFLOW);
-    let all = told
-        .into_iter()
-        .chain(link.into_iter().flatten())
-        .chain(summed)
-        .chain(register);
-    all.max_by_key(|counted| counted.value)
+    let counters = place.overflow().into_iter();
+    counters.chain(register).max_by_key(|counted| counted.value)
 }
 
-/// A link counter that this driver does fill, as a loss in the receiving MAC.
-fn link_counter(place: &Place<'_>, name: &str) -> Option<Counted> {
-    let elsewhere = place.table().is_some_and(|table| {
-        let counter = table.counter(Group::Link, name);
-        table.is_blind(Group::Link, name)
-            || counter.is_some_and(|counter| counter.stage != Stage::RxMac)
-    });
-    if elsewhere {
-        None
-    } else {
-        place.of_interface("rtnl_link_stats64", name)
-    }
-}
-
-fn underrun(place: &Place<'_>) -> Option<Counted> {
+fn underrun(place: &Vantage<'_>) -> Option<Counted> {
     let told = place.meaning(Meaning::Underrun);
     let blind = place
         .table()
@@ -66,7 +43,7 @@ fn underrun(place: &Place<'_>) -> Option<Counted> {
         .or_else(|| place.of_interface("/proc/net/dev", "tx_fifo"))
 }
 
-fn ratio(place: &Place<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
+fn ratio(place: &Vantage<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
     let received = || packets(place, "rx_packets").or_else(|| passed(place));
     if let (Some(overflow), Some(received)) = (
         overflow,
@@ -80,7 +57,7 @@ fn ratio(place: &Place<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
 }
 
 /// Of a text: frames that died between two readings, whatever else is known of that time; none if it has but one.
-fn between(place: &Place<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
+fn between(place: &Vantage<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
     let Some(overflow) = overflow else { return };
     let watched = place.record.pasted && !overflow.since_boot;
     let count = if watched { overflow.value } else { 0 };
@@ -94,7 +71,7 @@ fn between(place: &Place<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
 }
 
 /// What came through, by the driver's own names.
-fn passed(place: &Place<'_>) -> Option<Counted> {
+fn passed(place: &Vantage<'_>) -> Option<Counted> {
     let told = place
         .meaning(Meaning::Passed(Stage::RxMac))
         .filter(|told| told.value > 0);
@@ -103,7 +80,7 @@ fn passed(place: &Place<'_>) -> Option<Counted> {
 
 /// A text that shows two readings of the overflow and no packets: around the test of which it tells, whose packets they
 /// can at most be of.
-fn sent(place: &Place<'_>, overflow: &Counted) -> Option<Counted> {
+fn sent(place: &Vantage<'_>, overflow: &Counted) -> Option<Counted> {
     let watched = place.record.pasted && !overflow.since_boot;
     let tests = place.record.run.tests.iter().filter(|_| watched);
     Some(Counted {
@@ -113,14 +90,14 @@ fn sent(place: &Place<'_>, overflow: &Counted) -> Option<Counted> {
     })
 }
 
-fn packets(place: &Place<'_>, name: &str) -> Option<Counted> {
+fn packets(place: &Vantage<'_>, name: &str) -> Option<Counted> {
     place
         .of_interface("rtnl_link_stats64", name)
         .or_else(|| place.of_interface("/proc/net/dev", name))
 }
 
 /// A test cannot have lost more in the FIFO than it lost.
-fn lost(place: &Place<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
+fn lost(place: &Vantage<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
     let Some(overflow) = overflow else { return };
     let lost = place
         .test

@@ -4,9 +4,9 @@
 use super::registers::{self, PAUSE_SENT, counted_by_register};
 use crate::calc::pause::{InForce, Offer, time_s};
 use crate::facts::Facts;
-use crate::facts::counted::{Meaning, Place, span_s};
+use crate::facts::vantage::{Meaning, Vantage};
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     if place.interface.is_some() && place.test.is_none() {
         offers(place, facts);
         agreement(place, facts);
@@ -15,7 +15,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     frames(place, facts);
 }
 
-fn agreement(place: &Place<'_>, facts: &mut Facts) {
+fn agreement(place: &Vantage<'_>, facts: &mut Facts) {
     let in_force = in_force(place);
     place.add(facts, "pause_known", in_force.is_some(), "", "ethtool -a");
     let Some((in_force, source)) = in_force else {
@@ -28,7 +28,7 @@ fn agreement(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn offers(place: &Place<'_>, facts: &mut Facts) {
+fn offers(place: &Vantage<'_>, facts: &mut Facts) {
     for (name, key) in [
         ("pause_offered", OFFERED),
         ("pause_offered_by_partner", PARTNER_OFFERED),
@@ -41,7 +41,7 @@ fn offers(place: &Place<'_>, facts: &mut Facts) {
 
 /// What holds: what was set by force; else what `ethtool -a` calls negotiated; else what follows from
 /// both offers, or from ours alone where we offer nothing; else the MAC's own register; else what was asked for.
-fn in_force(place: &Place<'_>) -> Option<(InForce, &'static str)> {
+fn in_force(place: &Vantage<'_>) -> Option<(InForce, &'static str)> {
     let set = |tx, rx| {
         let on = |key| place.set_up("ethtool -a", key).map(|word| word == "on");
         Some(InForce {
@@ -61,7 +61,7 @@ fn in_force(place: &Place<'_>) -> Option<(InForce, &'static str)> {
     negotiated.or_else(agreed).or_else(register).or_else(asked)
 }
 
-fn agreed(place: &Place<'_>) -> Option<InForce> {
+fn agreed(place: &Vantage<'_>) -> Option<InForce> {
     let offer = |key| Offer::of_words(place.set_up("ethtool", key)?);
     let nothing = Offer {
         pause: false,
@@ -76,7 +76,7 @@ fn agreed(place: &Place<'_>) -> Option<InForce> {
     Some(ours.with(theirs))
 }
 
-fn missing_because(place: &Place<'_>) -> Option<&'static str> {
+fn missing_because(place: &Vantage<'_>) -> Option<&'static str> {
     let negotiates = |source, key| place.set_up(source, key) != Some("off");
     if !negotiates("ethtool", "Auto-negotiation") || !negotiates("ethtool -a", "Autonegotiate") {
         return Some("no-negotiation");
@@ -92,7 +92,7 @@ fn missing_because(place: &Place<'_>) -> Option<&'static str> {
     }
 }
 
-fn frames(place: &Place<'_>, facts: &mut Facts) {
+fn frames(place: &Vantage<'_>, facts: &mut Facts) {
     let counted = |asked, name| {
         let told = place.meaning(asked).into_iter();
         let all = told.chain(place.of_interface("ethtool -I -a", name));
@@ -120,13 +120,20 @@ fn frames(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// How far two readings outside of any test are apart, seconds.
-fn between(place: &Place<'_>) -> Option<f64> {
+fn between(place: &Vantage<'_>) -> Option<f64> {
     let sources = ["ethtool -S", "ethtool -I -a"].into_iter();
-    let span = |source| span_s(place.record, place.host, source, place.interface, None);
+    let span = |source| {
+        Vantage {
+            test: None,
+            ..*place
+        }
+        .place()
+        .span_s(source)
+    };
     sources.filter_map(span).next()
 }
 
-fn longest(place: &Place<'_>, facts: &mut Facts) {
+fn longest(place: &Vantage<'_>, facts: &mut Facts) {
     if let Some(speed) = place.link_bits_per_second() {
         place.add(
             facts,

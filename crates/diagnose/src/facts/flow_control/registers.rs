@@ -3,7 +3,7 @@
 //! of pause frames, and two fields of RCR. Where these are, the map in `knowledge/registers` says.
 
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place};
+use crate::facts::vantage::{Counted, Vantage};
 use linerate_registers::{self as registers, Map};
 
 /// The counter of frames lost by an overflow of the receive FIFO.
@@ -11,20 +11,20 @@ pub(super) const RECEIVE_OVERFLOW: &str = "IEEE_R_MACERR";
 /// The counter of pause frames sent.
 pub(super) const PAUSE_SENT: &str = "IEEE_T_FDXFC";
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     if let Some(removed) = switch(place, "RCR", "PADEN").filter(|_| place.test.is_none()) {
         place.add(facts, "enet_padding_removed", removed, "", "registers RCR");
     }
 }
 
 /// Whether the MAC does flow control.
-pub(super) fn pause(place: &Place<'_>) -> Option<bool> {
+pub(super) fn pause(place: &Vantage<'_>) -> Option<bool> {
     switch(place, "RCR", "FCE")
 }
 
 /// A counter that somebody read as a register. It has 16 bits and the driver's reset clears it: of a
 /// row of readings that fall, the sum of what each shows is the best that can be said.
-pub(super) fn counted_by_register(place: &Place<'_>, name: &str) -> Option<Counted> {
+pub(super) fn counted_by_register(place: &Vantage<'_>, name: &str) -> Option<Counted> {
     let sampled = spellings(name).find_map(|name| {
         let of_interface = place.of_interface("registers", &name);
         of_interface.or_else(|| place.of_host("registers", &name))
@@ -40,7 +40,7 @@ pub(super) fn counted_by_register(place: &Place<'_>, name: &str) -> Option<Count
 }
 
 /// Whether a field of one bit is set.
-fn switch(place: &Place<'_>, register: &str, field: &str) -> Option<bool> {
+fn switch(place: &Vantage<'_>, register: &str, field: &str) -> Option<bool> {
     let decoded = registers::decode(map()?, register, value(place, register)?, None).ok()?;
     Some(decoded.field(field)?.value != 0)
 }
@@ -64,7 +64,7 @@ fn spellings(name: &str) -> impl Iterator<Item = String> {
 }
 
 /// The last reading of a register.
-fn value(place: &Place<'_>, name: &str) -> Option<u64> {
+fn value(place: &Vantage<'_>, name: &str) -> Option<u64> {
     let mut readings = place.record.run.settings.iter().rev().filter(|setting| {
         setting.host == place.host
             && setting.source == "registers"

@@ -5,10 +5,10 @@
 use linerate_model::output::Test;
 
 use crate::facts::Facts;
-use crate::facts::counted::Place;
+use crate::facts::vantage::Vantage;
 use linerate_model::record::{Record, Side};
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     let Some(test) = place.test else {
         return of_the_machine(place, facts);
     };
@@ -44,7 +44,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn of_the_machine(place: &Place<'_>, facts: &mut Facts) {
+fn of_the_machine(place: &Vantage<'_>, facts: &mut Facts) {
     if place.interface.is_some() {
         return;
     }
@@ -65,7 +65,7 @@ fn of_group<'r>(record: &'r Record, test: &'r Test) -> impl Iterator<Item = &'r 
 }
 
 /// By what the device tree, the chip or the processor calls itself.
-fn family(place: &Place<'_>) -> Option<&'static str> {
+fn family(place: &Vantage<'_>) -> Option<&'static str> {
     let host = place.record.host(place.host);
     let processor = host.and_then(|host| host.cpu_model.as_deref());
     let machine = ["compatible", "soc_id"].map(|key| place.host_set_up("machine", key));
@@ -86,7 +86,7 @@ fn family(place: &Place<'_>) -> Option<&'static str> {
 }
 
 /// The rate that two or more tests of this sender reach which were asked for different higher ones.
-fn plateau(place: &Place<'_>, test: &Test) -> Option<f64> {
+fn plateau(place: &Vantage<'_>, test: &Test) -> Option<f64> {
     let same_way = |other: &&Test| {
         other.direction == test.direction
             && other.protocol == test.protocol
@@ -113,7 +113,7 @@ fn plateau(place: &Place<'_>, test: &Test) -> Option<f64> {
 }
 
 /// Old drivers pass on what a FIFO error made of two frames.
-fn breaks_frames(place: &Place<'_>) -> bool {
+fn breaks_frames(place: &Vantage<'_>) -> bool {
     let settings = place.record.run.settings.iter();
     let mut logs =
         settings.filter(|setting| setting.host == place.host && setting.source == "dmesg");

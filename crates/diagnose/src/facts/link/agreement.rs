@@ -4,9 +4,9 @@
 use linerate_model::output::LinkKind;
 
 use crate::facts::Facts;
-use crate::facts::counted::{Place, driver};
+use crate::facts::vantage::Vantage;
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     let offered = place.test.and_then(|test| test.offered_bits_per_second);
     if let (Some(offered), Some(speed)) = (offered, place.link_bits_per_second()) {
         place.add(
@@ -20,7 +20,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     if place.test.is_some() || place.interface.is_none() {
         return;
     }
-    if let Some(driver) = driver(place.record, place.host, place.interface) {
+    if let Some(driver) = place.driver_name() {
         place.add(facts, "driver", driver, "", "ethtool -i");
     }
     if let Some(speed) = place.link_bits_per_second() {
@@ -46,7 +46,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// A virtual link has no duplex, whatever its driver answers.
-fn is_virtual(place: &Place<'_>) -> bool {
+fn is_virtual(place: &Vantage<'_>) -> bool {
     let described = place.record.host(place.host).map(|host| &host.interfaces);
     let mut described = described.into_iter().flatten();
     let kind = described
@@ -56,7 +56,7 @@ fn is_virtual(place: &Place<'_>) -> bool {
 }
 
 /// The fastest mode that stands in both ends' lists.
-fn common_bits_per_second(place: &Place<'_>) -> Option<f64> {
+fn common_bits_per_second(place: &Vantage<'_>) -> Option<f64> {
     let ours = place.set_up("ethtool", "Advertised link modes")?;
     let theirs = place.set_up("ethtool", "Link partner advertised link modes")?;
     let shared = ours

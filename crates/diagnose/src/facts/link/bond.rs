@@ -2,9 +2,9 @@
 //! Links bundled to one: by what a flow is given to one of them, and what part of one was reached.
 
 use crate::facts::Facts;
-use crate::facts::counted::Place;
+use crate::facts::vantage::Vantage;
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     let known = |key: &str| {
         let all = place.record.run.settings.iter();
         let mut bonds =
@@ -33,7 +33,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// Of the links in the bundle, in bits a second.
-fn speeds(place: &Place<'_>) -> Vec<f64> {
+fn speeds(place: &Vantage<'_>) -> Vec<f64> {
     let settings = place.record.run.settings.iter();
     let bonds = settings.filter(|setting| setting.host == place.host && setting.source == SOURCE);
     let speed = |value: &String| Some(value.strip_suffix(" Mbps")?.parse::<f64>().ok()? * 1e6);

@@ -2,10 +2,10 @@
 //! Frames that arrived broken, collisions, and a link that went away.
 
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place};
+use crate::facts::vantage::{Counted, Vantage};
 use linerate_knowledge::Group;
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     let mut add = |name, unit, counted| place.add_counted(facts, name, unit, counted);
     add(
         "rx_length_errors",
@@ -35,7 +35,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     logged(place, facts);
 }
 
-fn checks(place: &Place<'_>, facts: &mut Facts) {
+fn checks(place: &Vantage<'_>, facts: &mut Facts) {
     let Some(wrong) = either(place, "rx_crc_errors", "FrameCheckSequenceErrors") else {
         return;
     };
@@ -53,7 +53,7 @@ fn checks(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// A link counter and the MAC's own of the same: the larger, since a packet shows in both.
-fn either(place: &Place<'_>, of_link: &str, of_mac: &str) -> Option<Counted> {
+fn either(place: &Vantage<'_>, of_link: &str, of_mac: &str) -> Option<Counted> {
     let all = [link(place, of_link), place.of_interface("eth-mac", of_mac)];
     all.into_iter()
         .flatten()
@@ -61,7 +61,7 @@ fn either(place: &Place<'_>, of_link: &str, of_mac: &str) -> Option<Counted> {
 }
 
 /// A link counter, unless this driver never fills it.
-fn link(place: &Place<'_>, name: &str) -> Option<Counted> {
+fn link(place: &Vantage<'_>, name: &str) -> Option<Counted> {
     let blind = place
         .table()
         .is_some_and(|table| table.is_blind(Group::Link, name));
@@ -70,7 +70,7 @@ fn link(place: &Place<'_>, name: &str) -> Option<Counted> {
         .filter(|_| !blind)
 }
 
-fn uncorrected(place: &Place<'_>) -> Option<Counted> {
+fn uncorrected(place: &Vantage<'_>) -> Option<Counted> {
     let sources = [
         ("fec", "uncorrectable_blocks"),
         ("ethtool -I --show-fec", "uncorrectable_blocks"),
@@ -84,7 +84,7 @@ fn uncorrected(place: &Place<'_>) -> Option<Counted> {
 }
 
 /// Once a host, not once an interface: the log's lines are not told apart here.
-fn logged(place: &Place<'_>, facts: &mut Facts) {
+fn logged(place: &Vantage<'_>, facts: &mut Facts) {
     if place.test.is_some() || place.interface.is_some() {
         return;
     }

@@ -3,11 +3,11 @@
 
 use linerate_model::output::Phase;
 
-use crate::facts::counted::Place;
+use crate::facts::vantage::Vantage;
 use crate::facts::{Facts, fact};
 use linerate_model::record::Record;
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     if place.test.is_some() {
         return;
     }

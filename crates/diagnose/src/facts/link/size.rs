@@ -2,9 +2,9 @@
 //! How large a packet may be here, and packets that were larger.
 
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place, set_up_number};
+use crate::facts::vantage::{Counted, Vantage, set_up_number};
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     if let Some(mtu) = mtu(place).filter(|_| place.test.is_none()) {
         place.add(facts, "mtu", mtu as f64, "bytes", "ip link");
     }
@@ -13,7 +13,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn mtu(place: &Place<'_>) -> Option<u64> {
+fn mtu(place: &Vantage<'_>) -> Option<u64> {
     let name = place.interface?;
     let described = place.record.host(place.host).and_then(|host| {
         let mut known = host.interfaces.iter();
@@ -22,7 +22,7 @@ fn mtu(place: &Place<'_>) -> Option<u64> {
     described.or_else(|| set_up_number(place.record, place.host, "ip link", Some(name), "mtu"))
 }
 
-fn too_long(place: &Place<'_>) -> Option<Counted> {
+fn too_long(place: &Vantage<'_>) -> Option<Counted> {
     let sources = [
         ("/proc/net/snmp", "IpFragFails"),
         ("/proc/net/snmp6", "Ip6FragFails"),

@@ -4,10 +4,10 @@
 use linerate_model::output::{Protocol, Test};
 
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place, set_up_number, span_s};
+use crate::facts::vantage::{Counted, Vantage, set_up_number};
 use linerate_model::record::Side;
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     multicast(place, facts);
     match place.test {
         Some(test) => foreign(place, test, facts),
@@ -16,7 +16,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// Of a UDP test that has the interface for itself, everything beyond what its sender sent.
-fn foreign(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+fn foreign(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let alone = place
         .record
         .run
@@ -54,7 +54,7 @@ fn foreign(place: &Place<'_>, test: &Test, facts: &mut Facts) {
     }
 }
 
-fn mtu(place: &Place<'_>) -> Option<u32> {
+fn mtu(place: &Vantage<'_>) -> Option<u32> {
     let interfaces = &place.record.host(place.host)?.interfaces;
     let mut interfaces = interfaces.iter();
     let interface = interfaces.find(|known| Some(known.name.as_str()) == place.interface);
@@ -62,14 +62,14 @@ fn mtu(place: &Place<'_>) -> Option<u32> {
 }
 
 /// What readings before and after the only test of a text count.
-fn around(place: &Place<'_>) -> Option<Counted> {
+fn around(place: &Vantage<'_>) -> Option<Counted> {
     let record = place.record;
-    let outside = Place {
+    let outside = Vantage {
         test: None,
         ..*place
     };
     let counted = |source| {
-        span_s(record, place.host, source, place.interface, None)?;
+        outside.place().span_s(source)?;
         outside.of_interface(source, "rx_packets")
     };
     let only = record.pasted && record.run.tests.len() == 1;
@@ -78,15 +78,15 @@ fn around(place: &Place<'_>) -> Option<Counted> {
 }
 
 /// No test sends any.
-fn multicast(place: &Place<'_>, facts: &mut Facts) {
-    let span = span_s(place.record, place.host, LINK, place.interface, place.test);
+fn multicast(place: &Vantage<'_>, facts: &mut Facts) {
+    let span = place.place().span_s(LINK);
     if let Some((told, span)) = place.of_interface(LINK, "multicast").zip(span) {
         let rate = told.value as f64 / span;
         place.add(facts, "multicast_per_second", rate, "1/s", &told.source);
     }
 }
 
-fn outside(place: &Place<'_>, facts: &mut Facts) {
+fn outside(place: &Vantage<'_>, facts: &mut Facts) {
     if let Some(interface) = place.interface {
         let sockets = set_up_number(
             place.record,
@@ -121,7 +121,7 @@ fn outside(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// Between the first and the last reading of each processor that was read more than once.
-fn frequency_change(place: &Place<'_>) -> Option<f64> {
+fn frequency_change(place: &Vantage<'_>) -> Option<f64> {
     let mut readings: std::collections::BTreeMap<&str, Vec<f64>> =
         std::collections::BTreeMap::new();
     for setting in place
@@ -149,7 +149,7 @@ fn frequency_change(place: &Place<'_>) -> Option<f64> {
     (before > 0.0).then(|| ((after - before) / before).abs())
 }
 
-fn throttled(place: &Place<'_>) -> bool {
+fn throttled(place: &Vantage<'_>) -> bool {
     let settings = place.record.run.settings.iter();
     let mut logs =
         settings.filter(|setting| setting.host == place.host && setting.source == "dmesg");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What IP threw away on purpose: packet filter, tracked connections, neighbours, routes back.
 
+use crate::evidence::Evidence;
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place, places, profiled, readings};
-use linerate_model::record::Record;
+use crate::facts::vantage::{Counted, Vantage, profiled, vantages};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         if place.test.is_none() && place.interface.is_some() {
             continue;
         }
@@ -41,7 +41,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
                 "/proc/net/snmp IpInReceives, IpInDelivers",
             );
         }
-        if let Some((entries, source)) = entries(record, &place) {
+        if let Some((entries, source)) = entries(&place) {
             place.add_to_host(facts, "conntrack_entries", entries, "", source);
         }
         if let Some(share) = profiled(&place, FILTER) {
@@ -61,8 +61,8 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 }
 
 /// The most that there were during a test; else what a reading of the count says.
-fn entries(record: &Record, place: &Place<'_>) -> Option<(f64, &'static str)> {
-    let counted = readings(record, place.host, CONNTRACK, None, "entries", place.test);
+fn entries(place: &Vantage<'_>) -> Option<(f64, &'static str)> {
+    let counted = place.whole_host().levels(CONNTRACK, "entries");
     let counted = counted
         .into_iter()
         .max()
@@ -78,7 +78,7 @@ fn entries(record: &Record, place: &Place<'_>) -> Option<(f64, &'static str)> {
 }
 
 /// Of the test's own packets where they are told apart, else of all.
-fn netfilter(place: &Place<'_>) -> Option<Counted> {
+fn netfilter(place: &Vantage<'_>) -> Option<Counted> {
     [
         "skb:kfree_skb flow",
         "skb:kfree_skb flow received",
@@ -93,7 +93,7 @@ fn netfilter(place: &Place<'_>) -> Option<Counted> {
     })
 }
 
-fn neighbours(place: &Place<'_>, name: &str) -> Option<Counted> {
+fn neighbours(place: &Vantage<'_>, name: &str) -> Option<Counted> {
     ["/proc/net/stat/arp_cache", "/proc/net/stat/ndisc_cache"]
         .iter()
         .filter_map(|source| place.of_host(source, name))
@@ -104,7 +104,7 @@ fn neighbours(place: &Place<'_>, name: &str) -> Option<Counted> {
         })
 }
 
-fn sum(place: &Place<'_>, source: &str, names: &[&str]) -> Option<Counted> {
+fn sum(place: &Vantage<'_>, source: &str, names: &[&str]) -> Option<Counted> {
     names
         .iter()
         .filter_map(|name| place.of_host(source, name))
@@ -117,7 +117,7 @@ fn sum(place: &Place<'_>, source: &str, names: &[&str]) -> Option<Counted> {
 
 /// Taken in by IPv4 and neither given to a protocol, nor forwarded, nor counted as bad. Of a test only:
 /// since the start of a machine the counters say nothing.
-fn missing_in_ip(place: &Place<'_>) -> Option<f64> {
+fn missing_in_ip(place: &Vantage<'_>) -> Option<f64> {
     place.test?;
     let count = |name| Some(place.of_host("/proc/net/snmp", name)?.value as f64);
     let accounted: f64 = ACCOUNTED.iter().filter_map(|name| count(name)).sum();

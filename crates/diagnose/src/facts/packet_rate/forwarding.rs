@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a host that forwards does, and by which way.
 
+use crate::evidence::Evidence;
 use linerate_model::output::Test;
 
-use crate::facts::counted::{Place, places, span_s};
+use crate::facts::vantage::{Vantage, vantages};
 use crate::facts::{Facts, fact};
 use linerate_model::record::Record;
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         if place.test.is_some() || place.interface.is_none() {
             counters(&place, facts);
         }
@@ -16,11 +17,11 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
             set_up(&place, facts);
         }
     }
-    of_bridged(record, facts, "routed_of_bridged", &["rout"]);
-    of_bridged(record, facts, "bypass_of_kernel", BYPASSES);
+    of_bridged(evidence.record, facts, "routed_of_bridged", &["rout"]);
+    of_bridged(evidence.record, facts, "bypass_of_kernel", BYPASSES);
 }
 
-fn counters(place: &Place<'_>, facts: &mut Facts) {
+fn counters(place: &Vantage<'_>, facts: &mut Facts) {
     let fails = place.of_host(SNMP, "IpFragFails");
     place.add_counted_to_host(facts, "fragmentation_failures", "packets", fails);
     let forwarded = place.of_host(SNMP, "IpForwDatagrams");
@@ -32,14 +33,14 @@ fn counters(place: &Place<'_>, facts: &mut Facts) {
         let source = format!("{}, IpInReceives", forwarded.source);
         place.add_to_host(facts, "forwarded_share", share, "ratio", &source);
     }
-    let span = span_s(place.record, place.host, SNMP, None, place.test);
+    let span = place.whole_host().span_s(SNMP);
     if let Some((counted, span)) = place.of_host(SNMP, "IpForwDatagrams").zip(span) {
         let rate = counted.value as f64 / span;
         place.add_to_host(facts, "forwarded_pps", rate, "1/s", &counted.source);
     }
 }
 
-fn set_up(place: &Place<'_>, facts: &mut Facts) {
+fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
     if let Some(forwards) = place.host_set_up("sysctl", "net.ipv4.ip_forward") {
         place.add_to_host(
             facts,

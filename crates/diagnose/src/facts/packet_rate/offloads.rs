@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the card does for the processor, and checksums that do not come out right.
 
+use crate::evidence::Evidence;
 use linerate_model::output::{Protocol, Test};
 
-use crate::facts::counted::{Counted, Place, places};
+use crate::facts::vantage::{Counted, Vantage, vantages};
 use crate::facts::{Facts, fact};
-use linerate_model::record::{Record, Side};
+use linerate_model::record::Side;
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         match place.test {
             None if place.interface.is_some() => features(&place, facts),
             None => place.add_counted_to_host(facts, "csum_errors", "packets", errors(&place)),
@@ -21,7 +22,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
-fn features(place: &Place<'_>, facts: &mut Facts) {
+fn features(place: &Vantage<'_>, facts: &mut Facts) {
     for (name, key) in [
         ("tso", "tcp-segmentation-offload"),
         ("gso", "generic-segmentation-offload"),
@@ -36,7 +37,7 @@ fn features(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// How many packets the stack handles, and how large they come.
-fn segments(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+fn segments(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let count = |name| {
         place
             .of_interface(LINK, name)
@@ -59,7 +60,7 @@ fn segments(place: &Place<'_>, test: &Test, facts: &mut Facts) {
     }
 }
 
-fn checksums(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+fn checksums(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let version = if test.af == 6 { 6.0 } else { 4.0 };
     place.add_to_host(facts, "ip_version", version, "", "the test's account");
     let Some(errors) = errors(place) else {
@@ -76,7 +77,7 @@ fn checksums(place: &Place<'_>, test: &Test, facts: &mut Facts) {
     }
 }
 
-fn errors(place: &Place<'_>) -> Option<Counted> {
+fn errors(place: &Vantage<'_>) -> Option<Counted> {
     COUNTERS
         .iter()
         .filter_map(|(source, name)| place.of_host(source, name))
@@ -88,14 +89,14 @@ fn errors(place: &Place<'_>) -> Option<Counted> {
 }
 
 /// Over all UDP tests of the direction; `None` unless both short and long datagrams were sent.
-fn short_only(place: &Place<'_>) -> Option<bool> {
+fn short_only(place: &Vantage<'_>) -> Option<bool> {
     let this = place.test?;
     let tests = place.record.run.tests.iter().filter(|test| {
         test.protocol == Protocol::Udp && test.direction == this.direction && test.payload_bytes > 0
     });
     let (mut short, mut long) = (None, None);
     for test in tests {
-        let there = Place {
+        let there = Vantage {
             test: Some(test),
             ..*place
         };

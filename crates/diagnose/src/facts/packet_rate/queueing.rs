@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the sender's own queueing did, and what its kernel refused.
 
-use std::collections::BTreeSet;
-
+use crate::evidence::{Evidence, Source};
 use crate::facts::Facts;
-use crate::facts::counted::{Place, places};
-use linerate_model::record::{Record, Side};
+use crate::facts::vantage::{Vantage, vantages};
+use linerate_model::record::Side;
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record)
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence)
         .iter()
         .filter(|place| place.interface.is_some())
     {
@@ -33,7 +32,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
-fn counters(place: &Place<'_>, facts: &mut Facts) {
+fn counters(place: &Vantage<'_>, facts: &mut Facts) {
     let counted = |name| place.of_interface(SOURCE, name);
     let Some(drops) = counted("drops") else {
         return;
@@ -41,12 +40,10 @@ fn counters(place: &Place<'_>, facts: &mut Facts) {
     let dropped = drops.value as f64;
     place.add(facts, "qdisc_drops", dropped, "packets", &drops.source);
     // Only fq limits each flow, and tells of it only where it dropped.
-    let names = flow_limits(place);
-    let each_flow = names
-        .iter()
-        .filter_map(|name| counted(name))
-        .map(|counted| counted.value);
-    let each_flow = each_flow.sum::<u64>() as f64;
+    let of_flows = place.place().each(Source::Qdisc);
+    let of_flows = of_flows.filter(|(name, _)| name.ends_with("flows_plimit"));
+    let each_flow: u64 = of_flows.map(|(_, moved)| moved.grew.at_least).sum();
+    let each_flow = each_flow as f64;
     place.add(facts, "flow_limit_drops", each_flow, "packets", SOURCE);
     let Some(sent) = counted("packets").filter(|sent| sent.value > 0) else {
         return;
@@ -71,15 +68,4 @@ fn counters(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-/// Of the root, or of the children of `mq`.
-fn flow_limits<'r>(place: &Place<'r>) -> BTreeSet<&'r str> {
-    let samples = place.record.samples.iter();
-    let of_source = samples.filter(|sample| sample.host == place.host && sample.source == SOURCE);
-    let names = of_source.flat_map(|sample| sample.counters.keys());
-    names
-        .map(String::as_str)
-        .filter(|name| name.ends_with("flows_plimit"))
-        .collect()
-}
-
-const SOURCE: &str = "tc -s qdisc";
+const SOURCE: &str = Source::Qdisc.text();

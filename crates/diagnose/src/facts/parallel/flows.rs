@@ -5,11 +5,13 @@ use linerate_model::output::Test;
 
 use super::queues;
 use crate::calc::flow_hash::{collision_probability, expected_distinct_queues, expected_max_load};
-use crate::facts::counted::Place;
+use crate::evidence::Evidence;
+use crate::facts::vantage::Vantage;
 use crate::facts::{Facts, fact};
 use linerate_model::record::{Record, Side};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    let record = evidence.record;
     of_one_flow(record, facts);
     for test in &record.run.tests {
         let rates: Vec<f64> = test
@@ -42,7 +44,10 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
             facts.add(fact);
         }
         let flows = u32::try_from(rates.len()).unwrap_or(u32::MAX);
-        let Some(queues) = queues::of(&receiver(record, test), facts_of_interrupts(facts)) else {
+        let Some(queues) = queues::of(
+            &Vantage::end(evidence, test, Side::Receiver),
+            facts_of_interrupts(facts),
+        ) else {
             continue;
         };
         let source = "streams and queues, each alike likely";
@@ -132,16 +137,6 @@ fn add_up_partly(record: &Record, test: &Test, flows: usize) -> Option<bool> {
         .filter(|rate| *rate > 0.0)?;
     let gain = test.delivered_bits_per_second? / single;
     Some(gain >= FASTER && gain < AS_MANY * flows as f64)
-}
-
-fn receiver<'r>(record: &'r Record, test: &'r Test) -> Place<'r> {
-    Place {
-        record,
-        test: Some(test),
-        side: Some(Side::Receiver),
-        host: Side::Receiver.role(test),
-        interface: Side::Receiver.interface(test),
-    }
 }
 
 /// A pasted text may show a card's interrupts and nothing else of its queues.

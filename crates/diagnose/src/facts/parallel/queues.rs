@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A card's queues: how many it has and may have, and which of them packets took.
 
+use crate::evidence::{Evidence, Source};
 use std::collections::BTreeMap;
 
-use linerate_model::sample::Phase;
-
-use crate::facts::counted::{Place, delta, places, series, set_up_number};
+use crate::facts::vantage::{Vantage, set_up_number, vantages};
 use crate::facts::{Facts, fact};
-use linerate_model::record::{Record, Side};
+use linerate_model::record::Side;
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         if place.test.is_none() {
             set_up(&place, facts);
         }
@@ -19,13 +18,13 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 }
 
 /// Receive queues: of the channels, else of sysfs, else (pasted) one for each interrupt.
-pub(super) fn of(place: &Place<'_>, interrupts: Option<f64>) -> Option<u32> {
+pub(super) fn of(place: &Vantage<'_>, interrupts: Option<f64>) -> Option<u32> {
     let interrupts = interrupts.filter(|_| place.record.pasted);
     let queues = receive(place).or(interrupts.map(|count| count as u64))?;
     u32::try_from(queues).ok().filter(|queues| *queues > 0)
 }
 
-fn set_up(place: &Place<'_>, facts: &mut Facts) {
+fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
     let from_interrupts = facts.list().iter().find_map(|fact| {
         let here =
             fact.name == "irq_vectors" && fact.test_id.is_none() && fact.host == Some(place.host);
@@ -48,12 +47,12 @@ fn set_up(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn receive(place: &Place<'_>) -> Option<u64> {
+fn receive(place: &Vantage<'_>) -> Option<u64> {
     channels(place, "RX", "current").or_else(|| in_sysfs(place, "rx-"))
 }
 
 /// Combined channels and those of one direction only add up.
-fn channels(place: &Place<'_>, direction: &str, which: &str) -> Option<u64> {
+fn channels(place: &Vantage<'_>, direction: &str, which: &str) -> Option<u64> {
     let number = |kind: &str| {
         let key = format!("{kind}.{which}");
         set_up_number(
@@ -69,7 +68,7 @@ fn channels(place: &Place<'_>, direction: &str, which: &str) -> Option<u64> {
     (sum > 0).then_some(sum)
 }
 
-fn in_sysfs(place: &Place<'_>, prefix: &str) -> Option<u64> {
+fn in_sysfs(place: &Vantage<'_>, prefix: &str) -> Option<u64> {
     let settings = place.record.run.settings.iter().find(|setting| {
         setting.host == place.host
             && setting.source == "/sys/class/net/queues"
@@ -87,7 +86,7 @@ fn in_sysfs(place: &Place<'_>, prefix: &str) -> Option<u64> {
     (!numbers.is_empty()).then_some(numbers.len() as u64)
 }
 
-fn counted(place: &Place<'_>, facts: &mut Facts) {
+fn counted(place: &Vantage<'_>, facts: &mut Facts) {
     let receives = place.side != Some(Side::Sender);
     if receives {
         let queues = by_queue(place, "rx");
@@ -97,19 +96,25 @@ fn counted(place: &Place<'_>, facts: &mut Facts) {
                 "queue_counters_known",
                 queues.is_some(),
                 "",
-                SOURCES[0],
+                SOURCES[0].text(),
             );
         }
         if let Some(queues) = queues {
             let all: u64 = queues.values().sum();
             let top = queues.values().max().copied().unwrap_or(0) as f64 / all as f64;
-            place.add(facts, "queues_used", used(&queues), "", SOURCES[0]);
-            place.add(facts, "queue_top_share", top, "ratio", SOURCES[0]);
+            place.add(facts, "queues_used", used(&queues), "", SOURCES[0].text());
+            place.add(facts, "queue_top_share", top, "ratio", SOURCES[0].text());
         }
     }
     let sends = place.side != Some(Side::Receiver);
     if let Some(queues) = by_queue(place, "tx").filter(|_| sends) {
-        place.add(facts, "tx_queues_used", used(&queues), "", SOURCES[0]);
+        place.add(
+            facts,
+            "tx_queues_used",
+            used(&queues),
+            "",
+            SOURCES[0].text(),
+        );
     }
 }
 
@@ -119,30 +124,11 @@ fn used(queues: &BTreeMap<String, u64>) -> f64 {
 }
 
 /// Growth of the packets of each queue; `None` unless there are several and some grew.
-fn by_queue(place: &Place<'_>, direction: &str) -> Option<BTreeMap<String, u64>> {
+fn by_queue(place: &Vantage<'_>, direction: &str) -> Option<BTreeMap<String, u64>> {
     SOURCES.iter().find_map(|source| {
-        let samples = series(
-            place.record,
-            place.host,
-            source,
-            place.interface,
-            place.test,
-            Phase::Load,
-        );
-        let names = samples.last()?.counters.keys();
-        let queues: BTreeMap<String, u64> = names
-            .filter_map(|name| {
-                let queue = queue_of(name, direction)?;
-                let grown = delta(
-                    place.record,
-                    place.host,
-                    source,
-                    place.interface,
-                    name,
-                    place.test,
-                )?;
-                Some((queue, grown.value))
-            })
+        let each = place.place().each(*source);
+        let queues: BTreeMap<String, u64> = each
+            .filter_map(|(name, moved)| Some((queue_of(name, direction)?, moved.grew.at_least)))
             .collect();
         (queues.len() > 1 && queues.values().any(|count| *count > 0)).then_some(queues)
     })
@@ -169,7 +155,7 @@ pub(super) fn queue_of(name: &str, direction: &str) -> Option<String> {
     (known && !digits.is_empty()).then_some(digits)
 }
 
-const SOURCES: &[&str] = &["ethtool -S", "qstats"];
+const SOURCES: [Source; 2] = [Source::Ethtool, Source::Qstats];
 
 #[cfg(test)]
 mod tests {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where packets are steered to: by the card's hash, by RPS, by the interrupts' masks.
 
+use crate::evidence::Evidence;
 use std::collections::BTreeMap;
 
 use crate::facts::Facts;
-use crate::facts::counted::{Place, places};
 use crate::facts::cpu::vectors;
-use linerate_model::record::Record;
+use crate::facts::vantage::{Vantage, vantages};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record)
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence)
         .iter()
         .filter(|place| place.interface.is_some())
     {
@@ -28,7 +28,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
-fn set_up(place: &Place<'_>, facts: &mut Facts) {
+fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
     if let Some(fields) = place.set_up("ethtool -n", "udp4") {
         let ports = fields.contains("L4") || fields == "sdfn";
         place.add(
@@ -50,7 +50,7 @@ fn set_up(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn pinned(place: &Place<'_>) -> Option<bool> {
+fn pinned(place: &Vantage<'_>) -> Option<bool> {
     let lists: Vec<&str> = place
         .record
         .run
@@ -68,7 +68,7 @@ fn pinned(place: &Place<'_>) -> Option<bool> {
 }
 
 /// Of the first queue: all are set alike where a person or a script sets them.
-fn rps_includes_irq_cpu(place: &Place<'_>) -> Option<bool> {
+fn rps_includes_irq_cpu(place: &Vantage<'_>) -> Option<bool> {
     let mask = place.set_up("/sys/class/net/queues", "rx-0.rps_cpus")?;
     let vectors = vectors(place)?;
     let mut by_cpu: BTreeMap<&str, u64> = BTreeMap::new();

@@ -5,10 +5,10 @@ use linerate_model::output::{ReceiveBuffer, Role, Test};
 
 use crate::calc::udp_buffer::{lasts_s, usual_truesize_bytes};
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place, set_up_number};
+use crate::facts::vantage::{Counted, Vantage, set_up_number};
 use linerate_model::record::Side;
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     if let Some(test) = place.test.filter(|_| place.side == Some(Side::Receiver)) {
         of_test(place, test, facts);
     }
@@ -17,7 +17,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn of_test(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+fn of_test(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let Some(buffer) = test.receive_buffer_bytes else {
         return;
     };
@@ -43,7 +43,7 @@ fn of_test(place: &Place<'_>, test: &Test, facts: &mut Facts) {
 }
 
 /// A kernel grants at most its setting; where that is unknown it is the usual suspect.
-fn cut_by(place: &Place<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
+fn cut_by(place: &Vantage<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
     let most = most_bytes(place);
     if let Some(most) = most {
         let source = "sysctl net.core.rmem_max";
@@ -64,7 +64,7 @@ fn cut_by(place: &Place<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
 }
 
 /// The receiver's `net.core.rmem_max`; both ends of one machine have the same.
-fn most_bytes(place: &Place<'_>) -> Option<u64> {
+fn most_bytes(place: &Vantage<'_>) -> Option<u64> {
     let of = |host| set_up_number(place.record, host, "sysctl", None, "net.core.rmem_max");
     let shared = || {
         place
@@ -83,7 +83,7 @@ pub(super) fn stream_pps(test: &Test) -> Option<f64> {
 }
 
 /// Both versions of IP together.
-fn errors(place: &Place<'_>, facts: &mut Facts) {
+fn errors(place: &Vantage<'_>, facts: &mut Facts) {
     let Some(errors) = both(place, "RcvbufErrors") else {
         return;
     };
@@ -102,7 +102,7 @@ fn errors(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// A UDP counter of `/proc/net/snmp` and its twin of IPv6.
-pub(super) fn both(place: &Place<'_>, name: &str) -> Option<Counted> {
+pub(super) fn both(place: &Vantage<'_>, name: &str) -> Option<Counted> {
     let four = place.of_host("/proc/net/snmp", &format!("Udp{name}"));
     let six = place.of_host("/proc/net/snmp6", &format!("Udp6{name}"));
     match (four, six) {

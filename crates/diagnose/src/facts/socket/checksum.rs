@@ -3,10 +3,10 @@
 
 use super::buffer::both;
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Meaning, Place};
+use crate::facts::vantage::{Counted, Vantage};
 use linerate_knowledge::{Group, Stage};
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     if place.is_host() {
         place.add_counted_to_host(facts, "checksum_errors", "packets", wrong(place));
     }
@@ -22,7 +22,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn wrong(place: &Place<'_>) -> Option<Counted> {
+fn wrong(place: &Vantage<'_>) -> Option<Counted> {
     let udp = both(place, "InCsumErrors");
     let tcp = place.of_host("/proc/net/snmp", "TcpInCsumErrors");
     match (udp, tcp) {
@@ -36,10 +36,10 @@ fn wrong(place: &Place<'_>) -> Option<Counted> {
 }
 
 /// A driver whose link counters of the FIFO never move, and that shows no counter of its own.
-fn blind(place: &Place<'_>) -> Option<bool> {
+fn blind(place: &Vantage<'_>) -> Option<bool> {
     let table = place.table()?;
     let never = |name: &&str| table.is_blind(Group::Link, name);
-    let own = place.meaning(Meaning::Dropped(Stage::RxMac));
+    let own = place.dropped(Stage::RxMac);
     Some(FIFO_COUNTERS.iter().all(never) && own.is_none())
 }
 

@@ -4,9 +4,9 @@
 use super::buffer::both;
 use crate::calc::tcp_memory::{Rules, TcpMemory, free_pages, is_autosized};
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place, readings};
+use crate::facts::vantage::{Counted, Vantage};
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     if !place.is_host() {
         return;
     }
@@ -18,7 +18,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn udp(place: &Place<'_>, facts: &mut Facts) {
+fn udp(place: &Vantage<'_>, facts: &mut Facts) {
     place.add_counted_to_host(
         facts,
         "udp_mem_errors",
@@ -35,7 +35,7 @@ fn udp(place: &Place<'_>, facts: &mut Facts) {
     );
 }
 
-fn tcp(place: &Place<'_>, facts: &mut Facts) {
+fn tcp(place: &Vantage<'_>, facts: &mut Facts) {
     filled(
         place,
         "TCP.mem",
@@ -59,21 +59,14 @@ fn tcp(place: &Place<'_>, facts: &mut Facts) {
 
 /// The fullest moment, of a limit in pages.
 fn filled(
-    place: &Place<'_>,
+    place: &Vantage<'_>,
     gauge: &str,
     limit: &str,
     index: usize,
     name: &str,
     facts: &mut Facts,
 ) {
-    let pages = readings(
-        place.record,
-        place.host,
-        "/proc/net/sockstat",
-        None,
-        gauge,
-        place.test,
-    );
+    let pages = place.whole_host().levels("/proc/net/sockstat", gauge);
     let limit_pages = triple(place, limit)
         .map(|three| three[index])
         .filter(|limit| *limit > 0);
@@ -89,7 +82,7 @@ fn filled(
     }
 }
 
-fn set_up(place: &Place<'_>, facts: &mut Facts) {
+fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
     let mut bytes = |name, key| {
         if let Some([_, _, max]) = triple(place, key) {
             place.add(facts, name, max as f64, "bytes", key);
@@ -132,7 +125,7 @@ fn set_up(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// Free pages at the kernel's start: by the rules under which the largest receive buffer fits too.
-fn started_with(place: &Place<'_>, tcp_mem: [u64; 3]) -> Option<u64> {
+fn started_with(place: &Vantage<'_>, tcp_mem: [u64; 3]) -> Option<u64> {
     let [_, _, receive_max] = triple(place, "net.ipv4.tcp_rmem")?;
     let fits = |rules| {
         let free = free_pages(rules, tcp_mem[1]);
@@ -142,7 +135,7 @@ fn started_with(place: &Place<'_>, tcp_mem: [u64; 3]) -> Option<u64> {
     fits(Rules::Eighth).or_else(|| fits(Rules::Sixteenth))
 }
 
-fn shortage(place: &Place<'_>, facts: &mut Facts) {
+fn shortage(place: &Vantage<'_>, facts: &mut Facts) {
     let kilobytes = |key| {
         let text = place.host_set_up("/proc/meminfo", key)?;
         text.split_whitespace().next()?.parse::<f64>().ok()
@@ -168,7 +161,7 @@ fn shortage(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// Lines of the log in which the kernel had no memory at once.
-fn logged(place: &Place<'_>) -> Option<Counted> {
+fn logged(place: &Vantage<'_>) -> Option<Counted> {
     let settings = place.record.run.settings.iter();
     let logs = settings.filter(|setting| setting.host == place.host && setting.source == "dmesg");
     let lines = logs.flat_map(|setting| setting.values.values());
@@ -182,7 +175,7 @@ fn logged(place: &Place<'_>) -> Option<Counted> {
     })
 }
 
-fn sum(place: &Place<'_>, names: &[&str]) -> Option<Counted> {
+fn sum(place: &Vantage<'_>, names: &[&str]) -> Option<Counted> {
     let mut counted = names
         .iter()
         .filter_map(|name| place.of_host("/proc/net/netstat", name));
@@ -194,7 +187,7 @@ fn sum(place: &Place<'_>, names: &[&str]) -> Option<Counted> {
     }))
 }
 
-fn triple(place: &Place<'_>, key: &str) -> Option<[u64; 3]> {
+fn triple(place: &Vantage<'_>, key: &str) -> Option<[u64; 3]> {
     let numbers: Option<Vec<u64>> = place
         .host_set_up("sysctl", key)?
         .split_whitespace()

@@ -2,18 +2,18 @@
 //! What kept the reader from emptying its buffer: how the losses lie in time, and who had the processors.
 
 use linerate_model::output::{Role, Test};
-use linerate_model::sample::Sample;
 
 use super::buffer::stream_pps;
 use crate::facts::Facts;
-use crate::facts::counted::{Place, idle_before};
+use crate::facts::cpu::Shares;
+use crate::facts::vantage::Vantage;
 use linerate_model::record::Side;
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     let Some(test) = place.test else {
         return place.add(facts, "reader_known", false, "", "no test of our own");
     };
-    let busy = busy_before(place, test);
+    let busy = busiest_before(place);
     let known = busy.is_some() || test.receive_buffer_bytes.is_some();
     place.add(facts, "reader_known", known, "", STAT);
     if let Some(busy) = busy {
@@ -47,11 +47,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
 }
 
 /// In the idle interval before this test.
-fn busy_before(place: &Place<'_>, test: &Test) -> Option<f64> {
-    busiest(&idle_before(place.record, place.host, STAT, None, test))
-}
-
-fn runs(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+fn runs(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let runs = test.loss_bursts.iter().map(|run| run.packets);
     let (Some(longest), Some(rate)) = (runs.clone().max(), stream_pps(test)) else {
         return;
@@ -69,27 +65,10 @@ fn runs(place: &Place<'_>, test: &Test, facts: &mut Facts) {
 }
 
 /// The busy share of the busiest processor between the first and the last sample.
-fn busiest(samples: &[&Sample]) -> Option<f64> {
-    let (first, last) = (samples.first()?, samples.last()?);
-    let mut busiest: Option<f64> = None;
-    for cpu in 0.. {
-        let ticks = |state: &str| {
-            let name = format!("cpu{cpu}.{state}");
-            last.counters
-                .get(&name)?
-                .checked_sub(*first.counters.get(&name)?)
-        };
-        let Some(idle) = ticks("idle") else { break };
-        let waiting = ticks("iowait").unwrap_or(0);
-        let working: u64 = WORKING.iter().filter_map(|state| ticks(state)).sum();
-        let all = idle + waiting + working;
-        if all > 0 {
-            let share = working as f64 / all as f64;
-            busiest = Some(busiest.map_or(share, |known| known.max(share)));
-        }
-    }
-    busiest
+/// Of the processors, the busy share of the busiest one in the idle interval.
+fn busiest_before(place: &Vantage<'_>) -> Option<f64> {
+    let shares = Shares::of_ticks(place.whole_host().idle_end_to_end(STAT))?;
+    Some(shares.busy(shares.busiest()?))
 }
 
 const STAT: &str = "/proc/stat";
-const WORKING: &[&str] = &["user", "nice", "system", "irq", "softirq", "steal"];

@@ -5,10 +5,10 @@ use linerate_model::output::{Cpu, Phase as Load, Protocol, Test};
 
 use crate::calc::tcp_bound::bandwidth_delay_bytes;
 use crate::facts::Facts;
-use crate::facts::counted::{Place, span_s};
+use crate::facts::vantage::Vantage;
 use linerate_model::record::{Record, Side};
 
-pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
+pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     let Some(test) = place.test.filter(|test| test.protocol == Protocol::Tcp) else {
         return;
     };
@@ -23,7 +23,7 @@ pub(super) fn collect(place: &Place<'_>, facts: &mut Facts) {
 
 /// Two ends that share processors which are all in use keep each other waiting: TCP's stop-watches then
 /// show whose turn it was, and a timer that comes late sends again what was not lost.
-fn crowded(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+fn crowded(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let used = |cpu: Cpu| cpu.user + cpu.system + cpu.softirq + cpu.irq + cpu.steal;
     let ends = [test.cpu.local, test.cpu.remote].into_iter().flatten();
     let full = place.record.one_machine() && ends.map(used).any(|used| used > FULL);
@@ -33,7 +33,7 @@ fn crowded(place: &Place<'_>, test: &Test, facts: &mut Facts) {
     place.add(facts, "processor_stall_ratio", stall, "ratio", source);
 }
 
-fn used(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+fn used(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let streams = f64::from(test.streams.max(1));
     let rtt_s = |ns: i64| (ns > 0).then_some(ns as f64 / 1e9);
     let under_load = test.rtt_ns.and_then(|rtt| rtt_s(rtt.p50));
@@ -70,7 +70,7 @@ fn idle_rtt_s(record: &Record) -> Option<f64> {
 }
 
 /// The kernel's stop-watches: the first contains the two others (include/linux/tcp.h, `tcp_chrono`).
-fn waiting(place: &Place<'_>, facts: &mut Facts) {
+fn waiting(place: &Vantage<'_>, facts: &mut Facts) {
     let Some(test) = place.test.filter(|_| place.side == Some(Side::Sender)) else {
         return;
     };
@@ -93,10 +93,10 @@ fn waiting(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn zero_windows(place: &Place<'_>, facts: &mut Facts) {
+fn zero_windows(place: &Vantage<'_>, facts: &mut Facts) {
     let source = "/proc/net/netstat";
     let told = place.of_host(source, "TcpExtTCPToZeroWindowAdv");
-    let span = span_s(place.record, place.host, source, None, place.test);
+    let span = place.whole_host().span_s(source);
     if let (Some(told), Some(span)) = (told, span) {
         place.add_to_host(
             facts,
@@ -108,7 +108,7 @@ fn zero_windows(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn reach(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+fn reach(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let text = place.host_set_up("sysctl", "net.ipv4.tcp_rmem");
     let max: Option<f64> = text.and_then(|text| text.split_whitespace().nth(2)?.parse().ok());
     let rate = test.delivered_bits_per_second.filter(|rate| *rate > 0.0);

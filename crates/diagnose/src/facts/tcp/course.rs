@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How a TCP test went over time: timeouts, round-trip times, new beginnings after pauses, transactions.
 
+use crate::evidence::Evidence;
 use linerate_model::output::{Interval, Protocol, Test};
 
 use crate::facts::Facts;
-use crate::facts::counted::{Counted, Place, places};
-use linerate_model::record::{Record, Side};
+use crate::facts::vantage::{Counted, Vantage, vantages};
+use linerate_model::record::Side;
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         match place.test {
             Some(test) if test.protocol == Protocol::Tcp && place.side == Some(Side::Sender) => {
                 kernel(&place, facts);
@@ -24,7 +25,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 }
 
 /// What the sending kernel's TCP counted.
-fn kernel(place: &Place<'_>, facts: &mut Facts) {
+fn kernel(place: &Vantage<'_>, facts: &mut Facts) {
     let reorderings = REORDERINGS
         .iter()
         .filter_map(|name| place.of_host(NETSTAT, name));
@@ -46,7 +47,7 @@ fn kernel(place: &Place<'_>, facts: &mut Facts) {
     }
 }
 
-fn account(place: &Place<'_>, test: &Test, facts: &mut Facts) {
+fn account(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let mut add = |name: &str, value: f64, unit: &str| {
         place.add_to_host(facts, name, value, unit, "the test's account");
     };
@@ -76,7 +77,7 @@ fn account(place: &Place<'_>, test: &Test, facts: &mut Facts) {
     }
 }
 
-fn sysctls(place: &Place<'_>, facts: &mut Facts) {
+fn sysctls(place: &Vantage<'_>, facts: &mut Facts) {
     for (name, key) in [
         ("congestion_control", "net.ipv4.tcp_congestion_control"),
         (

@@ -4,19 +4,21 @@
 
 use linerate_model::output::{Direction, Protocol, Test};
 
-use crate::facts::counted::Place;
+use crate::evidence::Evidence;
+use crate::facts::vantage::Vantage;
 use crate::facts::{Facts, fact};
 use crate::frame::Frame;
 use linerate_model::record::{Record, Side};
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    let record = evidence.record;
     for test in &record.run.tests {
         let mut add = |name: &str, value: f64, unit: &str, source: &str| {
             let mut fact = fact(name, value, unit, source);
             fact.test_id = Some(test.id.clone());
             facts.add(fact);
         };
-        if let Some(ratio) = speed_ratio(record, test) {
+        if let Some(ratio) = speed_ratio(evidence, test) {
             add("speed_ratio", ratio, "ratio", "link speeds of both ends");
         }
         let lost: u64 = test.loss_bursts.iter().map(|burst| burst.packets).sum();
@@ -29,16 +31,10 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
-fn speed_ratio(record: &Record, test: &Test) -> Option<f64> {
+fn speed_ratio<'r>(evidence: &'r Evidence<'r>, test: &'r Test) -> Option<f64> {
     let speed = |side: Side| {
-        let place = Place {
-            record,
-            test: Some(test),
-            side: Some(side),
-            host: side.role(test),
-            interface: side.interface(test),
-        };
-        place.link_bits_per_second().filter(|speed| *speed > 0.0)
+        let end = Vantage::end(evidence, test, side);
+        end.link_bits_per_second().filter(|speed| *speed > 0.0)
     };
     Some(speed(Side::Sender)? / speed(Side::Receiver)?)
 }

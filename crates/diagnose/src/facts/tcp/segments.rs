@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Segments that were sent again, those of them that nobody missed, and the rate that the loss leaves.
 
+use crate::evidence::Evidence;
 use linerate_model::output::{Protocol, Test};
 
 use crate::calc::tcp_bound::mathis_bits_per_second;
 use crate::facts::Facts;
-use crate::facts::counted::{Place, places};
-use linerate_model::record::{Record, Side};
+use crate::facts::vantage::{Vantage, vantages};
+use linerate_model::record::Side;
 
-pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for place in places(record) {
+pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for place in vantages(evidence) {
         let of_sender = place.side == Some(Side::Sender)
             && place
                 .test
@@ -20,7 +21,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     }
 }
 
-fn sent_again(place: &Place<'_>, facts: &mut Facts) {
+fn sent_again(place: &Vantage<'_>, facts: &mut Facts) {
     let Some(segments) = Segments::of(place) else {
         return;
     };
@@ -71,7 +72,7 @@ struct Segments {
 
 impl Segments {
     /// A test's own account, else what the host's TCP counted.
-    fn of(place: &Place<'_>) -> Option<Self> {
+    fn of(place: &Vantage<'_>) -> Option<Self> {
         let segments = place
             .test
             .and_then(Self::of_test)
@@ -90,7 +91,7 @@ impl Segments {
         })
     }
 
-    fn of_host(place: &Place<'_>) -> Option<Self> {
+    fn of_host(place: &Vantage<'_>) -> Option<Self> {
         let count = |name| Some(place.of_host(SNMP, name)?.value as f64);
         Some(Self {
             again: count("TcpRetransSegs")?,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A profile of the kernel, where somebody took one.
 
-use super::Place;
+use super::Vantage;
 
 /// The share of the samples that fell into functions whose names have one of `words` in them, 0 to 1. `None` if nobody
 /// took a profile.
-pub(in crate::facts) fn profiled(place: &Place<'_>, words: &[&str]) -> Option<f64> {
+pub(in crate::facts) fn profiled(place: &Vantage<'_>, words: &[&str]) -> Option<f64> {
     let settings = place.record.run.settings.iter();
     let mut functions = settings
         .filter(|setting| setting.host == place.host && setting.source == "perf top")
