@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Record → ledger, facts, findings, and what to run next.
 
-use linerate_model::output::{CannotTell, Fact, Finding, ForwardResult, LedgerEntry, Trial};
+use linerate_model::output::{
+    CannotTell, Fact, Finding, ForwardResult, Knee, LedgerEntry, Output, Trial, Verdict,
+};
 
 use crate::collect;
 use crate::evidence::Evidence;
 use crate::facts::Facts;
 use crate::ledger;
+use crate::limit::Limits;
 use crate::rules::{self, Rule};
 use linerate_model::record::Record;
 
@@ -17,6 +20,10 @@ pub struct Explanation {
     pub ledger: Vec<LedgerEntry>,
     /// Everything that is known.
     pub facts: Vec<Fact>,
+    /// Every knee of the record with what limits it.
+    pub knees: Vec<Knee>,
+    /// What limits each direction; of a `check` only.
+    pub verdicts: Vec<Verdict>,
     /// Causes, what explains most first.
     pub findings: Vec<Finding>,
     /// Rules that lack their evidence, where there is something to explain.
@@ -48,12 +55,40 @@ pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
     if nobody_asked_the_device(record) {
         next_commands.push(ASK_THE_DEVICE.to_owned());
     }
+    let limits = Limits::of(record, &ledger);
+    let check = record.run.kind == "check";
     Explanation {
+        knees: limits.knees(),
+        verdicts: check.then(|| limits.verdicts()).unwrap_or_default(),
         ledger,
         facts: facts.list().to_vec(),
         findings: judged.findings,
         cannot_tell: judged.cannot_tell,
         next_commands,
+    }
+}
+
+impl Explanation {
+    /// Adds what was concluded to a document; with every fact, if asked.
+    pub fn add_to(self, output: &mut Output, facts: bool) {
+        output.explained = true;
+        output.knees.extend(self.knees);
+        output.verdicts.extend(self.verdicts);
+        output.ledger.extend(self.ledger);
+        output.findings.extend(self.findings);
+        extend_new(&mut output.cannot_tell, self.cannot_tell);
+        if facts {
+            output.facts.extend(self.facts);
+        }
+        extend_new(&mut output.next_commands, self.next_commands);
+    }
+}
+
+fn extend_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
+    for one in more {
+        if !list.contains(&one) {
+            list.push(one);
+        }
     }
 }
 

@@ -17,6 +17,7 @@ pub mod facts;
 pub mod frame;
 pub mod glance;
 pub mod ledger;
+pub mod limit;
 #[cfg(test)]
 mod made_up;
 pub mod middle;

@@ -4,11 +4,9 @@
 mod ab;
 mod agent;
 mod args;
-mod cause;
 mod check;
 mod compare;
 mod completions;
-mod conclude;
 mod doctor;
 mod explain;
 mod forward;

@@ -68,31 +68,35 @@ impl Test {
             _ => true,
         }
     }
+
+    /// Whether the sender missed a requested rate by more than its tolerance.
+    #[must_use]
+    pub fn fell_short_of(&self, bits_per_second: f64) -> bool {
+        let missing = bits_per_second - self.offered_bits_per_second.unwrap_or(0.0);
+        let payload_bits = f64::from(self.payload_bytes.max(1)) * 8.0;
+        let missing_packets = missing * self.duration_s / payload_bits;
+        missing > bits_per_second * SENDER_TOLERANCE && missing_packets > EDGE_PACKETS
+    }
 }
 
-impl Output {
-    /// The test of an id.
+impl Knee {
+    /// The trials of `tests` that bound this knee: of those that met the goal the one nearest to
+    /// its lossless rate, of those that did not the one nearest to its lossy rate. `None` where
+    /// there is no bound.
     #[must_use]
-    pub fn test(&self, id: &str) -> Option<&Test> {
-        self.tests.iter().find(|test| test.id == id)
-    }
-
-    /// The trials that bound a knee: of those that met the goal the one nearest to its lossless
-    /// rate, of those that did not the one nearest to its lossy rate. `None` where there is no bound.
-    #[must_use]
-    pub fn bracket(&self, knee: &Knee) -> (Option<&Test>, Option<&Test>) {
+    pub fn bracket<'t>(&self, tests: &'t [Test]) -> (Option<&'t Test>, Option<&'t Test>) {
         (
-            self.trial_near(knee, knee.lossless_bits_per_second, true),
-            self.trial_near(knee, knee.lossy_bits_per_second, false),
+            self.trial_near(tests, self.lossless_bits_per_second, true),
+            self.trial_near(tests, self.lossy_bits_per_second, false),
         )
     }
 
-    fn trial_near(&self, knee: &Knee, bound: Option<f64>, met: bool) -> Option<&Test> {
+    fn trial_near<'t>(&self, tests: &'t [Test], bound: Option<f64>, met: bool) -> Option<&'t Test> {
         let bound = bound?;
-        let trials = knee.test_ids.iter().filter_map(|id| self.test(id));
-        let alike = trials.filter(|test| {
-            let kept = test.loss_ratio.map(|loss| loss <= knee.goal_loss_ratio);
-            test.valid && test.direction == knee.direction && kept == Some(met)
+        let alike = tests.iter().filter(|test| {
+            let kept = test.loss_ratio.map(|loss| loss <= self.goal_loss_ratio);
+            let own = self.test_ids.contains(&test.id) && test.direction == self.direction;
+            own && test.valid && kept == Some(met)
         });
         // What was not offered says nothing of the rate; a sender that fell short may yet have lost.
         let asked = |test: &Test| test.requested_bits_per_second.filter(|_| !met);
@@ -102,6 +106,19 @@ impl Output {
             away.fold(f64::INFINITY, f64::min)
         };
         alike.min_by(|one, other| away(one).total_cmp(&away(other)))
+    }
+}
+
+/// A sender that is 1 % short is not keeping up.
+const SENDER_TOLERANCE: f64 = 0.01;
+/// A trial ends within a datagram or two of its schedule, which at a low rate is more than 1 %.
+const EDGE_PACKETS: f64 = 2.0;
+
+impl Output {
+    /// The test of an id.
+    #[must_use]
+    pub fn test(&self, id: &str) -> Option<&Test> {
+        self.tests.iter().find(|test| test.id == id)
     }
 
     /// Whether nothing was lost but in the trials of searches, which look for loss.
@@ -175,11 +192,11 @@ mod tests {
             lossy_bits_per_second: Some(5.0),
             ..Knee::default()
         };
-        let (lossless, lossy) = output.bracket(&knee);
+        let (lossless, lossy) = knee.bracket(&output.tests);
         assert_eq!(lossless.map(|test| test.id.as_str()), Some("c"));
         assert_eq!(lossy.map(|test| test.id.as_str()), Some("d"));
         knee.lossy_bits_per_second = None;
-        assert_eq!(output.bracket(&knee).1, None);
+        assert_eq!(knee.bracket(&output.tests).1, None);
     }
 
     #[test]
@@ -199,7 +216,7 @@ mod tests {
             lossless_bits_per_second: Some(409.5e6),
             ..Knee::default()
         };
-        let (lossless, _) = output.bracket(&knee);
+        let (lossless, _) = knee.bracket(&output.tests);
         assert_eq!(lossless.map(|test| test.id.as_str()), Some("kept"));
     }
 
@@ -214,5 +231,18 @@ mod tests {
         assert!(test.balances());
         test.lost_packets = Some(2);
         assert!(!test.balances());
+    }
+
+    #[test]
+    fn the_last_datagram_is_no_shortfall() {
+        // 200 kbit/s for 0.5 s are 8.6 datagrams: 8 were due.
+        let few = Test {
+            duration_s: 0.5,
+            payload_bytes: 1448,
+            offered_bits_per_second: Some(8.0 * 1448.0 * 8.0 / 0.5),
+            ..Test::default()
+        };
+        assert!(!few.fell_short_of(200e3));
+        assert!(few.fell_short_of(400e3));
     }
 }

@@ -317,7 +317,11 @@ pub(crate) fn relevant(output: &Output) -> Vec<&Test> {
     let bounds: Vec<_> = output
         .knees
         .iter()
-        .flat_map(|knee| <[_; 2]>::from(output.bracket(knee)).into_iter().flatten())
+        .flat_map(|knee| {
+            <[_; 2]>::from(knee.bracket(&output.tests))
+                .into_iter()
+                .flatten()
+        })
         .collect();
     let shown = |test: &&Test| {
         output.kind == "sweep"

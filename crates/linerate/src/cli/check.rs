@@ -2,17 +2,16 @@
 //! `linerate check`: the tests one after the other, then a verdict a direction.
 
 mod schedule;
-mod verdict;
 
 use std::collections::BTreeMap;
 
+use linerate_diagnose::limit::udp_line_rate;
 use linerate_linux::cpu;
 use linerate_method::knee::Begin;
 use linerate_method::line_rate::Family;
 use linerate_model::output::{Direction, Output, Test};
 
 use super::args::CheckArgs;
-use super::cause;
 use super::ground::Place;
 use super::plan;
 use super::progress::Progress;
@@ -22,7 +21,6 @@ use crate::exit::Exit;
 use linerate_endpoint::TestPlan;
 use linerate_model::failure::Failure;
 use schedule::{Schedule, Size};
-pub(super) use verdict::verdicts;
 
 /// Runs the command.
 pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
@@ -41,10 +39,7 @@ pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
         session.console.say(&schedule.announcement());
         session.live.foretell(schedule.estimate_ms() as f64 / 1e3);
         let base = plan::reached(&args.target, TestPlan::tcp(host));
-        let measured = measure(session, &schedule, &base);
-        let verdicts = verdicts(&session.output);
-        session.output.verdicts = verdicts;
-        measured
+        measure(session, &schedule, &base)
     })
 }
 
@@ -92,7 +87,7 @@ fn search(
         let paced = Some(rate).filter(|rate| *rate < UNPACED_BITS_PER_SECOND);
         schedule.trial(base, size, direction, paced)
     });
-    search.conclude(&mut session.output);
+    search.record(&mut session.output);
     ended
 }
 
@@ -131,7 +126,7 @@ fn start_bits_per_second(output: &Output, size: Size, direction: Direction) -> O
 fn ceiling_bits_per_second(output: &Output, size: Size) -> Option<u64> {
     let version6 = output.tests.iter().any(|test| test.af == 6);
     let family = if version6 { Family::V6 } else { Family::V4 };
-    let rate = cause::udp_line_rate(output, payload_bytes(output, size), family)?;
+    let rate = udp_line_rate(&output.hosts, payload_bytes(output, size), family)?;
     Some(rate as u64)
 }
 

@@ -4,14 +4,14 @@
 mod material;
 mod texts;
 
+use linerate_diagnose::explain::explain;
 use linerate_model::output::Output;
 use linerate_model::record::Record;
 use linerate_model::run::Run;
 
 use super::args::ExplainArgs;
-use super::conclude::conclude;
 use super::paper::{self, Paper};
-use super::{cause, session, site_rules};
+use super::{session, site_rules};
 use crate::exit::Exit;
 use linerate_model::failure::Failure;
 use material::Material;
@@ -41,7 +41,7 @@ fn explained(args: &ExplainArgs) -> Result<Output, Failure> {
         output.ignored = material.left_out;
     }
     for record in &material.records {
-        conclude(&mut output, record, &rules, args.facts);
+        explain(record, &rules).add_to(&mut output, args.facts);
     }
     Ok(output)
 }
@@ -68,9 +68,5 @@ fn take(output: &mut Output, run: &Run) {
     output.forward = output.forward.take().or_else(|| run.forward.clone());
     output.results.extend_from_slice(&run.results);
     output.benchmarks.clone_from(&run.benchmarks);
-    for knee in &run.knees {
-        let knee = cause::conclude(output, knee.as_measured());
-        output.knees.push(knee);
-    }
     output.error = output.error.take().or_else(|| run.error.clone());
 }

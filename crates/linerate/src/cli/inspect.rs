@@ -4,6 +4,7 @@
 
 use std::io::ErrorKind;
 
+use linerate_diagnose::explain::explain;
 use linerate_linux::nic;
 use linerate_model::output::{Fact, Output};
 use linerate_model::record::Record;
@@ -11,7 +12,6 @@ use linerate_model::run::Run;
 use linerate_model::setting::Setting;
 
 use super::args::InspectArgs;
-use super::conclude::conclude;
 use super::paper::{self, Paper};
 use super::{session, site_rules};
 use crate::exit::Exit;
@@ -41,7 +41,7 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
     output.hosts.clone_from(&run.hosts);
     output.settings.clone_from(&run.settings);
     let record = Record::of_run(run, sampler::totals(&names));
-    conclude(&mut output, &record, &rules, true);
+    explain(&record, &rules).add_to(&mut output, true);
     output.settings.extend(tcp_memory(&output.facts));
     if !args.facts {
         output.facts.clear();

@@ -8,6 +8,8 @@ mod watcher;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use linerate_diagnose::explain::explain;
+use linerate_diagnose::limit::line_rate;
 use linerate_diagnose::rules;
 use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
@@ -22,8 +24,6 @@ use linerate_model::setting::Setting;
 use linerate_wire::linerate::token::Secret;
 
 use super::args::{ColorChoice, OutputFlags};
-use super::cause::line_rate;
-use super::conclude::conclude;
 use super::ground::Place;
 use super::live::Live;
 use super::progress::{self, Progress};
@@ -250,8 +250,9 @@ impl Session {
             self.output.error = Some(report(failure));
         }
         self.output.duration_s = self.begun.elapsed().as_secs_f64();
-        let judge =
-            |expect: &Expect| expect.judge(&self.output, |test| line_rate(&self.output, test));
+        let judge = |expect: &Expect| {
+            expect.judge(&self.output, |test| line_rate(&self.output.hosts, test))
+        };
         let judged: Vec<_> = self.expect.iter().map(judge).collect();
         self.output.expectations.extend(judged);
         // Each run of a comparison is explained by itself.
@@ -272,13 +273,14 @@ impl Session {
         }
     }
 
-    /// Ledger and findings, from the record alone: `linerate explain` will say the same.
+    /// Ledger, limits and findings, from the record alone: `linerate explain` will say the same.
     fn explain(&mut self) {
         let mut run = self.store.run().clone();
         run.record(&self.output);
         let record = Record::of_run(run, std::mem::take(&mut self.seen).into_samples())
             .with_trials(&self.output.trials);
-        conclude(&mut self.output, &record, rules::embedded(), false);
+        self.output.knees.clear();
+        explain(&record, rules::embedded()).add_to(&mut self.output, false);
     }
 
     /// Storing never fails a measurement; where it did not work is said.

@@ -49,7 +49,7 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
         sweep
             .searches
             .iter()
-            .for_each(|search| search.conclude(&mut session.output));
+            .for_each(|search| search.record(&mut session.output));
         measured
     })
 }

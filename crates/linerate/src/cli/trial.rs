@@ -4,8 +4,6 @@
 use linerate_method::knee::{Begin, KneeConfig, KneeSearch, Trial};
 use linerate_model::output::{Direction, Knee, Output, Test};
 
-use super::cause;
-
 /// The search in one direction, with the tests that it made.
 #[derive(Debug)]
 pub(super) struct Search {
@@ -83,13 +81,11 @@ impl Search {
         }
     }
 
-    /// Writes the answer into the document with its cause, if anything was tried.
-    pub(super) fn conclude(&self, output: &mut Output) {
-        if self.test_ids.is_empty() {
-            return;
+    /// Adds the knee to the document, if anything was tried.
+    pub(super) fn record(&self, output: &mut Output) {
+        if !self.test_ids.is_empty() {
+            output.knees.push(self.knee());
         }
-        let knee = cause::conclude(output, self.knee());
-        output.knees.push(knee);
     }
 }
 
@@ -98,24 +94,10 @@ fn meaning(asked_bits_per_second: u64, test: &Test) -> Trial {
         offered_bits_per_second: test.offered_bits_per_second.unwrap_or(0.0) as u64,
         sent_packets: test.sent_packets.unwrap_or(0),
         lost_packets: test.lost_packets.unwrap_or(0),
-        sender_limited: fell_short(asked_bits_per_second as f64, test),
+        sender_limited: test.fell_short_of(asked_bits_per_second as f64),
         valid: test.valid && test.sent_packets.is_some() && test.lost_packets.is_some(),
     }
 }
-
-/// Did the sender miss the asked rate by more than its tolerance?
-pub(super) fn fell_short(asked_bits_per_second: f64, test: &Test) -> bool {
-    let offered = test.offered_bits_per_second.unwrap_or(0.0);
-    let missing = asked_bits_per_second - offered;
-    let payload_bits = f64::from(test.payload_bytes.max(1)) * 8.0;
-    let missing_packets = missing * test.duration_s / payload_bits;
-    missing > asked_bits_per_second * SENDER_TOLERANCE && missing_packets > EDGE_PACKETS
-}
-
-/// A sender that is 1 % short is not keeping up.
-const SENDER_TOLERANCE: f64 = 0.01;
-/// A trial ends within a datagram or two of its schedule, which at a low rate is more than 1 %.
-const EDGE_PACKETS: f64 = 2.0;
 
 #[cfg(test)]
 mod tests {
@@ -177,18 +159,5 @@ mod tests {
         let mut slow = path(100 * M, 0);
         slow.offered_bits_per_second = Some(98e6);
         assert!(meaning(100 * M, &slow).sender_limited);
-    }
-
-    #[test]
-    fn the_last_datagram_is_no_shortfall() {
-        // 200 kbit/s for 0.5 s are 8.6 datagrams: 8 were due.
-        let few = Test {
-            duration_s: 0.5,
-            payload_bytes: 1448,
-            offered_bits_per_second: Some(8.0 * 1448.0 * 8.0 / 0.5),
-            ..Test::default()
-        };
-        assert!(!fell_short(200e3, &few));
-        assert!(fell_short(400e3, &few));
     }
 }

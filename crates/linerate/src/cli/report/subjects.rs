@@ -5,6 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use linerate_diagnose::explain::explain;
+use linerate_diagnose::limit::line_rate;
 use linerate_diagnose::rules::Rule;
 use linerate_model::compat;
 use linerate_model::expect::Expect;
@@ -16,7 +18,6 @@ use linerate_report::subject::Subject;
 
 use crate::cli::ab::verdict;
 use crate::cli::values::compare::fail_if;
-use crate::cli::{cause, check, conclude::conclude};
 use crate::store;
 use linerate_model::failure::Failure;
 
@@ -51,22 +52,12 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
             .iter()
             .filter_map(|option| run.plan.get(*option).cloned()),
     );
-    let mut output = Output {
-        knees: Vec::new(),
-        ..run.measured()
-    };
+    let mut output = run.measured();
     if let Some(record) = &mut output.experiment {
         verdict::complete(record, name);
     }
     output.trials = store::trials(name);
     output.run_dir = Some(name.display().to_string());
-    for knee in &run.knees {
-        let knee = cause::conclude(&output, knee.as_measured());
-        output.knees.push(knee);
-    }
-    if run.kind == "check" {
-        output.verdicts = check::verdicts(&output);
-    }
     output.expectations = expectations(&run, &output);
     let fail_if = run.plan.get("fail_if").and_then(|text| fail_if(text).ok());
     verdict::conclude(&mut output, fail_if);
@@ -74,7 +65,8 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
     let record = Record::of_run(run, samples).with_trials(&output.trials);
     // Each run of an experiment is explained by itself.
     if output.experiment.is_none() {
-        conclude(&mut output, &record, rules, false);
+        output.knees.clear();
+        explain(&record, rules).add_to(&mut output, false);
     }
     Ok(Subject {
         label: label(name),
@@ -93,7 +85,7 @@ fn expectations(run: &Run, output: &Output) -> Vec<output::Expectation> {
         .split(' ')
         .filter_map(|text| text.parse::<Expect>().ok());
     asked
-        .map(|expect| expect.judge(output, |test| cause::line_rate(output, test)))
+        .map(|expect| expect.judge(output, |test| line_rate(&output.hosts, test)))
         .collect()
 }
 
