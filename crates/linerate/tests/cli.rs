@@ -304,3 +304,27 @@ fn a_text_without_any_output_is_not_called_healthy() {
     let counters = explained("1: lo: <LOOPBACK,UP> mtu 65536 qdisc noqueue state UNKNOWN\n");
     assert!(counters.contains("no fault is shown"), "{counters}");
 }
+
+/// A stored run says again what was said when it was measured.
+#[test]
+fn explain_draws_the_same_conclusions_as_the_measuring_command() {
+    let _alone = one_lab();
+    for line in [
+        "check --lab --quick --fault rcvbuf=16K",
+        "sweep --lab --from 100M --to 300M --step 100M -t 0.2 --fault rcvbuf=16K",
+        "udp --lab -t 1 -b 200M --fault rcvbuf=16K",
+    ] {
+        let name = line.split(' ').next().unwrap_or_default();
+        let place = std::env::temp_dir().join(format!("linerate-{name}-{}", std::process::id()));
+        let place = place.display();
+        let measured = document(&run(&format!("{line} --json -o {place}")));
+        let explained = document(&run(&format!("explain {place} --json")));
+        for list in ["verdicts", "knees", "ledger"] {
+            assert_eq!(measured[list], explained[list], "{line}: {list}");
+        }
+        let concluded = |list: &str| !measured[list].as_array().is_none_or(Vec::is_empty);
+        assert_eq!(concluded("verdicts"), name == "check", "{line}");
+        assert_eq!(concluded("knees"), name != "udp", "{line}");
+        let _ = std::fs::remove_dir_all(place.to_string());
+    }
+}

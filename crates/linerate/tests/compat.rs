@@ -113,6 +113,34 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// The limit of a knee is the stage at which the ledger has most of the lost packets.
+#[test]
+fn knees_of_every_edition_are_limited_by_what_their_ledger_shows() {
+    for edition in RUNS {
+        let run = std::env::temp_dir().join(format!("linerate-knee-{}", std::process::id()));
+        copy(&place(edition.schema).join("udp"), &run).unwrap();
+        let file = run.join("run.json");
+        let mut stored: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        let test = &stored["tests"][0];
+        let knee = serde_json::json!({
+            "test_ids": [test["id"]], "direction": test["direction"],
+            "lossy_bits_per_second": test["offered_bits_per_second"], "limited_by": "loss",
+        });
+        stored["tests"][0]["valid"] = true.into();
+        stored["knees"] = serde_json::json!([knee]);
+        stored["kind"] = "check".into();
+        std::fs::write(&file, stored.to_string()).unwrap();
+        let explained = document("explain --json", &run);
+        assert_eq!(explained["knees"][0]["limit"], "receiver-socket");
+        assert!(explained["verdicts"].is_array());
+        for list in ["knees", "verdicts"] {
+            let reported = document("report --format json", &run);
+            assert_eq!(explained[list], reported[list], "{list}");
+        }
+        std::fs::remove_dir_all(&run).unwrap();
+    }
+}
+
 #[test]
 fn documents_of_every_edition_are_read() {
     for edition in OUTPUTS {

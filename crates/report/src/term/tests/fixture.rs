@@ -316,7 +316,7 @@ fn small_knee() -> Knee {
     Knee {
         payload_bytes: 64,
         limit: Limit::Sender,
-        why: "as fast as it could it offered 28.87 Mbit/s".to_owned(),
+        why: "offered 28.87 Mbit/s at unlimited rate".to_owned(),
         try_: "a faster sender".to_owned(),
         test_ids: vec!["800m-up".to_owned()],
         ..knee(Direction::Down, Some(28.87e6), None, "sender")
