@@ -105,7 +105,10 @@ fn thresholds_are_bytes_and_pause_is_time() {
 fn a_zero_threshold_is_not_zero_bytes() {
     let meaning = |name, field: &str| enet(name, 0).field(field).unwrap().meaning.clone();
     let sent = meaning("RSEM", "RX_SECTION_EMPTY");
-    assert_eq!(sent.as_deref(), Some("no pause frame is sent automatically"));
+    assert_eq!(
+        sent.as_deref(),
+        Some("no pause frame is sent automatically")
+    );
     let full = meaning("RSFL", "RX_SECTION_FULL");
     assert_eq!(full.as_deref(), Some("store and forward"));
     let raem = enet("RAEM", 3);
