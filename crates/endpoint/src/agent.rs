@@ -8,14 +8,14 @@
 //! ```
 //! The agent speaks first: its hello says who it is. When its input ends, so does it.
 
-mod attend;
-mod place;
+mod interfaces;
+mod serve;
 
-pub use attend::attend;
+pub use serve::serve;
 
 use super::extension::{Message, Part};
 use super::sampler::{self, Audience, Reader, UdpSockets};
-use super::token::Welcome;
+use super::token::Access;
 use linerate_linux::clock;
 use linerate_model::sample::Phase;
 use linerate_wire::iperf3::client::AGENT_BYTES;
@@ -24,7 +24,7 @@ use linerate_wire::iperf3::client::AGENT_BYTES;
 #[derive(Debug)]
 pub struct Agent {
     audience: Audience,
-    welcome: Option<Welcome>,
+    access: Option<Access>,
     interfaces: Vec<String>,
     reader: Reader,
     /// No earlier than this.
@@ -38,16 +38,16 @@ impl Agent {
     }
 
     /// The same for a client of a server, as far as it is told.
-    pub fn served(welcome: Welcome) -> Self {
-        Self::reading(welcome.audience(), Some(welcome))
+    pub fn served(access: Access) -> Self {
+        Self::reading(access.audience(), Some(access))
     }
 
-    fn reading(audience: Audience, welcome: Option<Welcome>) -> Self {
-        let interfaces = place::interfaces(audience);
+    fn reading(audience: Audience, access: Option<Access>) -> Self {
+        let interfaces = interfaces::of_audience(audience);
         let reader = Reader::open(interfaces.clone(), audience, UdpSockets::ServedFrom(0));
         Self {
             audience,
-            welcome,
+            access,
             interfaces,
             reader,
             next_ns: 0,
@@ -56,14 +56,14 @@ impl Agent {
 
     /// Who it is.
     fn hello(&self) -> Message {
-        let host = sampler::to(self.audience, sampler::this_host(&self.interfaces));
-        let welcome = self.welcome.as_ref();
+        let host = sampler::host_for(self.audience, sampler::this_host(&self.interfaces));
+        let access = self.access.as_ref();
         Message::Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             host: Box::new(host),
             beats: false,
-            token: welcome.map(|welcome| welcome.standing),
-            proof: welcome.and_then(|welcome| welcome.proof.clone()),
+            token: access.map(|access| access.status),
+            proof: access.and_then(|access| access.proof.clone()),
         }
     }
 

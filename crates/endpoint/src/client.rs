@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The client's conversation: one test against a linerate or a stock iperf3 server.
 
-mod ask;
 mod closing;
 mod conversation;
 mod ending;
 mod explain;
-mod heard;
 mod live;
+mod peer_reports;
+mod request;
 mod running;
 mod sampling;
 mod streams;
 
 use super::account::SideAccount;
 use super::control::Control;
-use super::crew::Crew;
 use super::heartbeat::Heartbeat;
 use super::probe::Prober;
 use super::sampler::{Audience, Sampler, UdpSockets};
-use super::shape::Shape;
-use super::token::Asking;
+use super::stream_config::StreamConfig;
+use super::streams::Streams;
+use super::token::ClientAuth;
 use super::{Direction, Event, Observer, Peer, TestOutcome, TestPlan, connect};
 use explain::Ended;
-use heard::Heard;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::{random, tcp};
@@ -31,6 +30,7 @@ use linerate_model::output::Host;
 use linerate_wire::iperf3::client::{ClientEvent, ClientSession};
 use linerate_wire::iperf3::cookie::Cookie;
 use live::Live;
+use peer_reports::PeerReports;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
@@ -44,7 +44,7 @@ pub(super) fn run(
     plan.affinity.map_or(Ok(()), |(cpu, _)| may_run_on(cpu))?;
     let mut last = None;
     for _ in 0..BUSY_TRIES {
-        match Client::open(plan, load, observer, interrupt)?.conduct() {
+        match Client::open(plan, load, observer, interrupt)?.run_test() {
             Err(Ended {
                 busy: true,
                 failure,
@@ -79,15 +79,15 @@ struct Client<'a> {
     server: SocketAddr,
     cookie: Cookie,
     control: Control<ClientSession>,
-    shape: Shape,
-    crew: Crew,
+    config: StreamConfig,
+    streams: Streams,
     sampler: Sampler,
     prober: Option<Prober>,
     remote: Option<Remote>,
-    asking: Asking,
+    auth: ClientAuth,
     heart: Heartbeat,
-    told: HashMap<u32, u64>,
-    heard: Heard,
+    sent_by_peer: HashMap<u32, u64>,
+    reports: PeerReports,
     live: Live,
     own: SideAccount,
     opened_ns: u64,
@@ -119,18 +119,18 @@ impl<'a> Client<'a> {
         let mut random = [0; 23];
         random::fill(&mut random).map_err(|error| Failure::measuring("get random bytes", error))?;
         let cookie = Cookie::from_random(&random);
-        let asking = Asking::begin(plan.token.as_ref(), &cookie)
+        let auth = ClientAuth::begin(plan.token.as_ref(), &cookie)
             .map_err(|error| Failure::measuring("get random bytes", error))?;
         let mss = tcp::mss_bytes(&stream)
             .unwrap_or(DEFAULT_MSS)
             .clamp(64, 65_000);
-        let shape = Shape::of_plan(plan, false, mss);
+        let config = StreamConfig::of_plan(plan, false, mss);
         let sockets = UdpSockets::ConnectedTo(server.port());
         let sampler = Sampler::of(stream.local_addr().ok(), sockets, Audience::User);
         let session = ClientSession::new(
             &cookie,
-            ask::params(plan, &shape, load, asking.nonce()),
-            ask::timeouts(plan),
+            request::params(plan, &config, load, auth.nonce()),
+            request::timeouts(plan),
             monotonic_ns(),
         );
         let control = Control::new(stream, session)
@@ -143,15 +143,15 @@ impl<'a> Client<'a> {
             server,
             cookie,
             control,
-            shape,
-            crew: Crew::default(),
+            config,
+            streams: Streams::default(),
             sampler,
             prober: None,
             remote: None,
-            asking,
+            auth,
             heart: Heartbeat::default(),
-            told: HashMap::new(),
-            heard: Heard::default(),
+            sent_by_peer: HashMap::new(),
+            reports: PeerReports::default(),
             live: Live::default(),
             own: SideAccount::default(),
             opened_ns: monotonic_ns(),
@@ -164,20 +164,20 @@ impl<'a> Client<'a> {
         })
     }
 
-    fn conduct(mut self) -> Result<TestOutcome, Ended> {
+    fn run_test(mut self) -> Result<TestOutcome, Ended> {
         self.await_event("CREATE_STREAMS", |event| {
             matches!(event, ClientEvent::CreateStreams)
         })?;
-        let peer = self.meet();
+        let peer = self.identify_peer();
         if peer == Peer::Stock && !self.load {
             self.control.session.terminate();
             let _ = self.control.flush();
             return self.ping_idle(peer);
         }
-        if self.shape.direction == Direction::Both {
-            self.sampler.tell_both_ways();
+        if self.config.direction == Direction::Both {
+            self.sampler.set_bidirectional();
         }
-        self.rest()?;
+        self.idle_control()?;
         // The server sends as soon as it has all streams: what arrives first is to be counted too.
         self.sampler.begin(self.sample_phase());
         self.connect_streams()?;
@@ -187,7 +187,7 @@ impl<'a> Client<'a> {
             })?;
         }
         self.start();
-        let attended = self.attend();
+        let attended = self.run_until_end();
         let (failure, remote) = match attended.and_then(|()| self.end()) {
             Ok(remote) => (None, remote),
             Err(ended) => (Some(ended.failure), None),
@@ -196,15 +196,15 @@ impl<'a> Client<'a> {
     }
 
     /// Who the server is, known by now: a linerate has said hello.
-    fn meet(&mut self) -> Peer {
+    fn identify_peer(&mut self) -> Peer {
         let peer = match &self.remote {
             Some(remote) => Peer::Linerate {
                 version: remote.version.clone(),
             },
             None => Peer::Stock,
         };
-        let mss = self.shape.payload_bytes;
-        self.shape = Shape::of_plan(self.plan, peer != Peer::Stock, mss);
+        let mss = self.config.payload_bytes;
+        self.config = StreamConfig::of_plan(self.plan, peer != Peer::Stock, mss);
         self.observer.observe(&Event::Connected {
             peer: &peer,
             address: self.server,

@@ -44,7 +44,7 @@ pub(super) fn resolve(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
 pub fn control(plan: &TestPlan, interrupt: &Interrupt) -> Result<(Connected, SocketAddr), Failure> {
     let mut last = None;
     for address in resolve(plan)? {
-        match persist(plan, address, interrupt) {
+        match connect_with_retries(plan, address, interrupt) {
             Ok(connected) => return Ok((connected, address)),
             Err(error) => last = Some((address, error)),
         }
@@ -72,7 +72,7 @@ pub(super) fn local(plan: &TestPlan, server: SocketAddr, index: u32) -> Option<S
 }
 
 /// Connects, trying again after refusals that may be a stock server between two tests.
-pub(super) fn persist(
+pub(super) fn connect_with_retries(
     plan: &TestPlan,
     address: SocketAddr,
     interrupt: &Interrupt,

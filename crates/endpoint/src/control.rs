@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Drives a sans-IO session over its control connection: the same pump at both ends.
 
-use super::patience::Patient;
+use super::bounded_writer::BoundedWriter;
 use linerate_linux::clock::{self, monotonic_ns};
 use linerate_wire::iperf3::session::Session;
 use std::io::{self, Read, Write};
@@ -70,7 +70,7 @@ impl<S: Session> Control<S> {
     /// Writes what the session has to say.
     pub fn flush(&mut self) -> io::Result<()> {
         while let Some(bytes) = self.session.poll_output() {
-            Patient(&self.stream).write_all(&bytes)?;
+            BoundedWriter(&self.stream).write_all(&bytes)?;
         }
         Ok(())
     }

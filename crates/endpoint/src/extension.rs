@@ -5,7 +5,7 @@
 mod told;
 
 use super::account::{RxInterval, TxInterval};
-use super::token::Standing;
+use super::token::TokenStatus;
 use linerate_model::output::Host;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
@@ -17,7 +17,7 @@ use told::Told;
 /// The `linerate` key of the parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Ask {
+pub struct Request {
     /// Version of this extension.
     pub v: u32,
     /// False for a test without streams: latency and counters only.
@@ -50,7 +50,7 @@ pub struct Ask {
     pub nonce: Option<String>,
 }
 
-impl Default for Ask {
+impl Default for Request {
     fn default() -> Self {
         Self {
             v: VERSION,
@@ -85,7 +85,7 @@ pub enum Message {
         /// It says at least once a second of the test that it lives, to a client that does too.
         beats: bool,
         /// How the client stands with it.
-        token: Option<Standing>,
+        token: Option<TokenStatus>,
         /// That it knows the token, to a client that does.
         proof: Option<String>,
     },
@@ -236,8 +236,8 @@ mod tests {
     /// It never said that it beats: its silence must not end a test.
     #[test]
     fn an_older_peer_promises_nothing() {
-        let ask: Ask = serde_json::from_value(json!({ "v": 1, "duration_ns": 5 })).unwrap();
-        assert!(!ask.beats);
+        let request: Request = serde_json::from_value(json!({ "v": 1, "duration_ns": 5 })).unwrap();
+        assert!(!request.beats);
         let host = serde_json::to_value(Host::default()).unwrap();
         let hello = json!({ "type": "hello", "version": "0.1.0", "host": host });
         let hello = read(&hello);

@@ -7,7 +7,7 @@ mod warn;
 
 use super::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use super::quantiles::shifted;
-use super::shape::Shape;
+use super::stream_config::StreamConfig;
 use super::{Protocol, TestPlan};
 use intervals::both_ends;
 pub use intervals::{Halves, live, live_at_both_ends};
@@ -26,7 +26,7 @@ pub struct Measured<'a> {
     /// What was asked.
     pub plan: &'a TestPlan,
     /// What it came to.
-    pub shape: &'a Shape,
+    pub config: &'a StreamConfig,
     /// The server's address.
     pub server: SocketAddr,
     /// This side.
@@ -43,10 +43,10 @@ pub struct Measured<'a> {
 
 /// One entry a direction.
 pub fn tests(measured: &Measured<'_>) -> Vec<Test> {
-    let both = measured.shape.direction == super::Direction::Both;
-    let up = (both || measured.shape.direction == super::Direction::Up).then_some(Direction::Up);
+    let both = measured.config.direction == super::Direction::Both;
+    let up = (both || measured.config.direction == super::Direction::Up).then_some(Direction::Up);
     let down =
-        (both || measured.shape.direction == super::Direction::Down).then_some(Direction::Down);
+        (both || measured.config.direction == super::Direction::Down).then_some(Direction::Down);
     up.into_iter()
         .chain(down)
         .map(|direction| Fold::new(measured, direction).test())
@@ -71,11 +71,12 @@ struct Pair<'a> {
 
 impl<'a> Fold<'a> {
     fn new(measured: &'a Measured<'a>, direction: Direction) -> Self {
-        let shape = measured.shape;
-        let of_direction = |index: &u32| shape.client_sends(*index) == (direction == Direction::Up);
-        let pairs = (0..shape.streams_total())
+        let config = measured.config;
+        let of_direction =
+            |index: &u32| config.client_sends(*index) == (direction == Direction::Up);
+        let pairs = (0..config.streams_total())
             .filter(of_direction)
-            .map(|index| Pair::find(measured, Shape::id(index)));
+            .map(|index| Pair::find(measured, StreamConfig::id(index)));
         Self {
             measured,
             direction,
@@ -84,7 +85,7 @@ impl<'a> Fold<'a> {
     }
 
     fn test(&self) -> Test {
-        let Measured { plan, shape, .. } = self.measured;
+        let Measured { plan, config, .. } = self.measured;
         let mut test = Test {
             id: self.id(),
             name: plan.name.clone(),
@@ -100,12 +101,12 @@ impl<'a> Fold<'a> {
                 6
             },
             direction: self.direction,
-            streams: shape.streams,
-            payload_bytes: shape.payload_bytes,
+            streams: config.streams,
+            payload_bytes: config.payload_bytes,
             duration_s: self.duration_ns() as f64 / 1e9,
-            requested_bits_per_second: shape
+            requested_bits_per_second: config
                 .bits_per_second
-                .map(|rate| (rate * u64::from(shape.streams)) as f64),
+                .map(|rate| (rate * u64::from(config.streams)) as f64),
             offered_bits_per_second: self.offered(),
             delivered_bits_per_second: self.delivered(),
             mode: self.mode(),
@@ -152,7 +153,7 @@ impl<'a> Fold<'a> {
     }
 
     fn udp(&self) -> bool {
-        self.measured.shape.protocol == Protocol::Udp
+        self.measured.config.protocol == Protocol::Udp
     }
 
     fn tx(&self) -> impl Iterator<Item = &'a TxAccount> {
@@ -165,7 +166,7 @@ impl<'a> Fold<'a> {
 
     /// The measured time: what was asked, or what it took.
     fn duration_ns(&self) -> u64 {
-        let limit = &self.measured.shape.limit;
+        let limit = &self.measured.config.limit;
         let took_ns = self.measured.elapsed_ns.saturating_sub(limit.omit_ns);
         let sent_ns = self
             .tx()

@@ -14,7 +14,7 @@
 pub(super) struct Heartbeat {
     beats: bool,
     next_beat_ns: u64,
-    patience_ns: Option<u64>,
+    silence_limit_ns: Option<u64>,
     looked_ns: u64,
     silent_ns: u64,
     signs: u64,
@@ -23,11 +23,11 @@ pub(super) struct Heartbeat {
 impl Heartbeat {
     /// Begins to watch at `now_ns` (monotonic). `beats`: both ends promised to; without `patience_ns`
     /// any silence is borne.
-    pub(super) fn begin(beats: bool, patience_ns: Option<u64>, now_ns: u64) -> Self {
+    pub(super) fn begin(beats: bool, silence_limit_ns: Option<u64>, now_ns: u64) -> Self {
         Self {
             beats,
             next_beat_ns: now_ns,
-            patience_ns,
+            silence_limit_ns,
             looked_ns: now_ns,
             ..Self::default()
         }
@@ -53,13 +53,13 @@ impl Heartbeat {
             0
         };
         self.signs = signs;
-        let patience_ns = self.patience_ns?;
-        (self.silent_ns >= patience_ns).then_some(self.silent_ns)
+        let silence_limit_ns = self.silence_limit_ns?;
+        (self.silent_ns >= silence_limit_ns).then_some(self.silent_ns)
     }
 }
 
 /// Longer than five retransmissions in a row of one beat (6.2 s with Linux's smallest time-out).
-pub(super) const PATIENCE_NS: u64 = 8_000_000_000;
+pub(super) const SILENCE_LIMIT_NS: u64 = 8_000_000_000;
 const BEAT_NS: u64 = 1_000_000_000;
 /// Both ends look about every 50 ms; what a look comes later, this process did not run.
 const LONGEST_STEP_NS: u64 = 200_000_000;
@@ -79,14 +79,14 @@ mod tests {
 
     #[test]
     fn silence_is_counted_from_the_last_sign() {
-        let mut heart = Heartbeat::begin(true, Some(PATIENCE_NS), 0);
+        let mut heart = Heartbeat::begin(true, Some(SILENCE_LIMIT_NS), 0);
         let signs = |at_ms: u64| at_ms.min(5_000) / 1_000;
         assert_eq!(lost_ms(&mut heart, 50, signs), Some(13_000));
     }
 
     #[test]
     fn one_that_speaks_is_never_lost() {
-        let mut heart = Heartbeat::begin(true, Some(PATIENCE_NS), 0);
+        let mut heart = Heartbeat::begin(true, Some(SILENCE_LIMIT_NS), 0);
         assert_eq!(lost_ms(&mut heart, 50, |at_ms| at_ms / 7_000), None);
     }
 
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_passed_while_this_process_was_stopped_is_nobodys_silence() {
-        let mut heart = Heartbeat::begin(true, Some(PATIENCE_NS), 0);
+        let mut heart = Heartbeat::begin(true, Some(SILENCE_LIMIT_NS), 0);
         assert_eq!(heart.look(0, 7_000 * MS), None);
         assert_eq!(heart.look(0, 3_600_000 * MS), None);
         assert_eq!(lost_ms(&mut heart, 3_600_050, |_| 0), Some(3_607_600));

@@ -2,35 +2,35 @@
 //! Runs one test: a [`TestPlan`] in, what was measured out.
 //!
 //! Both ends are thin loops over the same parts: a [`control::Control`] pumps the conversation, a
-//! [`crew::Crew`] of [`stream`] workers moves the data, a [`sampler::Sampler`] reads the kernel's
+//! [`streams::Streams`] of [`stream`] workers moves the data, a [`sampler::Sampler`] reads the kernel's
 //! counters around it, and [`account`] is what they all write down. Only [`fold`] knows the
 //! document.
 #![forbid(unsafe_code)]
 
 pub mod account;
 pub mod agent;
+pub mod bounded_writer;
 mod client;
 pub mod connect;
 pub mod control;
-pub mod crew;
 pub mod extension;
 pub mod fold;
 mod heartbeat;
 mod iperf2;
 pub mod memory;
 mod outcome;
-pub mod patience;
 mod plan;
 pub mod probe;
 pub mod quantiles;
 pub mod sampler;
 mod server;
-pub mod shape;
 mod standard;
 pub mod stream;
+pub mod stream_config;
+pub mod streams;
 pub mod token;
 
-pub use outcome::{Blind, Event, Observer, Peer, TestOutcome};
+pub use outcome::{Event, NoObserver, Observer, Peer, TestOutcome};
 pub use plan::{
     Direction, Family, IPERF2_PORT, Protocol, RxChoice, ServeOptions, TcpRxChoice, TcpTxChoice,
     TestPlan, TxChoice, UDP_DEFAULT_BITS_PER_SECOND,

@@ -85,8 +85,8 @@ pub enum Event<'a> {
 
 /// Sees nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Blind;
+pub struct NoObserver;
 
-impl Observer for Blind {
+impl Observer for NoObserver {
     fn observe(&mut self, _: &Event<'_>) {}
 }

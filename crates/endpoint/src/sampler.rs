@@ -5,7 +5,6 @@
 //!
 //! A thread of its own reads (`clerk`); the conversation gives orders and takes what came in.
 
-mod clerk;
 mod describe;
 mod drops;
 mod interface;
@@ -14,26 +13,27 @@ mod moved;
 mod reader;
 mod settings;
 mod settle;
+mod snapshot;
 mod sockets;
-mod standstill;
 mod texts;
+mod thread;
 
-use clerk::{Clerk, Order, Report};
-pub use describe::{describe, to};
+pub use describe::{describe, host_for};
 use drops::Drops;
 pub use drops::MACHINE as UNREAD;
 use linerate_linux::cpu::{Load, SystemTimes, Usage, process_usage};
-use linerate_linux::setup::Told;
+use linerate_linux::setup::RawSetting;
 use linerate_linux::{clock, nic};
 use linerate_model::output::{Cpu, MovedCounter};
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 pub use reader::Reader;
+pub use snapshot::{settings_of, setup, this_host, totals};
 pub use sockets::UdpSockets;
-pub use standstill::{settings_of, setup, this_host, totals};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::time::Duration;
+use thread::{Order, Report, SamplerThread};
 
 /// For whom samples are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,11 +51,11 @@ pub struct Sampler {
     interface: Option<String>,
     audience: Audience,
     sockets: UdpSockets,
-    drops: Result<Drops, Told>,
-    clerk: Option<Clerk>,
+    drops: Result<Drops, RawSetting>,
+    thread: Option<SamplerThread>,
     inbox: Vec<Sample>,
     settings: Vec<Setting>,
-    looked_around: bool,
+    settings_ordered: bool,
     first: Vec<Sample>,
     last: Option<Vec<Sample>>,
     before: Option<Moment>,
@@ -80,10 +80,10 @@ impl Sampler {
             audience,
             sockets,
             drops: Drops::open(audience),
-            clerk: None,
+            thread: None,
             inbox: Vec::new(),
             settings: Vec::new(),
-            looked_around: false,
+            settings_ordered: false,
             first: Vec::new(),
             last: None,
             before: None,
@@ -97,9 +97,9 @@ impl Sampler {
     }
 
     /// The test's data goes both ways. To be said before the first reading.
-    pub fn tell_both_ways(&self) {
+    pub fn set_bidirectional(&self) {
         if let Ok(drops) = &self.drops {
-            drops.tell_both_ways();
+            drops.set_bidirectional();
         }
     }
 
@@ -111,19 +111,19 @@ impl Sampler {
     }
 
     /// Reads once, now, with no load.
-    pub fn rest(&mut self) {
+    pub fn read_idle(&mut self) {
         self.order(Order::Once);
     }
 
     /// Reads how this host is set up, if that is `wanted` and has not been done.
-    pub fn look_around(&mut self, wanted: bool) {
-        if wanted && !self.looked_around {
-            self.looked_around = true;
+    pub fn read_settings(&mut self, wanted: bool) {
+        if wanted && !self.settings_ordered {
+            self.settings_ordered = true;
             self.order(Order::Settings);
         }
     }
 
-    /// What [`Sampler::look_around`] found, once; empty while it looks.
+    /// What [`Sampler::read_settings`] found, once; empty while it looks.
     pub fn take_settings(&mut self) -> Vec<Setting> {
         self.drain();
         std::mem::take(&mut self.settings)
@@ -133,7 +133,7 @@ impl Sampler {
     pub fn begin(&mut self, phase: Phase) {
         self.before = Some(Moment::now());
         self.order(Order::Begin(phase));
-        let deadline_ns = clock::monotonic_ns() + PATIENCE_NS;
+        let deadline_ns = clock::monotonic_ns() + DRIVER_TIMEOUT_NS;
         while self.first.is_empty() && clock::monotonic_ns() < deadline_ns && self.wait() {}
     }
 
@@ -148,9 +148,9 @@ impl Sampler {
     /// Whether the last reading is there, or never will be.
     pub fn has_ended(&mut self) -> bool {
         self.drain();
-        let patience_ns = settle::LONGEST_NS + PATIENCE_NS;
-        let overdue = |after: &Moment| clock::monotonic_ns() > after.at_ns + patience_ns;
-        self.last.is_some() || self.clerk.is_none() || self.after.as_ref().is_some_and(overdue)
+        let timeout_ns = settle::LONGEST_NS + DRIVER_TIMEOUT_NS;
+        let overdue = |after: &Moment| clock::monotonic_ns() > after.at_ns + timeout_ns;
+        self.last.is_some() || self.thread.is_none() || self.after.as_ref().is_some_and(overdue)
     }
 
     /// Orders the last reading and waits for it.
@@ -201,30 +201,34 @@ impl Sampler {
 
     /// The thread is started by its first order. Where none can be, there are no samples.
     fn order(&mut self, order: Order) {
-        if self.clerk.is_none() {
+        if self.thread.is_none() {
             let interface = self.interface.clone();
             let drops = self.drops.clone();
-            self.clerk = Clerk::start(interface, self.audience, self.sockets, drops).ok();
+            self.thread = SamplerThread::start(interface, self.audience, self.sockets, drops).ok();
         }
-        if !self.clerk.as_ref().is_some_and(|clerk| clerk.order(order)) {
-            self.clerk = None;
+        if !self
+            .thread
+            .as_ref()
+            .is_some_and(|thread| thread.order(order))
+        {
+            self.thread = None;
         }
     }
 
     fn drain(&mut self) {
-        while let Some(report) = self.clerk.as_ref().and_then(Clerk::report) {
+        while let Some(report) = self.thread.as_ref().and_then(SamplerThread::report) {
             self.note(report);
         }
     }
 
     /// Waits for a report; false when none will come any more.
     fn wait(&mut self) -> bool {
-        let Some(clerk) = &self.clerk else {
+        let Some(thread) = &self.thread else {
             return false;
         };
-        match clerk.wait(STEP) {
+        match thread.wait(STEP) {
             Ok(report) => report.into_iter().for_each(|report| self.note(report)),
-            Err(_) => self.clerk = None,
+            Err(_) => self.thread = None,
         }
         true
     }
@@ -261,4 +265,4 @@ impl Moment {
 
 const STEP: Duration = Duration::from_millis(50);
 /// A driver may need this long to answer; then the test goes on without.
-const PATIENCE_NS: u64 = 2_000_000_000;
+const DRIVER_TIMEOUT_NS: u64 = 2_000_000_000;

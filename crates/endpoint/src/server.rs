@@ -5,22 +5,23 @@
 //! for streams makes it a data stream, anything else opens a test. Each state has its time-out,
 //! every client its limits; a dead client blocks nobody.
 
-mod greeter;
+mod acceptor;
 mod limits;
 pub(super) mod log;
+mod pending;
 mod registry;
 mod report;
 mod session;
-mod strangers;
 
 use super::plan::{Family, ServeOptions};
 use linerate_linux::clock::{self, monotonic_ns};
 use linerate_linux::signal::Interrupt;
 use linerate_linux::tcp;
-use linerate_linux::udp::{self, Greeter};
+use linerate_linux::udp::{self, Acceptor};
 use linerate_model::failure::Failure;
 use linerate_wire::iperf3::cookie::Cookie;
 use log::Log;
+use pending::Pending;
 use registry::Registry;
 use session::Session;
 use std::io::{self, Read};
@@ -28,7 +29,6 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use strangers::Strangers;
 
 /// What all connections of one server share.
 struct Server<'a> {
@@ -38,9 +38,9 @@ struct Server<'a> {
     interrupt: &'a Interrupt,
     stop: AtomicBool,
     tests: AtomicU32,
-    askers: AtomicU32,
+    agents: AtomicU32,
     finished: AtomicU32,
-    strangers: Strangers,
+    pending: Pending,
     idle_since: Mutex<Instant>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn serve(
 ) -> Result<(), Failure> {
     let log = Log::open(options)?;
     let listener = listen(options)?;
-    let greeter = bind_greeter(options)?;
+    let acceptor = bind_acceptor(options)?;
     let server = Server {
         options: options.clone(),
         registry: Arc::new(Registry::default()),
@@ -61,14 +61,14 @@ pub(super) fn serve(
         interrupt,
         stop: AtomicBool::new(false),
         tests: AtomicU32::new(0),
-        askers: AtomicU32::new(0),
+        agents: AtomicU32::new(0),
         finished: AtomicU32::new(0),
-        strangers: Strangers::default(),
+        pending: Pending::default(),
         idle_since: Mutex::new(Instant::now()),
     };
     ready();
     std::thread::scope(|scope| {
-        scope.spawn(|| greeter::serve(greeter, &server));
+        scope.spawn(|| acceptor::serve(acceptor, &server));
         let result = server.accept_all(scope, &listener);
         server.stop.store(true, Ordering::Relaxed);
         result
@@ -128,29 +128,29 @@ impl Server<'_> {
         serial: u64,
     ) {
         let entered = self
-            .strangers
+            .pending
             .enter(serial, peer.ip(), &stream)
             .and_then(|()| {
                 std::thread::Builder::new()
                     .name("client".to_owned())
                     .stack_size(STACK_BYTES)
-                    .spawn_scoped(scope, move || self.meet(stream, peer, serial))
+                    .spawn_scoped(scope, move || self.serve_connection(stream, peer, serial))
             });
         if let Err(error) = entered {
-            self.strangers.leave(serial);
+            self.pending.leave(serial);
             self.log.refusal(Some(peer), &format!("refused: {error}"));
         }
     }
 
-    fn meet(&self, stream: TcpStream, peer: SocketAddr, serial: u64) {
+    fn serve_connection(&self, stream: TcpStream, peer: SocketAddr, serial: u64) {
         let outcome = match read_cookie(&stream, || self.is_stopping()) {
-            Err(_) if !self.strangers.leave(serial) => {
+            Err(_) if !self.pending.leave(serial) => {
                 Err("refused: silent, and too many others came".to_owned())
             }
             Err(reason) => Err(format!("refused: {reason}")),
             Ok(cookie) => match self.registry.deliver_tcp(&cookie, serial, stream) {
                 None => {
-                    self.strangers.leave(serial);
+                    self.pending.leave(serial);
                     return;
                 }
                 Some(_) if !cookie.is_plausible() => {
@@ -159,12 +159,12 @@ impl Server<'_> {
                 Some(stream) => Session::run(self, stream, cookie, peer, serial),
             },
         };
-        self.part(peer, serial, outcome);
+        self.log_outcome(peer, serial, outcome);
     }
 
     /// Tells how it ended.
-    fn part(&self, peer: SocketAddr, serial: u64, outcome: Result<String, String>) {
-        self.strangers.leave(serial);
+    fn log_outcome(&self, peer: SocketAddr, serial: u64, outcome: Result<String, String>) {
+        self.pending.leave(serial);
         match outcome {
             Ok(summary) => {
                 self.finished.fetch_add(1, Ordering::Relaxed);
@@ -176,19 +176,19 @@ impl Server<'_> {
     }
 
     /// A place among the tests that run at once.
-    fn seat(&self) -> Option<Seat<'_>> {
-        self.place(&self.tests, u32::from(self.options.max_tests))
+    fn test_slot(&self) -> Option<Slot<'_>> {
+        self.slot(&self.tests, u32::from(self.options.max_tests))
     }
 
     /// A place among those who only ask, who may stay for long: they take none of a test's.
-    fn stool(&self) -> Option<Seat<'_>> {
-        self.place(&self.askers, MOST_ASKERS)
+    fn control_slot(&self) -> Option<Slot<'_>> {
+        self.slot(&self.agents, MOST_AGENTS)
     }
 
-    fn place<'s>(&'s self, taken: &'s AtomicU32, most: u32) -> Option<Seat<'s>> {
+    fn slot<'s>(&'s self, taken: &'s AtomicU32, most: u32) -> Option<Slot<'s>> {
         let free = |taken: u32| (taken < most).then_some(taken + 1);
         let got = taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, free);
-        got.ok().map(|_| Seat {
+        got.ok().map(|_| Slot {
             taken,
             idle_since: &self.idle_since,
         })
@@ -196,19 +196,19 @@ impl Server<'_> {
 
     /// Whether a test runs, or somebody asks.
     fn is_busy(&self) -> bool {
-        [&self.tests, &self.askers]
+        [&self.tests, &self.agents]
             .iter()
             .any(|taken| taken.load(Ordering::Relaxed) > 0)
     }
 }
 
 /// One of the tests that run, or of those who ask; given up when dropped.
-struct Seat<'a> {
+struct Slot<'a> {
     taken: &'a AtomicU32,
     idle_since: &'a Mutex<Instant>,
 }
 
-impl Drop for Seat<'_> {
+impl Drop for Slot<'_> {
     fn drop(&mut self) {
         *lock(self.idle_since) = Instant::now();
         self.taken.fetch_sub(1, Ordering::Relaxed);
@@ -236,23 +236,23 @@ pub(super) fn listen(options: &ServeOptions) -> Result<TcpListener, Failure> {
             io::ErrorKind::PermissionDenied => "a port above 1023 with -p".to_owned(),
             _ => "an address of this host with --bind; `ip addr` lists them".to_owned(),
         };
-        Failure::measuring(format!("listen on TCP {}", place(options)), error).hint(hint)
+        Failure::measuring(format!("listen on TCP {}", port_of(options)), error).hint(hint)
     })
 }
 
 /// The port for messages.
-pub(super) fn place(options: &ServeOptions) -> String {
+pub(super) fn port_of(options: &ServeOptions) -> String {
     let at = options.bind.map(|address| format!(" of {address}"));
     format!("port {}{}", options.port, at.unwrap_or_default())
 }
 
-fn bind_greeter(options: &ServeOptions) -> Result<Greeter, Failure> {
+fn bind_acceptor(options: &ServeOptions) -> Result<Acceptor, Failure> {
     let udp_options = udp::Options {
         bind_device: options.bind_device.clone(),
         ..udp::Options::default()
     };
-    Greeter::bind(bind_address(options), options.port, &udp_options).map_err(|error| {
-        Failure::measuring(format!("bind UDP {}", place(options)), error).hint(format!(
+    Acceptor::bind(bind_address(options), options.port, &udp_options).map_err(|error| {
+        Failure::measuring(format!("bind UDP {}", port_of(options)), error).hint(format!(
             "ss -lunp 'sport = :{}'   or another port with -p",
             options.port
         ))
@@ -314,7 +314,7 @@ const DEAD_PEER: Duration = Duration::from_secs(8);
 /// Time for the first 37 bytes.
 const COOKIE_NS: u64 = 5_000_000_000;
 /// Strangers and others who measure this host as a device in the middle, at once.
-const MOST_ASKERS: u32 = 4;
+const MOST_AGENTS: u32 = 4;
 /// After a failed accept.
 const PAUSE_NS: u64 = 50_000_000;
 const STACK_BYTES: usize = 256 * 1024;

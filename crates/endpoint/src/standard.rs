@@ -3,7 +3,7 @@
 
 use super::account::{RxAccount, SequenceAccountTotals, SideAccount, StreamAccount, TxAccount};
 use super::plan::Protocol;
-use super::shape::Shape;
+use super::stream_config::StreamConfig;
 use linerate_wire::iperf3::results::{Results, StreamResult};
 use linerate_wire::json::Raw;
 use std::collections::HashMap;
@@ -11,12 +11,12 @@ use std::collections::HashMap;
 /// The results of this end. `own_peer` adds our exact account.
 pub(super) fn results(
     account: &SideAccount,
-    shape: &Shape,
+    config: &StreamConfig,
     cpu: (f64, f64, f64),
     own_peer: bool,
 ) -> Results {
     let sends = account.streams.iter().any(|stream| stream.tx.is_some());
-    let tcp = shape.protocol == Protocol::Tcp;
+    let tcp = config.protocol == Protocol::Tcp;
     Results {
         cpu_total_percent: cpu.0,
         cpu_user_percent: cpu.1,
@@ -29,7 +29,7 @@ pub(super) fn results(
         streams: account
             .streams
             .iter()
-            .map(|stream| stream_result(stream, shape))
+            .map(|stream| stream_result(stream, config))
             .collect(),
         linerate: if own_peer {
             Raw::of(account).ok()
@@ -41,9 +41,10 @@ pub(super) fn results(
 }
 
 /// The final counts of a stock client's UDP senders, by stream id.
-pub(super) fn sent_counts(results: &Results, shape: &Shape) -> HashMap<u32, u64> {
+pub(super) fn sent_counts(results: &Results, config: &StreamConfig) -> HashMap<u32, u64> {
     let sent_by_client = |id: u32| {
-        (0..shape.streams_total()).any(|index| Shape::id(index) == id && shape.client_sends(index))
+        (0..config.streams_total())
+            .any(|index| StreamConfig::id(index) == id && config.client_sends(index))
     };
     let count = |stream: &StreamResult| {
         let id = u32::try_from(stream.id)
@@ -58,20 +59,20 @@ pub(super) fn sent_counts(results: &Results, shape: &Shape) -> HashMap<u32, u64>
 /// says nothing of the warm-up (before 3.14), the border is ours.
 pub(super) fn account(
     results: &Results,
-    shape: &Shape,
+    config: &StreamConfig,
     own: &SideAccount,
     duration_ns: u64,
 ) -> SideAccount {
     let stream = |result: &StreamResult| {
         let id = u32::try_from(result.id).ok()?;
-        let index = (0..shape.streams_total()).find(|&index| Shape::id(index) == id)?;
+        let index = (0..config.streams_total()).find(|&index| StreamConfig::id(index) == id)?;
         let stock = Stock {
             result,
-            shape,
+            config,
             omitted_here: omitted_here(own, id),
-            duration_ns: told_ns(result).unwrap_or(duration_ns),
+            duration_ns: reported_ns(result).unwrap_or(duration_ns),
         };
-        let sends = !shape.client_sends(index);
+        let sends = !config.client_sends(index);
         Some(StreamAccount {
             id,
             tx: sends.then(|| stock.tx()),
@@ -91,7 +92,7 @@ fn omitted_here(own: &SideAccount, id: u32) -> u64 {
     tx.map_or(0, |tx| tx.omitted_packets)
 }
 
-fn told_ns(result: &StreamResult) -> Option<u64> {
+fn reported_ns(result: &StreamResult) -> Option<u64> {
     let end_s = result.end_time_s.filter(|&end| end > 0.0)?;
     Some((end_s * 1e9) as u64)
 }
@@ -99,7 +100,7 @@ fn told_ns(result: &StreamResult) -> Option<u64> {
 /// One stream of a stock server. Its counts are of the whole test; what was the warm-up's stands beside.
 struct Stock<'a> {
     result: &'a StreamResult,
-    shape: &'a Shape,
+    config: &'a StreamConfig,
     omitted_here: u64,
     duration_ns: u64,
 }
@@ -121,7 +122,7 @@ impl Stock<'_> {
         let omitted_packets = self.result.omitted_packets.map_or(self.omitted_here, count);
         let omitted_lost = self.result.omitted_errors.map_or(0, count);
         let totals = self.totals(omitted_packets, omitted_lost);
-        let udp = self.shape.protocol == Protocol::Udp;
+        let udp = self.config.protocol == Protocol::Udp;
         RxAccount {
             bytes: self.result.bytes,
             packets: totals.unique,
@@ -153,7 +154,7 @@ fn count(value: i64) -> u64 {
 }
 
 /// One line for the server's log.
-pub(super) fn summary(account: &SideAccount, shape: &Shape) -> String {
+pub(super) fn summary(account: &SideAccount, config: &StreamConfig) -> String {
     let received: u64 = account
         .streams
         .iter()
@@ -169,23 +170,23 @@ pub(super) fn summary(account: &SideAccount, shape: &Shape) -> String {
         .iter()
         .filter_map(|stream| Some(stream.rx.as_ref()?.sequence?.lost))
         .sum();
-    let protocol = if shape.protocol == Protocol::Udp {
+    let protocol = if config.protocol == Protocol::Udp {
         "UDP"
     } else {
         "TCP"
     };
-    let losses = if shape.protocol == Protocol::Udp && received > 0 {
+    let losses = if config.protocol == Protocol::Udp && received > 0 {
         format!(", {lost} datagrams lost")
     } else {
         String::new()
     };
     format!(
         "done: {protocol}, {}, {received} bytes received, {sent} bytes sent{losses}",
-        counted(shape.streams_total(), "stream")
+        counted(config.streams_total(), "stream")
     )
 }
 
-fn stream_result(stream: &StreamAccount, shape: &Shape) -> StreamResult {
+fn stream_result(stream: &StreamAccount, config: &StreamConfig) -> StreamResult {
     let id = i64::from(stream.id);
     let seconds = |ns: u64| Some(ns as f64 / 1e9);
     let base = StreamResult {
@@ -197,7 +198,7 @@ fn stream_result(stream: &StreamAccount, shape: &Shape) -> StreamResult {
         ..StreamResult::default()
     };
     if let Some(tx) = &stream.tx {
-        let packets = if shape.protocol == Protocol::Udp {
+        let packets = if config.protocol == Protocol::Udp {
             tx.packets + tx.omitted_packets
         } else {
             0
@@ -206,11 +207,11 @@ fn stream_result(stream: &StreamAccount, shape: &Shape) -> StreamResult {
             bytes: tx.bytes,
             retransmits: tx
                 .retransmits
-                .filter(|_| shape.protocol == Protocol::Tcp)
+                .filter(|_| config.protocol == Protocol::Tcp)
                 .map_or(-1, signed),
             packets: signed(packets),
             omitted_packets: Some(signed(tx.omitted_packets)),
-            end_time_s: seconds(tx.duration_ns.saturating_sub(shape.limit.omit_ns)),
+            end_time_s: seconds(tx.duration_ns.saturating_sub(config.limit.omit_ns)),
             ..base
         };
     }

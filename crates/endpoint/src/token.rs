@@ -9,12 +9,12 @@
 //! ```
 //! Whatever comes of it, the test runs: only what the server tells of its host depends on it.
 
-mod asking;
 mod challenge;
+mod client;
 mod file;
 
-pub use asking::Asking;
-pub use challenge::{Challenge, Welcome};
+pub use challenge::{Access, Challenge};
+pub use client::ClientAuth;
 pub use file::{given, read};
 
 use super::sampler::{self, Audience};
@@ -27,7 +27,7 @@ use std::io;
 /// How a client stands with a server, in the server's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum TokenStatus {
     /// This server has no token: nobody is told more.
     None,
     /// It has one, and the client gave none.
@@ -38,12 +38,12 @@ pub enum Standing {
     Accepted,
 }
 
-impl Standing {
+impl TokenStatus {
     /// `None` for a word of a later version.
     pub fn of(word: &str) -> Option<Self> {
         [Self::None, Self::Needed, Self::Refused, Self::Accepted]
             .into_iter()
-            .find(|standing| standing.word() == word)
+            .find(|status| status.word() == word)
     }
 
     fn word(self) -> &'static str {
@@ -61,7 +61,7 @@ pub fn known(host: Host, withheld: Option<Withheld>) -> Host {
     let audience = withheld.map_or(Audience::User, |_| Audience::Peer);
     Host {
         withheld,
-        ..sampler::to(audience, host)
+        ..sampler::host_for(audience, host)
     }
 }
 

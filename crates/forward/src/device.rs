@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use line::Line;
 use linerate_endpoint::extension::Part;
-use linerate_endpoint::token::Asking;
+use linerate_endpoint::token::ClientAuth;
 
 /// What a device's samples before and after a trial's traffic come to. The caller gives it: this crate draws no
 /// conclusions from counters. `None` if the device was not read at both times.
@@ -47,10 +47,10 @@ impl Device {
         mut line: Line,
         digest: Digest,
         source: DeviceSource,
-        asking: Asking,
+        auth: ClientAuth,
     ) -> Result<Self, String> {
-        let given = asking.nonce().is_some();
-        let mut host = line.hello(asking, HELLO_WITHIN)?;
+        let given = auth.nonce().is_some();
+        let mut host = line.hello(auth, HELLO_WITHIN)?;
         host.role = Role::Device;
         host.agent = true;
         let mut settings = line.settings(PATIENCE)?;

@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use linerate_endpoint::{
-    self, Blind, Direction, Event, Observer, Peer, Protocol, ServeOptions, TestOutcome, TestPlan,
-    TxChoice,
+    self, Direction, Event, NoObserver, Observer, Peer, Protocol, ServeOptions, TestOutcome,
+    TestPlan, TxChoice,
 };
 use linerate_linux::signal::Interrupt;
 use ports::free_port;
@@ -49,7 +49,7 @@ impl Served {
             interval_ms: 100,
             ..plan
         };
-        linerate_endpoint::run(&plan, &mut Blind, &Interrupt::default()).unwrap()
+        linerate_endpoint::run(&plan, &mut NoObserver, &Interrupt::default()).unwrap()
     }
 }
 

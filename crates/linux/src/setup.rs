@@ -13,7 +13,7 @@ mod sysctls;
 
 /// What one source says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct RawSetting {
     /// `ethtool -g`, `sysctl`, `/proc/cmdline` …
     pub source: String,
     /// Names and values.
@@ -22,10 +22,10 @@ pub struct Told {
 
 /// How the interface called `name` is set up.
 #[must_use]
-pub fn of_interface(name: &str) -> Vec<Told> {
-    let mut all: Vec<Told> = crate::nic::settings::read(name)
+pub fn of_interface(name: &str) -> Vec<RawSetting> {
+    let mut all: Vec<RawSetting> = crate::nic::settings::read(name)
         .into_iter()
-        .map(|(source, values)| told(source, values))
+        .map(|(source, values)| setting(source, values))
         .collect();
     all.push(interface::link(name));
     all.push(interface::queueing(name));
@@ -38,13 +38,13 @@ pub fn of_interface(name: &str) -> Vec<Told> {
 
 /// The system controls alone.
 #[must_use]
-pub fn sysctls() -> Told {
+pub fn sysctls() -> RawSetting {
     sysctls::read()
 }
 
 /// How the host itself is set up.
 #[must_use]
-pub fn of_host() -> Vec<Told> {
+pub fn of_host() -> Vec<RawSetting> {
     let mut all = vec![sysctls::read()];
     all.extend(processors::frequency());
     all.extend(processors::idle_states());
@@ -55,14 +55,14 @@ pub fn of_host() -> Vec<Told> {
     present(all)
 }
 
-fn present(all: Vec<Told>) -> Vec<Told> {
+fn present(all: Vec<RawSetting>) -> Vec<RawSetting> {
     all.into_iter()
         .filter(|told| !told.values.is_empty())
         .collect()
 }
 
-fn told(source: impl Into<String>, values: Vec<(String, String)>) -> Told {
-    Told {
+fn setting(source: impl Into<String>, values: Vec<(String, String)>) -> RawSetting {
+    RawSetting {
         source: source.into(),
         values,
     }

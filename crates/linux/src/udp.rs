@@ -12,8 +12,8 @@
 //! # std::io::Result::Ok(())
 //! ```
 
+mod acceptor;
 mod errors;
-mod greeter;
 mod receiver;
 mod reply;
 mod sender;
@@ -25,8 +25,8 @@ use std::os::fd::AsFd;
 use libc::c_int;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
+pub use acceptor::{Acceptor, Greeting};
 pub use errors::{Origin, QueuedError, drain_errors};
-pub use greeter::{Greeter, Greeting};
 pub use receiver::{
     Batch, Datagram, Datagrams, JOINED_BYTES, Receiver, ReceiverConfig, RxMode, drops_so_far,
     queued_bytes,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use linerate_linux::clock::wall_ns;
 use linerate_linux::cpu;
 use linerate_linux::udp::{
-    self, Greeter, Options, Origin, Receiver, ReceiverConfig, RxMode, Sender, TxMode,
+    self, Acceptor, Options, Origin, Receiver, ReceiverConfig, RxMode, Sender, TxMode,
 };
 
 const LOOPBACKS: [&str; 2] = ["127.0.0.1", "::1"];
@@ -226,7 +226,7 @@ fn a_grant_below_what_was_asked_says_so() {
 
 #[test]
 fn a_greeter_gives_each_peer_a_socket_of_its_own() {
-    let mut greeter = Greeter::bind(None, 0, &Options::default()).unwrap();
+    let mut greeter = Acceptor::bind(None, 0, &Options::default()).unwrap();
     for address in LOOPBACKS {
         let peer = UdpSocket::bind(any_port(address)).unwrap();
         let other = UdpSocket::bind(any_port(address)).unwrap();
@@ -261,7 +261,7 @@ fn a_greeter_gives_each_peer_a_socket_of_its_own() {
 
 #[test]
 fn twins_made_under_a_storm_of_greetings_lose_none() {
-    let mut greeter = Greeter::bind(
+    let mut greeter = Acceptor::bind(
         None,
         0,
         &Options {

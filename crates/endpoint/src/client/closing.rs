@@ -27,9 +27,9 @@ impl Client<'_> {
         if self.own.streams.is_empty() {
             self.give_up();
         }
-        let told = std::mem::take(&mut self.heard);
-        let unasked_messages = told.unasked();
-        let remote = remote.or_else(|| told.account(&self.shape));
+        let reports = std::mem::take(&mut self.reports);
+        let unasked_messages = reports.unasked();
+        let remote = remote.or_else(|| reports.account(&self.config));
         let remote = remote.map(|remote| SideAccount {
             unasked_messages,
             ..remote
@@ -39,9 +39,9 @@ impl Client<'_> {
 
     /// A stock server has nothing that answers probes: its host may answer echo requests.
     pub(super) fn ping_idle(mut self, peer: Peer) -> Result<TestOutcome, Ended> {
-        self.rest()?;
+        self.idle_control()?;
         self.sampler.begin(self.sample_phase());
-        self.sampler.look_around(self.plan.settings);
+        self.sampler.read_settings(self.plan.settings);
         self.start_prober();
         self.start_ns = monotonic_ns();
         let end_ns = self.end_ns();
@@ -52,7 +52,7 @@ impl Client<'_> {
     }
 
     fn phase(&self) -> output::Phase {
-        match (self.load, self.shape.direction) {
+        match (self.load, self.config.direction) {
             (false, _) => output::Phase::Idle,
             (true, Direction::Up) => output::Phase::Up,
             (true, Direction::Down) => output::Phase::Down,
@@ -62,16 +62,16 @@ impl Client<'_> {
 
     /// The conversation broke: the books are closed as they stand.
     fn give_up(&mut self) {
-        self.show_the_rest();
-        self.crew.stop_sending();
-        self.crew.cut(monotonic_ns());
-        self.crew.drain(Duration::ZERO, Duration::ZERO);
-        self.crew.join_receivers();
+        self.show_remaining();
+        self.streams.stop_sending();
+        self.streams.cut(monotonic_ns());
+        self.streams.drain(Duration::ZERO, Duration::ZERO);
+        self.streams.join_receivers();
         self.sampler.end();
-        self.tell_samples();
-        let told = std::mem::take(&mut self.told);
+        self.report_samples();
+        let sent_by_peer = std::mem::take(&mut self.sent_by_peer);
         self.own = SideAccount {
-            streams: self.crew.accounts(|id| told.get(&id).copied()),
+            streams: self.streams.accounts(|id| sent_by_peer.get(&id).copied()),
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
@@ -98,7 +98,7 @@ impl Client<'_> {
         }));
         let measured = fold::Measured {
             plan: self.plan,
-            shape: &self.shape,
+            config: &self.config,
             server: self.server,
             local: &self.own,
             remote,

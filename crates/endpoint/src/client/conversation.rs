@@ -4,7 +4,7 @@
 use super::{Client, Ended, Remote, STEP_NS};
 use crate::Protocol;
 use crate::extension::Message;
-use crate::heartbeat::{Heartbeat, PATIENCE_NS};
+use crate::heartbeat::{Heartbeat, SILENCE_LIMIT_NS};
 use crate::sampler::UNREAD;
 use crate::token::known;
 use linerate_linux::clock::monotonic_ns;
@@ -57,15 +57,15 @@ impl Client<'_> {
         self.beat();
         let event = self.control.next(until_ns);
         let event = event.map_err(|error| self.lost("the test went on", &error))?;
-        self.miss_the_server()?;
+        self.check_silence()?;
         Ok(event)
     }
 
     /// From the start signal on both ends say that they live, if both promised to.
-    pub(super) fn begin_to_watch(&mut self) {
+    pub(super) fn start_heartbeat(&mut self) {
         let beats = self.remote.as_ref().map(|remote| remote.beats);
-        let patience_ns = beats.map(|beats| if beats { PATIENCE_NS } else { SILENCE_NS });
-        self.heart = Heartbeat::begin(beats == Some(true), patience_ns, monotonic_ns());
+        let silence_limit_ns = beats.map(|beats| if beats { SILENCE_LIMIT_NS } else { SILENCE_NS });
+        self.heart = Heartbeat::begin(beats == Some(true), silence_limit_ns, monotonic_ns());
     }
 
     fn beat(&mut self) {
@@ -74,8 +74,8 @@ impl Client<'_> {
         }
     }
 
-    fn miss_the_server(&mut self) -> Result<(), Ended> {
-        let (bytes, _) = self.crew.received();
+    fn check_silence(&mut self) -> Result<(), Ended> {
+        let (bytes, _) = self.streams.received();
         let signs = self.control.read_bytes().wrapping_add(bytes);
         match self.heart.look(signs, monotonic_ns()) {
             Some(silent_ns) => Err(self.silent(silent_ns).into()),
@@ -85,7 +85,7 @@ impl Client<'_> {
 
     pub(super) fn note(&mut self, event: ClientEvent) -> Result<(), Ended> {
         match event {
-            ClientEvent::Agent(message) => self.hear(&message),
+            ClientEvent::Agent(message) => self.handle(&message),
             ClientEvent::Running => self.running = true,
             ClientEvent::ExchangeResults => self.exchange = true,
             ClientEvent::CreateStreams
@@ -113,7 +113,7 @@ impl Client<'_> {
         host.is_some_and(|host| host.withheld.is_some())
     }
 
-    fn hear(&mut self, message: &Raw) {
+    fn handle(&mut self, message: &Raw) {
         match Message::read(message) {
             Some(Message::Hello {
                 version,
@@ -122,7 +122,7 @@ impl Client<'_> {
                 token,
                 proof,
             }) => {
-                let withheld = self.asking.judge(token, proof.as_deref());
+                let withheld = self.auth.judge(token, proof.as_deref());
                 self.remote = Some(Remote {
                     version,
                     host: known(*host, withheld),
@@ -130,41 +130,41 @@ impl Client<'_> {
                 });
             }
             Some(Message::Challenge { nonce }) => {
-                if let Some(answer) = self.asking.answer(&nonce) {
+                if let Some(answer) = self.auth.answer(&nonce) {
                     self.control.session.agent(&answer);
                 }
             }
             Some(Message::Final { streams }) => {
                 self.server_is_done = true;
-                let udp = self.shape.protocol == Protocol::Udp;
+                let udp = self.config.protocol == Protocol::Udp;
                 let known = streams
                     .into_iter()
-                    .filter(|(id, ..)| self.shape.has_stream(*id));
-                self.told.extend(
+                    .filter(|(id, ..)| self.config.has_stream(*id));
+                self.sent_by_peer.extend(
                     known.map(|(id, packets, bytes)| (id, if udp { packets } else { bytes })),
                 );
-                for (&id, &packets) in &self.told {
-                    self.crew.expect(id, packets);
+                for (&id, &packets) in &self.sent_by_peer {
+                    self.streams.announce_sent(id, packets);
                 }
             }
             Some(Message::Samples { samples }) => {
                 let age_ns = monotonic_ns().saturating_sub(self.opened_ns);
-                if self.heard.takes_samples(age_ns / 1_000_000_000) {
-                    self.tell(Role::Remote, samples);
+                if self.reports.takes_samples(age_ns / 1_000_000_000) {
+                    self.report_samples_of(Role::Remote, samples);
                 }
             }
             Some(Message::Settings { mut settings }) => {
-                if self.plan.settings && self.heard.takes_settings() {
+                if self.plan.settings && self.reports.takes_settings() {
                     if self.is_withheld() {
                         settings.retain(|setting| setting.source == UNREAD);
                     }
-                    self.tell_settings(Role::Remote, settings);
+                    self.report_settings(Role::Remote, settings);
                 }
             }
             Some(Message::Interval { sent, received }) => {
                 let due = self.intervals_due();
-                self.heard.note(&self.shape, due, sent, received);
-                self.show_what_is_whole();
+                self.reports.note(&self.config, due, sent, received);
+                self.show_complete();
             }
             // The others are of a conversation with an agent.
             Some(

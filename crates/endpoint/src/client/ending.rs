@@ -14,37 +14,37 @@ use std::time::Duration;
 impl Client<'_> {
     /// Stops, waits until the far end has all, and exchanges what was counted.
     pub(super) fn end(&mut self) -> Result<Option<SideAccount>, Ended> {
-        self.crew.stop_sending();
-        self.crew.cut(monotonic_ns());
+        self.streams.stop_sending();
+        self.streams.cut(monotonic_ns());
         self.settle()?;
         if self.remote.is_some() {
-            let streams = self.crew.sent_counts();
+            let streams = self.streams.sent_counts();
             self.control.session.agent(&Message::Final { streams });
         }
         self.control.session.end_test(monotonic_ns());
-        if self.shape.protocol == Protocol::Tcp {
-            self.crew.drain(Duration::ZERO, Duration::ZERO);
+        if self.config.protocol == Protocol::Tcp {
+            self.streams.drain(Duration::ZERO, Duration::ZERO);
         }
         self.until(|client| client.exchange)?;
-        self.show_the_rest();
+        self.show_remaining();
         self.finish_receiving()?;
-        let told = std::mem::take(&mut self.told);
-        let streams = self.crew.accounts(|id| told.get(&id).copied());
-        self.told = told;
+        let sent_by_peer = std::mem::take(&mut self.sent_by_peer);
+        let streams = self.streams.accounts(|id| sent_by_peer.get(&id).copied());
+        self.sent_by_peer = sent_by_peer;
         self.exchange_results(streams)
     }
 
     /// What this side must wait for before TEST_END: a stock server closes its sockets at once.
     fn settle(&mut self) -> Result<(), Ended> {
-        let sends = self.shape.direction != Direction::Down;
+        let sends = self.config.direction != Direction::Down;
         if !sends || self.interrupt.impatient() {
             return Ok(());
         }
         let now_ns = monotonic_ns();
-        match self.shape.protocol {
+        match self.config.protocol {
             Protocol::Tcp if self.plan.is_by_amount() => self
                 .idle_until(now_ns + FLUSH_NS, |client| {
-                    client.crew.unacknowledged_bytes() == 0
+                    client.streams.unacknowledged_bytes() == 0
                 }),
             Protocol::Udp if self.remote.is_none() => {
                 let rtt_ns = tcp::info(self.control.stream()).map_or(0, |info| info.rtt_ns);
@@ -69,8 +69,8 @@ impl Client<'_> {
 
     /// UDP receivers stay for stragglers: until the server's count is in, or silence.
     fn finish_receiving(&mut self) -> Result<(), Ended> {
-        for (&id, &packets) in &self.told {
-            self.crew.expect(id, packets);
+        for (&id, &packets) in &self.sent_by_peer {
+            self.streams.announce_sent(id, packets);
         }
         let longest = if self.interrupt.impatient() {
             Duration::ZERO
@@ -80,12 +80,12 @@ impl Client<'_> {
         let rtt = Duration::from_nanos(
             tcp::info(self.control.stream()).map_or(0, |info| 2 * info.rtt_ns),
         );
-        match self.shape.protocol {
-            Protocol::Udp => self.crew.drain(QUIET + rtt, longest),
+        match self.config.protocol {
+            Protocol::Udp => self.streams.drain(QUIET + rtt, longest),
             Protocol::Tcp => {}
         }
-        self.idle_until(u64::MAX, |client| client.crew.receiving_is_over())?;
-        self.crew.join_receivers();
+        self.idle_until(u64::MAX, |client| client.streams.receiving_is_over())?;
+        self.streams.join_receivers();
         self.sample_last()
     }
 
@@ -101,7 +101,7 @@ impl Client<'_> {
             ..SideAccount::default()
         };
         // No server reads our account: it would only be long.
-        let results = standard::results(&own, &self.shape, self.sampler.process_cpu(), false);
+        let results = standard::results(&own, &self.config, self.sampler.process_cpu(), false);
         self.own = own;
         self.control.session.send_results(&results, monotonic_ns());
         let mut remote = None;
@@ -127,10 +127,10 @@ impl Client<'_> {
             .linerate
             .as_ref()
             .and_then(|account| account.read().ok())
-            .map(|account| self.heard.complete(account));
+            .map(|account| self.reports.complete(account));
         let elapsed_ns =
-            monotonic_ns().saturating_sub(self.start_ns.saturating_add(self.shape.limit.omit_ns));
-        exact.unwrap_or_else(|| standard::account(results, &self.shape, &self.own, elapsed_ns))
+            monotonic_ns().saturating_sub(self.start_ns.saturating_add(self.config.limit.omit_ns));
+        exact.unwrap_or_else(|| standard::account(results, &self.config, &self.own, elapsed_ns))
     }
 }
 

@@ -17,27 +17,27 @@ pub(super) struct Live {
 impl Client<'_> {
     /// Cuts an interval that ends at `at_ns` (monotonic).
     pub(super) fn cut(&mut self, at_ns: u64) {
-        self.show_the_rest();
-        self.crew.cut(at_ns);
+        self.show_remaining();
+        self.streams.cut(at_ns);
         self.live.cut += 1;
-        self.show_what_is_whole();
+        self.show_complete();
     }
 
     /// Shows the last interval if the far end told its half, or if there is none who tells it.
-    pub(super) fn show_what_is_whole(&mut self) {
+    pub(super) fn show_complete(&mut self) {
         let last = self.live.cut.checked_sub(1);
-        if last.is_some_and(|index| self.remote.is_none() || self.heard.at(index).is_some()) {
-            self.show_the_rest();
+        if last.is_some_and(|index| self.remote.is_none() || self.reports.at(index).is_some()) {
+            self.show_remaining();
         }
     }
 
     /// Shows the last interval, if it was not yet, with what is known of it.
-    pub(super) fn show_the_rest(&mut self) {
+    pub(super) fn show_remaining(&mut self) {
         while self.live.shown < self.live.cut {
             let index = self.live.shown;
-            let far = self.heard.at(index).unwrap_or_default();
-            let udp = self.shape.protocol == Protocol::Udp;
-            let own = self.crew.intervals(index);
+            let far = self.reports.at(index).unwrap_or_default();
+            let udp = self.config.protocol == Protocol::Udp;
+            let own = self.streams.intervals(index);
             for (direction, interval) in fold::live_at_both_ends(&own, &far, udp) {
                 self.observer.observe(&Event::Interval {
                     direction,

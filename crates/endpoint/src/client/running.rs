@@ -7,19 +7,19 @@ use linerate_linux::clock::monotonic_ns;
 
 impl Client<'_> {
     pub(super) fn start(&mut self) {
-        self.tell_samples();
+        self.report_samples();
         self.observer.observe(&Event::Started);
         self.start_ns = monotonic_ns();
-        if self.shape.limit.omit_ns > 0 {
+        if self.config.limit.omit_ns > 0 {
             self.omitted = None;
         }
-        self.crew.go(self.start_ns);
-        self.begin_to_watch();
-        self.sampler.look_around(self.plan.settings);
+        self.streams.go(self.start_ns);
+        self.start_heartbeat();
+        self.sampler.read_settings(self.plan.settings);
     }
 
     /// The running test, to its end by time, by amount, by the user or by an error.
-    pub(super) fn attend(&mut self) -> Result<(), Ended> {
+    pub(super) fn run_until_end(&mut self) -> Result<(), Ended> {
         let interval_ns = if self.plan.interval_ms == 0 {
             u64::MAX
         } else {
@@ -32,7 +32,7 @@ impl Client<'_> {
                 return Ok(());
             }
             if self.omitted.is_none() && monotonic_ns() >= self.warm_ns() {
-                self.omitted = Some(self.crew.received());
+                self.omitted = Some(self.streams.received());
             }
             let now_ns = monotonic_ns();
             // Behind its end the test waits for its senders, who need the processor.
@@ -47,30 +47,30 @@ impl Client<'_> {
                 self.cut(next_cut_ns);
                 next_cut_ns = next_cut_ns.saturating_add(interval_ns);
             }
-            self.tell_samples();
+            self.report_samples();
         }
         Ok(())
     }
 
     pub(super) fn end_ns(&self) -> u64 {
-        self.start_ns.saturating_add(self.shape.limit.total_ns())
+        self.start_ns.saturating_add(self.config.limit.total_ns())
     }
 
     /// Whether this side calls the end: its senders have left; as a receiver, the time is up, the
     /// amount is in, or the server says that it has sent all.
     fn is_over(&self) -> bool {
         let now_ns = monotonic_ns();
-        let senders_left = self.crew.sending_is_over();
+        let senders_left = self.streams.sending_is_over();
         if !self.load {
             return now_ns >= self.end_ns();
         }
-        match self.shape.direction {
+        match self.config.direction {
             Direction::Up => senders_left,
             Direction::Down | Direction::Both if !self.plan.is_by_amount() => {
                 now_ns >= self.end_ns() && senders_left
             }
             Direction::Down => {
-                self.server_is_done || self.amount_is_in() || self.crew.receiving_is_over()
+                self.server_is_done || self.amount_is_in() || self.streams.receiving_is_over()
             }
             Direction::Both => senders_left && (self.server_is_done || self.amount_is_in()),
         }
@@ -78,7 +78,7 @@ impl Client<'_> {
 
     /// When the warm-up ends.
     fn warm_ns(&self) -> u64 {
-        self.start_ns.saturating_add(self.shape.limit.omit_ns)
+        self.start_ns.saturating_add(self.config.limit.omit_ns)
     }
 
     /// What came in the warm-up is no part of it.
@@ -86,16 +86,16 @@ impl Client<'_> {
         let Some((omitted_bytes, omitted_packets)) = self.omitted else {
             return false;
         };
-        let (bytes, packets) = self.crew.received();
+        let (bytes, packets) = self.streams.received();
         let (bytes, packets) = (bytes - omitted_bytes, packets - omitted_packets);
         self.plan.bytes.is_some_and(|limit| bytes >= limit)
-            || (self.shape.protocol == Protocol::Udp
+            || (self.config.protocol == Protocol::Udp
                 && self.plan.blocks.is_some_and(|limit| packets >= limit))
-            || (self.shape.protocol == Protocol::Tcp
+            || (self.config.protocol == Protocol::Tcp
                 && self
                     .plan
                     .blocks
-                    .is_some_and(|limit| bytes >= limit * u64::from(self.shape.payload_bytes)))
+                    .is_some_and(|limit| bytes >= limit * u64::from(self.config.payload_bytes)))
     }
 }
 

@@ -10,15 +10,15 @@ use linerate_model::setting::Setting;
 
 impl Client<'_> {
     /// The idle control interval: both ends count, and nothing is sent.
-    pub(super) fn rest(&mut self) -> Result<(), Ended> {
+    pub(super) fn idle_control(&mut self) -> Result<(), Ended> {
         if self.plan.control_ms == 0 {
             return Ok(());
         }
-        self.sampler.rest();
-        self.sampler.look_around(self.plan.settings);
+        self.sampler.read_idle();
+        self.sampler.read_settings(self.plan.settings);
         let end_ns = monotonic_ns() + self.plan.control_ms * 1_000_000;
         self.idle_until(end_ns, |client| client.interrupt.requested().is_some())?;
-        self.sampler.rest();
+        self.sampler.read_idle();
         Ok(())
     }
 
@@ -28,11 +28,11 @@ impl Client<'_> {
     }
 
     /// Passes on what was read here.
-    pub(super) fn tell_samples(&mut self) {
+    pub(super) fn report_samples(&mut self) {
         let samples = self.sampler.take();
-        self.tell(Role::Local, samples);
+        self.report_samples_of(Role::Local, samples);
         let settings = self.sampler.take_settings();
-        self.tell_settings(Role::Local, settings);
+        self.report_settings(Role::Local, settings);
     }
 
     /// The last reading, while the conversation goes on.
@@ -41,12 +41,12 @@ impl Client<'_> {
         while !self.sampler.has_ended() {
             self.idle_until(monotonic_ns() + GLANCE_NS, |_| false)?;
         }
-        self.tell_samples();
+        self.report_samples();
         Ok(())
     }
 
     /// How `host` is set up.
-    pub(super) fn tell_settings(&mut self, host: Role, mut settings: Vec<Setting>) {
+    pub(super) fn report_settings(&mut self, host: Role, mut settings: Vec<Setting>) {
         settings.iter_mut().for_each(|setting| setting.host = host);
         if !settings.is_empty() {
             self.observer.observe(&Event::Settings(&settings));
@@ -54,7 +54,7 @@ impl Client<'_> {
     }
 
     /// What `host` counted, as a part of this test.
-    pub(super) fn tell(&mut self, host: Role, mut samples: Vec<Sample>) {
+    pub(super) fn report_samples_of(&mut self, host: Role, mut samples: Vec<Sample>) {
         for sample in &mut samples {
             sample.host = host;
             sample.group = Some(self.plan.group.clone());

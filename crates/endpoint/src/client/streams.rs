@@ -6,9 +6,9 @@ mod udp;
 use super::{Client, Ended};
 use crate::Protocol;
 use crate::connect;
-use crate::crew::Work;
 use crate::probe::Prober;
-use crate::shape::Shape;
+use crate::stream_config::StreamConfig;
+use crate::streams::Work;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::udp::Options;
 use linerate_linux::{clock, tcp};
@@ -25,7 +25,7 @@ impl Client<'_> {
         if !self.load {
             return Ok(());
         }
-        match (self.shape.protocol, self.remote.is_some()) {
+        match (self.config.protocol, self.remote.is_some()) {
             (Protocol::Tcp, _) => self.connect_tcp(),
             (Protocol::Udp, true) => self.connect_udp(),
             (Protocol::Udp, false) => self.connect_stock_udp(),
@@ -36,7 +36,7 @@ impl Client<'_> {
     /// extra: without it the test runs all the same.
     pub(super) fn start_prober(&mut self) {
         let options = Options {
-            tos: self.shape.tos,
+            tos: self.config.tos,
             bind_device: self.plan.bind_device.clone(),
             ..Options::default()
         };
@@ -48,16 +48,16 @@ impl Client<'_> {
     }
 
     fn connect_tcp(&mut self) -> Result<(), Ended> {
-        for index in 0..self.shape.streams_total() {
+        for index in 0..self.config.streams_total() {
             let stream = self
                 .open_tcp(index)
                 .map_err(|error| self.stream_failure(index, &error))?;
             let port = stream.local_addr().ok().map(|address| address.port());
             let work = self
-                .shape
-                .tcp_work(self.shape.client_sends(index), index, stream);
+                .config
+                .tcp_work(self.config.client_sends(index), index, stream);
             let work = work.map_err(|error| self.stream_failure(index, &error))?;
-            self.employ(index, port, work)?;
+            self.spawn(index, port, work)?;
         }
         Ok(())
     }
@@ -66,7 +66,7 @@ impl Client<'_> {
     fn open_tcp(&self, index: u32) -> io::Result<std::net::TcpStream> {
         let options = tcp::Options {
             local: connect::local(self.plan, self.server, index),
-            ..self.shape.tcp_options()
+            ..self.config.tcp_options()
         };
         let timeout = Duration::from_millis(self.plan.connect_timeout_ms);
         for _ in 0..STREAM_TRIES {
@@ -79,7 +79,8 @@ impl Client<'_> {
                 Err(error) => return Err(error),
                 Ok(connected) => {
                     let mut stream = connected.stream;
-                    self.sampler.follow(&stream, self.shape.client_sends(index));
+                    self.sampler
+                        .follow(&stream, self.config.client_sends(index));
                     stream.write_all(self.cookie.as_bytes())?;
                     return Ok(stream);
                 }
@@ -88,13 +89,15 @@ impl Client<'_> {
         Err(io::ErrorKind::ConnectionRefused.into())
     }
 
-    fn employ(&mut self, index: u32, port: Option<u16>, work: Work) -> Result<(), Ended> {
-        let added = self.crew.add(Shape::id(index), port, work, self.shape.cpu);
+    fn spawn(&mut self, index: u32, port: Option<u16>, work: Work) -> Result<(), Ended> {
+        let added = self
+            .streams
+            .add(StreamConfig::id(index), port, work, self.config.cpu);
         added.map_err(|error| self.stream_failure(index, &error).into())
     }
 
     fn stream_failure(&self, index: u32, error: &io::Error) -> Failure {
-        let place = (index, self.shape.streams_total());
+        let place = (index, self.config.streams_total());
         connect::stream_failure(self.plan, self.server, place, error)
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{Message, Part};
 use crate::account::{RxInterval, TxInterval};
-use crate::token::Standing;
+use crate::token::TokenStatus;
 
 /// The fields of [`Message`], of every kind.
 #[derive(Debug, Deserialize)]
@@ -40,7 +40,7 @@ impl Told {
                 version: self.version?,
                 host: self.host?,
                 beats: self.beats,
-                token: self.token.as_deref().and_then(Standing::of),
+                token: self.token.as_deref().and_then(TokenStatus::of),
                 proof: self.proof,
             },
             "challenge" => Message::Challenge { nonce: self.nonce? },
@@ -83,7 +83,7 @@ mod tests {
                 version: "0.1.0".to_owned(),
                 host: Box::default(),
                 beats: true,
-                token: Some(Standing::Accepted),
+                token: Some(TokenStatus::Accepted),
                 proof: Some("0f".to_owned()),
             },
             Message::Challenge {

@@ -78,7 +78,7 @@ fn buffer_not_granted(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
 
 /// The server gives a client's streams no more.
 fn buffer_cut(fold: &Fold<'_>) -> Option<Warning> {
-    let asked = fold.measured.shape.window_bytes?;
+    let asked = fold.measured.config.window_bytes?;
     let most = fold.measured.remote?.buffer_cut_to_bytes?;
     Some(Warning {
         id: "buffer-not-granted".to_owned(),
@@ -234,7 +234,7 @@ fn one_machine(fold: &Fold<'_>) -> Option<Warning> {
 }
 
 fn ended_early(fold: &Fold<'_>) -> Option<Warning> {
-    let asked_ns = fold.measured.shape.limit.duration_ns?;
+    let asked_ns = fold.measured.config.limit.duration_ns?;
     (fold.duration_ns() < asked_ns).then(|| Warning {
         id: "ended-early".to_owned(),
         text: format!(

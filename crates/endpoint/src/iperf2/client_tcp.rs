@@ -2,9 +2,9 @@
 //! The TCP client: a header, then data. An iperf2 server tells nothing of TCP: what counts as
 //! delivered is what its kernel acknowledged.
 
-use super::load::{Far, Load};
+use super::load::{FarEnd, Load};
 use crate::account::{RxAccount, SideAccount, StreamAccount};
-use crate::shape::Shape;
+use crate::stream_config::StreamConfig;
 use crate::{Observer, TestOutcome, TestPlan, connect};
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
 use linerate_linux::signal::Interrupt;
@@ -22,24 +22,24 @@ pub(super) fn run(
     observer: &mut dyn Observer,
     interrupt: &Interrupt,
 ) -> Result<TestOutcome, Failure> {
-    let shape = shape(plan);
-    let (server, mut lines) = open_all(plan, &shape, interrupt)?;
+    let config = config(plan);
+    let (server, mut lines) = open_all(plan, &config, interrupt)?;
     let local = lines.first().and_then(|line| line.stream.local_addr().ok());
-    let mut load = Load::new(plan, shape, (server, local), observer, interrupt);
-    let header = header(plan, &load.shape);
+    let mut load = Load::new(plan, config, (server, local), observer, interrupt);
+    let header = header(plan, &load.config);
     for (index, line) in (0..).zip(&mut lines) {
         load.follow(&line.stream);
         let port = line.stream.local_addr().ok().map(|address| address.port());
         let sent = line.stream.write_all(&header);
-        let work = sent.and_then(|()| load.shape.tcp_work(true, index, line.stream.try_clone()?));
-        load.employ(index, port, work)?;
+        let work = sent.and_then(|()| load.config.tcp_work(true, index, line.stream.try_clone()?));
+        load.spawn(index, port, work)?;
     }
     load.run();
     let acknowledged_ns = settle(&load, &lines);
     let mut own = load.account();
     // Before the end of a stream is acknowledged like a byte.
     let acknowledged: Vec<_> = lines.iter().map(Line::acknowledged_bytes).collect();
-    part(&load, &mut own, &lines);
+    close_streams(&load, &mut own, &lines);
     let far = far(&load, &mut own, &acknowledged, acknowledged_ns);
     Ok(load.close(&own, far))
 }
@@ -68,19 +68,22 @@ impl Line {
 }
 
 /// The header is part of the amount, as in iperf.
-fn shape(plan: &TestPlan) -> Shape {
-    let mut shape = Shape::of_plan(plan, false, 0);
-    let headers = HEADER_BYTES * u64::from(shape.streams);
-    shape.limit.bytes = shape.limit.bytes.map(|bytes| bytes.saturating_sub(headers));
-    shape
+fn config(plan: &TestPlan) -> StreamConfig {
+    let mut config = StreamConfig::of_plan(plan, false, 0);
+    let headers = HEADER_BYTES * u64::from(config.streams);
+    config.limit.bytes = config
+        .limit
+        .bytes
+        .map(|bytes| bytes.saturating_sub(headers));
+    config
 }
 
-fn header(plan: &TestPlan, shape: &Shape) -> Vec<u8> {
+fn header(plan: &TestPlan, config: &StreamConfig) -> Vec<u8> {
     let duration_ms = u32::try_from(plan.duration_ms).unwrap_or(u32::MAX);
     let mut header = ClientHeader::tcp(plan.port, duration_ms);
-    header.buffer_bytes = shape.payload_bytes;
-    let limit = shape.share(0);
-    let blocks = |writes: u64| writes.saturating_mul(shape.payload_bytes.into());
+    header.buffer_bytes = config.payload_bytes;
+    let limit = config.share(0);
+    let blocks = |writes: u64| writes.saturating_mul(config.payload_bytes.into());
     if let Some(bytes) = limit.bytes.or(limit.packets.map(blocks)) {
         header.amount = i32::try_from(bytes + HEADER_BYTES).unwrap_or(i32::MAX);
     }
@@ -90,13 +93,13 @@ fn header(plan: &TestPlan, shape: &Shape) -> Vec<u8> {
 /// The first address that answers takes all streams.
 fn open_all(
     plan: &TestPlan,
-    shape: &Shape,
+    config: &StreamConfig,
     interrupt: &Interrupt,
 ) -> Result<(SocketAddr, Vec<Line>), Failure> {
     let mut last = None;
     for server in super::addresses(plan)? {
-        match open(plan, shape, server, 0, interrupt) {
-            Ok(line) => return complete(plan, shape, (server, line), interrupt),
+        match open(plan, config, server, 0, interrupt) {
+            Ok(line) => return complete(plan, config, (server, line), interrupt),
             Err(error) => last = Some(connect::explain(plan, server, &error)),
         }
     }
@@ -105,14 +108,14 @@ fn open_all(
 
 fn complete(
     plan: &TestPlan,
-    shape: &Shape,
+    config: &StreamConfig,
     (server, first): (SocketAddr, Line),
     interrupt: &Interrupt,
 ) -> Result<(SocketAddr, Vec<Line>), Failure> {
     let mut lines = vec![first];
-    for index in 1..shape.streams {
-        let place = (index, shape.streams);
-        let line = open(plan, shape, server, index, interrupt)
+    for index in 1..config.streams {
+        let place = (index, config.streams);
+        let line = open(plan, config, server, index, interrupt)
             .map_err(|error| connect::stream_failure(plan, server, place, &error))?;
         lines.push(line);
     }
@@ -121,14 +124,14 @@ fn complete(
 
 fn open(
     plan: &TestPlan,
-    shape: &Shape,
+    config: &StreamConfig,
     server: SocketAddr,
     index: u32,
     interrupt: &Interrupt,
 ) -> io::Result<Line> {
     let options = tcp::Options {
         local: connect::local(plan, server, index),
-        ..shape.tcp_options()
+        ..config.tcp_options()
     };
     let timeout = Duration::from_millis(plan.connect_timeout_ms);
     let give_up = || interrupt.requested().is_some();
@@ -157,7 +160,7 @@ fn far(
     own: &mut SideAccount,
     acknowledged: &[Option<u64>],
     acknowledged_ns: u64,
-) -> Far {
+) -> FarEnd {
     let duration_ns = load.since_start_ns(acknowledged_ns);
     let mut streams = Vec::new();
     for (stream, &bytes) in own.streams.iter_mut().zip(acknowledged) {
@@ -175,7 +178,7 @@ fn far(
             ..StreamAccount::default()
         });
     }
-    Far {
+    FarEnd {
         warnings: vec![only_acknowledged()],
         failure: broken(load, own),
         account: Some(SideAccount {
@@ -217,7 +220,7 @@ fn broken(load: &Load<'_>, own: &SideAccount) -> Option<Failure> {
 
 /// Ends every stream, and waits until the server has read it to the end. One that resets it instead
 /// did not: what it acknowledged is no result then.
-fn part(load: &Load<'_>, own: &mut SideAccount, lines: &[Line]) {
+fn close_streams(load: &Load<'_>, own: &mut SideAccount, lines: &[Line]) {
     let deadline_ns = monotonic_ns() + PART_NS;
     for Line { stream, .. } in lines {
         // Fails only on a connection that is gone already.

@@ -3,12 +3,12 @@
 //! server's report.
 
 use super::finish::{self, Answer, Ending};
-use super::load::{Far, Load};
-use super::told::{self, sent};
+use super::load::{FarEnd, Load};
+use super::server_report::{self, sent};
 use crate::account::{SideAccount, StreamAccount};
-use crate::crew::Work;
-use crate::shape::Shape;
 use crate::stream::Stamp;
+use crate::stream_config::StreamConfig;
+use crate::streams::Work;
 use crate::{Observer, TestOutcome, TestPlan, connect};
 use linerate_linux::clock::wall_ns;
 use linerate_linux::signal::Interrupt;
@@ -27,22 +27,22 @@ pub(super) fn run(
     let server = *super::addresses(plan)?
         .first()
         .ok_or_else(|| Failure::measuring("find the server", "it has no address"))?;
-    let shape = shape(plan, server);
+    let config = config(plan, server);
     let mut sockets = Vec::new();
     let mut works = Vec::new();
-    for index in 0..shape.streams {
-        let place = (index, shape.streams);
-        let (socket, work) = open(plan, &shape, server, index)
+    for index in 0..config.streams {
+        let place = (index, config.streams);
+        let (socket, work) = open(plan, &config, server, index)
             .map_err(|error| connect::stream_failure(plan, server, place, &error))?;
         sockets.push(socket);
         works.push(work);
     }
     let local = sockets.first().and_then(|socket| socket.local_addr().ok());
-    let mut load = Load::new(plan, shape, (server, local), observer, interrupt);
+    let mut load = Load::new(plan, config, (server, local), observer, interrupt);
     for ((index, work), socket) in (0..).zip(works).zip(&sockets) {
         load.follow(socket);
         let port = socket.local_addr().ok().map(|address| address.port());
-        load.employ(index, port, Ok(work))?;
+        load.spawn(index, port, Ok(work))?;
     }
     load.run();
     let own = load.account();
@@ -50,33 +50,33 @@ pub(super) fn run(
     Ok(load.close(&own, far))
 }
 
-fn shape(plan: &TestPlan, server: SocketAddr) -> Shape {
+fn config(plan: &TestPlan, server: SocketAddr) -> StreamConfig {
     let default_bytes = if server.is_ipv4() {
         PAYLOAD_V4_BYTES
     } else {
         PAYLOAD_V6_BYTES
     };
-    Shape {
+    StreamConfig {
         stamp: Stamp::Iperf2,
-        ..Shape::of_plan(plan, false, default_bytes)
+        ..StreamConfig::of_plan(plan, false, default_bytes)
     }
 }
 
 /// A stream: its socket once more for the end, and its worker.
 fn open(
     plan: &TestPlan,
-    shape: &Shape,
+    config: &StreamConfig,
     server: SocketAddr,
     index: u32,
 ) -> std::io::Result<(UdpSocket, Work)> {
     let local = connect::local(plan, server, index);
-    let opened = udp::connect(server, local, &shape.udp_options(true))?;
+    let opened = udp::connect(server, local, &config.udp_options(true))?;
     let socket = opened.socket.try_clone()?;
-    let mut work = shape.udp_work(true, index, opened)?;
+    let mut work = config.udp_work(true, index, opened)?;
     if let Work::UdpTx(tx) = &mut work {
         tx.delay_ns = u64::from(index) * APART_NS;
         tx.errors_most = MOST_ERRORS;
-        let header = header(plan, shape, server.port());
+        let header = header(plan, config, server.port());
         for slot in 0..tx.sender.slots() {
             put(&header, tx.sender.slot(slot));
         }
@@ -85,16 +85,16 @@ fn open(
 }
 
 /// What stands behind the sequence in every datagram; the short form where the long does not fit.
-fn header(plan: &TestPlan, shape: &Shape, port: u16) -> Vec<u8> {
+fn header(plan: &TestPlan, config: &StreamConfig, port: u16) -> Vec<u8> {
     let duration_ms = u32::try_from(plan.duration_ms).unwrap_or(u32::MAX);
-    let rate = shape.bits_per_second.unwrap_or(0);
-    let mut header = ClientHeader::udp(port, shape.payload_bytes, rate, duration_ms);
-    let limit = shape.share(0);
-    let blocks = |packets: u64| packets.saturating_mul(shape.payload_bytes.into());
+    let rate = config.bits_per_second.unwrap_or(0);
+    let mut header = ClientHeader::udp(port, config.payload_bytes, rate, duration_ms);
+    let limit = config.share(0);
+    let blocks = |packets: u64| packets.saturating_mul(config.payload_bytes.into());
     if let Some(bytes) = limit.bytes.or(limit.packets.map(blocks)) {
         header.amount = i32::try_from(bytes).unwrap_or(i32::MAX);
     }
-    if (shape.payload_bytes as usize) < Header::LEN + ClientHeader::EXTENDED_LEN {
+    if (config.payload_bytes as usize) < Header::LEN + ClientHeader::EXTENDED_LEN {
         header.flags = SEQUENCE_64_BIT;
         header.extension = None;
     }
@@ -107,17 +107,17 @@ fn put(header: &[u8], payload: &mut [u8]) {
     }
 }
 
-fn ask(load: &Load<'_>, own: &SideAccount, sockets: Vec<UdpSocket>) -> Far {
-    let header = header(load.plan, &load.shape, load.server.port());
+fn ask(load: &Load<'_>, own: &SideAccount, sockets: Vec<UdpSocket>) -> FarEnd {
+    let header = header(load.plan, &load.config, load.server.port());
     let ending = |(stream, socket): (&StreamAccount, UdpSocket)| Ending {
         socket,
-        datagram: last(load.shape.payload_bytes, &header, sent(stream)),
+        datagram: last(load.config.payload_bytes, &header, sent(stream)),
         answer: Answer::default(),
     };
     let mut endings: Vec<_> = own.streams.iter().zip(sockets).map(ending).collect();
     finish::ask(&mut endings, || load.interrupt.impatient());
     let answers: Vec<_> = endings.iter().map(|ending| ending.answer).collect();
-    told::judge((load.server, load.shape.payload_bytes), own, &answers)
+    server_report::judge((load.server, load.config.payload_bytes), own, &answers)
 }
 
 /// A final datagram: as long as the data, its sequence the next one, negative.

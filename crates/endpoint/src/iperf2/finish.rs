@@ -41,7 +41,7 @@ impl Ending {
         !matches!(self.answer, Answer::Report(_))
     }
 
-    fn say(&self) {
+    fn send(&self) {
         // An ICMP error that waits in the socket costs one call.
         for _ in 0..2 {
             if self.socket.send(&self.datagram).is_ok() {
@@ -51,10 +51,10 @@ impl Ending {
     }
 
     /// Takes one answer; false when there is none.
-    fn hear(&mut self) -> bool {
+    fn receive(&mut self) -> bool {
         let mut bytes = [0; LONGEST_ANSWER];
         let heard = match self.socket.recv(&mut bytes) {
-            Ok(length) => understand(&bytes[..length]),
+            Ok(length) => decode(&bytes[..length]),
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => Answer::Refused,
             Err(_) => return false,
         };
@@ -75,7 +75,7 @@ pub(super) fn ask(streams: &mut [Ending], give_up: impl Fn() -> bool) {
         streams
             .iter()
             .filter(|stream| stream.is_open())
-            .for_each(Ending::say);
+            .for_each(Ending::send);
         listen(streams, monotonic_ns() + WAIT_NS, &give_up);
         let refused = |stream: &Ending| stream.answer == Answer::Refused;
         let over = |stream: &Ending| !stream.is_open() || refused(stream);
@@ -89,7 +89,7 @@ fn listen(streams: &mut [Ending], deadline_ns: u64, give_up: &impl Fn() -> bool)
     while monotonic_ns() < deadline_ns && !give_up() {
         let mut heard = false;
         for stream in streams.iter_mut().filter(|stream| stream.is_open()) {
-            heard |= stream.hear();
+            heard |= stream.receive();
         }
         if !streams.iter().any(Ending::is_open) {
             return;
@@ -100,7 +100,7 @@ fn listen(streams: &mut [Ending], deadline_ns: u64, give_up: &impl Fn() -> bool)
     }
 }
 
-fn understand(bytes: &[u8]) -> Answer {
+fn decode(bytes: &[u8]) -> Answer {
     if let Some(report) = ServerReport::decode(bytes) {
         return Answer::Report(report);
     }

@@ -54,21 +54,21 @@ impl Flow {
     /// A flow begins with a datagram of data; `None`: this is none.
     pub(super) fn begin(first: &Datagram<'_>, now_ns: u64) -> Option<Self> {
         let has_64_bit_sequence = datagram::has_64_bit_sequence(first.bytes);
-        let front = Header::decode(first.bytes, has_64_bit_sequence)?;
+        let preamble = Header::decode(first.bytes, has_64_bit_sequence)?;
         let behind = if has_64_bit_sequence {
             Header::LEN
         } else {
             OLD_HEADER_BYTES
         };
         let header = ClientHeader::decode(first.bytes.get(behind..)?)?;
-        let plausible = (0..FARTHEST_FIRST).contains(&front.sequence)
-            && front.microseconds < 1_000_000
-            && front.time_ns() > 0;
+        let plausible = (0..FARTHEST_FIRST).contains(&preamble.sequence)
+            && preamble.microseconds < 1_000_000
+            && preamble.time_ns() > 0;
         plausible.then(|| Self {
             header,
             drops_before: None,
             has_64_bit_sequence,
-            from_zero: front.sequence == 0,
+            from_zero: preamble.sequence == 0,
             account: SequenceAccount::new(WINDOW_PACKETS),
             jitter: Jitter::new(),
             transit: Transits::default(),
@@ -87,16 +87,16 @@ impl Flow {
         wall: &Wall,
         now_ns: u64,
     ) -> Option<Counted> {
-        let front = Header::decode(datagram.bytes, self.has_64_bit_sequence)?;
+        let preamble = Header::decode(datagram.bytes, self.has_64_bit_sequence)?;
         let arrival_ns = datagram
             .kernel_ns
             .map_or(now_ns, |wall_ns| wall.monotonic_of(wall_ns));
-        if front.is_final() {
+        if preamble.is_final() {
             self.note_time(arrival_ns);
-            return Some(self.count(front.sequence.unsigned_abs(), datagram.length));
+            return Some(self.count(preamble.sequence.unsigned_abs(), datagram.length));
         }
-        let sequence = front.sequence.unsigned_abs() + u64::from(self.from_zero);
-        let sent_ns = front.time_ns();
+        let sequence = preamble.sequence.unsigned_abs() + u64::from(self.from_zero);
+        let sent_ns = preamble.time_ns();
         let transit_ns = wall.at(arrival_ns).wrapping_sub(sent_ns).cast_signed();
         let arrival = self.account.record(sequence, arrival_ns);
         self.note_confirmed();
@@ -112,14 +112,14 @@ impl Flow {
 
     /// Whether it is a final one.
     pub(super) fn is_final(&self, datagram: &Datagram<'_>) -> bool {
-        let front = Header::decode(datagram.bytes, self.has_64_bit_sequence);
-        front.is_some_and(|front| front.is_final())
+        let preamble = Header::decode(datagram.bytes, self.has_64_bit_sequence);
+        preamble.is_some_and(|preamble| preamble.is_final())
     }
 
     /// Whether it is the first of the client's next test.
     pub(super) fn is_first(&self, datagram: &Datagram<'_>) -> bool {
-        let front = Header::decode(datagram.bytes, self.has_64_bit_sequence);
-        front.is_some_and(|front| front.sequence == i64::from(!self.from_zero))
+        let preamble = Header::decode(datagram.bytes, self.has_64_bit_sequence);
+        preamble.is_some_and(|preamble| preamble.sequence == i64::from(!self.from_zero))
     }
 
     /// What it came to without a final datagram.

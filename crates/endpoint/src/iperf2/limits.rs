@@ -8,18 +8,18 @@ use linerate_wire::iperf2::client_header::{
 
 /// What a client asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum ClientRole {
     /// To send.
-    Send,
+    Sends,
     /// To be sent to (`-R`).
-    Receive,
+    Receives,
 }
 
 /// Understands a header, and holds it against the server's limits.
 ///
 /// # Errors
 /// Why it is not served.
-pub(super) fn check(options: &ServeOptions, header: &ClientHeader) -> Result<Wish, String> {
+pub(super) fn check(options: &ServeOptions, header: &ClientHeader) -> Result<ClientRole, String> {
     let flags = header
         .extension
         .filter(|_| header.flags & EXTENDED != 0)
@@ -33,9 +33,9 @@ pub(super) fn check(options: &ServeOptions, header: &ClientHeader) -> Result<Wis
     check_duration(options, header)?;
     check_rate(options, header)?;
     Ok(if flags & REVERSE != 0 {
-        Wish::Receive
+        ClientRole::Receives
     } else {
-        Wish::Send
+        ClientRole::Sends
     })
 }
 
@@ -87,7 +87,7 @@ mod tests {
         };
         let asks = |rate, duration_ms| ClientHeader::udp(5001, 1470, rate, duration_ms);
         let fits = asks(5_000_000, 10_000);
-        assert_eq!(check(&limited, &fits), Ok(Wish::Send));
+        assert_eq!(check(&limited, &fits), Ok(ClientRole::Sends));
         let three = ClientHeader { threads: 3, ..fits };
         let endless = ClientHeader {
             amount: 14_700,
@@ -115,7 +115,7 @@ mod tests {
             }
             check(&options, &header)
         };
-        assert_eq!(flagged(REVERSE), Ok(Wish::Receive));
+        assert_eq!(flagged(REVERSE), Ok(ClientRole::Receives));
         assert!(flagged(REVERSE | FULL_DUPLEX).is_err());
     }
 }

@@ -3,10 +3,10 @@
 //! this host's counters around them, and at the end the outcome.
 
 use crate::account::SideAccount;
-use crate::crew::{Crew, Work};
 use crate::probe::Prober;
 use crate::sampler::{Audience, Sampler, UdpSockets};
-use crate::shape::Shape;
+use crate::stream_config::StreamConfig;
+use crate::streams::{Streams, Work};
 use crate::{Event, Observer, Peer, Protocol, TestOutcome, TestPlan, connect, fold};
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
 use linerate_linux::signal::Interrupt;
@@ -20,9 +20,9 @@ use std::os::fd::AsFd;
 /// The load of one test.
 pub(super) struct Load<'a> {
     pub(super) plan: &'a TestPlan,
-    pub(super) shape: Shape,
+    pub(super) config: StreamConfig,
     pub(super) server: SocketAddr,
-    pub(super) crew: Crew,
+    pub(super) streams: Streams,
     pub(super) interrupt: &'a Interrupt,
     observer: &'a mut dyn Observer,
     sampler: Sampler,
@@ -33,7 +33,7 @@ pub(super) struct Load<'a> {
 
 /// What became known of the far end.
 #[derive(Debug, Default)]
-pub(super) struct Far {
+pub(super) struct FarEnd {
     /// Its account; `None` if nothing was heard.
     pub(super) account: Option<SideAccount>,
     /// What the user has to know of it.
@@ -46,7 +46,7 @@ impl<'a> Load<'a> {
     /// Nothing sent yet; counters and probe run from here on.
     pub(super) fn new(
         plan: &'a TestPlan,
-        shape: Shape,
+        config: StreamConfig,
         (server, local): (SocketAddr, Option<SocketAddr>),
         observer: &'a mut dyn Observer,
         interrupt: &'a Interrupt,
@@ -58,13 +58,13 @@ impl<'a> Load<'a> {
         let probe = || Prober::echo(server.ip(), plan.bind_device.as_deref());
         let sockets = UdpSockets::ConnectedTo(server.port());
         let mut sampler = Sampler::of(local, sockets, Audience::User);
-        rest(plan, &mut sampler, interrupt);
+        idle_control(plan, &mut sampler, interrupt);
         sampler.begin(SamplePhase::Load);
         Self {
             plan,
-            shape,
+            config,
             server,
-            crew: Crew::default(),
+            streams: Streams::default(),
             interrupt,
             observer,
             sampler,
@@ -80,38 +80,39 @@ impl<'a> Load<'a> {
     }
 
     /// Puts a worker on stream `index`.
-    pub(super) fn employ(
+    pub(super) fn spawn(
         &mut self,
         index: u32,
         port: Option<u16>,
         work: io::Result<Work>,
     ) -> Result<(), Failure> {
-        let cpu = self.shape.cpu;
-        let added = work.and_then(|work| self.crew.add(Shape::id(index), port, work, cpu));
-        let place = (index, self.shape.streams);
+        let cpu = self.config.cpu;
+        let added =
+            work.and_then(|work| self.streams.add(StreamConfig::id(index), port, work, cpu));
+        let place = (index, self.config.streams);
         added.map_err(|error| connect::stream_failure(self.plan, self.server, place, &error))
     }
 
     /// Sends until the end by time, by amount, by an error or by the user.
     pub(super) fn run(&mut self) {
-        self.tell_samples();
+        self.report_samples();
         self.observer.observe(&Event::Started);
         self.start_ns = monotonic_ns();
-        self.crew.go(self.start_ns);
-        self.sampler.look_around(self.plan.settings);
-        self.attend();
-        self.crew.stop_sending();
+        self.streams.go(self.start_ns);
+        self.sampler.read_settings(self.plan.settings);
+        self.run_until_end();
+        self.streams.stop_sending();
         self.elapsed_ns = monotonic_ns() - self.start_ns;
-        self.crew.cut(monotonic_ns());
+        self.streams.cut(monotonic_ns());
     }
 
-    fn attend(&mut self) {
+    fn run_until_end(&mut self) {
         let interval_ns = match self.plan.interval_ms {
             0 => u64::MAX,
             ms => ms * 1_000_000,
         };
         let mut next_cut_ns = self.start_ns.saturating_add(interval_ns);
-        while !self.crew.sending_is_over() {
+        while !self.streams.sending_is_over() {
             if self.interrupt.requested().is_some() {
                 return self.observer.observe(&Event::Stopping);
             }
@@ -120,12 +121,12 @@ impl<'a> Load<'a> {
                 self.cut(next_cut_ns);
                 next_cut_ns = next_cut_ns.saturating_add(interval_ns);
             }
-            self.tell_samples();
+            self.report_samples();
         }
     }
 
     /// Passes on what was read here, as a part of this test.
-    fn tell_samples(&mut self) {
+    fn report_samples(&mut self) {
         let mut samples = self.sampler.take();
         for sample in &mut samples {
             sample.group = Some(self.plan.group.clone());
@@ -140,8 +141,8 @@ impl<'a> Load<'a> {
     }
 
     fn cut(&mut self, at_ns: u64) {
-        self.crew.cut(at_ns);
-        let (sent, received) = self.crew.last_intervals();
+        self.streams.cut(at_ns);
+        let (sent, received) = self.streams.last_intervals();
         for (direction, interval) in fold::live(&sent, &received) {
             self.observer.observe(&Event::Interval {
                 direction,
@@ -158,9 +159,9 @@ impl<'a> Load<'a> {
     /// This end's account; the counters are read now.
     pub(super) fn account(&mut self) -> SideAccount {
         self.sampler.end();
-        self.tell_samples();
+        self.report_samples();
         SideAccount {
-            streams: self.crew.accounts(|_| None),
+            streams: self.streams.accounts(|_| None),
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
@@ -169,7 +170,7 @@ impl<'a> Load<'a> {
     }
 
     /// Folds both ends into the outcome.
-    pub(super) fn close(mut self, own: &SideAccount, far: Far) -> TestOutcome {
+    pub(super) fn close(mut self, own: &SideAccount, far: FarEnd) -> TestOutcome {
         let probed = self.prober.take().map(Prober::finish).unwrap_or_default();
         let buckets = probed.buckets();
         self.observer.observe(&Event::Latency {
@@ -183,7 +184,7 @@ impl<'a> Load<'a> {
         let hosts = vec![self.sampler.host(), remote];
         let mut tests = fold::tests(&fold::Measured {
             plan: self.plan,
-            shape: &self.shape,
+            config: &self.config,
             server: self.server,
             local: own,
             remote: far.account.as_ref(),
@@ -191,7 +192,7 @@ impl<'a> Load<'a> {
             hosts: &hosts,
             elapsed_ns: self.elapsed_ns,
         });
-        tests.iter_mut().for_each(|test| tell(test, &far));
+        tests.iter_mut().for_each(|test| add_reported(test, &far));
         TestOutcome {
             tests,
             latency: probed.latency(Phase::Up).into_iter().collect(),
@@ -206,21 +207,21 @@ impl<'a> Load<'a> {
 
 /// The idle control interval, before the first datagram. TCP's connections stand already, and its
 /// server counts the time from then on.
-fn rest(plan: &TestPlan, sampler: &mut Sampler, interrupt: &Interrupt) {
+fn idle_control(plan: &TestPlan, sampler: &mut Sampler, interrupt: &Interrupt) {
     if plan.control_ms == 0 || plan.protocol == Protocol::Tcp {
         return;
     }
-    sampler.rest();
-    sampler.look_around(plan.settings);
+    sampler.read_idle();
+    sampler.read_settings(plan.settings);
     let end_ns = monotonic_ns() + plan.control_ms * 1_000_000;
     while monotonic_ns() < end_ns && interrupt.requested().is_none() {
         sleep_until_ns(end_ns.min(monotonic_ns() + STEP_NS), 0);
     }
-    sampler.rest();
+    sampler.read_idle();
 }
 
 /// Adds what only iperf2's report says.
-fn tell(test: &mut Test, far: &Far) {
+fn add_reported(test: &mut Test, far: &FarEnd) {
     test.warnings.extend(far.warnings.iter().cloned());
     let receivers = far.account.iter().flat_map(|account| &account.streams);
     let reordered: Vec<_> = receivers

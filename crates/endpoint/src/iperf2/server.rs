@@ -2,7 +2,7 @@
 //! `serve --iperf2`: one port, TCP and UDP, stock iperf2 clients. One thread counts all UDP flows;
 //! each TCP connection has one.
 
-use super::seats::Seats;
+use super::slots::Slots;
 use super::{server_tcp, server_udp};
 use crate::memory::Memory;
 use crate::plan::ServeOptions;
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(super) struct Server<'a> {
     pub(super) options: &'a ServeOptions,
     pub(super) log: Log,
-    pub(super) seats: Seats,
+    pub(super) slots: Slots,
     interrupt: &'a Interrupt,
     stop: AtomicBool,
 }
@@ -35,7 +35,7 @@ pub(crate) fn serve(
     let server = Server {
         options,
         log,
-        seats: Seats::new(options),
+        slots: Slots::new(options),
         interrupt,
         stop: AtomicBool::new(false),
     };
@@ -52,7 +52,7 @@ pub(crate) fn serve(
 impl Server<'_> {
     /// Whether no more clients are let in.
     pub(super) fn is_over(&self) -> bool {
-        let (finished, idle) = self.seats.state();
+        let (finished, idle) = self.slots.state();
         let limit = self.options.idle_timeout_s.map(Duration::from_secs);
         let idle_too_long = limit.zip(idle).is_some_and(|(limit, idle)| idle >= limit);
         let one_is_over = self.options.one_off && finished > 0 && idle.is_some();
@@ -77,7 +77,7 @@ fn bind(options: &ServeOptions) -> Result<Opened, Failure> {
         None => udp::bind_wildcard(options.port, &udp_options),
     };
     opened.map_err(|error| {
-        Failure::measuring(format!("bind UDP {}", server::place(options)), error).hint(format!(
+        Failure::measuring(format!("bind UDP {}", server::port_of(options)), error).hint(format!(
             "ss -lunp 'sport = :{}'   or another port with -p",
             options.port
         ))

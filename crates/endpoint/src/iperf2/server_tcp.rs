@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! TCP clients of the iperf2 server: a thread each, that reads to the end and counts.
 
-use super::front::Front;
-use super::limits::{self, Wish};
-use super::seats::Seat;
+use super::limits::{self, ClientRole};
+use super::preamble::Preamble;
 use super::server::Server;
 use super::sink::Sink;
+use super::slots::Slot;
 use super::source;
 use crate::server::plain;
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
@@ -45,12 +45,12 @@ fn admit<'scope>(
     stream: TcpStream,
     peer: SocketAddr,
 ) {
-    let admitted = server.seats.take(peer.ip()).and_then(|seat| {
+    let admitted = server.slots.take(peer.ip()).and_then(|slot| {
         let thread = Builder::new()
             .name("client".to_owned())
             .stack_size(STACK_BYTES);
         thread
-            .spawn_scoped(scope, move || meet(server, stream, peer, &seat))
+            .spawn_scoped(scope, move || meet(server, stream, peer, &slot))
             .map_err(|error| error.to_string())
     });
     if let Err(reason) = admitted {
@@ -60,10 +60,10 @@ fn admit<'scope>(
     }
 }
 
-fn meet(server: &Server<'_>, stream: TcpStream, peer: SocketAddr, seat: &Seat<'_>) {
+fn meet(server: &Server<'_>, stream: TcpStream, peer: SocketAddr, slot: &Slot<'_>) {
     let line = match converse(server, stream) {
         Ok(summary) => {
-            seat.finish();
+            slot.finish();
             format!("done: TCP, {summary}")
         }
         Err(reason) => reason,
@@ -72,12 +72,13 @@ fn meet(server: &Server<'_>, stream: TcpStream, peer: SocketAddr, seat: &Seat<'_
 }
 
 fn converse(server: &Server<'_>, stream: TcpStream) -> Result<String, String> {
-    let front = Front::read(server, &stream).map_err(|reason| format!("refused: {reason}"))?;
-    let wish = limits::check(server.options, &front.header)
+    let preamble =
+        Preamble::read(server, &stream).map_err(|reason| format!("refused: {reason}"))?;
+    let wish = limits::check(server.options, &preamble.header)
         .map_err(|reason| format!("refused: {reason}"))?;
     match wish {
-        Wish::Receive => source::send(server, stream, &front.header),
-        Wish::Send => Sink::new(server, stream, &front)?.read(),
+        ClientRole::Receives => source::send(server, stream, &preamble.header),
+        ClientRole::Sends => Sink::new(server, stream, &preamble)?.read(),
     }
 }
 

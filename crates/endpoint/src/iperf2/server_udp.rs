@@ -4,10 +4,10 @@
 //! Nothing is sent but the report that answers a final datagram of a flow that was counted.
 
 use super::flow::{Counted, Flow};
-use super::limits::{self, Wish};
-use super::seats::Seat;
+use super::limits::{self, ClientRole};
 use super::server::Server;
-use crate::server::{log::Seldom, plain};
+use super::slots::Slot;
+use crate::server::{log::RateLimited, plain};
 use linerate_linux::clock::{Wall, monotonic_ns, sleep_until_ns};
 use linerate_linux::udp::{
     Datagram, Opened, Receiver, ReceiverConfig, RxMode, drops_so_far, send_from,
@@ -29,8 +29,8 @@ struct Table<'a> {
     socket: UdpSocket,
     wall: Wall,
     entries: HashMap<SocketAddr, Entry<'a>>,
-    stray: Seldom,
-    crowded: Seldom,
+    stray: RateLimited,
+    crowded: RateLimited,
 }
 
 struct Entry<'a> {
@@ -45,7 +45,7 @@ enum State<'a> {
 
 struct Client<'a> {
     flow: Flow,
-    seat: Seat<'a>,
+    slot: Slot<'a>,
     /// The answer to every final datagram, once the first has come.
     report: Option<[u8; ServerReport::LEN]>,
 }
@@ -66,8 +66,8 @@ impl<'a> Flows<'a> {
                 socket,
                 wall: Wall::start(),
                 entries: HashMap::new(),
-                stray: Seldom::new("ignored: a UDP datagram that begins no iperf2 test"),
-                crowded: Seldom::new("refused: too many UDP clients"),
+                stray: RateLimited::new("ignored: a UDP datagram that begins no iperf2 test"),
+                crowded: RateLimited::new("refused: too many UDP clients"),
             },
         })
     }
@@ -116,7 +116,7 @@ impl<'a> Table<'a> {
             && let Some(counted) = client.flow.take(datagram, &self.wall, now_ns)
         {
             client.report = Some(counted.report.encode());
-            client.seat.finish();
+            client.slot.finish();
             self.server
                 .log
                 .line(Some(source), &done(client, &counted, &self.socket));
@@ -164,14 +164,14 @@ impl<'a> Table<'a> {
     }
 
     fn admit(&self, client: IpAddr, mut flow: Flow) -> Result<State<'a>, String> {
-        if limits::check(self.server.options, &flow.header)? == Wish::Receive {
+        if limits::check(self.server.options, &flow.header)? == ClientRole::Receives {
             return Err("UDP to the client (-R) is not served, only TCP is".to_owned());
         }
-        let seat = self.server.seats.take(client)?;
+        let slot = self.server.slots.take(client)?;
         flow.drops_before = drops_so_far(&self.socket);
         Ok(State::Counted(Box::new(Client {
             flow,
-            seat,
+            slot,
             report: None,
         })))
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A TCP test from the client: read to the end and counted. The header counts as data, as in iperf.
 
-use super::front::Front;
+use super::preamble::Preamble;
 use super::server::Server;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp::{Mover, RxMode, TxMode};
@@ -10,7 +10,7 @@ use std::net::TcpStream;
 /// A stream that is read.
 pub(super) struct Sink<'a> {
     server: &'a Server<'a>,
-    front: &'a Front,
+    preamble: &'a Preamble,
     mover: Mover,
     bytes: u64,
     heard_ns: u64,
@@ -21,14 +21,14 @@ impl<'a> Sink<'a> {
     pub(super) fn new(
         server: &'a Server<'a>,
         stream: TcpStream,
-        front: &'a Front,
+        preamble: &'a Preamble,
     ) -> Result<Self, String> {
         let mover = Mover::new(stream, BLOCK_BYTES, TxMode::Copy, RxMode::Copy, |_| {});
         Ok(Self {
             server,
-            front,
+            preamble,
             mover: mover.map_err(|error| format!("ended: {error}"))?,
-            bytes: front.bytes,
+            bytes: preamble.bytes,
             heard_ns: monotonic_ns(),
         })
     }
@@ -59,7 +59,7 @@ impl<'a> Sink<'a> {
             return Some("this server was stopped");
         }
         let times = Times {
-            begun_ns: self.front.begun_ns,
+            begun_ns: self.preamble.begun_ns,
             heard_ns: self.heard_ns,
             most_seconds: self.server.options.max_duration_s,
         };
@@ -68,13 +68,13 @@ impl<'a> Sink<'a> {
 
     /// A client by time that ends well before it was killed or interrupted.
     fn is_short(&self) -> bool {
-        let took_ms = monotonic_ns().saturating_sub(self.front.begun_ns) / 1_000_000;
-        let asked_ms = self.front.header.duration_ms();
+        let took_ms = monotonic_ns().saturating_sub(self.preamble.begun_ns) / 1_000_000;
+        let asked_ms = self.preamble.header.duration_ms();
         asked_ms.is_some_and(|asked_ms| took_ms + asked_ms / 10 + SLACK_MS < asked_ms)
     }
 
     fn took_ns(&self) -> u64 {
-        self.heard_ns.saturating_sub(self.front.begun_ns)
+        self.heard_ns.saturating_sub(self.preamble.begun_ns)
     }
 
     fn ended(&self, why: &str) -> String {

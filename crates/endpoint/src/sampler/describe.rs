@@ -31,7 +31,7 @@ impl Sampler {
 
 /// As much of a host as the audience may know: of a stranger's only what makes two counts one
 /// machine's or two, and what its interfaces' counters have to be read with.
-pub fn to(audience: Audience, host: Host) -> Host {
+pub fn host_for(audience: Audience, host: Host) -> Host {
     match audience {
         Audience::User => host,
         Audience::Peer => Host {

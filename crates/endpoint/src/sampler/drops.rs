@@ -6,7 +6,7 @@ use super::Audience;
 use super::reader::Reading;
 use linerate_linux::drops::{Filter, Flow, Watch};
 use linerate_linux::netns::NetNs;
-use linerate_linux::setup::Told;
+use linerate_linux::setup::RawSetting;
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) struct Drops {
     /// A stream could not be named, so what is counted is not the test.
     incomplete: Arc<AtomicBool>,
     /// Data goes both ways, and what dies on the one is not to be taken for the other's.
-    both_ways: Arc<AtomicBool>,
+    bidirectional: Arc<AtomicBool>,
 }
 
 impl Drops {
@@ -28,7 +28,7 @@ impl Drops {
     ///
     /// # Errors
     /// Why the kernel's reasons are not read here.
-    pub(super) fn open(audience: Audience) -> Result<Self, Told> {
+    pub(super) fn open(audience: Audience) -> Result<Self, RawSetting> {
         let netns = NetNs::current().and_then(|netns| netns.inode());
         let filter = Filter {
             flows: Vec::new(),
@@ -41,13 +41,13 @@ impl Drops {
         Ok(Self {
             watch: Arc::new(watch),
             incomplete: Arc::default(),
-            both_ways: Arc::default(),
+            bidirectional: Arc::default(),
         })
     }
 
     /// Before the first reading of a test whose data goes both ways.
-    pub(super) fn tell_both_ways(&self) {
-        self.both_ways.store(true, Ordering::Relaxed);
+    pub(super) fn set_bidirectional(&self) {
+        self.bidirectional.store(true, Ordering::Relaxed);
     }
 
     /// From now on this connected socket's packets count, in both directions. `sends`: its data goes out here.
@@ -68,7 +68,7 @@ impl Drops {
         if self.incomplete.load(Ordering::Relaxed) {
             return Vec::new();
         }
-        let lists = if self.both_ways.load(Ordering::Relaxed) {
+        let lists = if self.bidirectional.load(Ordering::Relaxed) {
             vec![
                 self.list(SENT.0, &[SENT.1]),
                 self.list(RECEIVED.0, &[RECEIVED.1]),
@@ -91,10 +91,10 @@ impl Drops {
 }
 
 /// As a setting: the host lets itself not be asked.
-fn unread(why: &str, remedy: &str) -> Told {
+fn unread(why: &str, remedy: &str) -> RawSetting {
     let values = [("refused", why), ("try", remedy)];
     let told = values.into_iter().filter(|(_, value)| !value.is_empty());
-    Told {
+    RawSetting {
         source: MACHINE.to_owned(),
         values: told
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn what_dies_on_one_way_is_not_the_other_s() {
         let Some(drops) = watched() else { return };
-        drops.tell_both_ways();
+        drops.set_bidirectional();
         let [out, back] = [(); 2].map(|()| to_nobody());
         drops.follow(&out, true);
         drops.follow(&back, false);

@@ -30,7 +30,7 @@ struct Lines {
     moved: BTreeSet<String>,
     previous: Option<(u64, Interrupts)>,
     /// The previous reading was told with every line.
-    told_all: bool,
+    complete: bool,
 }
 
 impl InterruptSource {
@@ -78,15 +78,15 @@ impl Lines {
             self.first = table.lines.iter().map(named).collect();
             let entries: usize = table.lines.iter().map(|line| line.counts.len()).sum();
             let few = entries <= MOST_ENTRIES;
-            self.told_all = few;
+            self.complete = few;
             told.push(reading(
                 None,
                 table.counters(|_, line| few || self.is_own(line)),
             ));
         } else {
             let news = self.notice(&table);
-            let told_all = std::mem::take(&mut self.told_all);
-            if let (true, Some((t_ns, before))) = (news && !told_all, &self.previous) {
+            let complete = std::mem::take(&mut self.complete);
+            if let (true, Some((t_ns, before))) = (news && !complete, &self.previous) {
                 told.push(reading(
                     Some(*t_ns),
                     before.counters(|_, line| self.concerns(line)),

@@ -2,7 +2,7 @@
 //! How this host is set up, once a run. That is nobody's business but its user's.
 
 use super::Audience;
-use linerate_linux::setup::{self, Told};
+use linerate_linux::setup::{self, RawSetting};
 use linerate_model::output::Role;
 use linerate_model::setting::Setting;
 
@@ -15,7 +15,7 @@ pub(super) fn read<'a>(
         return Vec::new();
     }
     let told =
-        |told: Vec<Told>, interface| told.into_iter().map(move |one| setting(one, interface));
+        |told: Vec<RawSetting>, interface| told.into_iter().map(move |one| setting(one, interface));
     let of_interfaces = interfaces
         .into_iter()
         .flat_map(|name| told(setup::of_interface(name), Some(name)));
@@ -27,7 +27,7 @@ pub(super) fn read<'a>(
 }
 
 /// What was told of this host, or of an interface of it.
-pub(super) fn setting(told: Told, interface: Option<&str>) -> Setting {
+pub(super) fn setting(told: RawSetting, interface: Option<&str>) -> Setting {
     Setting {
         host: Role::Local,
         source: told.source,

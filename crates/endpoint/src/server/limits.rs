@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a client may ask for.
 
-use crate::extension::Ask;
+use crate::extension::Request;
 use crate::plan::ServeOptions;
-use crate::shape::Shape;
+use crate::stream_config::StreamConfig;
 use linerate_wire::iperf3::error;
 use linerate_wire::iperf3::params::{Params, Protocol};
 
@@ -14,8 +14,8 @@ pub(super) type Refused = (i32, String);
 pub(super) fn check(
     options: &ServeOptions,
     params: &Params,
-    ask: Option<&Ask>,
-    shape: &Shape,
+    request: Option<&Request>,
+    config: &StreamConfig,
 ) -> Result<(), Refused> {
     let bad = |reason: String| Err((error::PARAMS_RECEIVE, reason));
     if params.protocol() == Protocol::Sctp {
@@ -28,11 +28,11 @@ pub(super) fn check(
             options.max_streams
         ));
     }
-    if let Some(reason) = bad_length(params, shape) {
+    if let Some(reason) = bad_length(params, config) {
         return bad(reason);
     }
-    let length = length(params, shape);
-    if !shape.memory.has_room_for_blocks(streams, length) {
+    let length = length(params, config);
+    if !config.memory.has_room_for_blocks(streams, length) {
         return bad(format!(
             "{streams} streams in blocks of {length} bytes are more than a quarter of this machine's memory"
         ));
@@ -40,7 +40,7 @@ pub(super) fn check(
     if params.tos.is_some_and(|tos| tos > 255) {
         return bad("TOS above 255".to_owned());
     }
-    if shape.burst.is_some_and(|burst| burst > MOST_BURST_PACKETS) {
+    if config.burst.is_some_and(|burst| burst > MOST_BURST_PACKETS) {
         return bad(format!("a burst above {MOST_BURST_PACKETS} datagrams"));
     }
     if params
@@ -49,48 +49,48 @@ pub(super) fn check(
     {
         return bad(format!("socket buffers above {MOST_WINDOW_BYTES} bytes"));
     }
-    check_duration(options, params, ask)?;
+    check_duration(options, params, request)?;
     check_rate(options, params, streams)
 }
 
 /// The most that the results of a client may take, in bytes. Iperf3's keys are all that this server
 /// reads and that our client sends; an older one sends its account too, with an entry an interval.
-pub(super) fn results_bytes(ask: Option<&Ask>, shape: &Shape) -> u32 {
-    let account = ask.map_or(0, |ask| {
-        ACCOUNT_BYTES.saturating_add(intervals(ask).saturating_mul(INTERVAL_BYTES))
+pub(super) fn results_bytes(request: Option<&Request>, config: &StreamConfig) -> u32 {
+    let account = request.map_or(0, |request| {
+        ACCOUNT_BYTES.saturating_add(intervals(request).saturating_mul(INTERVAL_BYTES))
     });
     let each = STREAM_BYTES.saturating_add(account);
-    let all = u64::from(shape.streams_total()).saturating_mul(each);
+    let all = u64::from(config.streams_total()).saturating_mul(each);
     u32::try_from(all.saturating_add(RESULTS_BYTES))
         .map_or(MOST_RESULTS_BYTES, |bytes| bytes.min(MOST_RESULTS_BYTES))
 }
 
 /// How many intervals a linerate client cuts; a test by amount may have any number.
-fn intervals(ask: &Ask) -> u64 {
-    let Some(duration_ns) = ask.duration_ns else {
+fn intervals(request: &Request) -> u64 {
+    let Some(duration_ns) = request.duration_ns else {
         return u64::MAX;
     };
-    let whole = duration_ns.saturating_add(ask.omit_ns);
+    let whole = duration_ns.saturating_add(request.omit_ns);
     whole
-        .checked_div(ask.interval_ns)
+        .checked_div(request.interval_ns)
         .unwrap_or(0)
         .saturating_add(2)
 }
 
-fn bad_length(params: &Params, shape: &Shape) -> Option<String> {
+fn bad_length(params: &Params, config: &StreamConfig) -> Option<String> {
     let udp = params.protocol() == Protocol::Udp;
     let (least, most) = if udp {
-        (u64::from(shape.stamp.min_payload_bytes()), 65_507)
+        (u64::from(config.stamp.min_payload_bytes()), 65_507)
     } else {
         (1, MOST_BLOCK_BYTES)
     };
-    let length = length(params, shape);
+    let length = length(params, config);
     (length < least || length > most)
         .then(|| format!("length {length}, {least} to {most} are served"))
 }
 
-fn length(params: &Params, shape: &Shape) -> u64 {
-    let by_default = || u64::from(shape.payload_bytes);
+fn length(params: &Params, config: &StreamConfig) -> u64 {
+    let by_default = || u64::from(config.payload_bytes);
     params.len_bytes.unwrap_or_else(by_default)
 }
 
@@ -98,16 +98,17 @@ fn length(params: &Params, shape: &Shape) -> u64 {
 fn check_duration(
     options: &ServeOptions,
     params: &Params,
-    ask: Option<&Ask>,
+    request: Option<&Request>,
 ) -> Result<(), Refused> {
     let standard_s = params
         .time_s
         .unwrap_or(0)
         .saturating_add(params.omit_s.unwrap_or(0));
-    let own_s = ask.map_or(0, |ask| {
-        ask.duration_ns
+    let own_s = request.map_or(0, |request| {
+        request
+            .duration_ns
             .unwrap_or(0)
-            .saturating_add(ask.omit_ns)
+            .saturating_add(request.omit_ns)
             .div_ceil(1_000_000_000)
     });
     let asked_s = standard_s.max(own_s);
@@ -165,15 +166,15 @@ pub(super) const MOST_SECONDS: u64 = 86_400 + 600;
 mod tests {
     use super::*;
 
-    fn shape(params: &Params, ask: Option<&Ask>) -> Shape {
-        Shape::of_params(params, ask)
+    fn config(params: &Params, request: Option<&Request>) -> StreamConfig {
+        StreamConfig::of_params(params, request)
     }
 
-    fn ask(duration_ns: Option<u64>, interval_ns: u64) -> Ask {
-        Ask {
+    fn request(duration_ns: Option<u64>, interval_ns: u64) -> Request {
+        Request {
             duration_ns,
             interval_ns,
-            ..Ask::default()
+            ..Request::default()
         }
     }
 
@@ -194,8 +195,8 @@ mod tests {
                 time_s: Some(1),
                 ..Params::default()
             };
-            let shape = shape(&params, None).within(board);
-            let checked = check(&ServeOptions::default(), &params, None, &shape);
+            let config = config(&params, None).within(board);
+            let checked = check(&ServeOptions::default(), &params, None, &config);
             assert_eq!(checked.is_ok(), served, "{streams} {len_bytes:?}");
         }
     }
@@ -211,7 +212,7 @@ mod tests {
                 window_bytes,
                 ..Params::default()
             };
-            shape(&params, None).within(Memory::new(Some(64 << 20)))
+            config(&params, None).within(Memory::new(Some(64 << 20)))
         };
         for (streams, asked, given, cut) in [
             (1, None, 1 << 20, None),
@@ -220,9 +221,9 @@ mod tests {
             (1, Some(512 << 20), 8 << 20, Some(8 << 20)),
             (8, Some(512 << 20), 1 << 20, Some(1 << 20)),
         ] {
-            let shape = asks(streams, asked);
-            let got = shape.udp_options(false).recv_buffer_bytes;
-            assert_eq!((got, shape.window_cut_to()), (Some(given), cut));
+            let config = asks(streams, asked);
+            let got = config.udp_options(false).recv_buffer_bytes;
+            assert_eq!((got, config.window_cut_to()), (Some(given), cut));
         }
     }
 
@@ -241,8 +242,8 @@ mod tests {
                 len_bytes: Some(len_bytes),
                 ..Params::default()
             };
-            let shape = shape(&params, None).within(Memory::new(Some(64 << 20)));
-            assert_eq!(shape.read_bytes(), read_bytes, "{streams} {len_bytes}");
+            let config = config(&params, None).within(Memory::new(Some(64 << 20)));
+            assert_eq!(config.read_bytes(), read_bytes, "{streams} {len_bytes}");
         }
     }
 
@@ -254,17 +255,21 @@ mod tests {
             ..Params::default()
         };
         let second = 1_000_000_000;
-        for (streams, ask, bytes) in [
+        for (streams, request, bytes) in [
             (1, None, 16_896),
             (256, None, 147_456),
-            (1, Some(ask(Some(10 * second), second)), 28_160),
-            (2, Some(ask(Some(10 * second), 0)), 34_816),
-            (8, Some(ask(Some(u64::MAX), 1)), MOST_RESULTS_BYTES),
-            (1, Some(ask(None, second)), MOST_RESULTS_BYTES),
+            (1, Some(request(Some(10 * second), second)), 28_160),
+            (2, Some(request(Some(10 * second), 0)), 34_816),
+            (8, Some(request(Some(u64::MAX), 1)), MOST_RESULTS_BYTES),
+            (1, Some(request(None, second)), MOST_RESULTS_BYTES),
         ] {
             let params = params(streams);
-            let shape = shape(&params, ask.as_ref());
-            assert_eq!(results_bytes(ask.as_ref(), &shape), bytes, "{ask:?}");
+            let config = config(&params, request.as_ref());
+            assert_eq!(
+                results_bytes(request.as_ref(), &config),
+                bytes,
+                "{request:?}"
+            );
         }
     }
 

@@ -94,13 +94,13 @@ impl Refusals {
 
 /// Something that any stranger can cause: a line at times, not one each.
 #[derive(Debug)]
-pub(crate) struct Seldom {
+pub(crate) struct RateLimited {
     what: &'static str,
     count: u64,
     told: Option<Instant>,
 }
 
-impl Seldom {
+impl RateLimited {
     /// `what` completes the line.
     pub(crate) fn new(what: &'static str) -> Self {
         Self {
@@ -156,7 +156,7 @@ mod tests {
             refusals: Mutex::default(),
         };
         let source = ([192, 0, 2, 1], 7).into();
-        let mut seldom = Seldom::new("refused: a stray");
+        let mut seldom = RateLimited::new("refused: a stray");
         (0..10_000).for_each(|_| seldom.note(source, &log));
         seldom.told = Instant::now().checked_sub(TELL_EVERY);
         seldom.note(source, &log);

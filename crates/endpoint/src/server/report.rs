@@ -3,29 +3,29 @@
 
 use crate::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use crate::plan::Protocol;
-use crate::shape::Shape;
+use crate::stream_config::StreamConfig;
 
 /// One line a stream, as this end counted it.
-pub(super) fn text(account: &SideAccount, shape: &Shape) -> String {
+pub(super) fn text(account: &SideAccount, config: &StreamConfig) -> String {
     let mut text = format!("linerate {} as the server\n", env!("CARGO_PKG_VERSION"));
     for stream in &account.streams {
-        text.push_str(&line(stream, shape));
+        text.push_str(&line(stream, config));
         text.push('\n');
     }
     text
 }
 
-fn line(stream: &StreamAccount, shape: &Shape) -> String {
+fn line(stream: &StreamAccount, config: &StreamConfig) -> String {
     let what = match (&stream.tx, &stream.rx) {
-        (Some(tx), _) => sent(tx, shape),
-        (None, Some(rx)) => received(rx, shape),
+        (Some(tx), _) => sent(tx, config),
+        (None, Some(rx)) => received(rx, config),
         (None, None) => "nothing counted".to_owned(),
     };
     format!("[{:3}] {what}", stream.id)
 }
 
-fn sent(tx: &TxAccount, shape: &Shape) -> String {
-    let what = match (shape.protocol, tx.retransmits) {
+fn sent(tx: &TxAccount, config: &StreamConfig) -> String {
+    let what = match (config.protocol, tx.retransmits) {
         (Protocol::Udp, _) => format!(", {} datagrams", tx.packets),
         (Protocol::Tcp, Some(count)) => format!(", {count} segments retransmitted"),
         (Protocol::Tcp, None) => String::new(),
@@ -33,9 +33,9 @@ fn sent(tx: &TxAccount, shape: &Shape) -> String {
     format!("sent {} bytes{what}", tx.bytes)
 }
 
-fn received(rx: &RxAccount, shape: &Shape) -> String {
+fn received(rx: &RxAccount, config: &StreamConfig) -> String {
     let totals = rx.sequence.unwrap_or_default();
-    let what = match shape.protocol {
+    let what = match config.protocol {
         Protocol::Udp => format!(
             ", {} of {} datagrams lost, {} reordered, {} duplicates, jitter {:.3} ms",
             totals.lost,

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One client's test, from its parameters to its goodbye.
 
-mod attending;
+mod authentication;
 mod conversation;
 mod device;
-mod finishing;
-mod gathering;
-mod welcoming;
+mod ending;
+mod running;
+mod stream_setup;
 
 use super::registry::Arrival;
 use super::{Server, limits};
 use crate::Direction;
 use crate::control::Control;
-use crate::crew::Crew;
-use crate::extension::{Ask, Message};
+use crate::extension::{Message, Request};
 use crate::heartbeat::Heartbeat;
 use crate::memory::Memory;
 use crate::probe::Responder;
 use crate::sampler::{self, Sampler, UdpSockets};
-use crate::shape::Shape;
-use crate::token::{Standing, Welcome};
+use crate::stream_config::StreamConfig;
+use crate::streams::Streams;
+use crate::token::{Access, TokenStatus};
+use authentication::authenticate;
 use conversation::await_params;
 use linerate_linux::clock::monotonic_ns;
 use linerate_wire::iperf3::cookie::Cookie;
@@ -28,7 +29,6 @@ use linerate_wire::iperf3::server::{Limits, ServerSession};
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::Receiver;
-use welcoming::welcome;
 
 /// One test at the server.
 pub(super) struct Session<'a, 'b> {
@@ -36,14 +36,14 @@ pub(super) struct Session<'a, 'b> {
     control: Control<ServerSession>,
     peer: SocketAddr,
     params: Box<Params>,
-    ask: Option<Ask>,
-    welcome: Welcome,
-    shape: Shape,
-    crew: Crew,
+    request: Option<Request>,
+    access: Access,
+    config: StreamConfig,
+    streams: Streams,
     sampler: Sampler,
     responders: Vec<Responder>,
     arrivals: Option<Receiver<Arrival>>,
-    told: HashMap<u32, u64>,
+    sent_by_peer: HashMap<u32, u64>,
     heart: Heartbeat,
     dscp_seen: HashMap<u32, u8>,
     final_is_sent: bool,
@@ -66,113 +66,124 @@ impl<'a, 'b> Session<'a, 'b> {
         );
         let mut control = Control::new(stream, session).map_err(|error| error.to_string())?;
         let met = await_params(&mut control, server)
-            .and_then(|params| Self::meet(&mut control, server, &cookie, params));
-        if !server.strangers.leave(serial) {
+            .and_then(|params| Self::identify_client(&mut control, server, &cookie, params));
+        if !server.pending.leave(serial) {
             return Err("refused: silent, and too many others came".to_owned());
         }
-        let (params, ask, welcome) = met?;
-        if welcome.standing == Standing::Refused {
+        let (params, request, access) = met?;
+        if access.status == TokenStatus::Refused {
             server.log.refusal(Some(peer), OTHER_TOKEN);
         }
-        let device = ask.as_ref().is_some_and(|ask| ask.device);
-        let seat = if device {
-            server.stool()
+        let device = request.as_ref().is_some_and(|request| request.device);
+        let slot = if device {
+            server.control_slot()
         } else {
-            server.seat()
+            server.test_slot()
         };
-        let Some(_seat) = seat else {
+        let Some(_slot) = slot else {
             let why = if device { MANY_ASK } else { MANY_RUN };
             refuse(&mut control, device, why);
             return Err(format!("refused: {why}"));
         };
         if device {
-            return device::serve(server, control.stream(), welcome);
+            return device::serve(server, control.stream(), access);
         }
         let sockets = UdpSockets::ServedFrom(local.map_or(0, |local| local.port()));
-        let sampler = Sampler::of(local, sockets, welcome.audience());
-        let shape = Shape::of_params(&params, ask.as_ref()).within(Memory::of_host());
+        let sampler = Sampler::of(local, sockets, access.audience());
+        let config = StreamConfig::of_params(&params, request.as_ref()).within(Memory::of_host());
         let mut test = Self {
             server,
             control,
             peer,
             params,
-            ask,
-            welcome,
-            shape,
-            crew: Crew::default(),
+            request,
+            access,
+            config,
+            streams: Streams::default(),
             sampler,
             responders: Vec::new(),
             arrivals: None,
-            told: HashMap::new(),
+            sent_by_peer: HashMap::new(),
             heart: Heartbeat::default(),
             dscp_seen: HashMap::new(),
             final_is_sent: false,
         };
-        test.conduct(cookie)
+        test.run_test(cookie)
     }
 
     /// What the client asks for, and what it may be told.
-    fn meet(
+    fn identify_client(
         control: &mut Control<ServerSession>,
         server: &Server<'_>,
         cookie: &Cookie,
         params: Box<Params>,
-    ) -> Result<(Box<Params>, Option<Ask>, Welcome), String> {
-        let ask = params
+    ) -> Result<(Box<Params>, Option<Request>, Access), String> {
+        let request = params
             .linerate
             .as_ref()
-            .map(|ask| ask.read::<Ask>().unwrap_or_default());
-        let nonce = ask.as_ref().and_then(|ask| ask.nonce.as_deref());
-        let welcome = welcome(control, server, cookie, nonce)?;
-        Ok((params, ask, welcome))
+            .map(|request| request.read::<Request>().unwrap_or_default());
+        let nonce = request
+            .as_ref()
+            .and_then(|request| request.nonce.as_deref());
+        let access = authenticate(control, server, cookie, nonce)?;
+        Ok((params, request, access))
     }
 
-    fn conduct(&mut self, cookie: Cookie) -> Result<String, String> {
+    fn run_test(&mut self, cookie: Cookie) -> Result<String, String> {
         if let Err((code, reason)) = limits::check(
             &self.server.options,
             &self.params,
-            self.ask.as_ref(),
-            &self.shape,
+            self.request.as_ref(),
+            &self.config,
         ) {
             return Err(self.give_up(code, reason));
         }
-        let results_bytes = limits::results_bytes(self.ask.as_ref(), &self.shape);
+        let results_bytes = limits::results_bytes(self.request.as_ref(), &self.config);
         self.control.session.limit_results(results_bytes);
-        if self.ask.is_some() {
+        if self.request.is_some() {
             let hello = Message::Hello {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                host: Box::new(sampler::to(self.welcome.audience(), self.sampler.host())),
+                host: Box::new(sampler::host_for(
+                    self.access.audience(),
+                    self.sampler.host(),
+                )),
                 beats: true,
-                token: Some(self.welcome.standing),
-                proof: self.welcome.proof.clone(),
+                token: Some(self.access.status),
+                proof: self.access.proof.clone(),
             };
             self.control.session.agent(&hello);
         }
-        let rests = self.ask.as_ref().is_some_and(|ask| ask.control_ns > 0);
-        if self.shape.direction == Direction::Both {
-            self.sampler.tell_both_ways();
+        let rests = self
+            .request
+            .as_ref()
+            .is_some_and(|request| request.control_ns > 0);
+        if self.config.direction == Direction::Both {
+            self.sampler.set_bidirectional();
         }
         if rests {
-            self.sampler.rest();
-            self.look_around();
+            self.sampler.read_idle();
+            self.read_settings();
         }
-        let place = self.gather(cookie)?;
+        let place = self.accept_streams(cookie)?;
         if rests {
-            self.sampler.rest();
+            self.sampler.read_idle();
         }
         self.start();
-        self.attend()?;
+        self.run_until_end()?;
         drop(place);
         self.finish()
     }
 
-    fn look_around(&mut self) {
-        let asked = self.ask.as_ref().is_some_and(|ask| ask.settings);
-        self.sampler.look_around(asked);
+    fn read_settings(&mut self) {
+        let asked = self
+            .request
+            .as_ref()
+            .is_some_and(|request| request.settings);
+        self.sampler.read_settings(asked);
     }
 
     fn is_idle(&self) -> bool {
-        self.ask.as_ref().is_some_and(|ask| !ask.load)
+        self.request.as_ref().is_some_and(|request| !request.load)
     }
 }
 

@@ -43,7 +43,7 @@ impl Stamp {
     }
 
     /// Whether the datagrams say of themselves what belongs to the warm-up, numbered apart.
-    pub fn tells_warm_up(self) -> bool {
+    pub fn marks_warm_up(self) -> bool {
         self == Self::Own
     }
 

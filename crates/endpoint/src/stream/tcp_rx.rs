@@ -20,44 +20,44 @@ impl TcpRx {
     /// started.
     pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<RxAccount> {
         let start_ns = line.wait()?;
-        let mut books = Books {
+        let mut counters = RxCounters {
             start_ns,
             last_ns: start_ns,
-            ..Books::default()
+            ..RxCounters::default()
         };
         let omit_until_ns = start_ns + self.limit.omit_ns;
-        while books.go_on(line, progress) {
+        while counters.go_on(line, progress) {
             match self.mover.receive_block() {
                 Ok(None) => break,
-                Ok(Some(0)) => books.quiet(),
+                Ok(Some(0)) => counters.quiet(),
                 Ok(Some(bytes)) => {
-                    books.note(bytes as u64, omit_until_ns);
-                    progress.show(books.bytes, 0, 0);
+                    counters.note(bytes as u64, omit_until_ns);
+                    progress.show(counters.bytes, 0, 0);
                 }
                 Err(error) => {
-                    books.fail(line, &error);
+                    counters.fail(line, &error);
                     break;
                 }
             }
         }
-        Some(self.close(books))
+        Some(self.close(counters))
     }
 
-    fn close(self, books: Books) -> RxAccount {
+    fn close(self, counters: RxCounters) -> RxAccount {
         RxAccount {
-            bytes: books.bytes - books.omitted_bytes,
-            duration_ns: books
+            bytes: counters.bytes - counters.omitted_bytes,
+            duration_ns: counters
                 .last_ns
-                .saturating_sub(books.start_ns + self.limit.omit_ns),
+                .saturating_sub(counters.start_ns + self.limit.omit_ns),
             mode: format!("{:?}", self.mover.rx_mode()).to_lowercase(),
-            failure: books.failure,
+            failure: counters.failure,
             ..RxAccount::default()
         }
     }
 }
 
 #[derive(Debug, Default)]
-struct Books {
+struct RxCounters {
     start_ns: u64,
     last_ns: u64,
     now_ns: u64,
@@ -66,7 +66,7 @@ struct Books {
     failure: Option<String>,
 }
 
-impl Books {
+impl RxCounters {
     fn go_on(&self, line: &StartLine, progress: &Progress) -> bool {
         let expected = progress.expected.read();
         if expected > 0 && self.bytes >= expected {

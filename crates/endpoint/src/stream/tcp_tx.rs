@@ -31,13 +31,13 @@ impl TcpTx {
             burst_packets: 4,
             start_ns,
         });
-        let mut books = Books {
+        let mut counters = TxCounters {
             start_ns,
             warms_up: self.limit.omit_ns > 0,
-            ..Books::default()
+            ..TxCounters::default()
         };
-        self.send_all(line, progress, &mut pacer, &mut books);
-        Some(self.close(books))
+        self.send_all(line, progress, &mut pacer, &mut counters);
+        Some(self.close(counters))
     }
 
     fn send_all(
@@ -45,17 +45,17 @@ impl TcpTx {
         line: &StartLine,
         progress: &Progress,
         pacer: &mut Pacer,
-        books: &mut Books,
+        counters: &mut TxCounters,
     ) {
-        let end_ns = books.start_ns.saturating_add(self.limit.total_ns());
-        let omit_until_ns = books.start_ns + self.limit.omit_ns;
+        let end_ns = counters.start_ns.saturating_add(self.limit.total_ns());
+        let omit_until_ns = counters.start_ns + self.limit.omit_ns;
         let mut now = clock::monotonic_ns();
-        while now < end_ns && !line.sending_is_over() && books.failure.is_none() {
+        while now < end_ns && !line.sending_is_over() && counters.failure.is_none() {
             // What the warm-up sent is no part of an asked amount.
             let wanted = self.limit.next_write(
-                books.writes - books.omitted_writes,
-                books.bytes - books.omitted_bytes,
-                self.block_bytes - books.part,
+                counters.writes - counters.omitted_writes,
+                counters.bytes - counters.omitted_bytes,
+                self.block_bytes - counters.part,
             );
             if wanted == 0 {
                 break;
@@ -65,43 +65,43 @@ impl TcpTx {
                     clock::sleep_until_ns(at_ns.min(end_ns).min(now + NAP_NS), 0)
                 }
                 Pace::Send(_) => {
-                    books.note(
+                    counters.note(
                         self.mover.send_block(wanted),
                         self.block_bytes,
                         now < omit_until_ns,
                         pacer,
                     );
-                    progress.show(books.bytes, books.writes, 0);
+                    progress.show(counters.bytes, counters.writes, 0);
                     clock::monotonic_ns()
                 }
             };
-            if books.warms_up && now >= omit_until_ns {
-                books.warms_up = false;
-                books.omitted_retransmits = self.retransmits();
+            if counters.warms_up && now >= omit_until_ns {
+                counters.warms_up = false;
+                counters.omitted_retransmits = self.retransmits();
             }
         }
-        books.last_ns = now;
+        counters.last_ns = now;
     }
 
     fn retransmits(&self) -> u64 {
         tcp::info(self.mover.stream()).map_or(0, |info| u64::from(info.total_retrans))
     }
 
-    fn close(self, books: Books) -> TxAccount {
+    fn close(self, counters: TxCounters) -> TxAccount {
         TxAccount {
-            omitted_retransmits: books.omitted_retransmits,
-            packets: books.writes,
-            bytes: books.bytes - books.omitted_bytes,
-            duration_ns: books.last_ns.saturating_sub(books.start_ns),
+            omitted_retransmits: counters.omitted_retransmits,
+            packets: counters.writes,
+            bytes: counters.bytes - counters.omitted_bytes,
+            duration_ns: counters.last_ns.saturating_sub(counters.start_ns),
             mode: format!("{:?}", self.mover.tx_mode()).to_lowercase(),
-            failure: books.failure,
+            failure: counters.failure,
             ..TxAccount::default()
         }
     }
 }
 
 #[derive(Debug, Default)]
-struct Books {
+struct TxCounters {
     start_ns: u64,
     last_ns: u64,
     writes: u64,
@@ -114,7 +114,7 @@ struct Books {
     failure: Option<String>,
 }
 
-impl Books {
+impl TxCounters {
     /// Counts a write; a short one is completed by the next, so that the peer sees whole blocks.
     fn note(
         &mut self,

@@ -3,14 +3,14 @@
 //!
 //! Data path: no allocation, no lock, no log. Arrival times are the kernel's where it stamps.
 
-mod books;
+mod counters;
 mod timing;
 mod transit;
 
 use super::{Progress, Stamp, StartLine};
 use crate::account::{Burst, RxAccount, SequenceAccountTotals};
 use crate::quantiles::{buckets, quantiles};
-use books::{Books, Closed};
+use counters::{Closed, RxCounters};
 use linerate_linux::udp::Receiver;
 use linerate_linux::{clock, cpu};
 use linerate_method::sequence::{LossBurst, SequenceTotals};
@@ -34,7 +34,7 @@ pub struct UdpRx {
 /// A receiver that has left its socket, its books still open: the sender's count may come later.
 #[derive(Debug)]
 pub struct UdpReceived {
-    books: Books,
+    counters: RxCounters,
     start_ns: u64,
     mode: String,
     buffer_bytes: (Option<u64>, u64),
@@ -48,22 +48,22 @@ impl UdpRx {
     pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<UdpReceived> {
         cpu::short_turns();
         clock::precise_sleep();
-        let mut books = Books::new(self.stamp, self.omit_ns);
+        let mut counters = RxCounters::new(self.stamp, self.omit_ns);
         let mut failure = None;
-        while books.go_on(line, progress) {
+        while counters.go_on(line, progress) {
             match self.receiver.receive(WAIT) {
                 Ok(batch) => {
-                    books.now_ns = clock::monotonic_ns();
-                    books.learn_start(line);
-                    books.socket_is_empty = true;
+                    counters.now_ns = clock::monotonic_ns();
+                    counters.learn_start(line);
+                    counters.socket_is_empty = true;
                     for datagram in batch {
-                        books.take(&datagram);
+                        counters.take(&datagram);
                     }
-                    books.publish(progress);
+                    counters.publish(progress);
                 }
                 // A peer that closed its socket answers with ICMP: the end of the test tells, not this.
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-                    books.now_ns = clock::monotonic_ns();
+                    counters.now_ns = clock::monotonic_ns();
                 }
                 Err(error) => {
                     failure = Some(error.to_string());
@@ -72,16 +72,16 @@ impl UdpRx {
             }
         }
         let start_ns = line.started_ns()?;
-        Some(self.close(books, start_ns, failure))
+        Some(self.close(counters, start_ns, failure))
     }
 
-    fn close(self, books: Books, start_ns: u64, failure: Option<String>) -> UdpReceived {
+    fn close(self, counters: RxCounters, start_ns: u64, failure: Option<String>) -> UdpReceived {
         let drops = self
             .receiver
             .drops()
             .map(|drops| u64::from(drops.wrapping_sub(self.drops_before)));
         UdpReceived {
-            books,
+            counters,
             start_ns,
             mode: format!("{:?}", self.receiver.mode()).to_lowercase(),
             buffer_bytes: self.buffer_bytes,
@@ -95,18 +95,18 @@ impl UdpRx {
 impl UdpReceived {
     /// Closes the books with the sender's final count, if it is known.
     pub fn account(mut self, sent: Option<u64>) -> RxAccount {
-        let closed = self.books.close(sent);
+        let closed = self.counters.close(sent);
         let Closed {
             totals, omitted, ..
         } = closed;
-        let books = &self.books;
-        let timing = &books.timing;
+        let counters = &self.counters;
+        let timing = &counters.timing;
         RxAccount {
             bytes: closed.bytes,
             packets: totals.received_unique,
             omitted_packets: omitted.0,
             omitted_lost: omitted.1,
-            duration_ns: books.duration_ns(&closed),
+            duration_ns: counters.duration_ns(&closed),
             sequence: Some(self.sequence_totals(&totals, sent.is_some())),
             jitter_ns: timing.jitter.jitter_ns(),
             spacing_ns: quantiles(timing.spacing.between()),
@@ -114,15 +114,15 @@ impl UdpReceived {
             window_bytes_max: Some(timing.spacing.max_bytes_in_1ms()),
             transit_ns: quantiles(&timing.transit.histogram),
             transit_base_ns: timing.transit.base_ns,
-            corrupt_packets: books.damaged + totals.wild,
+            corrupt_packets: counters.damaged + totals.wild,
             socket_drops: self.socket_drops,
             socket_drops_at_least: self.socket_drops_at_least,
             buffer_asked_bytes: self.buffer_bytes.0,
             buffer_granted_bytes: Some(self.buffer_bytes.1),
             mode: self.mode.clone(),
-            dscp_seen: books.tos.map(|tos| tos >> 2),
+            dscp_seen: counters.tos.map(|tos| tos >> 2),
             bursts: self.bursts(omitted.0),
-            bursts_dropped: books.account.bursts_dropped(),
+            bursts_dropped: counters.account.bursts_dropped(),
             failure: self.failure,
             ..RxAccount::default()
         }
@@ -130,11 +130,11 @@ impl UdpReceived {
 
     /// Highest sequence seen.
     pub fn highest(&self) -> u64 {
-        self.books.highest()
+        self.counters.highest()
     }
 
     fn sequence_totals(&self, totals: &SequenceTotals, exact: bool) -> SequenceAccountTotals {
-        let stock = self.books.account.stock();
+        let stock = self.counters.account.stock();
         SequenceAccountTotals {
             sent: totals.sent,
             sent_is_exact: exact && !totals.contradicted,
@@ -154,7 +154,10 @@ impl UdpReceived {
     /// The losses behind the warm-up, which ended with the sequence `omitted`.
     fn bursts(&self, omitted: u64) -> Vec<Burst> {
         // The first datagrams may be here before this side has heard that the test began.
-        let first_ns = self.books.first.map_or(self.start_ns, |(_, at_ns)| at_ns);
+        let first_ns = self
+            .counters
+            .first
+            .map_or(self.start_ns, |(_, at_ns)| at_ns);
         let start_ns = self.start_ns.min(first_ns);
         let dated = |burst: &LossBurst| Burst {
             at_ns: burst.at_ns.saturating_sub(start_ns),
@@ -162,7 +165,7 @@ impl UdpReceived {
             packets: burst.packets,
         };
         let measured = |burst: &&LossBurst| burst.first_sequence > omitted;
-        let bursts = self.books.account.bursts().iter().filter(measured);
+        let bursts = self.counters.account.bursts().iter().filter(measured);
         bursts.map(dated).collect()
     }
 }

@@ -39,9 +39,9 @@ impl UdpTx {
             clock::sleep_until_ns(start_ns, 0);
         }
         let mut pacer = self.pacer(start_ns);
-        let mut books = Books::new(start_ns, &self.limit);
-        self.send_all(line, progress, &mut pacer, &mut books);
-        Some(self.close(&pacer, books))
+        let mut counters = TxCounters::new(start_ns, &self.limit);
+        self.send_all(line, progress, &mut pacer, &mut counters);
+        Some(self.close(&pacer, counters))
     }
 
     fn pacer(&self, start_ns: u64) -> Pacer {
@@ -58,23 +58,23 @@ impl UdpTx {
         line: &StartLine,
         progress: &Progress,
         pacer: &mut Pacer,
-        books: &mut Books,
+        counters: &mut TxCounters,
     ) {
         let wall = Wall::start();
         let mut sleeper = Sleeper::new(SPIN_LIMIT_NS);
         let mut now = clock::monotonic_ns();
-        while !line.sending_is_over() && books.failure.is_none() {
-            if books.warms_up && now >= books.omit_until_ns {
+        while !line.sending_is_over() && counters.failure.is_none() {
+            if counters.warms_up && now >= counters.omit_until_ns {
                 // What the warm-up still owes is not sent in the measured time.
-                books.warms_up = false;
-                *pacer = self.pacer(books.omit_until_ns);
+                counters.warms_up = false;
+                *pacer = self.pacer(counters.omit_until_ns);
             }
-            let left = self.left(pacer, books, now);
+            let left = self.left(pacer, counters, now);
             if left == 0 {
-                if !self.lasts(books, now) {
+                if !self.lasts(counters, now) {
                     break;
                 }
-                now = clock::sleep_until_ns(books.end_ns.min(now + NAP_NS), 0);
+                now = clock::sleep_until_ns(counters.end_ns.min(now + NAP_NS), 0);
                 continue;
             }
             match pacer.next(now) {
@@ -83,58 +83,58 @@ impl UdpTx {
                     let count = (batch as usize)
                         .min(self.sender.slots())
                         .min(usize::try_from(left).unwrap_or(usize::MAX));
-                    self.send_batch(count, wall.at(now), books);
+                    self.send_batch(count, wall.at(now), counters);
                     now = clock::monotonic_ns();
-                    pacer.sent(books.just_sent, now);
-                    progress.show(books.bytes, books.packets, 0);
-                    if books.take_pause() {
+                    pacer.sent(counters.just_sent, now);
+                    progress.show(counters.bytes, counters.packets, 0);
+                    if counters.take_pause() {
                         now = clock::sleep_until_ns(now + REFUSED_PAUSE_NS, 0);
                     }
                 }
             }
         }
-        books.last_ns = now;
+        counters.last_ns = now;
     }
 
     /// Datagrams still to send; 0 ends the test. A paced sender owes exactly those due before the
     /// end, and may be a little late with them; an unpaced one ends on time.
-    fn left(&self, pacer: &Pacer, books: &Books, now: u64) -> u64 {
-        let by_amount = self.amount_left(books);
-        match pacer.packets_due_before(books.end_ns) {
-            Some(_) if now >= books.end_ns + self.limit.grace_ns() => 0,
+    fn left(&self, pacer: &Pacer, counters: &TxCounters, now: u64) -> u64 {
+        let by_amount = self.amount_left(counters);
+        match pacer.packets_due_before(counters.end_ns) {
+            Some(_) if now >= counters.end_ns + self.limit.grace_ns() => 0,
             Some(due) => by_amount.min(due.saturating_sub(pacer.sent_packets())),
-            None if now >= books.end_ns => 0,
+            None if now >= counters.end_ns => 0,
             None => by_amount,
         }
     }
 
     /// Whether all that is due before the end is sent and the end is still to come: at a low rate
     /// that may be long, and the test lasts as long as was asked.
-    fn lasts(&self, books: &Books, now: u64) -> bool {
-        now < books.end_ns && self.amount_left(books) > 0
+    fn lasts(&self, counters: &TxCounters, now: u64) -> bool {
+        now < counters.end_ns && self.amount_left(counters) > 0
     }
 
     /// Datagrams of an asked amount that are still to be sent; the warm-up's are none of them.
-    fn amount_left(&self, books: &Books) -> u64 {
-        let packets = books.packets - books.omitted_packets;
-        let bytes = books.bytes - books.omitted_bytes;
+    fn amount_left(&self, counters: &TxCounters) -> u64 {
+        let packets = counters.packets - counters.omitted_packets;
+        let bytes = counters.bytes - counters.omitted_bytes;
         self.limit
             .packets_left(packets, bytes, self.payload_bytes())
     }
 
-    fn send_batch(&mut self, count: usize, wall_ns: u64, books: &mut Books) {
-        let warm_up = books.warms_up;
-        let apart = !warm_up && self.stamp.tells_warm_up();
-        let first = books.packets + 1 - if apart { books.omitted_packets } else { 0 };
+    fn send_batch(&mut self, count: usize, wall_ns: u64, counters: &mut TxCounters) {
+        let warm_up = counters.warms_up;
+        let apart = !warm_up && self.stamp.marks_warm_up();
+        let first = counters.packets + 1 - if apart { counters.omitted_packets } else { 0 };
         for slot in 0..count {
             let sequence = first + slot as u64;
             self.stamp
                 .write(self.sender.slot(slot), wall_ns, sequence, warm_up);
         }
         let sent = self.sender.send(0..count);
-        books.accept(&sent, self.payload_bytes());
-        if books.errors >= self.errors_most {
-            books.failure = Some(describe(Fault::Refused));
+        counters.accept(&sent, self.payload_bytes());
+        if counters.errors >= self.errors_most {
+            counters.failure = Some(describe(Fault::Refused));
         }
     }
 
@@ -142,25 +142,25 @@ impl UdpTx {
         u32::try_from(self.sender.payload_bytes()).unwrap_or(u32::MAX)
     }
 
-    fn close(self, pacer: &Pacer, books: Books) -> TxAccount {
-        let amount_reached = self.amount_left(&books) == 0;
-        let lateness = pacer.lateness(books.end_ns.min(books.last_ns));
+    fn close(self, pacer: &Pacer, counters: TxCounters) -> TxAccount {
+        let amount_reached = self.amount_left(&counters) == 0;
+        let lateness = pacer.lateness(counters.end_ns.min(counters.last_ns));
         let paced = self.bits_per_second.is_some();
         TxAccount {
-            packets: books.packets - books.omitted_packets,
-            bytes: books.bytes - books.omitted_bytes,
-            omitted_packets: books.omitted_packets,
-            duration_ns: books.last_ns.saturating_sub(books.start_ns),
-            unsent_packets: if paced && !amount_reached && !books.warms_up {
+            packets: counters.packets - counters.omitted_packets,
+            bytes: counters.bytes - counters.omitted_bytes,
+            omitted_packets: counters.omitted_packets,
+            duration_ns: counters.last_ns.saturating_sub(counters.start_ns),
+            unsent_packets: if paced && !amount_reached && !counters.warms_up {
                 lateness.unsent_packets
             } else {
                 0
             },
             behind_ns_max: paced.then_some(lateness.behind_ns_max),
-            refused_packets: books.refused,
+            refused_packets: counters.refused,
             mode: format!("{:?}", self.sender.mode()).to_lowercase(),
             burst_packets: paced.then(|| pacer.burst_packets()),
-            failure: books.failure,
+            failure: counters.failure,
             ..TxAccount::default()
         }
     }
@@ -168,7 +168,7 @@ impl UdpTx {
 
 /// The sender's running books.
 #[derive(Debug)]
-struct Books {
+struct TxCounters {
     start_ns: u64,
     omit_until_ns: u64,
     warms_up: bool,
@@ -186,7 +186,7 @@ struct Books {
     pause: bool,
 }
 
-impl Books {
+impl TxCounters {
     fn new(start_ns: u64, limit: &Limit) -> Self {
         Self {
             start_ns,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The server's part: it asks who said a nonce for a proof, and gives its own for a right one only.
 
-use super::{Standing, nonce};
+use super::{TokenStatus, nonce};
 use crate::extension::Message;
 use crate::sampler::Audience;
 use linerate_wire::iperf3::cookie::Cookie;
@@ -16,9 +16,9 @@ pub struct Challenge<'a> {
 
 /// What a client is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Welcome {
+pub struct Access {
     /// In the server's words.
-    pub standing: Standing,
+    pub status: TokenStatus,
     /// That this is the server which the client means.
     pub proof: Option<String>,
 }
@@ -42,32 +42,32 @@ impl<'a> Challenge<'a> {
     }
 
     /// What its answer is worth.
-    pub fn judge(&self, proof: &str) -> Welcome {
+    pub fn judge(&self, proof: &str) -> Access {
         let taken = Proof::read(proof)
             .filter(|proof| self.secret.accepts(proof, Party::Client, &self.exchange));
         match taken {
-            None => Welcome::stranger(Standing::Refused),
-            Some(_) => Welcome {
-                standing: Standing::Accepted,
+            None => Access::unauthenticated(TokenStatus::Refused),
+            Some(_) => Access {
+                status: TokenStatus::Accepted,
                 proof: Some(self.secret.prove(Party::Server, &self.exchange).to_string()),
             },
         }
     }
 }
 
-impl Welcome {
+impl Access {
     /// Of a client that proved nothing.
-    pub fn stranger(standing: Standing) -> Self {
+    pub fn unauthenticated(status: TokenStatus) -> Self {
         Self {
-            standing,
+            status,
             proof: None,
         }
     }
 
     /// For whom this host is read.
     pub fn audience(&self) -> Audience {
-        match self.standing {
-            Standing::Accepted => Audience::User,
+        match self.status {
+            TokenStatus::Accepted => Audience::User,
             _ => Audience::Peer,
         }
     }

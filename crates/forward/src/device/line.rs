@@ -19,7 +19,7 @@ use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
 use linerate_wire::iperf3::client::AGENT_BYTES;
 
 use linerate_endpoint::extension::{Message, Part};
-use linerate_endpoint::token::{Asking, known};
+use linerate_endpoint::token::{ClientAuth, known};
 
 /// What carries the line, to be closed with it.
 #[derive(Debug)]
@@ -89,11 +89,11 @@ impl Line {
     }
 
     /// The first that an agent says. A server may ask for a proof before.
-    pub(super) fn hello(&mut self, mut asking: Asking, within: Duration) -> Result<Host, String> {
+    pub(super) fn hello(&mut self, mut auth: ClientAuth, within: Duration) -> Result<Host, String> {
         let end = Instant::now() + within;
         let mut message = self.hear(end)?.0;
         if let Message::Challenge { nonce } = &message {
-            let answer = asking.answer(nonce);
+            let answer = auth.answer(nonce);
             self.say(&answer.ok_or("it asks for a proof of nothing")?)?;
             message = self.hear(end)?.0;
         }
@@ -101,7 +101,7 @@ impl Line {
             Message::Hello {
                 host, token, proof, ..
             } => {
-                let withheld = asking.judge(token, proof.as_deref());
+                let withheld = auth.judge(token, proof.as_deref());
                 Ok(known(*host, withheld))
             }
             Message::Error { why } => Err(printable(&why)),
@@ -112,7 +112,7 @@ impl Line {
     /// What it reads now, as the device's.
     pub(super) fn samples(&mut self, part: Part, within: Duration) -> Result<Vec<Sample>, String> {
         let mut all = Vec::new();
-        self.ask(|id| Message::Read { id, part }, within, &mut |message| {
+        self.request(|id| Message::Read { id, part }, within, &mut |message| {
             if let Message::Samples { samples } = message {
                 all.extend(samples);
             }
@@ -127,7 +127,7 @@ impl Line {
     /// How it is set up, as the device's.
     pub(super) fn settings(&mut self, within: Duration) -> Result<Vec<Setting>, String> {
         let mut all = Vec::new();
-        self.ask(|id| Message::Setup { id }, within, &mut |message| {
+        self.request(|id| Message::Setup { id }, within, &mut |message| {
             if let Message::Settings { settings } = message {
                 all.extend(settings);
             }
@@ -138,7 +138,7 @@ impl Line {
         Ok(all)
     }
 
-    fn ask(
+    fn request(
         &mut self,
         request: impl FnOnce(u64) -> Message,
         within: Duration,
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn who_says_something_else_first_is_no_agent() {
         let (mut line, talk) = peer(said(&[Message::Beat]));
-        assert!(line.hello(Asking::default(), LONG).is_err());
+        assert!(line.hello(ClientAuth::default(), LONG).is_err());
         drop(line);
         talk.join().unwrap();
     }

@@ -21,10 +21,10 @@ use linerate_wire::linerate::token::Secret;
 use super::line::{Carrier, Line};
 use super::{Device, Digest};
 use linerate_endpoint::TestPlan;
-use linerate_endpoint::agent::{Agent, attend};
+use linerate_endpoint::agent::{self, Agent};
 use linerate_endpoint::connect;
-use linerate_endpoint::extension::Ask;
-use linerate_endpoint::token::Asking;
+use linerate_endpoint::extension::Request;
+use linerate_endpoint::token::ClientAuth;
 use linerate_model::failure::Failure;
 
 impl Device {
@@ -45,7 +45,11 @@ impl Device {
             thread::Builder::new()
                 .name("agent".to_owned())
                 // What ends it, the asker sees at the other end.
-                .spawn(move || drop(attend(&mut agent, &mut &theirs, &mut &theirs, |_| true)))
+                .spawn(move || {
+                    drop(agent::serve(&mut agent, &mut &theirs, &mut &theirs, |_| {
+                        true
+                    }))
+                })
         };
         let started = match netns {
             Some(netns) => netns.run(begin).and_then(|started| started),
@@ -56,7 +60,7 @@ impl Device {
         let (input, output) = both.map_err(|error| wrong(&error))?;
         let line = Line::new(Carrier::Unix(own), input, output, interrupt);
         let source = source("lab", "");
-        line.and_then(|line| Self::new(line, digest, source, Asking::default()))
+        line.and_then(|line| Self::new(line, digest, source, ClientAuth::default()))
             .map_err(|why| wrong(&why))
     }
 
@@ -103,7 +107,7 @@ impl Device {
             return Err(wrong(&"it has no pipes"));
         };
         let line = Line::new(Carrier::Process(child), input, output, interrupt);
-        line.and_then(|line| Self::new(line, digest, source, Asking::default()))
+        line.and_then(|line| Self::new(line, digest, source, ClientAuth::default()))
             .map_err(|why| wrong(&why))
     }
 
@@ -129,20 +133,20 @@ impl Device {
                 .hint("linerate serve there, of this version; or --device ssh:HOST")
         };
         let stream = connected.stream;
-        let asking = introduce(&stream, token).map_err(|why| wrong(&why))?;
+        let auth = introduce(&stream, token).map_err(|why| wrong(&why))?;
         let both = stream
             .try_clone()
             .and_then(|one| Ok((one, stream.try_clone()?)));
         let (input, output) = both.map_err(|error| wrong(&error))?;
         let line = Line::new(Carrier::Tcp(stream), input, output, interrupt);
         let source = source("serve", &address.to_string());
-        line.and_then(|line| Self::new(line, digest, source, asking))
+        line.and_then(|line| Self::new(line, digest, source, auth))
             .map_err(|why| wrong(&why))
     }
 }
 
 /// The beginning of iperf3's protocol; from the parameters on the connection is the agent's.
-fn introduce(mut stream: &TcpStream, token: Option<&Secret>) -> Result<Asking, String> {
+fn introduce(mut stream: &TcpStream, token: Option<&Secret>) -> Result<ClientAuth, String> {
     let told = |error: std::io::Error| error.to_string();
     let mut random = [0; 23];
     random::fill(&mut random).map_err(told)?;
@@ -150,7 +154,7 @@ fn introduce(mut stream: &TcpStream, token: Option<&Secret>) -> Result<Asking, S
     stream.set_write_timeout(Some(WITHIN)).map_err(told)?;
     stream.set_read_timeout(Some(WITHIN)).map_err(told)?;
     let cookie = Cookie::from_random(&random);
-    let asking = Asking::begin(token, &cookie).map_err(told)?;
+    let auth = ClientAuth::begin(token, &cookie).map_err(told)?;
     stream.write_all(cookie.as_bytes()).map_err(told)?;
     let mut answer = [0];
     stream.read_exact(&mut answer).map_err(told)?;
@@ -159,15 +163,15 @@ fn introduce(mut stream: &TcpStream, token: Option<&Secret>) -> Result<Asking, S
         Some(State::AccessDenied) => return Err("it is busy".to_owned()),
         _ => return Err("it is no server of iperf3's protocol".to_owned()),
     }
-    let ask = Ask {
+    let request = Request {
         load: false,
         device: true,
-        nonce: asking.nonce(),
-        ..Ask::default()
+        nonce: auth.nonce(),
+        ..Request::default()
     };
     let params = Params {
         tcp: true,
-        linerate: linerate_wire::json::Raw::of(&ask).ok(),
+        linerate: linerate_wire::json::Raw::of(&request).ok(),
         ..Params::default()
     };
     let json = params.to_json();
@@ -176,7 +180,7 @@ fn introduce(mut stream: &TcpStream, token: Option<&Secret>) -> Result<Asking, S
     stream.write_all(&json).map_err(told)?;
     // From here on a thread waits for as long as there is a line.
     stream.set_read_timeout(None).map_err(told)?;
-    Ok(asking)
+    Ok(auth)
 }
 
 fn source(by: &str, at: &str) -> DeviceSource {

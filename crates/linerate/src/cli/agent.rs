@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use super::session;
 use crate::exit::Exit;
-use linerate_endpoint::agent::{Agent, attend};
+use linerate_endpoint::agent::{self, Agent};
 use linerate_model::failure::Failure;
 
 /// Answers until standard input ends.
@@ -19,7 +19,7 @@ pub(super) fn run() -> Exit {
     } else {
         let mut agent = Agent::open();
         let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
-        attend(&mut agent, &mut input, &mut output, |_| true)
+        agent::serve(&mut agent, &mut input, &mut output, |_| true)
             .map(drop)
             .map_err(|why| Failure::measuring("answer who asks", why))
     };

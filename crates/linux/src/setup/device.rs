@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The device behind an interface: where it sits, and how it is reached.
 
-use super::{Told, lines, told};
+use super::{RawSetting, lines, setting};
 use crate::sysfs;
 
 /// `/sys/class/net/X/device`, or what it sits on: the PCI link, the NUMA node, the IOMMU's mode.
-pub(super) fn of(name: &str) -> Told {
+pub(super) fn of(name: &str) -> RawSetting {
     let source = "/sys/class/net/device";
     let Some(device) = sysfs::device(name) else {
-        return told(source, Vec::new());
+        return setting(source, Vec::new());
     };
     let mut places = device.ancestors().take(LEVELS);
     let bus = places
@@ -17,7 +17,7 @@ pub(super) fn of(name: &str) -> Told {
     let mut values = lines(bus, &FILES);
     let group = sysfs::line(&bus.join("iommu_group/type"));
     values.extend(group.map(|group| ("iommu_group_type".to_owned(), group)));
-    told(source, values)
+    setting(source, values)
 }
 
 /// From a virtio device to its PCI function.

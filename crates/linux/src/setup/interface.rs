@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `ip link`, `tc qdisc` and `/proc/net/packet` of one interface.
 
-use super::{Told, told};
+use super::{RawSetting, setting};
 use crate::{nic, proc};
 
 /// `ip link show dev X`.
-pub(super) fn link(name: &str) -> Told {
+pub(super) fn link(name: &str) -> RawSetting {
     let Ok(link) = nic::link(name) else {
-        return told("ip link", Vec::new());
+        return setting("ip link", Vec::new());
     };
     let mut values = vec![
         ("mtu".to_owned(), link.mtu_bytes.to_string()),
@@ -19,11 +19,11 @@ pub(super) fn link(name: &str) -> Told {
         link.tx_queue_length
             .map(|length| ("txqueuelen".to_owned(), length.to_string())),
     );
-    told("ip link", values)
+    setting("ip link", values)
 }
 
 /// `tc qdisc show dev X`: the kind of the root, how much it holds, and the kinds below it.
-pub(super) fn queueing(name: &str) -> Told {
+pub(super) fn queueing(name: &str) -> RawSetting {
     let qdiscs = nic::Counters::open(name)
         .map(|mut counters| counters.qdiscs())
         .unwrap_or_default();
@@ -43,14 +43,14 @@ pub(super) fn queueing(name: &str) -> Told {
             values.push((qdisc.name(), limit));
         }
     }
-    told("tc qdisc", values)
+    setting("tc qdisc", values)
 }
 
 /// How many packet sockets listen on the interface, or on all (`tcpdump`, a DHCP client …).
-pub(super) fn captures(name: &str) -> Told {
+pub(super) fn captures(name: &str) -> RawSetting {
     let index = nic::link(name).map(|link| link.index.to_string());
     let (Ok(index), Ok(table)) = (index, proc::net("packet")) else {
-        return told("/proc/net/packet", Vec::new());
+        return setting("/proc/net/packet", Vec::new());
     };
     // sk RefCnt Type Proto Iface R Rmem User Inode
     let listens = |line: &&str| {
@@ -59,7 +59,7 @@ pub(super) fn captures(name: &str) -> Told {
             .is_some_and(|on| on == index || on == "0")
     };
     let sockets = table.lines().skip(1).filter(listens).count();
-    told(
+    setting(
         "/proc/net/packet",
         vec![("sockets".to_owned(), sockets.to_string())],
     )

@@ -3,18 +3,18 @@
 
 use std::io::Read;
 
-use super::{Told, told};
+use super::{RawSetting, setting};
 use crate::proc;
 use linerate_wire::gzip;
 
 /// `/proc/version`, `/proc/cmdline`, `/proc/meminfo`, `/proc/config.gz`.
-pub(super) fn read() -> Vec<Told> {
+pub(super) fn read() -> Vec<RawSetting> {
     let line = |name: &str| {
         let text = proc::read(name).ok().map(|text| text.trim().to_owned());
         let value = text
             .filter(|text| !text.is_empty())
             .map(|text| (name.to_owned(), text));
-        told(format!("/proc/{name}"), value.into_iter().collect())
+        setting(format!("/proc/{name}"), value.into_iter().collect())
     };
     let memory = proc::read("meminfo")
         .map(|text| memory(&text))
@@ -22,8 +22,8 @@ pub(super) fn read() -> Vec<Told> {
     vec![
         line("version"),
         line("cmdline"),
-        told("/proc/meminfo", memory),
-        told("/proc/config.gz", options(&config().unwrap_or_default())),
+        setting("/proc/meminfo", memory),
+        setting("/proc/config.gz", options(&config().unwrap_or_default())),
     ]
 }
 

@@ -5,10 +5,10 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 
-use super::{Told, told};
+use super::{RawSetting, setting};
 
 /// The last lines about links, watchdogs, drivers and what the network ran out of.
-pub(super) fn network_lines() -> Told {
+pub(super) fn network_lines() -> RawSetting {
     let mut lines = matching().unwrap_or_default();
     let surplus = lines.len().saturating_sub(MOST_LINES);
     lines.drain(..surplus);
@@ -16,7 +16,7 @@ pub(super) fn network_lines() -> Told {
         .into_iter()
         .zip(1..)
         .map(|(line, number)| (format!("line{number}"), line));
-    told("dmesg", numbered.collect())
+    setting("dmesg", numbered.collect())
 }
 
 /// Each read(2) gives one record; EPIPE says that records were overwritten meanwhile.

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use super::{Told, lines, told};
+use super::{RawSetting, lines, setting};
 
 /// `compatible` of the device tree, `soc_id` of the system on a chip, or a PC's names.
-pub(super) fn read() -> Told {
+pub(super) fn read() -> RawSetting {
     let mut values = Vec::new();
     if let Ok(bytes) = std::fs::read("/proc/device-tree/compatible") {
         // NUL ends each name.
@@ -22,5 +22,5 @@ pub(super) fn read() -> Told {
         Path::new("/sys/class/dmi/id"),
         &["sys_vendor", "product_name"],
     ));
-    told("machine", values)
+    setting("machine", values)
 }

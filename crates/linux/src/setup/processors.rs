@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Told, lines, told};
+use super::{RawSetting, lines, setting};
 use crate::sysfs;
 
 /// `/sys/devices/system/cpu/cpuN/cpufreq`.
-pub(super) fn frequency() -> Vec<Told> {
+pub(super) fn frequency() -> Vec<RawSetting> {
     let files = [
         "scaling_governor",
         "scaling_driver",
@@ -17,19 +17,19 @@ pub(super) fn frequency() -> Vec<Told> {
     ];
     let of = |cpu: PathBuf| {
         let folder = cpu.join("cpufreq");
-        told(folder.display().to_string(), lines(&folder, &files))
+        setting(folder.display().to_string(), lines(&folder, &files))
     };
     cpus().into_iter().map(of).collect()
 }
 
 /// `/sys/devices/system/cpu/cpuN/cpuidle/stateM`.
-pub(super) fn idle_states() -> Vec<Told> {
+pub(super) fn idle_states() -> Vec<RawSetting> {
     let of = |cpu: PathBuf| {
         let folder = cpu.join("cpuidle");
         let states = sysfs::names(&folder);
         states.into_iter().map(move |state| {
             let state = folder.join(state);
-            told(
+            setting(
                 state.display().to_string(),
                 lines(&state, &["name", "latency", "disable"]),
             )
@@ -39,7 +39,7 @@ pub(super) fn idle_states() -> Vec<Told> {
 }
 
 /// `/sys/devices/system/node`: `node0` and its list of processors, as `lscpu` prints them.
-pub(super) fn memory_nodes() -> Told {
+pub(super) fn memory_nodes() -> RawSetting {
     let folder = Path::new("/sys/devices/system/node");
     let list = |name: String| {
         name.strip_prefix("node")?.parse::<u16>().ok()?;
@@ -47,7 +47,7 @@ pub(super) fn memory_nodes() -> Told {
         Some((name, list))
     };
     let nodes = sysfs::names(folder).into_iter().filter_map(list);
-    told(folder.display().to_string(), nodes.collect())
+    setting(folder.display().to_string(), nodes.collect())
 }
 
 fn cpus() -> Vec<PathBuf> {

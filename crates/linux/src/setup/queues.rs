@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use super::{Told, lines, told};
+use super::{RawSetting, lines, setting};
 use crate::{proc, sysfs};
 use linerate_wire::proc::interrupts;
 
 /// `/sys/class/net/X/queues`: `rx-0.rps_cpus`, `tx-0.xps_cpus` …
-pub(super) fn steering(name: &str) -> Told {
+pub(super) fn steering(name: &str) -> RawSetting {
     let folder = sysfs::interface(name).map(|interface| interface.join("queues"));
     let mut values = Vec::new();
     for folder in folder.iter() {
@@ -24,11 +24,11 @@ pub(super) fn steering(name: &str) -> Told {
             );
         }
     }
-    told("/sys/class/net/queues", values)
+    setting("/sys/class/net/queues", values)
 }
 
 /// `/proc/irq/N` of each interrupt of the interface's device.
-pub(super) fn interrupts(name: &str) -> Vec<Told> {
+pub(super) fn interrupts(name: &str) -> Vec<RawSetting> {
     let numbers = sysfs::interrupts(name);
     let table = proc::read("interrupts")
         .map(|text| interrupts::parse(&text))
@@ -42,7 +42,7 @@ pub(super) fn interrupts(name: &str) -> Vec<Told> {
         let line = table.lines.iter().find(|line| line.name == number)?;
         let handler = line.description.split_whitespace().last();
         values.extend(handler.map(|handler| ("name".to_owned(), handler.to_owned())));
-        Some(told(source, values))
+        Some(setting(source, values))
     };
     numbers.into_iter().filter_map(one).collect()
 }

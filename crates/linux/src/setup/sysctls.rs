@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use super::{Told, told};
+use super::{RawSetting, setting};
 use crate::sysfs;
 
 /// Dotted names and values, blanks between the numbers of one.
-pub(super) fn read() -> Told {
+pub(super) fn read() -> RawSetting {
     let root = Path::new("/proc/sys");
     let core = sysfs::names(&root.join("net/core")).into_iter();
     let core = core
@@ -19,7 +19,7 @@ pub(super) fn read() -> Told {
         let words: Vec<&str> = text.split_whitespace().collect();
         Some((path.replace('/', "."), words.join(" ")))
     };
-    told("sysctl", core.chain(chosen).filter_map(value).collect())
+    setting("sysctl", core.chain(chosen).filter_map(value).collect())
 }
 
 const CHOSEN: &[&str] = &[

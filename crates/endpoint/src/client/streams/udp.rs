@@ -15,7 +15,7 @@ impl Client<'_> {
     /// All hellos at once, each again every 250 ms until answered or until the server starts.
     pub(super) fn connect_udp(&mut self) -> Result<(), Ended> {
         let mut open = Vec::new();
-        for index in 0..self.shape.streams_total() {
+        for index in 0..self.config.streams_total() {
             let opened = self
                 .open_udp(index)
                 .map_err(|error| self.stream_failure(index, &error))?;
@@ -23,7 +23,7 @@ impl Client<'_> {
         }
         self.introduce(&open)?;
         for (index, opened) in open {
-            self.employ_udp(index, opened)?;
+            self.spawn_udp(index, opened)?;
         }
         Ok(())
     }
@@ -35,7 +35,7 @@ impl Client<'_> {
         while !self.running && !answered.iter().all(|&yes| yes) {
             let now_ns = monotonic_ns();
             if now_ns >= deadline_ns {
-                return Err(self.udp_is_eaten().into());
+                return Err(self.udp_is_blocked().into());
             }
             if self.interrupt.requested().is_some() {
                 return Err(Failure::interrupted("connect the UDP streams").into());
@@ -69,12 +69,12 @@ impl Client<'_> {
     /// One after the other, each hello once: a stock server takes a second one for the next stream.
     /// Only after two seconds of silence it is more likely lost than late.
     pub(super) fn connect_stock_udp(&mut self) -> Result<(), Ended> {
-        for index in 0..self.shape.streams_total() {
+        for index in 0..self.config.streams_total() {
             let opened = self
                 .open_udp(index)
                 .map_err(|error| self.stream_failure(index, &error))?;
             self.greet_stock(&opened)?;
-            self.employ_udp(index, opened)?;
+            self.spawn_udp(index, opened)?;
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl Client<'_> {
         while !self.running {
             let now_ns = monotonic_ns();
             if now_ns >= deadline_ns {
-                return Err(self.udp_is_eaten().into());
+                return Err(self.udp_is_blocked().into());
             }
             if self.interrupt.requested().is_some() {
                 return Err(Failure::interrupted("connect the UDP streams").into());
@@ -105,19 +105,19 @@ impl Client<'_> {
     }
 
     fn open_udp(&self, index: u32) -> io::Result<Opened> {
-        let options = self.shape.udp_options(self.shape.client_sends(index));
+        let options = self.config.udp_options(self.config.client_sends(index));
         let opened = udp::connect(
             self.server,
             connect::local(self.plan, self.server, index),
             &options,
         )?;
         self.sampler
-            .follow(&opened.socket, self.shape.client_sends(index));
+            .follow(&opened.socket, self.config.client_sends(index));
         opened.socket.set_nonblocking(true)?;
         Ok(opened)
     }
 
-    fn employ_udp(&mut self, index: u32, opened: Opened) -> Result<(), Ended> {
+    fn spawn_udp(&mut self, index: u32, opened: Opened) -> Result<(), Ended> {
         let port = opened
             .socket
             .local_addr()
@@ -125,15 +125,15 @@ impl Client<'_> {
             .map(|address| address.port());
         let ready = opened.socket.set_nonblocking(false);
         let work = ready.and_then(|()| {
-            self.shape
-                .udp_work(self.shape.client_sends(index), index, opened)
+            self.config
+                .udp_work(self.config.client_sends(index), index, opened)
         });
         let work = work.map_err(|error| self.stream_failure(index, &error))?;
-        self.employ(index, port, work)
+        self.spawn(index, port, work)
     }
 
-    fn udp_is_eaten(&self) -> Failure {
-        let way = if self.shape.direction == Direction::Down {
+    fn udp_is_blocked(&self) -> Failure {
+        let way = if self.config.direction == Direction::Down {
             "from"
         } else {
             "to"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use crate::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use crate::fold::{Measured, tests};
-use crate::shape::Shape;
+use crate::stream_config::StreamConfig;
 use crate::{RxChoice, TestPlan, TxChoice};
 use linerate_model::output::{Cpu, Test};
 
@@ -37,7 +37,7 @@ fn judged(plan: &TestPlan, tx: TxAccount, busiest_cpu: Option<f64>) -> Test {
 
 /// The test up as both ends wrote it down.
 fn received(plan: &TestPlan, tx: TxAccount, rx: RxAccount, busiest_cpu: Option<f64>) -> Test {
-    let shape = Shape::of_plan(plan, true, 1448);
+    let config = StreamConfig::of_plan(plan, true, 1448);
     let side = |tx, rx, busiest_cpu: Option<f64>| SideAccount {
         streams: vec![StreamAccount {
             id: 1,
@@ -53,7 +53,7 @@ fn received(plan: &TestPlan, tx: TxAccount, rx: RxAccount, busiest_cpu: Option<f
     };
     let measured = Measured {
         plan,
-        shape: &shape,
+        config: &config,
         server: ([192, 0, 2, 1], 5201).into(),
         local: &side(Some(tx), None, busiest_cpu),
         remote: Some(&SideAccount {
@@ -71,7 +71,7 @@ fn received(plan: &TestPlan, tx: TxAccount, rx: RxAccount, busiest_cpu: Option<f
 fn broken(plan: &TestPlan) -> Test {
     let measured = Measured {
         plan,
-        shape: &Shape::of_plan(plan, true, 1448),
+        config: &StreamConfig::of_plan(plan, true, 1448),
         server: ([192, 0, 2, 1], 5201).into(),
         local: &SideAccount::default(),
         remote: None,

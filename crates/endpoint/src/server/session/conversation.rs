@@ -4,7 +4,7 @@
 use super::{STEP_NS, Session};
 use crate::control::Control;
 use crate::extension::Message;
-use crate::heartbeat::{Heartbeat, PATIENCE_NS};
+use crate::heartbeat::{Heartbeat, SILENCE_LIMIT_NS};
 use crate::plan::{Direction, Protocol};
 use crate::server::Server;
 use linerate_linux::clock::monotonic_ns;
@@ -40,11 +40,11 @@ impl Session<'_, '_> {
 
     /// The client's final counts; of streams that the test does not have none are kept.
     fn take_final(&mut self, streams: Vec<(u32, u64, u64)>) {
-        let udp = self.shape.protocol == Protocol::Udp;
+        let udp = self.config.protocol == Protocol::Udp;
         let known = streams
             .into_iter()
-            .filter(|(id, ..)| self.shape.has_stream(*id));
-        self.told
+            .filter(|(id, ..)| self.config.has_stream(*id));
+        self.sent_by_peer
             .extend(known.map(|(id, packets, bytes)| (id, if udp { packets } else { bytes })));
     }
 
@@ -61,20 +61,20 @@ impl Session<'_, '_> {
             ErrorKind::WouldBlock => format!("the client took nothing more ({STOPPED})"),
             _ => format!("the client went away: {error}"),
         })?;
-        self.miss_the_client()?;
+        self.check_silence()?;
         Ok(event)
     }
 
     /// From the start signal on both ends say that they live, if the client promised to. A stock one says
     /// nothing, but its data comes, or is taken.
-    pub(super) fn begin_to_watch(&mut self) {
+    pub(super) fn start_heartbeat(&mut self) {
         let beats = self.beats();
-        let patience_ns = patience_ns(beats, self.shape.protocol, self.shape.direction);
-        self.heart = Heartbeat::begin(beats, patience_ns, monotonic_ns());
+        let silence_limit_ns = silence_limit_ns(beats, self.config.protocol, self.config.direction);
+        self.heart = Heartbeat::begin(beats, silence_limit_ns, monotonic_ns());
     }
 
     fn beats(&self) -> bool {
-        self.ask.as_ref().is_some_and(|ask| ask.beats)
+        self.request.as_ref().is_some_and(|request| request.beats)
     }
 
     fn beat(&mut self) {
@@ -83,14 +83,18 @@ impl Session<'_, '_> {
         }
     }
 
-    fn miss_the_client(&mut self) -> Result<(), String> {
-        let (bytes, _) = self.crew.received();
+    fn check_silence(&mut self) -> Result<(), String> {
+        let (bytes, _) = self.streams.received();
         let probes: u64 = self
             .responders
             .iter()
             .map(|one| u64::from(one.asked()))
             .sum();
-        let taken = if self.beats() { 0 } else { self.crew.taken() };
+        let taken = if self.beats() {
+            0
+        } else {
+            self.streams.taken()
+        };
         let signs = self
             .control
             .read_bytes()
@@ -153,17 +157,17 @@ fn gone(error: &io::Error) -> String {
 }
 
 /// How long a client may show no sign of life.
-fn patience_ns(beats: bool, protocol: Protocol, direction: Direction) -> Option<u64> {
+fn silence_limit_ns(beats: bool, protocol: Protocol, direction: Direction) -> Option<u64> {
     match (beats, protocol, direction) {
-        (true, ..) => Some(PATIENCE_NS),
+        (true, ..) => Some(SILENCE_LIMIT_NS),
         // Who is only sent datagrams shows none: the time of the test ends it.
         (false, Protocol::Udp, Direction::Down) => None,
-        (false, ..) => Some(STOCK_PATIENCE_NS),
+        (false, ..) => Some(STOCK_SILENCE_LIMIT_NS),
     }
 }
 
 /// A stock client may be asked for a block of 128 KiB in minutes.
-const STOCK_PATIENCE_NS: u64 = 300_000_000_000;
+const STOCK_SILENCE_LIMIT_NS: u64 = 300_000_000_000;
 const STOPPED: &str = "its process is stopped, or its host is gone";
 
 #[cfg(test)]
@@ -175,10 +179,13 @@ mod tests {
         use Direction::{Both, Down, Up};
         use Protocol::{Tcp, Udp};
         for (protocol, direction) in [(Tcp, Up), (Tcp, Down), (Tcp, Both), (Udp, Up), (Udp, Both)] {
-            assert_eq!(patience_ns(true, protocol, direction), Some(PATIENCE_NS));
-            let stock = patience_ns(false, protocol, direction);
-            assert_eq!(stock, Some(STOCK_PATIENCE_NS));
+            assert_eq!(
+                silence_limit_ns(true, protocol, direction),
+                Some(SILENCE_LIMIT_NS)
+            );
+            let stock = silence_limit_ns(false, protocol, direction);
+            assert_eq!(stock, Some(STOCK_SILENCE_LIMIT_NS));
         }
-        assert_eq!(patience_ns(false, Udp, Down), None);
+        assert_eq!(silence_limit_ns(false, Udp, Down), None);
     }
 }

@@ -2,10 +2,10 @@
 //! A connection that is for no test: who measures this host as a device in the middle asks for samples, and is
 //! told what it may know.
 
-use crate::agent::{Agent, attend};
-use crate::patience::Patient;
+use crate::agent::{self, Agent};
+use crate::bounded_writer::BoundedWriter;
 use crate::server::Server;
-use crate::token::Welcome;
+use crate::token::Access;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 pub(super) fn serve(
     server: &Server<'_>,
     stream: &TcpStream,
-    welcome: Welcome,
+    access: Access,
 ) -> Result<String, String> {
     stream
         .set_read_timeout(Some(POLL))
         .map_err(|error| error.to_string())?;
-    let mut agent = Agent::served(welcome);
+    let mut agent = Agent::served(access);
     let mut known = 0;
     let mut since = Instant::now();
     let goes_on = |answered: u64| {
@@ -27,7 +27,12 @@ pub(super) fn serve(
         }
         !server.is_stopping() && since.elapsed() < SILENCE
     };
-    let answered = attend(&mut agent, &mut &*stream, &mut Patient(stream), goes_on)?;
+    let answered = agent::serve(
+        &mut agent,
+        &mut &*stream,
+        &mut BoundedWriter(stream),
+        goes_on,
+    )?;
     Ok(format!("told as a device: {answered} answers"))
 }
 

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the client asks of the server: iperf3's parameters, with our own key in them.
 
-use crate::extension::Ask;
-use crate::shape::Shape;
+use crate::extension::Request;
+use crate::stream_config::StreamConfig;
 use crate::{Direction, Protocol, TestPlan};
 use linerate_wire::iperf3::Timeouts;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::json::Raw;
 
 /// The parameters of a test; without `load` it has no streams. `nonce`: a token is known.
-pub(super) fn params(plan: &TestPlan, shape: &Shape, load: bool, nonce: Option<String>) -> Params {
+pub(super) fn params(
+    plan: &TestPlan,
+    config: &StreamConfig,
+    load: bool,
+    nonce: Option<String>,
+) -> Params {
     let udp = plan.protocol == Protocol::Udp;
     let by_amount = plan.is_by_amount();
     let seconds = |ms: u64| ms.div_ceil(1000);
@@ -27,7 +32,7 @@ pub(super) fn params(plan: &TestPlan, shape: &Shape, load: bool, nonce: Option<S
         parallel: Some(u64::from(plan.streams)),
         reverse: plan.direction == Direction::Down,
         bidirectional: plan.direction == Direction::Both,
-        len_bytes: Some(u64::from(shape.payload_bytes)),
+        len_bytes: Some(u64::from(config.payload_bytes)),
         bandwidth_bits_per_second: plan.bits_per_second,
         burst_packets: plan.burst.map(u64::from),
         pacing_timer_us: Some(1000),
@@ -48,8 +53,8 @@ pub(super) fn params(plan: &TestPlan, shape: &Shape, load: bool, nonce: Option<S
 }
 
 /// What goes beyond iperf3's own keys.
-fn extension(plan: &TestPlan, load: bool, nonce: Option<String>) -> Ask {
-    Ask {
+fn extension(plan: &TestPlan, load: bool, nonce: Option<String>) -> Request {
+    Request {
         load,
         duration_ns: (!plan.is_by_amount()).then_some(plan.duration_ms * 1_000_000),
         omit_ns: plan.omit_ms * 1_000_000,
@@ -63,7 +68,7 @@ fn extension(plan: &TestPlan, load: bool, nonce: Option<String>) -> Ask {
         burst: plan.burst,
         beats: true,
         nonce,
-        ..Ask::default()
+        ..Request::default()
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The client's part: it proves itself to a server that asks, and believes one that proves itself.
 
-use super::{Standing, nonce};
+use super::{TokenStatus, nonce};
 use crate::extension::Message;
 use linerate_model::output::Withheld;
 use linerate_wire::iperf3::cookie::Cookie;
@@ -10,7 +10,7 @@ use std::io;
 
 /// One connection's. By default nothing is proven, and the server's words are taken as a stranger's.
 #[derive(Debug, Default)]
-pub struct Asking {
+pub struct ClientAuth {
     own: Option<Own>,
     exchange: Option<Exchange>,
 }
@@ -22,7 +22,7 @@ struct Own {
     nonce: Nonce,
 }
 
-impl Asking {
+impl ClientAuth {
     /// On the connection that begins with `cookie`.
     ///
     /// # Errors
@@ -62,19 +62,19 @@ impl Asking {
 
     /// Why the server withholds, or its words are those of a stranger. A version that knows no tokens
     /// says nothing.
-    pub fn judge(&self, said: Option<Standing>, proof: Option<&str>) -> Option<Withheld> {
+    pub fn judge(&self, said: Option<TokenStatus>, proof: Option<&str>) -> Option<Withheld> {
         let Some(own) = &self.own else {
             return match said? {
-                Standing::None => Some(Withheld::HasNoToken),
-                Standing::Needed => Some(Withheld::NeedsToken),
-                Standing::Refused | Standing::Accepted => None,
+                TokenStatus::None => Some(Withheld::HasNoToken),
+                TokenStatus::Needed => Some(Withheld::NeedsToken),
+                TokenStatus::Refused | TokenStatus::Accepted => None,
             };
         };
         match said {
-            None | Some(Standing::None) => Some(Withheld::HasNoToken),
-            Some(Standing::Refused) => Some(Withheld::OtherToken),
-            Some(Standing::Needed) => Some(Withheld::Unproven),
-            Some(Standing::Accepted) => {
+            None | Some(TokenStatus::None) => Some(Withheld::HasNoToken),
+            Some(TokenStatus::Refused) => Some(Withheld::OtherToken),
+            Some(TokenStatus::Needed) => Some(Withheld::Unproven),
+            Some(TokenStatus::Accepted) => {
                 (!self.is_proven(&own.secret, proof)).then_some(Withheld::Unproven)
             }
         }

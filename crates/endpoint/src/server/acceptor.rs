@@ -3,9 +3,9 @@
 //! Nothing is ever sent to an address that no test waits for.
 
 use super::Server;
-use super::log::Seldom;
+use super::log::RateLimited;
 use super::registry::Arrival;
-use linerate_linux::udp::{Greeter, Greeting};
+use linerate_linux::udp::{Acceptor, Greeting};
 use linerate_wire::iperf3::hello as stock;
 use linerate_wire::linerate::hello::{Hello, Kind, Reply};
 use std::collections::VecDeque;
@@ -13,14 +13,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Serves hellos until the server stops.
-pub(super) fn serve(mut greeter: Greeter, server: &Server<'_>) {
+pub(super) fn serve(mut acceptor: Acceptor, server: &Server<'_>) {
     let mut strays = VecDeque::new();
-    let mut ignored = Seldom::new("refused: a UDP hello that belongs to no test");
+    let mut ignored = RateLimited::new("refused: a UDP hello that belongs to no test");
     while !server.stop.load(Ordering::Relaxed) {
         let next = strays
             .pop_front()
-            .map_or_else(|| greeter.receive(WAIT).ok().flatten(), Some);
-        match next.map(|greeting| (welcome(&greeter, server, &greeting), greeting.source)) {
+            .map_or_else(|| acceptor.receive(WAIT).ok().flatten(), Some);
+        match next.map(|greeting| (answer_hello(&acceptor, server, &greeting), greeting.source)) {
             Some((Some(others), _)) => strays.extend(others),
             Some((None, source)) => ignored.note(source, &server.log),
             None => {}
@@ -30,7 +30,11 @@ pub(super) fn serve(mut greeter: Greeter, server: &Server<'_>) {
 
 /// Answers one hello; returns datagrams of others that landed in the new socket meanwhile. `None`:
 /// it is nobody's hello.
-fn welcome(greeter: &Greeter, server: &Server<'_>, greeting: &Greeting) -> Option<Vec<Greeting>> {
+fn answer_hello(
+    acceptor: &Acceptor,
+    server: &Server<'_>,
+    greeting: &Greeting,
+) -> Option<Vec<Greeting>> {
     let hello = Hello::decode(&greeting.bytes);
     if hello.is_none() && greeting.length != stock::HELLO.len() {
         // Data that outlived its test, most likely.
@@ -41,7 +45,7 @@ fn welcome(greeter: &Greeter, server: &Server<'_>, greeting: &Greeting) -> Optio
         greeting.source.ip(),
     )?;
     let Ok((opened, strays)) =
-        greeter.connected_twin(greeting.local, greeting.source, &test.udp_options)
+        acceptor.connected_twin(greeting.local, greeting.source, &test.udp_options)
     else {
         return Some(Vec::new());
     };

@@ -2,8 +2,7 @@
 //! The shape of a test's streams, the same at both ends: made from the plan at the client and from
 //! the parameters at the server, it turns sockets into work.
 
-use super::crew::Work;
-use super::extension::Ask;
+use super::extension::Request;
 use super::memory::Memory;
 use super::plan::{Direction, Protocol, RxChoice, TcpRxChoice, TcpTxChoice, TestPlan, TxChoice};
 use super::stream::tcp_rx::TcpRx;
@@ -11,6 +10,7 @@ use super::stream::tcp_tx::TcpTx;
 use super::stream::udp_rx::UdpRx;
 use super::stream::udp_tx::UdpTx;
 use super::stream::{Limit, Stamp};
+use super::streams::Work;
 use linerate_linux::tcp;
 use linerate_linux::udp::{self, Opened};
 use linerate_method::pacing::default_burst_packets;
@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// All that the streams of a test have in common.
 #[derive(Debug, Clone)]
-pub struct Shape {
+pub struct StreamConfig {
     /// Transport.
     pub protocol: Protocol,
     /// From the client's point of view.
@@ -74,7 +74,7 @@ pub struct Shape {
     pub pacing_bytes_per_second: Option<u32>,
 }
 
-impl Shape {
+impl StreamConfig {
     /// The client's view of its plan; `mss` is the control connection's, for the default payload.
     pub fn of_plan(plan: &TestPlan, own_peer: bool, mss: u32) -> Self {
         let udp = plan.protocol == Protocol::Udp;
@@ -121,7 +121,7 @@ impl Shape {
     }
 
     /// The server's view of a client's parameters. Values out of range were refused before.
-    pub fn of_params(params: &Params, ask: Option<&Ask>) -> Self {
+    pub fn of_params(params: &Params, request: Option<&Request>) -> Self {
         let number = |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok());
         let udp = params.protocol() == params::Protocol::Udp;
         let default_bytes = if udp { 1460 } else { TCP_BLOCK_BYTES };
@@ -136,34 +136,32 @@ impl Shape {
             streams: number(Some(params.streams_per_direction())).unwrap_or(1),
             payload_bytes: number(params.len_bytes).unwrap_or(default_bytes),
             bits_per_second: params.bandwidth_bits_per_second.filter(|&rate| rate > 0),
-            burst: ask
-                .and_then(|ask| ask.burst)
+            burst: request
+                .and_then(|request| request.burst)
                 .or(number(params.burst_packets).filter(|&burst| burst > 0)),
-            limit: ask.map_or(
+            limit: request.map_or(
                 Limit {
                     omit_ns: params.omit_s.unwrap_or(0).saturating_mul(1_000_000_000),
                     packets: stock_writes(params),
                     ..Limit::default()
                 },
-                Ask::limit,
+                Request::limit,
             ),
-            stamp: stamp(ask.is_some(), params.udp_counters_64bit),
-            udp_tx: udp_tx_mode(ask.map_or("auto", |ask| &ask.tx_mode)),
-            udp_rx: udp_rx_mode(ask.map_or("auto", |ask| &ask.rx_mode)),
-            tcp_tx: tcp_tx_mode(
-                ask.map_or(if params.zerocopy { "sendfile" } else { "auto" }, |ask| {
-                    &ask.tx_mode
-                }),
-            ),
-            tcp_rx: tcp_rx_mode(
-                ask.map_or(if params.skip_rx_copy { "trunc" } else { "auto" }, |ask| {
-                    &ask.rx_mode
-                }),
-            ),
+            stamp: stamp(request.is_some(), params.udp_counters_64bit),
+            udp_tx: udp_tx_mode(request.map_or("auto", |request| &request.tx_mode)),
+            udp_rx: udp_rx_mode(request.map_or("auto", |request| &request.rx_mode)),
+            tcp_tx: tcp_tx_mode(request.map_or(
+                if params.zerocopy { "sendfile" } else { "auto" },
+                |request| &request.tx_mode,
+            )),
+            tcp_rx: tcp_rx_mode(request.map_or(
+                if params.skip_rx_copy { "trunc" } else { "auto" },
+                |request| &request.rx_mode,
+            )),
             window_bytes: number(params.window_bytes).filter(|&bytes| bytes > 0),
             most_window_bytes: None,
             memory: Memory::of_host(),
-            see_tos: ask.is_some() && params.tos.is_some(),
+            see_tos: request.is_some() && params.tos.is_some(),
             tos: params.tos.and_then(|tos| u8::try_from(tos).ok()),
             dont_fragment: params.dont_fragment,
             mss_bytes: number(params.mss_bytes).filter(|&bytes| bytes > 0),
@@ -388,7 +386,7 @@ impl Shape {
     }
 }
 
-impl Ask {
+impl Request {
     fn limit(&self) -> Limit {
         Limit {
             omit_ns: self.omit_ns,

@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 /// The first bytes of a client. Old ones send no header: then they are data like the rest.
-pub(super) struct Front {
+pub(super) struct Preamble {
     /// What it announces; empty without one.
     pub(super) header: ClientHeader,
     /// How many they were.
@@ -19,7 +19,7 @@ pub(super) struct Front {
     pub(super) begun_ns: u64,
 }
 
-impl Front {
+impl Preamble {
     /// Reads them, within a few seconds.
     pub(super) fn read(server: &Server<'_>, stream: &TcpStream) -> Result<Self, String> {
         let deadline_ns = monotonic_ns() + HEADER_NS;

@@ -12,10 +12,11 @@ use linerate_wire::iperf3::server::ServerEvent;
 impl Session<'_, '_> {
     pub(super) fn start(&mut self) {
         let now_ns = monotonic_ns();
-        let asked = self
-            .ask
-            .as_ref()
-            .and_then(|ask| ask.duration_ns.map(|duration| duration + ask.omit_ns));
+        let asked = self.request.as_ref().and_then(|request| {
+            request
+                .duration_ns
+                .map(|duration| duration + request.omit_ns)
+        });
         let standard = self
             .params
             .time_s
@@ -30,21 +31,21 @@ impl Session<'_, '_> {
         } else {
             Phase::Load
         });
-        self.tell_samples();
-        self.crew.go(now_ns);
-        self.begin_to_watch();
-        self.look_around();
+        self.report_samples();
+        self.streams.go(now_ns);
+        self.start_heartbeat();
+        self.read_settings();
     }
 
     /// The running test, until the client ends it.
-    pub(super) fn attend(&mut self) -> Result<(), String> {
-        let interval_ns = self
-            .ask
-            .as_ref()
-            .map_or(SECOND_NS, |ask| match ask.interval_ns {
-                0 => u64::MAX,
-                ns => ns.clamp(MIN_INTERVAL_NS, MAX_INTERVAL_NS),
-            });
+    pub(super) fn run_until_end(&mut self) -> Result<(), String> {
+        let interval_ns =
+            self.request
+                .as_ref()
+                .map_or(SECOND_NS, |request| match request.interval_ns {
+                    0 => u64::MAX,
+                    ns => ns.clamp(MIN_INTERVAL_NS, MAX_INTERVAL_NS),
+                });
         let mut next_cut_ns = monotonic_ns().saturating_add(interval_ns);
         loop {
             self.take_late_arrivals();
@@ -55,20 +56,20 @@ impl Session<'_, '_> {
                 None => {}
             }
             if monotonic_ns() >= next_cut_ns {
-                self.crew.cut(next_cut_ns);
+                self.streams.cut(next_cut_ns);
                 next_cut_ns = next_cut_ns.saturating_add(interval_ns);
-                self.tell_interval();
+                self.send_interval();
             }
-            self.tell_samples();
+            self.report_samples();
             self.announce_own_end();
         }
     }
 
     /// Tells a linerate what was read here.
-    pub(super) fn tell_samples(&mut self) {
+    pub(super) fn report_samples(&mut self) {
         let samples = self.sampler.take();
         let settings = self.sampler.take_settings();
-        if self.ask.is_some() {
+        if self.request.is_some() {
             for message in Message::of_samples(samples) {
                 self.control.session.agent(&message);
             }
@@ -80,33 +81,33 @@ impl Session<'_, '_> {
     }
 
     /// The client keeps what it is told; here a long test would only take memory.
-    pub(super) fn tell_interval(&mut self) {
-        if self.ask.is_some() {
-            let (sent, received) = self.crew.last_intervals();
+    pub(super) fn send_interval(&mut self) {
+        if self.request.is_some() {
+            let (sent, received) = self.streams.last_intervals();
             let message = Message::Interval {
                 sent: sent.into_iter().cloned().collect(),
                 received: received.into_iter().cloned().collect(),
             };
             self.control.session.agent(&message);
         }
-        self.crew.forget_intervals();
+        self.streams.forget_intervals();
     }
 
     /// A test by amount in which this end sends is over when its senders are: the client is told.
     fn announce_own_end(&mut self) {
-        if self.ask.is_some()
+        if self.request.is_some()
             && !self.final_is_sent
             && !self.is_idle()
-            && self.shape.direction != Direction::Up
-            && self.crew.sending_is_over()
+            && self.config.direction != Direction::Up
+            && self.streams.sending_is_over()
         {
-            self.crew.stop_sending();
-            self.tell_final();
+            self.streams.stop_sending();
+            self.send_final();
         }
     }
 
-    pub(super) fn tell_final(&mut self) {
-        let streams = self.crew.sent_counts();
+    pub(super) fn send_final(&mut self) {
+        let streams = self.streams.sent_counts();
         if !self.final_is_sent && !streams.is_empty() {
             self.control.session.agent(&Message::Final { streams });
         }

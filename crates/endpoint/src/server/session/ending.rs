@@ -15,21 +15,21 @@ use std::time::Duration;
 impl Session<'_, '_> {
     /// Stops, drains, closes, and exchanges what was counted.
     pub(super) fn finish(&mut self) -> Result<String, String> {
-        self.crew.stop_sending();
-        self.crew.cut(monotonic_ns());
-        if self.ask.is_some() {
-            self.tell_interval();
-            self.tell_final();
+        self.streams.stop_sending();
+        self.streams.cut(monotonic_ns());
+        if self.request.is_some() {
+            self.send_interval();
+            self.send_final();
             self.control.flush().map_err(|error| error.to_string())?;
         }
         self.drain()?;
         self.sample_last()?;
-        self.crew.close_tcp();
-        if self.ask.is_none() && self.shape.protocol == Protocol::Udp {
+        self.streams.close_tcp();
+        if self.request.is_none() && self.config.protocol == Protocol::Udp {
             return self.finish_stock_udp();
         }
-        let told = std::mem::take(&mut self.told);
-        let streams = self.crew.accounts(|id| told.get(&id).copied());
+        let sent_by_peer = std::mem::take(&mut self.sent_by_peer);
+        let streams = self.streams.accounts(|id| sent_by_peer.get(&id).copied());
         self.control.session.exchange_results(monotonic_ns());
         let _client = self.await_results()?;
         self.close(streams)
@@ -39,36 +39,38 @@ impl Session<'_, '_> {
     fn finish_stock_udp(&mut self) -> Result<String, String> {
         self.control.session.exchange_results(monotonic_ns());
         let client = self.await_results()?;
-        let sent: HashMap<u32, u64> = standard::sent_counts(&client, &self.shape);
-        let streams = self.crew.accounts(|id| sent.get(&id).copied());
+        let sent: HashMap<u32, u64> = standard::sent_counts(&client, &self.config);
+        let streams = self.streams.accounts(|id| sent.get(&id).copied());
         self.close(streams)
     }
 
     fn drain(&mut self) -> Result<(), String> {
-        for (&id, &packets) in &self.told {
-            self.crew.expect(id, packets);
+        for (&id, &packets) in &self.sent_by_peer {
+            self.streams.announce_sent(id, packets);
         }
-        let (quiet, longest) = match self.shape.protocol {
+        let (quiet, longest) = match self.config.protocol {
             Protocol::Udp => (QUIET, LONGEST_DRAIN),
             Protocol::Tcp
                 if self
-                    .ask
+                    .request
                     .as_ref()
-                    .is_some_and(|ask| ask.duration_ns.is_none()) =>
+                    .is_some_and(|request| request.duration_ns.is_none()) =>
             {
                 (LONGEST_DRAIN, LONGEST_DRAIN)
             }
             // A stock client that was to send an amount has sent it, but here it may not be in yet.
-            Protocol::Tcp if self.ask.is_none() && self.is_by_amount() => (QUIET, LONGEST_DRAIN),
+            Protocol::Tcp if self.request.is_none() && self.is_by_amount() => {
+                (QUIET, LONGEST_DRAIN)
+            }
             Protocol::Tcp => (Duration::ZERO, Duration::ZERO),
         };
-        self.crew.drain(quiet, longest);
-        while !self.crew.receiving_is_over() {
+        self.streams.drain(quiet, longest);
+        while !self.streams.receiving_is_over() {
             if let Some(event) = self.pump(monotonic_ns() + SHORT_STEP_NS)? {
                 self.note(event)?;
             }
         }
-        self.crew.join_receivers();
+        self.streams.join_receivers();
         Ok(())
     }
 
@@ -80,7 +82,7 @@ impl Session<'_, '_> {
                 self.note(event)?;
             }
         }
-        self.tell_samples();
+        self.report_samples();
         Ok(())
     }
 
@@ -110,23 +112,23 @@ impl Session<'_, '_> {
             cpu: self.sampler.cpu(),
             counters: self.sampler.moved(),
             interface: self.sampler.interface(),
-            buffer_cut_to_bytes: self.shape.window_cut_to().map(|bytes| bytes as u64),
+            buffer_cut_to_bytes: self.config.window_cut_to().map(|bytes| bytes as u64),
             ..SideAccount::default()
         };
         let mut results = standard::results(
             &account,
-            &self.shape,
+            &self.config,
             self.sampler.process_cpu(),
-            self.ask.is_some(),
+            self.request.is_some(),
         );
         results.server_output_text = self
             .params
             .get_server_output
-            .then(|| report::text(&account, &self.shape));
+            .then(|| report::text(&account, &self.config));
         self.control.session.send_results(&results, monotonic_ns());
         loop {
             match self.pump(u64::MAX)? {
-                Some(ServerEvent::Done) => return Ok(standard::summary(&account, &self.shape)),
+                Some(ServerEvent::Done) => return Ok(standard::summary(&account, &self.config)),
                 Some(event) => self.note(event)?,
                 None => {}
             }

@@ -5,21 +5,33 @@ use linerate_wire::iperf3::datagram::CounterWidth;
 use proptest::prelude::*;
 
 /// A datagram of 100 bytes that arrives at `at_ns`.
-fn arrive(books: &mut Books, at_ns: u64, sequence: u64, warm_up: bool) {
-    stamped(books, at_ns, sequence, warm_up, None);
+fn arrive(counters: &mut RxCounters, at_ns: u64, sequence: u64, warm_up: bool) {
+    stamped(counters, at_ns, sequence, warm_up, None);
 }
 
-fn stamped(books: &mut Books, at_ns: u64, sequence: u64, warm_up: bool, kernel_ns: Option<u64>) {
+fn stamped(
+    counters: &mut RxCounters,
+    at_ns: u64,
+    sequence: u64,
+    warm_up: bool,
+    kernel_ns: Option<u64>,
+) {
     let mut bytes = [0; 100];
-    books.stamp.write(&mut bytes, at_ns, sequence, warm_up);
+    counters.stamp.write(&mut bytes, at_ns, sequence, warm_up);
     let length = bytes.len();
-    long(books, at_ns, &bytes, length, kernel_ns);
+    long(counters, at_ns, &bytes, length, kernel_ns);
 }
 
 /// A datagram of `length` bytes that begins so.
-fn long(books: &mut Books, at_ns: u64, bytes: &[u8], length: usize, kernel_ns: Option<u64>) {
-    books.now_ns = at_ns;
-    books.take(&Datagram {
+fn long(
+    counters: &mut RxCounters,
+    at_ns: u64,
+    bytes: &[u8],
+    length: usize,
+    kernel_ns: Option<u64>,
+) {
+    counters.now_ns = at_ns;
+    counters.take(&Datagram {
         bytes,
         length,
         kernel_ns,
@@ -31,13 +43,13 @@ fn long(books: &mut Books, at_ns: u64, bytes: &[u8], length: usize, kernel_ns: O
 
 #[test]
 fn a_marked_warm_up_is_in_no_count_of_the_test() {
-    let mut books = Books::new(Stamp::Own, 1);
-    (1..=7).for_each(|sequence| arrive(&mut books, sequence * 10, sequence, true));
+    let mut counters = RxCounters::new(Stamp::Own, 1);
+    (1..=7).for_each(|sequence| arrive(&mut counters, sequence * 10, sequence, true));
     // 1 2 . 4, and a straggler of the warm-up between them.
-    (1..=2).for_each(|sequence| arrive(&mut books, 1000 * sequence, sequence, false));
-    arrive(&mut books, 2500, 9, true);
-    arrive(&mut books, 4000, 4, false);
-    let closed = books.close(Some(5));
+    (1..=2).for_each(|sequence| arrive(&mut counters, 1000 * sequence, sequence, false));
+    arrive(&mut counters, 2500, 9, true);
+    arrive(&mut counters, 4000, 4, false);
+    let closed = counters.close(Some(5));
     let totals = closed.totals;
     assert_eq!(
         (totals.sent, totals.received_unique, totals.lost),
@@ -47,14 +59,14 @@ fn a_marked_warm_up_is_in_no_count_of_the_test() {
         (closed.bytes, totals.duplicates, totals.reordered),
         (300, 0, 0)
     );
-    assert_eq!(books.duration_ns(&closed), 3000 * 5 / 3);
-    assert_eq!(books.timing.spacing.between().len(), 2);
+    assert_eq!(counters.duration_ns(&closed), 3000 * 5 / 3);
+    assert_eq!(counters.timing.spacing.between().len(), 2);
 }
 
 #[test]
 fn a_stock_warm_up_ends_by_the_clock_and_its_counts_are_taken_out() {
-    let mut books = Books::new(Stamp::Stock(CounterWidth::Bits64), 50);
-    books.warm_up.until_ns = Some(50);
+    let mut counters = RxCounters::new(Stamp::Stock(CounterWidth::Bits64), 50);
+    counters.warm_up.until_ns = Some(50);
     // Warm-up 1 2 2 . 4, behind it 5 . 7 and late the 3 of the warm-up.
     for (at_ns, sequence) in [
         (10, 1),
@@ -65,9 +77,9 @@ fn a_stock_warm_up_ends_by_the_clock_and_its_counts_are_taken_out() {
         (70, 7),
         (80, 3),
     ] {
-        arrive(&mut books, at_ns, sequence, false);
+        arrive(&mut counters, at_ns, sequence, false);
     }
-    let closed = books.close(Some(8));
+    let closed = counters.close(Some(8));
     let totals = closed.totals;
     assert_eq!(
         (totals.sent, totals.received_unique, totals.lost),
@@ -75,15 +87,15 @@ fn a_stock_warm_up_ends_by_the_clock_and_its_counts_are_taken_out() {
     );
     assert_eq!((totals.duplicates, totals.reordered), (0, 1));
     assert_eq!(closed.omitted, (4, 0));
-    assert_eq!(books.first, Some((5, 50)));
+    assert_eq!(counters.first, Some((5, 50)));
 }
 
 #[test]
 fn a_stock_warm_up_longer_than_the_test_leaves_nothing() {
-    let mut books = Books::new(Stamp::Stock(CounterWidth::Bits32), 50);
-    arrive(&mut books, 10, 1, false);
-    arrive(&mut books, 20, 3, false);
-    let closed = books.close(Some(3));
+    let mut counters = RxCounters::new(Stamp::Stock(CounterWidth::Bits32), 50);
+    arrive(&mut counters, 10, 1, false);
+    arrive(&mut counters, 20, 3, false);
+    let closed = counters.close(Some(3));
     assert_eq!(
         (closed.totals.sent, closed.totals.lost, closed.bytes),
         (0, 0, 0)
@@ -93,14 +105,14 @@ fn a_stock_warm_up_longer_than_the_test_leaves_nothing() {
 
 #[test]
 fn a_clock_that_is_set_changes_no_time_of_the_test() {
-    let mut books = Books::new(Stamp::Own, 0);
-    let start_ns = books.now_ns;
+    let mut counters = RxCounters::new(Stamp::Own, 0);
+    let start_ns = counters.now_ns;
     for (sequence, step_ns) in [(1, 0), (2, 0), (3, 1 << 60), (4, 1 << 60)] {
         let at_ns = start_ns + sequence * 1_000_000;
-        let kernel_ns = books.wall.at(at_ns) + step_ns;
-        stamped(&mut books, at_ns, sequence, false, Some(kernel_ns));
+        let kernel_ns = counters.wall.at(at_ns) + step_ns;
+        stamped(&mut counters, at_ns, sequence, false, Some(kernel_ns));
     }
-    let between = books.timing.spacing.between().percentiles().unwrap();
+    let between = counters.timing.spacing.between().percentiles().unwrap();
     assert_eq!((between.min, between.max), (1_000_000, 1_000_000));
 }
 
@@ -164,20 +176,20 @@ proptest! {
             Just(Stamp::Stock(CounterWidth::Bits64)),
         ],
     ) {
-        let mut books = Books::new(width, 0);
+        let mut counters = RxCounters::new(width, 0);
         let (mut came, mut last, mut copies) = (std::collections::BTreeSet::new(), 0, 0);
         for stretch in &stretches {
             for sequence in stretch.arrivals(last) {
                 let mut bytes = [0; 100];
-                books.stamp.write(&mut bytes, 1, sequence, false);
-                long(&mut books, 1, &bytes, length_of(sequence), None);
+                counters.stamp.write(&mut bytes, 1, sequence, false);
+                long(&mut counters, 1, &bytes, length_of(sequence), None);
                 copies += u64::from(!came.insert(sequence));
             }
             last = came.last().copied().unwrap_or(0);
         }
         let unique = came.len() as u64;
-        let closed = books.close(Some(last + tail));
-        prop_assert_eq!(books.unique, unique);
+        let closed = counters.close(Some(last + tail));
+        prop_assert_eq!(counters.unique, unique);
         let totals = closed.totals;
         prop_assert_eq!(totals.sent, last + tail);
         prop_assert_eq!((totals.received_unique, totals.lost), (unique, last + tail - unique));
@@ -190,11 +202,11 @@ proptest! {
 /// Nothing behind it confirms the last datagram, but the sender's count.
 #[test]
 fn the_last_datagram_behind_a_wide_gap_is_counted_with_its_bytes() {
-    let mut books = Books::new(Stamp::Own, 0);
-    arrive(&mut books, 10, 1, false);
-    arrive(&mut books, 20, 100_000, false);
-    assert_eq!(books.unique, 1);
-    let closed = books.close(Some(100_000));
+    let mut counters = RxCounters::new(Stamp::Own, 0);
+    arrive(&mut counters, 10, 1, false);
+    arrive(&mut counters, 20, 100_000, false);
+    assert_eq!(counters.unique, 1);
+    let closed = counters.close(Some(100_000));
     let totals = closed.totals;
     assert_eq!((totals.received_unique, totals.lost), (2, 99_998));
     assert_eq!((closed.bytes, totals.wild), (200, 0));

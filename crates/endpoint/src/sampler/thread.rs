@@ -5,7 +5,7 @@ use super::drops::Drops;
 use super::reader::Reader;
 use super::{Audience, UdpSockets, settings};
 use linerate_linux::clock::monotonic_ns;
-use linerate_linux::setup::Told;
+use linerate_linux::setup::RawSetting;
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 use std::io;
@@ -41,18 +41,18 @@ pub(super) enum Report {
 
 /// The thread, seen from the conversation; it ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct Clerk {
+pub(super) struct SamplerThread {
     orders: Sender<Order>,
     reports: Receiver<Report>,
 }
 
-impl Clerk {
+impl SamplerThread {
     /// Starts the thread in the network namespace of the calling one.
     pub(super) fn start(
         interface: Option<String>,
         audience: Audience,
         sockets: UdpSockets,
-        drops: Result<Drops, Told>,
+        drops: Result<Drops, RawSetting>,
     ) -> io::Result<Self> {
         let (orders, taken) = channel();
         let (send, reports) = channel();

@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind, Read, Write};
 ///
 /// # Errors
 /// What came was no request, or the input broke; the asker was told as far as it could be.
-pub fn attend(
+pub fn serve(
     agent: &mut Agent,
     input: &mut impl Read,
     output: &mut impl Write,
@@ -78,7 +78,7 @@ mod tests {
     fn asked(bytes: &[u8]) -> (Result<u64, String>, Vec<Message>) {
         let mut output = Vec::new();
         let mut agent = Agent::open();
-        let ended = attend(&mut agent, &mut &bytes[..], &mut output, |_| true);
+        let ended = serve(&mut agent, &mut &bytes[..], &mut output, |_| true);
         let mut frames = AgentFrames::new(1 << 20);
         frames.feed(&output);
         let mut said = Vec::new();

@@ -6,26 +6,26 @@ use super::STEP_NS;
 use crate::control::Control;
 use crate::extension::Message;
 use crate::server::Server;
-use crate::token::{Challenge, Standing, Welcome};
+use crate::token::{Access, Challenge, TokenStatus};
 use linerate_linux::clock::monotonic_ns;
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::server::{ServerEvent, ServerSession};
 
 /// What the client may be told. `nonce` is its own, if it said one.
-pub(super) fn welcome(
+pub(super) fn authenticate(
     control: &mut Control<ServerSession>,
     server: &Server<'_>,
     cookie: &Cookie,
     nonce: Option<&str>,
-) -> Result<Welcome, String> {
+) -> Result<Access, String> {
     let Some(secret) = &server.options.token else {
-        return Ok(Welcome::stranger(Standing::None));
+        return Ok(Access::unauthenticated(TokenStatus::None));
     };
     let Some(nonce) = nonce else {
-        return Ok(Welcome::stranger(Standing::Needed));
+        return Ok(Access::unauthenticated(TokenStatus::Needed));
     };
     let Some(challenge) = Challenge::of(secret, cookie, nonce) else {
-        return Ok(Welcome::stranger(Standing::Refused));
+        return Ok(Access::unauthenticated(TokenStatus::Refused));
     };
     control.session.agent(&challenge.message());
     await_proof(control, server).map(|proof| challenge.judge(&proof))

@@ -5,7 +5,7 @@ use super::Session;
 use crate::plan::Protocol;
 use crate::probe::Responder;
 use crate::server::registry::{Arrival, Place, Waiting};
-use crate::shape::Shape;
+use crate::stream_config::StreamConfig;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp::{arrived_tos, has_congestion};
 use linerate_linux::udp::{Opened, Options};
@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 
 impl Session<'_, '_> {
     /// Lets the client connect its streams and puts a worker on each.
-    pub(super) fn gather(&mut self, cookie: Cookie) -> Result<Option<Place>, String> {
+    pub(super) fn accept_streams(&mut self, cookie: Cookie) -> Result<Option<Place>, String> {
         let (deliver, arrivals) = channel();
-        let stock_udp = self.shape.protocol == Protocol::Udp && self.ask.is_none();
-        let server_sends = !self.shape.client_sends(self.shape.streams_total() - 1);
+        let stock_udp = self.config.protocol == Protocol::Udp && self.request.is_none();
+        let server_sends = !self.config.client_sends(self.config.streams_total() - 1);
         let waiting = Waiting {
             address: self.peer.ip(),
             stock_udp,
@@ -45,11 +45,11 @@ impl Session<'_, '_> {
         let wanted = if self.is_idle() {
             0
         } else {
-            self.shape.streams_total() as usize
+            self.config.streams_total() as usize
         };
-        match self.shape.protocol {
-            Protocol::Tcp => self.gather_tcp(wanted)?,
-            Protocol::Udp => self.gather_udp(wanted)?,
+        match self.config.protocol {
+            Protocol::Tcp => self.accept_tcp(wanted)?,
+            Protocol::Udp => self.accept_udp(wanted)?,
         }
         // The next stock UDP test of this address may set up its streams now.
         Ok((!stock_udp).then_some(place))
@@ -58,8 +58,8 @@ impl Session<'_, '_> {
     /// Sockets serve both directions in a bidirectional test: which one is known by the index only
     /// after the hello, so both buffers are asked for.
     fn udp_options(&self, server_sends: bool) -> Options {
-        let receiving = self.shape.udp_options(false);
-        let sending = self.shape.udp_options(true);
+        let receiving = self.config.udp_options(false);
+        let sending = self.config.udp_options(true);
         Options {
             send_buffer_bytes: if server_sends {
                 sending.send_buffer_bytes
@@ -71,7 +71,7 @@ impl Session<'_, '_> {
         }
     }
 
-    fn gather_tcp(&mut self, wanted: usize) -> Result<(), String> {
+    fn accept_tcp(&mut self, wanted: usize) -> Result<(), String> {
         let mut streams = Vec::new();
         while streams.len() < wanted {
             match self.next_arrival()? {
@@ -86,33 +86,34 @@ impl Session<'_, '_> {
         }
         order::by_key(&mut streams, |(serial, _)| *serial);
         for (index, (_, stream)) in (0..).zip(streams) {
-            self.employ_tcp(index, stream)
+            self.spawn_tcp(index, stream)
                 .map_err(|error| self.give_up(error::STREAM_CONNECT, error.to_string()))?;
         }
         Ok(())
     }
 
-    fn employ_tcp(&mut self, index: u32, stream: TcpStream) -> io::Result<()> {
-        let sends = !self.shape.client_sends(index);
-        let options = self.shape.tcp_options();
-        at_hand(options.congestion.as_deref())?;
+    fn spawn_tcp(&mut self, index: u32, stream: TcpStream) -> io::Result<()> {
+        let sends = !self.config.client_sends(index);
+        let options = self.config.tcp_options();
+        require_available(options.congestion.as_deref())?;
         linerate_linux::tcp::adjust(&stream, &options)?;
         self.note_dscp(sends, index, &stream);
         self.sampler.follow(&stream, sends);
         let port = stream.peer_addr().ok().map(|address| address.port());
-        let work = self.shape.tcp_work(sends, index, stream)?;
-        self.crew.add(Shape::id(index), port, work, self.shape.cpu)
+        let work = self.config.tcp_work(sends, index, stream)?;
+        self.streams
+            .add(StreamConfig::id(index), port, work, self.config.cpu)
     }
 
     /// An accepted stream still knows how it arrived; its client, asking for a DSCP, wants to know.
     fn note_dscp(&mut self, sends: bool, index: u32, stream: &TcpStream) {
-        let tos = (!sends && self.shape.see_tos).then(|| arrived_tos(stream).ok().flatten());
+        let tos = (!sends && self.config.see_tos).then(|| arrived_tos(stream).ok().flatten());
         if let Some(tos) = tos.flatten() {
-            self.dscp_seen.insert(Shape::id(index), tos >> 2);
+            self.dscp_seen.insert(StreamConfig::id(index), tos >> 2);
         }
     }
 
-    fn gather_udp(&mut self, wanted: usize) -> Result<(), String> {
+    fn accept_udp(&mut self, wanted: usize) -> Result<(), String> {
         let mut present = HashSet::new();
         while present.len() < wanted {
             match self.next_arrival()? {
@@ -123,8 +124,8 @@ impl Session<'_, '_> {
                 } => self.respond(opened),
                 Arrival::Udp { index, opened, .. } => {
                     let index = index.map_or(present.len() as u32, u32::from);
-                    if index < self.shape.streams_total() && present.insert(index) {
-                        self.employ_udp(index, opened).map_err(|error| {
+                    if index < self.config.streams_total() && present.insert(index) {
+                        self.spawn_udp(index, opened).map_err(|error| {
                             self.give_up(error::STREAM_CONNECT, error.to_string())
                         })?;
                     }
@@ -135,12 +136,13 @@ impl Session<'_, '_> {
         Ok(())
     }
 
-    fn employ_udp(&mut self, index: u32, opened: Opened) -> io::Result<()> {
-        let sends = !self.shape.client_sends(index);
+    fn spawn_udp(&mut self, index: u32, opened: Opened) -> io::Result<()> {
+        let sends = !self.config.client_sends(index);
         self.sampler.follow(&opened.socket, sends);
         let port = opened.socket.peer_addr().ok().map(|address| address.port());
-        let work = self.shape.udp_work(sends, index, opened)?;
-        self.crew.add(Shape::id(index), port, work, self.shape.cpu)
+        let work = self.config.udp_work(sends, index, opened)?;
+        self.streams
+            .add(StreamConfig::id(index), port, work, self.config.cpu)
     }
 
     /// The next stream, while the control connection is watched too.
@@ -188,7 +190,7 @@ impl Session<'_, '_> {
 }
 
 /// For root, a kernel would load a module to have it.
-fn at_hand(congestion: Option<&str>) -> io::Result<()> {
+fn require_available(congestion: Option<&str>) -> io::Result<()> {
     match congestion {
         Some(name) if !name.is_empty() && !has_congestion(name) => Err(io::Error::new(
             io::ErrorKind::NotFound,
@@ -210,12 +212,15 @@ const MOST_PROBES: usize = 4;
 
 #[cfg(test)]
 mod tests {
-    use super::at_hand;
+    use super::require_available;
 
     #[test]
     fn only_a_congestion_control_at_hand_is_used() {
-        assert!(at_hand(None).is_ok() && at_hand(Some("")).is_ok());
-        assert!(at_hand(Some("reno")).is_ok());
-        assert!(at_hand(Some("no-such")).is_err() && at_hand(Some("re no")).is_err());
+        assert!(require_available(None).is_ok() && require_available(Some("")).is_ok());
+        assert!(require_available(Some("reno")).is_ok());
+        assert!(
+            require_available(Some("no-such")).is_err()
+                && require_available(Some("re no")).is_err()
+        );
     }
 }

@@ -35,15 +35,15 @@ pub enum Work {
 
 /// The streams of one test.
 #[derive(Debug)]
-pub struct Crew {
+pub struct Streams {
     line: Arc<StartLine>,
-    members: Vec<Member>,
+    streams: Vec<Stream>,
     start_ns: u64,
     cut_ns: u64,
 }
 
 #[derive(Debug)]
-struct Member {
+struct Stream {
     id: u32,
     port: Option<u16>,
     progress: Arc<Progress>,
@@ -67,27 +67,27 @@ enum Job {
     Over,
 }
 
-impl Default for Crew {
+impl Default for Streams {
     fn default() -> Self {
         Self {
             line: Arc::new(StartLine::default()),
-            members: Vec::new(),
+            streams: Vec::new(),
             start_ns: 0,
             cut_ns: 0,
         }
     }
 }
 
-impl Drop for Crew {
+impl Drop for Streams {
     fn drop(&mut self) {
         self.line.off();
         self.close_tcp();
     }
 }
 
-impl Crew {
+impl Streams {
     /// Adds a stream and starts its thread: receivers receive at once, senders wait for
-    /// [`Crew::go`]. `cpu` pins the thread.
+    /// [`Streams::go`]. `cpu` pins the thread.
     pub fn add(
         &mut self,
         id: u32,
@@ -96,8 +96,8 @@ impl Crew {
         cpu: Option<usize>,
     ) -> io::Result<()> {
         let progress = Arc::new(Progress::default());
-        let (tcp, job) = self.employ(id, work, Arc::clone(&progress), cpu)?;
-        self.members.push(Member {
+        let (tcp, job) = self.spawn_worker(id, work, Arc::clone(&progress), cpu)?;
+        self.streams.push(Stream {
             id,
             port,
             progress,
@@ -115,7 +115,7 @@ impl Crew {
     /// Starts the clock of the test. All streams are there: from now on they stand in stream order,
     /// whatever order they came in.
     pub fn go(&mut self, start_ns: u64) {
-        order::by_key(&mut self.members, |member| member.id);
+        order::by_key(&mut self.streams, |stream| stream.id);
         self.start_ns = start_ns;
         self.cut_ns = start_ns;
         self.line.go(start_ns);
@@ -128,16 +128,16 @@ impl Crew {
             now_ns.saturating_sub(self.start_ns),
         );
         if end_ns > start_ns {
-            self.members
+            self.streams
                 .iter_mut()
-                .for_each(|member| member.cut(start_ns, end_ns));
+                .for_each(|stream| stream.cut(start_ns, end_ns));
             self.cut_ns = now_ns;
         }
     }
 
     /// Whether every sender of this end has left by itself.
     pub fn sending_is_over(&self) -> bool {
-        self.members.iter().all(|member| match &member.job {
+        self.streams.iter().all(|stream| match &stream.job {
             Job::Sending(handle) => handle.is_finished(),
             _ => true,
         })
@@ -145,7 +145,7 @@ impl Crew {
 
     /// Whether every receiver of this end has left by itself (end of stream, error).
     pub fn receiving_is_over(&self) -> bool {
-        self.members.iter().all(|member| match &member.job {
+        self.streams.iter().all(|stream| match &stream.job {
             Job::ReceivingTcp(handle) => handle.is_finished(),
             Job::ReceivingUdp(handle) => handle.is_finished(),
             _ => true,
@@ -154,60 +154,60 @@ impl Crew {
 
     /// Payload bytes that this end's receivers have, and datagrams.
     pub fn received(&self) -> (u64, u64) {
-        let receivers = self.members.iter().filter(|member| member.receives());
-        receivers.fold((0, 0), |(bytes, packets), member| {
+        let receivers = self.streams.iter().filter(|stream| stream.receives());
+        receivers.fold((0, 0), |(bytes, packets), stream| {
             (
-                bytes + member.progress.bytes.read(),
-                packets + member.progress.packets.read(),
+                bytes + stream.progress.bytes.read(),
+                packets + stream.progress.packets.read(),
             )
         })
     }
 
     /// Payload bytes that this end's TCP senders have got rid of, which their peers took: a sign of life.
     pub fn taken(&self) -> u64 {
-        let senders = self.members.iter().filter(|member| member.tcp.is_some());
-        senders.fold(0, |bytes, member| {
-            bytes.wrapping_add(member.progress.bytes.read())
+        let senders = self.streams.iter().filter(|stream| stream.tcp.is_some());
+        senders.fold(0, |bytes, stream| {
+            bytes.wrapping_add(stream.progress.bytes.read())
         })
     }
 
-    /// Ends all senders and waits for them; their final counts are then in [`Crew::sent_counts`].
+    /// Ends all senders and waits for them; their final counts are then in [`Streams::sent_counts`].
     pub fn stop_sending(&mut self) {
         self.line.stop_sending();
-        self.members.iter_mut().for_each(Member::join_sender);
+        self.streams.iter_mut().for_each(Stream::join_sender);
     }
 
     /// Datagrams (or writes) and bytes that each sender of this end got rid of, by stream id.
     pub fn sent_counts(&self) -> Vec<(u32, u64, u64)> {
-        let count = |member: &Member| match &member.job {
+        let count = |stream: &Stream| match &stream.job {
             Job::Sent(Some(account)) => {
-                Some((member.id, account.packets, member.progress.bytes.read()))
+                Some((stream.id, account.packets, stream.progress.bytes.read()))
             }
             _ => None,
         };
-        self.members.iter().filter_map(count).collect()
+        self.streams.iter().filter_map(count).collect()
     }
 
     /// Bytes written but not acknowledged, all streams of this end.
     pub fn unacknowledged_bytes(&self) -> u64 {
-        let left = |member: &Member| {
-            let info = tcp::info(member.tcp.as_ref()?).ok()?;
+        let left = |stream: &Stream| {
+            let info = tcp::info(stream.tcp.as_ref()?).ok()?;
             Some(
                 u64::from(info.unacked) * u64::from(info.snd_mss)
                     + u64::from(info.notsent_bytes.unwrap_or(0)),
             )
         };
-        self.members.iter().filter_map(left).sum()
+        self.streams.iter().filter_map(left).sum()
     }
 
     /// Tells a receiver the final count of its sender.
-    pub fn expect(&self, id: u32, packets: u64) {
-        if let Some(member) = self
-            .members
+    pub fn announce_sent(&self, id: u32, packets: u64) {
+        if let Some(stream) = self
+            .streams
             .iter()
-            .find(|member| member.id == id && member.receives())
+            .find(|stream| stream.id == id && stream.receives())
         {
-            member.progress.expected.set(packets);
+            stream.progress.expected.set(packets);
         }
     }
 
@@ -223,73 +223,73 @@ impl Crew {
         });
     }
 
-    /// Waits for the receivers; call after [`Crew::drain`].
+    /// Waits for the receivers; call after [`Streams::drain`].
     pub fn join_receivers(&mut self) {
-        self.members.iter_mut().for_each(Member::join_receiver);
+        self.streams.iter_mut().for_each(Stream::join_receiver);
     }
 
     /// Closes the TCP data connections of this end. A peer in a blocking full-block read (iperf3
     /// 3.1.7, reverse) would otherwise hang.
     pub fn close_tcp(&self) {
-        self.members
+        self.streams
             .iter()
-            .filter_map(|member| member.tcp.as_ref())
+            .filter_map(|stream| stream.tcp.as_ref())
             .for_each(tcp::shutdown);
     }
 
     /// Closes the books. `sent` tells the final count of a stream's sender at the other end.
     pub fn accounts(&mut self, sent: impl Fn(u32) -> Option<u64>) -> Vec<StreamAccount> {
-        self.members
+        self.streams
             .iter_mut()
-            .map(|member| member.account(sent(member.id)))
+            .map(|stream| stream.account(sent(stream.id)))
             .collect()
     }
 
     /// The last interval of every stream: of senders, of receivers.
     pub fn last_intervals(&self) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
         let sent = self
-            .members
+            .streams
             .iter()
-            .filter_map(|member| member.sent.last())
+            .filter_map(|stream| stream.sent.last())
             .collect();
         let received = self
-            .members
+            .streams
             .iter()
-            .filter_map(|member| member.received.last())
+            .filter_map(|stream| stream.received.last())
             .collect();
         (sent, received)
     }
 
     /// Forgets the intervals cut so far: they were told, and a long test has many.
     pub fn forget_intervals(&mut self) {
-        for member in &mut self.members {
-            member.sent.clear();
-            member.received.clear();
+        for stream in &mut self.streams {
+            stream.sent.clear();
+            stream.received.clear();
         }
     }
 
     /// Interval `index` of every stream, as far as it was cut: of senders, of receivers.
     pub fn intervals(&self, index: usize) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
-        let members = || self.members.iter();
+        let streams = || self.streams.iter();
         (
-            members()
-                .filter_map(|member| member.sent.get(index))
+            streams()
+                .filter_map(|stream| stream.sent.get(index))
                 .collect(),
-            members()
-                .filter_map(|member| member.received.get(index))
+            streams()
+                .filter_map(|stream| stream.received.get(index))
                 .collect(),
         )
     }
 
     /// The round-trip time that TCP sees now, the largest.
     pub fn rtt_ns(&self) -> Option<u64> {
-        self.members
+        self.streams
             .iter()
-            .filter_map(|member| Some(tcp::info(member.tcp.as_ref()?).ok()?.rtt_ns))
+            .filter_map(|stream| Some(tcp::info(stream.tcp.as_ref()?).ok()?.rtt_ns))
             .max()
     }
 
-    fn employ(
+    fn spawn_worker(
         &self,
         id: u32,
         work: Work,
@@ -326,7 +326,7 @@ impl Crew {
     }
 }
 
-impl Member {
+impl Stream {
     fn receives(&self) -> bool {
         matches!(
             self.job,

@@ -5,11 +5,11 @@
 
 use crate::account::{RxAccount, RxInterval, SideAccount, StreamAccount, TxAccount, TxInterval};
 use crate::fold::Halves;
-use crate::shape::Shape;
+use crate::stream_config::StreamConfig;
 
 /// The server's intervals so far, a list a stream in stream order.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct PeerReports {
     sent: Vec<Vec<TxInterval>>,
     received: Vec<Vec<RxInterval>>,
     intervals: u64,
@@ -18,17 +18,17 @@ pub(super) struct Heard {
     settings: bool,
 }
 
-impl Heard {
+impl PeerReports {
     /// Takes the intervals of the server's streams in `shape`; of those that ended before, so many
     /// may be told by now.
     pub(super) fn note(
         &mut self,
-        shape: &Shape,
+        config: &StreamConfig,
         due: u64,
         mut sent: Vec<TxInterval>,
         mut received: Vec<RxInterval>,
     ) {
-        let most = |server_sends| ids(shape, server_sends).count();
+        let most = |server_sends| ids(config, server_sends).count();
         let too_many = sent.len() > most(true) || received.len() > most(false);
         self.unasked += u64::from(too_many);
         if self.intervals >= due.saturating_add(SPARE) {
@@ -95,18 +95,18 @@ impl Heard {
     }
 
     /// The server's account as far as it was told; `None` when nothing was.
-    pub(super) fn account(self, shape: &Shape) -> Option<SideAccount> {
+    pub(super) fn account(self, config: &StreamConfig) -> Option<SideAccount> {
         if self.sent.is_empty() && self.received.is_empty() {
             return None;
         }
-        let sent = ids(shape, true)
+        let sent = ids(config, true)
             .zip(self.sent)
             .map(|(id, intervals)| StreamAccount {
                 id,
                 tx: Some(tx(intervals)),
                 ..StreamAccount::default()
             });
-        let received = ids(shape, false)
+        let received = ids(config, false)
             .zip(self.received)
             .map(|(id, intervals)| StreamAccount {
                 id,
@@ -122,9 +122,11 @@ impl Heard {
 }
 
 /// The streams that the server sends, or receives.
-fn ids(shape: &Shape, server_sends: bool) -> impl Iterator<Item = u32> {
-    let mine = move |index: &u32| shape.client_sends(*index) != server_sends;
-    (0..shape.streams_total()).filter(mine).map(Shape::id)
+fn ids(config: &StreamConfig, server_sends: bool) -> impl Iterator<Item = u32> {
+    let mine = move |index: &u32| config.client_sends(*index) != server_sends;
+    (0..config.streams_total())
+        .filter(mine)
+        .map(StreamConfig::id)
 }
 
 fn append<T>(lists: &mut Vec<Vec<T>>, next: Vec<T>) {
@@ -171,16 +173,16 @@ mod tests {
             direction: Direction::Up,
             ..TestPlan::udp("peer")
         };
-        let shape = Shape::of_plan(&plan, true, 1448);
+        let config = StreamConfig::of_plan(&plan, true, 1448);
         let interval = |bytes, end_ns| RxInterval {
             bytes,
             end_ns,
             packets: 1,
             ..RxInterval::default()
         };
-        let mut heard = Heard::default();
-        heard.note(&shape, 1, vec![], vec![interval(10, 1), interval(20, 1)]);
-        heard.note(&shape, 2, vec![], vec![interval(11, 2), interval(21, 2)]);
+        let mut reports = PeerReports::default();
+        reports.note(&config, 1, vec![], vec![interval(10, 1), interval(20, 1)]);
+        reports.note(&config, 2, vec![], vec![interval(11, 2), interval(21, 2)]);
         let whole = SideAccount {
             streams: vec![StreamAccount {
                 rx: Some(RxAccount::default()),
@@ -188,9 +190,9 @@ mod tests {
             }],
             ..SideAccount::default()
         };
-        let whole = heard.complete(whole).streams.remove(0).rx.unwrap();
+        let whole = reports.complete(whole).streams.remove(0).rx.unwrap();
         assert_eq!((whole.intervals.len(), whole.intervals[1].bytes), (2, 11));
-        let account = heard.account(&shape).unwrap();
+        let account = reports.account(&config).unwrap();
         let bytes: Vec<_> = account
             .streams
             .iter()
@@ -198,7 +200,7 @@ mod tests {
             .collect();
         assert_eq!(bytes, [(1, 21), (3, 41)]);
         assert!(account.partial);
-        assert!(Heard::default().account(&shape).is_none());
+        assert!(PeerReports::default().account(&config).is_none());
     }
 
     #[test]
@@ -208,24 +210,24 @@ mod tests {
             direction: Direction::Up,
             ..TestPlan::udp("peer")
         };
-        let shape = Shape::of_plan(&plan, true, 1448);
-        let mut heard = Heard::default();
+        let config = StreamConfig::of_plan(&plan, true, 1448);
+        let mut reports = PeerReports::default();
         let three = || vec![RxInterval::default(); 3];
-        heard.note(&shape, 1, vec![TxInterval::default()], three());
-        assert_eq!((heard.sent.len(), heard.received.len()), (0, 2));
-        assert_eq!(heard.unasked(), 1, "more streams than there are");
+        reports.note(&config, 1, vec![TxInterval::default()], three());
+        assert_eq!((reports.sent.len(), reports.received.len()), (0, 2));
+        assert_eq!(reports.unasked(), 1, "more streams than there are");
         let two = || vec![RxInterval::default(); 2];
         for _ in 0..100 {
-            heard.note(&shape, 5, vec![], two());
+            reports.note(&config, 5, vec![], two());
         }
         let kept = 5 + SPARE as usize;
-        assert_eq!(heard.received[1].len(), kept);
-        assert_eq!(heard.unasked(), 102 - kept as u64);
-        heard.note(&shape, u64::MAX, vec![], two());
-        assert_eq!(heard.received[0].len(), kept + 1, "time goes on");
-        let mut heard = Heard::default();
-        let taken = (0..100).filter(|_| heard.takes_samples(1)).count() as u64;
+        assert_eq!(reports.received[1].len(), kept);
+        assert_eq!(reports.unasked(), 102 - kept as u64);
+        reports.note(&config, u64::MAX, vec![], two());
+        assert_eq!(reports.received[0].len(), kept + 1, "time goes on");
+        let mut reports = PeerReports::default();
+        let taken = (0..100).filter(|_| reports.takes_samples(1)).count() as u64;
         assert_eq!(taken, SAMPLES_A_SECOND + SPARE);
-        assert_eq!(heard.unasked(), 100 - taken);
+        assert_eq!(reports.unasked(), 100 - taken);
     }
 }

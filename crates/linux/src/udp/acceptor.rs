@@ -3,7 +3,7 @@
 //! a socket of its own on the same port.
 //!
 //! A twin exists unconnected between bind and connect, and in that instant takes datagrams of other peers;
-//! [`Greeter::connected_twin`] hands those back, so that no greeting is lost to another peer's set-up.
+//! [`Acceptor::connected_twin`] hands those back, so that no greeting is lost to another peer's set-up.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
@@ -14,7 +14,7 @@ use super::{Opened, Options, Receiver, ReceiverConfig, RxMode, bind, bind_wildca
 
 /// A bound, unconnected socket that shares its port with its twins.
 #[derive(Debug)]
-pub struct Greeter {
+pub struct Acceptor {
     receiver: Receiver,
     port: u16,
 }
@@ -34,7 +34,7 @@ pub struct Greeting {
     pub kernel_ns: Option<u64>,
 }
 
-impl Greeter {
+impl Acceptor {
     /// Binds `port` (0: any) on `address`, or on all addresses of both families (IPv4 alone without IPv6).
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Greeter {
     }
 }
 
-impl AsFd for Greeter {
+impl AsFd for Acceptor {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.receiver.as_fd()
     }

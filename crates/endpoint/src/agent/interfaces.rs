@@ -8,7 +8,7 @@ use linerate_wire::frame::is_benchmark_address;
 use std::net::IpAddr;
 
 /// Their names, at most [`MOST`].
-pub(super) fn interfaces(audience: Audience) -> Vec<String> {
+pub(super) fn of_audience(audience: Audience) -> Vec<String> {
     let links = nic::list().unwrap_or_default();
     let addresses = nic::local_addresses().unwrap_or_default();
     let carries = |link: &&Link| link.up && link.carrier && link.link_kind != LinkKind::Loopback;

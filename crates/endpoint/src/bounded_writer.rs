@@ -8,9 +8,9 @@ use std::net::TcpStream;
 
 /// A connection to which each whole message is written within a minute. It needs a write time-out of its own.
 #[derive(Debug)]
-pub struct Patient<'a>(pub &'a TcpStream);
+pub struct BoundedWriter<'a>(pub &'a TcpStream);
 
-impl Write for Patient<'_> {
+impl Write for BoundedWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -77,7 +77,7 @@ mod tests {
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let server = listener.accept().unwrap().0;
         write_until(&mut &server, b"at once", 0).unwrap();
-        Patient(&server).write_all(b", and again").unwrap();
+        BoundedWriter(&server).write_all(b", and again").unwrap();
         drop(server);
         let mut read = String::new();
         client.read_to_string(&mut read).unwrap();

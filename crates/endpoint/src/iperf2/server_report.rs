@@ -2,7 +2,7 @@
 //! What an iperf2 server's reports say of our streams: the receiver's account, or why there is none.
 
 use super::finish::{self, Answer};
-use super::load::Far;
+use super::load::FarEnd;
 use crate::account::{RxAccount, SequenceAccountTotals, SideAccount, StreamAccount};
 use linerate_model::failure::Failure;
 use linerate_model::output::Warning;
@@ -14,7 +14,7 @@ pub(super) fn judge(
     (server, payload_bytes): (SocketAddr, u32),
     own: &SideAccount,
     answers: &[Answer],
-) -> Far {
+) -> FarEnd {
     let streams: Vec<_> = own
         .streams
         .iter()
@@ -25,7 +25,7 @@ pub(super) fn judge(
         })
         .collect();
     let complete = streams.len() == answers.len();
-    Far {
+    FarEnd {
         warnings: missing(server, answers).into_iter().collect(),
         failure: refused(server, answers),
         account: (!streams.is_empty()).then(|| SideAccount {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The places of one server.
 #[derive(Debug)]
-pub(super) struct Seats {
+pub(super) struct Slots {
     most_tests: usize,
     most_streams: usize,
     taken: Mutex<Taken>,
@@ -25,12 +25,12 @@ struct Taken {
 
 /// A place, given up when dropped.
 #[derive(Debug)]
-pub(super) struct Seat<'a> {
-    seats: &'a Seats,
+pub(super) struct Slot<'a> {
+    slots: &'a Slots,
     client: IpAddr,
 }
 
-impl Seats {
+impl Slots {
     /// All free.
     pub(super) fn new(options: &ServeOptions) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl Seats {
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn take(&self, client: IpAddr) -> Result<Seat<'_>, String> {
+    pub(super) fn take(&self, client: IpAddr) -> Result<Slot<'_>, String> {
         let mut taken = self.lock();
         let streams: usize = taken.streams.values().sum();
         if streams >= self.most_streams {
@@ -58,8 +58,8 @@ impl Seats {
             return Err(format!("{} tests run already", taken.streams.len()));
         }
         *taken.streams.entry(client).or_insert(0) += 1;
-        Ok(Seat {
-            seats: self,
+        Ok(Slot {
+            slots: self,
             client,
         })
     }
@@ -76,16 +76,16 @@ impl Seats {
     }
 }
 
-impl Seat<'_> {
+impl Slot<'_> {
     /// Its stream ended well.
     pub(super) fn finish(&self) {
-        self.seats.lock().finished += 1;
+        self.slots.lock().finished += 1;
     }
 }
 
-impl Drop for Seat<'_> {
+impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        let mut taken = self.seats.lock();
+        let mut taken = self.slots.lock();
         taken.idle_since = Instant::now();
         let left = taken.streams.get(&self.client).copied().unwrap_or(0);
         if left > 1 {
@@ -102,20 +102,20 @@ mod tests {
 
     #[test]
     fn streams_of_one_address_are_one_test() {
-        let seats = Seats::new(&ServeOptions {
+        let slots = Slots::new(&ServeOptions {
             max_tests: 1,
             max_streams: 2,
             ..ServeOptions::default()
         });
         let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|text| text.parse::<IpAddr>().unwrap());
-        let first = seats.take(one).unwrap();
-        assert_eq!(seats.take(two).unwrap_err(), "1 tests run already");
-        let second = seats.take(one).unwrap();
-        assert_eq!(seats.take(one).unwrap_err(), "2 streams are served already");
+        let first = slots.take(one).unwrap();
+        assert_eq!(slots.take(two).unwrap_err(), "1 tests run already");
+        let second = slots.take(one).unwrap();
+        assert_eq!(slots.take(one).unwrap_err(), "2 streams are served already");
         first.finish();
         drop((first, second));
-        assert!(seats.take(two).is_ok());
-        let (finished, idle) = seats.state();
+        assert!(slots.take(two).is_ok());
+        let (finished, idle) = slots.state();
         assert!(finished == 1 && idle.is_some());
     }
 }

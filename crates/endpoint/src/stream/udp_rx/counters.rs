@@ -13,7 +13,7 @@ use linerate_wire::linerate::hello;
 
 /// The books, open.
 #[derive(Debug)]
-pub(super) struct Books {
+pub(super) struct RxCounters {
     stamp: Stamp,
     /// Fixed: the sender's stamps are steady too, so that setting a clock changes no transit time.
     wall: Wall,
@@ -78,9 +78,9 @@ pub(super) struct Closed {
     pub(super) omitted: (u64, u64),
 }
 
-impl Books {
+impl RxCounters {
     pub(super) fn new(stamp: Stamp, omit_ns: u64) -> Self {
-        let by_clock = omit_ns > 0 && !stamp.tells_warm_up();
+        let by_clock = omit_ns > 0 && !stamp.marks_warm_up();
         let wall = Wall::start();
         Self {
             stamp,
