@@ -51,7 +51,7 @@ fn every_name_of_a_measured_number_is_explained() {
 #[test]
 fn every_warning_is_explained() {
     let of = |room| sources_below(&root().join("crates").join(room).join("src"));
-    let source = of("endpoint") + &of("forward") + &of("linerate");
+    let source = of("endpoint") + &of("forward");
     let ids: Vec<_> = source
         .split("id: \"")
         .skip(1)
