@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use linerate_model::output::{Fact, LedgerEntry, Role, Value};
 
 use crate::evidence::Evidence;
-use crate::frame::Frame;
+use crate::viewpoint::Viewpoint;
 
 mod attributed;
 mod bus;
@@ -104,20 +104,24 @@ impl Facts {
         &self.all
     }
 
-    /// The fact of this name as seen from `frame`: of its test, host and interface, or, where
+    /// The fact of this name as seen from `viewpoint`: of its test, host and interface, or, where
     /// nothing so special is known, of all of them. `peer.NAME` looks from the other end of the test.
     #[must_use]
-    pub fn get(&self, name: &str, frame: &Frame) -> Option<&Fact> {
+    pub fn get(&self, name: &str, viewpoint: &Viewpoint) -> Option<&Fact> {
         let (name, host, interface) = match name.strip_prefix(PEER) {
-            None => (name, frame.host, frame.interface.as_deref()),
+            None => (name, viewpoint.host, viewpoint.interface.as_deref()),
             Some(name) => {
-                let (host, interface) = frame.peer.as_ref()?;
+                let (host, interface) = viewpoint.peer.as_ref()?;
                 (name, Some(*host), interface.as_deref())
             }
         };
-        let of_name = self.by_name.get(name)?.seen_from(frame.test_id.as_deref());
+        let of_name = self
+            .by_name
+            .get(name)?
+            .seen_from(viewpoint.test_id.as_deref());
         let of_name = of_name.filter_map(|index| self.all.get(index));
-        let seen = of_name.filter_map(|fact| Some((special(fact, frame, host, interface)?, fact)));
+        let seen =
+            of_name.filter_map(|fact| Some((special(fact, viewpoint, host, interface)?, fact)));
         seen.max_by_key(|(special, _)| *special)
             .map(|(_, fact)| fact)
     }
@@ -142,21 +146,23 @@ const FAMILIES: &[Collect] = &[
 pub const PEER: &str = "peer.";
 
 /// How much of the point of view a fact is bound to; `None` if it is bound to another one.
-fn special(fact: &Fact, frame: &Frame, host: Option<Role>, interface: Option<&str>) -> Option<u8> {
-    let test = bound(fact.test_id.as_deref(), frame.test_id.as_deref())?;
-    let host = bound(
-        fact.host.map(|role| role as u8),
-        host.map(|role| role as u8),
-    )?;
+fn special(
+    fact: &Fact,
+    viewpoint: &Viewpoint,
+    host: Option<Role>,
+    interface: Option<&str>,
+) -> Option<u8> {
+    let test = bound(fact.test_id.as_deref(), viewpoint.test_id.as_deref())?;
+    let host = bound(fact.host, host)?;
     let interface = bound(fact.interface.as_deref(), interface)?;
     Some(test * 4 + interface * 2 + host)
 }
 
 /// 0 for a fact that holds everywhere, 1 for one of just this place.
-fn bound<T: PartialEq>(fact: Option<T>, frame: Option<T>) -> Option<u8> {
-    match (fact, frame) {
+fn bound<T: PartialEq>(fact: Option<T>, viewpoint: Option<T>) -> Option<u8> {
+    match (fact, viewpoint) {
         (None, _) => Some(0),
-        (Some(fact), Some(frame)) => (fact == frame).then_some(1),
+        (Some(fact), Some(viewpoint)) => (fact == viewpoint).then_some(1),
         (Some(_), None) => None,
     }
 }

@@ -2,7 +2,7 @@
 //! What a record means: facts, the ledger of lost packets, rules. A pure function of the record.
 //!
 //! ```text
-//! record ──► ledger ──► facts ──► rules ──► findings
+//! record ──► evidence ──► ledger ──► facts ──► rules ──► findings
 //! ```
 //!
 //! [`explain::explain`] is all of it. A stored run, a run that just ended and a pasted text come in
@@ -11,14 +11,14 @@
 
 pub mod calc;
 mod collect;
+pub mod dut;
 pub mod evidence;
 pub mod explain;
 pub mod facts;
-pub mod frame;
+#[cfg(test)]
+mod fixtures;
 pub mod glance;
 pub mod ledger;
 pub mod limit;
-#[cfg(test)]
-mod made_up;
-pub mod middle;
 pub mod rules;
+pub mod viewpoint;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Rules as data: a conjunction of conditions over named facts, with cause, change, undo and source.
 //!
-//! A rule asks from one point of view at a time ([`crate::frame`]). If a condition is false it does
+//! A rule asks from one point of view at a time ([`crate::viewpoint`]). If a condition is false it does
 //! not fire; if none is false and a fact is missing it cannot tell, and names what to read; else it fires.
 
 mod condition;

@@ -81,7 +81,7 @@ fn rows(
     names: impl Fn(&Sample) -> Vec<String>,
     value: fn(&Sample, &Sample, &str) -> Option<f64>,
 ) -> Vec<Series> {
-    let mut rows: BTreeMap<(u8, String), Series> = BTreeMap::new();
+    let mut rows: BTreeMap<(Role, String), Series> = BTreeMap::new();
     for host in [Role::Local, Role::Remote, Role::Device] {
         let of_host = samples.iter().filter(|sample| sample.host == host);
         let Some(origin) = of_host.clone().map(|sample| sample.t_ns).min() else {
@@ -95,13 +95,11 @@ fn rows(
                 let Some(value) = value(before, after, &name) else {
                     continue;
                 };
-                let row = rows
-                    .entry((host as u8, name.clone()))
-                    .or_insert_with(|| Series {
-                        host,
-                        name,
-                        spans: Vec::new(),
-                    });
+                let row = rows.entry((host, name.clone())).or_insert_with(|| Series {
+                    host,
+                    name,
+                    spans: Vec::new(),
+                });
                 row.spans.push(Span {
                     start_s: since(before),
                     end_s: since(after),

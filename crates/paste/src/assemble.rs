@@ -200,8 +200,7 @@ impl Assembly<'_> {
             role.is_some_and(|role| {
                 let at = at(role, place);
                 state.counters.keys().any(|(host, source, interface)| {
-                    (*host, source, interface)
-                        == (role as u8, &counters.source, &counters.interface)
+                    (*host, source, interface) == (role, &counters.source, &counters.interface)
                 }) && !state.refutes(at, counters)
             })
         })
@@ -255,11 +254,9 @@ impl Assembly<'_> {
         match said {
             Said::Content(Content::Settings(settings)) => state.set(at, settings),
             Said::Content(Content::Counters(counters)) => state.count(at, counters),
-            Said::Content(Content::Iperf(event)) => state
-                .flows
-                .entry(role as u8)
-                .or_default()
-                .take(event.clone()),
+            Said::Content(Content::Iperf(event)) => {
+                state.flows.entry(role).or_default().take(event.clone())
+            }
             Said::Content(Content::Transfer(transfer)) => state.transfer(at, transfer),
             Said::Content(Content::Ping(ping)) => state.ping(ping),
             Said::Content(Content::Cpu(share)) => state.share(role, share.clone()),

@@ -64,7 +64,7 @@ fn measured(state: &mut State) -> (Vec<Test>, Vec<String>) {
     for (role, flows) in std::mem::take(&mut state.flows) {
         let (told, complaints) = flows.finish();
         errors.extend(complaints);
-        if role == Role::Local as u8 {
+        if role == Role::Local {
             tests = told;
             continue;
         }
@@ -94,13 +94,13 @@ fn refused(errors: Vec<String>) -> Option<Test> {
 }
 
 /// The only interface of each host, where there is only one.
-fn only_interfaces(state: &State) -> BTreeMap<u8, String> {
+fn only_interfaces(state: &State) -> BTreeMap<Role, String> {
     let keys = state
         .settings
         .keys()
         .chain(state.counters.keys())
         .chain(state.inherited.keys());
-    let mut names: BTreeMap<u8, Vec<&str>> = BTreeMap::new();
+    let mut names: BTreeMap<Role, Vec<&str>> = BTreeMap::new();
     for (role, _, interface) in keys {
         if let Some(name) = interface.as_deref().filter(|name| *name != "lo") {
             let known = names.entry(*role).or_default();
@@ -117,7 +117,7 @@ fn only_interfaces(state: &State) -> BTreeMap<u8, String> {
 }
 
 /// The interface of a source that has one, where the text does not say which.
-fn interface(key: &Key, only: &BTreeMap<u8, String>) -> Option<String> {
+fn interface(key: &Key, only: &BTreeMap<Role, String>) -> Option<String> {
     let (role, source, interface) = key;
     let of_interface = source.starts_with("ethtool")
         || source.starts_with("/sys/class/net")
@@ -137,7 +137,7 @@ fn interface(key: &Key, only: &BTreeMap<u8, String>) -> Option<String> {
         .or_else(|| only.get(role).filter(|_| of_interface).cloned())
 }
 
-fn settings(state: &State, only: &BTreeMap<u8, String>) -> Vec<Setting> {
+fn settings(state: &State, only: &BTreeMap<Role, String>) -> Vec<Setting> {
     let mut all: BTreeMap<Key, BTreeMap<String, String>> = BTreeMap::new();
     // What this state says overrides what it inherited.
     for (key, values) in state.inherited.iter().chain(&state.settings) {
@@ -148,7 +148,7 @@ fn settings(state: &State, only: &BTreeMap<u8, String>) -> Vec<Setting> {
     }
     // Before what holds now, what held before: of two readings the later one counts, and who compares sees both.
     let setting = |((role, source, interface), values)| Setting {
-        host: role_of(role),
+        host: role,
         source,
         interface,
         values,
@@ -163,7 +163,7 @@ fn settings(state: &State, only: &BTreeMap<u8, String>) -> Vec<Setting> {
         .collect()
 }
 
-fn samples(state: &State, only: &BTreeMap<u8, String>, tests: &[Test]) -> Vec<Sample> {
+fn samples(state: &State, only: &BTreeMap<Role, String>, tests: &[Test]) -> Vec<Sample> {
     let mut samples = Vec::new();
     let between_ns = between_ns(tests);
     for (key, snapshots) in &state.counters {
@@ -171,7 +171,7 @@ fn samples(state: &State, only: &BTreeMap<u8, String>, tests: &[Test]) -> Vec<Sa
             if !snapshot.values.is_empty() {
                 let counters = snapshot.values.clone();
                 samples.push(Sample {
-                    host: role_of(key.0),
+                    host: key.0,
                     source: key.1.clone(),
                     interface: interface(key, only),
                     t_ns: if snapshot.after_test { between_ns } else { 0 },
@@ -195,7 +195,7 @@ fn between_ns(tests: &[Test]) -> u64 {
 
 /// Shares of processor time as two readings of `/proc/stat`, ten thousand ticks apart: a difference of shares is exact.
 fn ticks(state: &State) -> Vec<Sample> {
-    let mut hosts: BTreeMap<u8, BTreeMap<String, u64>> = BTreeMap::new();
+    let mut hosts: BTreeMap<Role, BTreeMap<String, u64>> = BTreeMap::new();
     for (role, share) in &state.shares {
         let cpu = share
             .cpu
@@ -208,10 +208,10 @@ fn ticks(state: &State) -> Vec<Sample> {
         });
         hosts.entry(*role).or_default().extend(ticks);
     }
-    let both = |(role, ticks): (u8, BTreeMap<String, u64>)| {
+    let both = |(role, ticks): (Role, BTreeMap<String, u64>)| {
         let zero = ticks.keys().map(|name| (name.clone(), 0)).collect();
         [zero, ticks].map(|counters| Sample {
-            host: role_of(role),
+            host: role,
             source: "/proc/stat".to_owned(),
             counters,
             ..Sample::default()
@@ -306,15 +306,15 @@ fn speed_of(word: &str) -> Option<u64> {
 }
 
 /// Names, interfaces and processor load of the tests.
-fn finish(tests: &mut [Test], state: &State, only: &BTreeMap<u8, String>) {
+fn finish(tests: &mut [Test], state: &State, only: &BTreeMap<Role, String>) {
     let load = cpu(state, Role::Local);
     let label = state.label.as_deref().unwrap_or_default();
     for test in tests {
         if test.name == "up" || test.name == "down" || test.name.contains("bit/s ") {
             test.name = format!("{label} {}", test.name).trim().to_owned();
         }
-        test.local_interface = only.get(&(Role::Local as u8)).cloned();
-        test.remote_interface = only.get(&(Role::Remote as u8)).cloned();
+        test.local_interface = only.get(&(Role::Local)).cloned();
+        test.remote_interface = only.get(&(Role::Remote)).cloned();
         test.cpu.local = test.cpu.local.or(load);
     }
 }
@@ -325,7 +325,7 @@ fn cpu(state: &State, role: Role) -> Option<Cpu> {
         state
             .shares
             .iter()
-            .filter(|(host, _)| *host == role as u8)
+            .filter(|(host, _)| *host == role)
             .map(|(_, share)| share)
     };
     let all = mine().find(|share| share.cpu.is_none());
@@ -350,11 +350,4 @@ fn cpu(state: &State, role: Role) -> Option<Cpu> {
         steal: value("steal"),
         busiest_cpu: busiest,
     })
-}
-
-fn role_of(number: u8) -> Role {
-    [Role::Local, Role::Remote, Role::Device]
-        .into_iter()
-        .find(|role| *role as u8 == number)
-        .unwrap_or_default()
 }

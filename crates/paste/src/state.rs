@@ -13,7 +13,7 @@ use super::limits::TESTS_MAX;
 use super::transfers;
 
 /// Host, source, interface.
-pub(super) type Key = (u8, String, Option<String>);
+pub(super) type Key = (Role, String, Option<String>);
 
 /// A state, filled item by item.
 #[derive(Debug, Default)]
@@ -27,9 +27,9 @@ pub(super) struct State {
     /// Settings of an earlier state, which hold until this one says otherwise.
     pub(super) inherited: BTreeMap<Key, BTreeMap<String, String>>,
     pub(super) counters: BTreeMap<Key, Vec<Snapshot>>,
-    pub(super) shares: Vec<(u8, CpuShare)>,
+    pub(super) shares: Vec<(Role, CpuShare)>,
     pub(super) latency: Vec<Latency>,
-    pub(super) flows: BTreeMap<u8, Flows>,
+    pub(super) flows: BTreeMap<Role, Flows>,
     pub(super) transfers: Vec<Test>,
     pub(super) commands: Vec<String>,
     /// What an earlier state measured in, against which this one is held.
@@ -208,7 +208,7 @@ impl State {
         self.rates.insert(rate.to_bits());
         self.sections = 0;
         self.between = true;
-        self.flows.entry(role as u8).or_default().requested(rate);
+        self.flows.entry(role).or_default().requested(rate);
     }
 
     pub(super) fn typed(&mut self, role: Role, command: &str) {
@@ -217,7 +217,7 @@ impl State {
         if command.contains("iperf") && self.commands.len() < VALUES_MAX {
             self.commands.push(command.to_owned());
         }
-        self.flows.entry(role as u8).or_default().typed(command);
+        self.flows.entry(role).or_default().typed(command);
     }
 
     /// Prose or a heading came between.
@@ -244,9 +244,9 @@ impl State {
 
     pub(super) fn share(&mut self, role: Role, share: CpuShare) {
         self.shares
-            .retain(|(host, known)| (*host, known.cpu) != (role as u8, share.cpu));
+            .retain(|(host, known)| (*host, known.cpu) != (role, share.cpu));
         if self.shares.len() < VALUES_MAX {
-            self.shares.push((role as u8, share));
+            self.shares.push((role, share));
         }
     }
 
@@ -309,7 +309,7 @@ fn known_as(at: At<'_>, told: &Transfer) -> String {
 }
 
 fn key(role: Role, source: &str, interface: Option<&str>) -> Key {
-    (role as u8, source.to_owned(), interface.map(str::to_owned))
+    (role, source.to_owned(), interface.map(str::to_owned))
 }
 
 /// A statistics register moves by itself.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::made_up::{Fixture, pasted, run, udp};
+use crate::fixtures::{Fixture, pasted, run, udp};
 use linerate_model::sample::{Phase, Sample};
 
 fn reading(group: &str, phase: Phase, t_s: u64, value: u64) -> Sample {

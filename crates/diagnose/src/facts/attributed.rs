@@ -279,7 +279,7 @@ const QUEUES: &[&str] = &["tx-qdisc", "rx-mac", "rx-ring", "rx-softnet", "rx-soc
 mod tests {
     use super::*;
     use crate::facts::Facts;
-    use crate::frame::Frame;
+    use crate::viewpoint::Viewpoint;
     use linerate_model::output;
     use linerate_model::record::Record;
 
@@ -299,11 +299,15 @@ mod tests {
             ..LedgerEntry::default()
         };
         let facts = Facts::of(&Evidence::of(&Record::default()), &[entry]);
-        let frame = Frame {
+        let viewpoint = Viewpoint {
             test_id: Some("udp-up".to_owned()),
-            ..Frame::default()
+            ..Viewpoint::default()
         };
-        let number = |name| facts.get(name, &frame).and_then(|fact| fact.value.number());
+        let number = |name| {
+            facts
+                .get(name, &viewpoint)
+                .and_then(|fact| fact.value.number())
+        };
         assert_eq!(number("lost_at_rx_mac"), Some(12.0));
         assert_eq!(number("least_lost_at_rx_mac"), Some(10.0));
         assert_eq!(number("lost_at_rx_socket"), Some(0.0));

@@ -12,18 +12,20 @@ fn pause(host: Option<Role>, interface: Option<&str>, test: Option<&str>, value:
     }
 }
 
-fn frame() -> Frame {
-    Frame {
+fn viewpoint() -> Viewpoint {
+    Viewpoint {
         test_id: Some("udp-1".to_owned()),
         host: Some(Role::Remote),
         interface: Some("eth1".to_owned()),
         peer: Some((Role::Local, Some("eth0".to_owned()))),
-        ..Frame::default()
+        ..Viewpoint::default()
     }
 }
 
 fn said(facts: &Facts, name: &str) -> Option<String> {
-    facts.get(name, &frame()).map(|fact| fact.value.to_string())
+    facts
+        .get(name, &viewpoint())
+        .map(|fact| fact.value.to_string())
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod ports;
 
 use linerate_model::output::{LedgerEntry, Stage as Entry, Trial, TrialDevice};
 
-use crate::middle::{name, told};
+use crate::dut::{name, told};
 use claims::Claim;
 use linerate_model::record::Record;
 pub(crate) use ports::Ports;

@@ -11,7 +11,7 @@ use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::{Condition, Explains, Rule, Verdict, template};
 use crate::facts::Facts;
-use crate::frame::Frame;
+use crate::viewpoint::Viewpoint;
 use linerate_model::order;
 use linerate_model::record::Record;
 
@@ -25,23 +25,21 @@ impl<'r> Fired<'r> {
     /// One finding for each place (host and interface) at which the rule fired, its tests together.
     pub(super) fn join(
         rule: &'r Rule,
-        verdicts: &[(Verdict, Frame)],
+        verdicts: &[(Verdict, Viewpoint)],
         record: &Record,
         ledger: &[LedgerEntry],
         facts: &Facts,
     ) -> Vec<Self> {
-        let mut places: BTreeMap<(Option<u8>, Option<&str>), Vec<&Frame>> = BTreeMap::new();
-        for (_, frame) in verdicts
+        let mut places: BTreeMap<(Option<Role>, Option<&str>), Vec<&Viewpoint>> = BTreeMap::new();
+        for (_, viewpoint) in verdicts
             .iter()
             .filter(|(verdict, _)| *verdict == Verdict::Fires)
         {
-            let place = (
-                frame.host.map(|role| role as u8),
-                frame.interface.as_deref(),
-            );
-            places.entry(place).or_default().push(frame);
+            let place = (viewpoint.host, viewpoint.interface.as_deref());
+            places.entry(place).or_default().push(viewpoint);
         }
-        let finding = |frames: &Vec<&Frame>| finding(rule, frames, record, ledger, facts);
+        let finding =
+            |viewpoints: &Vec<&Viewpoint>| finding(rule, viewpoints, record, ledger, facts);
         places
             .values()
             .filter_map(finding)
@@ -52,17 +50,17 @@ impl<'r> Fired<'r> {
 
 fn finding(
     rule: &Rule,
-    frames: &[&Frame],
+    viewpoints: &[&Viewpoint],
     record: &Record,
     ledger: &[LedgerEntry],
     facts: &Facts,
 ) -> Option<Finding> {
-    let mut frames = frames.to_vec();
-    order::by(&mut frames, |one, other| {
+    let mut viewpoints = viewpoints.to_vec();
+    order::by(&mut viewpoints, |one, other| {
         weight(rule, other, ledger, facts).total_cmp(&weight(rule, one, ledger, facts))
     });
-    let frames = frames.as_slice();
-    let worst = *frames.first()?;
+    let viewpoints = viewpoints.as_slice();
+    let worst = *viewpoints.first()?;
     let fill = |text: &str| {
         template::fill(text, |name| match name {
             "interface" => worst.interface.clone(),
@@ -87,11 +85,11 @@ fn finding(
         strength: rule.strength.word().to_owned(),
         host: worst.host.unwrap_or(Role::Local),
         interface: worst.interface.clone(),
-        test_ids: frames
+        test_ids: viewpoints
             .iter()
-            .filter_map(|frame| frame.test_id.clone())
+            .filter_map(|viewpoint| viewpoint.test_id.clone())
             .collect(),
-        explains: explained(rule, frames, record, ledger, facts),
+        explains: explained(rule, viewpoints, record, ledger, facts),
         evidence: evidence(rule, worst, facts),
         change,
         verify: say(&rule.verify),
@@ -128,7 +126,7 @@ fn risk(rule: &Rule) -> String {
 }
 
 /// The facts that the conditions asked for, as they were in this place.
-fn evidence(rule: &Rule, frame: &Frame, facts: &Facts) -> Vec<Evidence> {
+fn evidence(rule: &Rule, viewpoint: &Viewpoint, facts: &Facts) -> Vec<Evidence> {
     let asked = rule
         .applies
         .iter()
@@ -138,7 +136,7 @@ fn evidence(rule: &Rule, frame: &Frame, facts: &Facts) -> Vec<Evidence> {
     let mut evidence: Vec<Evidence> = Vec::new();
     for name in asked {
         let Some(fact) = facts
-            .get(name, frame)
+            .get(name, viewpoint)
             .filter(|_| !evidence.iter().any(|known| known.fact == name))
         else {
             continue;
@@ -155,16 +153,16 @@ fn evidence(rule: &Rule, frame: &Frame, facts: &Facts) -> Vec<Evidence> {
 
 fn explained(
     rule: &Rule,
-    frames: &[&Frame],
+    viewpoints: &[&Viewpoint],
     record: &Record,
     ledger: &[LedgerEntry],
     facts: &Facts,
 ) -> Explained {
-    let of_frames = |frame: &&Frame| weight(rule, frame, ledger, facts);
+    let of_viewpoints = |viewpoint: &&Viewpoint| weight(rule, viewpoint, ledger, facts);
     match &rule.explains {
         Explains::Nothing => Explained::default(),
         Explains::Rate(_) => Explained {
-            bits_per_second: Some(frames.iter().map(of_frames).fold(0.0, f64::max)),
+            bits_per_second: Some(viewpoints.iter().map(of_viewpoints).fold(0.0, f64::max)),
             ..Explained::default()
         },
         Explains::Stage(_) | Explains::AllLost | Explains::Packets(_) => {
@@ -172,8 +170,8 @@ fn explained(
             let counted = !record.run.tests.is_empty()
                 || !record.trials.is_empty()
                 || matches!(rule.explains, Explains::Packets(_));
-            let packets = once(rule, frames, facts)
-                .map(|frame| of_frames(&frame))
+            let packets = once(rule, viewpoints, facts)
+                .map(|viewpoint| of_viewpoints(&viewpoint))
                 .sum::<f64>() as u64;
             Explained {
                 lost_packets: counted.then_some(packets),
@@ -185,13 +183,17 @@ fn explained(
 
 /// The points of view whose packets are to be added up: a count that is no single test's (pasted, since
 /// boot) is the same one in each of them.
-fn once<'f>(rule: &Rule, frames: &[&'f Frame], facts: &Facts) -> impl Iterator<Item = &'f Frame> {
+fn once<'f>(
+    rule: &Rule,
+    viewpoints: &[&'f Viewpoint],
+    facts: &Facts,
+) -> impl Iterator<Item = &'f Viewpoint> {
     let mut counted: Vec<*const Fact> = Vec::new();
-    frames.iter().copied().filter(move |frame| {
+    viewpoints.iter().copied().filter(move |viewpoint| {
         let Explains::Packets(name) = &rule.explains else {
             return true;
         };
-        let fact = facts.get(name, frame).map(std::ptr::from_ref);
+        let fact = facts.get(name, viewpoint).map(std::ptr::from_ref);
         fact.is_none_or(|fact| {
             !counted.contains(&fact) && {
                 counted.push(fact);
@@ -202,16 +204,16 @@ fn once<'f>(rule: &Rule, frames: &[&'f Frame], facts: &Facts) -> impl Iterator<I
 }
 
 /// What one point of view accounts for: packets, or bit/s.
-fn weight(rule: &Rule, frame: &Frame, ledger: &[LedgerEntry], facts: &Facts) -> f64 {
+fn weight(rule: &Rule, viewpoint: &Viewpoint, ledger: &[LedgerEntry], facts: &Facts) -> f64 {
     let entries = ledger.iter().filter(|entry| {
-        frame
+        viewpoint
             .test_id
             .as_deref()
             .is_none_or(|id| entry.test_id == id)
     });
     let number = |fact: &str| {
         facts
-            .get(fact, frame)
+            .get(fact, viewpoint)
             .and_then(|fact| fact.value.number())
             .unwrap_or(0.0)
     };
@@ -225,10 +227,10 @@ fn weight(rule: &Rule, frame: &Frame, ledger: &[LedgerEntry], facts: &Facts) -> 
         // What was counted during a test may be of other traffic too: no cause explains more than was lost.
         Explains::Packets(fact) => {
             let of_test = facts
-                .get(fact, frame)
+                .get(fact, viewpoint)
                 .is_some_and(|fact| fact.test_id.is_some());
             let lost = facts
-                .get("lost_packets", frame)
+                .get("lost_packets", viewpoint)
                 .and_then(|lost| lost.value.number());
             number(fact).min(lost.filter(|_| of_test).unwrap_or(f64::INFINITY))
         }

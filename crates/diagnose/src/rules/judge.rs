@@ -7,7 +7,7 @@ use linerate_model::output::{CannotTell, Finding, Host, LedgerEntry};
 use super::finding::Fired;
 use super::{Rule, Verdict, evaluate, rank};
 use crate::facts::{Facts, known};
-use crate::frame::{Frame, frames};
+use crate::viewpoint::{Viewpoint, viewpoints};
 use linerate_model::record::Record;
 
 /// What the rules say.
@@ -25,13 +25,13 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
     let mut fired = Vec::new();
     let mut cannot_tell = Vec::new();
     for rule in rules {
-        let views = frames(record, rule.scope);
-        let verdicts: Vec<(Verdict, Frame)> = views
+        let views = viewpoints(record, rule.scope);
+        let verdicts: Vec<(Verdict, Viewpoint)> = views
             .into_iter()
-            .map(|frame| {
+            .map(|viewpoint| {
                 (
-                    evaluate(rule, |name| Some(&facts.get(name, &frame)?.value)),
-                    frame,
+                    evaluate(rule, |name| Some(&facts.get(name, &viewpoint)?.value)),
+                    viewpoint,
                 )
             })
             .collect();
@@ -55,20 +55,22 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
 /// has nothing to do with this record.
 fn untold(
     rule: &Rule,
-    verdicts: &[(Verdict, Frame)],
+    verdicts: &[(Verdict, Viewpoint)],
     record: &Record,
     facts: &Facts,
 ) -> Option<CannotTell> {
-    let (missing, frame) = verdicts.iter().find_map(|(verdict, frame)| match verdict {
-        Verdict::CannotTell(missing) if something_holds(rule, frame, facts) => {
-            Some((missing, frame))
-        }
-        _ => None,
-    })?;
+    let (missing, viewpoint) = verdicts
+        .iter()
+        .find_map(|(verdict, viewpoint)| match verdict {
+            Verdict::CannotTell(missing) if something_holds(rule, viewpoint, facts) => {
+                Some((missing, viewpoint))
+            }
+            _ => None,
+        })?;
     let mut commands: Vec<String> = Vec::new();
     for name in missing {
         let command = known(name).map_or("", |known| known.tells);
-        let interface = frame.interface.as_deref().unwrap_or("<interface>");
+        let interface = viewpoint.interface.as_deref().unwrap_or("<interface>");
         let command = command.replace("{interface}", interface);
         if !command.is_empty() && !commands.contains(&command) {
             commands.push(command);
@@ -79,22 +81,22 @@ fn untold(
         cause: rule.cause.clone(),
         facts: missing.clone(),
         missing: commands,
-        needs_token: needs_token(record, frame),
+        needs_token: needs_token(record, viewpoint),
     })
 }
 
 /// Whether a host that the rule looks at withholds how it is set up. What is bound to no host may be
 /// missing of any.
-fn needs_token(record: &Record, frame: &Frame) -> bool {
-    let asked = |host: &&Host| frame.host.is_none_or(|role| role == host.role);
+fn needs_token(record: &Record, viewpoint: &Viewpoint) -> bool {
+    let asked = |host: &&Host| viewpoint.host.is_none_or(|role| role == host.role);
     let mut hosts = record.run.hosts.iter().filter(asked);
     hosts.any(|host| host.withheld.is_some())
 }
 
-fn something_holds(rule: &Rule, frame: &Frame, facts: &Facts) -> bool {
+fn something_holds(rule: &Rule, viewpoint: &Viewpoint, facts: &Facts) -> bool {
     let all = rule.when.iter().chain(&rule.any);
     let mut held = all.filter(|condition| {
-        condition.holds(|name| Some(&facts.get(name, frame)?.value)) == Some(true)
+        condition.holds(|name| Some(&facts.get(name, viewpoint)?.value)) == Some(true)
     });
     held.next().is_some()
 }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use linerate_model::output::Role;
 use linerate_model::sample::Sample;
 
 /// Samples in the order of reading.
@@ -16,7 +17,7 @@ pub(super) struct Seen {
 }
 
 /// Host, source, interface, test, phase.
-type Source = (u8, String, Option<String>, Option<String>, u8);
+type Source = (Role, String, Option<String>, Option<String>, u8);
 
 impl Seen {
     /// Takes one.
@@ -40,7 +41,7 @@ impl Seen {
 fn source(sample: &Sample) -> Source {
     let phase = sample.phase.map_or(0, |phase| phase as u8 + 1);
     (
-        sample.host as u8,
+        sample.host,
         sample.source.clone(),
         sample.interface.clone(),
         sample.group.clone(),

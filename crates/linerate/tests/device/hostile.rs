@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use linerate_diagnose::middle;
+use linerate_diagnose::dut;
 use linerate_forward::Device;
 use linerate_linux::signal::Interrupt;
 
@@ -66,7 +66,7 @@ fn who_asks_for_long_keeps_no_test_away() {
             "127.0.0.1",
             server.port,
             None,
-            middle::moved,
+            dut::moved,
             &Interrupt::default(),
         )
     };
@@ -117,7 +117,7 @@ fn a_server_ends_a_device_that_talks_nonsense_and_serves_the_next() {
         "127.0.0.1",
         server.port,
         None,
-        middle::moved,
+        dut::moved,
         &Interrupt::default(),
     )
     .unwrap();

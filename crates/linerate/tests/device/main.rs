@@ -12,7 +12,7 @@ mod lab;
 #[path = "../support/mod.rs"]
 mod support;
 
-use linerate_diagnose::middle;
+use linerate_diagnose::dut;
 use linerate_forward::Device;
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::{Role, TrialDevice};
@@ -22,7 +22,7 @@ const OURS: &str = env!("CARGO_BIN_EXE_linerate");
 
 #[cfg(test)]
 fn behind(command: &str) -> Result<Device, String> {
-    let device = Device::behind_command(command, middle::moved, &Interrupt::default());
+    let device = Device::behind_command(command, dut::moved, &Interrupt::default());
     device.map_err(|failure| failure.to_string())
 }
 
@@ -75,7 +75,7 @@ fn a_server_tells_a_stranger_of_processors_and_protocols_only() {
         "127.0.0.1",
         server.port,
         None,
-        middle::moved,
+        dut::moved,
         &Interrupt::default(),
     )
     .unwrap();
@@ -95,7 +95,7 @@ fn a_device_that_goes_away_costs_its_numbers_only_and_is_told_of_once() {
         "127.0.0.1",
         server.port,
         None,
-        middle::moved,
+        dut::moved,
         &Interrupt::default(),
     )
     .unwrap();
@@ -122,7 +122,7 @@ fn a_stock_server_is_no_agent() {
         "127.0.0.1",
         server.port,
         None,
-        middle::moved,
+        dut::moved,
         &Interrupt::default(),
     )
     .unwrap_err();

@@ -14,7 +14,7 @@ mod rogue;
 #[path = "../support/mod.rs"]
 mod support;
 
-use linerate_diagnose::middle;
+use linerate_diagnose::dut;
 use linerate_endpoint::token;
 use linerate_forward::Device;
 use linerate_linux::signal::Interrupt;
@@ -207,7 +207,7 @@ fn a_device_is_told_of_by_the_same_rule() {
             "127.0.0.1",
             server.port,
             token.as_ref(),
-            middle::moved,
+            dut::moved,
             &Interrupt::default(),
         )
         .unwrap()

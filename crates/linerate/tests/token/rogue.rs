@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Servers that say they know the token, and do not.
 
-use linerate_diagnose::middle;
+use linerate_diagnose::dut;
 use linerate_forward::Device;
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::Withheld;
@@ -79,7 +79,7 @@ fn judged(
         "127.0.0.1",
         port,
         Some(&secret),
-        middle::moved,
+        dut::moved,
         &Interrupt::default(),
     )
     .unwrap();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the device in the middle itself did at the bound of each size: a line a size and direction.
 
-use linerate_diagnose::middle;
+use linerate_diagnose::dut;
 use linerate_model::output::{ForwardResult, LedgerEntry, Output, Trial, TrialDevice};
 
 use super::{Block, Line, Tone};
@@ -12,8 +12,7 @@ pub(super) fn block(output: &Output) -> Option<Block> {
     let mut lines = Vec::new();
     for result in &output.results {
         let row = (result.frame_bytes, result.direction.as_str());
-        let Some(trial) = middle::of(result, &output.trials).filter(|_| !told.contains(&row))
-        else {
+        let Some(trial) = dut::of(result, &output.trials).filter(|_| !told.contains(&row)) else {
             continue;
         };
         told.push(row);
@@ -31,7 +30,7 @@ pub(super) fn block(output: &Output) -> Option<Block> {
 
 fn line(output: &Output, result: &ForwardResult, trial: &Trial) -> Option<Line> {
     let device = trial.device.as_ref()?;
-    let name = middle::name(trial);
+    let name = dut::name(trial);
     let entry = output.ledger.iter().find(|entry| entry.test_id == name);
     let parts = [
         Some(processor(device)),

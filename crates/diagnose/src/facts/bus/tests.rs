@@ -2,7 +2,7 @@
 
 use linerate_model::output::{Role, Test};
 
-use crate::made_up::{Fixture, load, pasted, run, tcp, udp};
+use crate::fixtures::{Fixture, load, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
 fn fires(record: &Record, rule: &str) -> bool {

@@ -4,7 +4,7 @@ use linerate_model::output::{Latency, Phase, Quantiles, Role};
 use linerate_model::sample::Sample;
 
 use super::load::in_list;
-use crate::made_up::{Fixture, pasted, run, tcp, udp};
+use crate::fixtures::{Fixture, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
 const STAT: &str = "/proc/stat";

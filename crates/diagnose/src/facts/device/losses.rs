@@ -4,8 +4,8 @@
 use linerate_model::output::Trial;
 use std::collections::BTreeMap;
 
+use crate::dut::way;
 use crate::facts::{Facts, fact};
-use crate::middle::way;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {

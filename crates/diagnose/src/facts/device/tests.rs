@@ -4,10 +4,10 @@ use linerate_model::output::{DeviceQueue, ForwardResult, Trial};
 
 use crate::explain::explain;
 use crate::facts::Facts;
-use crate::frame::Frame;
+use crate::fixtures::device::{counter, device, record, trial};
 use crate::ledger;
-use crate::made_up::device::{counter, device, record, trial};
 use crate::rules;
+use crate::viewpoint::Viewpoint;
 use linerate_model::record::Record;
 
 fn facts(record: &Record) -> Facts {
@@ -18,19 +18,19 @@ fn facts(record: &Record) -> Facts {
 fn of_run(record: &Record, name: &str) -> Option<String> {
     let facts = facts(record);
     facts
-        .get(name, &Frame::default())
+        .get(name, &Viewpoint::default())
         .map(|fact| fact.value.to_string())
 }
 
 /// Of the trial with number 2.
 fn of_trial(record: &Record, name: &str) -> Option<String> {
-    let frame = Frame {
+    let viewpoint = Viewpoint {
         test_id: Some("trial-2".to_owned()),
         host: Some(linerate_model::output::Role::Device),
-        ..Frame::default()
+        ..Viewpoint::default()
     };
     facts(record)
-        .get(name, &frame)
+        .get(name, &viewpoint)
         .map(|fact| fact.value.to_string())
 }
 

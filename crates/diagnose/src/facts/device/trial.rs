@@ -3,9 +3,9 @@
 
 use linerate_model::output::{DeviceProcessor, DeviceQueue, LedgerEntry, Role, TrialDevice, Value};
 
+use crate::dut::{Deciding, name, told};
 use crate::facts::{Facts, fact};
 use crate::ledger::{FORWARD_STAGES, Ports};
-use crate::middle::{Deciding, name, told};
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts) {

@@ -2,7 +2,7 @@
 
 use linerate_model::output::Role;
 
-use crate::made_up::{Fixture, pasted, run, tcp, udp};
+use crate::fixtures::{Fixture, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
 const BOARD: Role = Role::Remote;

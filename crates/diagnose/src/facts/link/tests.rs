@@ -2,7 +2,7 @@
 
 use linerate_model::output::{LinkKind, LossBurst, Role, Test};
 
-use crate::made_up::{Fixture, pasted, run, tcp, udp};
+use crate::fixtures::{Fixture, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
 const PEER: Role = Role::Remote;

@@ -63,7 +63,7 @@ fn environment(record: &Record, facts: &mut Facts) {
             .iter()
             .filter(move |setting| setting.source == source);
         settings
-            .map(|setting| (setting.host as u8, &setting.values))
+            .map(|setting| (setting.host, &setting.values))
             .collect::<Vec<_>>()
     };
     let differs = |source: &&&str| {

@@ -2,7 +2,7 @@
 
 use linerate_model::output::{LossBurst, Role, Test, Warning};
 
-use crate::made_up::{Fixture, load, pasted, run, tcp, udp};
+use crate::fixtures::{Fixture, load, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
 const PEER: Role = Role::Remote;

@@ -2,7 +2,7 @@
 
 use linerate_model::output::{Role, Test};
 
-use crate::made_up::{Fixture, load, pasted, run, tcp, udp};
+use crate::fixtures::{Fixture, load, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
 const SNMP: &str = "/proc/net/snmp";
@@ -36,7 +36,7 @@ fn reported(bytes: u32, bits_per_second: f64, load: f64) -> Test {
         test.offered_bits_per_second,
         test.loss_ratio,
     ) = (None, None, None);
-    test.cpu.local = crate::made_up::load(load);
+    test.cpu.local = crate::fixtures::load(load);
     test
 }
 

@@ -2,7 +2,7 @@
 
 use linerate_model::output::{Flow, Role, Test};
 
-use crate::made_up::{Fixture, pasted, run, tcp, udp};
+use crate::fixtures::{Fixture, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
 const UNEVEN: &[f64] = &[2.17e9, 2.07e9, 2.07e9, 1.46e9, 1.37e9];

@@ -2,7 +2,7 @@
 
 use linerate_model::output::{LinkKind, LossBurst, Quantiles, ReceiveBuffer, Role, Test};
 
-use crate::made_up::{Fixture, load, pasted, run, tcp, udp};
+use crate::fixtures::{Fixture, load, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
 const PEER: Role = Role::Remote;

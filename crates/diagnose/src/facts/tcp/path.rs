@@ -7,7 +7,7 @@ use linerate_model::output::{Direction, Protocol, Test};
 use crate::evidence::Evidence;
 use crate::facts::vantage::Vantage;
 use crate::facts::{Facts, fact};
-use crate::frame::Frame;
+use crate::viewpoint::Viewpoint;
 use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
@@ -40,9 +40,9 @@ fn speed_ratio<'r>(evidence: &'r Evidence<'r>, test: &'r Test) -> Option<f64> {
 }
 
 fn at_line_rate(test: &Test, facts: &mut Facts) {
-    let of_test = Frame {
+    let of_test = Viewpoint {
         test_id: Some(test.id.clone()),
-        ..Frame::default()
+        ..Viewpoint::default()
     };
     let ratio = facts.get("line_rate_ratio", &of_test);
     let ratio = ratio.and_then(|fact| fact.value.number());
@@ -61,9 +61,9 @@ fn shortfall(record: &Record, test: &Test, facts: &mut Facts) {
         return;
     };
     let udp = best_of_udp(record, test.direction);
-    let of_test = Frame {
+    let of_test = Viewpoint {
         test_id: Some(test.id.clone()),
-        ..Frame::default()
+        ..Viewpoint::default()
     };
     let link = facts.get("line_rate_bits_per_second", &of_test);
     let link = link.and_then(|fact| fact.value.number());

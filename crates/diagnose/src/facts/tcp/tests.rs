@@ -2,7 +2,7 @@
 
 use linerate_model::output::{Direction, Interval, LossBurst, Quantiles, Role, Test};
 
-use crate::made_up::{Fixture, load, run, tcp, udp};
+use crate::fixtures::{Fixture, load, run, tcp, udp};
 use linerate_model::record::Record;
 
 /// 205 Mbit/s over a round trip of 0.7 ms.

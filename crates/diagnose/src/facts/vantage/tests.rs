@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::made_up::{Fixture, pasted, run, udp};
+use crate::fixtures::{Fixture, pasted, run, udp};
 use linerate_knowledge::Stage;
 
 const STATS: &str = "ethtool -S";

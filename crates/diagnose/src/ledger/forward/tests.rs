@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::made_up::device::{counter, record, trial};
+use crate::fixtures::device::{counter, record, trial};
 
 fn entry(trials: Vec<Trial>) -> LedgerEntry {
     let entries = entries(&record(trials));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use linerate_diagnose::middle;
+use linerate_diagnose::dut;
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::Trial;
 
@@ -21,12 +21,12 @@ pub(super) fn asked_for(
     interrupt: &Interrupt,
 ) -> Result<Option<Arc<Device>>, Failure> {
     let device = match (&args.device, &args.device_command) {
-        (Some(DevicePlace::Ssh(target)), _) => Device::over_ssh(target, middle::moved, interrupt)?,
+        (Some(DevicePlace::Ssh(target)), _) => Device::over_ssh(target, dut::moved, interrupt)?,
         (Some(DevicePlace::Served { host, port }), _) => {
             let token = token::given(args.token_file.as_deref())?;
-            Device::served(host, *port, token.as_ref(), middle::moved, interrupt)?
+            Device::served(host, *port, token.as_ref(), dut::moved, interrupt)?
         }
-        (None, Some(command)) => Device::behind_command(command, middle::moved, interrupt)?,
+        (None, Some(command)) => Device::behind_command(command, dut::moved, interrupt)?,
         (None, None) => return Ok(None),
     };
     Ok(Some(Arc::new(device)))
@@ -34,11 +34,7 @@ pub(super) fn asked_for(
 
 /// The lab's device always tells; where it cannot, it is measured without.
 pub(super) fn of_bench(bench: &Bench, session: &mut Session) -> Option<Arc<Device>> {
-    match Device::in_netns(
-        bench.device().namespace(),
-        middle::moved,
-        &session.interrupt,
-    ) {
+    match Device::in_netns(bench.device().namespace(), dut::moved, &session.interrupt) {
         Ok(device) => Some(Arc::new(device)),
         Err(failure) => {
             session.console.say(&failure.to_string());

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 
 use linerate_model::output::{Role, Test, Trial};
 
+use crate::dut::{name, told};
 use crate::ledger::Ports;
-use crate::middle::{name, told};
 use crate::rules::Scope;
 use linerate_model::record::{Record, Side};
 
 /// A point of view. `None` means: not bound to one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Frame {
+pub struct Viewpoint {
     /// Of one test.
     pub test_id: Option<String>,
     /// At which of its ends.
@@ -28,18 +28,18 @@ pub struct Frame {
 
 /// The points of view from which a rule of this scope has to be asked.
 #[must_use]
-pub fn frames(record: &Record, scope: Scope) -> Vec<Frame> {
+pub fn viewpoints(record: &Record, scope: Scope) -> Vec<Viewpoint> {
     let tests = &record.run.tests;
     match scope {
-        Scope::Run => vec![Frame {
+        Scope::Run => vec![Viewpoint {
             // Of a device's rates the device is spoken of.
             host: (!record.run.results.is_empty()).then_some(Role::Device),
-            ..Frame::default()
+            ..Viewpoint::default()
         }],
-        Scope::Test if tests.is_empty() => vec![Frame::default()],
+        Scope::Test if tests.is_empty() => vec![Viewpoint::default()],
         Scope::Test => tests
             .iter()
-            .map(|test| Frame {
+            .map(|test| Viewpoint {
                 side: None,
                 host: None,
                 interface: None,
@@ -57,31 +57,31 @@ pub fn frames(record: &Record, scope: Scope) -> Vec<Frame> {
     }
 }
 
-/// The device, at the port that took most of the trial's frames.
-fn of_trial(trial: &Trial) -> Frame {
+/// The device, at the port that took most of the trial's viewpoints.
+fn of_trial(trial: &Trial) -> Viewpoint {
     let ports = trial.device.as_ref().map(Ports::of);
-    Frame {
+    Viewpoint {
         test_id: Some(name(trial)),
         host: Some(Role::Device),
         interface: ports.and_then(|ports| ports.ingress),
-        ..Frame::default()
+        ..Viewpoint::default()
     }
 }
 
 /// These ends of each test. A pasted text tells more of a host than its tests say where: what no test
 /// of it covers is asked by itself.
-fn ends(record: &Record, sides: &[Side]) -> Vec<Frame> {
+fn ends(record: &Record, sides: &[Side]) -> Vec<Viewpoint> {
     let of_test = |test: &Test| {
-        let ends: Vec<Frame> = sides.iter().map(|side| at(record, test, *side)).collect();
+        let ends: Vec<Viewpoint> = sides.iter().map(|side| at(record, test, *side)).collect();
         ends
     };
-    let mut ends: Vec<Frame> = record.run.tests.iter().flat_map(of_test).collect();
+    let mut ends: Vec<Viewpoint> = record.run.tests.iter().flat_map(of_test).collect();
     if record.pasted {
-        let covered = |place: &Frame| {
+        let covered = |place: &Viewpoint| {
             ends.iter()
                 .any(|end| (end.host, &end.interface) == (place.host, &place.interface))
         };
-        let others: Vec<Frame> = places(record)
+        let others: Vec<Viewpoint> = places(record)
             .into_iter()
             .filter(|place| !covered(place))
             .collect();
@@ -92,12 +92,12 @@ fn ends(record: &Record, sides: &[Side]) -> Vec<Frame> {
 
 /// One end of a test, at the interface that the test names; in a pasted text, which names none, at
 /// the only one of which anything is said.
-fn at(record: &Record, test: &Test, side: Side) -> Frame {
+fn at(record: &Record, test: &Test, side: Side) -> Viewpoint {
     let interface = |side: Side| {
         let named = side.interface(test).map(str::to_owned);
         named.or_else(|| only_interface(record, side.role(test)))
     };
-    Frame {
+    Viewpoint {
         test_id: Some(test.id.clone()),
         side: Some(side),
         host: Some(side.role(test)),
@@ -107,7 +107,7 @@ fn at(record: &Record, test: &Test, side: Side) -> Frame {
 }
 
 /// Every interface of which anything is known; a host of which only host-wide things are known counts as one place.
-fn places(record: &Record) -> Vec<Frame> {
+fn places(record: &Record) -> Vec<Viewpoint> {
     let described = record.run.hosts.iter().flat_map(|host| {
         let names = host.interfaces.iter();
         names.map(move |interface| (host.role, Some(interface.name.clone())))
@@ -121,22 +121,18 @@ fn places(record: &Record) -> Vec<Frame> {
         .settings
         .iter()
         .map(|setting| (setting.host, setting.interface.clone()));
-    let all: BTreeSet<(u8, Option<String>)> = described
-        .chain(counted)
-        .chain(set)
-        .map(|(role, name)| (role as u8, name))
-        .collect();
-    let with_name: BTreeSet<u8> = all
+    let all: BTreeSet<(Role, Option<String>)> = described.chain(counted).chain(set).collect();
+    let with_name: BTreeSet<Role> = all
         .iter()
         .filter(|(_, name)| name.is_some())
         .map(|(role, _)| *role)
         .collect();
     all.into_iter()
         .filter(|(role, name)| name.is_some() || !with_name.contains(role))
-        .map(|(role, interface)| Frame {
-            host: role_of(role),
+        .map(|(role, interface)| Viewpoint {
+            host: Some(role),
             interface,
-            ..Frame::default()
+            ..Viewpoint::default()
         })
         .collect()
 }
@@ -152,10 +148,4 @@ fn only_interface(record: &Record, role: Role) -> Option<String> {
         (Some(only), None) => only.interface,
         _ => None,
     }
-}
-
-fn role_of(number: u8) -> Option<Role> {
-    [Role::Local, Role::Remote, Role::Device]
-        .into_iter()
-        .find(|role| *role as u8 == number)
 }
