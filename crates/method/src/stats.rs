@@ -5,28 +5,19 @@
 //! tests here may be given them. All functions are pure, take finite numbers, and answer `None` where the
 //! numbers are too few. Random draws come from a seed ([`crate::rng`]).
 
-pub mod autocorrelation;
 pub mod beta;
-pub mod bootstrap;
 pub mod change_point;
 pub mod describe;
 pub mod e_process;
 pub mod equivalence;
 pub mod fairness;
-pub mod group_sequential;
-pub mod line;
 pub mod many;
 pub mod normal;
 pub mod paired;
-pub mod power;
-pub mod proportion;
-pub mod quantile_rank;
 pub mod shift;
 pub mod sign_flip;
-pub mod signed_rank;
 pub mod student;
 pub mod two_samples;
-pub mod warm_up;
 
 #[cfg(test)]
 mod oracle;

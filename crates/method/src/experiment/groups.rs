@@ -7,13 +7,11 @@ use linerate_model::output::{Comparison, Side};
 use super::figure::{Figure, Key};
 use super::plan::ALPHA;
 use super::verdict::judge;
-use crate::stats::{describe, equivalence, fairness, many, power, shift, student, two_samples};
-use linerate_model::order;
+use crate::stats::{describe, equivalence, fairness, many, shift, student, two_samples};
 
 /// One figure of two groups of runs. The verdict is left to [`settle`].
 pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> Comparison {
     let [first, second] = [before, after].map(compared);
-    let test = two_samples::mann_whitney(&first, &second);
     let interval = |alpha| shift::ratio(&first, &second, alpha)?.interval;
     let ends = |alpha| interval(alpha).map(|found| [found.low, found.high]);
     let (n, m) = (first.len(), second.len());
@@ -29,7 +27,7 @@ pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> C
         ci95: ends(ALPHA),
         ci90: ends(2.0 * ALPHA),
         margin,
-        p: test.map(|test| test.p),
+        p: two_samples::mann_whitney(&first, &second),
         alpha: ALPHA,
         smallest_p: Some(smallest),
         mde: minimal_effect(&first, &second),
@@ -89,7 +87,7 @@ fn compared(figures: &[Figure]) -> Vec<f64> {
 /// The run with the (lower) median.
 fn middle(figures: &[Figure]) -> Option<&Figure> {
     let mut sorted: Vec<&Figure> = figures.iter().collect();
-    order::by(&mut sorted, |a, b| a.value.total_cmp(&b.value));
+    sorted.sort_by(|a, b| a.value.total_cmp(&b.value));
     sorted.get(figures.len().checked_sub(1)? / 2).copied()
 }
 
@@ -100,10 +98,13 @@ fn minimal_effect(first: &[f64], second: &[f64]) -> Option<f64> {
     let (n, m) = (first.len() as f64, second.len() as f64);
     let df = n + m - 2.0;
     let variance = ((n - 1.0) * a * a + (m - 1.0) * b * b) / df;
-    let quantiles = student::quantile(0.975, df) + student::quantile(power::POWER, df);
+    let quantiles = student::quantile(0.975, df) + student::quantile(POWER, df);
     let found = (quantiles * (variance * (1.0 / n + 1.0 / m)).sqrt()).exp_m1();
     found.is_finite().then_some(found)
 }
+
+/// The probability with which an effect of the minimal size is detected.
+const POWER: f64 = 0.8;
 
 #[cfg(test)]
 mod tests {

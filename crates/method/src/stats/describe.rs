@@ -14,12 +14,6 @@ pub fn sd(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// Standard deviation over mean; `None` without either.
-pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
-    let mean = mean(values).filter(|mean| *mean != 0.0)?;
-    Some(sd(values)? / mean.abs())
-}
-
 /// A quantile by linear interpolation between order statistics (Hyndman and Fan's type 7); `None` of
 /// nothing. `q` is 0…1.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
@@ -45,22 +39,6 @@ pub fn mad(values: &[f64]) -> Option<f64> {
     let median = median(values)?;
     let distances: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
     self::median(&distances)
-}
-
-/// The mean without the lowest and the highest `share` (0…0.5) of the values; `None` of nothing.
-pub fn trimmed_mean(values: &[f64], share: f64) -> Option<f64> {
-    let sorted = sorted(values);
-    let cut = (share * sorted.len() as f64) as usize;
-    mean(sorted.get(cut..sorted.len() - cut)?)
-}
-
-/// The places of the values that lie farther from the median than five robust standard deviations.
-pub fn far_out(values: &[f64]) -> Vec<usize> {
-    let (Some(median), Some(mad)) = (median(values), mad(values)) else {
-        return Vec::new();
-    };
-    let far = |value: f64| (value - median).abs() > 5.0 * MAD_TO_SD * mad;
-    (0..values.len()).filter(|at| far(values[*at])).collect()
 }
 
 /// In ascending order.

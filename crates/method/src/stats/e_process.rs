@@ -19,11 +19,6 @@ pub fn of_blocks(log_ratios: &[f64]) -> f64 {
     e_value(wins, wins + losses)
 }
 
-/// The fewest wins among `n` that reach `threshold`; `None` if all do not.
-pub fn fewest_wins(n: usize, threshold: f64) -> Option<usize> {
-    (n.div_ceil(2)..=n).find(|wins| e_value(*wins, n) >= threshold)
-}
-
 /// The exact probability that a fair coin reaches `threshold`, on either side, at some look from the
 /// `first` to the `last` block: the error that looking spends.
 pub fn error_spent(first: usize, last: usize, threshold: f64) -> f64 {

@@ -21,8 +21,3 @@ pub fn p(effect: &Effect, margin: f64) -> f64 {
 pub fn is_inside([low, high]: [f64; 2], margin: f64) -> bool {
     low > 1.0 / (1.0 + margin) && high < 1.0 + margin
 }
-
-/// Whether it lies outside altogether, on either side.
-pub fn is_outside([low, high]: [f64; 2], margin: f64) -> bool {
-    low > 1.0 + margin || high < 1.0 / (1.0 + margin)
-}

@@ -53,20 +53,6 @@ impl Effect {
         [(self.mean - half).exp(), (self.mean + half).exp()]
     }
 
-    /// Student's t of the mean against 0, and its two-sided p. Without any spread p is 0 or 1.
-    pub fn t_test(&self) -> (f64, f64) {
-        if self.sd == 0.0 {
-            let same = self.mean == 0.0;
-            return if same {
-                (0.0, 1.0)
-            } else {
-                (f64::INFINITY.copysign(self.mean), 0.0)
-            };
-        }
-        let t = self.mean / self.standard_error();
-        (t, student::two_sided_p(t, self.df()))
-    }
-
     pub(super) fn df(&self) -> f64 {
         (self.n - 1) as f64
     }

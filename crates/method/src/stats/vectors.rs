@@ -31,88 +31,8 @@ fn descriptives() {
     for (q, value) in [(0.05, 391.15), (0.95, 414.75), (0.99, 423.75)] {
         near(describe::quantile(&TCP, q).unwrap(), value);
     }
-    near(
-        describe::trimmed_mean(&TCP, 0.2).unwrap(),
-        397.333_333_333_333_3,
-    );
-    assert_eq!(describe::far_out(&TCP), [6], "426 is flagged, not deleted");
-    let after = [397., 397., 396., 397., 397., 395.];
-    within(
-        describe::coefficient_of_variation(&after).unwrap(),
-        0.00211,
-        5e-3,
-    );
     assert_eq!(describe::median(&[]), None);
     assert_eq!(describe::sd(&[1.0]), None);
-}
-
-#[test]
-fn order_statistics_enclose_a_quantile() {
-    for (n, q, low, high, coverage) in [
-        (1000, 0.5, Some(469), Some(532), 0.9537),
-        (1000, 0.99, Some(983), Some(997), 0.9761),
-        (10_000, 0.999, Some(9983), Some(9997), 0.9755),
-    ] {
-        let ranks = quantile_rank::ranks(n, q, 0.05).unwrap();
-        assert_eq!((ranks.low, ranks.high), (low, high));
-        within(ranks.coverage, coverage, 1e-4);
-    }
-    let few = quantile_rank::ranks(200, 0.99, 0.05).unwrap();
-    assert_eq!(
-        (few.low, few.high),
-        (Some(195), None),
-        "at least the largest"
-    );
-    assert_eq!(quantile_rank::ranks(0, 0.5, 0.05), None);
-}
-
-const SLOW: [f64; 20] = [
-    940., 941., 939., 938., 936., 935., 937., 940., 943., 945., 944., 942., 939., 937., 936., 938.,
-    941., 944., 946., 943.,
-];
-
-#[test]
-fn neighbours_resemble_each_other() {
-    near(describe::mean(&SLOW).unwrap(), 940.2);
-    near(describe::sd(&SLOW).unwrap(), 3.254_147_151_591_416);
-    let lags = [
-        1.,
-        0.754_274_35,
-        0.219_284_29,
-        -0.329_622_27,
-        -0.648_906_56,
-        -0.615_308_15,
-        -0.311_332_01,
-        0.085_089_46,
-    ];
-    for (lag, expected) in lags.into_iter().enumerate() {
-        within(autocorrelation::at_lag(&SLOW, lag).unwrap(), expected, 1e-7);
-    }
-    let worth = autocorrelation::worth(&SLOW).unwrap();
-    assert_eq!(worth.pairs, 1);
-    near(worth.tau, 2.508_548_707_753_480_5);
-    near(worth.n_eff, 7.972_737_359_327_94);
-    near(worth.standard_error, 1.152_480_163_089_929_5);
-    near(
-        describe::sd(&SLOW).unwrap() / 20_f64.sqrt(),
-        0.727_649_423_974_571_9,
-    );
-    near(
-        autocorrelation::batch_standard_error(&SLOW, 4).unwrap(),
-        1.410_673_597_966_588_3,
-    );
-    for (rho, n_eff) in [
-        (0.3, 53.846_153_846_153_85),
-        (0.5, 100.0 / 3.0),
-        (0.8, 100.0 / 9.0),
-        (0.9, 5.263_157_894_736_842),
-        (-0.2, 150.0),
-    ] {
-        near(autocorrelation::first_order_n_eff(100.0, rho), n_eff);
-    }
-    assert_eq!(autocorrelation::worth(&[5.0; 9]), None);
-    let swing: Vec<f64> = (0..20).map(|at| f64::from(at % 2)).collect();
-    near(autocorrelation::worth(&swing).unwrap().n_eff, 20.0);
 }
 
 /// Drift of 0.5 a slot from 100, and an effect of 2: only A B B A is free of the drift.
@@ -137,30 +57,26 @@ const B: [f64; 6] = [401.2, 399.9, 397.3, 402.5, 400.8, 403.1];
 
 #[test]
 fn two_groups_of_runs() {
-    let test = two_samples::mann_whitney(&A, &B).unwrap();
-    assert!(test.exact);
-    near(test.u, 2.0);
-    near(test.p, 0.008_658_008_658_008_658);
-    near(test.p_less, 0.004_329_004_329_004_329);
-    let normal = two_samples::mann_whitney_approximate(&A, &B).unwrap();
-    within(normal.p, 0.013_065_226_764_425_961, 1e-9);
+    let by_normal = |first: &[f64], second: &[f64]| {
+        let ranks = two_samples::doubled_midranks(&[first, second].concat());
+        two_samples::by_normal(&ranks, first.len())
+    };
     near(
-        two_samples::cliffs_delta(&A, &B).unwrap(),
-        0.888_888_888_888_888_8,
+        two_samples::mann_whitney(&A, &B).unwrap(),
+        0.008_658_008_658_008_658,
     );
+    within(by_normal(&A, &B), 0.013_065_226_764_425_961, 1e-9);
 
     let first = [10., 12., 12., 13., 15., 15.];
     let second = [12., 14., 15., 16., 16., 18.];
     near(
-        two_samples::mann_whitney(&first, &second).unwrap().p,
+        two_samples::mann_whitney(&first, &second).unwrap(),
         74.0 / 924.0,
     );
-    let normal = two_samples::mann_whitney_approximate(&first, &second).unwrap();
-    near(normal.u, 7.0);
-    within(normal.p, 0.087_554_441_332_833_44, 1e-9);
+    within(by_normal(&first, &second), 0.087_554_441_332_833_44, 1e-9);
     assert_eq!(two_samples::mann_whitney(&[], &B), None);
     near(
-        two_samples::mann_whitney(&[1.0; 4], &[1.0; 4]).unwrap().p,
+        two_samples::mann_whitney(&[1.0; 4], &[1.0; 4]).unwrap(),
         1.0,
     );
 }
@@ -173,7 +89,7 @@ fn what_few_runs_can_reach() {
     assert_eq!(two_samples::needed_runs(0.05), 4);
     assert_eq!(two_samples::needed_runs(0.01), 5);
     let (before, after) = ([8.47, 8.72, 14.4], [426., 426., 427.]);
-    near(two_samples::mann_whitney(&before, &after).unwrap().p, 0.1);
+    near(two_samples::mann_whitney(&before, &after).unwrap(), 0.1);
     let ratio = describe::median(&after).unwrap() / describe::median(&before).unwrap();
     within(ratio, 48.85, 1e-3);
     assert_eq!(shift::ratio(&before, &after, 0.05).unwrap().interval, None);
@@ -205,18 +121,7 @@ fn the_shift_of_hodges_and_lehmann() {
 }
 
 #[test]
-fn every_resample_of_few_runs() {
-    let sample = bootstrap::ratio_of_medians(&A[..4], &B[..4], 0, 0).unwrap();
-    near(sample.point, 1.010_087_000_378_262_3);
-    near(sample.mean, 1.009_380_172_902_885_3);
-    near(sample.q025, 1.000_503_651_473_180_4);
-    near(sample.q50, 1.009_848_484_848_484_8);
-    near(sample.q975, 1.016_029_281_837_687_7);
-    near(sample.at_most_one, 0.008_529_663_085_937_5);
-}
-
-#[test]
-fn drawn_resamples_are_the_same_everywhere() {
+fn draws_are_the_same_everywhere() {
     let mut rng = Rng::new(20_240_607);
     let first: Vec<u64> = (0..4).map(|_| rng.next_u64()).collect();
     assert_eq!(
@@ -231,17 +136,6 @@ fn drawn_resamples_are_the_same_everywhere() {
     let mut rng = Rng::new(20_240_607);
     let places: Vec<u64> = (0..12).map(|_| rng.below(6)).collect();
     assert_eq!(places, [2, 0, 5, 1, 1, 3, 5, 1, 0, 4, 5, 0]);
-    let ratios = bootstrap::draw(&A, &B, 3, 20_240_607);
-    for (ratio, expected) in ratios.into_iter().zip([
-        1.010_324_855_200_201_3,
-        1.011_197_785_606_442,
-        1.011_355_034_065_102_3,
-    ]) {
-        near(ratio, expected);
-    }
-    let sample = bootstrap::ratio_of_medians(&A, &B, 10_000, 20_240_607).unwrap();
-    near(sample.q025, 1.004_409_726_596_951);
-    near(sample.q975, 1.015_749_023_560_539_3);
 }
 
 /// Eight blocks of A B B A.
@@ -287,12 +181,7 @@ fn blocks_of_paired_runs() {
     let [low, high] = effect.interval(0.05);
     near(low, 1.007_326_595_045_297_4);
     near(high, 1.011_252_710_032_317);
-    let (t, p) = effect.t_test();
-    near(t, 11.239_462_917_022_134);
-    within(p, 9.854_789_331_001_1e-6, 1e-6);
     assert_eq!(sign_flip::p(&ratios, 1), Some(0.007_812_5));
-    let wilcoxon = signed_rank::signed_rank(&ratios).unwrap();
-    assert_eq!((wilcoxon.w, wilcoxon.p), (0.0, 0.007_812_5));
 }
 
 #[test]
@@ -340,37 +229,6 @@ fn small_enough_not_to_matter() {
     near(high, 1.010_861_804_886_973_5);
     assert!(equivalence::is_inside([low, high], 0.02));
     assert!(!equivalence::is_inside([low, high], 0.01));
-    assert!(equivalence::is_outside([1.03, 1.05], 0.02));
-}
-
-#[test]
-fn what_blocks_would_find() {
-    let table = [
-        (4, [1.046, 2.102, 4.249, 10.963]),
-        (6, [0.715, 1.435, 2.891, 7.384]),
-        (8, [0.578, 1.159, 2.332, 5.933]),
-        (12, [0.445, 0.892, 1.792, 4.541]),
-        (20, [0.331, 0.663, 1.330, 3.358]),
-    ];
-    for (n, row) in table {
-        for (sd, percent) in [0.005, 0.01, 0.02, 0.05].into_iter().zip(row) {
-            let found = 100.0 * power::minimal_effect(sd, n).unwrap();
-            assert!((found - percent).abs() < 5.1e-4, "{n} {sd}: {found}");
-        }
-    }
-    for (sd, rows) in [
-        (0.01, &[(0.005, 34), (0.01, 10), (0.02, 5), (0.05, 3)][..]),
-        (
-            0.02,
-            &[(0.01, 34), (0.02, 11), (0.03, 6), (0.05, 4), (0.1, 3)],
-        ),
-        (0.05, &[(0.01, 201), (0.02, 53), (0.05, 11), (0.1, 5)]),
-    ] {
-        for (effect, n) in rows {
-            assert_eq!(power::needed_blocks(sd, *effect), Some(*n), "{sd} {effect}");
-        }
-    }
-    assert_eq!(power::needed_blocks(1.0, 0.001), None);
 }
 
 #[test]
@@ -392,27 +250,6 @@ fn looking_after_every_block() {
         within(e_process::e_value(wins, n), e, 2e-6);
     }
     near(e_process::e_value(8, 8), 256.0 / 9.0);
-    let fewest = [
-        (8, 8),
-        (9, 9),
-        (10, 10),
-        (11, 11),
-        (12, 11),
-        (13, 12),
-        (14, 13),
-        (15, 14),
-        (16, 14),
-        (17, 15),
-        (18, 16),
-        (19, 16),
-        (20, 17),
-        (24, 20),
-        (30, 24),
-    ];
-    for (n, wins) in fewest {
-        assert_eq!(e_process::fewest_wins(n, 20.0), Some(wins), "{n}");
-    }
-    assert_eq!(e_process::fewest_wins(7, 20.0), None);
     // The reference's simulation: 1.2 % on the upper side by 60 blocks.
     within(e_process::error_spent(1, 60, 20.0) / 2.0, 0.012, 0.2);
     assert_eq!(e_process::error_spent(1, 7, 20.0), 0.0);
@@ -421,65 +258,7 @@ fn looking_after_every_block() {
 }
 
 #[test]
-fn planned_looks() {
-    for (looks, bounds) in [
-        (2, &[2.797, 1.977][..]),
-        (3, &[3.471, 2.454, 2.004]),
-        (4, &[4.049, 2.863, 2.337, 2.024]),
-        (5, &[4.562, 3.226, 2.634, 2.281, 2.040]),
-    ] {
-        for (at, bound) in bounds.iter().enumerate() {
-            let computed = group_sequential::obrien_fleming(at + 1, looks).unwrap();
-            assert!(
-                (computed - bound).abs() < 0.0015,
-                "{looks} {at}: {computed}"
-            );
-        }
-    }
-    for (looks, bound) in [(2, 2.178), (3, 2.289), (4, 2.361), (5, 2.413)] {
-        assert_eq!(group_sequential::pocock(looks), Some(bound));
-    }
-    assert_eq!(group_sequential::obrien_fleming(3, 2), None);
-}
-
-#[test]
 fn loss_ratios() {
-    let interval = |lost, sent| proportion::clopper_pearson(lost, sent, 0.05).unwrap();
-    for ([low, high], expected) in [
-        (interval(4611, 5 * 68_965), [0.012_991, 0.013_761]),
-        (
-            interval(20, 98_693),
-            [0.000_123_787_294_510_583_55, 0.000_312_957_089_082_050_1],
-        ),
-        (
-            interval(71, 34_358),
-            [0.001_614_277_230_067_65, 0.002_605_874_802_780_189_8],
-        ),
-    ] {
-        within(low, expected[0], 4e-5);
-        within(high, expected[1], 4e-5);
-    }
-    within(interval(20, 98_693)[0], 0.000_123_787_294_510_583_55, 1e-9);
-    within(interval(71, 34_358)[0], 0.001_614_277_230_067_65, 1e-9);
-    within(interval(0, 98_693)[1], 3.737_661_753_889_562e-5, 1e-9);
-    assert_eq!(interval(5, 5)[1], 1.0);
-    for (lost, sent, expected) in [
-        (
-            20,
-            98_693,
-            [0.000_131_193_597_314_712_98, 0.000_313_009_663_627_392_3],
-        ),
-        (
-            71,
-            34_358,
-            [0.001_638_777_713_755_802_4, 0.002_605_507_593_114_925_6],
-        ),
-    ] {
-        let [low, high] = proportion::wilson(lost, sent, 0.05).unwrap();
-        near(low, expected[0]);
-        near(high, expected[1]);
-    }
-    assert_eq!(proportion::wilson(1, 0, 0.05), None);
     within(
         crate::bound::loss_upper95(0, 98_693).unwrap(),
         3.035_358_949_177_169_3e-5,
@@ -497,34 +276,9 @@ fn loss_ratios() {
 #[test]
 fn many_tests_at_once() {
     let p = [0.003, 0.04, 0.011, 0.2, 0.049];
-    for (adjusted, expected) in [
-        (many::holm(&p), [0.015, 0.12, 0.044, 0.2, 0.12]),
-        (
-            many::benjamini_hochberg(&p),
-            [0.015, 0.061_25, 0.0275, 0.2, 0.061_25],
-        ),
-    ] {
-        adjusted
-            .iter()
-            .zip(expected)
-            .for_each(|(p, expected)| near(*p, expected));
+    for (p, expected) in many::holm(&p).iter().zip([0.015, 0.12, 0.044, 0.2, 0.12]) {
+        near(*p, expected);
     }
-}
-
-#[test]
-fn the_cost_of_a_packet() {
-    let rates = [
-        (64., 21_000.),
-        (128., 20_500.),
-        (320., 19_200.),
-        (512., 17_500.),
-        (1024., 11_973.),
-        (1518., 8127.4),
-    ];
-    let cost = line::packet_cost(&rates).unwrap();
-    near(cost.at_zero * 1e6, 38.388_839_610_446_38);
-    near(cost.slope * 1e6, 0.050_996_781_598_433_32);
-    assert_eq!(line::through(&[(1.0, 2.0)]), None);
 }
 
 /// The flows of field report 004, Gbit/s: bridge, routed and DPDK with four flows each.
