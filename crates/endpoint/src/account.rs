@@ -5,7 +5,8 @@
 //! A side fills `tx` of the streams it sends and `rx` of the streams it receives. Against a stock
 //! peer the far side's account is rebuilt from the standard result keys, with the rest absent.
 
-use linerate_model::output::{Cpu, MovedCounter, Quantiles};
+use linerate_method::sequence::{LossBurst, SequenceTotals};
+use linerate_model::output::{Cpu, IoMode, MovedCounter, Quantiles};
 use serde::{Deserialize, Serialize};
 
 /// Everything one side measured in one test.
@@ -63,8 +64,8 @@ pub struct TxAccount {
     pub behind_ns_max: Option<u64>,
     /// Datagrams that the own qdisc or device refused (`ENOBUFS`); they are not in `packets`.
     pub refused_packets: u64,
-    /// How it sent: `plain`, `mmsg`, `gso`, `copy`, `zerocopy`, `sendfile`.
-    pub mode: String,
+    /// How it sent; `None` of a stock peer.
+    pub mode: Option<IoMode>,
     /// Datagrams of the declared burst.
     pub burst_packets: Option<u32>,
     /// TCP retransmitted segments, after the warm-up.
@@ -124,7 +125,7 @@ pub struct RxAccount {
     /// The measured time: UDP first to last arrival plus one gap; TCP the test's duration.
     pub duration_ns: u64,
     /// The sequence account; `None` for TCP.
-    pub sequence: Option<SequenceAccountTotals>,
+    pub sequence: Option<SequenceTotals>,
     /// RFC 3550 interarrival jitter, the last value.
     pub jitter_ns: Option<f64>,
     /// Gaps between arrivals.
@@ -147,59 +148,18 @@ pub struct RxAccount {
     pub buffer_asked_bytes: Option<u64>,
     /// See `buffer_asked_bytes`.
     pub buffer_granted_bytes: Option<u64>,
-    /// How it received: `plain`, `mmsg`, `gro`, `copy`, `trunc`.
-    pub mode: String,
+    /// How it received; `None` of a stock peer.
+    pub mode: Option<IoMode>,
     /// The DSCP seen on arrival.
     pub dscp_seen: Option<u8>,
     /// Loss bursts, dated by the arrival that revealed them.
-    pub bursts: Vec<Burst>,
+    pub bursts: Vec<LossBurst>,
     /// Bursts beyond those listed.
     pub bursts_dropped: u64,
     /// Per interval; empty in the results of a server, which told them on the way.
     pub intervals: Vec<RxInterval>,
     /// What stopped it before its time, as the system said it.
     pub failure: Option<String>,
-}
-
-/// The receiver's books. `sent = unique + lost`, always.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SequenceAccountTotals {
-    /// The sender's final count, or the highest sequence where the sender told none.
-    pub sent: u64,
-    /// Whether `sent` is the sender's own count.
-    pub sent_is_exact: bool,
-    /// Unique datagrams received.
-    pub unique: u64,
-    /// Datagrams that never came (late ones included).
-    pub lost: u64,
-    /// Copies beyond the first.
-    pub duplicates: u64,
-    /// Arrivals below the highest sequence so far (RFC 4737 §3).
-    pub reordered: u64,
-    /// The largest reordering extent (RFC 4737 §4.2.2), packets.
-    pub reorder_extent_max: u64,
-    /// Arrivals too late to be told from duplicates.
-    pub late: u64,
-    /// The highest sequence seen.
-    pub highest: u64,
-    /// The sender claims fewer than arrived: one of the counts is wrong.
-    pub contradicted: bool,
-    /// iperf3's own arithmetic: gaps less fills.
-    pub stock_errors: u64,
-    /// iperf3's own arithmetic: arrivals out of order.
-    pub stock_out_of_order: u64,
-}
-
-/// A run of consecutive lost datagrams.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Burst {
-    /// When it was revealed, after the start signal.
-    pub at_ns: u64,
-    /// First lost sequence.
-    pub first_sequence: u64,
-    /// Datagrams lost.
-    pub packets: u64,
 }
 
 /// One interval of a receiver.

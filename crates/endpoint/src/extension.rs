@@ -6,7 +6,7 @@ mod told;
 
 use super::account::{RxInterval, TxInterval};
 use super::token::TokenStatus;
-use linerate_model::output::Host;
+use linerate_model::output::{Host, IoMode};
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::iperf3::client::AGENT_BYTES;
@@ -37,9 +37,9 @@ pub struct Request {
     /// The server is to tell how its interface is set up.
     pub settings: bool,
     /// How the server is to send: `auto`, `plain`, `mmsg`, `gso`, `copy`, `zerocopy`, `sendfile`.
-    pub tx_mode: String,
+    pub tx_mode: IoMode,
     /// How the server is to receive: `auto`, `plain`, `mmsg`, `gro`, `copy`, `trunc`.
-    pub rx_mode: String,
+    pub rx_mode: IoMode,
     /// Declared burst, datagrams.
     pub burst: Option<u32>,
     /// The client says at least once a second of the test that it lives, to a server that does too.
@@ -62,8 +62,8 @@ impl Default for Request {
             blocks: None,
             control_ns: 0,
             settings: false,
-            tx_mode: "auto".to_owned(),
-            rx_mode: "auto".to_owned(),
+            tx_mode: IoMode::Auto,
+            rx_mode: IoMode::Auto,
             burst: None,
             beats: false,
             device: false,

@@ -90,11 +90,7 @@ impl<'a> Fold<'a> {
             id: self.id(),
             name: plan.name.clone(),
             group: plan.group.clone(),
-            protocol: if self.udp() {
-                linerate_model::output::Protocol::Udp
-            } else {
-                linerate_model::output::Protocol::Tcp
-            },
+            protocol: plan.protocol,
             af: if self.measured.server.ip().to_canonical().is_ipv4() {
                 4
             } else {
@@ -204,7 +200,7 @@ impl<'a> Fold<'a> {
 
     fn delivered_of(&self, rx: &RxAccount) -> f64 {
         let duration_ns = self.duration_ns();
-        let stock = rx.mode.is_empty();
+        let stock = rx.mode.is_none();
         // A sender that could not keep its rate paused: the flow's own time would flatter it.
         let steady = self.tx().all(|tx| tx.unsent_packets == 0);
         let own_ns = if self.udp() && !stock && steady && rx.duration_ns > 0 {
@@ -219,10 +215,9 @@ impl<'a> Fold<'a> {
     }
 
     fn mode(&self) -> Mode {
-        let named = |mode: &String| Some(mode.clone()).filter(|mode| !mode.is_empty());
         Mode {
-            tx: self.tx().find_map(|tx| named(&tx.mode)),
-            rx: self.rx().find_map(|rx| named(&rx.mode)),
+            tx: self.tx().find_map(|tx| tx.mode),
+            rx: self.rx().find_map(|rx| rx.mode),
             burst: self.tx().find_map(|tx| tx.burst_packets),
         }
     }
@@ -231,7 +226,7 @@ impl<'a> Fold<'a> {
         let sent: Option<u64> = self.pairs.iter().map(Pair::sent).sum();
         let received: Option<u64> = self.pairs.iter().map(Pair::received).sum();
         let totals = || self.rx().filter_map(|rx| rx.sequence);
-        let exact = self.rx().all(|rx| !rx.mode.is_empty());
+        let exact = self.rx().all(|rx| rx.mode.is_some());
         let counted = |value: u64| (exact && self.rx().next().is_some()).then_some(value);
         test.sent_packets = sent;
         test.received_packets = received;
@@ -334,7 +329,7 @@ impl<'a> Fold<'a> {
 
     /// Whether the sender is one of ours: a stock one does not tell its lateness.
     fn knows_sender(&self) -> bool {
-        self.tx().next().is_some() && self.tx().all(|tx| !tx.mode.is_empty())
+        self.tx().next().is_some() && self.tx().all(|tx| tx.mode.is_some())
     }
 
     fn flow(&self, pair: &Pair<'_>) -> Flow {
@@ -439,7 +434,7 @@ impl<'a> Pair<'a> {
     }
 
     fn bursts(&self) -> Vec<LossBurst> {
-        let dated = |burst: &super::account::Burst| LossBurst {
+        let dated = |burst: &linerate_method::sequence::LossBurst| LossBurst {
             flow: self.id,
             at_s: burst.at_ns as f64 / 1e9,
             first_sequence: burst.first_sequence,

@@ -32,12 +32,12 @@ pub mod token;
 
 pub use outcome::{Event, NoObserver, Observer, Peer, TestOutcome};
 pub use plan::{
-    Direction, Family, IPERF2_PORT, Protocol, RxChoice, ServeOptions, TcpRxChoice, TcpTxChoice,
-    TestPlan, TxChoice, UDP_DEFAULT_BITS_PER_SECOND,
+    Direction, Family, IPERF2_PORT, ServeOptions, TestPlan, UDP_DEFAULT_BITS_PER_SECOND,
 };
 
 use linerate_linux::signal::Interrupt;
 use linerate_model::failure::Failure;
+pub use linerate_model::output::{IoMode, Protocol};
 pub use linerate_wire::iperf3::PORT;
 
 /// Runs one test as a client, until its end, an error or an interruption.

@@ -2,6 +2,7 @@
 //! What to measure and what to serve, in base units. A plan cannot hold what the command line
 //! refuses: its fields are in range when it is made.
 
+use linerate_model::output::{IoMode, Protocol};
 use linerate_wire::iperf3::PORT;
 use linerate_wire::linerate::token::Secret;
 use std::net::IpAddr;
@@ -66,14 +67,10 @@ pub struct TestPlan {
     pub counters_64bit: bool,
     /// Forbid fragmentation of IPv4 datagrams.
     pub dont_fragment: bool,
-    /// How UDP datagrams are sent.
-    pub tx_mode: TxChoice,
-    /// How UDP datagrams are received.
-    pub rx_mode: RxChoice,
-    /// How TCP data is sent.
-    pub tcp_tx_mode: TcpTxChoice,
-    /// How TCP data is received.
-    pub tcp_rx_mode: TcpRxChoice,
+    /// How the sender sends.
+    pub tx_mode: IoMode,
+    /// How the receiver receives.
+    pub rx_mode: IoMode,
     /// Before the load both ends only count for so long, to tell what their hosts do by themselves.
     pub control_ms: u64,
     /// Both ends tell how they are set up.
@@ -126,10 +123,8 @@ impl TestPlan {
             bind_address: None,
             counters_64bit: true,
             dont_fragment: false,
-            tx_mode: TxChoice::Auto,
-            rx_mode: RxChoice::Auto,
-            tcp_tx_mode: TcpTxChoice::Auto,
-            tcp_rx_mode: TcpRxChoice::Auto,
+            tx_mode: IoMode::Auto,
+            rx_mode: IoMode::Auto,
             control_ms: 0,
             settings: false,
             probe: true,
@@ -166,15 +161,6 @@ pub enum Family {
     V6,
 }
 
-/// What carries the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    /// A byte stream.
-    Tcp,
-    /// Datagrams with a sequence number.
-    Udp,
-}
-
 /// Who sends; "up" is from this side to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -184,60 +170,6 @@ pub enum Direction {
     Down,
     /// Both send at once (`--bidir`).
     Both,
-}
-
-/// How UDP datagrams are sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TxChoice {
-    /// `mmsg`, or `plain` where the kernel lacks it.
-    #[default]
-    Auto,
-    /// One system call a datagram.
-    Plain,
-    /// sendmmsg(2).
-    Mmsg,
-    /// `UDP_SEGMENT`: the kernel or the NIC cuts one large send into datagrams.
-    Gso,
-}
-
-/// How UDP datagrams are received.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum RxChoice {
-    /// `mmsg`, or `plain` where the kernel lacks it.
-    #[default]
-    Auto,
-    /// One system call a datagram.
-    Plain,
-    /// recvmmsg(2).
-    Mmsg,
-    /// `UDP_GRO`: the kernel joins datagrams before it delivers them.
-    Gro,
-}
-
-/// How TCP data is sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TcpTxChoice {
-    /// `copy`.
-    #[default]
-    Auto,
-    /// write(2).
-    Copy,
-    /// `MSG_ZEROCOPY`: pages are pinned instead of copied (Linux 4.14).
-    Zerocopy,
-    /// sendfile(2) from memory, as iperf3's `-Z`.
-    Sendfile,
-}
-
-/// How TCP data is received.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TcpRxChoice {
-    /// `copy`.
-    #[default]
-    Auto,
-    /// read(2).
-    Copy,
-    /// `MSG_TRUNC`: counted and thrown away in the kernel.
-    Trunc,
 }
 
 /// What a server offers.

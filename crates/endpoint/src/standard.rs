@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Our accounts as iperf3's results, and a stock peer's results as accounts.
 
-use super::account::{RxAccount, SequenceAccountTotals, SideAccount, StreamAccount, TxAccount};
-use super::plan::Protocol;
+use super::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use super::stream_config::StreamConfig;
+use linerate_method::sequence::SequenceTotals;
+use linerate_model::output::Protocol;
 use linerate_wire::iperf3::results::{Results, StreamResult};
 use linerate_wire::json::Raw;
 use std::collections::HashMap;
@@ -125,7 +126,7 @@ impl Stock<'_> {
         let udp = self.config.protocol == Protocol::Udp;
         RxAccount {
             bytes: self.result.bytes,
-            packets: totals.unique,
+            packets: totals.received_unique,
             omitted_packets,
             omitted_lost,
             duration_ns: self.duration_ns,
@@ -135,16 +136,15 @@ impl Stock<'_> {
         }
     }
 
-    fn totals(&self, omitted_packets: u64, omitted_lost: u64) -> SequenceAccountTotals {
+    fn totals(&self, omitted_packets: u64, omitted_lost: u64) -> SequenceTotals {
         let packets = count(self.result.packets).saturating_sub(omitted_packets);
         let errors = count(self.result.errors).saturating_sub(omitted_lost);
-        SequenceAccountTotals {
+        SequenceTotals {
             sent: packets,
-            unique: packets.saturating_sub(errors),
+            received_unique: packets.saturating_sub(errors),
             lost: errors.min(packets),
             highest: packets,
-            stock_errors: errors,
-            ..SequenceAccountTotals::default()
+            ..SequenceTotals::default()
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use super::extension::Request;
 use super::memory::Memory;
-use super::plan::{Direction, Protocol, RxChoice, TcpRxChoice, TcpTxChoice, TestPlan, TxChoice};
+use super::plan::{Direction, TestPlan};
 use super::stream::tcp_rx::TcpRx;
 use super::stream::tcp_tx::TcpTx;
 use super::stream::udp_rx::UdpRx;
@@ -14,6 +14,7 @@ use super::streams::Work;
 use linerate_linux::tcp;
 use linerate_linux::udp::{self, Opened};
 use linerate_method::pacing::default_burst_packets;
+use linerate_model::output::{IoMode, Protocol};
 use linerate_wire::iperf3::datagram::CounterWidth;
 use linerate_wire::iperf3::params::{self, Params};
 use linerate_wire::iperf3::stream_id;
@@ -93,18 +94,10 @@ impl StreamConfig {
                 packets: plan.blocks,
             },
             stamp: stamp(own_peer, plan.counters_64bit),
-            udp_tx: udp_tx_mode(match plan.tx_mode {
-                TxChoice::Auto | TxChoice::Mmsg => "mmsg",
-                TxChoice::Plain => "plain",
-                TxChoice::Gso => "gso",
-            }),
-            udp_rx: udp_rx_mode(match plan.rx_mode {
-                RxChoice::Auto | RxChoice::Mmsg => "mmsg",
-                RxChoice::Plain => "plain",
-                RxChoice::Gro => "gro",
-            }),
-            tcp_tx: tcp_tx_mode(plan.tcp_tx_name()),
-            tcp_rx: tcp_rx_mode(plan.tcp_rx_name()),
+            udp_tx: plan.tx_mode.into(),
+            udp_rx: plan.rx_mode.into(),
+            tcp_tx: plan.tx_mode.into(),
+            tcp_rx: plan.rx_mode.into(),
             window_bytes: plan.window_bytes,
             most_window_bytes: None,
             memory: Memory::of_host(),
@@ -130,6 +123,10 @@ impl StreamConfig {
             (false, true) => Direction::Down,
             (false, false) => Direction::Up,
         };
+        let (tx_mode, rx_mode) = request.map_or_else(
+            || stock_modes(params),
+            |request| (request.tx_mode, request.rx_mode),
+        );
         Self {
             protocol: if udp { Protocol::Udp } else { Protocol::Tcp },
             direction,
@@ -148,16 +145,10 @@ impl StreamConfig {
                 Request::limit,
             ),
             stamp: stamp(request.is_some(), params.udp_counters_64bit),
-            udp_tx: udp_tx_mode(request.map_or("auto", |request| &request.tx_mode)),
-            udp_rx: udp_rx_mode(request.map_or("auto", |request| &request.rx_mode)),
-            tcp_tx: tcp_tx_mode(request.map_or(
-                if params.zerocopy { "sendfile" } else { "auto" },
-                |request| &request.tx_mode,
-            )),
-            tcp_rx: tcp_rx_mode(request.map_or(
-                if params.skip_rx_copy { "trunc" } else { "auto" },
-                |request| &request.rx_mode,
-            )),
+            udp_tx: tx_mode.into(),
+            udp_rx: rx_mode.into(),
+            tcp_tx: tx_mode.into(),
+            tcp_rx: rx_mode.into(),
             window_bytes: number(params.window_bytes).filter(|&bytes| bytes > 0),
             most_window_bytes: None,
             memory: Memory::of_host(),
@@ -407,45 +398,6 @@ impl TestPlan {
     pub fn tos_byte(&self) -> Option<u8> {
         self.tos.or(self.dscp.map(|dscp| dscp << 2))
     }
-
-    /// The name of the UDP or TCP send mode for the far end.
-    pub fn tx_name(&self) -> &'static str {
-        match (self.protocol, self.tx_mode) {
-            (Protocol::Tcp, _) => self.tcp_tx_name(),
-            (_, TxChoice::Auto) => "auto",
-            (_, TxChoice::Plain) => "plain",
-            (_, TxChoice::Mmsg) => "mmsg",
-            (_, TxChoice::Gso) => "gso",
-        }
-    }
-
-    /// The name of the UDP or TCP receive mode for the far end.
-    pub fn rx_name(&self) -> &'static str {
-        match (self.protocol, self.rx_mode) {
-            (Protocol::Tcp, _) => self.tcp_rx_name(),
-            (_, RxChoice::Auto) => "auto",
-            (_, RxChoice::Plain) => "plain",
-            (_, RxChoice::Mmsg) => "mmsg",
-            (_, RxChoice::Gro) => "gro",
-        }
-    }
-
-    fn tcp_tx_name(&self) -> &'static str {
-        match self.tcp_tx_mode {
-            TcpTxChoice::Auto => "auto",
-            TcpTxChoice::Copy => "copy",
-            TcpTxChoice::Zerocopy => "zerocopy",
-            TcpTxChoice::Sendfile => "sendfile",
-        }
-    }
-
-    fn tcp_rx_name(&self) -> &'static str {
-        match self.tcp_rx_mode {
-            TcpRxChoice::Auto => "auto",
-            TcpRxChoice::Copy => "copy",
-            TcpRxChoice::Trunc => "trunc",
-        }
-    }
 }
 
 /// The writes that a stock client's amount asks of a sending server: whole blocks, for old clients
@@ -464,43 +416,20 @@ fn stock_writes(params: &Params) -> Option<u64> {
     counts.then(|| writes.div_ceil(streams).saturating_mul(streams))
 }
 
+/// How a stock client wants to be served.
+fn stock_modes(params: &Params) -> (IoMode, IoMode) {
+    let chosen = |set, mode| if set { mode } else { IoMode::Auto };
+    (
+        chosen(params.zerocopy, IoMode::Sendfile),
+        chosen(params.skip_rx_copy, IoMode::Trunc),
+    )
+}
+
 fn stamp(own_peer: bool, wide: bool) -> Stamp {
     match (own_peer, wide) {
         (true, _) => Stamp::Own,
         (false, true) => Stamp::Stock(CounterWidth::Bits64),
         (false, false) => Stamp::Stock(CounterWidth::Bits32),
-    }
-}
-
-fn udp_tx_mode(name: &str) -> udp::TxMode {
-    match name {
-        "plain" => udp::TxMode::Plain,
-        "gso" => udp::TxMode::Gso,
-        _ => udp::TxMode::Mmsg,
-    }
-}
-
-fn udp_rx_mode(name: &str) -> udp::RxMode {
-    match name {
-        "plain" => udp::RxMode::Plain,
-        "gro" => udp::RxMode::Gro,
-        _ => udp::RxMode::Mmsg,
-    }
-}
-
-fn tcp_tx_mode(name: &str) -> tcp::TxMode {
-    match name {
-        "zerocopy" => tcp::TxMode::ZeroCopy,
-        "sendfile" => tcp::TxMode::SendFile,
-        _ => tcp::TxMode::Copy,
-    }
-}
-
-fn tcp_rx_mode(name: &str) -> tcp::RxMode {
-    if name == "trunc" {
-        tcp::RxMode::Trunc
-    } else {
-        tcp::RxMode::Copy
     }
 }
 

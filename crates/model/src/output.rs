@@ -18,6 +18,7 @@ mod history;
 mod host;
 mod latency;
 mod ledger;
+mod mode;
 mod stream;
 mod test;
 mod trial_device;
@@ -42,8 +43,9 @@ pub use history::{History, StoredFigure, StoredRun, Trend, TrendLevel, TrendPoin
 pub use host::{Host, Interface, LinkKind, Role, Withheld};
 pub use latency::{Latency, Phase};
 pub use ledger::{Evidence, LedgerEntry, Stage, Unread};
+pub use mode::{IoMode, Mode};
 pub use stream::{Flow, Interval, LossBurst};
-pub use test::{Direction, Dscp, Mode, Protocol, ReceiveBuffer, Test, Warning};
+pub use test::{Direction, Dscp, Protocol, ReceiveBuffer, Test, Warning};
 pub use trial_device::{DeviceInterrupt, DeviceProcessor, DeviceQueue, DeviceSource, TrialDevice};
 pub use verdict::{Knee, Limit, Verdict};
 

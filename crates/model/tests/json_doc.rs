@@ -231,8 +231,8 @@ fn test() -> Test {
         delay_ns: Some(Quantiles::default()),
         delay_error_ns: Some(1),
         mode: Mode {
-            tx: Some(text()),
-            rx: Some(text()),
+            tx: Some(IoMode::default()),
+            rx: Some(IoMode::default()),
             burst: Some(1),
         },
         spacing_ns: Some(Spacing::default()),

@@ -4,7 +4,7 @@
 //! Each balance stays within one host and its samples, because two hosts are never read at the
 //! same moment. Units have to fit, else there is no balance.
 
-use linerate_model::output::Evidence;
+use linerate_model::output::{Evidence, IoMode};
 
 use super::claim::evidence;
 use super::path::Path;
@@ -58,7 +58,7 @@ fn outward(path: &Path<'_>) -> Option<Gap> {
 }
 
 fn sent_singly(path: &Path<'_>) -> bool {
-    path.test.mode.tx.as_deref() != Some("gso")
+    path.test.mode.tx != Some(IoMode::Gso)
 }
 
 /// Fragments beyond the first of each datagram.

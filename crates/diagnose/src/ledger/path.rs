@@ -2,7 +2,7 @@
 //! A test as the ledger sees it: its two ends, what each can count, and how counters' units
 //! relate to its packets.
 
-use linerate_model::output::{LinkKind, Protocol, Role, Test};
+use linerate_model::output::{IoMode, LinkKind, Protocol, Role, Test};
 
 use crate::evidence::{Evidence, Moved, Place, Scope, Source};
 use linerate_knowledge::Driver;
@@ -200,10 +200,11 @@ fn fragments(test: &Test, mtu_bytes: Option<u32>) -> u64 {
 
 /// Segmentation and merging hand several packets through the stack as one.
 fn joined(test: &Test) -> u64 {
-    let is = |mode: &Option<String>, word| mode.as_deref() == Some(word);
     match test.protocol {
         Protocol::Tcp => TCP_JOINED,
-        Protocol::Udp if is(&test.mode.tx, "gso") || is(&test.mode.rx, "gro") => UDP_JOINED,
+        Protocol::Udp if test.mode.tx == Some(IoMode::Gso) || test.mode.rx == Some(IoMode::Gro) => {
+            UDP_JOINED
+        }
         Protocol::Udp => 1,
     }
 }

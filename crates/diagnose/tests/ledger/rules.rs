@@ -3,7 +3,7 @@
 
 use linerate_diagnose::evidence::Evidence;
 use linerate_diagnose::ledger;
-use linerate_model::output::{LedgerEntry, Role, Stage};
+use linerate_model::output::{IoMode, LedgerEntry, Role, Stage};
 use linerate_model::record::Record;
 use linerate_model::sample::Sample;
 
@@ -233,7 +233,7 @@ fn joined_drops_are_at_least() {
     let test = &mut record.run.tests[0];
     test.socket_drops = Some(40);
     test.socket_drops_at_least = true;
-    test.mode.rx = Some("gro".to_owned());
+    test.mode.rx = Some(IoMode::Gro);
     for sample in record
         .samples
         .iter_mut()

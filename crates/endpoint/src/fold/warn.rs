@@ -3,7 +3,7 @@
 
 use super::unsent::{cause, unsent_of_due};
 use super::{Fold, Pair};
-use linerate_model::output::{Direction, LinkKind, Test, Warning};
+use linerate_model::output::{Direction, IoMode, LinkKind, Test, Warning};
 
 /// Adds the warnings and the validity.
 pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
@@ -115,15 +115,14 @@ fn drops_at_least(test: &Test) -> Option<Warning> {
 /// A mode that was asked for and that the kernel of its side does not have.
 fn other_mode(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     let plan = &fold.measured.plan;
-    let missed = |way: &str, asked: &'static str, used: &Option<String>| {
-        let used = used
-            .as_deref()
-            .filter(|used| *used != asked && asked != "auto")?;
-        let text = format!("{way}: {used} was used, as {asked} is not to be had there");
+    let missed = |way: &str, asked: IoMode, used: Option<IoMode>| {
+        let used = used.filter(|used| *used != asked && asked != IoMode::Auto)?;
+        let (used, name) = (used.name(), asked.name());
+        let text = format!("{way}: {used} was used; {name} is not available there");
         Some((text, what_it_takes(way, asked)))
     };
-    let sent = missed("sending", plan.tx_name(), &test.mode.tx);
-    let received = missed("receiving", plan.rx_name(), &test.mode.rx);
+    let sent = missed("sending", plan.tx_mode, test.mode.tx);
+    let received = missed("receiving", plan.rx_mode, test.mode.rx);
     let (texts, needs): (Vec<_>, Vec<_>) = [sent, received].into_iter().flatten().unzip();
     (!texts.is_empty()).then(|| Warning {
         id: "mode-not-available".to_owned(),
@@ -136,14 +135,14 @@ fn other_mode(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
 }
 
 /// What a mode asks of the kernel.
-fn what_it_takes(way: &str, mode: &'static str) -> &'static str {
+fn what_it_takes(way: &str, mode: IoMode) -> &'static str {
     match (way, mode) {
-        (_, "gso") => "UDP_SEGMENT (Linux 4.18)",
-        (_, "gro") => "UDP_GRO (Linux 5.0)",
-        ("sending", "mmsg") => "sendmmsg (Linux 3.0)",
-        (_, "mmsg") => "recvmmsg (Linux 2.6.33)",
-        (_, "zerocopy") => "MSG_ZEROCOPY (Linux 4.14)",
-        (_, mode) => mode,
+        (_, IoMode::Gso) => "UDP_SEGMENT (Linux 4.18)",
+        (_, IoMode::Gro) => "UDP_GRO (Linux 5.0)",
+        ("sending", IoMode::Mmsg) => "sendmmsg (Linux 3.0)",
+        (_, IoMode::Mmsg) => "recvmmsg (Linux 2.6.33)",
+        (_, IoMode::Zerocopy) => "MSG_ZEROCOPY (Linux 4.14)",
+        (_, mode) => mode.name(),
     }
 }
 

@@ -10,7 +10,7 @@ use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
 use linerate_linux::signal::Interrupt;
 use linerate_linux::tcp;
 use linerate_model::failure::Failure;
-use linerate_model::output::Warning;
+use linerate_model::output::{IoMode, Warning};
 use linerate_wire::iperf2::client_header::ClientHeader;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -172,7 +172,7 @@ fn far(
             rx: bytes.map(|bytes| RxAccount {
                 bytes,
                 duration_ns,
-                mode: ACKNOWLEDGED.to_owned(),
+                mode: Some(IoMode::Acknowledged),
                 ..RxAccount::default()
             }),
             ..StreamAccount::default()
@@ -248,8 +248,6 @@ fn read_out(mut stream: &TcpStream, give_up: impl Fn() -> bool) -> io::Result<()
 
 /// The server counts the header as data.
 const HEADER_BYTES: u64 = ClientHeader::EXTENDED_LEN as u64;
-/// How the receiver counted.
-const ACKNOWLEDGED: &str = "acknowledged";
 /// `TCP_ESTABLISHED` of include/net/tcp_states.h.
 const ESTABLISHED: u8 = 1;
 /// The longest wait for the acknowledgement of the last bytes.

@@ -3,7 +3,8 @@
 
 use super::finish::{self, Answer};
 use super::load::FarEnd;
-use crate::account::{RxAccount, SequenceAccountTotals, SideAccount, StreamAccount};
+use crate::account::{RxAccount, SideAccount, StreamAccount};
+use linerate_method::sequence::SequenceTotals;
 use linerate_model::failure::Failure;
 use linerate_model::output::Warning;
 use linerate_wire::iperf2::server_report::ServerReport;
@@ -41,17 +42,14 @@ fn received(stream: &StreamAccount, report: &ServerReport, payload_bytes: u32) -
     let sent = sent(stream);
     let finals = u64::from(report.datagrams > sent);
     let packets = counted(report).saturating_sub(finals);
-    let totals = SequenceAccountTotals {
+    let totals = SequenceTotals {
         sent,
-        sent_is_exact: true,
-        unique: packets,
+        received_unique: packets,
         lost: sent.saturating_sub(packets),
         reordered: report.out_of_order,
         highest: report.datagrams - finals,
         contradicted: packets > sent,
-        stock_errors: report.lost,
-        stock_out_of_order: report.out_of_order,
-        ..SequenceAccountTotals::default()
+        ..SequenceTotals::default()
     };
     StreamAccount {
         id: stream.id,

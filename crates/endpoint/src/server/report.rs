@@ -2,8 +2,8 @@
 //! What the server tells a client that asks for its report (`--get-server-output`).
 
 use crate::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
-use crate::plan::Protocol;
 use crate::stream_config::StreamConfig;
+use linerate_model::output::Protocol;
 
 /// One line a stream, as this end counted it.
 pub(super) fn text(account: &SideAccount, config: &StreamConfig) -> String {

@@ -49,7 +49,7 @@ impl TcpRx {
             duration_ns: counters
                 .last_ns
                 .saturating_sub(counters.start_ns + self.limit.omit_ns),
-            mode: format!("{:?}", self.mover.rx_mode()).to_lowercase(),
+            mode: Some(self.mover.rx_mode().into()),
             failure: counters.failure,
             ..RxAccount::default()
         }

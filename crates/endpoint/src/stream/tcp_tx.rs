@@ -93,7 +93,7 @@ impl TcpTx {
             packets: counters.writes,
             bytes: counters.bytes - counters.omitted_bytes,
             duration_ns: counters.last_ns.saturating_sub(counters.start_ns),
-            mode: format!("{:?}", self.mover.tx_mode()).to_lowercase(),
+            mode: Some(self.mover.tx_mode().into()),
             failure: counters.failure,
             ..TxAccount::default()
         }

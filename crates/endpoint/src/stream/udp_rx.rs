@@ -8,12 +8,13 @@ mod timing;
 mod transit;
 
 use super::{Progress, Stamp, StartLine};
-use crate::account::{Burst, RxAccount, SequenceAccountTotals};
+use crate::account::RxAccount;
 use crate::quantiles::{buckets, quantiles};
 use counters::{Closed, RxCounters};
 use linerate_linux::udp::Receiver;
 use linerate_linux::{clock, cpu};
-use linerate_method::sequence::{LossBurst, SequenceTotals};
+use linerate_method::sequence::LossBurst;
+use linerate_model::output::IoMode;
 use std::time::Duration;
 
 /// All that one receiver needs.
@@ -36,7 +37,7 @@ pub struct UdpRx {
 pub struct UdpReceived {
     counters: RxCounters,
     start_ns: u64,
-    mode: String,
+    mode: IoMode,
     buffer_bytes: (Option<u64>, u64),
     socket_drops: Option<u64>,
     socket_drops_at_least: bool,
@@ -83,7 +84,7 @@ impl UdpRx {
         UdpReceived {
             counters,
             start_ns,
-            mode: format!("{:?}", self.receiver.mode()).to_lowercase(),
+            mode: self.receiver.mode().into(),
             buffer_bytes: self.buffer_bytes,
             socket_drops: drops,
             socket_drops_at_least: !self.receiver.counts_datagrams(),
@@ -107,7 +108,7 @@ impl UdpReceived {
             omitted_packets: omitted.0,
             omitted_lost: omitted.1,
             duration_ns: counters.duration_ns(&closed),
-            sequence: Some(self.sequence_totals(&totals, sent.is_some())),
+            sequence: Some(totals),
             jitter_ns: timing.jitter.jitter_ns(),
             spacing_ns: quantiles(timing.spacing.between()),
             spacing_histogram: buckets(timing.spacing.between()),
@@ -119,7 +120,7 @@ impl UdpReceived {
             socket_drops_at_least: self.socket_drops_at_least,
             buffer_asked_bytes: self.buffer_bytes.0,
             buffer_granted_bytes: Some(self.buffer_bytes.1),
-            mode: self.mode.clone(),
+            mode: Some(self.mode),
             dscp_seen: counters.tos.map(|tos| tos >> 2),
             bursts: self.bursts(omitted.0),
             bursts_dropped: counters.account.bursts_dropped(),
@@ -133,36 +134,17 @@ impl UdpReceived {
         self.counters.highest()
     }
 
-    fn sequence_totals(&self, totals: &SequenceTotals, exact: bool) -> SequenceAccountTotals {
-        let stock = self.counters.account.stock();
-        SequenceAccountTotals {
-            sent: totals.sent,
-            sent_is_exact: exact && !totals.contradicted,
-            unique: totals.received_unique,
-            lost: totals.lost,
-            duplicates: totals.duplicates,
-            reordered: totals.reordered,
-            reorder_extent_max: totals.reorder_extent_max,
-            late: totals.late,
-            highest: totals.highest,
-            contradicted: totals.contradicted,
-            stock_errors: stock.errors,
-            stock_out_of_order: stock.out_of_order,
-        }
-    }
-
     /// The losses behind the warm-up, which ended with the sequence `omitted`.
-    fn bursts(&self, omitted: u64) -> Vec<Burst> {
+    fn bursts(&self, omitted: u64) -> Vec<LossBurst> {
         // The first datagrams may be here before this side has heard that the test began.
         let first_ns = self
             .counters
             .first
             .map_or(self.start_ns, |(_, at_ns)| at_ns);
         let start_ns = self.start_ns.min(first_ns);
-        let dated = |burst: &LossBurst| Burst {
+        let dated = |burst: &LossBurst| LossBurst {
             at_ns: burst.at_ns.saturating_sub(start_ns),
-            first_sequence: burst.first_sequence,
-            packets: burst.packets,
+            ..*burst
         };
         let measured = |burst: &&LossBurst| burst.first_sequence > omitted;
         let bursts = self.counters.account.bursts().iter().filter(measured);

@@ -158,7 +158,7 @@ impl UdpTx {
             },
             behind_ns_max: paced.then_some(lateness.behind_ns_max),
             refused_packets: counters.refused,
-            mode: format!("{:?}", self.sender.mode()).to_lowercase(),
+            mode: Some(self.sender.mode().into()),
             burst_packets: paced.then(|| pacer.burst_packets()),
             failure: counters.failure,
             ..TxAccount::default()

@@ -3,8 +3,9 @@
 //! have to be told cannot be had.
 
 use super::args::LabFlags;
-use linerate_endpoint::{Direction, Protocol, RxChoice, TcpRxChoice, TestPlan};
+use linerate_endpoint::{Direction, TestPlan};
 use linerate_model::failure::Failure;
+use linerate_model::output::{IoMode, Protocol};
 
 /// Refuses what iperf2 cannot do, with what to do instead.
 pub(super) fn check(plan: &TestPlan, lab: &LabFlags) -> Result<(), Failure> {
@@ -21,11 +22,7 @@ type Refusal = (bool, &'static str, &'static str, &'static str);
 
 fn refusals(plan: &TestPlan, lab: &LabFlags) -> [Refusal; 8] {
     let udp = plan.protocol == Protocol::Udp;
-    let received_how = if udp {
-        plan.rx_mode != RxChoice::Auto
-    } else {
-        plan.tcp_rx_mode != TcpRxChoice::Auto
-    };
+    let received_how = plan.rx_mode != IoMode::Auto;
     [
         (
             lab.lab,

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use linerate_diagnose::glance::{self, Busy, Losing};
-use linerate_model::output::{self, Direction, Interval, Role, Test};
+use linerate_model::output::{Direction, Interval, Role, Test};
 use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::sample::{Phase, Sample};
@@ -13,7 +13,7 @@ use linerate_report::live::{Lane, Processors, Screen, Worst, lines};
 use linerate_report::term::Style;
 
 use crate::output::Console;
-use linerate_endpoint::{Event, Protocol, TestPlan};
+use linerate_endpoint::{Event, TestPlan};
 
 /// What is known of the command that runs, and of its test.
 #[derive(Debug)]
@@ -193,10 +193,7 @@ fn provisional(plan: &TestPlan, direction: Direction) -> Test {
     Test {
         id: format!("{}-{}", plan.name, super::progress::word(direction)),
         group: plan.group.clone(),
-        protocol: match plan.protocol {
-            Protocol::Tcp => output::Protocol::Tcp,
-            Protocol::Udp => output::Protocol::Udp,
-        },
+        protocol: plan.protocol,
         af: 4,
         direction,
         ..Test::default()

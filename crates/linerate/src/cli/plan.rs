@@ -2,6 +2,7 @@
 //! From flags to plans. What a value's parser cannot see, such as flags that only make sense
 //! together, is decided here.
 
+use linerate_model::output::IoMode;
 use linerate_model::units::Rate;
 
 use super::args::{LoadFlags, ServeArgs, TargetFlags, TcpArgs, UdpArgs};
@@ -19,10 +20,10 @@ pub(super) fn tcp(args: &TcpArgs, host: &str) -> Result<TestPlan, Failure> {
     plan.nodelay = args.no_delay;
     plan.congestion.clone_from(&args.congestion);
     if let Some(mode) = args.mode {
-        (plan.tcp_tx_mode, plan.tcp_rx_mode) = (mode.tx, mode.rx);
+        (plan.tx_mode, plan.rx_mode) = (mode.tx, mode.rx);
     }
     if args.zerocopy {
-        plan.tcp_tx_mode = linerate_endpoint::TcpTxChoice::Sendfile;
+        plan.tx_mode = IoMode::Sendfile;
     }
     iperf2::check(&plan, &args.lab)?;
     Ok(plan)

@@ -2,7 +2,7 @@
 //! What a person sees of a test while it runs, on stderr.
 
 use linerate_model::output::{
-    self, Benchmarks, Direction, ForwardResult, Interval, Output, Subject, Test, Trial,
+    Benchmarks, Direction, ForwardResult, Interval, Output, Subject, Test, Trial,
 };
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, with_unit};
 use linerate_report::interval::{Stream, interval_header, interval_line};
@@ -47,7 +47,7 @@ impl Progress {
                 console.detail(&format!("{}: {address}, {}", plan.name, who(peer)))
             }
             (Event::Started, Self::Lines) if plan.interval_ms > 0 => {
-                console.say(&interval_header(protocol(plan)))
+                console.say(&interval_header(plan.protocol))
             }
             (
                 Event::Started | Event::Samples(_) | Event::Settings(_) | Event::Latency { .. },
@@ -223,15 +223,8 @@ fn told(name: &str, direction: Direction, interval: &Interval) -> String {
 fn sum(plan: &TestPlan, direction: Direction) -> Stream {
     Stream {
         id: None,
-        protocol: protocol(plan),
+        protocol: plan.protocol,
         direction,
-    }
-}
-
-fn protocol(plan: &TestPlan) -> output::Protocol {
-    match plan.protocol {
-        Protocol::Tcp => output::Protocol::Tcp,
-        Protocol::Udp => output::Protocol::Udp,
     }
 }
 

@@ -8,9 +8,7 @@ use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
 use super::{misunderstood, plan};
-use linerate_endpoint::{
-    Direction, Family, Protocol, RxChoice, ServeOptions, TcpTxChoice, TestPlan, TxChoice,
-};
+use linerate_endpoint::{Direction, Family, IoMode, Protocol, ServeOptions, TestPlan};
 
 fn words(line: &str) -> Vec<String> {
     line.split_whitespace()
@@ -85,7 +83,7 @@ fn the_letters_of_tcp() {
             bind_device: Some("eth0".to_owned()),
             client_port: Some(6000),
             dscp: Some(46),
-            tcp_tx_mode: TcpTxChoice::Sendfile,
+            tx_mode: IoMode::Sendfile,
             bits_per_second: Some(100_000_000),
             burst: Some(8),
             payload_bytes: Some(65_536),
@@ -114,7 +112,7 @@ fn the_letters_of_udp() {
         (plan.bits_per_second, plan.burst),
         (Some(500_000_000), Some(16))
     );
-    assert_eq!((plan.tx_mode, plan.rx_mode), (TxChoice::Gso, RxChoice::Gro));
+    assert_eq!((plan.tx_mode, plan.rx_mode), (IoMode::Gso, IoMode::Gro));
     assert!(plan.counters_64bit && plan.dont_fragment);
     assert_eq!(plan_of("linerate udp h -k 1000").blocks, Some(1000));
     assert_eq!(plan_of("linerate udp h -b 0").bits_per_second, None);

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use linerate_model::output::{
-    Cpu, CpuPair, Direction, Forward, ForwardResult, Goal, Host, Interface, Interval, Latency,
-    LinkKind, Mode, MovedCounter, Phase, Port, Protocol, Quantiles, Role, Test,
+    Cpu, CpuPair, Direction, Forward, ForwardResult, Goal, Host, Interface, Interval, IoMode,
+    Latency, LinkKind, Mode, MovedCounter, Phase, Port, Protocol, Quantiles, Role, Test,
 };
 use linerate_model::run::{Run, SCHEMA};
 
@@ -135,8 +135,8 @@ pub(crate) fn udp() -> Run {
         duplicate_packets: Some(0),
         reordered_packets: Some(0),
         mode: Mode {
-            tx: Some("gso".to_owned()),
-            rx: Some("gro".to_owned()),
+            tx: Some(IoMode::Gso),
+            rx: Some(IoMode::Gro),
             burst: Some(8),
         },
         local_interface: Some("eth0".to_owned()),

@@ -325,21 +325,6 @@ fn a_sender_that_claims_too_few_is_contradicted() {
 }
 
 #[test]
-fn the_stock_view_lets_a_duplicate_hide_a_loss() {
-    let mut account = SequenceAccount::new(64);
-    for sequence in [1, 2, 4, 4, 6] {
-        account.record(sequence, 0);
-    }
-    let stock = StockCount {
-        highest: 6,
-        errors: 1,
-        out_of_order: 1,
-    };
-    assert_eq!(account.stock(), stock);
-    assert_eq!(account.finish(Some(6)).lost, 2);
-}
-
-#[test]
 fn memory_stays_as_allocated_under_the_worst_loss() {
     let mut account = SequenceAccount::new(65_536);
     let before = (account.gaps.capacity(), account.bursts.capacity());

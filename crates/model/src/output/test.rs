@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::counters::{CpuPair, MovedCounter};
 use super::distribution::{Quantiles, Spacing};
 use super::host::LinkKind;
+use super::mode::Mode;
 use super::stream::{Flow, Interval, LossBurst};
 
 /// One direction of one test.
@@ -142,19 +143,6 @@ pub enum Direction {
     Up,
     /// This side receives.
     Down,
-}
-
-/// How bytes were moved: `plain`, `mmsg`, `gso`, `gro`, `copy`, `zerocopy`, `sendfile`, `trunc`; `acknowledged` where
-/// only the receiver's kernel told of them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Mode {
-    /// Sender.
-    pub tx: Option<String>,
-    /// Receiver.
-    pub rx: Option<String>,
-    /// Datagrams of the declared burst.
-    pub burst: Option<u32>,
 }
 
 /// `SO_RCVBUF` as asked and as granted, bytes of payload accounting.

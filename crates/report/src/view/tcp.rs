@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The TCP tests: goodput, retransmissions, round-trip times.
 
-use linerate_model::output::{Output, Protocol, Quantiles, Test};
+use linerate_model::output::{IoMode, Output, Protocol, Quantiles, Test};
 use linerate_model::units::format::MICROSECOND;
 
 use super::{Block, Column, RateOf, Table, cpu, keys, rates, rows, tones};
@@ -44,7 +44,7 @@ pub(super) fn block(output: &Output) -> Option<Block> {
 
 /// A peer that counts nothing for us leaves what its kernel acknowledged.
 fn heading(tests: &[&Test]) -> &'static str {
-    let acknowledged = |test: &&Test| test.mode.rx.as_deref() == Some("acknowledged");
+    let acknowledged = |test: &&Test| test.mode.rx == Some(IoMode::Acknowledged);
     if tests.iter().any(acknowledged) {
         "TCP: L4 goodput; delivered is what the receiver's kernel acknowledged"
     } else {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The context that a pasted result must carry: version, hosts, kernels, links, buffers, modes.
 
-use linerate_model::output::{Host, Interface, Output, Protocol, ReceiveBuffer, Role, Test};
+use linerate_model::output::{
+    Host, Interface, IoMode, Output, Protocol, ReceiveBuffer, Role, Test,
+};
 use linerate_model::units::Bytes;
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
@@ -161,13 +163,12 @@ fn mode(test: &Test) -> String {
         Protocol::Tcp => format!("writes of {} bytes", test.payload_bytes),
         Protocol::Udp => format!("payload {} bytes", test.payload_bytes),
     };
-    let known = |mode: &Option<String>| mode.clone().unwrap_or_else(|| "n/a".to_owned());
-    let (tx, rx) = (&test.mode.tx, &test.mode.rx);
+    let known = |mode: Option<IoMode>| mode.map_or("n/a", IoMode::name);
+    let (tx, rx) = (test.mode.tx, test.mode.rx);
     let facts = [
         Some(format!("{protocol} over IPv{}", test.af)),
         (test.payload_bytes > 0).then_some(sizes),
-        tx.as_ref()
-            .or(rx.as_ref())
+        tx.or(rx)
             .map(|_| format!("mode {} to {}", known(tx), known(rx))),
         test.receive_buffer_bytes.map(buffer),
         test.congestion.clone(),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+use crate::TestPlan;
 use crate::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use crate::fold::{Measured, tests};
 use crate::stream_config::StreamConfig;
-use crate::{RxChoice, TestPlan, TxChoice};
+use linerate_model::output::IoMode;
 use linerate_model::output::{Cpu, Test};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -20,7 +21,7 @@ fn sender(packets: u64, unsent_packets: u64) -> TxAccount {
         packets,
         unsent_packets,
         behind_ns_max: Some(300_000_000),
-        mode: "mmsg".to_owned(),
+        mode: Some(IoMode::Mmsg),
         ..TxAccount::default()
     }
 }
@@ -29,7 +30,7 @@ fn sender(packets: u64, unsent_packets: u64) -> TxAccount {
 fn judged(plan: &TestPlan, tx: TxAccount, busiest_cpu: Option<f64>) -> Test {
     let rx = RxAccount {
         packets: tx.packets,
-        mode: "mmsg".to_owned(),
+        mode: Some(IoMode::Mmsg),
         ..RxAccount::default()
     };
     received(plan, tx, rx, busiest_cpu)
@@ -198,7 +199,7 @@ fn drops_of_joined_datagrams_are_told_as_a_lower_bound() {
     let dropped = |socket_drops, socket_drops_at_least| {
         let rx = RxAccount {
             packets: 900,
-            mode: "gro".to_owned(),
+            mode: Some(IoMode::Gro),
             socket_drops: Some(socket_drops),
             socket_drops_at_least,
             ..RxAccount::default()
@@ -241,33 +242,25 @@ fn a_mode_that_is_missing_is_named_with_what_it_takes() {
         };
         let rx = RxAccount {
             packets: 1000,
-            mode: "plain".to_owned(),
+            mode: Some(IoMode::Plain),
             ..RxAccount::default()
         };
         let tx = TxAccount {
-            mode: "plain".to_owned(),
+            mode: Some(IoMode::Plain),
             ..sender(1000, 0)
         };
         let test = received(&plan, tx, rx, None);
         warning(&test, "mode-not-available").map(|(text, try_)| (text.to_owned(), try_.to_owned()))
     };
     for (tx_mode, rx_mode, needs) in [
-        (TxChoice::Mmsg, RxChoice::Auto, "with sendmmsg (Linux 3.0)"),
+        (IoMode::Mmsg, IoMode::Auto, "with sendmmsg (Linux 3.0)"),
+        (IoMode::Gso, IoMode::Plain, "with UDP_SEGMENT (Linux 4.18)"),
         (
-            TxChoice::Gso,
-            RxChoice::Plain,
-            "with UDP_SEGMENT (Linux 4.18)",
-        ),
-        (
-            TxChoice::Gso,
-            RxChoice::Gro,
+            IoMode::Gso,
+            IoMode::Gro,
             "with UDP_SEGMENT (Linux 4.18) and UDP_GRO (Linux 5.0)",
         ),
-        (
-            TxChoice::Plain,
-            RxChoice::Mmsg,
-            "with recvmmsg (Linux 2.6.33)",
-        ),
+        (IoMode::Plain, IoMode::Mmsg, "with recvmmsg (Linux 2.6.33)"),
     ] {
         let (text, try_) = asks(tx_mode, rx_mode).unwrap();
         assert!(
@@ -275,5 +268,5 @@ fn a_mode_that_is_missing_is_named_with_what_it_takes() {
             "{text} {try_}"
         );
     }
-    assert_eq!(asks(TxChoice::Auto, RxChoice::Plain), None);
+    assert_eq!(asks(IoMode::Auto, IoMode::Plain), None);
 }

@@ -3,10 +3,10 @@
 
 use super::Session;
 use crate::account::{SideAccount, StreamAccount};
-use crate::plan::Protocol;
 use crate::server::report;
 use crate::standard;
 use linerate_linux::clock::monotonic_ns;
+use linerate_model::output::Protocol;
 use linerate_wire::iperf3::results::Results;
 use linerate_wire::iperf3::server::ServerEvent;
 use std::collections::HashMap;

@@ -2,7 +2,6 @@
 //! The client connects its streams, and each gets a worker.
 
 use super::Session;
-use crate::plan::Protocol;
 use crate::probe::Responder;
 use crate::server::registry::{Arrival, Place, Waiting};
 use crate::stream_config::StreamConfig;
@@ -10,6 +9,7 @@ use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp::{arrived_tos, has_congestion};
 use linerate_linux::udp::{Opened, Options};
 use linerate_model::order;
+use linerate_model::output::Protocol;
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::error;
 use linerate_wire::linerate::hello::Kind;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tcp` and `udp`: one test, with iperf3's letters and meanings.
 
-use std::str::FromStr;
-
 use clap::Args;
 
 use super::{LabFlags, OutputFlags, TargetFlags};
 use crate::cli::values::{self, PacedRate};
-use linerate_endpoint::{RxChoice, TcpRxChoice, TcpTxChoice, TxChoice};
+use linerate_model::output::IoMode;
 
 /// Measure with TCP
 #[derive(Debug, Args)]
@@ -41,8 +39,8 @@ pub(in crate::cli) struct TcpArgs {
     #[arg(short = 'Z', long, conflicts_with = "mode")]
     pub(in crate::cli) zerocopy: bool,
     /// How data is sent (copy, zerocopy, sendfile) and received (copy, trunc)
-    #[arg(long, value_name = "SEND[/RECEIVE]")]
-    pub(in crate::cli) mode: Option<TcpMode>,
+    #[arg(long, value_name = "SEND[/RECEIVE]", value_parser = tcp_modes)]
+    pub(in crate::cli) mode: Option<Modes>,
     #[command(flatten)]
     pub(in crate::cli) lab: LabFlags,
     #[command(flatten)]
@@ -76,8 +74,8 @@ pub(in crate::cli) struct UdpArgs {
     #[arg(long, value_name = "DATAGRAMS", value_parser = values::burst)]
     pub(in crate::cli) burst: Option<u32>,
     /// How datagrams are sent (plain, mmsg, gso) and received (plain, mmsg, gro) [default: mmsg/mmsg]
-    #[arg(long, value_name = "SEND[/RECEIVE]")]
-    pub(in crate::cli) mode: Option<UdpMode>,
+    #[arg(long, value_name = "SEND[/RECEIVE]", value_parser = udp_modes)]
+    pub(in crate::cli) mode: Option<Modes>,
     /// 64-bit sequence numbers with a stock server (between linerates always)
     #[arg(long = "udp-counters-64bit")]
     pub(in crate::cli) counters_64bit: bool,
@@ -145,63 +143,42 @@ pub(in crate::cli) struct LoadFlags {
     pub(in crate::cli) iperf2: bool,
 }
 
-/// `--mode` of `tcp`.
+/// `--mode`: how to send and how to receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) struct TcpMode {
-    pub(in crate::cli) tx: TcpTxChoice,
-    pub(in crate::cli) rx: TcpRxChoice,
+pub(in crate::cli) struct Modes {
+    pub(in crate::cli) tx: IoMode,
+    pub(in crate::cli) rx: IoMode,
 }
 
-/// `--mode` of `udp`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) struct UdpMode {
-    pub(in crate::cli) tx: TxChoice,
-    pub(in crate::cli) rx: RxChoice,
+fn tcp_modes(text: &str) -> Result<Modes, String> {
+    use IoMode::{Auto, Copy, Sendfile, Trunc, Zerocopy};
+    modes(
+        text,
+        &[Auto, Copy, Zerocopy, Sendfile],
+        &[Auto, Copy, Trunc],
+    )
 }
 
-impl FromStr for TcpMode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (send, receive) = halves(text);
-        let tx = match send {
-            "auto" => TcpTxChoice::Auto,
-            "copy" => TcpTxChoice::Copy,
-            "zerocopy" => TcpTxChoice::Zerocopy,
-            "sendfile" => TcpTxChoice::Sendfile,
-            _ => return Err("expected auto, copy, zerocopy or sendfile for sending".to_owned()),
-        };
-        let rx = match receive {
-            "auto" => TcpRxChoice::Auto,
-            "copy" => TcpRxChoice::Copy,
-            "trunc" => TcpRxChoice::Trunc,
-            _ => return Err("expected auto, copy or trunc for receiving".to_owned()),
-        };
-        Ok(Self { tx, rx })
-    }
+fn udp_modes(text: &str) -> Result<Modes, String> {
+    use IoMode::{Auto, Gro, Gso, Mmsg, Plain};
+    modes(text, &[Auto, Plain, Mmsg, Gso], &[Auto, Plain, Mmsg, Gro])
 }
 
-impl FromStr for UdpMode {
-    type Err = String;
+fn modes(text: &str, tx: &[IoMode], rx: &[IoMode]) -> Result<Modes, String> {
+    let (send, receive) = halves(text);
+    Ok(Modes {
+        tx: one_of(tx, send, "sending")?,
+        rx: one_of(rx, receive, "receiving")?,
+    })
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (send, receive) = halves(text);
-        let tx = match send {
-            "auto" => TxChoice::Auto,
-            "plain" => TxChoice::Plain,
-            "mmsg" => TxChoice::Mmsg,
-            "gso" => TxChoice::Gso,
-            _ => return Err("expected auto, plain, mmsg or gso for sending".to_owned()),
-        };
-        let rx = match receive {
-            "auto" => RxChoice::Auto,
-            "plain" => RxChoice::Plain,
-            "mmsg" => RxChoice::Mmsg,
-            "gro" => RxChoice::Gro,
-            _ => return Err("expected auto, plain, mmsg or gro for receiving".to_owned()),
-        };
-        Ok(Self { tx, rx })
-    }
+fn one_of(modes: &[IoMode], name: &str, way: &str) -> Result<IoMode, String> {
+    let found = modes.iter().find(|mode| mode.name() == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<_> = modes.iter().map(|mode| mode.name()).collect();
+        let (last, others) = names.split_last().unwrap_or((&"", &[]));
+        format!("expected {} or {last} for {way}", others.join(", "))
+    })
 }
 
 fn halves(text: &str) -> (&str, &str) {

@@ -98,7 +98,7 @@ fn tcp_test(name: &str, direction: Direction, rate: f64) -> Test {
         rtt_ns: Some(quantiles(512_000)),
         congestion: Some("cubic".to_owned()),
         mss_bytes: Some(1448),
-        mode: mode("copy", "copy", None),
+        mode: mode(IoMode::Copy, IoMode::Copy, None),
         ..test(name, Protocol::Tcp, direction)
     }
 }
@@ -129,15 +129,15 @@ fn udp_test(name: &str, direction: Direction, rate: f64, lost: u64) -> Test {
             asked: Some(4 << 20),
             granted: Some(4 << 20),
         }),
-        mode: mode("mmsg", "mmsg", Some(8)),
+        mode: mode(IoMode::Mmsg, IoMode::Mmsg, Some(8)),
         ..test(name, Protocol::Udp, direction)
     }
 }
 
-fn mode(tx: &str, rx: &str, burst: Option<u32>) -> Mode {
+fn mode(tx: IoMode, rx: IoMode, burst: Option<u32>) -> Mode {
     Mode {
-        tx: Some(tx.to_owned()),
-        rx: Some(rx.to_owned()),
+        tx: Some(tx),
+        rx: Some(rx),
         burst,
     }
 }
