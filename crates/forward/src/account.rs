@@ -7,16 +7,16 @@ use linerate_method::flow_account::{Condition, DirectionAccount, Frame};
 use linerate_method::histogram::Histogram;
 use linerate_wire::frame::{Arrived, Complaint, Foreign, Ours};
 
-use super::watch::{Watch, Watched};
+use crate::watch::{Watch, Watched};
 
-/// What is expected at a port, and who sends there.
+/// The test frames that a port expects.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Expected {
+pub(crate) struct Expected {
     /// The trial, by its number.
     pub run: u16,
     /// The stream that should arrive.
     pub stream: u8,
-    /// Hops left, once the kind of device is known.
+    /// The TTL after the device, once its kind is known.
     pub ttl: Option<u8>,
     /// Flows of the stream.
     pub flows: u32,
@@ -24,42 +24,42 @@ pub(super) struct Expected {
     pub turn_frames: usize,
     /// The tag of each frame.
     pub vlan: Option<u16>,
-    /// Beside counting.
+    /// What to observe in addition to the counters.
     pub watch: Watch,
 }
 
 /// The counts of one port.
 #[derive(Debug)]
-pub(super) struct Account {
+pub(crate) struct Account {
     expected: Expected,
     pub frames: DirectionAccount,
     pub latency: Histogram,
     pub seen: Seen,
     pub watched: Watched,
-    /// The interface went down or away.
+    /// Why the port failed: the interface went down or was removed.
     pub failure: Option<String>,
 }
 
-/// What else arrived that tells something about the device.
+/// What else arrived that characterises the device.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     pub first_ttl: Option<u8>,
     pub complaint: Option<Complaint>,
-    /// ARP and neighbour solicitations: somebody looks for the tester.
+    /// ARP and neighbour solicitations for the tester's addresses.
     pub questions: u64,
     /// Learning frames of the other port.
     pub learning: u64,
-    /// Test frames whose signature is damaged.
+    /// Test frames with a damaged signature.
     pub unsigned: u64,
-    /// Pieces of test packets.
+    /// Fragments of test packets.
     pub fragments: u64,
-    /// The tags of the first test frame that has others than it was sent with, outer first.
+    /// The tags of the first test frame whose tags changed, outer first.
     pub wrong_tags: Option<[Option<u16>; 2]>,
     pub spanning_tree: bool,
 }
 
 impl Account {
-    pub(super) fn new(expected: Expected) -> Self {
+    pub(crate) fn new(expected: Expected) -> Self {
         let flows = expected.flows as usize;
         Self {
             expected,
@@ -73,7 +73,7 @@ impl Account {
     }
 
     /// Counts a frame that was received at `received_ns`.
-    pub(super) fn take(&mut self, arrived: &Arrived, received_ns: u64) {
+    pub(crate) fn take(&mut self, arrived: &Arrived, received_ns: u64) {
         match arrived {
             Arrived::Ours(ours) => self.take_ours(ours, received_ns),
             Arrived::Corrupted => self.seen.unsigned += 1,
@@ -126,7 +126,7 @@ impl Account {
     }
 }
 
-/// Frames that may be overtaken and still be told from duplicates.
+/// The window in which late frames are distinguished from duplicates.
 const WINDOW_FRAMES: u64 = 1 << 17;
 
 #[cfg(test)]

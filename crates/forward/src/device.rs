@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The device's own numbers: an agent on it is asked before and after each trial's traffic, never during it.
+//! The device's own counters: an agent on it is read before and after each trial's traffic, never during it.
 //!
-//! A device that stops answering costs no trial: what is not known is absent, and it is said once.
+//! A device that stops answering costs no trial: its counters are absent then, and there is one warning.
 
-mod line;
+mod connection;
 mod open;
 
+use linerate_endpoint::extension::Part;
+use linerate_endpoint::token::ClientAuth;
 use linerate_model::output::{DeviceSource, Host, Role, TrialDevice};
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use line::Line;
-use linerate_endpoint::extension::Part;
-use linerate_endpoint::token::ClientAuth;
+use connection::Connection;
 
-/// What a device's samples before and after a trial's traffic come to. The caller gives it: this crate draws no
-/// conclusions from counters. `None` if the device was not read at both times.
+/// Evaluates a device's samples from before and after a trial's traffic. The caller provides it: this crate draws no
+/// conclusions from counters. Returns `None` if the device was not read at both times.
 pub type Digest = fn(before: &[Sample], after: &[Sample]) -> Option<TrialDevice>;
 
 /// An agent on the device, as long as it answers.
@@ -29,31 +29,30 @@ pub struct Device {
 #[derive(Debug)]
 struct State {
     digest: Digest,
-    line: Option<Line>,
+    connection: Option<Connection>,
     source: DeviceSource,
     host: Host,
     settings: Vec<Setting>,
-    /// Of the trial that runs: before it, and after it.
+    /// The samples of the running trial.
     before: Vec<Sample>,
     after: Vec<Sample>,
-    /// Of the trial that ended last.
+    /// The samples of the last trial.
     ended: Vec<Sample>,
-    /// What nobody has been told yet.
     warning: Option<String>,
 }
 
 impl Device {
     fn new(
-        mut line: Line,
+        mut connection: Connection,
         digest: Digest,
         source: DeviceSource,
         auth: ClientAuth,
     ) -> Result<Self, String> {
         let given = auth.nonce().is_some();
-        let mut host = line.hello(auth, HELLO_WITHIN)?;
+        let mut host = connection.hello(auth, HELLO_WITHIN)?;
         host.role = Role::Device;
         host.agent = true;
-        let mut settings = line.settings(PATIENCE)?;
+        let mut settings = connection.settings(PATIENCE)?;
         if host.withheld.is_some() {
             settings.clear();
         }
@@ -61,7 +60,7 @@ impl Device {
         Ok(Self {
             state: Mutex::new(State {
                 digest,
-                line: Some(line),
+                connection: Some(connection),
                 source,
                 host,
                 settings,
@@ -73,22 +72,22 @@ impl Device {
         })
     }
 
-    /// Who it says it is.
+    /// The host, as it identifies itself.
     pub fn host(&self) -> Host {
         self.state().host.clone()
     }
 
-    /// How it is set up.
+    /// The settings of the host.
     pub fn settings(&self) -> Vec<Setting> {
         self.state().settings.clone()
     }
 
-    /// Who tells, and whether it still does.
+    /// How it is read, and whether it has stopped.
     pub fn source(&self) -> DeviceSource {
         self.state().source.clone()
     }
 
-    /// To be called right before the traffic.
+    /// Reads the counters; call it right before the traffic.
     pub fn before(&self) {
         let mut state = self.state();
         state.after.clear();
@@ -98,13 +97,13 @@ impl Device {
         state.before.extend(load);
     }
 
-    /// To be called when the last frame was sent.
+    /// Reads the load; call it when the last frame was sent.
     pub fn traffic_ended(&self) {
         let mut state = self.state();
         state.after = state.read(Part::Load);
     }
 
-    /// To be called when no frame is under way any more: what the device counted.
+    /// Reads the counters; call it when no frame is in flight any more. Returns what the device counted.
     pub fn after(&self) -> Option<TrialDevice> {
         let mut state = self.state();
         let everything = state.read(Part::After);
@@ -119,7 +118,7 @@ impl Device {
         counted
     }
 
-    /// The raw samples of the trial that ended last, once.
+    /// Takes the raw samples of the last trial.
     pub fn take_samples(&self, trial_id: u32) -> Vec<Sample> {
         let mut samples = std::mem::take(&mut self.state().ended);
         for sample in &mut samples {
@@ -128,7 +127,7 @@ impl Device {
         samples
     }
 
-    /// That it stopped answering, once.
+    /// Takes the warning that it stopped answering.
     pub fn take_warning(&self) -> Option<String> {
         self.state().warning.take()
     }
@@ -139,21 +138,20 @@ impl Device {
 }
 
 impl State {
-    /// Nothing, once it did not answer.
+    /// Returns nothing after the first request without an answer.
     fn read(&mut self, part: Part) -> Vec<Sample> {
-        let Some(line) = &mut self.line else {
+        let Some(connection) = &mut self.connection else {
             return Vec::new();
         };
-        match line.samples(part, PATIENCE) {
+        match connection.samples(part, PATIENCE) {
             Ok(samples) => samples,
             Err(why) => {
-                // Who is interrupted is not told of a device.
-                let interrupted = line.is_interrupted();
-                self.warning = (!interrupted).then(|| {
-                    format!("the device tells nothing of itself any more: {why}; the trials go on without")
-                });
+                // An interruption is not the device's fault.
+                let interrupted = connection.is_interrupted();
+                self.warning = (!interrupted)
+                    .then(|| format!("the device stopped reporting: {why}; continuing without it"));
                 self.source.stopped = Some(why);
-                self.line = None;
+                self.connection = None;
                 Vec::new()
             }
         }
@@ -162,5 +160,5 @@ impl State {
 
 /// ssh may ask for a password.
 const HELLO_WITHIN: Duration = Duration::from_secs(60);
-/// Some drivers settle for seconds.
+/// Some drivers take seconds.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which frame is sent at which place: the sizes of a mix in its order, and flow by flow.
+//! Which frame has which sequence number: the sizes of a mix in its order, flow by flow.
 //!
 //! Hot path: [`Frames::at`] neither allocates nor locks.
 
 use linerate_method::frame_size::Mix;
 use linerate_wire::frame::{Flow, Refusal, Template};
 
-/// The frames of one direction, over and over: each flow sends the whole mix, then it is the next one's turn.
+/// The frames of one direction, which repeat: each flow in turn sends the whole mix.
 #[derive(Debug, Default)]
-pub(super) struct Frames {
-    /// Of each different size one a flow.
+pub(crate) struct Frames {
+    /// For each different size, one frame per flow.
     sizes: Vec<Vec<Template>>,
-    /// The mix, by number of size.
+    /// The mix, by index of the size.
     order: Vec<usize>,
 }
 
@@ -19,8 +19,8 @@ impl Frames {
     /// The frames of these flows and sizes.
     ///
     /// # Errors
-    /// What is no flow, or a size without room for the signature.
-    pub(super) fn new(flows: &[Flow], mix: &Mix) -> Result<Self, Refusal> {
+    /// Not a flow, or a size without room for the signature.
+    pub(crate) fn new(flows: &[Flow], mix: &Mix) -> Result<Self, Refusal> {
         let different = mix.different_bytes();
         let place = |bytes: &u16| different.binary_search(bytes).unwrap_or(0);
         let order = mix.sizes_bytes().iter().map(place).collect();
@@ -36,21 +36,21 @@ impl Frames {
         })
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
     /// The length of every frame without FCS, if there is only one.
-    pub(super) fn only_length(&self) -> Option<usize> {
+    pub(crate) fn only_length(&self) -> Option<usize> {
         match &self.sizes[..] {
             [flows] => flows.first().map(|template| template.bytes().len()),
             _ => None,
         }
     }
 
-    /// Of the frame of this sequence, from 1.
+    /// The frame with this sequence number, from 1.
     #[inline]
-    pub(super) fn at(&self, sequence: u64) -> &Template {
+    pub(crate) fn at(&self, sequence: u64) -> &Template {
         let number = sequence.wrapping_sub(1);
         let (turn, size) = match self.order.len() as u64 {
             1 => (number, 0),

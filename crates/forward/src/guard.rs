@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! RFC 6815: benchmarks belong into isolated laboratories. A port that looks like a part of a
-//! network in use is refused.
+//! RFC 6815: benchmarks belong in isolated networks. A port that seems to be in use is refused.
 
 use std::io;
 use std::net::IpAddr;
 
 use linerate_linux::{nic, proc};
+use linerate_model::failure::Failure;
 use linerate_wire::frame::is_benchmark_address;
 use linerate_wire::proc::route::default_route_interfaces;
 
-use linerate_model::failure::Failure;
-
-/// What the kernel of the tester says of its ports.
+/// The tester's routes and addresses, by which a port in use is recognised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// Interfaces that a default route leaves through.
+    /// Interfaces with a default route.
     pub default_routes: Vec<String>,
     /// Every address with its interface.
     pub addresses: Vec<(String, IpAddr)>,
@@ -23,7 +21,7 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Reads them in the network namespace of the calling thread.
+    /// Reads those of the calling thread's network namespace.
     ///
     /// # Errors
     /// Those of netlink sockets.
@@ -53,7 +51,7 @@ impl Surroundings {
 
     fn in_use(&self, port: &String) -> Option<String> {
         if self.default_routes.contains(port) {
-            return Some(format!("the default route leaves through {port}"));
+            return Some(format!("{port} has the default route"));
         }
         if self.enslaved.contains(port) {
             return Some(format!(
@@ -64,7 +62,7 @@ impl Surroundings {
         let mut addresses = self.addresses.iter().filter(|(name, _)| name == port);
         let address = addresses.find_map(|(_, address)| other(address).then_some(address))?;
         Some(format!(
-            "{port} has the address {address}, which is none of 198.18.0.0/15 or 2001:2::/48"
+            "{port} has the address {address}, outside 198.18.0.0/15 and 2001:2::/48"
         ))
     }
 }
@@ -75,7 +73,7 @@ fn refusal(ports: &[String; 2], why: &str) -> Failure {
     let why =
         format!("{why}: this looks like a network in use, which RFC 6815 forbids to benchmark");
     Failure::usage(what, why)
-        .hint("two ports that lead to nothing but the device; or --i-own-this-network")
+        .hint("use two ports connected only to the device; or --i-own-this-network")
 }
 
 fn is_link_local(address: IpAddr) -> bool {
@@ -136,12 +134,7 @@ mod tests {
             ..Surroundings::default()
         };
         let failure = routes.guard(&ports()).unwrap_err();
-        assert!(
-            failure
-                .why
-                .starts_with("the default route leaves through eth1"),
-            "{failure}"
-        );
+        assert!(failure.why.starts_with("eth1 has"), "{failure}");
         let bonded = Surroundings {
             enslaved: vec!["eth2".to_owned()],
             ..Surroundings::default()

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a device is measured with, and how carefully.
+//! How a device is measured: ports, frames, procedures, goals.
+
+mod procedure;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,52 +12,53 @@ use linerate_method::profile::Profile;
 use linerate_method::search::Goal;
 use linerate_wire::frame::{Family, Side, Spread};
 
-use super::device::Device;
-use super::procedure::Procedure;
+use crate::device::Device;
+pub use procedure::Procedure;
 
-/// Everything that was asked for.
+/// The parameters of a measurement.
 #[derive(Debug, Clone)]
 pub struct ForwardPlan {
     /// Interfaces of the tester, port A first.
     pub ports: [String; 2],
-    /// The tester's own cable, to find out what it can do; without one it tries with the device.
+    /// Two more ports that a cable connects, to measure the tester's own ceiling; without them it is measured through
+    /// the device.
     pub own_cable: Option<[String; 2]>,
-    /// What the device does, if it was said.
-    pub path: PathWish,
+    /// Whether the device bridges or routes.
+    pub path: PathMode,
     /// IPv4 or IPv6.
     pub family: Family,
     /// The tag of every frame.
     pub vlan: Option<u16>,
-    /// So many flows.
+    /// The number of flows.
     pub flows: u32,
-    /// In what they differ.
+    /// Whether flows differ in networks instead of UDP ports.
     pub networks: bool,
     /// Frames of one size, or a mix of several; with FCS.
     pub sizes: Vec<Mix>,
-    /// One after the other.
+    /// Measured one after the other.
     pub ways: Vec<Way>,
-    /// How long and how careful.
+    /// Durations and rigour.
     pub profile: Profile,
-    /// What else is measured than what these need.
+    /// The benchmarks requested; the throughput is added where they need it.
     pub procedures: Vec<Procedure>,
-    /// Resets the device; without one a person is asked to.
+    /// The command that resets the device; without one the user is asked to.
     pub reset_command: Option<String>,
-    /// What is searched for, with its name, in one search.
+    /// The goals of one search, each with its name.
     pub goals: Vec<(String, Goal)>,
-    /// The most that is offered.
+    /// The maximum offered load.
     pub max_load: Option<MaxLoad>,
-    /// A search that is not finished by then ends, seconds.
+    /// The time limit of a search, seconds.
     pub time_limit_s: Option<f64>,
-    /// No other one.
+    /// The only backend to use.
     pub backend: Option<Backend>,
-    /// Who tells what the device counts.
+    /// Reads the device's own counters.
     pub device: Option<Arc<Device>>,
 }
 
-/// What the device is taken for.
+/// How the device forwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathWish {
-    /// A router if it answers as one, else a bridge.
+pub enum PathMode {
+    /// A router if it answers ARP or ND requests, else a bridge.
     Either,
     Bridged,
     /// A router with these addresses, A's side first.
@@ -81,7 +84,7 @@ impl Way {
         }
     }
 
-    /// As records name it.
+    /// The name in records.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -92,7 +95,7 @@ impl Way {
     }
 }
 
-/// The most that is offered in each direction.
+/// The maximum offered load of each direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MaxLoad {
     FramesPerSecond(f64),
@@ -101,23 +104,36 @@ pub enum MaxLoad {
 }
 
 impl ForwardPlan {
-    /// What is measured, in order: what was asked for and what that needs.
+    /// The benchmarks in the order of measuring: those requested, and what they need.
     #[must_use]
     pub fn tests(&self) -> Vec<Procedure> {
         let needed = self.procedures.iter().any(|one| one.needs_throughput());
-        let is_meant = |one: &Procedure| {
+        let is_wanted = |one: &Procedure| {
             self.procedures.contains(one) || *one == Procedure::Throughput && needed
         };
-        Procedure::ALL.into_iter().filter(is_meant).collect()
+        Procedure::ALL.into_iter().filter(is_wanted).collect()
     }
 
-    /// When a search ends at the latest, seconds after its start.
-    pub(super) fn search_limit_s(&self) -> Option<f64> {
+    /// The ways as one.
+    pub(crate) fn all_ways(&self) -> Way {
+        match self.ways[..] {
+            [Way::AToB] => Way::AToB,
+            [Way::BToA] => Way::BToA,
+            _ => Way::Both,
+        }
+    }
+
+    pub(crate) fn search_goals(&self) -> Vec<Goal> {
+        self.goals.iter().map(|(_, goal)| *goal).collect()
+    }
+
+    /// The time limit of a search, seconds.
+    pub(crate) fn search_limit_s(&self) -> Option<f64> {
         self.time_limit_s.or(self.profile.search_limit_s)
     }
 
-    /// What the flows differ in, sent from this side.
-    pub(super) fn spread(&self, from: Side) -> Spread {
+    /// How flows from this side differ.
+    pub(crate) fn spread(&self, from: Side) -> Spread {
         if self.networks {
             Spread::Networks(from)
         } else {

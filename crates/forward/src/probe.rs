@@ -1,123 +1,105 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A hundred frames before the first trial, and what is wrong if they do not come through.
+//! A hundred frames before the first trial, and the diagnosis if they are not forwarded.
 
 use linerate_method::frame_size::Mix;
+use linerate_model::failure::Failure;
+use linerate_model::output::TrialDirection;
 use linerate_wire::frame::TTL;
 
-use super::diagnosis::Evidence;
-use super::plan::Way;
-use super::rig::{Path, Rig};
-use super::trial::{Ask, Tried};
-use linerate_model::failure::Failure;
+use crate::diagnosis::Symptoms;
+use crate::plan::Way;
+use crate::tester::{Path, Tester};
+use crate::trial::{self, TrialRequest, TrialRun};
 
-impl Rig<'_> {
-    /// Sends 100 frames of the first size each way; then of the largest, of which it only says what became.
-    ///
-    /// # Errors
-    /// Less than half of the first came through; with what was seen instead.
-    pub(super) fn probe(&mut self, way: Way) -> Result<Vec<String>, Failure> {
-        let plan = self.plan;
-        let Some(first) = plan.sizes.first() else {
-            return Ok(Vec::new());
-        };
-        let mut remarks = self.come_through(way, first)?;
-        let longest = |sizes: &&Mix| sizes.sizes_bytes().iter().copied().max();
-        let longest = plan.sizes.iter().max_by_key(longest).unwrap_or(first);
-        if longest != first {
-            let (what, found) = (name(longest), self.come_through(way, longest));
-            let found = found.unwrap_or_else(|failure| vec![failure.why]);
-            remarks.extend(found.into_iter().map(|remark| format!("{what}: {remark}")));
-            self.interrupted()?;
-        }
-        Ok(remarks)
+/// Sends 100 frames of the first size in each direction, then 100 of the largest size. Returns remarks.
+///
+/// # Errors
+/// Less than half of the frames of the first size arrived; with what was seen instead.
+pub(crate) fn run(tester: &mut Tester<'_>, way: Way) -> Result<Vec<String>, Failure> {
+    let plan = tester.plan;
+    let Some(first) = plan.sizes.first() else {
+        return Ok(Vec::new());
+    };
+    let mut remarks = probe(tester, way, first)?;
+    let longest = |sizes: &&Mix| sizes.sizes_bytes().iter().copied().max();
+    let longest = plan.sizes.iter().max_by_key(longest).unwrap_or(first);
+    if longest != first {
+        let found = probe(tester, way, longest).unwrap_or_else(|failure| vec![failure.why]);
+        let what = name(longest);
+        remarks.extend(found.into_iter().map(|remark| format!("{what}: {remark}")));
+        tester.check_interrupt()?;
     }
+    Ok(remarks)
+}
 
-    /// Tries again twice, for a device may still be learning.
-    fn come_through(&mut self, way: Way, sizes: &Mix) -> Result<Vec<String>, Failure> {
-        let ask = Ask {
-            purpose: "probe",
-            load_fps: Some(PROBE_FPS),
-            duration_s: PROBE_FRAMES as f64 / PROBE_FPS,
-            judges_ttl: false,
-            ..Ask::of(sizes, way)
-        };
-        let mut tried = self.trial(&ask)?;
-        for _ in 1..ATTEMPTS {
-            if came_through(&tried) {
-                break;
-            }
-            self.pause(BETWEEN_S);
-            tried = self.trial(&ask)?;
+/// Probes up to three times, as a device may still be learning.
+fn probe(tester: &mut Tester<'_>, way: Way, sizes: &Mix) -> Result<Vec<String>, Failure> {
+    let request = TrialRequest {
+        purpose: "probe",
+        load_fps: Some(PROBE_FPS),
+        duration_s: PROBE_FRAMES as f64 / PROBE_FPS,
+        judges_ttl: false,
+        ..TrialRequest::of(sizes, way)
+    };
+    let mut run = trial::run(tester, &request)?;
+    for _ in 1..ATTEMPTS {
+        if is_forwarded(&run) {
+            break;
         }
-        if came_through(&tried) {
-            Ok(self.remarks(&tried))
-        } else {
-            Err(self.diagnosis(&tried))
-        }
+        tester.pause(BETWEEN_S);
+        run = trial::run(tester, &request)?;
     }
-
-    /// What is odd about a device that does forward.
-    fn remarks(&self, tried: &Tried) -> Vec<String> {
-        let mut said = Vec::new();
-        let ttl = tried.seen.iter().find_map(|seen| seen.first_ttl);
-        if let Some(ttl) = ttl.filter(|ttl| *ttl != self.ttl()) {
-            let kind = match self.path {
-                Path::Bridged => "a bridge",
-                Path::Routed { .. } => "one router",
-            };
-            let left = self.ttl();
-            said.push(format!(
-                "frames arrive with TTL {ttl}, where {kind} leaves {left} of {TTL}"
-            ));
-        }
-        let lost: u64 = tried
-            .trial
-            .directions
-            .iter()
-            .map(|one| one.lost_frames)
-            .sum();
-        if lost > 0 {
-            said.push(format!(
-                "{lost} of the first {PROBE_FRAMES} frames were lost"
-            ));
-        }
-        said
-    }
-
-    fn diagnosis(&self, tried: &Tried) -> Failure {
-        let mut ways = tried.trial.directions.iter();
-        let dead = ways.find(|one| one.received_frames * 2 < PROBE_FRAMES);
-        let (from, to) = match dead {
-            Some(one) if one.from == "b" => (1, 0),
-            _ => (0, 1),
-        };
-        let [a, b] = [from, to].map(|at| self.stations[at].interface.as_str());
-        let evidence = Evidence {
-            ports: [a, b],
-            path: self.path,
-            failure: tried.trial.invalid_reason.as_deref(),
-            returned: dead.map_or(0, |one| one.misforwarded_frames),
-            corrupt: dead.map_or(0, |one| one.corrupt_frames),
-            fragments: dead.map_or(0, |one| one.fragment_frames),
-            foreign: dead.map_or(0, |one| one.foreign_frames),
-            vlan: self.plan.vlan,
-            seen: [tried.seen[from], tried.seen[to]],
-        };
-        let (why, hint) = evidence.reason();
-        Failure::measuring(
-            format!("get frames through the device from {a} to {b}"),
-            why,
-        )
-        .hint(hint)
+    if is_forwarded(&run) {
+        Ok(remarks(tester, &run))
+    } else {
+        Err(diagnosis(tester, &run))
     }
 }
 
-fn came_through(tried: &Tried) -> bool {
-    let ways = &tried.trial.directions;
-    !ways.is_empty()
-        && ways
-            .iter()
-            .all(|one| one.received_frames * 2 >= PROBE_FRAMES)
+/// What is unusual about a device that does forward.
+fn remarks(tester: &Tester<'_>, run: &TrialRun) -> Vec<String> {
+    let left = tester.ttl();
+    let kind = match tester.path {
+        Path::Bridged => "a bridge",
+        Path::Routed { .. } => "one router",
+    };
+    let ttl = run.seen.iter().find_map(|seen| seen.first_ttl);
+    let ttl = ttl
+        .filter(|ttl| *ttl != left)
+        .map(|ttl| format!("frames arrive with TTL {ttl}, where {kind} leaves {left} of {TTL}"));
+    let lost = run.sum(|one| one.lost_frames);
+    let lost = (lost > 0).then(|| format!("{lost} of the first {PROBE_FRAMES} frames were lost"));
+    ttl.into_iter().chain(lost).collect()
+}
+
+fn diagnosis(tester: &Tester<'_>, run: &TrialRun) -> Failure {
+    let mut ways = run.trial.directions.iter();
+    let dead = ways.find(|one| one.received_frames * 2 < PROBE_FRAMES);
+    let (from, to) = match dead {
+        Some(one) if one.from == "b" => (1, 0),
+        _ => (0, 1),
+    };
+    let [a, b] = [from, to].map(|at| tester.ports[at].interface.as_str());
+    let symptoms = Symptoms {
+        ports: [a, b],
+        path: tester.path,
+        failure: run.trial.invalid_reason.as_deref(),
+        returned: dead.map_or(0, |one| one.misforwarded_frames),
+        corrupt: dead.map_or(0, |one| one.corrupt_frames),
+        fragments: dead.map_or(0, |one| one.fragment_frames),
+        foreign: dead.map_or(0, |one| one.foreign_frames),
+        vlan: tester.plan.vlan,
+        seen: [run.seen[from], run.seen[to]],
+    };
+    let (why, hint) = symptoms.diagnosis();
+    let what = format!("get frames through the device from {a} to {b}");
+    Failure::measuring(what, why).hint(hint)
+}
+
+fn is_forwarded(run: &TrialRun) -> bool {
+    let ways = &run.trial.directions;
+    let arrived = |one: &TrialDirection| one.received_frames * 2 >= PROBE_FRAMES;
+    !ways.is_empty() && ways.iter().all(arrived)
 }
 
 fn name(sizes: &Mix) -> String {

@@ -2,46 +2,47 @@
 //! One trial: learning, traffic, residual frames, counts. RFC 2544 section 23.
 
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use linerate_linux::{clock, nic};
+use linerate_linux::clock;
 use linerate_method::flow_account::DirectionTotals;
 use linerate_method::frame_size::Mix;
 use linerate_method::histogram::Histogram;
+use linerate_method::search::Measurement;
+use linerate_model::failure::Failure;
 use linerate_model::output::{Quantiles, Trial, TrialDirection, TrialFlow, TrialPhase};
 use linerate_wire::frame::Side;
 
-use super::account::{Account, Expected, Seen};
-use super::frames::Frames;
-use super::plan::Way;
-use super::rig::{Rig, at};
-use super::station::{Ended, Station};
-use super::traffic::{Sent, Stream};
-use super::watch::{Watch, Watched};
-use linerate_model::failure::Failure;
+use crate::account::{Account, Expected, Seen};
+use crate::frames::Frames;
+use crate::plan::Way;
+use crate::sender::{Sent, Stream};
+use crate::tester::port::Ended;
+use crate::tester::{Tester, index};
+use crate::watch::{Watch, Watched};
 
-/// What a trial is to be.
+/// The parameters of a trial.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ask<'a> {
+pub(crate) struct TrialRequest<'a> {
     pub purpose: &'static str,
     pub sizes: &'a Mix,
     pub way: Way,
-    /// Frames a second and direction; `None`: as fast as it goes.
+    /// Frames per second and direction; `None`: unpaced.
     pub load_fps: Option<f64>,
     pub duration_s: f64,
-    /// How it goes on after that.
+    /// A second phase at another load, which follows at once.
     pub then: Option<TrialPhase>,
-    /// The wait for residual frames is at least as long, seconds.
+    /// The minimum wait for residual frames, seconds.
     pub residual_s: f64,
-    /// Whether the TTL behind the device is known.
+    /// Whether frames with an unexpected TTL count as errors.
     pub judges_ttl: bool,
-    /// Beside counting.
+    /// What to observe in addition to the counters.
     pub watch: Watch,
 }
 
-impl<'a> Ask<'a> {
-    /// Frames as fast as they go, for no time yet.
-    pub(super) fn of(sizes: &'a Mix, way: Way) -> Self {
+impl<'a> TrialRequest<'a> {
+    /// An unpaced trial of duration 0, to be completed by the caller.
+    pub(crate) fn of(sizes: &'a Mix, way: Way) -> Self {
         Self {
             purpose: "",
             sizes,
@@ -56,230 +57,254 @@ impl<'a> Ask<'a> {
     }
 
     /// RFC 2544 section 23 c: the whole frames of load times duration.
-    fn intended(&self) -> Option<u64> {
-        let first = self.load_fps.map(|fps| (fps * self.duration_s) as u64);
-        first.map(|frames| frames + self.then.map_or(0, |then| then.frames()))
+    fn intended_frames(&self) -> Option<u64> {
+        let second = self.then.map_or(0, |then| then.frames());
+        self.first_frames().map(|first| first + second)
+    }
+
+    fn first_frames(&self) -> Option<u64> {
+        self.load_fps.map(|fps| (fps * self.duration_s) as u64)
     }
 }
 
-/// A trial, and what is not written down.
+/// A trial with the details that its record leaves out.
 #[derive(Debug)]
-pub(super) struct Tried {
+pub(crate) struct TrialRun {
     pub trial: Trial,
-    /// What else each port saw.
+    /// What each port saw besides test frames.
     pub seen: [Seen; 2],
-    /// Of each direction, as in the trial.
+    /// In the order of the trial's directions.
     pub arrivals: Vec<Arrivals>,
-    /// The time in which frames were sent, less that in which the machine kept the tester from it, seconds.
+    /// The time spent sending, without the time in which the host blocked the sender, seconds.
     pub sending_s: f64,
-    /// The machine kept the tester from sending what it did not send.
-    pub is_kept: bool,
-    /// With all waits, seconds.
+    /// The host blocked the sender, which left frames unsent.
+    pub is_blocked: bool,
+    /// Including all waits, seconds.
     pub elapsed_s: f64,
 }
 
-/// What arrived of one direction, for those who look closer.
+impl TrialRun {
+    /// The sum of a count over all directions.
+    pub(crate) fn sum(&self, count: impl Fn(&TrialDirection) -> u64) -> u64 {
+        self.trial.directions.iter().map(count).sum()
+    }
+
+    /// Frames sent per second, mean of the directions.
+    pub(crate) fn offered_fps(&self) -> f64 {
+        self.per_second(self.sum(|one| one.offered_frames))
+    }
+
+    /// Frames received per second, mean of the directions.
+    pub(crate) fn received_fps(&self) -> f64 {
+        self.per_second(self.sum(|one| one.received_frames))
+    }
+
+    fn per_second(&self, frames: u64) -> f64 {
+        let directions = self.trial.directions.len().max(1) as f64;
+        frames as f64 / (self.sending_s.max(1e-9) * directions)
+    }
+
+    pub(crate) fn measurement(&self) -> Measurement {
+        Measurement {
+            intended_frames: self.sum(|one| one.intended_frames),
+            offered_frames: self.sum(|one| one.offered_frames),
+            lost_frames: self.sum(|one| one.lost_frames),
+            effective_duration_s: None,
+            elapsed_s: Some(self.elapsed_s),
+        }
+    }
+}
+
+/// The arrivals of one direction in detail.
 #[derive(Debug)]
-pub(super) struct Arrivals {
-    /// The number of the last frame lost, from 1.
+pub(crate) struct Arrivals {
+    /// The sequence number of the last frame lost, from 1.
     pub last_lost: Option<u64>,
-    /// Of sending, in the clock of the arrivals.
+    /// The end of sending, by the clock of the arrivals.
     pub sent_until_ns: u64,
     pub watched: Watched,
 }
 
-impl Rig<'_> {
-    /// Runs a trial.
-    ///
-    /// # Errors
-    /// The user interrupted it, or the tester is broken.
-    pub(super) fn trial(&mut self, ask: &Ask<'_>) -> Result<Tried, Failure> {
-        let begun = Instant::now();
-        let waits = self.plan.profile.waits;
-        self.learn(ask.way);
-        self.pause(waits.learning_s);
-        self.runs = self.runs.wrapping_add(1);
-        for station in &self.stations {
-            station.begin(self.expected(station.side, ask));
-        }
-        let device = self.plan.device.as_ref().filter(|_| ask.load_fps.is_some());
-        device.inspect(|device| device.before());
-        let sent = self.send(ask)?;
-        device.inspect(|device| device.traffic_ended());
-        self.pause(waits.residual_s.max(ask.residual_s));
-        let counted = device.and_then(|device| device.after());
-        let ended = [self.stations[0].end()?, self.stations[1].end()?];
-        if self.interrupt.requested().is_some() {
-            return Err(Failure::interrupted("finish the trial"));
-        }
-        self.ports_are_there()?;
-        let mut tried = self.fold(ask, &sent, ended);
-        tried.trial.device = counted;
-        self.pause(waits.settle_s);
-        tried.elapsed_s = begun.elapsed().as_secs_f64();
-        self.overhead.learn(ask, tried.elapsed_s);
-        Ok(tried)
+/// Runs a trial.
+///
+/// # Errors
+/// The user interrupted it, or a port failed.
+pub(crate) fn run(
+    tester: &mut Tester<'_>,
+    request: &TrialRequest<'_>,
+) -> Result<TrialRun, Failure> {
+    let begun = Instant::now();
+    let waits = tester.plan.profile.waits;
+    tester.learn(request.way);
+    tester.pause(waits.learning_s);
+    tester.run = tester.run.wrapping_add(1);
+    for port in &tester.ports {
+        port.begin(expected(tester, port.side, request));
     }
-
-    /// A port that is down may come back in the next trial; one that was taken out of the machine does not.
-    fn ports_are_there(&self) -> Result<(), Failure> {
-        let gone = |station: &&Station| nic::link(&station.interface).is_err();
-        match self.stations.iter().find(gone) {
-            None => Ok(()),
-            Some(station) => Err(Failure::measuring(
-                format!("go on with port {}", station.interface),
-                "the interface is gone",
-            )
-            .hint("what was measured until then stands; ip link; dmesg")),
-        }
+    let is_paced = request.load_fps.is_some();
+    let device = tester.plan.device.as_ref().filter(|_| is_paced);
+    device.inspect(|device| device.before());
+    let sent = send(tester, request)?;
+    device.inspect(|device| device.traffic_ended());
+    tester.pause(waits.residual_s.max(request.residual_s));
+    let counted = device.and_then(|device| device.after());
+    let ended = [tester.ports[0].end()?, tester.ports[1].end()?];
+    tester.check_interrupt()?;
+    tester.check_ports()?;
+    let mut run = fold(tester, request, &sent, ended);
+    run.trial.device = counted;
+    tester.pause(waits.settle_s);
+    let elapsed = begun.elapsed();
+    run.elapsed_s = elapsed.as_secs_f64();
+    // Trials with waits of their own are no guide to others.
+    if request.residual_s == 0.0 && request.then.is_none() {
+        let traffic = Duration::from_secs_f64(request.duration_s);
+        tester.overhead.record(elapsed.saturating_sub(traffic));
     }
+    Ok(run)
+}
 
-    fn expected(&self, receiver: Side, ask: &Ask<'_>) -> Expected {
-        Expected {
-            run: self.runs,
-            stream: at(receiver.opposite()) as u8,
-            ttl: ask.judges_ttl.then(|| self.ttl()),
-            flows: self.plan.flows,
-            turn_frames: ask.sizes.sizes_bytes().len(),
-            vlan: self.plan.vlan,
-            watch: ask.watch,
-        }
-    }
-
-    /// Every sender at the same time; one entry a side.
-    fn send(&mut self, ask: &Ask<'_>) -> Result<[Option<Sent>; 2], Failure> {
-        let senders = ask.way.senders();
-        let mut templates: [Frames; 2] = Default::default();
-        for side in senders {
-            templates[at(*side)] = self.frames(*side, ask.sizes)?;
-        }
-        let start_ns = clock::monotonic_ns() + HEAD_START_NS;
-        let duration_ns = (ask.duration_s * 1e9) as u64;
-        let grace_ns = match ask.load_fps {
-            Some(_) => GRACE_NS.max(duration_ns / GRACE_SHARE),
-            None => 0,
-        };
-        let (run, interrupt) = (self.runs, self.interrupt);
-        let stream = |number: usize, templates| Stream {
-            templates,
-            run,
-            stream: number as u8,
-            load_fps: ask.load_fps,
-            before_frames: 0,
-            frames: ask
-                .load_fps
-                .map_or(u64::MAX, |fps| (fps * ask.duration_s) as u64),
-            start_ns,
-            end_ns: start_ns + duration_ns + grace_ns,
-        };
-        let then = ask.then;
-        let work = self.stations.iter_mut().zip(&templates).enumerate();
-        Ok(thread::scope(|scope| {
-            let threads: Vec<_> = work
-                .map(|(number, (station, templates))| {
-                    let sends = !templates.is_empty();
-                    let stream = stream(number, templates);
-                    let sender = &mut station.sender;
-                    sends.then(|| {
-                        scope.spawn(move || {
-                            let sent = stream.send(sender, interrupt);
-                            match then.map(|then| stream.then(&sent, then)) {
-                                Some(then) => sent.and(then.send(sender, interrupt)),
-                                None => sent,
-                            }
-                        })
-                    })
-                })
-                .collect();
-            let mut sent = threads.into_iter().map(|thread| {
-                thread.map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))
-                })
-            });
-            [sent.next().flatten(), sent.next().flatten()]
-        }))
-    }
-
-    fn fold(&mut self, ask: &Ask<'_>, sent: &[Option<Sent>; 2], mut ended: [Ended; 2]) -> Tried {
-        let seen = [ended[0].account.seen, ended[1].account.seen];
-        let dropped = [0, 1].map(|at| {
-            let before = std::mem::replace(&mut self.kernel_drops[at], ended[at].kernel_drops);
-            ended[at].kernel_drops.saturating_sub(before)
-        });
-        let totals = [0, 1].map(|at| {
-            let offered = sent[1 - at].as_ref().map_or(0, |sent| sent.frames);
-            ended[at].account.frames.finish(offered)
-        });
-        let (mut directions, mut flows, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
-        for side in ask.way.senders() {
-            let (own, other) = (at(*side), 1 - at(*side));
-            let Some(sent) = &sent[own] else { continue };
-            let mut direction = direction(ask, sent, &totals[other], &ended[other].account);
-            direction.from = letter(own);
-            direction.to = letter(other);
-            direction.misforwarded_frames = totals[own].misforwarded;
-            direction.receiver_dropped_frames = Some(dropped[other]);
-            directions.push(direction);
-            arrivals.push(Arrivals {
-                last_lost: totals[other].last_lost,
-                sent_until_ns: sent.last_ns,
-                watched: std::mem::replace(&mut ended[other].account.watched, Watched::Nothing),
-            });
-            flows.extend(flows_of(
-                own,
-                ended[other].account.frames.received_by_flow(),
-            ));
-        }
-        let first = ask.way.senders().first().map_or(0, |side| at(*side));
-        let sending_ns = sent.iter().flatten().map(Sent::free_ns);
-        let sending_s = sending_ns.max().unwrap_or(0) as f64 / 1e9;
-        let failure = sent.iter().flatten().find_map(|sent| sent.failure.clone());
-        let failure = failure.or_else(|| ended.iter().find_map(|end| end.account.failure.clone()));
-        let invalid_reason = invalid(ask, &directions).or(failure);
-        let trial = Trial {
-            id: 0,
-            purpose: ask.purpose.to_owned(),
-            frame_bytes: ask.sizes.frame_bytes(),
-            genome: genome(ask.sizes),
-            load_fps: ask.load_fps.unwrap_or_else(|| {
-                let offered: u64 = directions.iter().map(|one| one.offered_frames).sum();
-                offered as f64 / sending_s.max(1e-9) / directions.len().max(1) as f64
-            }),
-            duration_s: ask.duration_s,
-            then: ask.then,
-            backend: self.stations[first].described.send_backend.clone(),
-            loss_ratio: loss_ratio(&directions),
-            directions,
-            flows,
-            device: None,
-            valid: invalid_reason.is_none(),
-            invalid_reason,
-        };
-        Tried {
-            trial,
-            seen,
-            arrivals,
-            sending_s,
-            is_kept: sent.iter().flatten().any(|sent| sent.gave_up),
-            elapsed_s: 0.0,
-        }
+fn expected(tester: &Tester<'_>, receiver: Side, request: &TrialRequest<'_>) -> Expected {
+    Expected {
+        run: tester.run,
+        stream: index(receiver.opposite()) as u8,
+        ttl: request.judges_ttl.then(|| tester.ttl()),
+        flows: tester.plan.flows,
+        turn_frames: request.sizes.sizes_bytes().len(),
+        vlan: tester.plan.vlan,
+        watch: request.watch,
     }
 }
 
-/// Of a mix, as RFC 6985 wants it printed.
-pub(super) fn genome(sizes: &Mix) -> Option<String> {
+/// Starts every sender at the same time; returns one entry per side.
+fn send(tester: &mut Tester<'_>, request: &TrialRequest<'_>) -> Result<[Option<Sent>; 2], Failure> {
+    let mut templates: [Frames; 2] = Default::default();
+    for side in request.way.senders() {
+        templates[index(*side)] = tester.frames(*side, request.sizes)?;
+    }
+    let start_ns = clock::monotonic_ns() + HEAD_START_NS;
+    let duration_ns = (request.duration_s * 1e9) as u64;
+    let grace_ns = match request.load_fps {
+        Some(_) => GRACE_NS.max(duration_ns / GRACE_SHARE),
+        None => 0,
+    };
+    let (run, interrupt) = (tester.run, tester.interrupt);
+    let stream = |number: usize, templates| Stream {
+        templates,
+        run,
+        stream: number as u8,
+        load_fps: request.load_fps,
+        before_frames: 0,
+        frames: request.first_frames().unwrap_or(u64::MAX),
+        start_ns,
+        end_ns: start_ns + duration_ns + grace_ns,
+    };
+    let then = request.then;
+    let work = tester.ports.iter_mut().zip(&templates).enumerate();
+    Ok(thread::scope(|scope| {
+        let threads: Vec<_> = work
+            .map(|(number, (port, templates))| {
+                let sends = !templates.is_empty();
+                let stream = stream(number, templates);
+                let sender = &mut port.sender;
+                sends.then(|| {
+                    scope.spawn(move || {
+                        let sent = stream.send(sender, interrupt);
+                        match then.map(|then| stream.then(&sent, then)) {
+                            Some(then) => sent.and(then.send(sender, interrupt)),
+                            None => sent,
+                        }
+                    })
+                })
+            })
+            .collect();
+        let mut sent = threads.into_iter().map(|thread| {
+            let joined = thread?.join();
+            Some(joined.unwrap_or_else(|panicked| std::panic::resume_unwind(panicked)))
+        });
+        [sent.next().flatten(), sent.next().flatten()]
+    }))
+}
+
+fn fold(
+    tester: &Tester<'_>,
+    request: &TrialRequest<'_>,
+    sent: &[Option<Sent>; 2],
+    mut ended: [Ended; 2],
+) -> TrialRun {
+    let seen = [ended[0].account.seen, ended[1].account.seen];
+    let totals = [0, 1].map(|at| {
+        let offered = sent[1 - at].as_ref().map_or(0, |sent| sent.frames);
+        ended[at].account.frames.finish(offered)
+    });
+    let (mut directions, mut flows, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
+    for side in request.way.senders() {
+        let (from, to) = (index(*side), 1 - index(*side));
+        let Some(sent) = &sent[from] else { continue };
+        directions.push(TrialDirection {
+            from: letter(from),
+            to: letter(to),
+            misforwarded_frames: totals[from].misforwarded,
+            receiver_dropped_frames: Some(ended[to].kernel_drops),
+            ..direction(request, sent, &totals[to], &ended[to].account)
+        });
+        let account = &mut ended[to].account;
+        arrivals.push(Arrivals {
+            last_lost: totals[to].last_lost,
+            sent_until_ns: sent.last_ns,
+            watched: std::mem::replace(&mut account.watched, Watched::Nothing),
+        });
+        flows.extend(flows_of(from, account.frames.received_by_flow()));
+    }
+    let sending_ns = sent.iter().flatten().map(Sent::free_ns);
+    let sending_s = sending_ns.max().unwrap_or(0) as f64 / 1e9;
+    let mut failures = sent
+        .iter()
+        .flatten()
+        .filter_map(|sent| sent.failure.clone());
+    let mut rx_failures = ended.iter().filter_map(|end| end.account.failure.clone());
+    let first = request.way.senders().first().map_or(0, |side| index(*side));
+    let mut run = TrialRun {
+        trial: Trial {
+            purpose: request.purpose.to_owned(),
+            frame_bytes: request.sizes.frame_bytes(),
+            genome: genome(request.sizes),
+            duration_s: request.duration_s,
+            then: request.then,
+            backend: tester.ports[first].described.send_backend.clone(),
+            directions,
+            flows,
+            ..Trial::default()
+        },
+        seen,
+        arrivals,
+        sending_s,
+        is_blocked: sent.iter().flatten().any(|sent| sent.gave_up),
+        elapsed_s: 0.0,
+    };
+    let failure = invalid(request, &run).or_else(|| failures.next().or_else(|| rx_failures.next()));
+    run.trial.load_fps = request.load_fps.unwrap_or_else(|| run.offered_fps());
+    run.trial.loss_ratio = match run.sum(|one| one.intended_frames) {
+        0 => 1.0,
+        intended => run.sum(TrialDirection::bad_frames) as f64 / intended as f64,
+    };
+    run.trial.valid = failure.is_none();
+    run.trial.invalid_reason = failure;
+    run
+}
+
+/// The sequence of sizes of a mix, as RFC 6985 prints it.
+pub(crate) fn genome(sizes: &Mix) -> Option<String> {
     sizes.is_mixed().then(|| sizes.to_string())
 }
 
 fn direction(
-    ask: &Ask<'_>,
+    request: &TrialRequest<'_>,
     sent: &Sent,
     totals: &DirectionTotals,
     account: &Account,
 ) -> TrialDirection {
-    let intended_frames = ask.intended().unwrap_or(sent.frames);
+    let intended_frames = request.intended_frames().unwrap_or(sent.frames);
     TrialDirection {
         intended_frames,
         offered_frames: sent.frames,
@@ -309,41 +334,22 @@ fn flows_of(from: usize, received: &[u64]) -> Vec<TrialFlow> {
     if received.len() < 2 {
         return Vec::new();
     }
-    let flows = received
-        .iter()
-        .zip(0..)
-        .map(|(received_frames, id)| TrialFlow {
-            from: letter(from),
-            id,
-            received_frames: *received_frames,
-        });
-    flows.collect()
+    let flow = |(received_frames, id): (&u64, u32)| TrialFlow {
+        from: letter(from),
+        id,
+        received_frames: *received_frames,
+    };
+    received.iter().zip(0..).map(flow).collect()
 }
 
-/// Lost and unsent of all directions.
-fn loss_ratio(directions: &[TrialDirection]) -> f64 {
-    let intended: u64 = directions.iter().map(|one| one.intended_frames).sum();
-    let bad: u64 = directions.iter().map(TrialDirection::bad_frames).sum();
-    if intended == 0 {
-        1.0
-    } else {
-        bad as f64 / intended as f64
-    }
-}
-
-/// What the tester itself did wrong.
-fn invalid(ask: &Ask<'_>, directions: &[TrialDirection]) -> Option<String> {
-    let unsent: u64 = directions.iter().map(|one| one.unsent_frames).sum();
-    let dropped = directions
-        .iter()
-        .filter_map(|one| one.receiver_dropped_frames);
-    let dropped: u64 = dropped.sum();
+/// Why the tester spoilt the trial.
+fn invalid(request: &TrialRequest<'_>, run: &TrialRun) -> Option<String> {
+    let unsent = run.sum(|one| one.unsent_frames);
+    let dropped = run.sum(|one| one.receiver_dropped_frames.unwrap_or(0));
     if unsent > 0 {
         Some(format!("the tester could not send {unsent} frames in time"))
-    } else if dropped > 0 && ask.load_fps.is_some() {
-        Some(format!(
-            "the tester itself lost {dropped} frames on receiving"
-        ))
+    } else if dropped > 0 && request.load_fps.is_some() {
+        Some(format!("the tester's receiver dropped {dropped} frames"))
     } else {
         None
     }
@@ -353,9 +359,9 @@ fn letter(at: usize) -> String {
     ["a", "b"][at.min(1)].to_owned()
 }
 
-/// Until every thread stands ready.
+/// The time that the threads need to get ready.
 const HEAD_START_NS: u64 = 3_000_000;
-/// So much longer than asked a trial may take to send what is due: a five-hundredth, at least this. What the machine
-/// kept the tester from sending comes on top.
+/// A trial may take longer than requested by a five-hundredth, at least by this, and by the time in which the host
+/// blocked the sender.
 const GRACE_NS: u64 = 1_000_000;
 const GRACE_SHARE: u64 = 500;

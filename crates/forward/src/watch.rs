@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a trial looks at beside counting frames.
+//! What a trial observes in addition to counting frames.
 //!
 //! Hot path: [`Watched::record`] neither allocates nor locks.
 
@@ -7,22 +7,22 @@ use linerate_method::latency::Delays;
 use linerate_method::reset::SilenceWatch;
 use linerate_method::steadiness::RateWatch;
 
-/// What is to be looked at.
+/// What to observe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Watch {
+pub(crate) enum Watch {
     #[default]
     Nothing,
     /// The delay of each frame from this one on.
     Delays { from_sequence: u64 },
-    /// How long nothing arrives.
+    /// The times in which nothing arrives.
     Silence,
-    /// How much the rate varies.
+    /// The variation of the rate.
     Rate,
 }
 
-/// What was seen.
+/// What was observed.
 #[derive(Debug)]
-pub(super) enum Watched {
+pub(crate) enum Watched {
     Nothing,
     Delays {
         from_sequence: u64,
@@ -33,7 +33,7 @@ pub(super) enum Watched {
 }
 
 impl Watched {
-    pub(super) fn new(watch: Watch) -> Self {
+    pub(crate) fn new(watch: Watch) -> Self {
         match watch {
             Watch::Nothing => Self::Nothing,
             Watch::Delays { from_sequence } => Self::Delays {
@@ -45,9 +45,9 @@ impl Watched {
         }
     }
 
-    /// A new frame arrived whole.
+    /// Records a new, intact frame.
     #[inline]
-    pub(super) fn record(&mut self, sequence: u64, delay_ns: u64, received_ns: u64) {
+    pub(crate) fn record(&mut self, sequence: u64, delay_ns: u64, received_ns: u64) {
         match self {
             Self::Nothing => {}
             Self::Delays {

@@ -16,10 +16,10 @@ use crate::{OURS, behind, trial};
 fn a_command_that_is_no_agent_is_refused_with_what_it_did() {
     for (command, why) in [
         ("true", "its command has ended"),
-        ("echo Welcome to the router", "no agent's answer"),
-        ("yes", "no agent's answer"),
-        ("head -c 10000000 /dev/zero", "no agent's answer"),
-        ("printf ' \\377\\377\\377\\377'", "no agent's answer"),
+        ("echo Welcome to the router", "unexpected answer"),
+        ("yes", "unexpected answer"),
+        ("head -c 10000000 /dev/zero", "unexpected answer"),
+        ("printf ' \\377\\377\\377\\377'", "unexpected answer"),
         ("/nonexistent/agent", "its command has ended"),
     ] {
         let refused = behind(command).unwrap_err();

@@ -31,19 +31,19 @@ const DEVICES: &[(&str, &str)] = &[
     ),
     (
         "--lab user-route --fault hops=10",
-        "198.18.1.1 says that their TTL ended",
+        "198.18.1.1 reports TTL exceeded",
     ),
     (
         "--lab user-route --fault hops=10 -6 --vlan 9",
-        "2001:2:0:1::1 says that their TTL ended",
+        "2001:2:0:1::1 reports TTL exceeded",
     ),
     (
         "--lab user-route --fault send-back=1",
-        "they come back to port0",
+        "they return to port0",
     ),
     (
         "--lab user-route --fault send-back=1 -6 -R",
-        "they come back to port1",
+        "they return to port1",
     ),
     (
         "--lab user-route --fault corrupt=1",
@@ -51,7 +51,7 @@ const DEVICES: &[(&str, &str)] = &[
     ),
     (
         "--lab route --fault loss=1",
-        "the router answers ARP, but never looks for anyone behind port1",
+        "the router answers ARP but sends no ARP request on port1",
     ),
     (
         "--lab route --fault mtu=1400 --sizes 1518",
@@ -59,7 +59,7 @@ const DEVICES: &[(&str, &str)] = &[
     ),
     (
         "--lab route --fault mtu=1400 --sizes 1518 -6",
-        "its link takes packets of 1400 bytes at most",
+        "reports an MTU of 1400 bytes",
     ),
     ("--lab route --fault link-down=0s:60s", "there is no link"),
 ];

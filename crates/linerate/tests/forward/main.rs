@@ -25,7 +25,7 @@ fn a_bridge_that_floods_passes_both_ways_what_is_offered() {
         for direction in ["a-b", "both"] {
             ran.carried("ndr", direction, 1000.0)?;
             let irregular = &ran.result("ndr", direction)["irregular"];
-            assert_eq!(irregular, "no upper bound: more was not offered");
+            assert_eq!(irregular, "no upper bound: no higher load was offered");
         }
         assert_eq!(ran.code, 0, "{}", ran.said);
         let trial = ran.trials.last().unwrap();

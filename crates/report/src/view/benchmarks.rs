@@ -350,7 +350,7 @@ mod tests {
             }],
             recovery: vec![Recovery {
                 subject: subject.clone(),
-                not_measured: Some("nothing was lost: it was no overload".to_owned()),
+                not_measured: Some("nothing was lost: the load was no overload".to_owned()),
                 attempts: vec![RecoveryAttempt::default()],
                 ..Recovery::default()
             }],

@@ -46,7 +46,7 @@ fn how(output: &Output, forward: &Forward) -> Block {
         let (name, send, receive) = (&port.interface, &port.send_backend, &port.receive_backend);
         lines.push(Line::new(
             2,
-            format!("{name} sends by {send}, receives by {receive}"),
+            format!("{name} sends with {send}, receives with {receive}"),
         ));
     }
     lines.extend(mixes(output));
@@ -94,7 +94,7 @@ fn ceiling(forward: &Forward) -> Option<Line> {
     Some(Line::new(
         2,
         format!(
-            "the tester itself sends {} of {} bytes {over}",
+            "the tester sends up to {} of {} bytes {over}",
             with_unit(first.send_fps, PACKET_RATES),
             first.frame_bytes
         ),

@@ -10,7 +10,7 @@ use linerate_wire::frame::{Family, Side};
 use crate::cli::args::ForwardArgs;
 use crate::cli::values::forward::{Gateways, Load};
 use crate::cli::values::goal::GoalWord;
-use linerate_forward::{ForwardPlan, MaxLoad, PathWish, Procedure, Way};
+use linerate_forward::{ForwardPlan, MaxLoad, PathMode, Procedure, Way};
 use linerate_lab::bench::{Bench, DeviceKind};
 use linerate_model::failure::Failure;
 
@@ -58,13 +58,13 @@ fn ports(args: &ForwardArgs) -> Result<[String; 2], Failure> {
     }
 }
 
-fn path(args: &ForwardArgs, family: Family) -> PathWish {
+fn path(args: &ForwardArgs, family: Family) -> PathMode {
     let usual = [Side::A, Side::B].map(|side| side.device(family));
     match (args.bridged, args.routed, args.lab) {
-        (true, ..) | (_, None, Some(DeviceKind::Bridge)) => PathWish::Bridged,
-        (_, Some(Gateways(given)), _) => PathWish::Routed(given.unwrap_or(usual)),
-        (_, None, Some(_)) => PathWish::Routed(usual),
-        (_, None, None) => PathWish::Either,
+        (true, ..) | (_, None, Some(DeviceKind::Bridge)) => PathMode::Bridged,
+        (_, Some(Gateways(given)), _) => PathMode::Routed(given.unwrap_or(usual)),
+        (_, None, Some(_)) => PathMode::Routed(usual),
+        (_, None, None) => PathMode::Either,
     }
 }
 

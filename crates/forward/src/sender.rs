@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Sends the frames of one direction of a trial at an even pace.
+//! Sends the frames of one direction of a trial at a constant rate.
 //!
 //! Hot path: neither allocates nor locks; one system call a batch.
 
@@ -13,47 +13,47 @@ use linerate_method::pacing::{Pace, Pacer, PacerConfig, default_burst_packets};
 use linerate_model::output::TrialPhase;
 use linerate_wire::frame::Signature;
 
-use super::frames::Frames;
+use crate::frames::Frames;
 
 /// What one port sends in a trial.
 #[derive(Debug)]
-pub(super) struct Stream<'a> {
+pub(crate) struct Stream<'a> {
     pub templates: &'a Frames,
     pub run: u16,
     pub stream: u8,
-    /// `None`: as fast as it goes.
+    /// `None`: unpaced.
     pub load_fps: Option<f64>,
-    /// So many were sent before.
+    /// The number of frames sent in an earlier phase.
     pub before_frames: u64,
     pub frames: u64,
     pub start_ns: u64,
-    /// Nothing is sent from here on.
+    /// Nothing is sent after this time.
     pub end_ns: u64,
 }
 
-/// What came of it.
+/// The result of sending.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sent {
+pub(crate) struct Sent {
     /// Frames that the kernel took.
     pub frames: u64,
-    /// How late the sender was at most while it could run.
+    /// The longest delay behind schedule while the sender could run.
     pub behind_ns_max: u64,
-    /// How long it could not run, in pieces of [`Stream::stall_ns`] and more: the schedule moved by as much.
+    /// The time in which it could not run, in stalls of [`Stream::stall_ns`] or more: the schedule moved by as much.
     pub stalled_ns: u64,
-    /// How long others had its processor, in pieces of any length; 0 where the kernel does not tell.
+    /// The time in which others had its CPU, of any length; 0 where the kernel does not report it.
     pub waited_ns: u64,
-    /// It was kept from running so long that it gave the rest up.
+    /// The host blocked it for so long that it gave up.
     pub gave_up: bool,
     pub first_ns: u64,
     pub last_ns: u64,
-    /// The time from one frame to the next, by their stamps.
+    /// The time from one frame to the next, by their timestamps.
     pub gaps: Histogram,
     pub failure: Option<String>,
 }
 
 impl Sent {
-    /// What came of sending on.
-    pub(super) fn and(self, later: Self) -> Self {
+    /// Adds the result of the next phase.
+    pub(crate) fn and(self, later: Self) -> Self {
         let mut gaps = self.gaps;
         gaps.merge(&later.gaps);
         Self {
@@ -69,17 +69,17 @@ impl Sent {
         }
     }
 
-    /// The time from the first frame to the last in which it was not kept from running.
-    pub(super) fn free_ns(&self) -> u64 {
-        (self.last_ns - self.first_ns).saturating_sub(self.kept_ns())
+    /// The time from the first frame to the last, without the time in which the host blocked it.
+    pub(crate) fn free_ns(&self) -> u64 {
+        (self.last_ns - self.first_ns).saturating_sub(self.blocked_ns())
     }
 
-    /// How long it was kept from running.
-    pub(super) fn kept_ns(&self) -> u64 {
+    /// The time in which the host kept it from running.
+    pub(crate) fn blocked_ns(&self) -> u64 {
         self.stalled_ns.max(self.waited_ns)
     }
 
-    fn stand_still(&mut self, late_ns: u64, stall_ns: u64) {
+    fn add_stall(&mut self, late_ns: u64, stall_ns: u64) {
         if late_ns > stall_ns {
             self.stalled_ns += late_ns;
         }
@@ -89,9 +89,9 @@ impl Sent {
 impl Stream<'_> {
     /// Sends until all is sent, the time is over or the user interrupts.
     ///
-    /// Where the machine does not let the thread run, the rest of the schedule moves: what a device
-    /// is offered is never faster than the load. The sum of it is told.
-    pub(super) fn send(&self, sender: &mut port::Sender, interrupt: &Interrupt) -> Sent {
+    /// While the host keeps the thread from running, the rest of the schedule moves: the offered load
+    /// is never exceeded. The sum of the delays is part of the result.
+    pub(crate) fn send(&self, sender: &mut port::Sender, interrupt: &Interrupt) -> Sent {
         clock::precise_sleep();
         cpu::short_turns();
         let waited_before_ns = cpu::thread_waited_ns();
@@ -100,13 +100,13 @@ impl Stream<'_> {
         let mut sent = Sent::default();
         let stall_ns = self.stall_ns();
         let mut now = sleeper.until(self.start_ns);
-        sent.stand_still(now - self.start_ns, stall_ns);
+        sent.add_stall(now - self.start_ns, stall_ns);
         sent.first_ns = now;
         let mut stamp_ns = None;
         while sent.frames < self.frames
             && (now < self.ends_ns(sent.stalled_ns) || {
                 sent.waited_ns = waited_since(waited_before_ns);
-                now < self.ends_ns(sent.kept_ns().min(sent.stalled_ns + self.slack_ns()))
+                now < self.ends_ns(sent.blocked_ns().min(sent.stalled_ns + self.slack_ns()))
             })
             && interrupt.requested().is_none()
         {
@@ -114,14 +114,14 @@ impl Stream<'_> {
                 Pace::WaitUntil(at_ns) => {
                     let wake_ns = (at_ns + sent.stalled_ns).min(now + NAP_NS);
                     now = sleeper.until(wake_ns);
-                    sent.stand_still(now.saturating_sub(wake_ns), stall_ns);
+                    sent.add_stall(now.saturating_sub(wake_ns), stall_ns);
                 }
                 Pace::Send(batch) => {
                     let left = self.frames - sent.frames;
                     let taken =
                         self.batch(sender, u64::from(batch).min(left), &mut sent, &mut stamp_ns);
                     let begun_ns = std::mem::replace(&mut now, clock::monotonic_ns());
-                    sent.stand_still(now - begun_ns, stall_ns);
+                    sent.add_stall(now - begun_ns, stall_ns);
                     pacer.sent(taken, now.saturating_sub(sent.stalled_ns));
                     if taken == 0 {
                         now = clock::sleep_until_ns(now + FULL_PAUSE_NS, 0);
@@ -131,7 +131,7 @@ impl Stream<'_> {
         }
         sent.last_ns = now;
         sent.waited_ns = waited_since(waited_before_ns);
-        sent.gave_up = sent.frames < self.frames && sent.kept_ns() >= self.patience_ns();
+        sent.gave_up = sent.frames < self.frames && sent.blocked_ns() >= self.patience_ns();
         match sender.flush(FLUSH_WITHIN) {
             Ok(left) => sent.frames -= left as u64,
             Err(error) => sent.failure = Some(error.to_string()),
@@ -143,8 +143,8 @@ impl Stream<'_> {
         sent
     }
 
-    /// How it goes on at another rate, at once.
-    pub(super) fn then(&self, sent: &Sent, then: TrialPhase) -> Self {
+    /// The next phase at another rate, which begins at once.
+    pub(crate) fn then(&self, sent: &Sent, then: TrialPhase) -> Self {
         let duration_ns = (then.duration_s * 1e9) as u64;
         Self {
             load_fps: Some(then.load_fps),
@@ -156,24 +156,24 @@ impl Stream<'_> {
         }
     }
 
-    /// So long at most it catches up with what shorter pieces of waiting cost: were it without limit, a link that was
-    /// down for a while on a busy machine would be made up for.
+    /// The limit of what it catches up after stalls shorter than [`Stream::stall_ns`]: without a limit it would also make
+    /// up for a link that was down on a busy machine.
     fn slack_ns(&self) -> u64 {
         (self.end_ns - self.start_ns) / 10
     }
 
-    /// Longer than this a thread that wants to run was kept from it: more than can be made good by the smallest burst.
+    /// The shortest stall: longer than the smallest burst makes up for.
     fn stall_ns(&self) -> u64 {
         let gap_ns = self.load_fps.map_or(0.0, |fps| 1e9 / fps);
         ((gap_ns * SMALLEST_BURST_FRAMES) as u64).clamp(SHORTEST_STALL_NS, LONGEST_STALL_NS)
     }
 
-    /// When the trial ends at the latest, kept from running for so long.
-    fn ends_ns(&self, kept_ns: u64) -> u64 {
-        self.end_ns + kept_ns.min(self.patience_ns())
+    /// The latest end of the trial, after being blocked for this long.
+    fn ends_ns(&self, blocked_ns: u64) -> u64 {
+        self.end_ns + blocked_ns.min(self.patience_ns())
     }
 
-    /// Standing still may take three times as long as the trial itself, and a little.
+    /// Stalls may take three times as long as the trial, and a little more.
     fn patience_ns(&self) -> u64 {
         3 * (self.end_ns - self.start_ns) + PATIENCE_NS
     }
@@ -225,7 +225,7 @@ impl Stream<'_> {
         }
     }
 
-    /// A millionth of a frame a second is the pacer's bit.
+    /// The pacer's bit is a millionth of a frame.
     fn pacer(&self) -> Pacer {
         let bits_per_second = self.load_fps.map(|fps| (fps * FRAME_BITS) as u64);
         let usual_burst = default_burst_packets(bits_per_second, (FRAME_BITS / 8.0) as u32);
@@ -242,18 +242,18 @@ impl Stream<'_> {
     }
 }
 
-/// By how much more than before.
+/// The increase of the wait time.
 fn waited_since(before_ns: Option<u64>) -> u64 {
     let now_ns = before_ns.and_then(|_known| cpu::thread_waited_ns());
     now_ns.map_or(0, |now_ns| now_ns.saturating_sub(before_ns.unwrap_or(0)))
 }
 
 const FRAME_BITS: f64 = 1e6;
-/// The pacer hands out an eighth of it at once.
+/// The pacer releases an eighth of it at once.
 const UNPACED_BURST_FRAMES: u32 = 512;
-/// Up to here each frame is sent at its own time, by a system call of its own.
+/// Up to this rate each frame is sent on time, with its own system call.
 const ONE_BY_ONE_FPS: f64 = 200_000.0;
-/// The largest burst of which the pacer hands out one frame at once.
+/// The largest burst of which the pacer releases one frame at a time.
 const ONE_BY_ONE_BURST_FRAMES: u32 = 15;
 const SPIN_LIMIT_NS: u64 = 60_000;
 const SMALLEST_BURST_FRAMES: f64 = 8.0;
@@ -262,7 +262,7 @@ const SHORTEST_STALL_NS: u64 = 300_000;
 const LONGEST_STALL_NS: u64 = 3_000_000;
 const FLUSH_WITHIN: Duration = Duration::from_millis(20);
 const PATIENCE_NS: u64 = 500_000_000;
-/// The longest sleep before an interruption is looked for.
+/// The longest sleep before it checks for an interruption.
 const NAP_NS: u64 = 20_000_000;
-/// A port without room gets this long.
+/// The pause of a full port.
 const FULL_PAUSE_NS: u64 = 20_000;

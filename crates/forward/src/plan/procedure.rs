@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The benchmarks by name.
+//! The benchmarks and their names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ impl Procedure {
         Self::Reset,
     ];
 
-    /// As flags and records name it.
+    /// The name in flags and records.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,6 +36,14 @@ impl Procedure {
             Self::Latency => "latency",
             Self::Recovery => "recovery",
             Self::Reset => "reset",
+        }
+    }
+
+    /// How many frame sizes and ways it is measured for: RFC 6201 section 4 resets with the smallest frames only.
+    pub(crate) fn subjects(self) -> usize {
+        match self {
+            Self::Reset => 1,
+            _ => usize::MAX,
         }
     }
 
@@ -58,7 +66,7 @@ impl FromStr for Procedure {
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|one| one.name() == text);
         let names = Self::ALL.map(Self::name).join(", ");
-        known.ok_or_else(|| format!("'{text}' is none of {names}"))
+        known.ok_or_else(|| format!("'{text}' is not one of {names}"))
     }
 }
 
@@ -73,7 +81,7 @@ mod tests {
         }
         let why = "ndr".parse::<Procedure>().unwrap_err();
         assert!(
-            why.starts_with("'ndr' is none of throughput, loss-curve"),
+            why.starts_with("'ndr' is not one of throughput, loss-curve"),
             "{why}"
         );
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The line to an agent: a request, and its answer within a time and a size. Whatever carries the bytes,
-//! a thread reads them.
+//! The connection to an agent: requests, and answers of limited time and size. A thread reads the bytes from a process,
+//! a TCP stream or a socket pair.
 
 use std::fmt;
 use std::io::{ErrorKind, Read, Write};
@@ -11,6 +11,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use linerate_endpoint::extension::{Message, Part};
+use linerate_endpoint::token::{ClientAuth, known};
 use linerate_linux::signal::Interrupt;
 use linerate_model::output::{Host, Role};
 use linerate_model::sample::{Phase, Sample};
@@ -18,42 +20,39 @@ use linerate_model::setting::Setting;
 use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
 use linerate_wire::iperf3::client::AGENT_BYTES;
 
-use linerate_endpoint::extension::{Message, Part};
-use linerate_endpoint::token::{ClientAuth, known};
-
-/// What carries the line, to be closed with it.
+/// The transport, which is closed with the connection.
 #[derive(Debug)]
-pub(super) enum Carrier {
+pub(super) enum Transport {
     Process(Child),
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
-/// An agent, as far as bytes go.
-pub(super) struct Line {
-    carrier: Carrier,
+/// A connection to an agent.
+pub(super) struct Connection {
+    transport: Transport,
     output: Option<Box<dyn Write + Send>>,
     pieces: Receiver<Vec<u8>>,
     frames: AgentFrames,
-    asked: u64,
+    requests: u64,
     interrupt: Interrupt,
 }
 
-impl fmt::Debug for Line {
+impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Line")
-            .field("carrier", &self.carrier)
+        f.debug_struct("Connection")
+            .field("transport", &self.transport)
             .finish_non_exhaustive()
     }
 }
 
-impl Line {
-    /// Takes what carries it, and its two ends.
+impl Connection {
+    /// Reads `input` on a thread, and writes requests to `output`.
     ///
     /// # Errors
     /// Those of starting a thread.
     pub(super) fn new(
-        carrier: Carrier,
+        transport: Transport,
         mut input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
         interrupt: &Interrupt,
@@ -74,28 +73,28 @@ impl Line {
             })
             .map_err(|error| error.to_string())?;
         Ok(Self {
-            carrier,
+            transport,
             output: Some(Box::new(output)),
             pieces,
             frames: AgentFrames::new(AGENT_BYTES),
-            asked: 0,
+            requests: 0,
             interrupt: interrupt.clone(),
         })
     }
 
-    /// Whether it ended because of the user.
+    /// Whether the user interrupted it.
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupt.requested().is_some()
     }
 
-    /// The first that an agent says. A server may ask for a proof before.
+    /// Reads the agent's first message, after a server's challenge if there is one.
     pub(super) fn hello(&mut self, mut auth: ClientAuth, within: Duration) -> Result<Host, String> {
         let end = Instant::now() + within;
-        let mut message = self.hear(end)?.0;
+        let mut message = self.receive(end)?.0;
         if let Message::Challenge { nonce } = &message {
             let answer = auth.answer(nonce);
-            self.say(&answer.ok_or("it asks for a proof of nothing")?)?;
-            message = self.hear(end)?.0;
+            self.send(&answer.ok_or("it sent an empty challenge")?)?;
+            message = self.receive(end)?.0;
         }
         match message {
             Message::Hello {
@@ -105,11 +104,11 @@ impl Line {
                 Ok(known(*host, withheld))
             }
             Message::Error { why } => Err(printable(&why)),
-            _ => Err("it does not begin as an agent does".to_owned()),
+            _ => Err("its first bytes are not an agent's".to_owned()),
         }
     }
 
-    /// What it reads now, as the device's.
+    /// Reads the device's samples.
     pub(super) fn samples(&mut self, part: Part, within: Duration) -> Result<Vec<Sample>, String> {
         let mut all = Vec::new();
         self.request(|id| Message::Read { id, part }, within, &mut |message| {
@@ -124,7 +123,7 @@ impl Line {
         Ok(all)
     }
 
-    /// How it is set up, as the device's.
+    /// Reads the device's settings.
     pub(super) fn settings(&mut self, within: Duration) -> Result<Vec<Setting>, String> {
         let mut all = Vec::new();
         self.request(|id| Message::Setup { id }, within, &mut |message| {
@@ -145,39 +144,39 @@ impl Line {
         take: &mut dyn FnMut(Message),
     ) -> Result<(), String> {
         let end = Instant::now() + within;
-        self.asked += 1;
-        let id = self.asked;
-        self.say(&request(id))?;
+        self.requests += 1;
+        let id = self.requests;
+        self.send(&request(id))?;
         let mut room_bytes = ANSWER_BYTES;
         loop {
-            match self.hear(end)? {
+            match self.receive(end)? {
                 (Message::Done { id: of }, _) if of == id => return Ok(()),
                 (Message::Error { why }, _) => return Err(printable(&why)),
                 (message, bytes) => {
                     room_bytes = room_bytes
                         .checked_sub(bytes)
-                        .ok_or("its answer has no end")?;
+                        .ok_or("its answer is too long")?;
                     take(message);
                 }
             }
         }
     }
 
-    fn say(&mut self, message: &Message) -> Result<(), String> {
-        let output = self.output.as_mut().ok_or("the line is closed")?;
+    fn send(&mut self, message: &Message) -> Result<(), String> {
+        let output = self.output.as_mut().ok_or("the connection is closed")?;
         let sent = output.write_all(&agent_frame(message));
         sent.and_then(|()| output.flush())
-            .map_err(|error| format!("it has gone ({error})"))
+            .map_err(|error| format!("the connection is lost ({error})"))
     }
 
-    /// The next message that this version knows, and how many bytes came for it.
-    fn hear(&mut self, end: Instant) -> Result<(Message, usize), String> {
-        let mut came_bytes = 0;
+    /// Returns the next message that this version knows, and the number of bytes received for it.
+    fn receive(&mut self, end: Instant) -> Result<(Message, usize), String> {
+        let mut received_bytes = 0;
         loop {
-            let refused = |refusal| format!("what it says is no agent's answer: {refusal}");
+            let refused = |refusal| format!("unexpected answer: {refusal}");
             if let Some(value) = self.frames.take().map_err(refused)? {
                 match Message::read(&value) {
-                    Some(message) => return Ok((message, came_bytes)),
+                    Some(message) => return Ok((message, received_bytes)),
                     None => continue,
                 }
             }
@@ -187,23 +186,23 @@ impl Line {
             }
             match self.pieces.recv_timeout(left.min(STEP)) {
                 Ok(piece) => {
-                    came_bytes += piece.len();
+                    received_bytes += piece.len();
                     self.frames.feed(&piece);
                 }
                 Err(RecvTimeoutError::Timeout) if self.interrupt.requested().is_some() => {
                     return Err("interrupted".to_owned());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(self.epitaph()),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.end_reason()),
             }
         }
     }
 
-    /// Why nothing more comes.
-    fn epitaph(&mut self) -> String {
-        let status = match &mut self.carrier {
-            Carrier::Process(child) => child.wait().ok(),
-            Carrier::Tcp(_) | Carrier::Unix(_) => None,
+    /// Why the connection ended.
+    fn end_reason(&mut self) -> String {
+        let status = match &mut self.transport {
+            Transport::Process(child) => child.wait().ok(),
+            Transport::Tcp(_) | Transport::Unix(_) => None,
         };
         match status {
             Some(status) => format!("its command has ended ({status})"),
@@ -212,21 +211,21 @@ impl Line {
     }
 }
 
-impl Drop for Line {
-    /// An agent ends when its input does; one that does not is ended.
+impl Drop for Connection {
+    /// An agent ends when its input does; one that does not is killed.
     fn drop(&mut self) {
         self.output = None;
-        match &mut self.carrier {
-            Carrier::Process(child) => part(child),
+        match &mut self.transport {
+            Transport::Process(child) => reap(child),
             // It may be closed already.
-            Carrier::Tcp(stream) => drop(stream.shutdown(Shutdown::Both)),
-            Carrier::Unix(stream) => drop(stream.shutdown(Shutdown::Both)),
+            Transport::Tcp(stream) => drop(stream.shutdown(Shutdown::Both)),
+            Transport::Unix(stream) => drop(stream.shutdown(Shutdown::Both)),
         }
     }
 }
 
-fn part(child: &mut Child) {
-    let end = Instant::now() + GOODBYE;
+fn reap(child: &mut Child) {
+    let end = Instant::now() + EXIT_WITHIN;
     while Instant::now() < end {
         if let Ok(Some(_)) | Err(_) = child.try_wait() {
             return;
@@ -238,7 +237,7 @@ fn part(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// What a stranger says is shown without its control characters, and not at any length.
+/// Untrusted text: strips control characters, truncates.
 fn printable(text: &str) -> String {
     let shown = text.chars().filter(|c| !c.is_control());
     shown.take(SHOWN_CHARACTERS).collect()
@@ -246,10 +245,10 @@ fn printable(text: &str) -> String {
 
 const PIECES: usize = 16;
 const PIECE_BYTES: usize = 64 * 1024;
-/// More than the counters of a machine with hundreds of queues.
+/// Exceeds the counters of a machine with hundreds of queues.
 const ANSWER_BYTES: usize = 16 << 20;
 const STEP: Duration = Duration::from_millis(100);
-const GOODBYE: Duration = Duration::from_millis(1000);
+const EXIT_WITHIN: Duration = Duration::from_millis(1000);
 const SHOWN_CHARACTERS: usize = 300;
 
 #[cfg(test)]
@@ -257,18 +256,19 @@ mod tests {
     use super::*;
     use std::thread::JoinHandle;
 
-    /// A line to a peer that says this, and then waits for the end.
-    fn peer(says: Vec<u8>) -> (Line, JoinHandle<()>) {
+    /// A connection to a peer that sends this, and then waits for the end.
+    fn peer(says: Vec<u8>) -> (Connection, JoinHandle<()>) {
         let (own, mut theirs) = UnixStream::pair().unwrap();
         let input = own.try_clone().unwrap();
         let output = own.try_clone().unwrap();
-        let line = Line::new(Carrier::Unix(own), input, output, &Interrupt::default()).unwrap();
+        let connection =
+            Connection::new(Transport::Unix(own), input, output, &Interrupt::default()).unwrap();
         let talk = thread::spawn(move || {
-            // The line may have been closed for what was said.
+            // The connection may have been closed because of the message.
             let _ = theirs.write_all(&says);
             let _ = std::io::copy(&mut theirs, &mut std::io::sink());
         });
-        (line, talk)
+        (connection, talk)
     }
 
     fn said(messages: &[Message]) -> Vec<u8> {
@@ -277,9 +277,9 @@ mod tests {
     }
 
     fn read(says: Vec<u8>, within: Duration) -> Result<Vec<Sample>, String> {
-        let (mut line, talk) = peer(says);
-        let read = line.samples(Part::Load, within);
-        drop(line);
+        let (mut connection, talk) = peer(says);
+        let read = connection.samples(Part::Load, within);
+        drop(connection);
         talk.join().unwrap();
         read
     }
@@ -309,8 +309,8 @@ mod tests {
     fn garbage_silence_and_complaints_are_errors() {
         let short = Duration::from_millis(1);
         for (says, within, why) in [
-            (b"Last login: never\n".to_vec(), LONG, "no agent's answer"),
-            (vec![32, 0x7F, 0xFF, 0xFF, 0xFF], LONG, "no agent's answer"),
+            (b"Last login: never\n".to_vec(), LONG, "unexpected answer"),
+            (vec![32, 0x7F, 0xFF, 0xFF, 0xFF], LONG, "unexpected answer"),
             (Vec::new(), short, "no answer in time"),
             (said(&[Message::Done { id: 2 }]), short, "no answer in time"),
             (
@@ -337,14 +337,14 @@ mod tests {
         }];
         let endless = vec![Message::Samples { samples }; 20];
         let error = read(said(&endless), LONG).unwrap_err();
-        assert_eq!(error, "its answer has no end");
+        assert_eq!(error, "its answer is too long");
     }
 
     #[test]
-    fn who_says_something_else_first_is_no_agent() {
-        let (mut line, talk) = peer(said(&[Message::Beat]));
-        assert!(line.hello(ClientAuth::default(), LONG).is_err());
-        drop(line);
+    fn another_first_message_is_not_an_agents() {
+        let (mut connection, talk) = peer(said(&[Message::Beat]));
+        assert!(connection.hello(ClientAuth::default(), LONG).is_err());
+        drop(connection);
         talk.join().unwrap();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Why a port could not be opened, and what to try: as the kernel's answer wants it.
+//! Why a port could not be opened, and the remedy for the kernel's error number.
 
 use std::io::ErrorKind;
 
@@ -7,7 +7,7 @@ use linerate_linux::port::{OpenError, Refused};
 
 use linerate_model::failure::Failure;
 
-/// What was tried last is the plainest way: its answer decides what to try.
+/// What was run last is the plainest way: its answer decides what to try.
 pub(super) fn failure(interface: &str, why: &OpenError) -> Failure {
     let hint = why.refused.last().map(|last| hint(interface, last));
     let failure = Failure::measuring(format!("use {interface} as a port"), why);
@@ -26,7 +26,7 @@ fn hint(interface: &str, refused: &Refused) -> String {
         }
         (ErrorKind::PermissionDenied, _) => "root, or CAP_NET_RAW and CAP_NET_ADMIN".to_owned(),
         (ErrorKind::NetworkDown, _) => {
-            format!("ip link set {interface} up; then cable and device")
+            format!("ip link set {interface} up; then check cable and device")
         }
         (_, Some(NO_SUCH_DEVICE)) => "`linerate inspect` lists the interfaces".to_owned(),
         (ErrorKind::OutOfMemory, _) | (_, Some(NO_BUFFER_SPACE)) if xdp => {
@@ -76,7 +76,7 @@ mod tests {
         }
     }
 
-    fn tried(errno: i32, backend: Backend) -> String {
+    fn run(errno: i32, backend: Backend) -> String {
         let source = io::Error::from_raw_os_error(errno);
         hint("eth7", &refused(backend, source))
     }
@@ -101,7 +101,7 @@ mod tests {
             (100, ring, "ip link set eth7 up"),
             (5, ring, "dmesg; linerate inspect eth7"),
         ] {
-            let hint = tried(errno, backend);
+            let hint = run(errno, backend);
             assert!(hint.contains(word), "{errno} {backend}: {hint}");
             let of_rights = hint.contains("CAP_");
             assert_eq!(of_rights, [1, 13].contains(&errno), "{errno}: {hint}");

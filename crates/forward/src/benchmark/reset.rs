@@ -6,73 +6,79 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use linerate_method::reset::{self, by_loss_s};
-use linerate_model::output::{self, Benchmarks, ResetAttempt, TrialDirection};
-
-use super::{NO_THROUGHPUT, Task, tried};
-use crate::rig::Rig;
-use crate::trial::{Ask, Tried};
-use crate::watch::{Watch, Watched};
-use crate::{Event, Tell};
 use linerate_model::failure::Failure;
+use linerate_model::output::{self, ResetAttempt, TrialDirection};
 
-impl Task<'_> {
-    pub(super) fn reset(&self, rig: &mut Rig<'_>, tell: Tell<'_>) -> Result<Benchmarks, Failure> {
-        let watched_s = rig.plan.profile.reset_s;
-        let mut told = output::Reset {
-            subject: self.subject(),
-            load_fps: self.throughput_fps,
-            command: rig.plan.reset_command.clone(),
-            watched_s,
-            ..output::Reset::default()
-        };
-        if let Some(load_fps) = self.throughput_fps {
-            let mut seen = Vec::new();
-            for _ in 0..rig.plan.profile.repeats {
-                let tried = self.once(rig, tell, load_fps)?;
-                let (reset, missing) = judged(&tried);
-                told.attempts
-                    .push(attempt(tried.trial.id, reset, by_loss_s(missing, load_fps)));
-                seen.push(reset);
-            }
-            told.mean_s = mean_s(&seen);
-            told.not_measured = why_not(&seen).map(str::to_owned);
-        } else {
-            told.not_measured = Some(NO_THROUGHPUT.to_owned());
-        }
-        Ok(Benchmarks {
-            reset: vec![told],
-            ..Benchmarks::default()
-        })
-    }
+use super::NO_THROUGHPUT;
+use crate::event::Event;
+use crate::subject::Subject;
+use crate::trial::{TrialRequest, TrialRun};
+use crate::trials::Trials;
+use crate::watch::{Watch, Watched};
 
-    fn once(&self, rig: &mut Rig<'_>, tell: Tell<'_>, load_fps: f64) -> Result<Tried, Failure> {
-        let watched_s = rig.plan.profile.reset_s;
-        let operator = match &rig.plan.reset_command {
-            Some(command) => Some(later(command, rig.plan.profile.waits.learning_s + LEAD_S)?),
-            None => {
-                tell(Event::Note(format!(
-                    "reset the device NOW; it is watched for {watched_s} s"
-                )));
-                None
-            }
-        };
-        let ask = Ask {
-            purpose: "reset",
-            load_fps: Some(load_fps),
-            duration_s: watched_s,
-            watch: Watch::Silence,
-            ..Ask::of(self.sizes, self.way)
-        };
-        let tried = tried(rig, tell, &ask);
-        if let Some(operator) = operator {
-            let ended = operator.join().unwrap_or(Ok(()));
-            ended.map_err(|why| Failure::measuring("reset the device", why))?;
-        }
-        tried
+pub(super) fn measure(
+    subject: &Subject<'_>,
+    trials: &mut Trials<'_, '_>,
+) -> Result<output::Reset, Failure> {
+    let plan = trials.tester.plan;
+    let mut result = output::Reset {
+        subject: subject.record(),
+        load_fps: subject.throughput_fps,
+        command: plan.reset_command.clone(),
+        watched_s: plan.profile.reset_s,
+        ..output::Reset::default()
+    };
+    let Some(load_fps) = subject.throughput_fps else {
+        result.not_measured = Some(NO_THROUGHPUT.to_owned());
+        return Ok(result);
+    };
+    let mut seen = Vec::new();
+    for _ in 0..plan.profile.repeats {
+        let run = once(subject, trials, load_fps)?;
+        let (reset, missing) = judged(&run);
+        let by_loss_s = by_loss_s(missing, load_fps);
+        result
+            .attempts
+            .push(attempt(run.trial.id, reset, by_loss_s));
+        seen.push(reset);
     }
+    result.mean_s = mean_s(&seen);
+    result.not_measured = why_not(&seen).map(str::to_owned);
+    Ok(result)
 }
 
-/// Runs the command in a while, in the network namespace of the caller.
+fn once(
+    subject: &Subject<'_>,
+    trials: &mut Trials<'_, '_>,
+    load_fps: f64,
+) -> Result<TrialRun, Failure> {
+    let plan = trials.tester.plan;
+    let watched_s = plan.profile.reset_s;
+    let operator = match &plan.reset_command {
+        Some(command) => Some(later(command, plan.profile.waits.learning_s + LEAD_S)?),
+        None => {
+            trials.report(Event::Note(format!(
+                "reset the device NOW; observing for {watched_s} s"
+            )));
+            None
+        }
+    };
+    let request = TrialRequest {
+        purpose: "reset",
+        load_fps: Some(load_fps),
+        duration_s: watched_s,
+        watch: Watch::Silence,
+        ..TrialRequest::of(subject.sizes, subject.way)
+    };
+    let run = trials.run(&request, |_| {});
+    if let Some(operator) = operator {
+        let ended = operator.join().unwrap_or(Ok(()));
+        ended.map_err(|why| Failure::measuring("reset the device", why))?;
+    }
+    run
+}
+
+/// Runs the command after a delay, in the network namespace of the caller.
 fn later(command: &str, after_s: f64) -> Result<JoinHandle<Result<(), String>>, Failure> {
     let command = command.to_owned();
     let work = move || {
@@ -97,9 +103,9 @@ fn spawn(command: &str) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// Of the direction that takes longest, and the frames that did not arrive there.
-fn judged(tried: &Tried) -> (reset::Reset, u64) {
-    let ways = tried.trial.directions.iter().zip(&tried.arrivals);
+/// The reset of the direction that takes longest, and the number of frames that did not arrive there.
+fn judged(run: &TrialRun) -> (reset::Reset, u64) {
+    let ways = run.trial.directions.iter().zip(&run.arrivals);
     let worst = ways.max_by_key(|(way, _)| way.bad_frames());
     let Some((way, arrivals)) = worst else {
         return (reset::Reset::None, 0);
@@ -139,10 +145,10 @@ fn why_not(seen: &[reset::Reset]) -> Option<&'static str> {
     let mut seen = seen.iter();
     seen.find_map(|one| match one {
         reset::Reset::After { .. } => None,
-        reset::Reset::NotBack => Some("the device did not come back while it was watched"),
+        reset::Reset::NotBack => Some("the device did not recover within the observation time"),
         reset::Reset::None => Some("nothing was lost: there was no reset"),
     })
 }
 
-/// So long after the frames have begun, seconds.
+/// The delay after the first frame, seconds.
 const LEAD_S: f64 = 1.0;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Two open ports and what is known of the device between them.
+//! The tester: two open ports, and what is known of the device under test between them.
+
+pub(crate) mod port;
+mod refused;
+mod rx_thread;
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -8,89 +12,79 @@ use linerate_linux::nic;
 use linerate_linux::port::Wanted;
 use linerate_linux::signal::Interrupt;
 use linerate_method::frame_size::Mix;
+use linerate_model::failure::Failure;
 use linerate_wire::frame::{self, AddressRange, Flow, Neighbours, Side};
 
-use super::forecast::Overhead;
-use super::frames::Frames;
-use super::plan::{ForwardPlan, PathWish, Way};
-use super::station::Station;
-use linerate_model::failure::Failure;
+use crate::frames::Frames;
+use crate::overhead::Overhead;
+use crate::plan::{ForwardPlan, PathMode, Way};
+use port::TesterPort;
 
-/// What frames are addressed to.
+/// Where frames are addressed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Path {
+pub(crate) enum Path {
     /// The other port.
     Bridged,
-    /// The device, at these addresses; A's side first.
+    /// The DUT, a router with these addresses; A's side first.
     Routed {
         gateways: [IpAddr; 2],
         macs: [[u8; 6]; 2],
     },
 }
 
-/// The tester, ready to send.
+/// The tester, ready for trials.
 #[derive(Debug)]
-pub(super) struct Rig<'a> {
+pub(crate) struct Tester<'a> {
     pub plan: &'a ForwardPlan,
-    pub stations: [Station; 2],
+    pub ports: [TesterPort; 2],
     pub path: Path,
     pub interrupt: &'a Interrupt,
-    /// Frames of an earlier trial bear another number.
-    pub runs: u16,
-    /// Trials that are counted.
-    pub trials: u32,
-    /// Frames that the tester's kernel dropped at each port until now.
-    pub kernel_drops: [u64; 2],
-    /// What trials take beside their traffic.
+    /// The number in the signatures of this trial's frames.
+    pub run: u16,
+    /// The time that trials take in addition to their traffic.
     pub overhead: Overhead,
 }
 
-impl<'a> Rig<'a> {
+impl<'a> Tester<'a> {
     /// Opens two interfaces of the calling thread's network namespace.
     ///
     /// # Errors
-    /// No link, no right, no backend.
-    pub(super) fn open(
+    /// No link, no permission, no backend.
+    pub(crate) fn open(
         plan: &'a ForwardPlan,
         ports: &[String; 2],
         interrupt: &'a Interrupt,
     ) -> Result<Self, Failure> {
         let wanted = Wanted {
             backend: plan.backend,
-            frame_bytes_max: plan
-                .sizes
-                .iter()
-                .flat_map(Mix::sizes_bytes)
-                .max()
-                .map_or(1518, |size| usize::from(*size)),
+            frame_bytes_max: longest_bytes(plan).map_or(1518, usize::from),
             tagged: plan.vlan.is_some(),
             ..Wanted::default()
         };
         let open = |side: Side, interface: &str| {
-            Station::open(side, interface, behind(plan, side, interface)?, &wanted)
+            let link = nic::link(interface).map_err(|why| no_interface(interface, &why))?;
+            TesterPort::open(side, &link, neighbours(plan, side, &link)?, &wanted)
         };
         Ok(Self {
             plan,
-            stations: [open(Side::A, &ports[0])?, open(Side::B, &ports[1])?],
+            ports: [open(Side::A, &ports[0])?, open(Side::B, &ports[1])?],
             path: Path::Bridged,
             interrupt,
-            runs: 0,
-            trials: 0,
-            kernel_drops: [0; 2],
+            run: 0,
             overhead: Overhead::default(),
         })
     }
 
-    /// Finds out what the device is, as far as it was not said.
+    /// Finds out whether the DUT is a bridge or a router, unless the plan says so.
     ///
     /// # Errors
     /// A router that does not answer.
-    pub(super) fn find_path(&mut self) -> Result<(), Failure> {
+    pub(crate) fn find_path(&mut self) -> Result<(), Failure> {
         let usual = [Side::A, Side::B].map(|side| side.device(self.plan.family));
         let (gateways, must) = match self.plan.path {
-            PathWish::Bridged => return Ok(()),
-            PathWish::Either => (usual, false),
-            PathWish::Routed(gateways) => (gateways, true),
+            PathMode::Bridged => return Ok(()),
+            PathMode::Either => (usual, false),
+            PathMode::Routed(gateways) => (gateways, true),
         };
         let [a, b] = [0, 1].map(|at| self.resolve(at, gateways[at]));
         match (a, b) {
@@ -107,22 +101,22 @@ impl<'a> Rig<'a> {
     }
 
     fn resolve(&self, at: usize, gateway: IpAddr) -> Option<[u8; 6]> {
-        let station = &self.stations[at];
-        let from = station.side.tester(self.plan.family);
-        (0..QUESTIONS).find_map(|_| {
-            station.say(&station.neighbours.request(from, gateway)?);
-            station.await_neighbour(gateway, ANSWER_WITHIN)
+        let port = &self.ports[at];
+        let from = port.side.tester(self.plan.family);
+        (0..ATTEMPTS).find_map(|_| {
+            port.send_control(&port.neighbours.request(from, gateway)?);
+            port.await_neighbour(gateway, ANSWER_WITHIN)
         })
     }
 
     fn no_answer(&self, at: usize, gateways: [IpAddr; 2]) -> Failure {
-        let (interface, gateway) = (&self.stations[at].interface, gateways[at]);
+        let (interface, gateway) = (&self.ports[at].interface, gateways[at]);
         let family = match gateway {
             IpAddr::V4(_) => "ARP",
             IpAddr::V6(_) => "neighbour discovery",
         };
         Failure::measuring(
-            format!("reach the router behind {interface}"),
+            format!("reach the router at {interface}"),
             format!("{gateway} does not answer {family} there"),
         )
         .hint(format!(
@@ -138,11 +132,11 @@ impl<'a> Rig<'a> {
     /// The frames of these sizes, as this side sends them.
     ///
     /// # Errors
-    /// What is no flow.
-    pub(super) fn frames(&self, side: Side, sizes: &Mix) -> Result<Frames, Failure> {
-        let own = at(side);
+    /// A flow or a size that cannot be sent.
+    pub(crate) fn frames(&self, side: Side, sizes: &Mix) -> Result<Frames, Failure> {
+        let own = index(side);
         let destination_mac = match self.path {
-            Path::Bridged => self.stations[1 - own].neighbours.mac,
+            Path::Bridged => self.ports[1 - own].neighbours.mac,
             Path::Routed { macs, .. } => macs[own],
         };
         let first = Flow {
@@ -150,7 +144,7 @@ impl<'a> Rig<'a> {
             ..Flow::first(
                 side,
                 self.plan.family,
-                self.stations[own].neighbours.mac,
+                self.ports[own].neighbours.mac,
                 destination_mac,
             )
         };
@@ -159,22 +153,22 @@ impl<'a> Rig<'a> {
         Frames::new(&flows, sizes).map_err(|why| Failure::usage("send the frames of a flow", why))
     }
 
-    /// Shows the device where the receivers of the next frames are.
-    pub(super) fn learn(&self, way: Way) {
+    /// Sends learning frames or ARP/ND requests, so that the DUT knows where the receivers are.
+    pub(crate) fn learn(&self, way: Way) {
         for side in way.senders() {
-            let (from, to) = (&self.stations[at(*side)], &self.stations[1 - at(*side)]);
+            let (from, to) = (&self.ports[index(*side)], &self.ports[1 - index(*side)]);
             match self.path {
-                Path::Bridged => to.say(&frame::learning(
+                Path::Bridged => to.send_control(&frame::learning(
                     to.neighbours.mac,
                     from.neighbours.mac,
                     self.plan.vlan,
                 )),
                 Path::Routed { gateways, .. } => {
-                    for station in [to, from] {
-                        let own = station.side.tester(self.plan.family);
-                        let gateway = gateways[at(station.side)];
-                        if let Some(question) = station.neighbours.request(own, gateway) {
-                            station.say(&question);
+                    for port in [to, from] {
+                        let own = port.side.tester(self.plan.family);
+                        let gateway = gateways[index(port.side)];
+                        if let Some(question) = port.neighbours.request(own, gateway) {
+                            port.send_control(&question);
                         }
                     }
                 }
@@ -184,15 +178,28 @@ impl<'a> Rig<'a> {
 
     /// # Errors
     /// The user interrupted.
-    pub(super) fn interrupted(&self) -> Result<(), Failure> {
+    pub(crate) fn check_interrupt(&self) -> Result<(), Failure> {
         match self.interrupt.requested() {
             Some(_) => Err(Failure::interrupted("measure the device")),
             None => Ok(()),
         }
     }
 
+    /// A port that is down may come back in the next trial; one that was removed does not.
+    pub(crate) fn check_ports(&self) -> Result<(), Failure> {
+        let gone = |port: &&TesterPort| nic::link(&port.interface).is_err();
+        match self.ports.iter().find(gone) {
+            None => Ok(()),
+            Some(port) => Err(Failure::measuring(
+                format!("go on with port {}", port.interface),
+                "the interface is gone",
+            )
+            .hint("results so far are valid; see ip link, dmesg")),
+        }
+    }
+
     /// Waits; an interruption ends it early.
-    pub(super) fn pause(&self, seconds: f64) {
+    pub(crate) fn pause(&self, seconds: f64) {
         let end = Instant::now() + Duration::from_secs_f64(seconds);
         while self.interrupt.requested().is_none() {
             let left = end.saturating_duration_since(Instant::now());
@@ -203,23 +210,23 @@ impl<'a> Rig<'a> {
         }
     }
 
-    /// What a frame has left of its TTL behind the device.
-    pub(super) fn ttl(&self) -> u8 {
+    /// The TTL of a frame after the device.
+    pub(crate) fn ttl(&self) -> u8 {
         match self.path {
             Path::Bridged => frame::TTL,
             Path::Routed { .. } => frame::TTL - 1,
         }
     }
 
-    /// What the slower of the ports carries, layer 1; `None` where there is no medium.
-    pub(super) fn line_bits_per_second(&self) -> Option<u64> {
-        let [a, b] = &self.stations;
+    /// The layer 1 rate of the slower port; `None` where there is no medium.
+    pub(crate) fn line_bits_per_second(&self) -> Option<u64> {
+        let [a, b] = &self.ports;
         Some(a.line_bits_per_second?.min(b.line_bits_per_second?))
     }
 }
 
-/// The number of a side.
-pub(super) fn at(side: Side) -> usize {
+/// The index of a side's port.
+pub(crate) fn index(side: Side) -> usize {
     match side {
         Side::A => 0,
         Side::B => 1,
@@ -235,7 +242,7 @@ fn no_interface(interface: &str, why: &std::io::Error) -> Failure {
         .hint("`linerate inspect` lists the interfaces")
 }
 
-/// Whether the port itself takes the longest frame.
+/// Checks the port's MTU against the longest frame.
 fn fits(
     interface: &str,
     mtu_bytes: u32,
@@ -254,19 +261,17 @@ fn fits(
     )))
 }
 
-/// Everyone behind a port: all benchmark addresses of its side but the device's.
-fn behind(plan: &ForwardPlan, side: Side, interface: &str) -> Result<Neighbours, Failure> {
-    let link = nic::link(interface).map_err(|why| no_interface(interface, &why))?;
-    let longest = plan.sizes.iter().flat_map(Mix::sizes_bytes).max();
-    fits(
-        interface,
-        link.mtu_bytes,
-        longest.copied().unwrap_or(0),
-        plan.vlan,
-    )?;
+fn longest_bytes(plan: &ForwardPlan) -> Option<u16> {
+    plan.sizes.iter().flat_map(Mix::sizes_bytes).max().copied()
+}
+
+/// The hosts that the tester emulates on a port: all benchmark addresses of its side, except the device's.
+fn neighbours(plan: &ForwardPlan, side: Side, link: &nic::Link) -> Result<Neighbours, Failure> {
+    let longest_bytes = longest_bytes(plan).unwrap_or(0);
+    fits(&link.name, link.mtu_bytes, longest_bytes, plan.vlan)?;
     let (half, prefix_bits) = side.half(plan.family);
     let mut except = vec![side.device(plan.family)];
-    if let PathWish::Routed(gateways) = plan.path {
+    if let PathMode::Routed(gateways) = plan.path {
         except.extend(gateways);
     }
     Ok(Neighbours {
@@ -277,7 +282,7 @@ fn behind(plan: &ForwardPlan, side: Side, interface: &str) -> Result<Neighbours,
     })
 }
 
-/// Like the interface's, but nobody's: what is for it, the tester's own kernel throws away at once.
+/// The interface's address with a changed bit: the tester's own kernel drops frames to it at once.
 fn own_mac(address: &[u8]) -> [u8; 6] {
     let mut mac = [0; 6];
     mac.iter_mut()
@@ -292,7 +297,7 @@ const TAG_BYTES: u32 = 4;
 const LOCAL: u8 = 0x02;
 const GROUP: u8 = 0x01;
 const OTHER: u8 = 0x04;
-const QUESTIONS: u32 = 3;
+const ATTEMPTS: u32 = 3;
 const ANSWER_WITHIN: Duration = Duration::from_millis(300);
 const NAP: Duration = Duration::from_millis(50);
 

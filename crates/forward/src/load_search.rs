@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The search for the highest load that meets each goal: one size, one way, all goals.
+
+use linerate_method::frame_size::{Layer, Mix};
+use linerate_method::search::{Bounds, Circumstances, Controller, Regularity, Step};
+use linerate_model::failure::Failure;
+use linerate_model::output::{ForwardResult, Quantiles, Trial};
+
+use crate::ceiling::Limit;
+use crate::event::Event;
+use crate::plan::{ForwardPlan, Way};
+use crate::trial::{TrialRequest, TrialRun, genome};
+use crate::trials::Trials;
+
+/// The search of one size and way.
+#[derive(Debug)]
+pub(crate) struct LoadSearch<'a> {
+    pub sizes: &'a Mix,
+    pub way: Way,
+    pub limit: Limit,
+    /// The variation of the device's rate, as a share of it.
+    pub spread: f64,
+    /// The estimated duration of everything that follows, seconds.
+    pub later_s: f64,
+}
+
+impl LoadSearch<'_> {
+    /// Searches; reports every trial when it ends.
+    ///
+    /// # Errors
+    /// As [`trial::run`](crate::trial::run), or bounds that make no sense.
+    pub(crate) fn run(&self, trials: &mut Trials<'_, '_>) -> Result<Vec<ForwardResult>, Failure> {
+        let plan = trials.tester.plan;
+        let goals = plan.search_goals();
+        let mut search = Controller::new(&goals, self.limit.least_fps(&goals), self.limit.load_fps)
+            .map_err(|why| Failure::usage("search for the highest rate", why))?;
+        if let Some(limit_s) = plan.search_limit_s() {
+            search = search.with_time_limit(limit_s);
+        }
+        let mut latencies = Vec::new();
+        let mut unoffered = Vec::new();
+        let mut repeats = REPEATS;
+        while let Step::Measure {
+            load_fps,
+            duration_s,
+        } = search.next()
+        {
+            let run = self.trial(trials, (load_fps, duration_s), &mut repeats)?;
+            latencies.push((load_fps, latency(&run.trial)));
+            if is_spoilt(plan, &run) {
+                unoffered.push(load_fps);
+                search.report_unoffered(run.measurement());
+            } else {
+                search.report(run.measurement());
+            }
+            let known = Circumstances {
+                per_trial_s: trials.tester.overhead.per_trial_s(&plan.profile.waits),
+                spread: self.spread,
+            };
+            trials.report(Event::Left(search.left_s(known) + self.later_s));
+        }
+        let bounds = search.results().into_iter().zip(&plan.goals);
+        let results = bounds.map(|(bounds, (name, _))| {
+            let at_lower = |(load, _): &&(f64, Option<Quantiles>)| Some(*load) == bounds.lower_fps;
+            let latency = latencies.iter().rev().find(at_lower);
+            ForwardResult {
+                trials: search.trials(),
+                latency_ns: latency.and_then(|(_, ns)| *ns),
+                ..self.result(&bounds, name, &unoffered)
+            }
+        });
+        Ok(results.collect())
+    }
+
+    /// Runs one trial. A trial that the tester spoilt is no evidence: it is repeated, a limited number of times for a
+    /// load and for a search.
+    fn trial(
+        &self,
+        trials: &mut Trials<'_, '_>,
+        (load_fps, duration_s): (f64, f64),
+        repeats: &mut u32,
+    ) -> Result<TrialRun, Failure> {
+        let request = TrialRequest {
+            purpose: "search",
+            load_fps: Some(load_fps),
+            duration_s,
+            ..TrialRequest::of(self.sizes, self.way)
+        };
+        let plan = trials.tester.plan;
+        let mut elapsed_s = 0.0;
+        let mut left = REPEATS_OF_LOAD;
+        loop {
+            let mut run = trials.run(&request, |run| self.excuse(run))?;
+            elapsed_s += run.elapsed_s;
+            if left.min(*repeats) == 0 || !is_spoilt(plan, &run) {
+                run.elapsed_s = elapsed_s;
+                return Ok(run);
+            }
+            *repeats -= 1;
+            left -= 1;
+        }
+    }
+
+    /// Where the device keeps the sender from sending, the tester is not at fault.
+    fn excuse(&self, run: &mut TrialRun) {
+        if self.limit.holds_up(run) {
+            run.trial.valid = true;
+            run.trial.invalid_reason = None;
+        }
+    }
+
+    /// `unoffered`: the loads that the tester could not offer in any attempt.
+    fn result(&self, bounds: &Bounds, goal: &str, unoffered: &[f64]) -> ForwardResult {
+        let held_up = bounds.upper_by_tester
+            && bounds
+                .upper_fps
+                .is_some_and(|fps| self.limit.is_paths(fps) && !unoffered.contains(&fps));
+        let throughput = bounds.conditional_throughput_fps;
+        let bits = |layer| throughput.map(|fps| self.sizes.bits_per_second(layer, fps));
+        ForwardResult {
+            frame_bytes: self.sizes.frame_bytes(),
+            genome: genome(self.sizes),
+            goal: goal.to_owned(),
+            direction: self.way.name().to_owned(),
+            lower_fps: bounds.lower_fps,
+            upper_fps: bounds.upper_fps,
+            throughput_fps: throughput,
+            l1_bits_per_second: bits(Layer::L1),
+            l2_bits_per_second: bits(Layer::L2),
+            line_rate_ratio: throughput
+                .zip(self.limit.line_fps)
+                .map(|(fps, line)| fps / line),
+            held_up,
+            tester_limited: (bounds.upper_by_tester && !held_up)
+                || bounds
+                    .lower_fps
+                    .is_some_and(|fps| self.limit.is_testers(fps)),
+            irregular: self.irregular(bounds),
+            ..ForwardResult::default()
+        }
+    }
+
+    fn irregular(&self, bounds: &Bounds) -> Option<String> {
+        let why = match bounds.regularity {
+            Regularity::Regular => return None,
+            Regularity::AtMaximum if self.limit.line_fps == Some(self.limit.load_fps) => {
+                "no upper bound: line rate reached"
+            }
+            Regularity::AtMaximum => "no upper bound: no higher load was offered",
+            Regularity::BelowMinimum => "no lower bound: the lowest load already fails",
+            Regularity::Unfinished => "the search did not finish",
+        };
+        Some(why.to_owned())
+    }
+}
+
+/// Whether only the tester made the trial bad: it was kept from sending what it otherwise sends, or its receiver
+/// dropped the frames that make the difference.
+fn is_spoilt(plan: &ForwardPlan, run: &TrialRun) -> bool {
+    if run.sum(|one| one.unsent_frames) > 0 {
+        return run.is_blocked;
+    }
+    let losses = plan.goals.iter().map(|(_, goal)| goal.loss_ratio);
+    let dropped = run.sum(|one| one.receiver_dropped_frames.unwrap_or(0));
+    let lost = run.sum(|one| one.lost_frames);
+    let by_device = lost.saturating_sub(dropped) as f64;
+    let tolerated = losses.fold(0.0, f64::max) * run.sum(|one| one.intended_frames) as f64;
+    lost > 0 && dropped > 0 && by_device <= tolerated
+}
+
+/// Of the slower direction.
+fn latency(trial: &Trial) -> Option<Quantiles> {
+    let ways = trial.directions.iter().filter_map(|one| one.latency_ns);
+    ways.max_by_key(|latency| latency.p99)
+}
+
+const REPEATS: u32 = 8;
+const REPEATS_OF_LOAD: u32 = 2;
