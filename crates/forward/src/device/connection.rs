@@ -272,7 +272,7 @@ mod tests {
     }
 
     fn said(messages: &[Message]) -> Vec<u8> {
-        let frames = messages.iter().map(|one| agent_frame(one));
+        let frames = messages.iter().map(agent_frame);
         frames.flatten().collect()
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The client's end of the control connection, sans-IO.
 //!
-//! It is driven as every [`Session`]. The cookie and the parameters go out by themselves. In order:
+//! It is driven as every [`Session`], which sends the cookie and the parameters. In order:
 //!
 //! | event | answer |
 //! | --- | --- |
@@ -21,7 +21,7 @@ use super::error;
 use super::link::Link;
 use super::params::Params;
 use super::results::Results;
-use super::session::Session;
+use super::session::{Missing, Session, driven};
 use super::state::State;
 use crate::json::Raw;
 
@@ -161,39 +161,6 @@ impl ClientSession {
         }
     }
 
-    fn expect(&self) -> Option<Expect> {
-        let (phase, block) = match self.phase {
-            Phase::Hello => ("waiting for PARAM_EXCHANGE", None),
-            Phase::Accepting => ("waiting for CREATE_STREAMS", None),
-            Phase::Connecting => ("waiting for TEST_RUNNING", None),
-            Phase::Running => ("running the test", None),
-            Phase::Ending => ("waiting for EXCHANGE_RESULTS", None),
-            Phase::AwaitingResults => ("waiting for the server's results", Some(RESULTS)),
-            Phase::AwaitingDisplay => ("waiting for DISPLAY_RESULTS", None),
-            Phase::Reporting | Phase::Displaying | Phase::Closed => return None,
-        };
-        let extended = self.params.linerate.is_some() && self.phase != Phase::Hello;
-        Some(Expect {
-            phase,
-            block,
-            interruptions: &[State::ServerTerminate],
-            agent_bytes: extended.then_some(AGENT_BYTES),
-            errors: true,
-        })
-    }
-
-    fn accept(&mut self, message: Message) -> Option<ClientEvent> {
-        match message {
-            Message::State(state) => self.accept_state(state),
-            Message::Agent(value) => Some(ClientEvent::Agent(value)),
-            Message::Block(json) => Some(self.accept_results(&json)),
-            Message::Error(code, errno) => {
-                let text = error::describe(code.unwrap_or(0));
-                Some(self.last(ClientEvent::ServerError { code, errno, text }))
-            }
-        }
-    }
-
     fn accept_state(&mut self, state: State) -> Option<ClientEvent> {
         let now_ns = self.link.now_ns();
         match (self.phase, state) {
@@ -227,10 +194,7 @@ impl ClientSession {
 
     fn unexpected(&mut self, state: State) -> ClientEvent {
         let phase = self.expect().map_or("closed", |expect| expect.phase);
-        self.last(ClientEvent::Violation(Refusal::UnexpectedMessage {
-            state,
-            phase,
-        }))
+        self.refuse(Refusal::UnexpectedMessage { state, phase })
     }
 
     fn accept_results(&mut self, json: &[u8]) -> ClientEvent {
@@ -239,18 +203,8 @@ impl ClientSession {
                 self.enter(Phase::AwaitingDisplay, self.link.now_ns());
                 ClientEvent::PeerResults(Box::new(results))
             }
-            Err(error) => self.last(ClientEvent::Violation(unreadable(RESULTS.0, &error))),
+            Err(error) => self.refuse(unreadable(RESULTS.0, &error)),
         }
-    }
-
-    /// No whole message is here; the last event if none will come.
-    fn incomplete(&mut self) -> Option<ClientEvent> {
-        if !self.link.inbox.has_ended() {
-            return None;
-        }
-        let phase = self.phase;
-        self.cut_short()
-            .or_else(|| Some(self.last(ClientEvent::Closed { phase })))
     }
 
     /// What is known of an error that began and does not end.
@@ -284,50 +238,56 @@ impl ClientSession {
         self.phase = Phase::Closed;
         self.link.close();
     }
-}
 
-impl Session for ClientSession {
-    type Event = ClientEvent;
-
-    fn feed(&mut self, bytes: &[u8], now_ns: u64) {
-        self.link.feed(bytes, now_ns);
+    fn expect(&self) -> Option<Expect> {
+        let (phase, block) = match self.phase {
+            Phase::Hello => ("waiting for PARAM_EXCHANGE", None),
+            Phase::Accepting => ("waiting for CREATE_STREAMS", None),
+            Phase::Connecting => ("waiting for TEST_RUNNING", None),
+            Phase::Running => ("running the test", None),
+            Phase::Ending => ("waiting for EXCHANGE_RESULTS", None),
+            Phase::AwaitingResults => ("waiting for the server's results", Some(RESULTS)),
+            Phase::AwaitingDisplay => ("waiting for DISPLAY_RESULTS", None),
+            Phase::Reporting | Phase::Displaying | Phase::Closed => return None,
+        };
+        let extended = self.params.linerate.is_some() && self.phase != Phase::Hello;
+        Some(Expect {
+            phase,
+            block,
+            interruptions: &[State::ServerTerminate],
+            agent_bytes: extended.then_some(AGENT_BYTES),
+            errors: true,
+        })
     }
 
-    fn closed(&mut self, now_ns: u64) {
-        self.link.end(now_ns);
-    }
-
-    fn poll_output(&mut self) -> Option<Vec<u8>> {
-        self.link.poll_output()
-    }
-
-    fn poll_event(&mut self) -> Option<ClientEvent> {
-        loop {
-            let expect = self.expect()?;
-            let event = match self.link.next(&expect) {
-                Ok(Some(message)) => self.accept(message),
-                Ok(None) => return self.incomplete(),
-                Err(refusal) => Some(self.last(ClientEvent::Violation(refusal))),
-            };
-            if event.is_some() {
-                return event;
+    fn accept(&mut self, message: Message) -> Option<ClientEvent> {
+        match message {
+            Message::State(state) => self.accept_state(state),
+            Message::Agent(value) => Some(ClientEvent::Agent(value)),
+            Message::Block(json) => Some(self.accept_results(&json)),
+            Message::Error(code, errno) => {
+                let text = error::describe(code.unwrap_or(0));
+                Some(self.last(ClientEvent::ServerError { code, errno, text }))
             }
         }
     }
 
-    fn poll_timeout(&self) -> Option<u64> {
-        self.link.poll_timeout()
+    fn refuse(&mut self, reason: Refusal) -> ClientEvent {
+        self.last(ClientEvent::Violation(reason))
     }
 
-    fn on_timeout(&mut self, now_ns: u64) -> Option<ClientEvent> {
-        if !self.link.overdue(now_ns) {
-            return None;
-        }
+    fn give_up(&mut self, why: Missing) -> ClientEvent {
         let phase = self.phase;
-        self.cut_short()
-            .or_else(|| Some(self.last(ClientEvent::Timeout { phase })))
+        self.cut_short().unwrap_or_else(|| {
+            self.last(match why {
+                Missing::Timeout => ClientEvent::Timeout { phase },
+                Missing::Closed => ClientEvent::Closed { phase },
+            })
+        })
     }
 }
+
+driven!(ClientSession, ClientEvent);
 
 /// A server's report may be megabytes of text.
 const RESULTS: (&str, u32) = ("results", 64 << 20);

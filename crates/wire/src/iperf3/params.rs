@@ -9,244 +9,142 @@ use serde::{Deserialize, Serialize};
 use crate::json::{self, Raw};
 
 use super::datagram::CounterWidth;
-use super::number;
+use super::number::{flag, one, string, unsigned};
 
 /// What the client asks for. The default document asks for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Params {
     /// TCP streams. Exactly one protocol flag is set.
-    #[serde(skip_serializing_if = "is_false", deserialize_with = "number::truth")]
+    #[serde(with = "flag", skip_serializing_if = "is_false")]
     pub tcp: bool,
     /// UDP streams.
-    #[serde(skip_serializing_if = "is_false", deserialize_with = "number::truth")]
+    #[serde(with = "flag", skip_serializing_if = "is_false")]
     pub udp: bool,
     /// SCTP streams.
-    #[serde(skip_serializing_if = "is_false", deserialize_with = "number::truth")]
+    #[serde(with = "flag", skip_serializing_if = "is_false")]
     pub sctp: bool,
     /// Warm-up excluded from the results, seconds.
-    #[serde(
-        rename = "omit",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "omit")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub omit_s: Option<u64>,
     /// Duration, seconds; 0 = ended by bytes or blocks; absent = the server's default of 10.
-    #[serde(
-        rename = "time",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "time")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub time_s: Option<u64>,
-    /// End after so many bytes; 0 = not.
-    #[serde(
-        rename = "num",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    /// Bytes to send in all; 0 = no limit.
+    #[serde(rename = "num")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub num_bytes: Option<u64>,
-    /// End after so many writes or packets; 0 = not.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    /// Writes or packets to send in all; 0 = no limit.
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub blockcount: Option<u64>,
     /// Streams per direction.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub parallel: Option<u64>,
     /// The server sends.
-    #[serde(skip_serializing_if = "is_false", deserialize_with = "number::truth")]
+    #[serde(with = "flag", skip_serializing_if = "is_false")]
     pub reverse: bool,
     /// Both send (3.7+).
-    #[serde(skip_serializing_if = "is_false", deserialize_with = "number::truth")]
+    #[serde(with = "flag", skip_serializing_if = "is_false")]
     pub bidirectional: bool,
     /// Size of a write, or exact UDP payload, bytes.
-    #[serde(
-        rename = "len",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "len")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub len_bytes: Option<u64>,
     /// Target rate of each stream, bit/s; absent = unlimited.
-    #[serde(
-        rename = "bandwidth",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "bandwidth")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub bandwidth_bits_per_second: Option<u64>,
     /// Packets sent back to back.
-    #[serde(
-        rename = "burst",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "burst")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub burst_packets: Option<u64>,
     /// Legacy, microseconds.
-    #[serde(
-        rename = "pacing_timer",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "pacing_timer")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub pacing_timer_us: Option<u64>,
     /// `SO_MAX_PACING_RATE` of the sending sockets, bit/s.
-    #[serde(
-        rename = "fqrate",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "fqrate")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub fqrate_bits_per_second: Option<u64>,
     /// `SO_SNDBUF` and `SO_RCVBUF` at both ends, bytes.
-    #[serde(
-        rename = "window",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "window")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<u64>,
     /// `TCP_MAXSEG`, bytes.
-    #[serde(
-        rename = "MSS",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "MSS")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub mss_bytes: Option<u64>,
     /// `TCP_NODELAY` on the data sockets.
-    #[serde(skip_serializing_if = "is_false", deserialize_with = "number::truth")]
+    #[serde(with = "flag", skip_serializing_if = "is_false")]
     pub nodelay: bool,
     /// The whole TOS or traffic-class byte.
-    #[serde(
-        rename = "TOS",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "TOS")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub tos: Option<u64>,
     /// IPv6 flow label.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub flowlabel: Option<u64>,
     /// Congestion control asked for.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_string"
-    )]
+    #[serde(with = "string", skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// Congestion control in use, informative.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_string"
-    )]
+    #[serde(with = "string", skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
     /// The server should accept MPTCP (3.19+).
-    #[serde(skip_serializing_if = "is_false", deserialize_with = "number::truth")]
+    #[serde(with = "flag", skip_serializing_if = "is_false")]
     pub mptcp: bool,
     /// Core to pin the server to.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub server_affinity: Option<u64>,
     /// Echoed in reports only.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_string"
-    )]
+    #[serde(with = "string", skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Echoed in reports only.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_string"
-    )]
+    #[serde(with = "string", skip_serializing_if = "Option::is_none")]
     pub extra_data: Option<String>,
     /// The server puts its report into its results.
-    #[serde(
-        skip_serializing_if = "is_false",
-        deserialize_with = "number::one_is_truth",
-        serialize_with = "number::as_one"
-    )]
+    #[serde(with = "one", skip_serializing_if = "is_false")]
     pub get_server_output: bool,
     /// 64-bit sequence numbers in UDP headers.
-    #[serde(
-        skip_serializing_if = "is_false",
-        deserialize_with = "number::one_is_truth",
-        serialize_with = "number::as_one"
-    )]
+    #[serde(with = "one", skip_serializing_if = "is_false")]
     pub udp_counters_64bit: bool,
     /// A pattern instead of a random payload.
-    #[serde(
-        skip_serializing_if = "is_false",
-        deserialize_with = "number::one_is_truth",
-        serialize_with = "number::as_one"
-    )]
+    #[serde(with = "one", skip_serializing_if = "is_false")]
     pub repeating_payload: bool,
     /// `sendfile` at the sender.
-    #[serde(
-        skip_serializing_if = "is_false",
-        deserialize_with = "number::one_is_truth",
-        serialize_with = "number::as_one"
-    )]
+    #[serde(with = "one", skip_serializing_if = "is_false")]
     pub zerocopy: bool,
     /// IPv4 DF on UDP.
-    #[serde(
-        skip_serializing_if = "is_false",
-        deserialize_with = "number::one_is_truth",
-        serialize_with = "number::as_one"
-    )]
+    #[serde(with = "one", skip_serializing_if = "is_false")]
     pub dont_fragment: bool,
     /// The receiver uses `MSG_TRUNC`.
-    #[serde(
-        skip_serializing_if = "is_false",
-        deserialize_with = "number::one_is_truth",
-        serialize_with = "number::as_one"
-    )]
+    #[serde(with = "one", skip_serializing_if = "is_false")]
     pub skip_rx_copy: bool,
     /// UDP offload hints of 3.21+, local to a host.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub gso: Option<u64>,
     /// As `gso`, bytes.
-    #[serde(
-        rename = "gso_dg_size",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "gso_dg_size")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub gso_dg_size_bytes: Option<u64>,
     /// As `gso`, bytes.
-    #[serde(
-        rename = "gso_bf_size",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "gso_bf_size")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub gso_bf_size_bytes: Option<u64>,
     /// As `gso`.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub gro: Option<u64>,
     /// As `gso`, bytes.
-    #[serde(
-        rename = "gro_bf_size",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_unsigned"
-    )]
+    #[serde(rename = "gro_bf_size")]
+    #[serde(with = "unsigned", skip_serializing_if = "Option::is_none")]
     pub gro_bf_size_bytes: Option<u64>,
     /// base64 of an RSA block.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_string"
-    )]
+    #[serde(with = "string", skip_serializing_if = "Option::is_none")]
     pub authtoken: Option<String>,
-    /// For example "3.19": the only version told, and only to the server.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_string"
-    )]
+    /// For example "3.19": the only version that travels, and only to the server.
+    #[serde(with = "string", skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
     /// The announcement of a linerate client, opaque here; its presence opens the extension.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -285,7 +183,7 @@ impl Params {
         }
     }
 
-    /// Streams per direction: one unless told otherwise.
+    /// Streams per direction, one by default.
     #[must_use]
     pub fn streams_per_direction(&self) -> u64 {
         self.parallel.unwrap_or(1).max(1)
@@ -301,7 +199,7 @@ impl Params {
     /// Reads a document.
     ///
     /// # Errors
-    /// If it is not one JSON object.
+    /// It is not one JSON object, or has a known key twice.
     pub fn from_json(text: &[u8]) -> Result<Self, serde_json::Error> {
         json::read(text)
     }

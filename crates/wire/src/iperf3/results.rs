@@ -8,39 +8,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::{self, Raw};
 
-use super::number;
+use super::number::{float, signed, string, unsigned};
 
 /// What one side counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// Process CPU of that side, percent of one core (more than 100 with threads).
-    #[serde(rename = "cpu_util_total", deserialize_with = "number::required_float")]
+    #[serde(rename = "cpu_util_total", deserialize_with = "float::required")]
     pub cpu_total_percent: f64,
     /// The user part of it.
-    #[serde(rename = "cpu_util_user", deserialize_with = "number::required_float")]
+    #[serde(rename = "cpu_util_user", deserialize_with = "float::required")]
     pub cpu_user_percent: f64,
     /// The system part of it.
-    #[serde(
-        rename = "cpu_util_system",
-        deserialize_with = "number::required_float"
-    )]
+    #[serde(rename = "cpu_util_system", deserialize_with = "float::required")]
     pub cpu_system_percent: f64,
     /// -1: this side only receives; 1 or 0: this sender can or cannot count TCP retransmits.
-    #[serde(deserialize_with = "number::required_signed")]
+    #[serde(deserialize_with = "signed::required")]
     pub sender_has_retransmits: i64,
     /// Congestion control in use.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_string"
-    )]
+    #[serde(default, with = "string", skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
     /// The server's report as text, if asked for.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_string"
-    )]
+    #[serde(default, with = "string", skip_serializing_if = "Option::is_none")]
     pub server_output_text: Option<String>,
     /// One entry a stream.
     pub streams: Vec<StreamResult>,
@@ -53,52 +42,36 @@ pub struct Results {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StreamResult {
     /// 1, 3, 4, 5 … in order of creation: see [`super::stream_id`].
-    #[serde(deserialize_with = "number::required_signed")]
+    #[serde(deserialize_with = "signed::required")]
     pub id: i64,
     /// Payload bytes after the warm-up: sent by a sender, received by a receiver.
-    #[serde(deserialize_with = "number::required_unsigned")]
+    #[serde(deserialize_with = "unsigned::required")]
     pub bytes: u64,
     /// TCP retransmits of a sender; -1 where there are none to count.
-    #[serde(deserialize_with = "number::required_signed")]
+    #[serde(deserialize_with = "signed::required")]
     pub retransmits: i64,
     /// RFC 3550 jitter, seconds.
-    #[serde(rename = "jitter", deserialize_with = "number::required_float")]
+    #[serde(rename = "jitter", deserialize_with = "float::required")]
     pub jitter_s: f64,
     /// Lost packets.
-    #[serde(deserialize_with = "number::required_signed")]
+    #[serde(deserialize_with = "signed::required")]
     pub errors: i64,
     /// Lost during the warm-up (3.14+; both `omitted_` keys or neither).
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_signed"
-    )]
+    #[serde(default, with = "signed", skip_serializing_if = "Option::is_none")]
     pub omitted_errors: Option<i64>,
     /// A sender's packets sent, a receiver's highest sequence, the warm-up included.
-    #[serde(deserialize_with = "number::required_signed")]
+    #[serde(deserialize_with = "signed::required")]
     pub packets: i64,
     /// Packets of the warm-up (3.14+).
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_signed"
-    )]
+    #[serde(default, with = "signed", skip_serializing_if = "Option::is_none")]
     pub omitted_packets: Option<i64>,
     /// 0 (3.2+).
-    #[serde(
-        rename = "start_time",
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_float"
-    )]
+    #[serde(rename = "start_time")]
+    #[serde(default, with = "float", skip_serializing_if = "Option::is_none")]
     pub start_time_s: Option<f64>,
     /// Measured seconds (3.2+).
-    #[serde(
-        rename = "end_time",
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "number::optional_float"
-    )]
+    #[serde(rename = "end_time")]
+    #[serde(default, with = "float", skip_serializing_if = "Option::is_none")]
     pub end_time_s: Option<f64>,
 }
 

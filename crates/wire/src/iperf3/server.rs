@@ -19,7 +19,7 @@ use super::control::{Expect, Message, Refusal, Timeouts, push_agent, push_block,
 use super::link::Link;
 use super::params::Params;
 use super::results::Results;
-use super::session::Session;
+use super::session::{Missing, Session, driven};
 use super::state::State;
 use crate::json::Raw;
 
@@ -205,6 +205,69 @@ impl ServerSession {
         }
     }
 
+    fn accept_state(&mut self, state: State) -> ServerEvent {
+        match (self.phase, state) {
+            (Phase::Running, State::TestEnd) => {
+                self.enter(Phase::Ending, self.link.now_ns());
+                ServerEvent::TestEnd
+            }
+            (Phase::AwaitingDone, State::IperfDone) => self.last(ServerEvent::Done),
+            (_, State::ClientTerminate | State::IperfDone) => {
+                self.last(ServerEvent::ClientTerminated)
+            }
+            (_, state) => self.unexpected(state),
+        }
+    }
+
+    fn unexpected(&mut self, state: State) -> ServerEvent {
+        let phase = self.expect().map_or("closed", |expect| expect.phase);
+        self.refuse(Refusal::UnexpectedMessage { state, phase })
+    }
+
+    fn accept_params(&mut self, json: &[u8]) -> ServerEvent {
+        match Params::from_json(json) {
+            Ok(params) => {
+                self.extended = params.linerate.is_some();
+                self.enter(Phase::Deciding, self.link.now_ns());
+                ServerEvent::Params(Box::new(params))
+            }
+            Err(error) => self.refuse(unreadable(PARAMS, &error)),
+        }
+    }
+
+    fn accept_results(&mut self, json: &[u8]) -> ServerEvent {
+        match Results::from_json(json) {
+            Ok(results) => {
+                self.enter(Phase::Reporting, self.link.now_ns());
+                ServerEvent::ClientResults(Box::new(results))
+            }
+            Err(error) => self.refuse(unreadable(RESULTS, &error)),
+        }
+    }
+
+    fn enter(&mut self, phase: Phase, now_ns: u64) {
+        self.phase = phase;
+        let wait_ns = match phase {
+            Phase::AwaitingParams | Phase::AwaitingDone => Some(self.link.timeouts.answer_ns),
+            Phase::Connecting => Some(self.link.timeouts.streams_ns),
+            Phase::AwaitingResults => Some(self.link.timeouts.results_ns),
+            Phase::Deciding | Phase::Running | Phase::Ending | Phase::Reporting | Phase::Closed => {
+                None
+            }
+        };
+        self.link.await_step(wait_ns, now_ns);
+    }
+
+    fn last(&mut self, event: ServerEvent) -> ServerEvent {
+        self.close();
+        event
+    }
+
+    fn close(&mut self) {
+        self.phase = Phase::Closed;
+        self.link.close();
+    }
+
     fn expect(&self) -> Option<Expect> {
         let (phase, block) = match self.phase {
             Phase::AwaitingParams => (
@@ -233,129 +296,32 @@ impl ServerSession {
         })
     }
 
-    fn accept(&mut self, message: Message) -> ServerEvent {
-        match message {
+    fn accept(&mut self, message: Message) -> Option<ServerEvent> {
+        Some(match message {
             Message::State(state) => self.accept_state(state),
-            Message::Agent(value) => ServerEvent::Agent(value),
+            Message::Agent(message) => ServerEvent::Agent(message),
             Message::Block(json) if self.phase == Phase::AwaitingParams => {
                 self.accept_params(&json)
             }
             Message::Block(json) => self.accept_results(&json),
             Message::Error(..) => self.unexpected(State::ServerError),
-        }
-    }
-
-    fn accept_state(&mut self, state: State) -> ServerEvent {
-        match (self.phase, state) {
-            (Phase::Running, State::TestEnd) => {
-                self.enter(Phase::Ending, self.link.now_ns());
-                ServerEvent::TestEnd
-            }
-            (Phase::AwaitingDone, State::IperfDone) => self.last(ServerEvent::Done),
-            (_, State::ClientTerminate | State::IperfDone) => {
-                self.last(ServerEvent::ClientTerminated)
-            }
-            (_, state) => self.unexpected(state),
-        }
-    }
-
-    fn unexpected(&mut self, state: State) -> ServerEvent {
-        let phase = self.expect().map_or("closed", |expect| expect.phase);
-        self.last(ServerEvent::Refused {
-            reason: Refusal::UnexpectedMessage { state, phase },
         })
     }
 
-    fn accept_params(&mut self, json: &[u8]) -> ServerEvent {
-        match Params::from_json(json) {
-            Ok(params) => {
-                self.extended = params.linerate.is_some();
-                self.enter(Phase::Deciding, self.link.now_ns());
-                ServerEvent::Params(Box::new(params))
-            }
-            Err(error) => self.last(ServerEvent::Refused {
-                reason: unreadable(PARAMS, &error),
-            }),
-        }
+    fn refuse(&mut self, reason: Refusal) -> ServerEvent {
+        self.last(ServerEvent::Refused { reason })
     }
 
-    fn accept_results(&mut self, json: &[u8]) -> ServerEvent {
-        match Results::from_json(json) {
-            Ok(results) => {
-                self.enter(Phase::Reporting, self.link.now_ns());
-                ServerEvent::ClientResults(Box::new(results))
-            }
-            Err(error) => self.last(ServerEvent::Refused {
-                reason: unreadable(RESULTS, &error),
-            }),
-        }
-    }
-
-    /// No whole message is here; the last event if none will come.
-    fn incomplete(&mut self) -> Option<ServerEvent> {
+    fn give_up(&mut self, why: Missing) -> ServerEvent {
         let phase = self.phase;
-        let over = self.link.inbox.has_ended();
-        over.then(|| self.last(ServerEvent::Closed { phase }))
-    }
-
-    fn enter(&mut self, phase: Phase, now_ns: u64) {
-        self.phase = phase;
-        let wait_ns = match phase {
-            Phase::AwaitingParams | Phase::AwaitingDone => Some(self.link.timeouts.answer_ns),
-            Phase::Connecting => Some(self.link.timeouts.streams_ns),
-            Phase::AwaitingResults => Some(self.link.timeouts.results_ns),
-            Phase::Deciding | Phase::Running | Phase::Ending | Phase::Reporting | Phase::Closed => {
-                None
-            }
-        };
-        self.link.await_step(wait_ns, now_ns);
-    }
-
-    fn last(&mut self, event: ServerEvent) -> ServerEvent {
-        self.close();
-        event
-    }
-
-    fn close(&mut self) {
-        self.phase = Phase::Closed;
-        self.link.close();
+        self.last(match why {
+            Missing::Timeout => ServerEvent::Timeout { phase },
+            Missing::Closed => ServerEvent::Closed { phase },
+        })
     }
 }
 
-impl Session for ServerSession {
-    type Event = ServerEvent;
-
-    fn feed(&mut self, bytes: &[u8], now_ns: u64) {
-        self.link.feed(bytes, now_ns);
-    }
-
-    fn closed(&mut self, now_ns: u64) {
-        self.link.end(now_ns);
-    }
-
-    fn poll_output(&mut self) -> Option<Vec<u8>> {
-        self.link.poll_output()
-    }
-
-    fn poll_event(&mut self) -> Option<ServerEvent> {
-        let expect = self.expect()?;
-        match self.link.next(&expect) {
-            Ok(Some(message)) => Some(self.accept(message)),
-            Ok(None) => self.incomplete(),
-            Err(reason) => Some(self.last(ServerEvent::Refused { reason })),
-        }
-    }
-
-    fn poll_timeout(&self) -> Option<u64> {
-        self.link.poll_timeout()
-    }
-
-    fn on_timeout(&mut self, now_ns: u64) -> Option<ServerEvent> {
-        let phase = self.phase;
-        let overdue = self.link.overdue(now_ns);
-        overdue.then(|| self.last(ServerEvent::Timeout { phase }))
-    }
-}
+driven!(ServerSession, ServerEvent);
 
 const PARAMS: &str = "parameters";
 const RESULTS: &str = "results";
