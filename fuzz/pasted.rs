@@ -7,7 +7,7 @@ use linerate_paste::text::{self, Hint, Lines};
 /// The whole way from a text to records: no panic, linear work, lines that exist, and clean text stays as it is.
 pub(crate) fn pasted(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let (pasted, looked) = linerate_paste::read_counting("-", &text);
+    let (pasted, looked) = linerate_paste::read_counting(&text);
     assert!(looked <= 200 * (text.len() as u64 + 1), "{looked}");
     let lines = text.split('\n').count() as u64 + 1;
     for passage in pasted.understood.iter().chain(&pasted.ignored) {

@@ -8,7 +8,7 @@ use linerate_paste as paste;
 
 /// The rules that fire.
 fn fired(text: &str) -> Vec<String> {
-    let records = paste::read("-", text).records;
+    let records = paste::read(text).records;
     let findings = records
         .iter()
         .flat_map(|record| explain(record, rules::embedded()).findings);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which addresses the hosts of a text have, and to which they sent: who was never sent to is no end of that test.
+//! The addresses of the hosts in a text, and those they sent to, which exclude other hosts as the peer of a test.
 
-/// As many as are kept.
+/// Maximum number of addresses.
 const MOST: usize = 256;
 
 /// Hosts and addresses.
@@ -12,17 +12,17 @@ pub(super) struct Addresses {
 }
 
 impl Addresses {
-    /// A host has the address that this line of `ifconfig` or `ip addr` names, if it names one.
-    pub(super) fn told(&mut self, host: &str, line: &str) {
+    /// Notes the host's address, if this line of `ifconfig` or `ip addr` has one.
+    pub(super) fn learn(&mut self, host: &str, line: &str) {
         if let Some(address) = ["inet addr:", "inet "]
             .iter()
-            .find_map(|mark| behind(line, mark))
+            .find_map(|mark| word_after(line, mark))
         {
             note(&mut self.own, host, address);
         }
     }
 
-    /// A host was typed a command that sends to an address.
+    /// Notes the address that a command on this host sends to.
     pub(super) fn sends(&mut self, host: &str, command: &str) {
         let mut words = command.split_whitespace().skip_while(|word| *word != "-c");
         if let Some(target) = words.nth(1).filter(|word| is_ipv4(word)) {
@@ -30,12 +30,12 @@ impl Addresses {
         }
     }
 
-    /// Whether nothing speaks against it that these were two ends of a test.
+    /// Whether two hosts may be the ends of a test.
     pub(super) fn can_meet(&self, one: &str, other: &str) -> bool {
         !self.misses(one, other) && !self.misses(other, one)
     }
 
-    /// Whether all that one sent to is another's than the other.
+    /// Whether one host sent, but only to other addresses than those of the other.
     fn misses(&self, from: &str, to: &str) -> bool {
         let own = of(&self.own, to);
         let targets = of(&self.targets, from);
@@ -55,7 +55,7 @@ fn note(all: &mut Vec<(String, String)>, host: &str, address: &str) {
     }
 }
 
-fn behind<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+fn word_after<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     let (_, rest) = line.split_once(mark)?;
     let rest = rest.trim_start();
     let end = rest
@@ -81,9 +81,9 @@ mod tests {
             addresses.can_meet("board", "phone"),
             "nothing is known of it"
         );
-        addresses.told("phone", "inet addr:192.168.0.100  Bcast:192.168.0.255");
+        addresses.learn("phone", "inet addr:192.168.0.100  Bcast:192.168.0.255");
         assert!(!addresses.can_meet("phone", "board"));
-        addresses.told("phone", "    inet 192.168.0.162/24 brd 192.168.0.255");
+        addresses.learn("phone", "    inet 192.168.0.162/24 brd 192.168.0.255");
         assert!(addresses.can_meet("board", "phone"), "it has that one too");
     }
 }

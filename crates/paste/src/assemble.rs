@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was said, in order → states → records.
+//! Items in the order of the text → states → records.
 
 use std::collections::BTreeSet;
 
@@ -14,20 +14,20 @@ use super::segment::{Item, Said, Segments};
 use super::state::{At, State};
 use linerate_model::record::Record;
 
-/// The records of a text, with what was understood.
+/// Returns the records of a text, with what was understood.
 pub(super) fn records(segments: &Segments) -> Pasted {
     let mut assembly = Assembly {
         peers: &segments.peers,
         states: Vec::new(),
         current: 0,
         understood: Vec::new(),
-        ignored: Vec::new(),
+        left_out: Vec::new(),
         figures: BTreeSet::new(),
     };
     for item in &segments.items {
         assembly.take(item);
     }
-    hold_against_each_other(&mut assembly.states);
+    compare_environments(&mut assembly.states);
     if let Some(machine) = &segments.machine {
         let states = assembly.states.iter_mut();
         states.for_each(|state| state.is_machine(machine));
@@ -36,7 +36,7 @@ pub(super) fn records(segments: &Segments) -> Pasted {
     let too_many = assembly.states.iter().flat_map(|state| &state.too_many);
     let too_many: BTreeSet<&str> = too_many.copied().collect();
     assembly
-        .ignored
+        .left_out
         .extend(too_many.into_iter().map(|what| Passage {
             first_line: last,
             last_line: last,
@@ -44,8 +44,8 @@ pub(super) fn records(segments: &Segments) -> Pasted {
         }));
     let mut records: Vec<Record> = assembly.states.into_iter().filter_map(record).collect();
     if number(&mut records) >= TESTS_MAX {
-        let what = format!("tests behind the first {TESTS_MAX}, if there are more");
-        assembly.ignored.push(Passage {
+        let what = format!("any tests after the first {TESTS_MAX}");
+        assembly.left_out.push(Passage {
             first_line: last,
             last_line: last,
             what,
@@ -54,12 +54,13 @@ pub(super) fn records(segments: &Segments) -> Pasted {
     Pasted {
         records,
         understood: assembly.understood,
-        ignored: assembly.ignored,
+        left_out: assembly.left_out,
+        ..Pasted::default()
     }
 }
 
-/// A state that measured under another kernel or command line than the one before it is held against that.
-fn hold_against_each_other(states: &mut [State]) {
+/// Gives each measured state whose kernel or command line differs from the one before it that earlier environment.
+fn compare_environments(states: &mut [State]) {
     let mut before = None;
     for state in states.iter_mut().filter(|state| state.has_measured()) {
         let now = state.environment();
@@ -72,7 +73,7 @@ fn hold_against_each_other(states: &mut [State]) {
     }
 }
 
-/// Numbers the tests of all records, at most so many; how many.
+/// Numbers the tests of all records, drops those beyond the limit, and returns their number.
 fn number(records: &mut [Record]) -> usize {
     let mut count = 0;
     for record in records {
@@ -91,7 +92,7 @@ struct Assembly<'a> {
     states: Vec<State>,
     current: usize,
     understood: Vec<Passage>,
-    ignored: Vec<Passage>,
+    left_out: Vec<Passage>,
     figures: BTreeSet<String>,
 }
 
@@ -107,13 +108,13 @@ impl Assembly<'_> {
             }
             said if self.enter(&item.place, said) => {
                 self.put(&item.place, said);
-                self.tell(item);
+                self.note(item);
             }
             _ => self.too_many(item),
         }
     }
 
-    /// Whether these very figures stood in the text already: people quote themselves.
+    /// Whether the text had these very figures before: people quote themselves.
     fn said_before(&mut self, transfer: &Transfer, place: &Place) -> bool {
         let figures = format!("{transfer:?} {:?} {:?}", place.title, place.label);
         self.figures.len() < FIGURES_MAX && !self.figures.insert(figures)
@@ -121,9 +122,9 @@ impl Assembly<'_> {
 
     fn too_many(&mut self, item: &Item) {
         let (first_line, last_line) = item.lines;
-        match self.ignored.last_mut() {
+        match self.left_out.last_mut() {
             Some(passage) => passage.last_line = last_line,
-            None => self.ignored.push(Passage {
+            None => self.left_out.push(Passage {
                 first_line,
                 last_line,
                 what: format!("more than {STATES_MAX} states in one text"),
@@ -131,7 +132,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Makes the state current to which this belongs; false if there are too many.
+    /// Makes the state to which this belongs the current one; false if there are too many states.
     fn enter(&mut self, place: &Place, said: &Said) -> bool {
         let host = place.host.as_deref().unwrap_or_default();
         let fits = |state: &State| {
@@ -159,7 +160,7 @@ impl Assembly<'_> {
         self.open(state)
     }
 
-    /// A state that does not descend from one of the same host, but may from the unmarked one.
+    /// Returns a new state, which inherits from the unmarked one of the same host.
     fn fresh(&self, place: &Place) -> State {
         let host = place.host.as_deref().unwrap_or_default();
         let before = self
@@ -266,8 +267,8 @@ impl Assembly<'_> {
         }
     }
 
-    /// Notes what was understood; lines of one kind that follow each other are one passage.
-    fn tell(&mut self, item: &Item) {
+    /// Lists what was understood; consecutive lines of one kind are one passage.
+    fn note(&mut self, item: &Item) {
         if matches!(item.said, Said::Content(Content::Iperf(IperfEvent::Frame))) {
             return;
         }

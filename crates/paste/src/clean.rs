@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A text without what mail programs, forums and terminals put around it: quoting, markup, escapes, prompts. Each line
-//! keeps the number that it had in the original. Cleaning what is clean changes nothing.
+//! Removes what mail programs, forums and terminals add to a text: quoting, markup, escapes, prompts. Each line keeps
+//! its number in the original. Cleaning a clean text changes nothing.
 
 use linerate_model::output::Passage;
 
@@ -11,9 +11,9 @@ use super::{html, markup, quote};
 /// The lines of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// What is left, in order.
+    /// The remaining lines, in order.
     pub lines: Vec<Line>,
-    /// What was not looked at, and why.
+    /// Passages that exceed a limit.
     pub refused: Vec<Passage>,
 }
 
@@ -24,12 +24,12 @@ pub struct Line {
     pub number: u64,
     /// Its text.
     pub text: String,
-    /// The prompt that stood before it.
+    /// The prompt before it.
     pub prompt: Option<Prompt>,
 }
 
 impl Cleaned {
-    /// The text again.
+    /// Joins the lines.
     #[must_use]
     pub fn text(&self) -> String {
         let lines: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
@@ -44,7 +44,7 @@ impl Cleaned {
 pub fn clean(text: &str) -> Cleaned {
     let mut cleaned = Cleaned::default();
     if is_binary(text) {
-        refuse(&mut cleaned, 1, 1, "no text: a binary file".to_owned());
+        refuse(&mut cleaned, 1, 1, "binary file, not text".to_owned());
         return cleaned;
     }
     let (text, cut) = beginning(text, TEXT_BYTES_MAX);
@@ -56,7 +56,7 @@ pub fn clean(text: &str) -> Cleaned {
                 &mut cleaned,
                 number,
                 number,
-                format!("behind its first {LINE_BYTES_MAX} bytes: too long a line"),
+                format!("too long a line: truncated after {LINE_BYTES_MAX} bytes"),
             );
         }
         add(&mut cleaned, number, line);
@@ -68,7 +68,7 @@ pub fn clean(text: &str) -> Cleaned {
             last,
             last,
             format!(
-                "everything behind the first {} MiB of the text",
+                "everything after the first {} MiB of the text",
                 TEXT_BYTES_MAX >> 20
             ),
         );
@@ -77,13 +77,13 @@ pub fn clean(text: &str) -> Cleaned {
             &mut cleaned,
             last,
             last,
-            format!("everything behind the first {LINES_MAX} lines"),
+            format!("everything after the first {LINES_MAX} lines"),
         );
     }
     cleaned
 }
 
-/// Adds what one line of the original gives: several if it held line breaks of HTML.
+/// Adds the lines of one line of the original: several if it has line breaks of HTML.
 fn add(cleaned: &mut Cleaned, number: u64, line: &str) {
     match parts(line, 0) {
         Some(parts) => cleaned
@@ -97,12 +97,12 @@ fn add(cleaned: &mut Cleaned, number: u64, line: &str) {
             cleaned,
             number,
             number,
-            "markup within markup, too deep".to_owned(),
+            "markup nested too deeply".to_owned(),
         ),
     }
 }
 
-/// The lines of a line with their prompts; `None` if it never comes to rest.
+/// Splits a line at its prompts; `None` if markup is nested too deeply.
 fn parts(line: &str, depth: usize) -> Option<Vec<(String, Option<Prompt>)>> {
     let text = fixed(line)?;
     let mut all = Vec::new();
@@ -110,7 +110,7 @@ fn parts(line: &str, depth: usize) -> Option<Vec<(String, Option<Prompt>)>> {
         let parts = prompt::split(line);
         let rests = parts.len() == 1 && parts[0].0 == line;
         for (text, prompt) in parts {
-            // What stood behind a prompt may be quoted again.
+            // The text after a prompt may be quoted again.
             let inner = if rests {
                 vec![(text, None)]
             } else {
@@ -126,7 +126,7 @@ fn parts(line: &str, depth: usize) -> Option<Vec<(String, Option<Prompt>)>> {
     Some(all)
 }
 
-/// The line after as many passes as change it; `None` if it never comes to rest.
+/// Repeats the passes until they no longer change the line; `None` if they always do.
 fn fixed(line: &str) -> Option<String> {
     let mut text = line.trim_end().to_owned();
     for _ in 0..PASSES_MAX {
@@ -143,7 +143,7 @@ fn fixed(line: &str) -> Option<String> {
 }
 
 fn once(line: &str) -> String {
-    // Quoting is undone before and behind HTML: it stands within, or is written as entities.
+    // Quoting is undone before and after HTML: it may be inside it, or be written as entities.
     let line = html::stripped(quote::unquoted(&markup::characters(line)));
     let part = |part: &str| {
         markup::stripped(&quote::unquoted(part))
@@ -153,13 +153,13 @@ fn once(line: &str) -> String {
     line.split('\n').map(part).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a line holds nothing that any pass would change.
+/// Whether no pass would change the line.
 fn is_plain(line: &str) -> bool {
     line.bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b" .,:()/%-+#".contains(&byte))
 }
 
-/// Whether this is no text: many characters that no terminal prints.
+/// Whether many characters are not printable.
 fn is_binary(text: &str) -> bool {
     let head = text.chars().take(65_536);
     let (mut odd, mut all, mut zeros) = (0_usize, 0_usize, 0_usize);
@@ -171,12 +171,12 @@ fn is_binary(text: &str) -> bool {
                 || (letter.is_control() && !"\t\r\n\u{1b}\u{8}\0".contains(letter)),
         );
     }
-    // Windows writes text with a zero behind each letter.
+    // Windows (UTF-16) writes text with a zero after each letter.
     let wide = zeros * 3 > all && zeros * 5 < all * 3;
     odd * 10 > all || (zeros * 10 > all && !wide)
 }
 
-/// The first bytes, whole characters, and whether there were more.
+/// Truncates to whole characters; returns whether something was cut.
 fn beginning(text: &str, bytes_max: usize) -> (&str, bool) {
     if text.len() <= bytes_max {
         return (text, false);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether a line is a command that somebody typed.
+//! Whether a line is a typed command.
 
-/// Whether a line begins with a program that tells of networks (or shows a file), with what looks like its arguments: so
-/// that prose about `ping times` is none.
+/// Whether a line begins with a program that shows network data or a file, and what look like its arguments: prose about
+/// `ping times` does not.
 pub(super) fn is_typed(line: &str) -> bool {
     let mut words = line
         .split_whitespace()
@@ -22,7 +22,7 @@ pub(super) fn is_typed(line: &str) -> bool {
         && (few || argument.is_some_and(|word| word.starts_with(['-', '/'])) || line.contains(" -"))
 }
 
-/// Whether a line behind a prompt begins with such a program, whatever follows.
+/// Whether a line after a prompt begins with such a program, whatever follows.
 pub(super) fn is_known(line: &str) -> bool {
     let mut words = line
         .split_whitespace()

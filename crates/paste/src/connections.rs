@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the sender's `ss -ti` says → the TCP tests of the same state that do not say it themselves.
+//! Fills gaps in TCP tests with the sender's `ss -ti` of the same state.
 
 use linerate_model::output::{Protocol, Quantiles, Test};
 use linerate_model::setting::Setting;
 
 use linerate_model::record::Side;
 
-/// Adds what a connection's own kernel measured.
+/// Adds what the sender's kernel measured.
 pub(super) fn fill(tests: &mut [Test], settings: &[Setting]) {
     for test in tests
         .iter_mut()
         .filter(|test| test.protocol == Protocol::Tcp)
     {
         let sender = Side::Sender.role(test);
-        let mut told = settings.iter();
-        let told = told.find(|setting| setting.host == sender && setting.source == "ss -ti");
-        if let Some(told) = told {
-            take(test, told);
+        let mut setting = settings.iter();
+        let setting = setting.find(|setting| setting.host == sender && setting.source == "ss -ti");
+        if let Some(setting) = setting {
+            take(test, setting);
         }
     }
 }
 
-fn take(test: &mut Test, told: &Setting) {
-    let number = |name: &str| told.values.get(name)?.parse::<f64>().ok();
+fn take(test: &mut Test, setting: &Setting) {
+    let number = |name: &str| setting.values.get(name)?.parse::<f64>().ok();
     let us = |name: &str| {
         number(name)
             .filter(|ms| (0.0..1e12).contains(ms))
@@ -43,12 +43,12 @@ fn take(test: &mut Test, told: &Setting) {
     let mss = number("mss").filter(|mss| (1.0..65_536.0).contains(mss));
     test.mss_bytes = test.mss_bytes.or(mss.map(|mss| mss as u32));
     test.busy_time_us = test.busy_time_us.or_else(|| us("busy"));
-    // A stop-watch that never ran is not printed.
+    // `ss` does not print a timer that never ran.
     let ran = test.busy_time_us.is_some();
     let watch = |known: Option<u64>, name| known.or_else(|| us(name).or_else(|| ran.then_some(0)));
     test.rwnd_limited_us = watch(test.rwnd_limited_us, "rwnd_limited");
     test.sndbuf_limited_us = watch(test.sndbuf_limited_us, "sndbuf_limited");
     if test.congestion.is_none() {
-        test.congestion = told.values.get("congestion").cloned();
+        test.congestion = setting.values.get("congestion").cloned();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where in the text we are: whose prompt was last, what was typed, what a heading announced.
+//! The position in the text: last prompt, last command, last heading.
 
 use super::addresses::Addresses;
 use super::command;
@@ -65,7 +65,7 @@ impl Context {
         self.command = None;
     }
 
-    /// Whether this prompt is that of the system that the text is speaking of: the first name behind it.
+    /// Whether this prompt belongs to the system that the text describes: the first name after it.
     fn stands_for_system(&mut self, host: &str) -> bool {
         match &mut self.system {
             Some(prompt) if !SYSTEMS.contains(&host) => {
@@ -78,7 +78,7 @@ impl Context {
     /// A line that may say which address the host has.
     pub(super) fn addressed(&mut self, line: &str) {
         if let Some(host) = &self.place.host {
-            self.addresses.told(host, line);
+            self.addresses.learn(host, line);
         }
     }
 
@@ -126,7 +126,7 @@ impl Context {
         self.prose_lines = 0;
     }
 
-    /// A line that nobody reads; `alone` if blank lines stand around it. True if it is a heading.
+    /// Takes a line that no reader knows; `alone` if blank lines surround it. True if it is a heading.
     pub(super) fn prose(&mut self, line: &str, alone: bool) -> bool {
         self.command = None;
         self.prose_lines += 1;
@@ -257,7 +257,7 @@ fn is_name(line: &str) -> bool {
         && !line.ends_with(['.', ',', ':', '?', '!'])
 }
 
-/// So near to each other two ends of a test are told of.
+/// The ends of a test are mentioned within this many lines.
 const NEAR_LINES: usize = 60;
 /// Hosts whose end of a test is remembered.
 const HOSTS_MAX: usize = 64;
@@ -265,7 +265,7 @@ const HOSTS_MAX: usize = 64;
 /// Systems that a text compares on the same board: what is said `in` one is another host's.
 const SYSTEMS: &[&str] = &["android", "linux", "windows", "freebsd"];
 
-/// So far behind its heading a state reaches into prose.
+/// Lines of prose after its heading at which a state ends.
 const LABEL_LINES: usize = 6;
 
 #[cfg(test)]

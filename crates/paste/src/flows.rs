@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Lines of iperf and iperf3 → tests. One test is what one stream, or the sum of all, did in one direction.
+//! Lines of iperf and iperf3 → tests. A test is one stream, or the sum of all, in one direction.
 
 use crate::text::{self, IperfEvent, Row};
 use linerate_model::output::{Direction, Flow, Interval, Protocol, ReceiveBuffer, Test, Warning};
@@ -11,7 +11,7 @@ use super::requested;
 /// The tests of one host, as its lines come in.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
-    /// What was typed last with iperf in it: it holds until another is.
+    /// The last iperf command.
     command: String,
     requested: Option<f64>,
     protocol: Option<text::Protocol>,
@@ -34,7 +34,7 @@ impl Flows {
     }
 }
 
-/// What one stream said of one test.
+/// The lines of one stream in one test.
 #[derive(Debug, Default)]
 struct Section {
     id: String,
@@ -48,7 +48,7 @@ struct Section {
 }
 
 impl Flows {
-    /// A command was typed: what ran before is over.
+    /// Takes a command, which ends the tests before it.
     pub(super) fn typed(&mut self, command: &str) {
         self.end();
         if command.split_whitespace().any(|word| {
@@ -73,7 +73,7 @@ impl Flows {
         self.requested = requested::of_command(command).or(self.requested);
     }
 
-    /// A heading told the rate of what comes.
+    /// The requested rate, from a heading.
     pub(super) fn requested(&mut self, rate: f64) {
         self.end();
         self.requested = Some(rate);
@@ -101,7 +101,7 @@ impl Flows {
         }
     }
 
-    /// Everything is over: the tests, and what iperf complained of without any.
+    /// Ends the log; returns the tests, and errors without a test.
     pub(super) fn finish(mut self) -> (Vec<Test>, Vec<String>) {
         self.end();
         (self.tests, self.errors)
@@ -177,7 +177,7 @@ impl Flows {
         }
     }
 
-    /// Makes tests of what is open.
+    /// Ends the open sections.
     fn end(&mut self) {
         let sections = std::mem::take(&mut self.sections);
         let sections: Vec<Section> = sections
@@ -236,10 +236,11 @@ impl Flows {
         asked || turns
     }
 
-    /// Whether this end connected: then the other has the port that was called, or that a server has.
+    /// Whether this end connected: the other has the called port, or that of a server.
     fn client(&self, section: &Section) -> Option<bool> {
         let (local, remote) = (section.local_port?, section.remote_port?);
-        let served = |port: u16, told: &[u16]| told.contains(&port) || port == 5001 || port == 5201;
+        let served =
+            |port: u16, known: &[u16]| known.contains(&port) || port == 5001 || port == 5201;
         match (served(local, &self.listened), served(remote, &self.called)) {
             (false, true) => Some(true),
             (true, false) => Some(false),
@@ -252,7 +253,7 @@ impl Flows {
             Some(at) => Some(at % 2 == 0),
             None => self.role.map(|role| role == Side::Client),
         });
-        // A far end's report comes back to who sent.
+        // The far end's report is sent to the sender.
         let sends = section.sends(self.reverse, client);
         if sends.unwrap_or_else(|| !section.has_loss()) {
             Direction::Up
@@ -263,10 +264,10 @@ impl Flows {
 
     fn test(&self, section: &Section, direction: Direction) -> Test {
         let own = section.total();
-        let told = section.report.as_ref().unwrap_or(&own);
+        let total = section.report.as_ref().unwrap_or(&own);
         let udp = self.protocol == Some(text::Protocol::Udp)
-            || told.total.is_some()
-            || told.jitter_ms.is_some()
+            || total.total.is_some()
+            || total.jitter_ms.is_some()
             || section.sent.is_some();
         let mut test = Test {
             name: name(self.requested, direction),
@@ -274,27 +275,27 @@ impl Flows {
             af: 4,
             direction,
             streams: 1,
-            duration_s: told.end_s - told.start_s,
+            duration_s: total.end_s - total.start_s,
             requested_bits_per_second: self.requested,
-            delivered_bits_per_second: Some(told.bits_per_second),
+            delivered_bits_per_second: Some(total.bits_per_second),
             retransmits: section.retransmits(),
-            jitter_ns: told.jitter_ms.map(|jitter| jitter * 1e6),
+            jitter_ns: total.jitter_ms.map(|jitter| jitter * 1e6),
             reordered_packets: section.reordered,
             intervals: section.intervals(udp),
             valid: true,
             ..Test::default()
         };
-        if udp && told.total.is_none() && direction == Direction::Up {
-            // Nobody told what arrived: this is what was handed over.
+        if udp && total.total.is_none() && direction == Direction::Up {
+            // Without a report of the server this is what was sent, not what arrived.
             test.offered_bits_per_second = test.delivered_bits_per_second.take();
         }
         if udp {
-            packets(&mut test, told, section.sent);
-            let payload = payload(told)
+            packets(&mut test, total, section.sent);
+            let payload = payload(total)
                 .or(self.payload)
                 .or(test.lost_packets.map(|_| PAYLOAD_BYTES));
             test.payload_bytes = payload.unwrap_or_default();
-            // A row that is not as long as the sending was would tell a rate that nobody asked for.
+            // A row shorter than the test would give a rate above the requested one.
             let asked = self.requested.map_or(f64::INFINITY, |rate| 1.2 * rate);
             let own_rate = section.report.is_some().then_some(own.bits_per_second);
             test.offered_bits_per_second = test
@@ -324,7 +325,7 @@ impl Section {
         row.start_s < last.end_s - 0.001 && !whole && !other_account && row.from_sender.is_none()
     }
 
-    /// The row of the whole time: the last that begins where all begin, or all together.
+    /// The row of the whole test: the last that begins at its start, or the sum of all rows.
     fn total(&self) -> Row {
         let Some(first) = self.rows.first() else {
             return self.report.clone().unwrap_or_default();
@@ -396,8 +397,8 @@ impl Section {
         if self.report.is_some() || self.sent.is_some() {
             return Some(true);
         }
-        let told = |sender: bool| self.rows.iter().any(|row| row.from_sender == Some(sender));
-        if client == Some(false) && told(true) && !told(false) {
+        let reported = |sender: bool| self.rows.iter().any(|row| row.from_sender == Some(sender));
+        if client == Some(false) && reported(true) && !reported(false) {
             return Some(true);
         }
         if let (Some(client), Some(client_sends)) =
@@ -426,8 +427,8 @@ impl Section {
     }
 }
 
-/// Sent, received and lost, as the receiver's account has them. What cannot be is none of these: more lost or more
-/// arrived than were sent. A warning says so.
+/// Sets sent, received and lost from the receiver's count. Impossible counts (more lost or received than sent) are left
+/// out with a warning.
 fn packets(test: &mut Test, row: &Row, sent: Option<u64>) {
     let (Some(total), Some(lost)) = (row.total, row.lost) else {
         test.sent_packets = row.total.or(sent);
@@ -448,12 +449,12 @@ fn packets(test: &mut Test, row: &Row, sent: Option<u64>) {
             text: format!(
                 "the tool counted {lost} of {total} lost: more {what} than it says were sent"
             ),
-            try_: "a tool that tells duplicates from lost datagrams".to_owned(),
+            try_: "a tool that distinguishes duplicates from lost datagrams".to_owned(),
         });
     }
 }
 
-/// Payload of a datagram, from the bytes and datagrams received; what is within 2 % of iperf's own is that.
+/// Payload of a datagram, from the bytes and datagrams received; iperf's default if within 2 % of it.
 fn payload(row: &Row) -> Option<u32> {
     let received = row.total?.checked_add_signed(row.lost?.saturating_neg())?;
     let each = row.bytes.filter(|_| received > 100)? / received as f64;
@@ -463,13 +464,13 @@ fn payload(row: &Row) -> Option<u32> {
     usual.or_else(|| (each > 0.0 && each < 65_536.0).then_some(each.round() as u32))
 }
 
-/// What was handed over, from the datagrams sent.
+/// The offered rate, from the datagrams sent.
 fn offered(test: &Test) -> Option<f64> {
     let bits = test.sent_packets? as f64 * f64::from(test.payload_bytes) * 8.0;
     (test.duration_s > 0.0 && test.payload_bytes > 0).then(|| bits / test.duration_s)
 }
 
-/// A sum has no ports: those of its first part say who called.
+/// A sum has no ports: those of its first part identify the client.
 fn with_ports<'a>(sections: &'a [Section], sum: &'a Section) -> &'a Section {
     sections
         .iter()
@@ -484,13 +485,13 @@ fn add_flows(test: &mut Test, sections: &[Section]) {
 }
 
 fn flow(section: &Section) -> Flow {
-    let told = section.report.clone().unwrap_or_else(|| section.total());
+    let total = section.report.clone().unwrap_or_else(|| section.total());
     Flow {
         id: section.id.parse().unwrap_or_default(),
         local_port: section.local_port,
         remote_port: section.remote_port,
-        delivered_bits_per_second: Some(told.bits_per_second),
-        lost_packets: told.lost.and_then(|lost| u64::try_from(lost).ok()),
+        delivered_bits_per_second: Some(total.bits_per_second),
+        lost_packets: total.lost.and_then(|lost| u64::try_from(lost).ok()),
         retransmits: section.retransmits(),
     }
 }
@@ -537,9 +538,9 @@ fn name(requested: Option<f64>, direction: Direction) -> String {
 const ERRORS_MAX: usize = 16;
 /// Ports of one log.
 const PORTS_MAX: usize = 64;
-/// Streams of one test; a text with more is no output of iperf.
+/// Maximum number of streams of a test.
 const STREAMS_MAX: usize = 512;
-/// iperf's datagram where the text does not tell.
+/// iperf's default datagram, where the text does not state it.
 const PAYLOAD_BYTES: u32 = 1470;
 
 #[cfg(test)]

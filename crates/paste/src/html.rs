@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! HTML: tags and entities taken out of a line, also in the middle of a number. Only names that HTML has are tags: the
-//! flags of an interface (`<UP,LOWER_UP>`) are none.
+//! Removes HTML tags and entities, also within numbers. Only HTML's names are tags: the flags of an interface
+//! (`<UP,LOWER_UP>`) are not.
 
 /// The line without tags; a tag that begins a new line becomes a line break.
 pub(super) fn stripped(line: String) -> String {
@@ -25,7 +25,7 @@ pub(super) fn stripped(line: String) -> String {
     text
 }
 
-/// What stands for the tag at the beginning, and its length.
+/// The replacement for the tag at the beginning, and its length.
 fn tag(text: &str) -> Option<(String, usize)> {
     if text.starts_with("<!--") {
         return text.find("-->").map(|end| (String::new(), end + 3));

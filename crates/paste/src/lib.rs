@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What people paste into mails and forums → records, as far as the text goes.
+//! Reads the text that people paste into mails and forums: output of iperf, `ifconfig`, `ethtool`, `dmesg` and some
+//! forty other formats, quoted, cut short, with prose in between.
+//!
+//! Text flows in, [`Record`]s flow out, one for each state of a host: before and after a change, or under two kernels,
+//! so that counters of one state are never subtracted from another's.
 //!
 //! ```text
-//! text ──► clean ──► segments (reader by reader, with their context) ──► states ──► one record each
+//! text ──► clean ──► segments (one reader per format, in its context) ──► states ──► a record each
 //! ```
 //!
-//! A text may tell of several hosts and of several states of one host (before and after a change, two kernels): each state
-//! is a record of its own, so that nothing of one is subtracted from the other. No text fails; what was understood and
-//! what was not is said by line. The work is linear in the length of the text, and what is longer than
-//! [`TEXT_BYTES_MAX`] is cut, which is said too.
+//! No text is an error. [`Pasted`] lists by line what was understood and what was not. The work is linear in the length
+//! of the text; what exceeds the limits (such as [`TEXT_BYTES_MAX`]) is left out, and listed.
+//!
+//! ```
+//! let text = "> $ ethtool -S eth0\n> NIC statistics:\n>      IEEE_rx_macerr: 51\n\nWhy?\n";
+//! let pasted = linerate_paste::read(text);
+//! let sample = &pasted.records[0].samples[0];
+//! assert_eq!(sample.interface.as_deref(), Some("eth0"));
+//! assert_eq!(sample.counters["IEEE_rx_macerr"], 51);
+//! assert_eq!(pasted.ignored[0].what, "prose");
+//! ```
 #![forbid(unsafe_code)]
 
 mod addresses;
@@ -39,63 +50,34 @@ use linerate_model::record::Record;
 pub use clean::{Cleaned, Line, clean};
 pub use limits::{LINE_BYTES_MAX, LINES_MAX, TEXT_BYTES_MAX};
 
-/// What a text gave.
+/// What was found in a text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pasted {
-    /// One a state of a host, in the order of the text; none if nothing was understood.
+    /// One for each state of a host, in the order of the text; empty if nothing was understood.
     pub records: Vec<Record>,
-    /// What was understood, by line.
+    /// The passages that were understood.
     pub understood: Vec<Passage>,
-    /// What was not, by line, and why.
+    /// The passages that were not, with the reason.
     pub ignored: Vec<Passage>,
+    /// Those of the ignored passages that exceed a limit.
+    pub left_out: Vec<Passage>,
 }
 
-impl Pasted {
-    /// The passages that were left out because there was too much, rather than because nobody knows what they mean.
-    pub fn left_out(&self) -> impl Iterator<Item = &Passage> {
-        let cut = |passage: &&Passage| CUTS.iter().any(|words| passage.what.contains(words));
-        self.ignored.iter().filter(cut)
-    }
-}
-
-/// In the words of who leaves something out.
-const CUTS: &[&str] = &[
-    "behind the first",
-    "behind its first",
-    "too many of them",
-    "more than",
-    "no text:",
-    "too deep",
-];
-
-/// Reads a text. `name` is that of its file (`-` if it has none), by which its passages and tests are
-/// told from another's.
+/// Reads a text.
 #[must_use]
-pub fn read(name: &str, text: &str) -> Pasted {
-    read_counting(name, text).0
+pub fn read(text: &str) -> Pasted {
+    read_counting(text).0
 }
 
-/// As [`read`], with the number of bytes of lines that the readers looked at: at most a fixed multiple of the text.
+/// Reads a text, and returns the number of bytes that the readers looked at: at most a fixed multiple of its length.
 #[must_use]
-pub fn read_counting(name: &str, text: &str) -> (Pasted, u64) {
+pub fn read_counting(text: &str) -> (Pasted, u64) {
     let cleaned = clean(text);
     let (segments, looked) = segment::segments(&cleaned.lines);
     let mut pasted = assemble::records(&segments);
-    pasted.ignored.extend(cleaned.refused);
-    pasted.ignored.extend(segments.ignored);
+    pasted.left_out.extend(cleaned.refused);
+    pasted.ignored = [&pasted.left_out[..], &segments.ignored].concat();
+    order::by_key(&mut pasted.left_out, |passage| passage.first_line);
     order::by_key(&mut pasted.ignored, |passage| passage.first_line);
-    if name != "-" {
-        for passage in pasted.understood.iter_mut().chain(&mut pasted.ignored) {
-            passage.what = format!("{name}: {}", passage.what);
-        }
-        for test in pasted
-            .records
-            .iter_mut()
-            .flat_map(|record| &mut record.run.tests)
-        {
-            test.id = format!("{name}:{}", test.id);
-            test.group.clone_from(&test.id);
-        }
-    }
     (pasted, looked)
 }

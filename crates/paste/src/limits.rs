@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How much of a text is read. Nobody pastes more than this, and a program must not be stopped by who does.
+//! Limits on a text: far above what people paste, low enough that no text exhausts time or memory.
 
 /// Bytes of text.
 pub const TEXT_BYTES_MAX: usize = 4 << 20;
@@ -7,11 +7,11 @@ pub const TEXT_BYTES_MAX: usize = 4 << 20;
 pub const LINES_MAX: usize = 200_000;
 /// Bytes of one line.
 pub const LINE_BYTES_MAX: usize = 4096;
-/// Markup within markup.
+/// Levels of nested markup.
 pub(super) const PASSES_MAX: usize = 8;
-/// Records: more states than these in one text are no states.
+/// States, each of which becomes a record.
 pub(super) const STATES_MAX: usize = 32;
-/// Tests of one text: what is concluded looks at each beside the others.
+/// Tests: conclusions compare each with the others.
 pub(super) const TESTS_MAX: usize = 500;
 /// Passages of one kind.
 pub(super) const PASSAGES_MAX: usize = 5000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! BBCode, Markdown, terminal escapes, and characters that only look like the plain ones.
+//! Removes BBCode, Markdown, terminal escapes and typographic characters.
 
-/// Escapes removed, and typographic blanks and dashes made plain.
+/// Removes escapes, and replaces typographic blanks and dashes.
 pub(super) fn characters(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let mut letters = line.chars().peekable();
@@ -48,7 +48,7 @@ fn escape(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// The line without the marks of BBCode and Markdown.
+/// Removes the marks of BBCode and Markdown.
 pub(super) fn stripped(line: &str) -> String {
     let line = bbcode(line);
     let line = if line.contains('\\') {
@@ -94,7 +94,7 @@ fn code(text: &str) -> Option<usize> {
     NAMES.contains(&name.as_str()).then_some(end + 1)
 }
 
-/// `\_`, `\*`, `\[` as Markdown writes them.
+/// Removes Markdown's escapes: `\_`, `\*`, `\[`.
 fn unescaped(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut letters = line.chars().peekable();

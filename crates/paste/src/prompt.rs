@@ -3,25 +3,25 @@
 
 use super::command;
 
-/// Whose prompt it was.
+/// A shell prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompt {
-    /// The host, where the prompt names it.
+    /// The host, if the prompt names it.
     pub host: Option<String>,
 }
 
-/// The line without its prompt; what stood before a prompt in the middle of a line is a line of its own.
+/// Strips prompts; text before a prompt within the line becomes a separate line.
 pub(super) fn split(line: &str) -> Vec<(String, Option<Prompt>)> {
     let mut parts = Vec::new();
     let mut rest = line;
     let mut last = None;
-    while let Some((before, prompt, behind)) = find(rest) {
+    while let Some((before, prompt, input)) = find(rest) {
         let before = before.trim().trim_end_matches(['-', ':']).trim();
         if !before.is_empty() && last.is_none() {
             parts.push((before.to_owned(), None));
         }
         last = Some(prompt);
-        rest = behind;
+        rest = input;
     }
     parts.push((rest.to_owned(), last));
     parts
@@ -46,19 +46,19 @@ fn named(line: &str) -> Option<(&str, Prompt, &str)> {
         if user == at || host.is_empty() || host.contains("..") {
             continue;
         }
-        if let Some(behind) = behind_mark(tail) {
+        if let Some(input) = after_mark(tail) {
             let before = line[..user].trim_end_matches('[');
             let prompt = Prompt {
                 host: Some(host.trim_end_matches('.').to_owned()),
             };
-            return Some((before, prompt, behind));
+            return Some((before, prompt, input));
         }
     }
     None
 }
 
-/// What stands behind `:~# ` or ` dir]$ `.
-fn behind_mark(tail: &str) -> Option<&str> {
+/// Returns what follows `:~# ` or ` dir]$ `.
+fn after_mark(tail: &str) -> Option<&str> {
     let begins = tail.starts_with([':', ' ', ']', '#', '$', '%']);
     let mark = tail
         .char_indices()
@@ -69,63 +69,63 @@ fn behind_mark(tail: &str) -> Option<&str> {
         .chars()
         .all(|letter| is_name(letter) || "~/:] ()+".contains(letter))
         && tail[..end].matches(' ').count() < 3;
-    let behind = &tail[end + 1..];
-    let told = behind.is_empty() || behind.starts_with(' ');
-    (path && told).then(|| behind.trim_start())
+    let input = &tail[end + 1..];
+    let separated = input.is_empty() || input.starts_with(' ');
+    (path && separated).then(|| input.trim_start())
 }
 
 /// Prompts without a host.
 fn nameless(line: &str) -> Option<(&str, Prompt, &str)> {
     let line = line.trim_start();
-    let behind = windows(line)
+    let input = windows(line)
         .or_else(|| path(line))
         .or_else(|| sign(line))
         .or_else(|| host_only(line));
-    behind.map(|(host, behind)| ("", Prompt { host }, behind.trim_start()))
+    input.map(|(host, input)| ("", Prompt { host }, input.trim_start()))
 }
 
-type Behind<'a> = Option<(Option<String>, &'a str)>;
+type Split<'a> = Option<(Option<String>, &'a str)>;
 
 /// `C:\Users\me>`, `PS C:\>`.
-fn windows(line: &str) -> Behind<'_> {
+fn windows(line: &str) -> Split<'_> {
     let rest = line.strip_prefix("PS ").unwrap_or(line);
     let drive = rest
         .chars()
         .next()
         .is_some_and(|letter| letter.is_ascii_uppercase())
         && rest.get(1..3) == Some(":\\");
-    let (directory, behind) = rest.split_once('>').filter(|_| drive)?;
-    (directory.len() < 200).then_some((None, behind))
+    let (directory, input) = rest.split_once('>').filter(|_| drive)?;
+    (directory.len() < 200).then_some((None, input))
 }
 
 /// `/ # `, `~ $ `, `~/dir$ `.
-fn path(line: &str) -> Behind<'_> {
+fn path(line: &str) -> Split<'_> {
     let end = line
         .find(['#', '$'])
         .filter(|end| *end < 60 && line.starts_with(['/', '~']))?;
-    let (directory, behind) = (line[..end].trim_end(), line[end + 1..].strip_prefix(' ')?);
-    (!directory.contains(' ')).then_some((None, behind))
+    let (directory, input) = (line[..end].trim_end(), line[end + 1..].strip_prefix(' ')?);
+    (!directory.contains(' ')).then_some((None, input))
 }
 
 /// `$ command`, `# command`.
-fn sign(line: &str) -> Behind<'_> {
-    if let Some(behind) = line.strip_prefix("$ ") {
-        let command = behind
+fn sign(line: &str) -> Split<'_> {
+    if let Some(input) = line.strip_prefix("$ ") {
+        let command = input
             .trim_start()
             .starts_with(|first: char| first.is_ascii_lowercase() || "./".contains(first));
-        return command.then_some((None, behind));
+        return command.then_some((None, input));
     }
-    let behind = line.strip_prefix("# ")?;
-    command::is_typed(behind.trim_start()).then_some((None, behind))
+    let input = line.strip_prefix("# ")?;
+    command::is_typed(input.trim_start()).then_some((None, input))
 }
 
 /// `router# ethtool -S eth0`, `box:~ # …`.
-fn host_only(line: &str) -> Behind<'_> {
+fn host_only(line: &str) -> Split<'_> {
     let end = line.find(|letter: char| !is_name(letter))?;
     let (host, tail) = line.split_at(end);
-    let behind = behind_mark(tail)?;
+    let input = after_mark(tail)?;
     let lettered = host.starts_with(|first: char| first.is_ascii_alphabetic()) && host.len() < 32;
-    (lettered && command::is_typed(behind)).then(|| (Some(host.to_owned()), behind))
+    (lettered && command::is_typed(input)).then(|| (Some(host.to_owned()), input))
 }
 
 fn is_name(letter: char) -> bool {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What sentences say beside rates: which driver was in use.
+//! The driver and the chip that sentences name.
 
 use crate::text::{Content, Settings};
 
-/// The driver of `with the e100 driver`, `the standard eepro100 ethernet driver`: the first that a paragraph says was used.
+/// The driver of `with the e100 driver`, `the standard eepro100 ethernet driver`: the first in a paragraph.
 pub(super) fn driver(paragraph: &str) -> Option<Content> {
     let words: Vec<&str> = paragraph
         .split_whitespace()
@@ -17,7 +17,7 @@ pub(super) fn driver(paragraph: &str) -> Option<Content> {
             .iter()
             .any(|word| ["with", "using", "standard", "stock", "loaded"].contains(word))
     };
-    // A line of its own names what was measured: `eepro100 driver`.
+    // A heading: `eepro100 driver`.
     let heading = words.len() == 2 && words[1] == "driver";
     let used = |at: usize| heading || used(at);
     let at = (0..words.len()).find(|at| DRIVERS.contains(&words[*at]) && used(*at))?;
@@ -28,7 +28,7 @@ pub(super) fn driver(paragraph: &str) -> Option<Content> {
     }))
 }
 
-/// The chip of `a board with an i.MX6Quad`: the first that a paragraph names, of those of which something is known.
+/// The chip of `a board with an i.MX6Quad`: the first known one in a paragraph.
 pub(super) fn machine(paragraph: &str) -> Option<Settings> {
     let mut words = paragraph.split_whitespace();
     let name = words.find_map(|word| {
@@ -47,7 +47,7 @@ pub(super) fn machine(paragraph: &str) -> Option<Settings> {
 /// Chips by the beginning of their names.
 const CHIPS: &[&str] = &["i.mx6", "imx6", "ls1088"];
 
-/// Whether a heading announces what was said already.
+/// Whether a heading announces a summary of earlier text.
 pub(super) fn is_summary(title: &str) -> bool {
     let lower = title.to_lowercase();
     ["summary", "recap", "conclusion", "tl;dr", "zusammenfassung"]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What mail does to text: `> ` before quoted lines, `=20` and lines broken with `=` (RFC 2045 §6.7).
+//! Undoes what mail does to text: `> ` before quoted lines, `=20` and lines broken with `=` (RFC 2045 §6.7).
 
-/// The lines with their numbers, quoted-printable undone if the text is in it.
+/// Returns the lines with their numbers, decoded if the text is quoted-printable.
 pub(super) fn unfolded(text: &str) -> impl Iterator<Item = (u64, String)> + '_ {
     let marks = ["=20\n", "=20\r\n", "=3D", "=C2=A0"];
     let encoded = marks.iter().any(|mark| text.contains(mark));
@@ -52,7 +52,7 @@ fn decoded(line: &str) -> String {
     String::from_utf8_lossy(&decoded).into_owned()
 }
 
-/// The line without the marks of quoting before it; a row of a Markdown table without its bars.
+/// Removes quote marks, and the bars of a Markdown table's row.
 pub(super) fn unquoted(line: &str) -> String {
     let mut rest = line;
     loop {

@@ -58,17 +58,17 @@ pub(super) fn record(mut state: State) -> Option<Record> {
     })
 }
 
-/// The tests of both ends' logs, each once, and what the tools complained of.
+/// Returns the tests of both ends' logs, each once, and the errors of the tools.
 fn measured(state: &mut State) -> (Vec<Test>, Vec<String>) {
     let (mut tests, mut errors): (Vec<Test>, Vec<String>) = (Vec::new(), Vec::new());
     for (role, flows) in std::mem::take(&mut state.flows) {
-        let (told, complaints) = flows.finish();
+        let (measured, complaints) = flows.finish();
         errors.extend(complaints);
         if role == Role::Local {
-            tests = told;
+            tests = measured;
             continue;
         }
-        for test in told.into_iter().map(flows::seen_from_here) {
+        for test in measured.into_iter().map(flows::seen_from_here) {
             if !tests.iter().any(|known| flows::same(known, &test)) {
                 tests.push(test);
             }
@@ -77,7 +77,7 @@ fn measured(state: &mut State) -> (Vec<Test>, Vec<String>) {
     (tests, errors)
 }
 
-/// A test of which nothing is known but what the tool complained of.
+/// A test of which only the tool's error is known.
 fn refused(errors: Vec<String>) -> Option<Test> {
     let why = errors.first()?.clone();
     let warning = |text| Warning {
@@ -146,7 +146,7 @@ fn settings(state: &State, only: &BTreeMap<Role, String>) -> Vec<Setting> {
             .or_default()
             .extend(values.clone());
     }
-    // Before what holds now, what held before: of two readings the later one counts, and who compares sees both.
+    // The earlier environment first: of two settings the later one counts, and a comparison sees both.
     let setting = |((role, source, interface), values)| Setting {
         host: role,
         source,
@@ -185,7 +185,7 @@ fn samples(state: &State, only: &BTreeMap<Role, String>, tests: &[Test]) -> Vec<
     samples
 }
 
-/// The length of the only test: so far apart are readings before it from those behind it. Else 0, no time.
+/// The time between readings before and after the only test, its duration; 0 (unknown) for several tests.
 fn between_ns(tests: &[Test]) -> u64 {
     match tests {
         [test] => (test.duration_s * 1e9) as u64,
@@ -251,7 +251,7 @@ fn hosts(state: &State, settings: &[Setting], samples: &[Sample]) -> Vec<Host> {
         .collect()
 }
 
-/// Processors, where a table names them all.
+/// The number of CPUs, from a table that lists all of them.
 fn cpus(role: Role, samples: &[Sample]) -> Option<u32> {
     let tables = samples.iter().filter(|sample| {
         sample.host == role
@@ -319,7 +319,7 @@ fn finish(tests: &mut [Test], state: &State, only: &BTreeMap<Role, String>) {
     }
 }
 
-/// The load of a host's processors, where the text tells it.
+/// The CPU load of a host, if the text has it.
 fn cpu(state: &State, role: Role) -> Option<Cpu> {
     let mine = || {
         state

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The rate that was asked for, from a heading of a script (`----------bandwidth 400`, `700Mbits/sec:`) or from the
+//! The requested rate, from a heading of a script (`----------bandwidth 400`, `700Mbits/sec:`) or from the
 //! options of iperf.
 
 use crate::text::bits_per_second;
 
-/// The rate of a heading: nothing else stands in it.
+/// The rate of a heading that consists of nothing else.
 pub(super) fn of_heading(line: &str) -> Option<f64> {
     let line = line.trim_matches(|letter: char| "-=#*_: ".contains(letter));
     let words: Vec<&str> = line.split_whitespace().take(5).collect();

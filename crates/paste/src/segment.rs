@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Lines → what was said, in order, each with its place.
+//! Lines → items in the order of the text, each with its place.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,13 +12,13 @@ use super::context::{Context, Place};
 use super::limits::PASSAGES_MAX;
 use super::{command, prose, requested};
 
-/// Everything that was said.
+/// Everything in a text.
 #[derive(Debug, Default)]
 pub(super) struct Segments {
     pub(super) items: Vec<Item>,
     pub(super) ignored: Vec<Passage>,
     pub(super) peers: Vec<(String, String)>,
-    /// The chip that the text is about, in all of its states: further ones are comparisons.
+    /// The chip that the text is about; further ones are comparisons.
     pub(super) machine: Option<Settings>,
 }
 
@@ -38,15 +38,15 @@ pub(super) enum Said {
     Content(Content),
     /// A command was typed.
     Command(String),
-    /// From here on this rate was asked for.
+    /// The requested rate from here on.
     Requested(f64),
     /// A heading: what came before is over.
     Heading,
-    /// Prose: nothing, but something came between.
+    /// Prose, which separates readings.
     Prose,
 }
 
-/// All of a text, and how many bytes of lines were looked at.
+/// Splits a text; also returns the number of bytes that the readers looked at.
 pub(super) fn segments(lines: &[Line]) -> (Segments, u64) {
     let looked = Cell::new(0);
     let mut segmenter = Segmenter {
@@ -70,7 +70,7 @@ pub(super) fn segments(lines: &[Line]) -> (Segments, u64) {
     (found, looked.get())
 }
 
-/// For each line the first behind it that has a prompt: no reader reads beyond.
+/// For each line, the next line with a prompt: no reader reads beyond it.
 fn ends(lines: &[Line]) -> Vec<usize> {
     let mut ends = vec![lines.len(); lines.len()];
     for at in (1..lines.len()).rev() {
@@ -96,7 +96,7 @@ struct Segmenter<'a> {
 }
 
 impl Segmenter<'_> {
-    /// Takes the lines from one on; how many.
+    /// Consumes lines from `at`; returns their number.
     fn step(&mut self, at: usize) -> usize {
         let line = &self.lines[at];
         self.context.line();
@@ -116,7 +116,7 @@ impl Segmenter<'_> {
         if let Some(rate) = requested::of_heading(&line.text) {
             self.end_paragraph();
             self.context.understood();
-            self.push((at, at), "rate asked for", Said::Requested(rate));
+            self.push((at, at), "requested rate", Said::Requested(rate));
             return 1;
         }
         self.block(at).unwrap_or_else(|| self.unknown(at))
@@ -130,7 +130,7 @@ impl Segmenter<'_> {
         1
     }
 
-    /// What a reader takes: never beyond the next prompt.
+    /// Consumes what a reader knows, not beyond the next prompt.
     fn block(&mut self, at: usize) -> Option<usize> {
         let end = self.ends[at].min(at + WINDOW);
         let window = Lines::new(&self.texts[at..end], self.looked);
@@ -152,10 +152,7 @@ impl Segmenter<'_> {
             self.ignore(
                 at,
                 last,
-                &format!(
-                    "looks like {} and says nothing about the network",
-                    block.format
-                ),
+                &format!("looks like {} but has no network data", block.format),
             );
         }
         for content in block.content {
@@ -165,7 +162,7 @@ impl Segmenter<'_> {
         Some(last + 1 - at)
     }
 
-    /// A line that nobody knows: prose, or a heading.
+    /// Consumes a line that no reader knows: prose, or a heading.
     fn unknown(&mut self, at: usize) -> usize {
         let line = &self.lines[at];
         if line.prompt.is_some() {
@@ -198,7 +195,7 @@ impl Segmenter<'_> {
         1
     }
 
-    /// Prose may still say what was measured.
+    /// Ends a paragraph of prose, which may state measured rates.
     fn end_paragraph(&mut self) {
         let (Some(first), Some(last)) = (
             self.paragraph.first().copied(),
@@ -210,21 +207,21 @@ impl Segmenter<'_> {
         let text = lines.join(" ");
         let place = std::mem::take(&mut self.paragraph_place);
         let repeats = place.title.as_deref().is_some_and(prose::is_summary);
-        let told = if repeats {
+        let transfers = if repeats {
             Vec::new()
         } else {
             read_prose(&text)
         };
-        // A heading tells of what follows it, a sentence of the whole text.
+        // A heading refers to what follows it, a sentence to the whole text.
         let alone = text.split_whitespace().count() == 2;
         let driver = prose::driver(&text)
             .filter(|_| !repeats && (alone || !self.drivers.contains(&place.label)));
-        if told.is_empty() && driver.is_none() {
+        if transfers.is_empty() && driver.is_none() {
             self.ignore(
                 first,
                 last,
                 if repeats {
-                    "a summary of what was said before"
+                    "summary of earlier output"
                 } else {
                     "prose"
                 },
@@ -241,7 +238,7 @@ impl Segmenter<'_> {
         }
         let machine = || prose::machine(&text).filter(|_| !repeats);
         self.found.machine = self.found.machine.take().or_else(machine);
-        for transfer in told {
+        for transfer in transfers {
             self.push_at(
                 &place,
                 (first, last),
@@ -296,7 +293,7 @@ impl Segmenter<'_> {
     }
 }
 
-/// A reader sees so many lines at most.
+/// Maximum number of lines that a reader sees.
 const WINDOW: usize = 20_000;
-/// A paragraph has so many at most.
+/// Maximum number of lines of a paragraph.
 const PARAGRAPH_LINES: usize = 60;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One state of a host (or of the two hosts of a test), as the text tells of it. What contradicts it belongs to another:
-//! a setting with another value, a counter that fell, a sweep that begins anew.
+//! One state of a host, or of the two hosts of a test. Whatever contradicts it starts another state: a setting with
+//! another value, a counter that decreased, a sweep that starts again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,10 +21,10 @@ pub(super) struct State {
     pub(super) label: Option<String>,
     /// The heading under which it began.
     pub(super) title: Option<String>,
-    /// Hosts by name, first the one that speaks, then its peer.
+    /// Hosts by name: the local one, then its peer.
     pub(super) hosts: Vec<String>,
     pub(super) settings: BTreeMap<Key, BTreeMap<String, String>>,
-    /// Settings of an earlier state, which hold until this one says otherwise.
+    /// Settings of an earlier state, valid unless this one overrides them.
     pub(super) inherited: BTreeMap<Key, BTreeMap<String, String>>,
     pub(super) counters: BTreeMap<Key, Vec<Snapshot>>,
     pub(super) shares: Vec<(Role, CpuShare)>,
@@ -32,9 +32,9 @@ pub(super) struct State {
     pub(super) flows: BTreeMap<Role, Flows>,
     pub(super) transfers: Vec<Test>,
     pub(super) commands: Vec<String>,
-    /// What an earlier state measured in, against which this one is held.
+    /// The environment of an earlier state that this one is compared with.
     pub(super) before: BTreeMap<Key, BTreeMap<String, String>>,
-    /// Kinds of things that there were too many of.
+    /// What exceeded a limit.
     pub(super) too_many: BTreeSet<&'static str>,
     names: BTreeSet<String>,
     rates: BTreeSet<u64>,
@@ -46,9 +46,9 @@ pub(super) struct State {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Snapshot {
     pub(super) values: BTreeMap<String, u64>,
-    /// `before` and `after` of a text that marks them.
+    /// `before` or `after`, if the text marks them.
     pub(super) label: Option<String>,
-    /// Whether the text told a test before it.
+    /// Whether a test precedes it in the text.
     pub(super) after_test: bool,
     section: usize,
 }
@@ -63,7 +63,7 @@ pub(super) struct At<'a> {
 }
 
 impl State {
-    /// A later state of the same hosts: what was set stays set.
+    /// Returns a later state of the same hosts, which inherits the settings.
     pub(super) fn later(&self, label: Option<&str>) -> Self {
         let mut inherited = self.inherited.clone();
         for (key, values) in &self.settings {
@@ -83,33 +83,34 @@ impl State {
         }
     }
 
-    /// Whether settings say something else than this state knows.
-    pub(super) fn contradicts(&self, at: At<'_>, told: &Settings) -> bool {
-        let Some(known) = self
-            .settings
-            .get(&key(at.role, &told.source, told.interface.as_deref()))
-        else {
+    /// Whether settings differ from those of this state.
+    pub(super) fn contradicts(&self, at: At<'_>, settings: &Settings) -> bool {
+        let Some(known) = self.settings.get(&key(
+            at.role,
+            &settings.source,
+            settings.interface.as_deref(),
+        )) else {
             return false;
         };
         let steady = |name: &str| {
             let moves = ["dmesg", "/proc/meminfo", "perf top", "ss -ti"];
-            let moves = moves.contains(&told.source.as_str());
+            let moves = moves.contains(&settings.source.as_str());
             !(moves || name.ends_with("_count") || is_statistic(name))
         };
-        told.values.iter().any(|(name, value)| {
+        settings.values.iter().any(|(name, value)| {
             steady(name) && known.get(name).is_some_and(|known| known != value)
         })
     }
 
-    pub(super) fn set(&mut self, at: At<'_>, told: &Settings) {
-        let key = key(at.role, &told.source, told.interface.as_deref());
+    pub(super) fn set(&mut self, at: At<'_>, settings: &Settings) {
+        let key = key(at.role, &settings.source, settings.interface.as_deref());
         if self.settings.len() >= KEYS_MAX && !self.settings.contains_key(&key) {
             self.too_many.insert(TOO_MANY_SETTINGS);
             return;
         }
         let known = self.settings.entry(key).or_default();
-        for (name, value) in &told.values {
-            let name = if told.source == "dmesg" {
+        for (name, value) in &settings.values {
+            let name = if settings.source == "dmesg" {
                 format!("line{}", known.len() + 1)
             } else {
                 name.clone()
@@ -123,20 +124,24 @@ impl State {
     }
 
     /// Whether counters cannot be a later (or another) reading of those that this state has.
-    pub(super) fn refutes(&self, at: At<'_>, told: &Counters) -> bool {
+    pub(super) fn refutes(&self, at: At<'_>, counters: &Counters) -> bool {
         let Some(last) = self
             .counters
-            .get(&key(at.role, &told.source, told.interface.as_deref()))
+            .get(&key(
+                at.role,
+                &counters.source,
+                counters.interface.as_deref(),
+            ))
             .and_then(|all| all.last())
         else {
             return false;
         };
-        let same: Vec<(u64, u64)> = told
+        let same: Vec<(u64, u64)> = counters
             .values
             .iter()
             .filter_map(|(name, value)| Some((*last.values.get(name)?, *value)))
             .collect();
-        if same.is_empty() || told.source == "registers" || told.source == "tcpdump" {
+        if same.is_empty() || counters.source == "registers" || counters.source == "tcpdump" {
             return false;
         }
         let marked = matches!(
@@ -154,15 +159,15 @@ impl State {
         !((marked && forth) || (swapped && back) || (at.label.is_none() && same_place && forth))
     }
 
-    pub(super) fn count(&mut self, at: At<'_>, told: &Counters) {
-        let key = key(at.role, &told.source, told.interface.as_deref());
+    pub(super) fn count(&mut self, at: At<'_>, counters: &Counters) {
+        let key = key(at.role, &counters.source, counters.interface.as_deref());
         if self.counters.len() >= KEYS_MAX && !self.counters.contains_key(&key) {
             self.too_many.insert(TOO_MANY_COUNTERS);
             return;
         }
         let after_test = self.has_measured();
         let all = self.counters.entry(key).or_default();
-        let values: BTreeMap<String, u64> = told.values.iter().cloned().collect();
+        let values: BTreeMap<String, u64> = counters.values.iter().cloned().collect();
         let snapshot = Snapshot {
             values,
             label: at.label.map(str::to_owned),
@@ -172,14 +177,14 @@ impl State {
         self.between = false;
         let room = all.len() < SNAPSHOTS_MAX;
         match all.last_mut() {
-            // Complaints are told one by one.
-            Some(last) if told.source == "tcpdump" => {
+            // Each complaint counts one packet.
+            Some(last) if counters.source == "tcpdump" => {
                 for (name, value) in snapshot.values {
                     let sum = last.values.entry(name).or_default();
                     *sum = sum.saturating_add(value);
                 }
             }
-            // Parts of one reading, as grep leaves them.
+            // Parts of one reading, as left by grep.
             Some(last)
                 if !snapshot
                     .values
@@ -199,7 +204,7 @@ impl State {
         }
     }
 
-    /// Whether a rate was swept already, and something else came since.
+    /// Whether the sweep already had this rate, with something else in between.
     pub(super) fn swept(&self, rate: f64) -> bool {
         self.rates.contains(&rate.to_bits()) && self.sections > 0
     }
@@ -226,17 +231,17 @@ impl State {
         self.between = true;
     }
 
-    /// Whether a test of this name is known already. Tables of flows are set beside each other: there the heading tells
-    /// them apart, and one host has both.
-    pub(super) fn measured(&self, at: At<'_>, told: &Transfer) -> bool {
-        let named = told.name.is_some() || told.mtu.is_some();
-        named && self.names.contains(&known_as(at, told))
+    /// Whether a test of this name is known already. Tables of flows are
+    /// distinguished by their headings: one host may have both.
+    pub(super) fn measured(&self, at: At<'_>, transfer: &Transfer) -> bool {
+        let named = transfer.name.is_some() || transfer.mtu.is_some();
+        named && self.names.contains(&known_as(at, transfer))
     }
 
-    pub(super) fn transfer(&mut self, at: At<'_>, told: &Transfer) {
+    pub(super) fn transfer(&mut self, at: At<'_>, transfer: &Transfer) {
         if self.transfers.len() < TESTS_MAX {
-            self.names.insert(known_as(at, told));
-            self.transfers.push(transfers::test(told, at.title));
+            self.names.insert(known_as(at, transfer));
+            self.transfers.push(transfers::test(transfer, at.title));
         } else {
             self.too_many.insert(TOO_MANY_TESTS);
         }
@@ -250,17 +255,17 @@ impl State {
         }
     }
 
-    pub(super) fn ping(&mut self, told: &Ping) {
+    pub(super) fn ping(&mut self, ping: &Ping) {
         let nanoseconds = |milliseconds: f64| (milliseconds * 1e6) as i64;
-        let rtt_ns = told.rtt_ms.map(|(min, mean, max)| Quantiles {
+        let rtt_ns = ping.rtt_ms.map(|(min, mean, max)| Quantiles {
             min: nanoseconds(min),
             p50: nanoseconds(mean),
             p99: nanoseconds(max),
             p999: nanoseconds(max),
             max: nanoseconds(max),
         });
-        let sent = told.sent.unwrap_or_default();
-        let lost = sent.saturating_sub(told.received.unwrap_or(sent));
+        let sent = ping.sent.unwrap_or_default();
+        let lost = sent.saturating_sub(ping.received.unwrap_or(sent));
         if self.latency.len() < VALUES_MAX {
             self.latency.push(Latency {
                 method: "icmp-echo".to_owned(),
@@ -272,16 +277,16 @@ impl State {
         }
     }
 
-    /// The chip that the whole text is about, unless this state says another.
-    pub(super) fn is_machine(&mut self, told: &Settings) {
-        let key = key(Role::Local, &told.source, None);
+    /// Sets the chip that the whole text is about, unless this state names another.
+    pub(super) fn is_machine(&mut self, settings: &Settings) {
+        let key = key(Role::Local, &settings.source, None);
         let known = self.inherited.entry(key).or_default();
-        for (name, value) in &told.values {
+        for (name, value) in &settings.values {
             known.entry(name.clone()).or_insert_with(|| value.clone());
         }
     }
 
-    /// Kernel, its command line and its configuration, where this state says them itself.
+    /// The kernel, its command line and its configuration, if this state has them.
     pub(super) fn environment(&self) -> BTreeMap<Key, BTreeMap<String, String>> {
         let said = self.settings.iter();
         let mine = said.filter(|((_, source, _), _)| ENVIRONMENT.contains(&source.as_str()));
@@ -293,7 +298,7 @@ impl State {
         !self.transfers.is_empty() || self.flows.values().any(Flows::has_measured)
     }
 
-    /// Whether nothing is in it that a record could hold.
+    /// Whether it has nothing for a record.
     pub(super) fn is_empty(&self) -> bool {
         self.settings.is_empty()
             && self.counters.is_empty()
@@ -302,31 +307,33 @@ impl State {
     }
 }
 
-/// The name by which a test is known again.
-fn known_as(at: At<'_>, told: &Transfer) -> String {
-    let title = at.title.filter(|_| !told.flows_bits_per_second.is_empty());
-    transfers::test(told, title).name
+/// The name that identifies a test.
+fn known_as(at: At<'_>, transfer: &Transfer) -> String {
+    let title = at
+        .title
+        .filter(|_| !transfer.flows_bits_per_second.is_empty());
+    transfers::test(transfer, title).name
 }
 
 fn key(role: Role, source: &str, interface: Option<&str>) -> Key {
     (role, source.to_owned(), interface.map(str::to_owned))
 }
 
-/// A statistics register moves by itself.
+/// Whether a register is a counter.
 fn is_statistic(name: &str) -> bool {
     ["IEEE_", "RMON_", "MMC_"]
         .iter()
         .any(|mark| name.contains(mark))
 }
 
-/// What a measurement happens in.
+/// Sources of the environment of a measurement.
 const ENVIRONMENT: &[&str] = &["/proc/version", "/proc/cmdline", "/proc/config.gz"];
 /// Values of one kind in one state.
 const VALUES_MAX: usize = 4096;
-const TOO_MANY_SETTINGS: &str = "settings: too many of them";
-const TOO_MANY_COUNTERS: &str = "counters of further interfaces: too many of them";
-const TOO_MANY_READINGS: &str = "further readings of the same counters: too many of them";
-const TOO_MANY_TESTS: &str = "further tests: too many of them";
+const TOO_MANY_SETTINGS: &str = "too many settings";
+const TOO_MANY_COUNTERS: &str = "counters of further interfaces: too many";
+const TOO_MANY_READINGS: &str = "further readings of the same counters: too many";
+const TOO_MANY_TESTS: &str = "further tests: too many";
 /// Sources with their interfaces.
 const KEYS_MAX: usize = 512;
 /// Readings of one source.

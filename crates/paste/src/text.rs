@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What other tools print, as people paste it: cut short, wrapped, trimmed, in another language.
 //!
-//! [`read`] looks at the lines from one place on and says what the first of them are, and how many. A line that no
-//! reader knows is nobody's. Every reader first looks at a line or two, so a text is read in time linear in its length;
-//! no text makes one fail. The lines are expected to be clean: no markup, no quoting, no prompt.
+//! [`read`] tries the readers at the first line and returns what it and the next lines contain. Each reader first checks
+//! a line or two, so reading is linear in the length of the text; no text is an error. Lines must be clean: no markup,
+//! quoting or prompt.
 
 mod bonding;
 mod boot;
@@ -60,18 +60,18 @@ pub use number::{bits_per_second, bytes};
 pub use ping::Ping;
 pub use transfer::Transfer;
 
-/// The first lines of a text, understood.
+/// The first lines of a text, and what they contain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// So many lines, at least one.
+    /// The number of lines, at least one.
     pub lines: usize,
-    /// Whose output it is: `ifconfig`, `ethtool -S` …
+    /// The tool that prints this: `ifconfig`, `ethtool -S` …
     pub format: &'static str,
-    /// What it says.
+    /// The values.
     pub content: Vec<Content>,
 }
 
-/// One thing that a text says.
+/// One item of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Counters, by the kernel's or the driver's names.
@@ -80,39 +80,39 @@ pub enum Content {
     Settings(Settings),
     /// A line of iperf or iperf3.
     Iperf(IperfEvent),
-    /// A measured rate in one piece.
+    /// A measured rate.
     Transfer(Transfer),
     /// A summary of ping.
     Ping(Ping),
-    /// Where a processor spent its time.
+    /// Shares of CPU time.
     Cpu(CpuShare),
 }
 
 /// Values of one source at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Where a user can read them: `/proc/net/dev`, `ethtool -S` …
+    /// Where to read them: `/proc/net/dev`, `ethtool -S` …
     pub source: String,
-    /// Of which interface, where the text says it.
+    /// The interface, if the text names it.
     pub interface: Option<String>,
-    /// Name and value; what is not told is absent.
+    /// Name and value of those that the text has.
     pub values: Vec<(String, u64)>,
 }
 
 /// Set-up of one source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Where a user can read it: `ethtool -g`, `sysctl` …
+    /// Where to read it: `ethtool -g`, `sysctl` …
     pub source: String,
-    /// Of which interface, where the text says it.
+    /// The interface, if the text names it.
     pub interface: Option<String>,
     /// Name and value as printed.
     pub values: Vec<(String, String)>,
 }
 
 impl Block {
-    /// Of lines that look like a format and hold nothing: passed over if they are many, so that nobody looks at them
-    /// again for each of them; else left to the other readers.
+    /// Skips lines that look like a format and have no data, if they are many, so that they are not looked at once for
+    /// each of them; few are left to the other readers.
     fn says_nothing(found: &[(usize, &str)], format: &'static str) -> Option<Self> {
         let (last, _) = found.last()?;
         let block = Self {
@@ -124,14 +124,11 @@ impl Block {
     }
 }
 
-/// So many lines may be looked at in vain.
+/// Lines that may be looked at in vain.
 const FEW: usize = 16;
 
 impl Counters {
-    #[expect(
-        clippy::new_ret_no_self,
-        reason = "nobody needs it outside of a content"
-    )]
+    #[expect(clippy::new_ret_no_self, reason = "only used as content")]
     fn new(source: &str, interface: Option<&str>, values: Vec<(String, u64)>) -> Content {
         Content::Counters(Self {
             source: source.to_owned(),
@@ -142,10 +139,7 @@ impl Counters {
 }
 
 impl Settings {
-    #[expect(
-        clippy::new_ret_no_self,
-        reason = "nobody needs it outside of a content"
-    )]
+    #[expect(clippy::new_ret_no_self, reason = "only used as content")]
     fn new(source: &str, interface: Option<&str>, values: Vec<(String, String)>) -> Content {
         Content::Settings(Self {
             source: source.to_owned(),
@@ -155,7 +149,7 @@ impl Settings {
     }
 }
 
-/// What the first of `lines` are; `None` if no reader knows the first one.
+/// Reads the first of `lines`; `None` if no reader knows the first one.
 #[must_use]
 pub fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     let first = lines.get(0)?;
@@ -167,7 +161,7 @@ pub fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
 
 type Reader = fn(Lines<'_>, Hint<'_>) -> Option<Block>;
 
-/// The stricter before the more generous.
+/// Strict readers first.
 const READERS: &[Reader] = &[
     iperf3_json::read,
     iperf::read,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A rate that stands in one piece → a test.
+//! A measured rate → a test.
 
 use crate::text::{self, Transfer};
 use linerate_model::output::{Cpu, CpuPair, Direction, Flow, Protocol, Test, Warning};
 
-/// The test of a transfer under a heading. Of a packet rate without a time one second is taken: the packets of one second.
+/// Makes a test of a transfer under a heading. A packet rate without a duration becomes the packets of one second.
 pub(super) fn test(transfer: &Transfer, title: Option<&str>) -> Test {
     let sends = transfer.sends.unwrap_or(true);
     let udp = transfer.protocol == Some(text::Protocol::Udp)
@@ -48,7 +48,7 @@ pub(super) fn test(transfer: &Transfer, title: Option<&str>) -> Test {
     test
 }
 
-/// A table may be wrong: then its flows and its total say different things.
+/// Warns if the flows of a table do not add up to its total.
 fn sum_warning(transfer: &Transfer) -> Option<Warning> {
     let sum: f64 = transfer.flows_bits_per_second.iter().sum();
     let wrong = sum > 0.0 && (sum - transfer.bits_per_second).abs() > 0.02 * sum;

@@ -1,38 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs the fuzz corpora of pasted text through their targets: whole, cut short at every length, and with one bit of
-//! each byte changed in turn.
-#![expect(clippy::disallowed_methods, reason = "the corpora are files")]
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+//! Runs the fuzz corpora of pasted text through their targets.
 
-use std::path::Path;
-
+#[path = "../../../fuzz/corpus.rs"]
+mod corpus;
 #[path = "../../../fuzz/pasted.rs"]
 mod targets;
 
 #[test]
 fn pasted() {
-    run("pasted", targets::pasted);
+    corpus::run("pasted", targets::pasted);
 }
 
 #[test]
 fn tool_text() {
-    run("tool_text", targets::tool_text);
-}
-
-fn run(name: &str, target: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../fuzz/corpus")
-        .join(name);
-    let mut inputs = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let mut input = std::fs::read(entry.unwrap().path()).unwrap();
-        (0..=input.len()).for_each(|length| target(&input[..length]));
-        for at in 0..input.len() {
-            input[at] ^= 1 << (at % 8);
-            target(&input);
-            input[at] ^= 1 << (at % 8);
-        }
-        inputs += 1;
-    }
-    assert!(inputs >= 2, "{name}: {inputs} inputs");
+    corpus::run("tool_text", targets::tool_text);
 }

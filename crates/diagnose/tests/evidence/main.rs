@@ -47,7 +47,7 @@ fn asked() -> BTreeSet<&'static str> {
 
 /// Every fact that the texts give.
 fn given() -> BTreeSet<String> {
-    let records = TEXTS.iter().flat_map(|text| paste::read("-", text).records);
+    let records = TEXTS.iter().flat_map(|text| paste::read(text).records);
     let facts = records.flat_map(|record| explain(&record, rules::embedded()).facts);
     facts.map(|fact| fact.name).collect()
 }

@@ -33,7 +33,7 @@ pub(crate) const REPORTS: &[&str] = &[
 
 /// One a state that the text tells of.
 pub(crate) fn explanations(text: &str) -> Vec<Explanation> {
-    let records = paste::read("-", text).records;
+    let records = paste::read(text).records;
     let explained = records
         .iter()
         .map(|record| explain(record, rules::embedded()));

@@ -11,7 +11,7 @@ use crate::causes::REPORTS;
 
 /// What a text may grow to, whatever stands in it.
 fn is_bounded(text: &str) {
-    let (pasted, looked) = paste::read_counting("-", text);
+    let (pasted, looked) = paste::read_counting(text);
     assert!(
         looked <= 200 * (text.len() as u64 + 1),
         "{looked} of {}",
@@ -41,13 +41,11 @@ fn is_bounded(text: &str) {
     }
 }
 
-/// What is left out, in the words that a user is told without asking.
+/// The passages that the user sees even without `--facts`.
 fn left_out(text: &str) -> Vec<String> {
-    let pasted = paste::read("-", text);
-    pasted
-        .left_out()
-        .map(|passage| passage.what.clone())
-        .collect()
+    let pasted = paste::read(text);
+    let passages = pasted.left_out.into_iter();
+    passages.map(|passage| passage.what).collect()
 }
 
 #[test]

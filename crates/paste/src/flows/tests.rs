@@ -112,12 +112,12 @@ fn the_log_of_a_server_that_serves_one_after_the_other() {
         Client connecting to 192.0.2.2, TCP port 5013\n[  2] local 192.0.2.1 port 40002 connected with 192.0.2.2 port 5013\n[  2] 0.00-1.00 sec 1 GBytes 8.0 Gbits/sec\n\
         [  3] local 192.0.2.1 port 5011 connected with 192.0.2.2 port 40003\n[  4] local 192.0.2.1 port 5011 connected with 192.0.2.2 port 40004\n\
         [  3] 0.00-1.00 sec 1 GBytes 3.0 Gbits/sec\n[  4] 0.00-1.00 sec 1 GBytes 4.0 Gbits/sec\n[SUM] 0.00-1.00 sec 2 GBytes 7.0 Gbits/sec\n";
-    let told: Vec<_> = tests("", text)
+    let read: Vec<_> = tests("", text)
         .iter()
         .map(|test| (test.direction, test.streams, test.delivered_bits_per_second))
         .collect();
     assert_eq!(
-        told,
+        read,
         [
             (Direction::Down, 1, Some(9e9)),
             (Direction::Up, 1, Some(8e9)),

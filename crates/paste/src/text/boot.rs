@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a machine says of itself: `/proc/version`, `uname -a`, the kernel's command line, the boot loader's banner,
+//! The kernel and its set-up: `/proc/version`, `uname -a`, the kernel's command line, the boot loader's banner,
 //! the kernel's configuration.
 
 use super::{Block, Content, Hint, Lines, Settings};
@@ -9,7 +9,7 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     if line.len() > 4096 {
         return None;
     }
-    // A single option may be an advice; a list of them, or what a command showed, is how it is.
+    // A single option may be advice; a list of them, or the output of a command, is the configuration.
     let shown = hint.command.is_some() || lines.get(1).is_some_and(|line| config(line).is_some());
     let options = || config(line).filter(|_| shown);
     let (format, content) = version(line)
@@ -49,12 +49,12 @@ fn version(line: &str) -> Option<(&'static str, Content)> {
     ))
 }
 
-/// `Kernel command line: …`, or a line that can be nothing else.
+/// `Kernel command line: …`, or a line of such words only.
 fn command_line(line: &str) -> Option<(&'static str, Content)> {
-    let told = ["Kernel command line:", "Command line:", "cmdline:"]
+    let announced = ["Kernel command line:", "Command line:", "cmdline:"]
         .iter()
         .find_map(|mark| line.split_once(mark));
-    let words = match told {
+    let words = match announced {
         Some((_, words)) => words.trim(),
         None => line,
     };
@@ -74,7 +74,7 @@ fn command_line(line: &str) -> Option<(&'static str, Content)> {
         .split_whitespace()
         .filter(|word| marks.iter().any(|mark| word.starts_with(mark)))
         .count();
-    (told.is_some() || (typical > 1 && is_words(words))).then_some(())?;
+    (announced.is_some() || (typical > 1 && is_words(words))).then_some(())?;
     Some((
         "/proc/cmdline",
         Settings::new(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where a processor spent its time, as mpstat, top and vmstat say it.
+//! CPU time by state, from mpstat, top and vmstat.
 
 /// Shares in percent by the names of `/proc/stat`: `user nice system idle iowait irq softirq steal`.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -27,14 +27,14 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     })
 }
 
-/// What stands behind the time: `[   12.345678]`, `[Mar23 13:30]`, `[  +3.070000]`, `[Mon Mar 23 13:30:01 2020]`,
+/// Strips the time: `[   12.345678]`, `[Mar23 13:30]`, `[  +3.070000]`, `[Mon Mar 23 13:30:01 2020]`,
 /// `Mar 23 13:30:01 host kernel: …`, `2020-03-23T13:30:01+0000 host kernel: …`, `<6>[ 12.3]`.
 fn message(line: &str) -> Option<&str> {
-    let behind = line
+    let after_time = line
         .split_once(" kernel: ")
         .filter(|(before, _)| is_syslog(before))
         .map(|(_, rest)| rest.trim_start());
-    let line = behind.unwrap_or(line);
+    let line = after_time.unwrap_or(line);
     let level = line
         .strip_prefix('<')
         .and_then(|rest| rest.split_once('>'))
@@ -46,7 +46,7 @@ fn message(line: &str) -> Option<&str> {
         .filter(|(time, _)| is_time(time.trim()));
     match bracket {
         Some((_, rest)) => Some(rest.trim_start()),
-        None => behind,
+        None => after_time,
     }
 }
 
@@ -93,7 +93,7 @@ fn driver(text: &str) -> Option<Content> {
     })
 }
 
-/// What nothing but a kernel says, even without a time before it.
+/// Phrases that only the kernel prints, recognised without a time.
 fn is_unmistakable(line: &str) -> bool {
     const SAYS: &[&str] = &[
         "NETDEV WATCHDOG:",
@@ -107,7 +107,7 @@ fn is_unmistakable(line: &str) -> bool {
     line.len() <= 300 && SAYS.iter().any(|words| line.contains(words))
 }
 
-/// Whether the line is about an interface, its driver, or what starves it.
+/// Whether the line is about an interface, its driver, or a lack of memory or CPU time.
 fn is_network(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let named = text

@@ -20,7 +20,7 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
         continues || known.is_some()
     });
     let values = values(&found);
-    // A lone `Speed: …` in a sentence is nobody's.
+    // A lone `Speed: …` may be prose.
     (titled.is_some() || values.len() > 1 || asked.is_some()).then_some(())?;
     Some(Block {
         lines: found.last().map_or(1, |(index, _)| index + 1),
@@ -60,7 +60,7 @@ fn is_modes(line: &str) -> bool {
     words.peek().is_some() && words.all(mode)
 }
 
-/// With these a text of which the beginning was cut off may begin.
+/// Keys at which output without its beginning may start.
 const STARTS: &[&str] = &[
     "Supported ports",
     "Supported link modes",

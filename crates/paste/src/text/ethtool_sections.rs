@@ -34,7 +34,7 @@ struct Section {
     titles: &'static [&'static str],
     option: &'static str,
     source: &'static str,
-    /// Names come twice, as maximum and as current.
+    /// Names occur twice: maximum and current.
     twice: bool,
 }
 
@@ -52,7 +52,7 @@ fn titled(line: &str) -> Option<(Section, &str)> {
         .filter(|(_, name)| !name.is_empty() && !name.contains(' '))
 }
 
-/// Without its title the command must say what it is, or the first name.
+/// Without a title, the command or the first name identifies the section.
 fn untitled(line: &str, hint: Hint<'_>) -> Option<Section> {
     let asked = || {
         SECTIONS
@@ -60,7 +60,7 @@ fn untitled(line: &str, hint: Hint<'_>) -> Option<Section> {
             .find(|section| hint.is("ethtool", section.option))
     };
     let begins = |start: &str| line.starts_with(start);
-    let told = if begins("driver: ") {
+    let source = if begins("driver: ") {
         Some("ethtool -i")
     } else if begins("Pre-set maximums:") {
         None
@@ -77,8 +77,11 @@ fn untitled(line: &str, hint: Hint<'_>) -> Option<Section> {
     } else {
         None
     };
-    let section =
-        asked().or_else(|| SECTIONS.iter().find(|section| Some(section.source) == told))?;
+    let section = asked().or_else(|| {
+        SECTIONS
+            .iter()
+            .find(|section| Some(section.source) == source)
+    })?;
     belongs(*section, line).then_some(*section)
 }
 
@@ -96,7 +99,7 @@ fn belongs(section: Section, line: &str) -> bool {
         || (short && titled(line).is_none() && plausible(section, name.trim(), value.trim()))
 }
 
-/// Whether the value is of the kind that the section has.
+/// Whether the value has the type of the section's values.
 fn plausible(section: Section, name: &str, value: &str) -> bool {
     let first = value.split_whitespace().next().unwrap_or_default();
     let switch = ["on", "off", "n/a", "not"].contains(&first);
@@ -163,7 +166,7 @@ fn settings(section: Section, found: &[(usize, &str)]) -> Vec<(String, String)> 
     values
 }
 
-/// Not a statistic, and not a value of which nobody knows whether it is the maximum or the current one.
+/// Neither a statistic nor a value that may be either the maximum or the current one.
 fn is_setting(section: Section, name: &str, kind: &str) -> bool {
     let statistic = section.source == "ethtool -a" && name.contains("pause_frames");
     let unknown = section.twice && kind.is_empty();

@@ -8,18 +8,18 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     let asked = hint.is("ethtool", "-S") || hint.is("ethtool", "--statistics");
     let titled =
         first.starts_with("NIC statistics") || first.starts_with("Statistik der Netzwerkkarte");
-    let told = titled || asked;
-    if !told {
+    let announced = titled || asked;
+    if !announced {
         driver_string(first)?;
     }
-    let pair = if told { any_pair } else { driver_string };
+    let pair = if announced { any_pair } else { driver_string };
     let found = lines.run(usize::from(titled), |line| pair(line.trim()).is_some());
     let values: Vec<(String, u64)> = found
         .iter()
         .filter_map(|(_, line)| pair(line.trim()))
         .collect();
     (titled || !values.is_empty()).then_some(())?;
-    (told || values.len() > 1 || first.contains('_')).then_some(())?;
+    (announced || values.len() > 1 || first.contains('_')).then_some(())?;
     let interface = hint.interface().filter(|_| asked);
     Some(Block {
         lines: found.last().map_or(1, |(index, _)| index + 1),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ethtool -n IFACE rx-flow-hash udp4`: from which fields a card chooses a packet's queue.
+//! `ethtool -n IFACE rx-flow-hash udp4`: the fields that select a packet's queue (RSS).
 
 use super::{Block, Hint, Lines, Settings};
 
@@ -21,7 +21,7 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
 fn kind(line: &str) -> Option<&'static str> {
     let line = line.trim().to_ascii_lowercase();
     let flows = line.strip_suffix("flows use these fields for computing hash flow key:")?;
-    let (_, kind) = KINDS.iter().find(|(told, _)| flows.trim() == *told)?;
+    let (_, kind) = KINDS.iter().find(|(phrase, _)| flows.trim() == *phrase)?;
     Some(kind)
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A table of flows: how many, the rate of each, their sum (which people sometimes get wrong). A heading with threads (flows, streams) and a total; the unit
-//! stands in the heading, else it is Gbit/s.
+//! is in the heading, else Gbit/s.
 
 use super::number::decimal;
 use super::{Block, Content, Hint, Lines, Transfer, bits_per_second};
@@ -35,7 +35,7 @@ fn heading_unit(line: &str) -> Option<f64> {
     Some(unit.unwrap_or(1e9))
 }
 
-/// `3 3.04 2.88 2.56 8.48`: so many flows, each rate, their sum, and what else.
+/// `3 3.04 2.88 2.56 8.48`: the number of flows, their rates, the sum, further columns.
 fn row(line: &str, factor: f64) -> Option<Transfer> {
     let numbers: Option<Vec<f64>> = line.split_whitespace().take(80).map(decimal).collect();
     let numbers = numbers?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ethtool -I --show-fec IFACE`: blocks that forward error correction mended, and could not.
+//! `ethtool -I --show-fec IFACE`: corrected and uncorrectable FEC blocks.
 
 use super::{Block, Counters, Hint, Lines};
 
@@ -26,7 +26,7 @@ fn belongs(line: &str) -> bool {
         || count(line).is_some()
 }
 
-/// `corrected_blocks: 12`; of a count for each lane too, the first number is the sum.
+/// `corrected_blocks: 12`; with counts per lane, the first number is the sum.
 fn count(line: &str) -> Option<(String, u64)> {
     let (name, value) = line.trim().split_once(':')?;
     let known = ["corrected_blocks", "uncorrectable_blocks", "corrected_bits"].contains(&name);

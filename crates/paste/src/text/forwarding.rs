@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Forwarding rates: rows of a table (`64 bytes  21000 pps  10.7 Mb/s`), and sentences that say what was forwarded.
+//! Forwarding rates: rows of a table (`64 bytes  21000 pps  10.7 Mb/s`), and sentences about forwarding.
 
 use super::number::{count, with_unit};
 use super::{Block, Content, Hint, Lines, Transfer, bits_per_second};
@@ -25,16 +25,17 @@ fn row(line: &str) -> Option<Transfer> {
         .trim_start()
         .starts_with(|first: char| first.is_ascii_digit());
     let short = line.len() < 80 && line.split_whitespace().count() < 10;
-    let told = (first && short).then(|| figures(line))?;
-    told.packets_per_second
-        .filter(|_| told.packet_bytes.is_some())?;
-    Some(told)
+    let transfer = (first && short).then(|| figures(line))?;
+    transfer
+        .packets_per_second
+        .filter(|_| transfer.packet_bytes.is_some())?;
+    Some(transfer)
 }
 
-/// What the sentences of a paragraph say was forwarded, each that names a rate.
+/// Returns the forwarding rates in the sentences of a paragraph.
 #[must_use]
 pub fn read_prose(paragraph: &str) -> Vec<Transfer> {
-    let told = |sentence: &str| {
+    let forwarded = |sentence: &str| {
         let lower = sentence.to_ascii_lowercase();
         let about = ["forward", "rout", "packets/sec performance"]
             .iter()
@@ -52,7 +53,7 @@ pub fn read_prose(paragraph: &str) -> Vec<Transfer> {
             ..figures
         })
     };
-    sentences(paragraph).filter_map(told).collect()
+    sentences(paragraph).filter_map(forwarded).collect()
 }
 
 /// A point followed by a blank, or a semicolon, ends a sentence.
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn sentences_and_what_was_only_imagined() {
-        let told = read_prose(
+        let transfers = read_prose(
             "packets/sec performance max'd out at about 9700 pps, whatever the size.  at a size of 320 bytes, the box was routing some 24Mb/s of data (~8800pps). that would be about 12500 packets/sec when routing 1000 bytes; it forwards at up to 21K pps",
         );
         let of = |transfer: &Transfer| {
@@ -121,14 +122,14 @@ mod tests {
             )
         };
         assert_eq!(
-            told.iter().map(of).collect::<Vec<_>>(),
+            transfers.iter().map(of).collect::<Vec<_>>(),
             [
                 (None, 0.0, Some(9700.0)),
                 (Some(320), 24e6, Some(8800.0)),
                 (None, 0.0, Some(21e3))
             ]
         );
-        assert!(told.iter().all(|transfer| transfer.forwarded));
+        assert!(transfers.iter().all(|transfer| transfer.forwarded));
         assert_eq!(read_prose("The weather has 20 bytes and 30 pps"), []);
     }
 

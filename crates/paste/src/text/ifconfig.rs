@@ -38,7 +38,7 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     })
 }
 
-/// The lines, those that a mail program wrapped put together again.
+/// Joins the lines that a mail program wrapped.
 fn joined(found: &[(usize, &str)]) -> Vec<String> {
     let rest = ["errors:", "dropped:", "overruns:", "frame:", "carrier:"];
     let mut lines: Vec<String> = Vec::new();
@@ -155,7 +155,7 @@ fn pairs(line: &str) -> Vec<(String, u64)> {
     found
 }
 
-/// Which way a line counts, whatever its language.
+/// The direction that a line counts, in any language.
 fn side(line: &str) -> Option<&'static str> {
     let line = line.strip_prefix("Bytes ").unwrap_or(line);
     let rx = [
@@ -200,7 +200,7 @@ fn is_bytes(line: &str) -> bool {
     words.iter().any(|word| line.contains(word)) && !packets.iter().any(|word| line.contains(word))
 }
 
-/// `RX packets:1 errors:2 dropped:3 overruns:4 frame:5`: by place, for the names are translated.
+/// `RX packets:1 errors:2 dropped:3 overruns:4 frame:5`: by position, because the names are translated.
 fn packets(side: &str, pairs: &[(String, u64)]) -> Vec<(String, u64)> {
     let last = if side == "rx" { "frame" } else { "carrier" };
     let places = ["packets", "errs", "drop", "fifo", last];

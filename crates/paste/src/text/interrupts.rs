@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `/proc/interrupts` and `/proc/softirqs` as pasted: through grep, so that the heading is gone, or with each line
-//! wrapped. Put together again and read by the reader of the live file.
+//! wrapped. The rows are restored and read like the live file.
 
 use linerate_wire::proc::interrupts::{Interrupts, parse};
 
@@ -12,7 +12,7 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
         .file()
         .is_some_and(|file| file.ends_with("interrupts") || file.ends_with("softirqs"));
     let headings = lines.run(0, |line| is_heading(line) && line.len() < 8192);
-    if headings.is_empty() && !(is_row(first) && (asked || is_told(first))) {
+    if headings.is_empty() && !(is_row(first) && (asked || is_interrupt(first))) {
         return None;
     }
     let from = headings.last().map_or(0, |(index, _)| index + 1);
@@ -87,7 +87,7 @@ fn is_rest(line: &str) -> bool {
 }
 
 /// Whether a row without heading can only be an interrupt.
-fn is_told(line: &str) -> bool {
+fn is_interrupt(line: &str) -> bool {
     is_chip(line)
         || line.trim_start().starts_with("NET_RX:")
         || line.trim_start().starts_with("NET_TX:")
@@ -102,7 +102,7 @@ fn is_chip(line: &str) -> bool {
     chips.iter().any(|chip| line.contains(chip))
 }
 
-/// Rows in one line each, under one heading; a heading that is gone is made of the numbers of the shortest row.
+/// Restores rows of one line each under one heading; a missing heading is made from the shortest row.
 fn joined(headings: &[(usize, &str)], rows: &[(usize, &str)]) -> String {
     let mut text: Vec<String> = Vec::new();
     for (_, line) in rows {

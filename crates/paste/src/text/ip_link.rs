@@ -76,7 +76,7 @@ fn numbers(line: &str) -> Option<Vec<u64>> {
     numbers.filter(|numbers| (3..=12).contains(&numbers.len()))
 }
 
-/// Each heading with the line of numbers behind it.
+/// Each heading with the following line of numbers.
 fn counters(found: &[(usize, &str)]) -> Vec<(String, u64)> {
     let pair = |pair: &[(usize, &str)]| {
         let names = columns(pair[0].1)?;

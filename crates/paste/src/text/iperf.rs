@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! iperf 2 and iperf3 as they print: every line by itself, so that a text of which only some lines were kept, or which
-//! was run through grep, reads the same. Source: iperf 2.0.5 … 2.1.8 and iperf3 3.0 … 3.12 as they print.
+//! Output of iperf 2 and iperf3, each line on its own, so that excerpts and the output of grep read the same. Source:
+//! output of iperf 2.0.5 … 2.1.8 and iperf3 3.0 … 3.12.
 
 use super::number::{bits_per_second, bytes, decimal, with_unit};
 use super::{Block, Content, Hint, Lines};
@@ -14,12 +14,12 @@ pub enum Protocol {
     Udp,
 }
 
-/// What one line says.
+/// One line of output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// `Client connecting to H, UDP port 5001`, `Connecting to host H, port 5201`: the far port.
     Client(Option<Protocol>, Option<u16>),
-    /// `Server listening on …`: tests come in from here on; the own port.
+    /// `Server listening on …`: the own port.
     Server(Option<Protocol>, Option<u16>),
     /// `local A port P connected with B port Q`.
     Local {
@@ -32,7 +32,7 @@ pub enum Event {
     },
     /// A measured interval.
     Row(Row),
-    /// `Server Report:`: the next row of this stream is the far end's account.
+    /// `Server Report:`: the next row of this stream is from the far end.
     ServerReport(String),
     /// `Sent N datagrams`.
     Sent(String, u64),
@@ -44,9 +44,9 @@ pub enum Event {
     Payload(u32),
     /// `Reverse mode, remote host H is sending`.
     Reverse,
-    /// Something went wrong, in the tool's words.
+    /// An error, in the tool's words.
     Error(String),
-    /// A line that says nothing by itself: headings, rules, `Accepted connection …`.
+    /// A line without data: headings, rules, `Accepted connection …`.
     Frame,
 }
 
@@ -55,9 +55,9 @@ pub enum Event {
 pub struct Row {
     /// The stream, `SUM` for all.
     pub id: String,
-    /// After the start, seconds.
+    /// Start, seconds after the start of the test.
     pub start_s: f64,
-    /// After the start, seconds.
+    /// End, seconds after the start of the test.
     pub end_s: f64,
     /// Payload.
     pub bytes: Option<f64>,
@@ -69,11 +69,11 @@ pub struct Row {
     pub lost: Option<i64>,
     /// Datagrams sent.
     pub total: Option<u64>,
-    /// TCP segments sent again.
+    /// TCP segments retransmitted.
     pub retransmits: Option<u64>,
     /// Congestion window.
     pub cwnd_bytes: Option<u64>,
-    /// Whose account: `sender` or `receiver`, where iperf3 says it.
+    /// Whether the row ends with `sender` (or `receiver`), if iperf3 printed it.
     pub from_sender: Option<bool>,
     /// `[TX-C]`, `[RX-C]` of iperf3's `--bidir`: whether the client sends.
     pub client_sends: Option<bool>,
@@ -94,7 +94,7 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     })
 }
 
-/// A row whose end stands in the next line, because a mail program wrapped it: only if the two together say more.
+/// Joins a row that a mail program wrapped, if the two lines together have more values.
 fn wrapped(lines: Lines<'_>, line: &str, alone: Option<&Event>) -> Option<Event> {
     stream(line)?;
     let says_less = match alone {
@@ -243,7 +243,7 @@ fn from_sender(words: &[&str]) -> Option<bool> {
     })
 }
 
-/// What stands behind the rate: jitter and loss (UDP), or retransmits and window (TCP).
+/// The values after the rate: jitter and loss (UDP), or retransmits and window (TCP).
 fn tail(row: &mut Row, words: &[&str]) {
     let joined = words.join(" ");
     if let Some((jitter, rest)) = joined.split_once(" ms") {
@@ -320,10 +320,10 @@ fn banner(line: &str) -> Option<Event> {
 
 /// `…, TCP port 5001 …`, `Server listening on 5201 …`.
 fn port(line: &str) -> Option<u16> {
-    let behind = line
+    let rest = line
         .split_once("port ")
         .or_else(|| line.split_once("listening on "));
-    let word = behind?.1.split_whitespace().next()?;
+    let word = rest?.1.split_whitespace().next()?;
     word.trim_end_matches(',').parse().ok()
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `iperf3 --json`, also cut off: what was opened is closed behind the last whole value.
+//! `iperf3 --json`; if cut off, its brackets are closed after the last complete value.
 
 use serde_json::Value;
 
@@ -8,13 +8,13 @@ use super::{Block, Content, Hint, Lines};
 
 pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     let begins = lines.get(0)?.trim_start().starts_with('{');
-    let told = begins
+    let is_json = begins
         && (0..4).any(|index| {
             lines
                 .get(index)
                 .is_some_and(|line| line.contains("\"start\""))
         });
-    told.then_some(())?;
+    is_json.then_some(())?;
     let (text, count) = document(lines);
     let read: Option<Value> = linerate_wire::json::text(&text).ok();
     let events = read.map(|document| events(&document)).unwrap_or_default();
@@ -25,7 +25,7 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     })
 }
 
-/// The document and how many lines it has: to the brace that closes it, else to a blank line or the end, closed.
+/// Returns the document and its number of lines: up to its closing brace, else to a blank line or the end, closed.
 fn document(lines: Lines<'_>) -> (String, usize) {
     let mut text = String::new();
     let mut open: Vec<char> = Vec::new();
@@ -63,7 +63,7 @@ fn document(lines: Lines<'_>) -> (String, usize) {
     (closed(text, &whole), lines.len().max(1))
 }
 
-/// Cuts behind the last whole value and closes what is open there.
+/// Cuts after the last complete value and closes its brackets.
 fn closed(mut text: String, (end, open): &(usize, Vec<char>)) -> String {
     text.truncate(*end);
     text.extend(open.iter().rev());

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A window on the lines of a text that counts how much of it was looked at, so that a test can say "linear" without a
-//! clock.
+//! A window on the lines of a text that counts the bytes looked at, so that tests can check for linear work.
 
 use std::cell::Cell;
 
-/// The lines from one place on.
+/// The lines from a position on.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines<'a> {
     lines: &'a [&'a str],
     looked: &'a Cell<u64>,
 }
 
-/// What is known of the place in the text: how the lines came about.
+/// What is known about the origin of the lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hint<'a> {
-    /// The command line that was last typed before these lines, if nothing else came between.
+    /// The command whose output these lines probably are.
     pub command: Option<&'a str>,
 }
 
 impl<'a> Lines<'a> {
-    /// All of `lines`; `looked` is increased by the bytes of every line that a reader asks for.
+    /// Returns a window on all `lines`; `looked` is increased by the bytes of every line that a reader asks for.
     #[must_use]
     pub const fn new(lines: &'a [&'a str], looked: &'a Cell<u64>) -> Self {
         Self { lines, looked }
@@ -43,25 +42,25 @@ impl<'a> Lines<'a> {
         Some(line)
     }
 
-    /// How many there are.
+    /// The number of lines.
     #[must_use]
     pub const fn len(self) -> usize {
         self.lines.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no lines.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.lines.is_empty()
     }
 
-    /// The next line from `index` on that is not blank, if at most two blank ones stand before it.
+    /// The next line from `index` on that is not blank, after at most two blank ones.
     pub(super) fn skip_blank(self, index: usize) -> Option<usize> {
         (index..index + 3)
             .find(|index| self.get(*index).is_some_and(|line| !line.trim().is_empty()))
     }
 
-    /// The lines from `from` on for which `mine` holds, with their index; single blank lines between them are passed over.
+    /// The lines from `from` on for which `mine` holds, with their index; single blank lines between them are skipped.
     pub(super) fn run(
         self,
         from: usize,

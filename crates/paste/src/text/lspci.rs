@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `lspci -vv`: what the PCIe link of a network card can and does, by sysfs's names.
+//! `lspci -vv`: capability and status of a network card's PCIe link, by sysfs's names.
 
 use super::{Block, Content, Hint, Lines, Settings};
 
@@ -74,7 +74,7 @@ fn content<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Content> {
         if line.starts_with("LnkCap:") || line.starts_with("LnkSta:") {
             link.extend(speed(line).map(|speed| (format!("{kind}_link_speed"), speed)));
             link.extend(
-                behind(line, "Width x")
+                number_after(line, "Width x")
                     .map(|width| (format!("{kind}_link_width"), width.to_owned())),
             );
         }
@@ -95,12 +95,12 @@ fn content<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Content> {
 
 /// `8GT/s` as sysfs writes it: `8.0 GT/s PCIe`.
 fn speed(line: &str) -> Option<String> {
-    let number: f64 = behind(line, "Speed ")?.parse().ok()?;
+    let number: f64 = number_after(line, "Speed ")?.parse().ok()?;
     number.is_finite().then(|| format!("{number:.1} GT/s PCIe"))
 }
 
-/// The digits behind a mark.
-fn behind<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+/// Returns the number after a mark.
+fn number_after<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     let (_, rest) = line.split_once(mark)?;
     let end = rest
         .find(|letter: char| !(letter.is_ascii_digit() || letter == '.'))

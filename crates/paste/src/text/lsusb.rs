@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `lsusb -t`: at which speed each driver's device hangs on USB.
+//! `lsusb -t`: the USB speed of each driver's device.
 
 use super::{Block, Hint, Lines, Settings};
 

@@ -28,7 +28,7 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     })
 }
 
-/// The columns behind `CPU`.
+/// The columns after `CPU`.
 fn columns(line: &str) -> Option<Vec<&str>> {
     let words: Vec<&str> = line.split_whitespace().take(24).collect();
     let at = words.iter().position(|word| *word == "CPU")?;
@@ -36,7 +36,7 @@ fn columns(line: &str) -> Option<Vec<&str>> {
     columns.contains(&"%idle").then_some(columns)
 }
 
-/// A row ends with as many numbers as there are columns, and the processor stands before them.
+/// A row ends with one number per column, after the processor.
 fn row(columns: &[&str], line: &str) -> Option<CpuShare> {
     let words: Vec<&str> = line.split_whitespace().take(32).collect();
     let from = words.len().checked_sub(columns.len())?;

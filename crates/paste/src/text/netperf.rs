@@ -21,7 +21,7 @@ fn transactions(lines: Lines<'_>) -> Option<Block> {
     };
     let bytes = (1.0..1e9).contains(&request).then_some(request as u32)?;
     let udp = first.contains("UDP");
-    // With a burst several are on their way at once: how many a second then says nothing of how long one takes.
+    // With a burst, several are in flight at once: the rate then does not give the time of one.
     let burst = first.contains("first burst") && !first.contains("first burst 0");
     let name = match (udp, burst) {
         (_, true) => "requests in bursts",
@@ -37,7 +37,7 @@ fn transactions(lines: Lines<'_>) -> Option<Block> {
         sends: Some(true),
         ..Transfer::default()
     };
-    // The remote end's buffers stand alone in a last line.
+    // The remote buffers are alone in the last line.
     let rest = lines.get(at + 1).is_some_and(|line| {
         let words: Vec<&str> = line.split_whitespace().take(3).collect();
         words.len() == 2 && words.iter().all(|word| word.parse::<u32>().is_ok())
@@ -128,17 +128,17 @@ mod tests {
 
     #[test]
     fn requests_and_responses() {
-        let told = transfer(
+        let read = transfer(
             "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 192.0.2.1 () port 0 AF_INET : first burst 0\nLocal /Remote\nSocket Size   Request  Resp.   Elapsed  Trans.\nSend   Recv   Size     Size    Time     Rate\nbytes  Bytes  bytes    bytes   secs.    per sec\n\n16384  131072 100      200     10.00    25.00\n16384  131072\n",
         );
-        assert_eq!(told.name.as_deref(), Some("TCP_RR"));
+        assert_eq!(read.name.as_deref(), Some("TCP_RR"));
         let burst = transfer(
             "TCP REQUEST/RESPONSE TEST : first burst 8\n16384 131072 100 200 10.00 25.00\n",
         );
         assert_eq!(burst.name.as_deref(), Some("requests in bursts"));
         // 25 transactions a second of 100 bytes each.
         assert_eq!(
-            (told.packet_bytes, told.bits_per_second),
+            (read.packet_bytes, read.bits_per_second),
             (Some(100), 20_000.0)
         );
     }

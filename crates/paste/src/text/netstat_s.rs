@@ -13,9 +13,9 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
             current = group;
             return true;
         }
-        let told = sentence(current, line.trim());
-        all.extend(told.clone());
-        told.is_some() || is_sentence(line)
+        let counter = sentence(current, line.trim());
+        all.extend(counter.clone());
+        counter.is_some() || is_sentence(line)
     });
     if all.is_empty() {
         return Block::says_nothing(&found, "netstat -s");
@@ -68,7 +68,7 @@ fn group(line: &str) -> Option<&'static str> {
     .find(|group| *group == name)
 }
 
-/// A line with a number before or behind its words.
+/// A line with a number before or after its words.
 fn is_sentence(line: &str) -> bool {
     let line = line.trim();
     let number = |word: &str| word.parse::<u64>().is_ok();

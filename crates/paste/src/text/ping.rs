@@ -51,11 +51,11 @@ fn counts(line: &str) -> Option<(u64, u64)> {
     if let Some((sent, rest)) = line.split_once(" packets transmitted, ") {
         return Some((sent.parse().ok()?, count(rest.split_whitespace().next()?)?));
     }
-    let behind = |mark: &str| count(line.split_once(mark)?.1.split_whitespace().next()?);
-    let sent = behind("Sent = ").or_else(|| behind("Gesendet = "))?;
+    let after = |mark: &str| count(line.split_once(mark)?.1.split_whitespace().next()?);
+    let sent = after("Sent = ").or_else(|| after("Gesendet = "))?;
     Some((
         sent,
-        behind("Received = ").or_else(|| behind("Empfangen = "))?,
+        after("Received = ").or_else(|| after("Empfangen = "))?,
     ))
 }
 
@@ -68,9 +68,9 @@ fn times(line: &str) -> Option<(f64, f64, f64)> {
         let mut numbers = rest.split_whitespace().next()?.split('/').map(decimal);
         return Some((numbers.next()??, numbers.next()??, numbers.next()??));
     }
-    let behind = |mark: &str| decimal(line.split_once(mark)?.1.split("ms").next()?.trim());
-    let mean = behind("Average = ").or_else(|| behind("Mittelwert = "))?;
-    Some((behind("Minimum = ")?, mean, behind("Maximum = ")?))
+    let after = |mark: &str| decimal(line.split_once(mark)?.1.split("ms").next()?.trim());
+    let mean = after("Average = ").or_else(|| after("Mittelwert = "))?;
+    Some((after("Minimum = ")?, mean, after("Maximum = ")?))
 }
 
 #[cfg(test)]

@@ -82,17 +82,17 @@ fn of_interface(file: &str) -> Option<(String, Option<&str>, String)> {
     let net = file.strip_prefix("/sys/class/net/")?;
     let (interface, name) = net.split_once('/')?;
     let interface = Some(interface).filter(|name| !name.contains('*'));
-    let told = |source: &str, name: String| Some((source.to_owned(), interface, name));
+    let known = |source: &str, name: String| Some((source.to_owned(), interface, name));
     match name {
-        "mtu" => return told("ip link", "mtu".to_owned()),
-        "tx_queue_len" => return told("ip link", "txqueuelen".to_owned()),
+        "mtu" => return known("ip link", "mtu".to_owned()),
+        "tx_queue_len" => return known("ip link", "txqueuelen".to_owned()),
         _ => {}
     }
     if let Some(name) = name.strip_prefix("device/") {
-        return told("/sys/class/net/device", name.replace('/', "_"));
+        return known("/sys/class/net/device", name.replace('/', "_"));
     }
     let queue = name.strip_prefix("queues/")?.replace('/', ".");
-    told("/sys/class/net/queues", queue)
+    known("/sys/class/net/queues", queue)
 }
 
 fn interface_of<'a>(path: &'a str, file: &str) -> Option<&'a str> {
@@ -105,7 +105,10 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    fn told(line: &str, command: Option<&str>) -> Option<(String, Option<String>, String, String)> {
+    fn known(
+        line: &str,
+        command: Option<&str>,
+    ) -> Option<(String, Option<String>, String, String)> {
         let lines = [line];
         let looked = Cell::new(0);
         let block = read(Lines::new(&lines, &looked), Hint { command })?;
@@ -175,9 +178,9 @@ mod tests {
                 name.to_owned(),
                 value.to_owned(),
             ));
-            assert_eq!(told(&format!("{path}:{value}"), None), expected, "{path}");
+            assert_eq!(known(&format!("{path}:{value}"), None), expected, "{path}");
             assert_eq!(
-                told(value, Some(&format!("cat {path}"))),
+                known(value, Some(&format!("cat {path}"))),
                 expected,
                 "{path}"
             );
@@ -186,16 +189,16 @@ mod tests {
 
     #[test]
     fn what_no_reader_asks_for() {
-        assert_eq!(told("/sys/kernel/mm/ksm/run:0", None), None);
+        assert_eq!(known("/sys/kernel/mm/ksm/run:0", None), None);
         assert_eq!(
-            told(
+            known(
                 "a sentence of several words",
                 Some("cat /sys/class/net/eth0/mtu")
             ),
             None
         );
         assert_eq!(
-            told("many", Some("cat /sys/class/net/eth0/carrier_changes")),
+            known("many", Some("cat /sys/class/net/eth0/carrier_changes")),
             None
         );
     }

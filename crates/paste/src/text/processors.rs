@@ -11,10 +11,10 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
 /// `CPU(s):  16`, or what nproc prints.
 fn count(line: &str, hint: Hint<'_>) -> Option<Block> {
     let line = line.trim();
-    let told = line
+    let value = line
         .strip_prefix("CPU(s):")
         .or_else(|| hint.is("nproc", "").then_some(line))?;
-    let count: u32 = told.trim().parse().ok()?;
+    let count: u32 = value.trim().parse().ok()?;
     Some(Block {
         lines: 1,
         format: "processors",
@@ -97,7 +97,7 @@ mod tests {
     use crate::text::Content;
     use std::cell::Cell;
 
-    fn told(text: &str, command: Option<&str>) -> Vec<(String, String)> {
+    fn pairs(text: &str, command: Option<&str>) -> Vec<(String, String)> {
         let lines: Vec<&str> = text.lines().collect();
         let looked = Cell::new(0);
         match read(Lines::new(&lines, &looked), Hint { command }) {
@@ -113,23 +113,23 @@ mod tests {
     fn every_way_to_say_it() {
         let pair = |list: &str| vec![("node1".to_owned(), list.to_owned())];
         assert_eq!(
-            told("NUMA node1 CPU(s):     4-7,12-15", None),
+            pairs("NUMA node1 CPU(s):     4-7,12-15", None),
             pair("4-7,12-15")
         );
         assert_eq!(
-            told("/sys/devices/system/node/node1/cpulist:4-7", None),
+            pairs("/sys/devices/system/node/node1/cpulist:4-7", None),
             pair("4-7")
         );
-        assert_eq!(told("node 1 cpus: 4 5 6", None), pair("4,5,6"));
+        assert_eq!(pairs("node 1 cpus: 4 5 6", None), pair("4,5,6"));
         let cat = "cat /sys/devices/system/node/node1/cpulist";
-        assert_eq!(told("4-7", Some(cat)), pair("4-7"));
+        assert_eq!(pairs("4-7", Some(cat)), pair("4-7"));
         for other in [
             "NUMA node(s): 2",
             "node 1 size: 32",
             "NUMA node1 CPU(s):",
             "4-7",
         ] {
-            assert_eq!(told(other, None), [], "{other}");
+            assert_eq!(pairs(other, None), [], "{other}");
         }
     }
 }

@@ -49,7 +49,7 @@ fn head(line: &str) -> Option<Head<'_>> {
         .split_whitespace()
         .take(64)
         .collect();
-    let behind = |name: &str| {
+    let after = |name: &str| {
         words
             .iter()
             .position(|word| *word == name)
@@ -58,9 +58,9 @@ fn head(line: &str) -> Option<Head<'_>> {
     Some(Head {
         kind: words.first()?,
         handle: words.get(1)?.strip_suffix(':')?,
-        interface: behind("dev"),
+        interface: after("dev"),
         root: words.contains(&"root"),
-        limit: behind("limit"),
+        limit: after("limit"),
     })
 }
 
@@ -127,7 +127,7 @@ fn counts(line: &str) -> Vec<(String, u64)> {
         .take(24)
         .collect();
     let number = |at: usize| words.get(at).and_then(|word| scaled(word));
-    let behind = |name: &str| {
+    let after = |name: &str| {
         words
             .iter()
             .position(|word| *word == name)
@@ -138,9 +138,9 @@ fn counts(line: &str) -> Vec<(String, u64)> {
         Some(&"Sent") => vec![
             named("bytes", number(1)),
             named("packets", number(3)),
-            named("drops", behind("dropped")),
-            named("overlimits", behind("overlimits")),
-            named("requeues", behind("requeues")),
+            named("drops", after("dropped")),
+            named("overlimits", after("overlimits")),
+            named("requeues", after("requeues")),
         ],
         Some(&"backlog") => vec![named("backlog", number(1)), named("qlen", number(2))],
         _ => vec![named("flows_plimit", flow_limit_drops(line))],

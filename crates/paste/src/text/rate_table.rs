@@ -85,10 +85,10 @@ mod tests {
         let block = read(Lines::new(&lines, &looked), Hint::default());
         let content = block.map(|block| block.content).unwrap_or_default();
         let figures = content.iter().map(|content| match content {
-            Content::Transfer(told) => (
-                told.packet_bytes,
-                told.packets_per_second,
-                told.bits_per_second,
+            Content::Transfer(transfer) => (
+                transfer.packet_bytes,
+                transfer.packets_per_second,
+                transfer.bits_per_second,
             ),
             _ => (None, None, 0.0),
         });
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_in_any_order_behind_the_size() {
+    fn columns_in_any_order_after_the_size() {
         let expected = [
             (Some(64), Some(9700.0), 6.5e6),
             (Some(320), Some(8800.0), 24e6),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `nft list ruleset`: how many rules, sets and flow tables there are, and what the rules that drop have counted.
+//! `nft list ruleset`: the numbers of rules, sets and flow tables, and the counters of rules that drop.
 
 use super::{Block, Counters, Hint, Lines, Settings};
 
@@ -9,9 +9,9 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     let found = lines.run(0, |line| tally.take(line));
     // `nft list flowtables` shows no chains.
     let rules = (tally.chains > 0).then_some(("rules", tally.rules));
-    let told = [("sets", tally.sets), ("flowtables", tally.flow_tables)];
-    let told = rules.into_iter().chain(told);
-    let values = told.map(|(name, count)| (name.to_owned(), count.to_string()));
+    let counts = [("sets", tally.sets), ("flowtables", tally.flow_tables)];
+    let counts = rules.into_iter().chain(counts);
+    let values = counts.map(|(name, count)| (name.to_owned(), count.to_string()));
     let mut content = vec![Settings::new(SOURCE, None, values.collect())];
     if let Some(dropped) = tally.dropped {
         let values = vec![("drop.packets".to_owned(), dropped)];
@@ -24,7 +24,7 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     })
 }
 
-/// What was counted, and in what the line stands.
+/// The counts, and the blocks that enclose the current line.
 #[derive(Debug, Default)]
 struct Tally {
     chains: u64,
@@ -107,7 +107,7 @@ fn is_table(line: &str) -> bool {
         && words.next() == Some("{")
 }
 
-/// Not the chain's own hook and policy, nor a brace or a remark.
+/// Whether the line is a rule: not the chain's hook and policy, a brace or a comment.
 fn is_rule(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or_default();
     let own = line.starts_with("type ") && line.contains(" hook ");
@@ -158,12 +158,12 @@ mod tests {
         let Content::Settings(settings) = &block.content[0] else {
             panic!()
         };
-        let told: Vec<&str> = settings
+        let counts: Vec<&str> = settings
             .values
             .iter()
             .map(|(_, value)| value.as_str())
             .collect();
-        assert_eq!(told, ["5", "1", "1"]);
+        assert_eq!(counts, ["5", "1", "1"]);
         let Content::Counters(counters) = &block.content[1] else {
             panic!()
         };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ss -ti`: what TCP knows of a connection. Of several the one that moved most is told: the test's.
+//! `ss -ti`: what TCP knows of a connection; of several, the one that transferred most, which is that of the test.
 
 use super::number::decimal;
 use super::{Block, Hint, Lines, Settings};
@@ -51,18 +51,18 @@ impl Connection {
         };
         (line.len() < 2000 && value("rto").is_some() && value("cwnd").is_some()).then_some(())?;
         let mut values = Vec::new();
-        let mut tell = |name: &str, value: Option<String>| {
+        let mut add = |name: &str, value: Option<String>| {
             values.extend(value.map(|value| (name.to_owned(), value)))
         };
         let rtt = value("rtt").and_then(|rtt| rtt.split('/').next());
-        tell("rtt", rtt.and_then(plain));
-        tell("minrtt", value("minrtt").and_then(plain));
-        tell("mss", value("mss").and_then(plain));
+        add("rtt", rtt.and_then(plain));
+        add("minrtt", value("minrtt").and_then(plain));
+        add("mss", value("mss").and_then(plain));
         for name in ["busy", "rwnd_limited", "sndbuf_limited"] {
-            tell(name, value(name).and_then(milliseconds));
+            add(name, value(name).and_then(milliseconds));
         }
         let congestion = words.iter().find(|word| CONTROLS.contains(word));
-        tell("congestion", congestion.map(|word| (*word).to_owned()));
+        add("congestion", congestion.map(|word| (*word).to_owned()));
         let moved = ["bytes_sent", "bytes_acked", "bytes_received"];
         let moved = moved.iter().filter_map(|name| value(name)?.parse().ok());
         Some(Self {

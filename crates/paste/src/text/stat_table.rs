@@ -108,15 +108,16 @@ mod tests {
     #[test]
     fn tables_are_summed_by_what_they_count() {
         let connections = "entries  searched found early_drop\n0000ffdc  00000000 00000001 00000002\n0000ffdc 00000000 00000003 00000001\n";
-        let told = counters(connections, None).unwrap();
-        assert_eq!(told.source, CONNECTIONS);
-        assert!(told.values.contains(&("entries".to_owned(), 65_500)));
-        assert!(told.values.contains(&("early_drop".to_owned(), 3)));
+        let table = counters(connections, None).unwrap();
+        assert_eq!(table.source, CONNECTIONS);
+        assert!(table.values.contains(&("entries".to_owned(), 65_500)));
+        assert!(table.values.contains(&("early_drop".to_owned(), 3)));
         let neighbours = "entries  allocs res_failed unresolved_discards table_fulls\n00000002 00000001 00000000 0000012c 0000000c\n";
-        let told = counters(neighbours, Some("cat /proc/net/stat/ndisc_cache")).unwrap();
-        assert_eq!(told.source, NEIGHBOURS_6);
+        let table = counters(neighbours, Some("cat /proc/net/stat/ndisc_cache")).unwrap();
+        assert_eq!(table.source, NEIGHBOURS_6);
         assert!(
-            told.values
+            table
+                .values
                 .contains(&("unresolved_discards".to_owned(), 300))
         );
     }
@@ -124,8 +125,11 @@ mod tests {
     #[test]
     fn what_conntrack_prints() {
         let text = "cpu=0   \tfound=0 invalid=1 insert=0 insert_failed=0 drop=600 early_drop=2\ncpu=1 found=0 invalid=1 insert=0 insert_failed=0 drop=100 early_drop=0\n";
-        let told = counters(text, None).unwrap();
-        assert!(told.values.contains(&("drop".to_owned(), 700)), "{told:?}");
+        let table = counters(text, None).unwrap();
+        assert!(
+            table.values.contains(&("drop".to_owned(), 700)),
+            "{table:?}"
+        );
         assert_eq!(counters("cpu=0 load=3", None), None);
         assert_eq!(counters("entries were many", None), None);
     }

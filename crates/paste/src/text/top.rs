@@ -26,7 +26,7 @@ fn share(line: &str) -> Option<CpuShare> {
         number => Some(number.parse().ok()?),
     };
     let spaced = rest.replace(", ", " ").replace('%', " ");
-    // `98.0us` has no blank; `1,0 us,` a comma behind it.
+    // `98.0us` has no blank; `1,0 us,` is followed by a comma.
     let words: Vec<&str> = spaced
         .split_whitespace()
         .map(|word| word.trim_end_matches(','))

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A measured rate that stands in one piece: nuttcp, netperf, ttcp, a row of a table, a sentence.
+//! A measured rate given as a whole: nuttcp, netperf, ttcp, a row of a table, a sentence.
 
 use super::Protocol;
 
-/// What was measured; what is not told is `None`.
+/// A measured transfer; `None` where the text does not state a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transfer {
-    /// What the text calls it.
+    /// Its name in the text.
     pub name: Option<String>,
     /// The transport.
     pub protocol: Option<Protocol>,
     /// 4 or 6.
     pub ip_version: Option<u8>,
-    /// Whether the machine of the text sent.
+    /// Whether this machine sent.
     pub sends: Option<bool>,
-    /// Payload or IP packet size as the text means it.
+    /// Payload or IP packet size, as in the text.
     pub packet_bytes: Option<u32>,
     /// MTU, where it was set for the test.
     pub mtu: Option<u32>,
@@ -28,7 +28,7 @@ pub struct Transfer {
     pub sent: Option<u64>,
     /// Datagrams lost.
     pub lost: Option<u64>,
-    /// TCP segments sent again.
+    /// TCP segments retransmitted.
     pub retransmits: Option<u64>,
     /// Share of a processor in the kernel, 0 … 1.
     pub cpu_share: Option<f64>,

@@ -17,13 +17,13 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
             (mtu, writes) = (Some(size), number);
             return true;
         }
-        let mut told = transfer(line);
-        if let Some(transfer) = &mut told {
+        let mut found = transfer(line);
+        if let Some(transfer) = &mut found {
             transfer.mtu = mtu;
             transfer.sent = transfer.sent.or(writes);
         }
-        all.extend(told.clone().map(Content::Transfer));
-        told.is_some()
+        all.extend(found.clone().map(Content::Transfer));
+        found.is_some()
     });
     if all.is_empty() {
         return Block::says_nothing(&found, "ttcp");

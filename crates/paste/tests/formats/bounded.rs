@@ -75,7 +75,7 @@ fn work_is_linear_whatever_repeats() {
             format!("{trap}\n").repeat(1000),
             format!("{trap}\n\n").repeat(1000),
         ] {
-            let (_, looked) = paste::read_counting("-", &text);
+            let (_, looked) = paste::read_counting(&text);
             let most = LOOKS_MAX * text.len() as u64;
             assert!(looked <= most, "{trap}: {looked} of {}", text.len());
         }
@@ -87,7 +87,7 @@ fn work_is_linear_whatever_takes_turns() {
     for (at, first) in TRAPS.iter().enumerate() {
         let second = TRAPS[(at * 7 + 3) % TRAPS.len()];
         let text = format!("{first}\n{second}\n").repeat(400);
-        let (_, looked) = paste::read_counting("-", &text);
+        let (_, looked) = paste::read_counting(&text);
         assert!(
             looked <= LOOKS_MAX * text.len() as u64,
             "{first} / {second}: {looked} of {}",
@@ -97,10 +97,10 @@ fn work_is_linear_whatever_takes_turns() {
 }
 
 #[test]
-fn what_is_too_much_is_cut_and_said() {
+fn a_long_text_is_cut_and_the_cut_is_listed() {
     let line = "x".repeat(999);
     let text = format!("{line}\n").repeat(TEXT_BYTES_MAX / 1000 + 4000);
-    let (pasted, looked) = paste::read_counting("-", &text);
+    let (pasted, looked) = paste::read_counting(&text);
     assert!(looked <= LOOKS_MAX * TEXT_BYTES_MAX as u64);
     assert!(
         pasted
@@ -117,7 +117,7 @@ fn a_binary_file_is_refused_whole() {
     let bytes: Vec<u8> = (0..1_000_000_u32)
         .map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
-    let (pasted, looked) = paste::read_counting("-", &String::from_utf8_lossy(&bytes));
+    let (pasted, looked) = paste::read_counting(&String::from_utf8_lossy(&bytes));
     assert_eq!((pasted.records.len(), looked), (0, 0));
     assert!(pasted.ignored[0].what.contains("binary"));
 }

@@ -12,7 +12,7 @@ use linerate_model::record::Record;
 use linerate_paste::{self as paste, Pasted};
 
 fn read(text: &str) -> Pasted {
-    paste::read("-", text)
+    paste::read(text)
 }
 
 /// The only record of a text.

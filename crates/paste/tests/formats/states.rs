@@ -83,7 +83,7 @@ fn two_systems_on_one_board() {
 #[test]
 fn sentences_of_a_router() {
     let records = read(ROUTER).records;
-    let told: Vec<_> = records
+    let rates: Vec<_> = records
         .iter()
         .map(|record| {
             (
@@ -98,7 +98,7 @@ fn sentences_of_a_router() {
         })
         .collect();
     assert_eq!(
-        told,
+        rates,
         [
             ("eepro100".to_owned(), vec![(0, 9700), (320, 8800)]),
             ("e100".to_owned(), vec![(320, 19200)])
@@ -142,7 +142,7 @@ fn notes_of_two_drivers_said_twice() {
 fn flows_and_interrupts_of_two_configurations() {
     let records = read(PORTS).records;
     let flows = |record: usize, test: usize| records[record].run.tests[test].flows.len();
-    // Two tables of one host beside each other: a comparison.
+    // Two tables of one host next to each other: a comparison.
     assert_eq!((flows(0, 2), flows(0, 4)), (3, 3));
     let sums = |name: &str| {
         records

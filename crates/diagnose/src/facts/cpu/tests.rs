@@ -327,7 +327,7 @@ fn the_test_between_two_readings_tells_a_rate() {
         [  5]   0.00-10.00  sec   119 MBytes  99.7 Mbits/sec  0.021 ms  259/86320 (0.3%)  receiver\n";
     let (before, after) = (softnet(2, 10), softnet(261, 1310));
     let rate = |text: String| {
-        let records = linerate_paste::read("-", &text).records;
+        let records = linerate_paste::read(&text).records;
         assert_eq!(records.len(), 1, "{text}");
         let facts = records[0].explained().facts;
         let mut squeezed = facts.iter();

@@ -26,7 +26,7 @@ pub(super) struct Material {
     pub(super) trials: Vec<Trial>,
     pub(super) understood: Vec<Passage>,
     pub(super) ignored: Vec<Passage>,
-    /// Those of the ignored that were too much: told whether facts are asked for or not.
+    /// Ignored passages that exceed a limit: shown even without `--facts`.
     pub(super) left_out: Vec<Passage>,
 }
 
@@ -62,8 +62,13 @@ impl Material {
             }
         }
         let joined = Texts::join(&pastes);
-        let mut pasted = paste::read("-", &joined.whole);
-        let left_out = pasted.left_out().take(MOST_LEFT_OUT).cloned().collect();
+        let mut pasted = paste::read(&joined.whole);
+        let left_out = pasted
+            .left_out
+            .iter()
+            .take(MOST_LEFT_OUT)
+            .cloned()
+            .collect();
         self.left_out = joined.place(left_out);
         if pasted.records.is_empty() && !pastes.is_empty() {
             // Nothing was understood: what to collect can still be said.
