@@ -27,7 +27,9 @@ pub(crate) fn client_session(data: &[u8]) {
         return;
     };
     let params = Params {
-        linerate: (mode & 1 == 1).then(|| json::text("{}").unwrap()),
+        linerate: (mode & 1 == 1)
+            .then_some("{}")
+            .and_then(|key| json::text(key).ok()),
         ..Params::default()
     };
     let whole = client_events(&params, bytes, bytes.len().max(1));
