@@ -10,21 +10,45 @@ pub(crate) use deciding::{told, way};
 
 use std::collections::BTreeMap;
 
-use linerate_model::counters;
 use linerate_model::output::{
     DeviceInterrupt, DeviceProcessor, DeviceQueue, MovedCounter, TrialDevice,
 };
-use linerate_model::sample::Sample;
+use linerate_model::record::Record;
+use linerate_model::run::Run;
+use linerate_model::sample::{Phase, Sample};
 
+use crate::evidence::{Evidence, Source, Window};
 use crate::facts::receive_queue;
 use linerate_model::order;
+
+/// Which interface took in most frames, and which sent most.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Ports<'r> {
+    pub(crate) ingress: Option<&'r str>,
+    pub(crate) egress: Option<&'r str>,
+}
+
+impl<'r> Ports<'r> {
+    pub(crate) fn of(device: &'r TrialDevice) -> Self {
+        let most = |name: &str| {
+            let of_link =
+                |one: &&MovedCounter| one.source == Source::Link.text() && one.name == name;
+            let named = device.counters.iter().filter(of_link);
+            named.max_by_key(|one| one.delta)?.interface.as_deref()
+        };
+        Self {
+            ingress: most("rx_packets"),
+            egress: most("tx_packets"),
+        }
+    }
+}
 
 /// What moved. `None` where the load of the processors was not read twice: then nobody was there.
 #[must_use]
 pub fn moved(before: &[Sample], after: &[Sample]) -> Option<TrialDevice> {
     let elapsed_ns = elapsed_ns(before, after)?;
-    let both: Vec<Sample> = last_of_each(before).chain(last_of_each(after)).collect();
-    let all = counters::over(&both);
+    let both = last_of_each(before).chain(last_of_each(after));
+    let all = grown(both.collect());
     let processors = processors(&all);
     let busiest = processors
         .iter()
@@ -44,6 +68,12 @@ pub fn moved(before: &[Sample], after: &[Sample]) -> Option<TrialDevice> {
     })
 }
 
+/// What every counter grew by from its first to its last reading.
+fn grown(samples: Vec<Sample>) -> Vec<MovedCounter> {
+    let record = Record::of_run(Run::default(), samples);
+    Evidence::of(&record).moved_counters(Window::Load(TRAFFIC))
+}
+
 /// Of a source that was read twice, the later reading is the nearer to the traffic before it; the readings
 /// after it have each source once.
 fn last_of_each(samples: &[Sample]) -> impl Iterator<Item = Sample> + '_ {
@@ -53,7 +83,11 @@ fn last_of_each(samples: &[Sample]) -> impl Iterator<Item = Sample> + '_ {
     };
     let all = samples.iter().enumerate();
     all.filter(move |(at, sample)| is_last(*at, sample))
-        .map(|(_, sample)| sample.clone())
+        .map(|(_, sample)| Sample {
+            group: Some(TRAFFIC.to_owned()),
+            phase: Some(Phase::Load),
+            ..sample.clone()
+        })
 }
 
 /// Between the two readings of the processors' time.
@@ -206,6 +240,8 @@ fn of_packets(counter: &MovedCounter) -> bool {
     }
 }
 
+/// The group of readings around a trial's traffic.
+const TRAFFIC: &str = "traffic";
 const LOAD: &str = "/proc/stat";
 const SOFTNET: &str = "/proc/net/softnet_stat";
 const INTERRUPTS: &str = "/proc/interrupts";

@@ -16,19 +16,19 @@ mod account;
 mod balance;
 mod claim;
 mod device;
-mod forward;
+mod dut;
 mod internet;
 mod path;
 mod reasons;
 mod settle;
 mod socket;
 mod span;
+mod tally;
 mod transmission;
 mod unread;
 
 use claim::Claims;
-pub use forward::FORWARD_STAGES;
-pub(crate) use forward::Ports;
+pub use dut::FORWARD_STAGES;
 use path::Path;
 
 /// One entry a test that lost anything countable, and one a trial that decided a device's rate.
@@ -36,7 +36,7 @@ use path::Path;
 pub fn of(evidence: &Evidence<'_>) -> Vec<LedgerEntry> {
     let tests = evidence.record.run.tests.iter();
     let entries = tests.filter_map(|test| entry(evidence, test));
-    entries.chain(forward::entries(evidence.record)).collect()
+    entries.chain(dut::entries(evidence)).collect()
 }
 
 fn entry<'r>(evidence: &'r Evidence<'r>, test: &'r Test) -> Option<LedgerEntry> {

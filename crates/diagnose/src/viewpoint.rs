@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 
 use linerate_model::output::{Role, Test, Trial};
 
-use crate::dut::{name, told};
-use crate::ledger::Ports;
+use crate::dut::{Ports, name, told};
 use crate::rules::Scope;
 use linerate_model::record::{Record, Side};
 
@@ -63,7 +62,7 @@ fn of_trial(trial: &Trial) -> Viewpoint {
     Viewpoint {
         test_id: Some(name(trial)),
         host: Some(Role::Device),
-        interface: ports.and_then(|ports| ports.ingress),
+        interface: ports.and_then(|ports| ports.ingress).map(str::to_owned),
         ..Viewpoint::default()
     }
 }

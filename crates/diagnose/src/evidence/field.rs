@@ -22,7 +22,7 @@ pub(super) fn drops(place: &Place<'_, '_>, side: Side) -> Vec<Count> {
                 stage: *stage,
                 unit: Unit::Frames,
                 words: words.iter().map(|word| (*word).to_owned()).collect(),
-                moved: moved.of_others_too(),
+                moved,
                 counted: moved.grew.at_least,
                 general: words.len() > 1,
                 shared: true,

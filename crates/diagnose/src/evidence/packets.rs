@@ -4,45 +4,43 @@
 
 use linerate_model::output::{MovedCounter, Test};
 
-use super::{Evidence, Source};
+use super::{Evidence, Source, Window};
 
-/// The counters of packets that moved during the load of `test`, in the order of host, source, interface and name. A
-/// counter that was reset is left out; one that wrapped counts at least what it shows.
+/// The counters of packets that moved during the load of `test`.
 #[must_use]
 pub fn moved_counters<'r>(evidence: &Evidence<'r>, test: &'r Test) -> Vec<MovedCounter> {
-    let window = evidence.window(test);
-    let mut counters = Vec::new();
-    for ((host, source, interface), _) in evidence
-        .index
-        .keys()
-        .filter(|((_, source, _), _)| !OTHERS.contains(source))
-    {
-        let place = evidence.at(*host, *interface, window);
-        for name in place
-            .names(source)
-            .into_iter()
-            .filter(|name| is_of_packets(source, name))
-        {
-            let moved = place
-                .moved(source, name)
-                .filter(|moved| moved.grew.at_least > 0);
-            counters.extend(moved.map(|moved| MovedCounter {
-                host: *host,
+    let mut moved = evidence.moved_counters(evidence.window(test));
+    moved.retain(is_of_packets);
+    moved
+}
+
+impl<'r> Evidence<'r> {
+    /// Every counter that moved in a window, in the order of host, source, interface and name. A counter that was reset is
+    /// left out; one that wrapped counts at least what it shows.
+    pub(crate) fn moved_counters(&self, window: Window<'r>) -> Vec<MovedCounter> {
+        let lists = self.index.keys().map(|(key, _)| *key);
+        let counters = lists.flat_map(|(host, source, interface)| {
+            let each = self.at(host, interface, window).each(source);
+            let moved = each.filter(|(_, moved)| moved.grew.at_least > 0);
+            moved.map(move |(name, moved)| MovedCounter {
+                host,
                 interface: interface.map(str::to_owned),
                 name: name.to_owned(),
                 delta: moved.grew.at_least,
-                source: (*source).to_owned(),
-            }));
-        }
+                source: source.to_owned(),
+            })
+        });
+        counters.collect()
     }
-    counters
 }
 
-fn is_of_packets(source: &str, name: &str) -> bool {
-    if source == Source::Softnet.text() {
-        return !name.contains('.');
+fn is_of_packets(counter: &MovedCounter) -> bool {
+    let (source, name) = (counter.source.as_str(), counter.name.as_str());
+    match Source::of_text(source) {
+        Some(Source::Softnet) => !name.contains('.'),
+        Some(Source::Qdisc) => !matches!(name, "qlen" | "backlog"),
+        _ => !OTHERS.contains(&source),
     }
-    source != Source::Qdisc.text() || !matches!(name, "qlen" | "backlog")
 }
 
 const OTHERS: [&str; 9] = [
@@ -63,11 +61,16 @@ mod tests {
 
     #[test]
     fn packets_are_counted_and_fill_levels_are_not() {
-        assert!(
-            is_of_packets("/proc/net/snmp", "UdpInErrors") && is_of_packets("tc -s qdisc", "drops")
-        );
-        assert!(is_of_packets("/proc/net/softnet_stat", "dropped"));
-        assert!(!is_of_packets("/proc/net/softnet_stat", "cpu0.dropped"));
-        assert!(!is_of_packets("tc -s qdisc", "qlen"));
+        let of = |source: &str, name: &str| {
+            is_of_packets(&MovedCounter {
+                source: source.to_owned(),
+                name: name.to_owned(),
+                ..MovedCounter::default()
+            })
+        };
+        assert!(of("/proc/net/snmp", "UdpInErrors") && of("tc -s qdisc", "drops"));
+        assert!(of("/proc/net/softnet_stat", "dropped"));
+        assert!(!of("/proc/net/softnet_stat", "cpu0.dropped"));
+        assert!(!of("tc -s qdisc", "qlen") && !of("/proc/stat", "cpu.user"));
     }
 }

@@ -85,12 +85,12 @@ impl<'e, 'r> Place<'e, 'r> {
     }
 
     /// What every counter of a list did that was neither reset nor read only once.
-    pub(crate) fn each(
+    pub(crate) fn each<S: AsRef<str>>(
         self,
-        source: Source,
-    ) -> impl Iterator<Item = (&'r str, Moved)> + use<'e, 'r> {
-        let names = self.names(source).into_iter();
-        names.filter_map(move |name| Some((name, self.moved(source, name)?)))
+        source: S,
+    ) -> impl Iterator<Item = (&'r str, Moved)> + use<'e, 'r, S> {
+        let names = self.names(&source).into_iter();
+        names.filter_map(move |name| Some((name, self.moved(&source, name)?)))
     }
 
     /// Growth in the idle interval, as it was counted.

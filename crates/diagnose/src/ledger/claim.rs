@@ -27,10 +27,10 @@ impl Kind {
     }
 }
 
-/// So many of the lost packets died there. Two claims never count one packet twice.
+/// This many of the lost packets died there. Two claims never count one packet twice.
 #[derive(Debug, Clone)]
-pub(super) struct Claim {
-    pub(super) stage: Stage,
+pub(super) struct Claim<S = Stage> {
+    pub(super) stage: S,
     pub(super) host: Role,
     pub(super) interface: Option<String>,
     pub(super) kind: Kind,

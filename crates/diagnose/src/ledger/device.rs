@@ -16,11 +16,9 @@ pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
     for side in [Side::Sender, Side::Receiver] {
         let end = path.end(side);
         let mut counts = end.place.drop_counters(side);
-        if end.driver.is_some() {
-            counts
-                .iter_mut()
-                .for_each(|count| adjust(path, side, count));
-        }
+        counts
+            .iter_mut()
+            .for_each(|count| adjust(path, side, count));
         for count in end.place.resolve(side, counts) {
             if end.driver.is_some() || count.moved.grew.at_least > 0 {
                 claims.add(claim(path, end, count));

@@ -1,46 +1,36 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From claims to the ledger's entry: what each stage lost at least and at most, what is left, and
 //! who cannot be asked.
-//!
-//! Always: `Σ lo ≤ lost`, and `Σ lo + unattributed_hi = lost`.
 
-use std::collections::BTreeMap;
-
-use linerate_model::output::{Evidence, LedgerEntry, LinkKind, Protocol, Role, Stage as Entry};
+use linerate_model::output::{Evidence, LedgerEntry, LinkKind, Protocol};
 
 use super::balance::{Balance, Gap};
-use super::claim::{Claim, Claims, Kind, moved};
+use super::claim::{Claim, Claims, Kind};
 use super::path::Path;
 use super::span::Span;
+use super::tally::{Tallies, Tally, signed};
 use linerate_knowledge::Stage;
-
-/// What is known of one stage.
-#[derive(Debug, Clone)]
-struct Tally {
-    host: Role,
-    interface: Option<String>,
-    kind: Kind,
-    seen: Span,
-    largest: u64,
-    evidence: Vec<Evidence>,
-}
-
-type Tallies = BTreeMap<Stage, Tally>;
 
 /// The entry of `path`; its test and unit are for the caller to name.
 pub(super) fn settle(path: &Path<'_>, mut claims: Claims, balance: &Balance) -> LedgerEntry {
     beyond_counters(path, &mut claims, balance);
     let proven = on_the_wire(path, &claims, balance);
-    let mut tallies = tallies(claims);
-    tallies.retain(|stage, _| exists(path, *stage));
+    let mut tallies = Tallies::of(claims.all);
+    tallies.0.retain(|stage, _| exists(path, *stage));
     if let Some(gap) = proven {
         book_on_the_wire(path, &mut tallies, &gap);
     }
-    let exact = tallies.values().filter(|tally| tally.kind == Kind::Exact);
+    let exact = tallies.0.values().filter(|tally| tally.kind == Kind::Exact);
     let claimed: u64 = exact.map(|tally| tally.seen.lo).sum();
-    share_out(path.lost, &mut tallies);
-    narrow(path.lost, &mut tallies);
-    entry(path, tallies, claimed)
+    let is_blind = |stage: &Stage| exists(path, *stage) && !tallies.0.contains_key(stage);
+    let blind: Vec<Stage> = STAGES.into_iter().filter(is_blind).collect();
+    let mut entry = tallies.entry(path.lost);
+    entry.unattributed_lo -= signed(claimed.saturating_sub(path.lost));
+    entry.blind = blind
+        .into_iter()
+        .map(|stage| stage.word().to_owned())
+        .collect();
+    entry
 }
 
 /// What the balances find beyond the counters of drops of the same stage.
@@ -109,121 +99,21 @@ fn on_the_wire(path: &Path<'_>, claims: &Claims, balance: &Balance) -> Option<Ga
     })
 }
 
-fn book_on_the_wire(path: &Path<'_>, tallies: &mut Tallies, gap: &Gap) {
-    let wire = tallies.entry(Stage::Wire).or_insert_with(|| Tally {
-        host: path.receiver.role,
-        interface: path.receiver.interface.map(str::to_owned),
-        kind: Kind::Balance,
-        seen: Span::default(),
-        largest: 0,
-        evidence: Vec::new(),
-    });
+fn book_on_the_wire(path: &Path<'_>, tallies: &mut Tallies<Stage>, gap: &Gap) {
+    let receiver = &path.receiver;
+    let none = || {
+        Tally::new(
+            receiver.role,
+            receiver.interface.map(str::to_owned),
+            Kind::Balance,
+        )
+    };
+    let wire = tallies.0.entry(Stage::Wire).or_insert_with(none);
     if gap.seen.lo > wire.seen.lo || wire.seen.hi == 0 {
         wire.kind = Kind::Balance;
         wire.evidence.extend(gap.evidence.iter().cloned());
     }
     wire.seen = Span::new(wire.seen.lo.max(gap.seen.lo), path.lost);
-}
-
-/// Claims of one stage never overlap: they are added.
-fn tallies(claims: Claims) -> Tallies {
-    let mut tallies = Tallies::new();
-    for claim in claims.all {
-        match tallies.get_mut(&claim.stage) {
-            None => {
-                tallies.insert(
-                    claim.stage,
-                    Tally {
-                        host: claim.host,
-                        interface: claim.interface,
-                        kind: claim.kind,
-                        seen: claim.seen,
-                        largest: claim.seen.hi,
-                        evidence: claim.evidence,
-                    },
-                );
-            }
-            Some(tally) => tally.join(claim),
-        }
-    }
-    tallies
-}
-
-impl Tally {
-    fn join(&mut self, claim: Claim) {
-        if claim.seen.hi > self.largest {
-            self.largest = claim.seen.hi;
-            self.kind = claim.kind;
-        }
-        self.seen = self.seen.plus(claim.seen);
-        self.interface = self.interface.take().or(claim.interface);
-        for one in claim.evidence {
-            if !self.evidence.contains(&one) {
-                self.evidence.push(one);
-            }
-        }
-    }
-}
-
-/// No more than was lost, the best evidence first.
-fn share_out(lost: u64, tallies: &mut Tallies) {
-    let mut left = lost;
-    for kind in [Kind::Exact, Kind::Shared, Kind::Balance] {
-        for tally in tallies.values_mut().filter(|tally| tally.kind == kind) {
-            tally.seen.lo = tally.seen.lo.min(left);
-            left -= tally.seen.lo;
-        }
-    }
-}
-
-/// What other stages lost at least was not lost at this one.
-fn narrow(lost: u64, tallies: &mut Tallies) {
-    let least: u64 = tallies.values().map(|tally| tally.seen.lo).sum();
-    for tally in tallies.values_mut() {
-        let elsewhere = least - tally.seen.lo;
-        tally.seen = tally.seen.at_most(lost - elsewhere);
-    }
-}
-
-fn entry(path: &Path<'_>, tallies: Tallies, claimed: u64) -> LedgerEntry {
-    let least: u64 = tallies.values().map(|tally| tally.seen.lo).sum();
-    let most = tallies
-        .values()
-        .fold(0_u64, |sum, tally| sum.saturating_add(tally.seen.hi));
-    let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    let too_many = signed(claimed.saturating_sub(path.lost));
-    let seen = |stage: &Stage| exists(path, *stage) && !tallies.contains_key(stage);
-    LedgerEntry {
-        lost_packets: path.lost,
-        blind: STAGES
-            .into_iter()
-            .filter(seen)
-            .map(|stage| stage.word().to_owned())
-            .collect(),
-        stages: tallies
-            .into_iter()
-            .map(|(stage, tally)| line(stage, tally))
-            .collect(),
-        unattributed_lo: signed(path.lost.saturating_sub(most)) - too_many,
-        unattributed_hi: signed(path.lost - least),
-        ..LedgerEntry::default()
-    }
-}
-
-/// Where packets died, counters that stood still say nothing more.
-fn line(stage: Stage, mut tally: Tally) -> Entry {
-    if tally.seen.hi > 0 && tally.evidence.iter().any(moved) {
-        tally.evidence.retain(moved);
-    }
-    Entry {
-        stage: stage.word().to_owned(),
-        host: tally.host,
-        interface: tally.interface,
-        lo: tally.seen.lo,
-        hi: tally.seen.hi,
-        kind: tally.kind.word().to_owned(),
-        evidence: tally.evidence,
-    }
 }
 
 /// Memory between two hosts has no MAC; the loopback has no link at all.

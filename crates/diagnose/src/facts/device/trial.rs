@@ -3,9 +3,9 @@
 
 use linerate_model::output::{DeviceProcessor, DeviceQueue, LedgerEntry, Role, TrialDevice, Value};
 
-use crate::dut::{Deciding, name, told};
+use crate::dut::{Deciding, Ports, name, told};
 use crate::facts::{Facts, fact};
-use crate::ledger::{FORWARD_STAGES, Ports};
+use crate::ledger::FORWARD_STAGES;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts) {
@@ -24,25 +24,25 @@ pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts
         let Some(device) = &one.trial.device else {
             continue;
         };
-        let mut place = Vantage {
+        let mut into = TrialFacts {
             id: name(one.trial),
             facts,
         };
-        of_trial(&one, &mut place);
-        processors(&device.processors, device, &mut place);
-        queues(device, &mut place);
-        place.add("device_pause_frames", pause_frames(device), "frames", PAUSE);
-        stages(&one, ledger, &mut place);
+        of_trial(&one, &mut into);
+        processors(&device.processors, device, &mut into);
+        queues(device, &mut into);
+        into.add("device_pause_frames", pause_frames(device), "frames", PAUSE);
+        stages(&one, ledger, &mut into);
     }
 }
 
 /// Facts of one trial.
-struct Vantage<'f> {
+struct TrialFacts<'f> {
     id: String,
     facts: &'f mut Facts,
 }
 
-impl Vantage<'_> {
+impl TrialFacts<'_> {
     fn add(&mut self, name: &str, value: impl Into<Value>, unit: &str, source: &str) {
         let mut fact = fact(name, value, unit, source);
         fact.test_id = Some(self.id.clone());
@@ -51,23 +51,23 @@ impl Vantage<'_> {
     }
 }
 
-fn of_trial(one: &Deciding<'_>, place: &mut Vantage<'_>) {
+fn of_trial(one: &Deciding<'_>, into: &mut TrialFacts<'_>) {
     let (trial, ways) = (one.trial, &one.trial.directions);
     let lost: u64 = ways.iter().map(|way| way.lost_frames).sum();
     let sent: u64 = ways.iter().map(|way| way.offered_frames).sum();
-    place.add("tester_limited", one.result.tester_limited, "", ACCOUNT);
-    place.add(
+    into.add("tester_limited", one.result.tester_limited, "", ACCOUNT);
+    into.add(
         "trial_frame_bytes",
         f64::from(trial.frame_bytes),
         "bytes",
         ACCOUNT,
     );
-    place.add("trial_loss_ratio", trial.loss_ratio, "ratio", ACCOUNT);
-    place.add("sent_packets", sent as f64, "packets", ACCOUNT);
-    place.add("lost_packets", lost as f64, "packets", ACCOUNT);
+    into.add("trial_loss_ratio", trial.loss_ratio, "ratio", ACCOUNT);
+    into.add("sent_packets", sent as f64, "packets", ACCOUNT);
+    into.add("lost_packets", lost as f64, "packets", ACCOUNT);
 }
 
-fn processors(all: &[DeviceProcessor], device: &TrialDevice, place: &mut Vantage<'_>) {
+fn processors(all: &[DeviceProcessor], device: &TrialDevice, into: &mut TrialFacts<'_>) {
     let busiest = |one: &&DeviceProcessor| one.number == device.processor;
     let Some(first) = all.iter().find(busiest) else {
         return;
@@ -76,20 +76,20 @@ fn processors(all: &[DeviceProcessor], device: &TrialDevice, place: &mut Vantage
         let shares: Vec<f64> = of.map(|one| one.busy_ratio).collect();
         (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
     };
-    place.add("device_cpus", all.len() as f64, "", STAT);
-    place.add("device_busiest_cpu", first.busy_ratio, "ratio", STAT);
-    place.add(
+    into.add("device_cpus", all.len() as f64, "", STAT);
+    into.add("device_busiest_cpu", first.busy_ratio, "ratio", STAT);
+    into.add(
         "device_busiest_cpu_number",
         f64::from(first.number),
         "",
         STAT,
     );
-    place.add("device_softirq_cpu", first.softirq_ratio, "ratio", STAT);
+    into.add("device_softirq_cpu", first.softirq_ratio, "ratio", STAT);
     if let Some(others) = mean(&mut all.iter().filter(|one| !busiest(one))) {
-        place.add("device_other_cpus_busy", others, "ratio", STAT);
+        into.add("device_other_cpus_busy", others, "ratio", STAT);
     }
     if let Some(together) = mean(&mut all.iter()) {
-        place.add("device_cpus_busy", together, "ratio", STAT);
+        into.add("device_cpus_busy", together, "ratio", STAT);
     }
     let packets: u64 = all.iter().map(|one| one.packets).sum();
     if let Some(most) = all
@@ -99,17 +99,17 @@ fn processors(all: &[DeviceProcessor], device: &TrialDevice, place: &mut Vantage
         .filter(|_| packets > 0)
     {
         let share = most as f64 / packets as f64;
-        place.add("device_packets_top_cpu_share", share, "ratio", SOFTNET);
+        into.add("device_packets_top_cpu_share", share, "ratio", SOFTNET);
     }
     let squeezed: u64 = all.iter().map(|one| one.squeezed).sum();
     let per_second = squeezed as f64 / device.elapsed_s;
-    place.add("device_squeezes_per_second", per_second, "1/s", SOFTNET);
+    into.add("device_squeezes_per_second", per_second, "1/s", SOFTNET);
 }
 
 /// Of the port that took most.
-fn queues(device: &TrialDevice, place: &mut Vantage<'_>) {
+fn queues(device: &TrialDevice, into: &mut TrialFacts<'_>) {
     let ingress = Ports::of(device).ingress;
-    let own = |queue: &&DeviceQueue| Some(&queue.interface) == ingress.as_ref();
+    let own = |queue: &&DeviceQueue| Some(queue.interface.as_str()) == ingress;
     let own: Vec<&DeviceQueue> = device.queues.iter().filter(own).collect();
     let packets: u64 = own.iter().map(|queue| queue.packets).sum();
     let Some(top) = own
@@ -119,10 +119,10 @@ fn queues(device: &TrialDevice, place: &mut Vantage<'_>) {
     else {
         return;
     };
-    place.add("device_queues", own.len() as f64, "", DRIVER);
-    place.add("device_queue_top", format!("rx-{}", top.number), "", DRIVER);
+    into.add("device_queues", own.len() as f64, "", DRIVER);
+    into.add("device_queue_top", format!("rx-{}", top.number), "", DRIVER);
     let share = top.packets as f64 / packets as f64;
-    place.add("device_queue_top_share", share, "ratio", DRIVER);
+    into.add("device_queue_top_share", share, "ratio", DRIVER);
 }
 
 /// Of the source that counted most: the driver repeats what the standard counters say.
@@ -137,14 +137,14 @@ fn pause_frames(device: &TrialDevice) -> f64 {
 }
 
 /// A trial without an entry lost nothing anywhere.
-fn stages(one: &Deciding<'_>, ledger: &[LedgerEntry], place: &mut Vantage<'_>) {
+fn stages(one: &Deciding<'_>, ledger: &[LedgerEntry], into: &mut TrialFacts<'_>) {
     let entry = ledger.iter().find(|entry| entry.test_id == name(one.trial));
     for stage in FORWARD_STAGES {
         let found = entry.and_then(|entry| entry.stages.iter().find(|found| found.stage == *stage));
         let (least, most) = found.map_or((0, 0), |found| (found.lo, found.hi));
         let name = stage.replace('-', "_");
-        place.add(&format!("lost_at_{name}"), most as f64, "frames", LEDGER);
-        place.add(
+        into.add(&format!("lost_at_{name}"), most as f64, "frames", LEDGER);
+        into.add(
             &format!("least_lost_at_{name}"),
             least as f64,
             "frames",

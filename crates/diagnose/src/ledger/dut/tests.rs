@@ -3,7 +3,7 @@ use super::*;
 use crate::fixtures::device::{counter, record, trial};
 
 fn entry(trials: Vec<Trial>) -> LedgerEntry {
-    let entries = entries(&record(trials));
+    let entries = entries(&Evidence::of(&record(trials))).collect::<Vec<_>>();
     assert_eq!(entries.len(), 1, "{entries:?}");
     let entry = entries.into_iter().next().unwrap();
     let least: u64 = entry.stages.iter().map(|stage| stage.lo).sum();
@@ -136,7 +136,8 @@ fn a_card_s_own_drops_stand_at_its_ring() {
     for interface in &mut record.run.hosts[1].interfaces {
         interface.driver = Some("ixgbe".to_owned());
     }
-    let entries = entries(&record);
+    let evidence = Evidence::of(&record);
+    let entries: Vec<_> = entries(&evidence).collect();
     let on_the_card = ["fwd-rx-mac", "fwd-rx-ring"];
     let stages = &entries[0].stages;
     assert!(
@@ -181,5 +182,5 @@ fn claims_never_come_to_more_than_was_lost() {
 fn a_device_that_told_nothing_has_no_entry() {
     let mut silent = lossy(10, &[]);
     silent.device = None;
-    assert_eq!(entries(&record(vec![silent])), []);
+    assert_eq!(entries(&Evidence::of(&record(vec![silent]))).count(), 0);
 }
