@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the program does when things go wrong: what it says, how it ends, and that nothing that
+//! was measured is lost. The real program, over the loopback and between the hosts of a lab.
+//!
+//! Waits are conditions with a deadline far beyond what they need; no time is asserted.
+
+mod batches;
+mod console;
+mod live;
+mod paths;
+mod peers;
+mod process;
+mod signals;
+mod storage;
+mod strangers;
+mod unsent;
+mod verdict;
+mod wall_clock;

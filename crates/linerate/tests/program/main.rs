@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The program as its users run it: real processes over the loopback and between the hosts of a
+//! lab. One binary, because cargo runs binaries one after another and most of these tests wait:
+//! they wait side by side (`.cargo/config.toml` has the number of threads). What other tests can
+//! spoil is in `tests/measured`.
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+mod ab;
+#[cfg(test)]
+mod cli;
+#[cfg(test)]
+mod compare;
+#[cfg(test)]
+mod compat;
+#[cfg(test)]
+mod device;
+#[cfg(test)]
+mod docs;
+#[cfg(test)]
+mod engine_loopback;
+#[cfg(test)]
+mod failures;
+#[cfg(test)]
+mod interop_iperf2;
+#[cfg(test)]
+mod interop_iperf3;
+#[cfg(test)]
+mod regs;
+#[cfg(test)]
+mod report;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod token;
+#[cfg(test)]
+mod wire_log;
