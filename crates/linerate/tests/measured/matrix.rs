@@ -6,18 +6,19 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-use crate::turns::Turn;
+use crate::turns::{Turn, side_by_side};
 
 #[test]
 fn mtus_and_payloads_in_both_families() {
-    for (mtu, families) in [(100, 4..=4), (1280, 4..=6), (1500, 4..=6), (9000, 4..=6)] {
-        for family in families.step_by(2) {
-            payloads(mtu, family);
-        }
-    }
+    let families = [100, 1280, 1500, 9000].map(|mtu| (mtu, 4));
+    let both = [1280, 1500, 9000].map(|mtu| (mtu, 6));
+    side_by_side(&[&families[..], &both].concat(), |(mtu, family)| {
+        payloads(*mtu, *family)
+    });
 }
 
 /// Below, at and above the MTU, and what is chosen without being told.
@@ -393,8 +394,9 @@ fn lab(flags: &[&str], lines: &[String]) -> Vec<Ran> {
 /// Runs the lines as commands of this program in host A of one lab. None ran, and it is said,
 /// where there are no namespaces.
 fn run_in_lab(flags: &[&str], lines: &[String]) -> Vec<Ran> {
-    let name = std::thread::current().name().unwrap().to_owned();
-    let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("matrix-{name}"));
+    static LABS: AtomicUsize = AtomicUsize::new(0);
+    let lab = LABS.fetch_add(1, Ordering::Relaxed);
+    let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("matrix-{lab}"));
     fs::create_dir_all(&place).unwrap();
     let command = |(number, line): (usize, &String)| {
         let json = if line.contains("--json") {

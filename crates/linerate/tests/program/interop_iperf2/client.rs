@@ -11,14 +11,29 @@ fn test(said: &Said) -> &serde_json::Value {
 
 /// One test and what the stock server printed of its streams.
 fn against(protocol: &str, streams: u32, arguments: &str) -> (Said, Vec<Row>) {
-    let server = Stock::serve(streams, if protocol == "udp" { "-u" } else { "" });
-    let said = our_client(server.port, protocol, &format!("--iperf2 {arguments}"));
+    let mode = if protocol == "udp" { "-u" } else { "" };
+    let served = || {
+        let server = Stock::serve(streams, mode);
+        let said = our_client(server.port, protocol, &format!("--iperf2 {arguments}"));
+        (server, said)
+    };
+    let (mut server, mut said) = served();
+    for _ in 0..2 {
+        if test(&said)["invalid_reason"] != ENDED_EARLY {
+            break;
+        }
+        (server, said) = served();
+    }
     assert!(said.success, "{arguments}: {}", said.text);
     let text = server.said();
     let rows = rows(&text);
     assert_eq!(rows.len(), streams as usize, "{arguments}: {text}");
     (said, rows)
 }
+
+/// On a busy machine the stock server takes the repeated last datagram of a stream for a new
+/// client, and ends one client early.
+const ENDED_EARLY: &str = "the far end's count never came";
 
 #[test]
 fn udp_counts_are_the_servers() {

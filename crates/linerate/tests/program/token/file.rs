@@ -61,10 +61,10 @@ fn the_variable_names_the_file_where_no_flag_does() {
     let port = server.port.to_string();
     let words = ["tcp", "127.0.0.1", "-n", "10K", "-p", &port, "--ascii"];
     let (code, said) = linerate(&words, Some(&right));
-    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(code, Some(0), "{said}{}", server.log());
     let output = measured(&server, &[]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("--token-file"));
     // An empty one is none.
     let (code, said) = linerate(&words, Some(Path::new("")));
-    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(code, Some(0), "{said}{}", server.log());
 }
