@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The lab: two hosts on this machine, in private namespaces, with a link to measure.
+//! The lab: hosts on this machine, in private namespaces, with a link, faults or a DUT to measure. Needs no root.
+//!
+//! In: a [`LabPlan`] (topology, MTU, wire, faults) or a [`dut::DutPlan`]. Out: [`Host`]s to open sockets and start
+//! commands in, and the [`WireReport`] of the user-space wire. [`Isolation::enter`] comes first: it moves the process
+//! into private namespaces, or reports why it cannot; then hosts are this machine, over its loopback.
+//! Nothing outside the namespaces changes, and everything is gone when the process ends.
 //!
 //! ```no_run
-//! use linerate_lab::{Ground, Lab, LabPlan};
+//! use linerate_lab::{Isolation, Lab, LabPlan};
 //! // First thing in the program, before any thread exists:
-//! let ground = Ground::enter();
-//! let lab = Lab::open(&ground, &LabPlan::default())?;
+//! let isolation = Isolation::enter();
+//! let faults = vec!["loss=1%".parse()?];
+//! let lab = Lab::open(&isolation, &LabPlan { faults, ..LabPlan::default() })?;
 //! let [a, b] = lab.hosts();
 //! let server = b.enter(|| std::net::TcpListener::bind((b.ipv4, 5201)))??;
 //! let client = a.enter(|| std::net::TcpStream::connect((b.ipv4, 5201)))??;
 //! # drop((server, client));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! Everything is gone when the process ends, however it ends.
 #![forbid(unsafe_code)]
 
-mod apply;
-pub mod bench;
-mod cable;
+mod disturbances;
+pub mod dut;
 mod fault;
-mod ground;
+mod fault_kind;
 mod host;
-mod nuisance;
+mod inject;
+mod isolation;
+mod link;
 mod size;
 mod token;
 mod topology;
@@ -31,14 +36,16 @@ mod wire;
 use std::fmt;
 use std::path::PathBuf;
 
-pub use fault::{FAULTS, Fault, FaultKind, UnknownFault};
-pub use ground::Ground;
+pub use fault::{FAULTS, Fault};
+pub use fault_kind::FaultKind;
 pub use host::Host;
-use linerate_model::failure::Failure;
-use nuisance::Nuisance;
+pub use isolation::Isolation;
 pub use token::LabToken;
 pub use topology::Topology;
 pub use wire::{Ceiling, DirectionReport, Wire, WireReport, WireSpec};
+
+use disturbances::Disturbances;
+use linerate_model::failure::Failure;
 
 /// Why a lab could not be built.
 pub type LabError = Failure;
@@ -47,11 +54,11 @@ pub type LabError = Failure;
 #[derive(Clone, Debug)]
 pub struct LabPlan {
     pub topology: Topology,
-    /// MTU of every interface, bytes of IP packet: 68 … 65535; IPv6 exists from 1280 on.
+    /// MTU of every interface, bytes: 68 … 65535; IPv6 needs 1280 or more.
     pub mtu_bytes: u32,
-    /// Carry the frames in user space even if no fault needs it.
+    /// The user-space wire, even if no fault needs it.
     pub wire: Option<WireSpec>,
-    /// Where the wire writes down each datagram's fate.
+    /// The file to which the wire logs each datagram.
     pub wire_log: Option<PathBuf>,
     pub faults: Vec<Fault>,
 }
@@ -80,60 +87,56 @@ impl LabPlan {
         )
     }
 
-    /// What of the plan cannot be had over the loopback.
+    /// What the loopback cannot provide of the plan.
     fn beyond_loopback(&self) -> Option<String> {
         if self.topology != Topology::Pair {
             return Some(format!("build the topology '{}'", self.topology));
         }
-        let wish = if !self.faults.is_empty() {
-            "make a fault"
-        } else if self.wire().is_some() {
-            "lay a wire"
+        let what = if self.faults.is_empty() {
+            "start a wire"
         } else {
-            return None;
+            "inject a fault"
         };
-        Some(wish.to_owned())
+        (self.wire().is_some() || !self.faults.is_empty()).then(|| what.to_owned())
     }
 }
 
-/// A lab that is standing.
+/// A lab, which exists as long as this value.
 #[derive(Debug)]
 pub struct Lab {
     hosts: [Host; 2],
     device: Option<Host>,
     wire: Option<Wire>,
-    nuisance: Nuisance,
+    disturbances: Disturbances,
 }
 
 impl Lab {
-    /// Builds the hosts and their link, then makes the faults. On a loopback ground both hosts
-    /// are this machine.
+    /// Builds the hosts and their link, then injects the faults. Over the loopback both hosts are this machine.
     ///
     /// # Errors
-    /// [`LabError`]: what the kernel refused, or what a loopback ground cannot be.
-    pub fn open(ground: &Ground, plan: &LabPlan) -> Result<Self, LabError> {
-        match (ground, plan.beyond_loopback()) {
-            (Ground::Namespaces(_), _) => {
+    /// What the kernel refused, or what the loopback cannot provide.
+    pub fn open(isolation: &Isolation, plan: &LabPlan) -> Result<Self, LabError> {
+        match (isolation, plan.beyond_loopback()) {
+            (Isolation::Namespaces(_), _) => {
                 let mut lab = topology::build(plan)?;
-                plan.faults
-                    .iter()
-                    .try_for_each(|fault| lab.make(*fault, plan))?;
+                for fault in &plan.faults {
+                    lab.inject(*fault, plan)?;
+                }
                 Ok(lab)
             }
-            (Ground::Loopback { .. }, None) => Ok(topology::loopback()),
-            (Ground::Loopback { because }, Some(wish)) => {
-                Err(Failure::measuring(wish, because).hint(because.remedy()))
+            (Isolation::Loopback { .. }, None) => Ok(topology::loopback()),
+            (Isolation::Loopback { because }, Some(what)) => {
+                Err(Failure::measuring(what, because).hint(because.remedy()))
             }
         }
     }
 
-    fn of(hosts: [Host; 2], device: Option<Host>, wire: Option<Wire>) -> Self {
-        let nuisance = Nuisance::default();
+    fn new(hosts: [Host; 2], device: Option<Host>, wire: Option<Wire>) -> Self {
         Self {
             hosts,
             device,
             wire,
-            nuisance,
+            disturbances: Disturbances::default(),
         }
     }
 
@@ -147,13 +150,13 @@ impl Lab {
         self.device.as_ref()
     }
 
-    /// Takes the lab down; says what its wire did, if it had one.
+    /// Closes the lab; returns the report of its wire.
     pub fn close(self) -> Option<WireReport> {
         self.wire.map(Wire::finish)
     }
 }
 
-/// For `map_err`: names what was attempted.
+/// For `map_err`: names what failed.
 pub fn cannot<E: fmt::Display>(what: &'static str) -> impl Fn(E) -> LabError {
     move |why| Failure::measuring(what, why)
 }

@@ -3,9 +3,9 @@
 
 use std::fmt;
 
-/// Why a text is no such quantity.
+/// Why a text is not such a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unreadable {
+pub(crate) struct Unreadable {
     text: String,
     expected: &'static str,
 }
@@ -47,10 +47,15 @@ pub(super) fn ratio(text: &str) -> Result<f64, Unreadable> {
     share.ok_or_else(|| no(text, "a share such as 1%, above 0 and at most 100%"))
 }
 
-/// A whole number from 1 on.
+/// A whole number, 1 or more.
 pub(super) fn count(text: &str) -> Result<u32, Unreadable> {
     let number = text.parse().ok().filter(|number| *number >= 1);
-    number.ok_or_else(|| no(text, "a number from 1 on"))
+    number.ok_or_else(|| no(text, "a number, 1 or more"))
+}
+
+/// The number of hops, at most 255.
+pub(super) fn hops(text: &str) -> Result<u8, Unreadable> {
+    Ok(count(text)?.min(u8::MAX.into()) as u8)
 }
 
 /// The first unit that ends the text and leaves a number counts.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The secret of a lab's own hosts, which are all this machine: drawn for each lab, and gone with it. It is in a
-//! nameless file of this process that only its user's processes can open.
+//! The secret of a lab's hosts, random for each lab. It is in a memory file of this process that only its user's
+//! processes can open.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use std::process::{self, Command};
 use linerate_linux::{memory_file, random};
 use linerate_wire::linerate::token::{Digits, FILE_VARIABLE, Nonce, Secret};
 
-/// Held as long as the lab.
+/// Valid as long as the lab.
 #[derive(Debug)]
 pub struct LabToken {
     secret: Secret,
@@ -19,12 +19,12 @@ pub struct LabToken {
 }
 
 impl LabToken {
-    /// `None` before Linux 3.17: then its server tells what any stranger is told.
+    /// `None` before Linux 3.17: then the lab's client is not authenticated.
     pub fn make() -> Option<Self> {
-        Self::drawn().ok()
+        Self::create().ok()
     }
 
-    fn drawn() -> io::Result<Self> {
+    fn create() -> io::Result<Self> {
         let mut nonce: Nonce = Digits([0; 32]);
         random::fill(&mut nonce.0)?;
         let line = nonce.to_string();
@@ -41,7 +41,7 @@ impl LabToken {
         self.secret.clone()
     }
 
-    /// For a program of the lab. Without a token it knows of none, either.
+    /// Passes the token to a program of the lab; without a token, removes any other from its environment.
     pub fn hand(token: Option<&Self>, command: &mut Command) {
         match token {
             None => command.env_remove(FILE_VARIABLE),
@@ -59,7 +59,7 @@ mod tests {
     use linerate_endpoint::token;
 
     #[test]
-    fn a_program_of_the_lab_reads_what_was_drawn() {
+    fn a_program_of_the_lab_reads_the_token() {
         let token = LabToken::make().unwrap();
         let mut command = Command::new("true");
         LabToken::hand(Some(&token), &mut command);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The lab's wire: carries frames between two interfaces in user space, and does to them what
-//! it was told. One thread a direction; the log is written by a third.
+//! The lab's wire: carries frames between two interfaces in user space, with impairments. One thread per direction; a
+//! third writes the log.
 //!
-//! What the wire loses for reasons of its own (it was too slow, a buffer was full) is counted
-//! apart from what it was told to lose, and reported as its ceiling.
+//! Frames that the wire loses because it is overloaded are counted apart from those that an impairment drops.
 
 mod ceiling;
 mod log;
@@ -27,14 +26,14 @@ use relay::Relay;
 pub use report::{DirectionReport, WireReport};
 pub use spec::WireSpec;
 
-/// A wire that carries frames, until it is dropped.
+/// A wire that carries frames until it is dropped.
 #[derive(Debug)]
 pub struct Wire {
     stop: Arc<AtomicBool>,
     /// The links at both ends are in use. What arrives earlier cannot be delivered: it is
     /// neither carried nor counted.
-    plugged: Arc<AtomicBool>,
-    /// Each ends with its direction's counts.
+    enabled: Arc<AtomicBool>,
+    /// Each returns its direction's counts.
     relays: Vec<JoinHandle<DirectionReport>>,
     log: Option<Log>,
 }
@@ -45,7 +44,7 @@ pub(super) struct Port {
     pub sender: PacketSender,
 }
 
-/// Both ends, and the longest frame they pass.
+/// Both ends, and the longest frame.
 pub(super) struct Ports {
     pub near: Port,
     pub far: Port,
@@ -62,7 +61,7 @@ impl Wire {
         let log = log.map(|path| Log::create(path, spec)).transpose()?;
         let mut wire = Self {
             stop: Arc::default(),
-            plugged: Arc::default(),
+            enabled: Arc::default(),
             relays: Vec::new(),
             log,
         };
@@ -86,7 +85,7 @@ impl Wire {
                 frame_bytes_max,
                 log: wire.log.as_ref().map(|log| log.direction(name)),
                 stop: Arc::clone(&wire.stop),
-                plugged: Arc::clone(&wire.plugged),
+                enabled: Arc::clone(&wire.enabled),
             };
             wire.relays
                 .push(relay.spawn().map_err(cannot("start the wire"))?);
@@ -94,12 +93,12 @@ impl Wire {
         Ok(wire)
     }
 
-    /// From now on frames are carried.
-    pub(super) fn plug_in(&self) {
-        self.plugged.store(true, Ordering::Relaxed);
+    /// Carries frames from now on.
+    pub(super) fn enable(&self) {
+        self.enabled.store(true, Ordering::Relaxed);
     }
 
-    /// Stops the wire, completes its log, and says what it did.
+    /// Stops the wire and completes its log.
     pub fn finish(mut self) -> WireReport {
         self.stop_and_count()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How much the wire can carry on this machine before it loses frames for reasons of its own.
+//! The capacity of the wire on this machine: the rate at which it begins to lose frames.
 
 use std::fmt;
 use std::io;
@@ -7,25 +7,25 @@ use std::io;
 use linerate_linux::clock;
 use linerate_linux::packet::PacketSender;
 
-use crate::{Ground, Host, Lab, LabError, LabPlan, WireSpec, cannot};
+use crate::{Host, Isolation, Lab, LabError, LabPlan, WireSpec, cannot};
 
-/// The highest rate that was tried and carried whole, in one direction.
+/// The highest rate tried without loss, in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ceiling {
     /// Length of the frames, without FCS.
     pub frame_bytes: usize,
     /// 0: the lowest rate tried was too much.
     pub frames_per_second: u64,
-    /// What ended the search: the wire, or what could be sent into it.
+    /// The sender ended the search, not the wire.
     pub limited_by_sender: bool,
 }
 
 impl Ceiling {
-    /// Raises the rate by a half until the wire, or the sender, is at its end; a few seconds.
+    /// Raises the rate by a half until the wire or the sender reaches its limit; takes a few seconds.
     ///
     /// # Errors
     /// Those of building a lab.
-    pub fn measure(ground: &Ground, frame_bytes: usize) -> Result<Self, LabError> {
+    pub fn measure(isolation: &Isolation, frame_bytes: usize) -> Result<Self, LabError> {
         let mut ceiling = Self {
             frame_bytes,
             frames_per_second: 0,
@@ -33,7 +33,7 @@ impl Ceiling {
         };
         let mut rate = FIRST_RATE;
         loop {
-            let trial = Trial::run(ground, frame_bytes, rate)?;
+            let trial = Trial::run(isolation, frame_bytes, rate)?;
             ceiling.limited_by_sender = trial.lost == 0;
             if trial.lost > 0 || trial.sent < trial.intended * 98 / 100 {
                 return Ok(ceiling);
@@ -54,10 +54,10 @@ impl fmt::Display for Ceiling {
         let megabits = frames_per_second * frame_bytes as u64 * 8 / 1_000_000;
         write!(
             f,
-            "{frame_bytes}-byte frames: {frames_per_second} a second ({megabits} Mbit/s)"
+            "{frame_bytes}-byte frames: {frames_per_second} per second ({megabits} Mbit/s)"
         )?;
         if limited_by_sender {
-            f.write_str(", no more could be sent into it")
+            f.write_str(", limited by the sender")
         } else {
             Ok(())
         }
@@ -71,15 +71,13 @@ struct Trial {
 }
 
 impl Trial {
-    fn run(ground: &Ground, frame_bytes: usize, rate: u64) -> Result<Self, LabError> {
+    fn run(isolation: &Isolation, frame_bytes: usize, rate: u64) -> Result<Self, LabError> {
         let wire = Some(WireSpec::default());
-        let lab = Lab::open(
-            ground,
-            &LabPlan {
-                wire,
-                ..LabPlan::default()
-            },
-        )?;
+        let plan = LabPlan {
+            wire,
+            ..LabPlan::default()
+        };
+        let lab = Lab::open(isolation, &plan)?;
         let intended = rate * TRIAL_NS / 1_000_000_000;
         let [a, _b] = lab.hosts();
         let sent = flood(a, frame_bytes, rate, intended).map_err(cannot("send into the wire"))?;
@@ -97,7 +95,7 @@ impl Trial {
     }
 }
 
-/// Sends frames that no host understands, each at its time or as soon after as may be.
+/// Sends frames that no host understands, on schedule as far as possible.
 fn flood(a: &Host, frame_bytes: usize, rate: u64, count: u64) -> io::Result<u64> {
     let socket = a.enter(|| PacketSender::open(a.interface))??;
     let mut frame = vec![0; frame_bytes.max(14)];

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The wire's own account: what became of every UDP datagram, one JSON object a line.
+//! The log of the wire: the fate of every UDP datagram, one JSON object per line.
 //!
-//! It shares nothing with any receiver's accounting: it reads the frames itself and writes
-//! down the first 16 bytes of each payload, where every protocol keeps its sequence number.
-//! Frames are noted in chunks, which a thread of its own turns into text.
+//! It shares nothing with any receiver's accounting: it reads the frames itself and logs the first 16 bytes of each
+//! payload, where every protocol has its sequence number. A thread writes the frames in chunks.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -72,10 +71,10 @@ impl Log {
     }
 }
 
-/// What became of a frame.
+/// The fate of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Delivered so many times.
+    /// How often it was delivered.
     pub copies: u8,
     /// Which of the frame's bits was flipped: byte, times 8, plus the bit of it from the lowest.
     pub corrupt_bit: Option<u64>,
@@ -95,7 +94,7 @@ impl Entry {
     }
 }
 
-/// Where one direction notes its frames.
+/// The log of one direction.
 pub(super) struct DirectionLog {
     name: &'static str,
     chunk: Vec<Record>,
@@ -114,20 +113,20 @@ impl DirectionLog {
             entry,
         });
         if self.chunk.len() == CHUNK {
-            self.pass_on(Vec::with_capacity(CHUNK));
+            self.send_chunk(Vec::with_capacity(CHUNK));
         }
     }
 
-    fn pass_on(&mut self, fresh: Vec<Record>) {
+    fn send_chunk(&mut self, fresh: Vec<Record>) {
         let full = std::mem::replace(&mut self.chunk, fresh);
-        // The writer has ended after an error, which `finish` will tell.
+        // The writer has ended after an error, which `finish` returns.
         let _writer_gone = self.chunks.send((self.name, full));
     }
 }
 
 impl Drop for DirectionLog {
     fn drop(&mut self) {
-        self.pass_on(Vec::new());
+        self.send_chunk(Vec::new());
     }
 }
 
@@ -137,7 +136,7 @@ struct Record {
     entry: Entry,
 }
 
-/// What the log says of a datagram.
+/// A datagram in the log.
 #[derive(Debug, PartialEq, Eq)]
 struct Datagram {
     source_port: u16,

@@ -27,7 +27,7 @@ pub(super) struct Relay {
     pub frame_bytes_max: usize,
     pub log: Option<DirectionLog>,
     pub stop: Arc<AtomicBool>,
-    pub plugged: Arc<AtomicBool>,
+    pub enabled: Arc<AtomicBool>,
 }
 
 impl Relay {
@@ -40,7 +40,7 @@ impl Relay {
     fn run(mut self) -> DirectionReport {
         clock::precise_sleep();
         let slots = (STORE_BYTES / self.frame_bytes_max).clamp(64, SLOTS_MAX) as u32;
-        let mut line = Line {
+        let mut egress = Egress {
             to: self.to,
             store: Store::new(slots, self.frame_bytes_max),
             scratch: vec![0; self.frame_bytes_max],
@@ -54,40 +54,40 @@ impl Relay {
         let now_ns = || began.elapsed().as_nanos() as u64;
         loop {
             let stop = self.stop.load(Ordering::Relaxed);
-            let plugged = self.plugged.load(Ordering::Relaxed);
+            let enabled = self.enabled.load(Ordering::Relaxed);
             let taken = self.from.receive(BATCH, |frame| {
-                if !plugged {
+                if !enabled {
                     return;
                 }
                 let now = now_ns();
-                // What was due while a busy machine kept the wire waiting leaves before what comes now.
-                line.deliver_due(now);
+                // Frames that became due while a busy machine delayed the wire leave first.
+                egress.deliver_due(now);
                 let fate = decide(&mut impairment, now, frame);
-                let entry = line.carry(frame, now, fate);
+                let entry = egress.carry(frame, now, fate);
                 if let Some(log) = &mut log {
                     log.note(now, frame, entry);
                 }
             });
-            line.deliver_due(now_ns());
+            egress.deliver_due(now_ns());
             if taken == 0 && stop {
                 break;
             }
             if taken == 0 {
-                let due = line
+                let due = egress
                     .store
                     .next_ns()
                     .map_or(u64::MAX, |at| at.saturating_sub(now_ns()));
-                let _interrupted = self.from.wait(due.min(LOOK_AT_STOP_NS));
+                let _interrupted = self.from.wait(due.min(CHECK_STOP_NS));
             }
         }
-        line.report.under_way = line.store.len() as u64;
-        line.report.missed = self.from.take_losses().unwrap_or(0);
-        line.report
+        egress.report.in_flight = egress.store.len() as u64;
+        egress.report.missed = self.from.take_losses().unwrap_or(0);
+        egress.report
     }
 }
 
-/// What is not IP meets the line and its delay only: a lost or wrong ARP would cut the hosts off
-/// for much longer than a frame.
+/// Frames other than IP meet only rate and delay: a lost or corrupt ARP message would disconnect the hosts for much
+/// longer than a frame.
 fn decide(impairment: &mut Wire, now_ns: u64, frame: &[u8]) -> Fate {
     match frame.get(12..14) {
         Some([0x08, 0x00] | [0x86, 0xdd]) => impairment.admit(now_ns, frame.len()),
@@ -96,15 +96,15 @@ fn decide(impairment: &mut Wire, now_ns: u64, frame: &[u8]) -> Fate {
 }
 
 /// The far side of a direction.
-struct Line {
+struct Egress {
     to: PacketSender,
     store: Store,
     scratch: Vec<u8>,
     report: DirectionReport,
 }
 
-impl Line {
-    /// Does to a frame what was decided; says what became of it.
+impl Egress {
+    /// Applies the fate of a frame; returns its log entry.
     fn carry(&mut self, frame: &[u8], now_ns: u64, fate: Fate) -> Entry {
         self.report.received += 1;
         let (at_ns, copies, corrupt_bit) = match fate {
@@ -143,7 +143,7 @@ impl Line {
         Entry::lost(why)
     }
 
-    /// Flips that bit, into `scratch`.
+    /// Copies the frame into `scratch` with that bit flipped.
     fn corrupt(&mut self, frame: &[u8], bit: u64) -> bool {
         let byte = (bit / 8) as usize;
         if byte >= frame.len() || frame.len() > self.scratch.len() {
@@ -187,10 +187,10 @@ fn send(to: &PacketSender, frame: &[u8], report: &mut DirectionReport) -> bool {
 }
 
 const BATCH: usize = 32;
-/// Memory for frames under way, in each direction; the kernel gives it page by page.
+/// Memory for frames in flight, in each direction; the kernel allocates it page by page.
 const STORE_BYTES: usize = 64 << 20;
 const SLOTS_MAX: usize = 65_536;
-const LOOK_AT_STOP_NS: u64 = 20_000_000;
+const CHECK_STOP_NS: u64 = 20_000_000;
 
 #[cfg(test)]
 mod tests {

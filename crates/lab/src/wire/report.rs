@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the wire did.
+//! The report of the wire.
 
 use std::fmt;
 
@@ -12,32 +12,32 @@ pub struct DirectionReport {
     pub received: u64,
     /// Given to the receiver's side, copies included.
     pub delivered: u64,
-    /// Lost as told: at random, in bursts, at the full queue.
+    /// Dropped by an impairment: at random, in bursts, at the full queue.
     pub lost: u64,
     pub lost_in_bursts: u64,
     pub lost_at_queue: u64,
     pub duplicated: u64,
     pub corrupted: u64,
-    /// Not yet delivered when the wire was taken down.
-    pub under_way: u64,
+    /// Not yet delivered when the wire was stopped.
+    pub in_flight: u64,
     /// Lost because the wire was too slow to take them.
     pub missed: u64,
-    /// Lost because too many were under way for its memory.
+    /// Lost because too many were in flight for its memory.
     pub no_room: u64,
     /// Lost because the receiver's interface refused them.
     pub refused: u64,
-    /// How late the latest was delivered.
+    /// The longest delay of a delivery.
     pub late_max_ns: u64,
 }
 
 impl DirectionReport {
-    /// Frames lost for reasons of the wire's own.
+    /// Frames lost because the wire was overloaded.
     pub fn own_drops(&self) -> u64 {
         self.missed + self.no_room + self.refused
     }
 }
 
-/// What a wire did, from its start to its end.
+/// The counts of both directions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WireReport {
     pub directions: Vec<DirectionReport>,
@@ -63,20 +63,20 @@ impl fmt::Display for DirectionReport {
             "{}: {} frames in, {} out",
             self.name, self.received, self.delivered
         )?;
-        let told = [
+        let counts = [
             ("lost", self.lost),
             ("lost in bursts", self.lost_in_bursts),
             ("lost at its queue", self.lost_at_queue),
             ("duplicated", self.duplicated),
             ("corrupted", self.corrupted),
-            ("still under way", self.under_way),
+            ("in flight", self.in_flight),
         ];
-        for (what, count) in told.into_iter().filter(|(_, count)| *count > 0) {
+        for (what, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
             write!(f, ", {count} {what}")?;
         }
         match self.own_drops() {
             0 => Ok(()),
-            own => write!(f, "; {own} lost at the wire's own ceiling"),
+            own => write!(f, "; {own} lost because the wire was overloaded"),
         }
     }
 }

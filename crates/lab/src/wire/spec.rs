@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the wire is told to do, in both directions alike.
+//! The impairments of the wire, the same in both directions.
 
 use linerate_method::impair::{BurstLoss, Impairment, Reorder, Wire};
 
@@ -9,46 +9,46 @@ use crate::Fault;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WireSpec {
     pub impairment: Impairment,
-    /// Of the generator that decides; direction B to A uses the next number.
+    /// The seed of its random numbers; direction B to A uses the next.
     pub seed: u64,
 }
 
 impl WireSpec {
-    /// Adds what a fault does to the wire; the others leave it alone.
+    /// Adds a fault, if it is the wire's.
     #[must_use]
     pub fn with(mut self, fault: Fault) -> Self {
-        let does = &mut self.impairment;
+        let impairment = &mut self.impairment;
         match fault {
-            Fault::Loss { ratio } => does.loss_ratio = ratio,
-            Fault::BurstLoss { ratio, frames } => does.burst_loss = bursts(ratio, frames),
+            Fault::Loss { ratio } => impairment.loss_ratio = ratio,
+            Fault::BurstLoss { ratio, frames } => impairment.burst_loss = bursts(ratio, frames),
             Fault::Reorder { ratio, by_ns } => {
-                does.reorder = Reorder {
+                impairment.reorder = Reorder {
                     ratio,
                     extra_ns: by_ns,
                 };
             }
-            Fault::Duplicate { ratio } => does.duplicate_ratio = ratio,
+            Fault::Duplicate { ratio } => impairment.duplicate_ratio = ratio,
             Fault::Corrupt { ratio } => {
-                does.corrupt_ratio = ratio;
-                does.corrupt_from_byte = BEHIND_IPV4;
+                impairment.corrupt_ratio = ratio;
+                impairment.corrupt_from_byte = AFTER_IPV4;
             }
             Fault::Delay { ns, jitter_ns } => {
-                does.delay_ns = ns;
-                does.jitter_ns = jitter_ns;
+                impairment.delay_ns = ns;
+                impairment.jitter_ns = jitter_ns;
             }
             Fault::Rate {
                 bits_per_second,
                 fifo_bytes,
             } => {
-                does.rate_bits_per_second = bits_per_second;
-                does.fifo_bytes = fifo_bytes.into();
+                impairment.rate_bits_per_second = bits_per_second;
+                impairment.fifo_bytes = fifo_bytes.into();
             }
             Fault::Reno {
                 delay_ns,
                 loss_ratio,
             } => {
-                does.delay_ns = delay_ns;
-                does.loss_ratio = loss_ratio;
+                impairment.delay_ns = delay_ns;
+                impairment.loss_ratio = loss_ratio;
             }
             _ => {}
         }
@@ -60,7 +60,7 @@ impl WireSpec {
     }
 }
 
-/// The chances that give this mean loss and this mean length.
+/// The probabilities for this mean loss and mean burst length.
 fn bursts(ratio: f64, frames: u32) -> BurstLoss {
     let p_leave = 1.0 / f64::from(frames);
     let p_enter = p_leave * ratio / (1.0 - ratio).max(f64::EPSILON);
@@ -70,5 +70,5 @@ fn bursts(ratio: f64, frames: u32) -> BurstLoss {
     }
 }
 
-/// Damage in front of it would be a frame or packet to somebody else; ARP is shorter.
-const BEHIND_IPV4: usize = 14 + 20;
+/// A bit flipped before this would change the addresses.
+const AFTER_IPV4: usize = 14 + 20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The frames under way: a fixed number of slots, taken out in order of their time.
+//! The frames in flight: a fixed number of slots, taken out in the order of their time.
 //!
-//! Allocates nothing after it was made.
+//! Allocates nothing after its creation.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -41,7 +41,7 @@ impl Store {
         true
     }
 
-    /// How many wait.
+    /// The number of frames that wait.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }

@@ -16,8 +16,8 @@ use super::session::{self, Session};
 use crate::exit::Exit;
 use linerate_endpoint::sampler;
 use linerate_forward::{Event, ForwardPlan, Surroundings};
-use linerate_lab::Ground;
-use linerate_lab::bench::{Bench, BenchPlan};
+use linerate_lab::Isolation;
+use linerate_lab::dut::{DutLab, DutPlan};
 use linerate_model::failure::Failure;
 
 /// Runs the command.
@@ -28,7 +28,7 @@ pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit
     };
     let terminal = Foreground::held();
     // Private namespaces must be entered before any thread exists.
-    let ground = args.lab.map(|_| Ground::enter());
+    let isolation = args.lab.map(|_| Isolation::enter());
     let interrupt = match Interrupt::install() {
         Ok(interrupt) => interrupt,
         Err(error) => {
@@ -52,8 +52,8 @@ pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit
         options,
     };
     let mut session = Session::begin(&place, interrupt, terminal);
-    let ended = match ground {
-        Some(ground) => in_lab(args, &ground, &mut session, &plan),
+    let ended = match isolation {
+        Some(isolation) => in_lab(args, &isolation, &mut session, &plan),
         None => guarded(args, &plan).and_then(|()| {
             let device = device::asked_for(args, &session.interrupt)?;
             measure(&mut session, &ForwardPlan { device, ..plan })
@@ -85,7 +85,7 @@ fn guarded(args: &ForwardArgs, plan: &ForwardPlan) -> Result<(), Failure> {
 
 fn in_lab(
     args: &ForwardArgs,
-    ground: &Ground,
+    isolation: &Isolation,
     session: &mut Session,
     plan: &ForwardPlan,
 ) -> Result<(), Failure> {
@@ -93,22 +93,21 @@ fn in_lab(
         return Ok(());
     };
     session.console.say(&format!(
-        "lab: a {device} between two veth pairs on {ground}: not a wire"
+        "lab: a {device} between two veth pairs on {isolation}: not a wire"
     ));
-    let bench = Bench::open(
-        ground,
-        &BenchPlan {
+    let lab = DutLab::open(
+        isolation,
+        &DutPlan {
             device,
             faults: args.fault.clone(),
             vlan: args.vlan,
         },
     )?;
     let plan = &ForwardPlan {
-        device: device::of_bench(&bench, session),
+        device: device::of_lab(&lab, session),
         ..plan.clone()
     };
-    bench
-        .enter(|| measure(session, plan))
+    lab.enter(|| measure(session, plan))
         .map_err(|why| Failure::measuring("enter the tester of the lab", why))?
 }
 

@@ -18,7 +18,7 @@ use super::progress::Progress;
 use super::session::{self, Session};
 use crate::exit::Exit;
 use linerate_endpoint::{PORT, token};
-use linerate_lab::{Ground, Host, Lab, LabPlan, LabToken};
+use linerate_lab::{Host, Isolation, Lab, LabPlan, LabToken};
 use linerate_model::failure::Failure;
 
 /// A measuring command: how it is called, and where it measures.
@@ -42,7 +42,7 @@ impl Place<'_> {
     ) -> Exit {
         let terminal = Foreground::held();
         // Private namespaces must be entered before any thread exists.
-        let ground = self.lab.lab.then(Ground::enter);
+        let ground = self.lab.lab.then(Isolation::enter);
         let interrupt = match Interrupt::install() {
             Ok(interrupt) => interrupt,
             Err(error) => {
@@ -64,7 +64,7 @@ impl Place<'_> {
 
     fn in_lab(
         &self,
-        ground: &Ground,
+        ground: &Isolation,
         session: &mut Session,
         body: impl FnOnce(&mut Session, &str) -> Result<(), Failure> + Send,
     ) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_endpoint::PORT;
 
 use linerate_lab::{
-    Ceiling, FAULTS, Fault, Ground, Host, Lab, LabError, LabPlan, LabToken, Topology, WireSpec,
+    Ceiling, FAULTS, Fault, Host, Isolation, Lab, LabError, LabPlan, LabToken, Topology, WireSpec,
     cannot,
 };
 
@@ -132,19 +132,19 @@ impl LabArgs {
 /// Runs the command; returns the exit code to end with (128 + n: it died of signal n). What the
 /// lab itself measures goes to `results`, what it tells beside to `notes`.
 ///
-/// Must be called before any thread exists: see [`Ground::enter`].
+/// Must be called before any thread exists: see [`Isolation::enter`].
 ///
 /// # Errors
 /// [`LabError`]: the lab could not be built, or a command not be started.
 pub fn run(args: &LabArgs, results: &mut dyn Write, notes: &mut dyn Write) -> Result<u8, LabError> {
-    let ground = Ground::enter_with(args.user_namespace.then_some(Privilege::UserNamespace));
+    let isolation = Isolation::enter_with(args.user_namespace.then_some(Privilege::UserNamespace));
     if args.wire_ceiling {
-        return state_ceiling(&ground, results);
+        return state_ceiling(&isolation, results);
     }
     let interrupt = Interrupt::install().map_err(cannot("catch signals"))?;
-    let lab = Lab::open(&ground, &args.plan())?;
+    let lab = Lab::open(&isolation, &args.plan())?;
     // Notes are a courtesy: a closed stderr does not stop the lab.
-    let _unread = writeln!(notes, "lab: {} on {ground}", args.topology);
+    let _unread = writeln!(notes, "lab: {} on {isolation}", args.topology);
     let [a, b] = lab.hosts();
     let token = LabToken::make();
     let mut peer = start_peer(args, b, token.as_ref())?;
@@ -190,9 +190,9 @@ fn attend(mut child: Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
     }
 }
 
-fn state_ceiling(ground: &Ground, results: &mut dyn Write) -> Result<u8, LabError> {
+fn state_ceiling(isolation: &Isolation, results: &mut dyn Write) -> Result<u8, LabError> {
     for frame_bytes in [60, 1514] {
-        let ceiling = Ceiling::measure(ground, frame_bytes)?;
+        let ceiling = Ceiling::measure(isolation, frame_bytes)?;
         writeln!(results, "the wire carries {ceiling}")
             .and_then(|()| results.flush())
             .map_err(cannot("write the result to stdout"))?;

@@ -73,10 +73,10 @@ fn forbidden_namespaces_are_named() -> Outcome {
         ));
     }
     for part in [
-        "loopback, not a link: user namespaces are switched off by user.max_user_namespaces=0",
+        "loopback instead of a lab: user namespaces are switched off by user.max_user_namespaces=0",
         "sysctl -w user.max_user_namespaces=",
         "a lab at 127.0.0.1",
-        "cannot make a fault",
+        "cannot inject a fault",
     ] {
         ensure(said.contains(part), || {
             format!("'{part}' is not in '{said}'")

@@ -4,7 +4,7 @@
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 
-use linerate_lab::{Ground, Host, Lab};
+use linerate_lab::{Host, Isolation, Lab};
 use linerate_linux::ethtool_features::{self, Offload};
 
 use super::Test;
@@ -45,8 +45,8 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-fn healthy_loses_nothing(ground: &Ground) -> Outcome {
-    let lab = lab_with(ground, &[])?;
+fn healthy_loses_nothing(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &[])?;
     let arrived = send_numbered(&lab, 1000, 1400)?;
     let expected: Vec<u64> = (1..=1000).collect();
     ensure(arrived == expected, || {
@@ -54,9 +54,9 @@ fn healthy_loses_nothing(ground: &Ground) -> Outcome {
     })
 }
 
-fn rcvbuf_limits_what_a_socket_holds(ground: &Ground) -> Outcome {
+fn rcvbuf_limits_what_a_socket_holds(isolation: &Isolation) -> Outcome {
     let granted = |faults: &[&str]| -> Outcome<Vec<u64>> {
-        let lab = lab_with(ground, faults)?;
+        let lab = lab_with(isolation, faults)?;
         let mut command = Command::new(std::env::current_exe()?);
         command.env(VARIABLE, "ask-for-a-buffer");
         let said = answer(&lab.hosts()[1], command)?;
@@ -72,8 +72,8 @@ fn rcvbuf_limits_what_a_socket_holds(ground: &Ground) -> Outcome {
     })
 }
 
-fn qdisc_limit_drops_before_the_link(ground: &Ground) -> Outcome {
-    let lab = lab_with(ground, &["qdisc-limit=1M"])?;
+fn qdisc_limit_drops_before_the_link(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["qdisc-limit=1M"])?;
     let a = &lab.hosts()[0];
     let before = counter(a, "tx_packets")?;
     let arrived = send_numbered(&lab, 200, 1400)?.len() as u64;
@@ -84,15 +84,15 @@ fn qdisc_limit_drops_before_the_link(ground: &Ground) -> Outcome {
     })
 }
 
-fn nft_drop_takes_every_nth(ground: &Ground) -> Outcome {
-    let lab = lab_with(ground, &["nft-drop=5"])?;
+fn nft_drop_takes_every_nth(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["nft-drop=5"])?;
     let arrived = send_numbered(&lab, 500, 200)?;
     let every_fifth = arrived.len() == 400 && arrived.windows(5).all(|w| w[4] - w[0] == 5);
     ensure(every_fifth, || format!("{} of 500 arrived", arrived.len()))
 }
 
-fn cpu_contention_makes_the_peer_wait(ground: &Ground) -> Outcome {
-    let lab = lab_with(ground, &["cpu-contention=2"])?;
+fn cpu_contention_makes_the_peer_wait(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["cpu-contention=2"])?;
     let mut shell = Command::new("sh");
     let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; \
                   read line < /proc/self/schedstat; echo $line; \
@@ -118,8 +118,8 @@ fn cpu_contention_makes_the_peer_wait(ground: &Ground) -> Outcome {
     })
 }
 
-fn mtu_mismatch_eats_large_packets(ground: &Ground) -> Outcome {
-    let lab = lab_with(ground, &["mtu=1000"])?;
+fn mtu_mismatch_eats_large_packets(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["mtu=1000"])?;
     let b = &lab.hosts()[1];
     let small = send_numbered(&lab, 50, 900)?.len();
     let before = counter(b, "rx_dropped")?;
@@ -131,22 +131,22 @@ fn mtu_mismatch_eats_large_packets(ground: &Ground) -> Outcome {
     ensure(dropped >= 50, || format!("rx_dropped grew by {dropped}"))
 }
 
-fn offload_off_is_off(ground: &Ground) -> Outcome {
+fn offload_off_is_off(isolation: &Isolation) -> Outcome {
     let on = |lab: &Lab| -> Outcome<Vec<bool>> {
         let b = &lab.hosts()[1];
         let look = |offload| ethtool_features::is_on(b.interface, offload);
         Ok(b.enter(|| Offload::ALL.into_iter().map(look).collect::<Result<_, _>>())??)
     };
     let (healthy, off) = (
-        on(&lab_with(ground, &[])?)?,
-        on(&lab_with(ground, &["offload-off"])?)?,
+        on(&lab_with(isolation, &[])?)?,
+        on(&lab_with(isolation, &["offload-off"])?)?,
     );
     ensure(healthy.contains(&true), || format!("healthy: {healthy:?}"))?;
     ensure(!off.contains(&true), || format!("with the fault: {off:?}"))
 }
 
-fn reno_is_used(ground: &Ground) -> Outcome {
-    let lab = lab_with(ground, &["reno"])?;
+fn reno_is_used(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["reno"])?;
     let [a, b] = lab.hosts();
     let (near, far) = tcp(a, b)?;
     for stream in [near, far] {
@@ -163,15 +163,15 @@ fn reno_is_used(ground: &Ground) -> Outcome {
     })
 }
 
-fn tcp_rmem_limits_the_receiver(ground: &Ground) -> Outcome {
-    let held = |faults: &[&str]| queues(ground, faults).map(|(_, receiver)| receiver);
+fn tcp_rmem_limits_the_receiver(isolation: &Isolation) -> Outcome {
+    let held = |faults: &[&str]| queues(isolation, faults).map(|(_, receiver)| receiver);
     let (healthy, small) = (held(&[])?, held(&["tcp-rmem=16K"])?);
     ensure(healthy > 32_768, || format!("healthy: {healthy} bytes"))?;
     ensure(small <= 16_384, || format!("with the fault: {small} bytes"))
 }
 
-fn tcp_wmem_limits_the_sender(ground: &Ground) -> Outcome {
-    let held = |faults: &[&str]| queues(ground, faults).map(|(sender, _)| sender);
+fn tcp_wmem_limits_the_sender(isolation: &Isolation) -> Outcome {
+    let held = |faults: &[&str]| queues(isolation, faults).map(|(sender, _)| sender);
     let (healthy, small) = (held(&[])?, held(&["tcp-wmem=16K"])?);
     // The kernel looks at the limit before it adds a segment, which may hold 64 KiB.
     ensure(small <= 16_384 + 65_536, || {
@@ -183,8 +183,8 @@ fn tcp_wmem_limits_the_sender(ground: &Ground) -> Outcome {
 }
 
 /// Bytes in the sender's and in the receiver's queue once nothing moves.
-fn queues(ground: &Ground, faults: &[&str]) -> Outcome<(usize, usize)> {
-    let lab = lab_with(ground, faults)?;
+fn queues(isolation: &Isolation, faults: &[&str]) -> Outcome<(usize, usize)> {
+    let lab = lab_with(isolation, faults)?;
     let [a, b] = lab.hosts();
     let (mut near, far) = tcp(a, b)?;
     let written = fill(&mut near)?;
@@ -192,8 +192,8 @@ fn queues(ground: &Ground, faults: &[&str]) -> Outcome<(usize, usize)> {
     Ok((written - arrived, arrived))
 }
 
-fn paused_reader_stops_and_goes_on(ground: &Ground) -> Outcome {
-    let lab = lab_with(ground, &["paused-reader=300ms"])?;
+fn paused_reader_stops_and_goes_on(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["paused-reader=300ms"])?;
     let mut command = Command::new("sleep");
     command.arg("1000");
     let mut reader = lab.hosts()[1].spawn(command)?;
@@ -211,8 +211,8 @@ fn paused_reader_stops_and_goes_on(ground: &Ground) -> Outcome {
     })
 }
 
-fn link_goes_down_and_comes_back(ground: &Ground) -> Outcome {
-    let lab = lab_with(ground, &["link-down=100ms:300ms"])?;
+fn link_goes_down_and_comes_back(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["link-down=100ms:300ms"])?;
     let [a, b] = lab.hosts();
     let carrier = || {
         let path = format!("/sys/class/net/{}/carrier", a.interface);

@@ -18,12 +18,12 @@ mod wire;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use linerate_lab::Ground;
+use linerate_lab::Isolation;
 use linerate_linux::sandbox::Privilege;
 use verdict::{Outcome, Verdict};
 
-/// A name and what to do on the ground that there is.
-type Test = (&'static str, fn(&Ground) -> Outcome);
+/// A name and what to do on the isolation that there is.
+type Test = (&'static str, fn(&Isolation) -> Outcome);
 
 fn main() -> ExitCode {
     if let Some(role) = std::env::var_os(role::VARIABLE) {
@@ -47,18 +47,18 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let user = std::env::var_os("LINERATE_TEST_USER_NAMESPACE").is_some();
-    let ground = Ground::enter_with(user.then_some(Privilege::UserNamespace));
-    println!("ground: {ground}");
-    run(&ground, chosen)
+    let isolation = Isolation::enter_with(user.then_some(Privilege::UserNamespace));
+    println!("isolation: {isolation}");
+    run(&isolation, chosen)
 }
 
-fn run(ground: &Ground, tests: impl Iterator<Item = Test>) -> ExitCode {
+fn run(isolation: &Isolation, tests: impl Iterator<Item = Test>) -> ExitCode {
     let [mut passed, mut failed, mut skipped] = [0, 0, 0];
     for (name, test) in tests {
-        let outcome = match ground {
-            Ground::Namespaces(_) => catch_unwind(AssertUnwindSafe(|| test(ground)))
+        let outcome = match isolation {
+            Isolation::Namespaces(_) => catch_unwind(AssertUnwindSafe(|| test(isolation)))
                 .unwrap_or_else(|_| Err(Verdict::Failed("panicked".to_owned()))),
-            Ground::Loopback { because } => Err(Verdict::Skipped(because.to_string())),
+            Isolation::Loopback { because } => Err(Verdict::Skipped(because.to_string())),
         };
         let (count, word) = match outcome {
             Ok(()) => (&mut passed, "ok".to_owned()),

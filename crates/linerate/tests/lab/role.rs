@@ -11,7 +11,7 @@ use std::net::UdpSocket;
 use std::process::{Command, ExitCode};
 
 use linerate::cli::lab::{self, LabArgs};
-use linerate_lab::{Ground, Lab, LabPlan};
+use linerate_lab::{Isolation, Lab, LabPlan};
 use linerate_linux::sandbox::Privilege;
 
 /// Names the role.
@@ -23,7 +23,7 @@ pub(crate) fn play(role: &OsStr) -> ExitCode {
         Some("ask-for-a-buffer") => ask_for_a_buffer(),
         Some("forbid-namespaces") => forbid_namespaces(),
         Some("lab-command") => lab_command(),
-        Some("say-ground") => say_ground(),
+        Some("say-isolation") => say_isolation(),
         _ => ExitCode::FAILURE,
     }
 }
@@ -31,8 +31,8 @@ pub(crate) fn play(role: &OsStr) -> ExitCode {
 /// Opens a lab, starts a command in each host, one of them in the background of a shell, says
 /// "standing", and waits for the first.
 fn lab_with_sleepers() -> ExitCode {
-    let ground = Ground::enter();
-    let Ok(lab) = Lab::open(&ground, &LabPlan::default()) else {
+    let isolation = Isolation::enter();
+    let Ok(lab) = Lab::open(&isolation, &LabPlan::default()) else {
         return ExitCode::FAILURE;
     };
     let [a, b] = lab.hosts();
@@ -83,22 +83,25 @@ fn lab_command() -> ExitCode {
 
 /// In a user namespace of its own, which it may spoil, forbids further ones.
 fn forbid_namespaces() -> ExitCode {
-    let Ground::Namespaces(_) = Ground::enter_with(Some(Privilege::UserNamespace)) else {
+    let Isolation::Namespaces(_) = Isolation::enter_with(Some(Privilege::UserNamespace)) else {
         return ExitCode::FAILURE;
     };
     if std::fs::write("/proc/sys/user/max_user_namespaces", "0").is_err() {
         println!("unwritable");
         return ExitCode::SUCCESS;
     }
-    let again = std::env::current_exe()
-        .and_then(|program| Command::new(program).env(VARIABLE, "say-ground").status());
+    let again = std::env::current_exe().and_then(|program| {
+        Command::new(program)
+            .env(VARIABLE, "say-isolation")
+            .status()
+    });
     again.map_or(ExitCode::FAILURE, |_| ExitCode::SUCCESS)
 }
 
 /// Tries to get a lab without privilege and says what became of it.
-fn say_ground() -> ExitCode {
-    let ground = Ground::enter_with(Some(Privilege::UserNamespace));
-    println!("{ground}");
+fn say_isolation() -> ExitCode {
+    let isolation = Isolation::enter_with(Some(Privilege::UserNamespace));
+    println!("{isolation}");
     let faults = "loss".parse().into_iter().collect();
     for plan in [
         LabPlan::default(),
@@ -107,7 +110,7 @@ fn say_ground() -> ExitCode {
             ..LabPlan::default()
         },
     ] {
-        match Lab::open(&ground, &plan) {
+        match Lab::open(&isolation, &plan) {
             Ok(lab) => println!("a lab at {}", lab.hosts()[1].ipv4),
             Err(error) => println!("{error}"),
         }

@@ -4,39 +4,39 @@
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 
-use linerate_lab::{Ground, Lab, LabPlan, Topology, WireSpec};
+use linerate_lab::{Isolation, Lab, LabPlan, Topology, WireSpec};
 
 use super::Test;
 use super::traffic::{DEADLINE, open};
 use super::verdict::{Outcome, ensure};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("pair_carries_both_families", |ground| {
-        carries(ground, Topology::Pair, false)
+    ("pair_carries_both_families", |isolation| {
+        carries(isolation, Topology::Pair, false)
     }),
-    ("bridge_carries_both_families", |ground| {
-        carries(ground, Topology::Bridge, false)
+    ("bridge_carries_both_families", |isolation| {
+        carries(isolation, Topology::Bridge, false)
     }),
-    ("route_carries_both_families", |ground| {
-        carries(ground, Topology::Route, false)
+    ("route_carries_both_families", |isolation| {
+        carries(isolation, Topology::Route, false)
     }),
-    ("wired_pair_carries_both_families", |ground| {
-        carries(ground, Topology::Pair, true)
+    ("wired_pair_carries_both_families", |isolation| {
+        carries(isolation, Topology::Pair, true)
     }),
-    ("wired_bridge_carries_both_families", |ground| {
-        carries(ground, Topology::Bridge, true)
+    ("wired_bridge_carries_both_families", |isolation| {
+        carries(isolation, Topology::Bridge, true)
     }),
-    ("wired_route_carries_both_families", |ground| {
-        carries(ground, Topology::Route, true)
+    ("wired_route_carries_both_families", |isolation| {
+        carries(isolation, Topology::Route, true)
     }),
     ("route_takes_a_hop", route_takes_a_hop),
     ("mtu_from_100_to_9000", mtu_from_100_to_9000),
 ];
 
-fn carries(ground: &Ground, topology: Topology, wired: bool) -> Outcome {
+fn carries(isolation: &Isolation, topology: Topology, wired: bool) -> Outcome {
     let wire = wired.then(WireSpec::default);
     let lab = open(
-        ground,
+        isolation,
         &LabPlan {
             topology,
             wire,
@@ -57,10 +57,10 @@ fn carries(ground: &Ground, topology: Topology, wired: bool) -> Outcome {
     ensure(own == 0, || format!("little traffic, yet {report}"))
 }
 
-fn route_takes_a_hop(ground: &Ground) -> Outcome {
+fn route_takes_a_hop(isolation: &Isolation) -> Outcome {
     let topology = Topology::Route;
     let lab = open(
-        ground,
+        isolation,
         &LabPlan {
             topology,
             ..LabPlan::default()
@@ -82,7 +82,7 @@ fn route_takes_a_hop(ground: &Ground) -> Outcome {
     })
 }
 
-fn mtu_from_100_to_9000(ground: &Ground) -> Outcome {
+fn mtu_from_100_to_9000(isolation: &Isolation) -> Outcome {
     for (mtu_bytes, wired) in [
         (100, false),
         (100, true),
@@ -92,7 +92,7 @@ fn mtu_from_100_to_9000(ground: &Ground) -> Outcome {
     ] {
         let wire = wired.then(WireSpec::default);
         let lab = open(
-            ground,
+            isolation,
             &LabPlan {
                 mtu_bytes,
                 wire,

@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linerate_lab::{Fault, Ground, Host, Lab, LabError, LabPlan};
+use linerate_lab::{Fault, Host, Isolation, Lab, LabError, LabPlan};
 use linerate_linux::socket_buffer;
 use linerate_linux::udp::queued_bytes;
 
 use super::verdict::{Outcome, Verdict};
 
 /// A pair with these faults; skipped where the kernel was built without what they need.
-pub(crate) fn lab_with(ground: &Ground, faults: &[&str]) -> Outcome<Lab> {
+pub(crate) fn lab_with(isolation: &Isolation, faults: &[&str]) -> Outcome<Lab> {
     open(
-        ground,
+        isolation,
         &LabPlan {
             faults: parse(faults)?,
             ..LabPlan::default()
@@ -25,14 +25,12 @@ pub(crate) fn lab_with(ground: &Ground, faults: &[&str]) -> Outcome<Lab> {
 }
 
 pub(crate) fn parse(faults: &[&str]) -> Outcome<Vec<Fault>> {
-    Ok(faults
-        .iter()
-        .map(|fault| fault.parse())
-        .collect::<Result<_, _>>()?)
+    let parsed = faults.iter().map(|fault| fault.parse());
+    parsed.collect::<Result<_, _>>().map_err(Verdict::Failed)
 }
 
-pub(crate) fn open(ground: &Ground, plan: &LabPlan) -> Outcome<Lab> {
-    Lab::open(ground, plan).map_err(|error| match is_missing(&error) {
+pub(crate) fn open(isolation: &Isolation, plan: &LabPlan) -> Outcome<Lab> {
+    Lab::open(isolation, plan).map_err(|error| match is_missing(&error) {
         true => Verdict::Skipped(error.to_string()),
         false => Verdict::Failed(error.to_string()),
     })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use linerate_lab::{Ground, LabPlan, WireReport, WireSpec};
+use linerate_lab::{Isolation, LabPlan, WireReport, WireSpec};
 use linerate_linux::packet::PacketSender;
 use serde_json::Value;
 
@@ -29,11 +29,15 @@ pub(crate) const TESTS: &[Test] = &[
 type Fates = BTreeMap<u64, u64>;
 
 /// Sends through a wire with these faults: what arrived, what the log says, and the report.
-fn through(ground: &Ground, faults: &[&str], count: u64) -> Outcome<(Vec<u64>, Fates, WireReport)> {
+fn through(
+    isolation: &Isolation,
+    faults: &[&str],
+    count: u64,
+) -> Outcome<(Vec<u64>, Fates, WireReport)> {
     let log = Scratch::new();
     let wire_log = Some(log.0.clone());
     let lab = open(
-        ground,
+        isolation,
         &LabPlan {
             faults: parse(faults)?,
             wire_log,
@@ -74,7 +78,7 @@ fn fates(log: &str) -> Outcome<Fates> {
     Ok(fates)
 }
 
-fn log_equals_what_arrived(ground: &Ground) -> Outcome {
+fn log_equals_what_arrived(isolation: &Isolation) -> Outcome {
     let faults = [
         "loss=2%",
         "duplicate=3%",
@@ -82,7 +86,7 @@ fn log_equals_what_arrived(ground: &Ground) -> Outcome {
         "corrupt=2%",
         "burst-loss=2%:5",
     ];
-    let (arrived, fates, report) = through(ground, &faults, 5000)?;
+    let (arrived, fates, report) = through(isolation, &faults, 5000)?;
     ensure(fates.len() == 5000, || {
         format!("the log has {} datagrams", fates.len())
     })?;
@@ -102,8 +106,8 @@ fn log_equals_what_arrived(ground: &Ground) -> Outcome {
     )
 }
 
-fn loss_loses_singly(ground: &Ground) -> Outcome {
-    let (arrived, fates, _) = through(ground, &["loss=10%"], 2000)?;
+fn loss_loses_singly(isolation: &Isolation) -> Outcome {
+    let (arrived, fates, _) = through(isolation, &["loss=10%"], 2000)?;
     let lost = 2000 - arrived.len();
     ensure((120..300).contains(&lost), || {
         format!("{lost} of 2000 lost at 10 %")
@@ -113,8 +117,8 @@ fn loss_loses_singly(ground: &Ground) -> Outcome {
     })
 }
 
-fn burst_loss_loses_in_runs(ground: &Ground) -> Outcome {
-    let (arrived, fates, _) = through(ground, &["burst-loss=10%:10"], 5000)?;
+fn burst_loss_loses_in_runs(isolation: &Isolation) -> Outcome {
+    let (arrived, fates, _) = through(isolation, &["burst-loss=10%:10"], 5000)?;
     let lost = 5000 - arrived.len();
     ensure((150..1200).contains(&lost), || {
         format!("{lost} of 5000 lost at 10 %")
@@ -132,8 +136,8 @@ fn mean_run(fates: &Fates) -> f64 {
     all as f64 / starts.max(1) as f64
 }
 
-fn reorder_lets_later_ones_pass(ground: &Ground) -> Outcome {
-    let (arrived, _, _) = through(ground, &["reorder=2%:3ms"], 2000)?;
+fn reorder_lets_later_ones_pass(isolation: &Isolation) -> Outcome {
+    let (arrived, _, _) = through(isolation, &["reorder=2%:3ms"], 2000)?;
     ensure(arrived.len() == 2000, || {
         format!("{} arrived", arrived.len())
     })?;
@@ -143,8 +147,8 @@ fn reorder_lets_later_ones_pass(ground: &Ground) -> Outcome {
     })
 }
 
-fn duplicate_is_seen_twice(ground: &Ground) -> Outcome {
-    let (arrived, _, report) = through(ground, &["duplicate=10%"], 2000)?;
+fn duplicate_is_seen_twice(isolation: &Isolation) -> Outcome {
+    let (arrived, _, report) = through(isolation, &["duplicate=10%"], 2000)?;
     let total = arrived.len();
     let missing: Vec<u64> = (1..=2000)
         .filter(|number| !arrived.contains(number))
@@ -161,8 +165,8 @@ fn duplicate_is_seen_twice(ground: &Ground) -> Outcome {
     })
 }
 
-fn corrupt_fails_the_checksum(ground: &Ground) -> Outcome {
-    let lab = lab_with(ground, &["corrupt=20%"])?;
+fn corrupt_fails_the_checksum(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["corrupt=20%"])?;
     let arrived = send_numbered(&lab, 500, 200)?.len();
     let b = &lab.hosts()[1];
     let snmp = b.enter(|| std::fs::read_to_string("/proc/thread-self/net/snmp"))??;
@@ -182,8 +186,8 @@ fn udp_counter(snmp: &str, name: &str) -> Option<u64> {
     lines.next()?.split(' ').nth(position)?.parse().ok()
 }
 
-fn delay_is_there_and_back(ground: &Ground) -> Outcome {
-    let lab = lab_with(ground, &["delay=30ms"])?;
+fn delay_is_there_and_back(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["delay=30ms"])?;
     let [a, b] = lab.hosts();
     let (near, far) = udp(a, b)?;
     near.set_read_timeout(Some(DEADLINE))?;
@@ -197,8 +201,8 @@ fn delay_is_there_and_back(ground: &Ground) -> Outcome {
     ensure(took_ms >= 60, || format!("there and back in {took_ms} ms"))
 }
 
-fn rate_overflows_its_queue(ground: &Ground) -> Outcome {
-    let (arrived, fates, report) = through(ground, &["rate=1M:4K"], 500)?;
+fn rate_overflows_its_queue(isolation: &Isolation) -> Outcome {
+    let (arrived, fates, report) = through(isolation, &["rate=1M:4K"], 500)?;
     let carried = fates.values().filter(|copies| **copies == 1).count();
     ensure(arrived.len() == carried, || {
         format!("{} arrived: {report}", arrived.len())
@@ -215,9 +219,9 @@ fn rate_overflows_its_queue(ground: &Ground) -> Outcome {
 }
 
 /// Whatever the wire cannot take is in its report: none of the frames is unaccounted for.
-fn overload_is_counted(ground: &Ground) -> Outcome {
+fn overload_is_counted(isolation: &Isolation) -> Outcome {
     let lab = open(
-        ground,
+        isolation,
         &LabPlan {
             wire: Some(WireSpec::default()),
             ..LabPlan::default()

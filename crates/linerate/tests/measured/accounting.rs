@@ -158,7 +158,7 @@ fn attempt(_turn: Turn, faults: &[&str], flags: &str) -> Result<Vec<Value>, Sile
     }
     let output = command.args(flags.split_whitespace()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("loopback, not a link") || said.contains("cannot make a fault") {
+    if said.contains("loopback instead of a lab") || said.contains("cannot inject a fault") {
         println!("skipped: no namespaces here");
         return Ok(Vec::new());
     }

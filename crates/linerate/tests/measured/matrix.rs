@@ -417,7 +417,7 @@ fn run_in_lab(flags: &[&str], lines: &[String]) -> Vec<Ran> {
     lab.arg("lab").args(flags).args(["--", "sh", "-c", &script]);
     let output = lab.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("loopback, not a link") {
+    if said.contains("loopback instead of a lab") {
         println!("skipped: no namespaces here");
         return Vec::new();
     }

@@ -79,7 +79,7 @@ fn measure(name: &str, seed: u64, faults: &[&str], flags: &str) -> Option<(Value
     command.args(["-b", "5M", "-l", "500", "-i", "0", "--json"]);
     let output = command.args(flags.split_whitespace()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("cannot lay a wire") || said.contains("cannot make a fault") {
+    if said.contains("cannot start a wire") || said.contains("cannot inject a fault") {
         return None;
     }
     let document = document(&output);

@@ -11,7 +11,7 @@ use crate::cli::values::device::DevicePlace;
 use crate::cli::values::forward::{Gateways, Load, Sizes, gateways, load};
 use crate::cli::values::goal::GoalWord;
 use linerate_forward::Procedure;
-use linerate_lab::bench::{DeviceFault, DeviceKind};
+use linerate_lab::dut::{DeviceFault, DeviceKind};
 
 /// Measure a device in the middle: the highest rate that it forwards, by frame size
 ///

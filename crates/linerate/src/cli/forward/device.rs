@@ -12,7 +12,7 @@ use crate::cli::session::Session;
 use crate::cli::values::device::DevicePlace;
 use linerate_endpoint::token;
 use linerate_forward::Device;
-use linerate_lab::bench::Bench;
+use linerate_lab::dut::DutLab;
 use linerate_model::failure::Failure;
 
 /// The agent that the flags name; none where they name none.
@@ -33,8 +33,8 @@ pub(super) fn asked_for(
 }
 
 /// The lab's device always tells; where it cannot, it is measured without.
-pub(super) fn of_bench(bench: &Bench, session: &mut Session) -> Option<Arc<Device>> {
-    match Device::in_netns(bench.device().namespace(), dut::moved, &session.interrupt) {
+pub(super) fn of_lab(lab: &DutLab, session: &mut Session) -> Option<Arc<Device>> {
+    match Device::in_netns(lab.device().namespace(), dut::moved, &session.interrupt) {
         Ok(device) => Some(Arc::new(device)),
         Err(failure) => {
             session.console.say(&failure.to_string());

@@ -11,7 +11,7 @@ use crate::cli::args::ForwardArgs;
 use crate::cli::values::forward::{Gateways, Load};
 use crate::cli::values::goal::GoalWord;
 use linerate_forward::{ForwardPlan, MaxLoad, PathMode, Procedure, Way};
-use linerate_lab::bench::{Bench, DeviceKind};
+use linerate_lab::dut::{DeviceKind, DutLab};
 use linerate_model::failure::Failure;
 
 /// The plan that was asked for.
@@ -24,7 +24,7 @@ pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
     let profile = profile(args)?;
     Ok(ForwardPlan {
         ports: ports(args)?,
-        own_cable: args.lab.map(|_| Bench::LOOP.map(str::to_owned)),
+        own_cable: args.lab.map(|_| DutLab::LOOP.map(str::to_owned)),
         path: path(args, family),
         family,
         vlan: args.vlan,
@@ -49,7 +49,7 @@ pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
 
 fn ports(args: &ForwardArgs) -> Result<[String; 2], Failure> {
     match (&args.ports[..], args.lab) {
-        (_, Some(_)) => Ok(Bench::PORTS.map(str::to_owned)),
+        (_, Some(_)) => Ok(DutLab::PORTS.map(str::to_owned)),
         ([a, b], None) if a != b => Ok([a.clone(), b.clone()]),
         _ => Err(Failure::usage(
             "measure a device between two ports",

@@ -73,7 +73,7 @@ fn a_firewall_that_eats_udp_and_passes_tcp() {
     let ended = run(linerate(
         "lab --fault nft-drop=1 -- linerate udp {peer} -b 5M --json",
     ));
-    if ended.stderr.contains("cannot make a fault") {
+    if ended.stderr.contains("cannot inject a fault") {
         return eprintln!("skipped: {}", ended.stderr);
     }
     let document = failed(&ended, 3);

@@ -289,7 +289,7 @@ fn threads(pid: u32) -> usize {
 
 /// Without namespaces there is no link.
 pub(crate) fn skipped(stderr: &str) -> bool {
-    let skipped = stderr.contains("loopback, not a link") || stderr.contains("on loopback");
+    let skipped = stderr.contains("loopback instead of a lab") || stderr.contains("on loopback");
     if skipped {
         eprintln!("skipped: {stderr}");
     }

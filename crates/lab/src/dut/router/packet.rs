@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a router changes of a frame: Ethernet addresses, TTL, the header's checksum. Bytes only.
+//! What a router changes in a frame: Ethernet addresses, TTL, header checksum. Bytes only.
 
 use std::net::IpAddr;
 
@@ -18,7 +18,7 @@ pub(super) struct Packet {
 }
 
 impl Packet {
-    /// Reads it; `None` if it is no IP.
+    /// Reads an IP packet, if the frame has one.
     pub(super) fn of(bytes: &[u8], frame: &Frame<'_>) -> Option<Self> {
         let at = bytes.len() - frame.payload.len();
         match frame.ethertype {
@@ -38,8 +38,8 @@ impl Packet {
         }
     }
 
-    /// Addresses the frame to the next hop and takes `hops` of the TTL, of which there are enough.
-    pub(super) fn pass(&self, bytes: &mut [u8], to: [u8; 6], from: [u8; 6], hops: u8) {
+    /// Addresses the frame to the next hop and decrements the TTL, which must suffice, by `hops`.
+    pub(super) fn forward(&self, bytes: &mut [u8], to: [u8; 6], from: [u8; 6], hops: u8) {
         bytes[..6].copy_from_slice(&to);
         bytes[6..12].copy_from_slice(&from);
         let packet = &mut bytes[self.at..];
@@ -56,7 +56,7 @@ impl Packet {
     }
 }
 
-/// Takes the tag out of a frame that has one; returns what is left.
+/// Strips the tag of a frame that has one.
 pub(super) fn without_tag(bytes: &mut [u8]) -> &[u8] {
     bytes.copy_within(..12, 4);
     &bytes[4..]
@@ -68,7 +68,7 @@ mod tests {
     use linerate_wire::frame::{self, Arrived, Family, Flow, Side, Signature, Template};
 
     #[test]
-    fn a_frame_is_passed_on_whole_with_a_hop_less() {
+    fn a_frame_is_forwarded_intact_with_a_lower_ttl() {
         for family in [Family::Ipv4, Family::Ipv6] {
             for vlan in [None, Some(7)] {
                 let flow = Flow {
@@ -79,7 +79,7 @@ mod tests {
                 let mut bytes = template.bytes().to_vec();
                 template.stamp(&mut bytes, &Signature::default());
                 let packet = Packet::of(&bytes, &Frame::parse(&bytes).unwrap()).unwrap();
-                packet.pass(&mut bytes, [6; 6], [8; 6], 1);
+                packet.forward(&mut bytes, [6; 6], [8; 6], 1);
                 let Arrived::Ours(ours) = frame::read(&bytes) else {
                     panic!("{:?}", frame::read(&bytes));
                 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where the tester's addresses are: learnt from what it asks and answers, asked for again when it is old.
+//! The tester's MAC addresses: learnt from its ARP and ND messages, and resolved again when they expire.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,14 +25,14 @@ struct Known {
 /// What is known of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NextHop {
-    /// `None`: nobody has answered for it, or not for too long.
+    /// `None`: not resolved, or forgotten.
     pub(super) mac: Option<[u8; 6]>,
-    /// It is time to ask.
+    /// It is time to send a request.
     pub(super) ask: bool,
 }
 
 impl NextHops {
-    /// After `fresh` an address is asked for again, and after [`FORGOTTEN`] times as long it is forgotten; `None`: never.
+    /// After `fresh` an address is resolved again, and after [`FORGOTTEN`] times as long it is forgotten; `None`: never.
     pub(super) fn new(fresh: Option<Duration>) -> Self {
         Self {
             known: Arc::default(),
@@ -40,7 +40,7 @@ impl NextHops {
         }
     }
 
-    /// Takes in what a frame tells of its sender.
+    /// Learns the address of a frame's sender.
     pub(super) fn learn(&self, arrived: &Arrived, now: Instant) {
         let (address, mac): (IpAddr, _) = match arrived {
             Arrived::Arp(packet) => (packet.sender_ip.into(), packet.sender_mac),
@@ -66,7 +66,7 @@ impl NextHops {
         });
     }
 
-    /// What is known of an address; who is told to ask does so.
+    /// Looks an address up; the caller sends the request if it is time to.
     pub(super) fn find(&self, address: IpAddr, now: Instant) -> NextHop {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(one) = known.iter_mut().find(|one| one.address == address) else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Joins two hosts: by a veth, or by two veths with the wire between them.
+//! Connects two hosts: by a veth, or by two veths with the wire between them; bridges interfaces of a host.
 
 use std::io;
 use std::path::Path;
@@ -8,12 +8,12 @@ use linerate_linux::ethtool_features::{self, Offload};
 use linerate_linux::netns::NetNs;
 use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_linux::rtnl::{Rtnl, RtnlError};
-use linerate_linux::sysctl;
 
+use super::host::disable_ipv6;
 use super::wire::{Port, Ports, Wire, WireSpec};
 use super::{Host, LabError, LabPlan, cannot};
 
-/// Where a cable is plugged in.
+/// One end of a link.
 #[derive(Clone, Copy)]
 pub(super) struct End<'a> {
     host: &'a Host,
@@ -25,9 +25,9 @@ impl<'a> End<'a> {
         Self { host, interface }
     }
 
-    fn plug(self) -> Result<(&'static str, &'a NetNs), LabError> {
+    fn namespace(self) -> Result<(&'static str, &'a NetNs), LabError> {
         let namespace = self.host.namespace().ok_or_else(|| {
-            LabError::measuring("plug a cable into this machine", "it is a host of its own")
+            LabError::measuring("connect this machine to a host", "it has no namespace")
         })?;
         Ok((self.interface, namespace))
     }
@@ -35,24 +35,24 @@ impl<'a> End<'a> {
 
 /// A plain veth with this MTU at both ends.
 pub(super) fn veth(near: End<'_>, far: End<'_>, mtu_bytes: u32) -> Result<(), LabError> {
-    join(near.plug()?, far.plug()?, mtu_bytes)
+    join(near.namespace()?, far.namespace()?, mtu_bytes)
 }
 
-/// The wire between two veths; the ends give it only what a real one could carry.
+/// The wire between two veths, whose ends send only frames that a real one could carry.
 pub(super) fn wire(
     near: End<'_>,
     far: End<'_>,
     plan: &LabPlan,
     spec: &WireSpec,
 ) -> Result<Wire, LabError> {
-    let middle = NetNs::create().map_err(cannot("create a network namespace"))?;
-    middle.run(silence).map_err(cannot("enter the wire"))?;
-    join(near.plug()?, ("near", &middle), plan.mtu_bytes)?;
-    join(far.plug()?, ("far", &middle), plan.mtu_bytes)?;
+    let wire = NetNs::create().map_err(cannot("create a network namespace"))?;
+    wire.run(disable_ipv6).map_err(cannot("enter the wire"))?;
+    join(near.namespace()?, ("near", &wire), plan.mtu_bytes)?;
+    join(far.namespace()?, ("far", &wire), plan.mtu_bytes)?;
     for end in [near, far] {
-        whole_frames(end)?;
+        disable_offloads(end)?;
     }
-    let ports = middle
+    let ports = wire
         .run(|| open_ports(plan.mtu_bytes))
         .map_err(cannot("enter the wire"))??;
     Wire::start(ports, spec, plan.wire_log.as_deref().map(Path::new))
@@ -69,13 +69,8 @@ fn join(near: (&str, &NetNs), far: (&str, &NetNs), mtu_bytes: u32) -> Result<(),
     Ok(())
 }
 
-/// The wire itself says nothing. (A kernel without IPv6 has nothing to say.)
-fn silence() {
-    let _without_ipv6 = sysctl::write("net.ipv6.conf.default.disable_ipv6", "1");
-}
-
-/// No frame longer than the MTU, none without its checksum.
-fn whole_frames(end: End<'_>) -> Result<(), LabError> {
+/// Then no frame exceeds the MTU, and every frame has its checksum.
+fn disable_offloads(end: End<'_>) -> Result<(), LabError> {
     let switch = || -> io::Result<()> {
         let offloads = [
             Offload::TcpSegmentation,
@@ -86,8 +81,20 @@ fn whole_frames(end: End<'_>) -> Result<(), LabError> {
             .into_iter()
             .try_for_each(|offload| ethtool_features::switch(end.interface, offload, false))
     };
-    let done = end.host.enter(switch).and_then(|done| done);
-    done.map_err(cannot("switch offloads off"))
+    end.host.configure("switch offloads off", switch)
+}
+
+/// A bridge of these interfaces, up.
+pub(super) fn bridge(net: &mut Rtnl, ports: [&str; 2], floods: bool) -> Result<(), RtnlError> {
+    match floods {
+        true => net.flooding_bridge("br0")?,
+        false => net.bridge("br0")?,
+    }
+    for port in ports {
+        net.enslave(port, "br0")?;
+        net.set_up(port, true)?;
+    }
+    net.set_up("br0", true)
 }
 
 fn open_ports(mtu_bytes: u32) -> Result<Ports, LabError> {

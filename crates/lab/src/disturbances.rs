@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The faults that go on while the lab stands: threads that end with it.
+//! The faults that act as long as the lab exists: threads that end with it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,19 +13,19 @@ use linerate_linux::rtnl::{Rtnl, RtnlError};
 
 use super::Host;
 
-/// Threads that disturb; dropping it ends them.
+/// Threads that disturb; they end when this is dropped.
 #[derive(Debug, Default)]
-pub(super) struct Nuisance {
+pub(super) struct Disturbances {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Nuisance {
-    /// So many threads that only burn one CPU.
-    pub(super) fn burn(&mut self, on: usize, threads: u32) -> io::Result<()> {
+impl Disturbances {
+    /// Starts threads that keep one CPU busy.
+    pub(super) fn burn_cpu(&mut self, on: usize, threads: u32) -> io::Result<()> {
         (0..threads).try_for_each(|_| {
-            self.go(move |stop| {
-                // Not pinned, it burns whichever CPU there is: still a contention.
+            self.spawn(move |stop| {
+                // Unpinned, it still contends for some CPU.
                 let _anywhere = cpu::pin(on);
                 while !stop.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
@@ -34,11 +34,11 @@ impl Nuisance {
         })
     }
 
-    /// Stops the commands of a host for `pause` in every second.
-    pub(super) fn hold_up(&mut self, host: &Host, pause: Duration) -> io::Result<()> {
-        let started = Arc::clone(&host.treatment.started);
+    /// Pauses the commands of a host for this time in every second.
+    pub(super) fn pause_commands(&mut self, host: &Host, pause: Duration) -> io::Result<()> {
+        let started = Arc::clone(&host.commands.started);
         let pause = pause.min(SECOND);
-        self.go(move |stop| {
+        self.spawn(move |stop| {
             while sleep(stop, SECOND - pause) {
                 each(&started, Reader::pause);
                 sleep(stop, pause);
@@ -47,8 +47,8 @@ impl Nuisance {
         })
     }
 
-    /// Takes one of a host's links down, once.
-    pub(super) fn unplug(
+    /// Takes a link of a host down, once.
+    pub(super) fn take_link_down(
         &mut self,
         host: &Host,
         interface: &'static str,
@@ -56,7 +56,7 @@ impl Nuisance {
         time: Duration,
     ) -> io::Result<()> {
         host.enter(|| {
-            self.go(move |stop| {
+            self.spawn(move |stop| {
                 if sleep(stop, after) && set_link(interface, false).is_ok() {
                     sleep(stop, time);
                     let _host_gone = set_link(interface, true);
@@ -65,17 +65,17 @@ impl Nuisance {
         })?
     }
 
-    /// Does it to a host again and again, as long as it can be done.
-    pub(super) fn every(
+    /// Repeats an action in a host until it fails.
+    pub(super) fn repeat(
         &mut self,
         host: &Host,
         pause: Duration,
         act: fn() -> Result<(), RtnlError>,
     ) -> io::Result<()> {
-        host.enter(|| self.go(move |stop| while sleep(stop, pause) && act().is_ok() {}))?
+        host.enter(|| self.spawn(move |stop| while sleep(stop, pause) && act().is_ok() {}))?
     }
 
-    fn go(&mut self, work: impl FnOnce(&AtomicBool) + Send + 'static) -> io::Result<()> {
+    fn spawn(&mut self, work: impl FnOnce(&AtomicBool) + Send + 'static) -> io::Result<()> {
         let stop = Arc::clone(&self.stop);
         let thread = thread::Builder::new().name("fault".to_owned());
         self.threads.push(thread.spawn(move || work(&stop))?);
@@ -83,7 +83,7 @@ impl Nuisance {
     }
 }
 
-impl Drop for Nuisance {
+impl Drop for Disturbances {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
@@ -93,7 +93,7 @@ impl Drop for Nuisance {
     }
 }
 
-/// `false`: it is time to stop.
+/// Returns `false` if it is time to stop.
 fn sleep(stop: &AtomicBool, time: Duration) -> bool {
     let end = Instant::now() + time;
     while !stop.load(Ordering::Relaxed) {
@@ -105,7 +105,7 @@ fn sleep(stop: &AtomicBool, time: Duration) -> bool {
     false
 }
 
-/// Does it to every command that still runs.
+/// Acts on every command that still runs.
 fn each(started: &Mutex<Vec<Reader>>, act: impl Fn(Reader) -> io::Result<()>) {
     let mut started = started.lock().unwrap_or_else(PoisonError::into_inner);
     started.retain(|reader| act(*reader).is_ok());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A router in user space, for what the kernel's cannot do everywhere (tagged ports) or never does (duplicate, reorder, send
-//! back, damage, count hops wrongly). One thread a port; what it does wrong depends on a test frame's own number,
+//! A router in user space, for what kernels cannot do everywhere (tagged ports) or never do (duplicate, reorder, send
+//! back, corrupt, decrement the TTL wrongly). One thread per port; a test frame's sequence number decides its fault,
 //! so that the faults of a trial are known exactly.
 
-mod complaint;
-mod hops;
-mod mischief;
+mod faults;
+mod icmp;
+mod next_hops;
 mod packet;
 mod port;
 
@@ -20,11 +20,11 @@ use linerate_wire::frame::{AddressRange, Family, Neighbours, Side};
 
 use super::layout::{DEVICE_PORTS, MTU_BYTES};
 use crate::{Host, LabError, cannot};
-use hops::NextHops;
-pub(super) use mischief::Mischief;
+pub(super) use faults::RouterFaults;
+use next_hops::NextHops;
 use port::Port;
 
-/// A router that runs, until it is dropped.
+/// A router that runs until it is dropped.
 #[derive(Debug)]
 pub(super) struct Router {
     stop: Arc<AtomicBool>,
@@ -32,17 +32,17 @@ pub(super) struct Router {
 }
 
 impl Router {
-    /// Routes between the device's ports, which are up and have no addresses; all frames bear this tag.
+    /// Routes between the device's ports, which are up and have no addresses; all frames have this tag.
     ///
     /// # Errors
     /// No packet sockets there, or no threads.
     pub(super) fn start(
         device: &Host,
         vlan: Option<u16>,
-        mischief: Mischief,
+        faults: RouterFaults,
     ) -> Result<Self, LabError> {
         let ports = device
-            .enter(|| open(vlan, mischief))
+            .enter(|| open(vlan, faults))
             .and_then(|ports| ports)
             .map_err(cannot("open the router's ports"))?;
         let mut router = Self {
@@ -68,26 +68,26 @@ impl Drop for Router {
     }
 }
 
-fn open(vlan: Option<u16>, mischief: Mischief) -> io::Result<[(PacketReceiver, Port); 2]> {
+fn open(vlan: Option<u16>, faults: RouterFaults) -> io::Result<[(PacketReceiver, Port); 2]> {
     let macs = [mac(DEVICE_PORTS[0])?, mac(DEVICE_PORTS[1])?];
-    let hops = NextHops::new(mischief.forgets_after);
+    let hops = NextHops::new(faults.neighbour_expiry);
     let port = |at: usize, side: Side| {
         let from = PacketReceiver::open(DEVICE_PORTS[at], FRAME_BYTES_MAX, RING_BYTES)?;
         let port = Port {
             side,
-            back: PacketSender::open(DEVICE_PORTS[at])?,
-            onward: PacketSender::open(DEVICE_PORTS[1 - at])?,
+            tx_here: PacketSender::open(DEVICE_PORTS[at])?,
+            tx_there: PacketSender::open(DEVICE_PORTS[1 - at])?,
             here: neighbours(side, macs[at], vlan),
             there: neighbours(side.opposite(), macs[1 - at], vlan),
             hops: hops.clone(),
-            mischief,
+            faults,
         };
         Ok::<_, io::Error>((from, port))
     };
     Ok([port(0, Side::A)?, port(1, Side::B)?])
 }
 
-/// The router itself, as it is seen on one side.
+/// The router itself, on one side.
 fn neighbours(side: Side, mac: [u8; 6], vlan: Option<u16>) -> Neighbours {
     let own = [Family::Ipv4, Family::Ipv6].map(|family| AddressRange::from(side.device(family)));
     Neighbours {

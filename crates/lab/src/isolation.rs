@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a lab stands on: private namespaces, or, where they are forbidden, the loopback.
+//! How a lab is isolated: private namespaces, or, where they are forbidden, only the loopback.
 
 use std::fmt;
 
 use linerate_linux::sandbox::{self, Privilege, Refusal};
 
-/// Where hosts can be built.
+/// What hosts are made of.
 #[derive(Debug)]
-pub enum Ground {
+pub enum Isolation {
     /// Private namespaces; the process is inside them.
     Namespaces(Privilege),
-    /// None to be had: hosts are this machine, over its loopback.
+    /// Namespaces are forbidden: hosts are this machine, over its loopback.
     Loopback { because: Refusal },
 }
 
-impl Ground {
+impl Isolation {
     /// Moves the process into private namespaces if the machine allows it.
     ///
     /// Must be the first thing that a program does: no thread may exist. The process that
@@ -23,7 +23,7 @@ impl Ground {
         Self::enter_with(None)
     }
 
-    /// As [`Ground::enter`], with one kind of privilege or none.
+    /// As [`Isolation::enter`], with one kind of privilege or none.
     pub fn enter_with(privilege: Option<Privilege>) -> Self {
         match sandbox::enter(privilege) {
             Ok(privilege) => Self::Namespaces(privilege),
@@ -32,7 +32,7 @@ impl Ground {
     }
 }
 
-impl fmt::Display for Ground {
+impl fmt::Display for Isolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Namespaces(Privilege::UserNamespace) => {
@@ -41,7 +41,7 @@ impl fmt::Display for Ground {
             Self::Namespaces(Privilege::Root) => f.write_str("private network namespaces (root)"),
             Self::Loopback { because } => write!(
                 f,
-                "loopback, not a link: {because} (to get one: {})",
+                "loopback instead of a lab: {because} (to get a lab: {})",
                 because.remedy()
             ),
         }

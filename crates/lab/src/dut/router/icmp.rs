@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the router says of a packet whose TTL ended (RFC 792, RFC 4443 section 3.3).
+//! Time Exceeded, for a packet whose TTL ended (RFC 792, RFC 4443 section 3.3).
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use linerate_wire::ether::{self, Header};
 use linerate_wire::frame::Neighbours;
 use linerate_wire::nd;
 
-/// A frame that says `packet` (from its IP header on) had no hops left, from `own` to the one who sent it.
+/// Returns the frame that reports to the sender of `packet` (which begins at its IP header) that its TTL ended.
 pub(super) fn time_exceeded(
     router: &Neighbours,
     to_mac: [u8; 6],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One port of the router: answers who asks for the router, passes on what is for the other side.
+//! One port of the router: answers ARP and ND requests, forwards what is for the other side.
 //!
-//! Hot path: one system call a frame that is sent, no allocation.
+//! Hot path: one system call per frame sent, no allocation.
 
 use std::io;
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_wire::ether::Frame;
 use linerate_wire::frame::{self, AddressRange, Arrived, Family, Neighbours, Side};
 
-use super::complaint::time_exceeded;
-use super::hops::NextHops;
-use super::mischief::{Fate, Mischief};
+use super::faults::{Fate, RouterFaults};
+use super::icmp::time_exceeded;
+use super::next_hops::NextHops;
 use super::packet::{self, Packet};
 
-/// What a port sends by, and what it knows.
+/// The senders and addresses of a port.
 #[derive(Debug)]
 pub(super) struct Port {
     pub(super) side: Side,
-    /// Out of this port.
-    pub(super) back: PacketSender,
-    /// Out of the other one.
-    pub(super) onward: PacketSender,
+    /// Sends out of this port.
+    pub(super) tx_here: PacketSender,
+    /// Sends out of the other port.
+    pub(super) tx_there: PacketSender,
     /// The router on this side.
     pub(super) here: Neighbours,
     /// The router on the other side.
     pub(super) there: Neighbours,
     pub(super) hops: NextHops,
-    pub(super) mischief: Mischief,
+    pub(super) faults: RouterFaults,
 }
 
 impl Port {
@@ -42,7 +42,7 @@ impl Port {
         from: PacketReceiver,
         stop: Arc<AtomicBool>,
     ) -> io::Result<JoinHandle<()>> {
-        let desk = Desk {
+        let worker = Worker {
             port: self,
             bytes: Vec::new(),
             held: Vec::new(),
@@ -50,21 +50,21 @@ impl Port {
         };
         Builder::new()
             .name("router".to_owned())
-            .spawn(move || desk.work(from, &stop))
+            .spawn(move || worker.run(from, &stop))
     }
 }
 
-struct Desk {
+struct Worker {
     port: Port,
-    /// The frame that is being rewritten.
+    /// The frame being rewritten.
     bytes: Vec<u8>,
     /// A frame that waits for the next one; empty: none.
     held: Vec<u8>,
     held_since: Instant,
 }
 
-impl Desk {
-    fn work(mut self, mut from: PacketReceiver, stop: &AtomicBool) {
+impl Worker {
+    fn run(mut self, mut from: PacketReceiver, stop: &AtomicBool) {
         clock::precise_sleep();
         while !stop.load(Ordering::Relaxed) {
             let taken = from.receive(BATCH, |bytes| self.take(bytes));
@@ -72,7 +72,7 @@ impl Desk {
                 if self.held_since.elapsed() > HELD_AT_MOST {
                     self.release();
                 }
-                let _interrupted = from.wait(LOOK_AT_STOP_NS);
+                let _interrupted = from.wait(CHECK_STOP_NS);
             }
         }
     }
@@ -80,7 +80,7 @@ impl Desk {
     fn take(&mut self, bytes: &[u8]) {
         let arrived = frame::read(bytes);
         if matches!(arrived, Arrived::Arp(_) | Arrived::Neighbour(_)) {
-            self.attend(bytes, &arrived);
+            self.answer(bytes, &arrived);
             return;
         }
         let Some(frame) = Frame::parse(bytes) else {
@@ -93,30 +93,30 @@ impl Desk {
             self.bytes.clear();
             self.bytes.extend_from_slice(bytes);
             let fate = match arrived {
-                Arrived::Ours(ours) => self.port.mischief.fate(ours.signature.sequence),
-                _ => Fate::Onward,
+                Arrived::Ours(ours) => self.port.faults.fate(ours.signature.sequence),
+                _ => Fate::Forwarded,
             };
             self.route(&packet, frame.source, fate);
         }
     }
 
-    fn attend(&self, bytes: &[u8], arrived: &Arrived) {
+    fn answer(&self, bytes: &[u8], arrived: &Arrived) {
         let of_ours =
             Frame::parse(bytes).is_some_and(|frame| frame.vlans == [self.port.here.vlan, None]);
         if of_ours {
             self.port.hops.learn(arrived, Instant::now());
         }
         if let Some(answer) = self.port.here.answer(bytes) {
-            send(&self.port.back, &answer);
+            send(&self.port.tx_here, &answer);
         }
     }
 
     fn route(&mut self, packet: &Packet, sender_mac: [u8; 6], fate: Fate) {
-        if packet.ttl <= self.port.mischief.hops {
+        if packet.ttl <= self.port.faults.hops {
             let own = self.port.side.device(Family::of(packet.source));
             let quoted = &self.bytes[packet.at..];
-            let said = time_exceeded(&self.port.here, sender_mac, (own, packet.source), quoted);
-            return send(&self.port.back, &said);
+            let message = time_exceeded(&self.port.here, sender_mac, (own, packet.source), quoted);
+            return send(&self.port.tx_here, &message);
         }
         let Some(next_hop) = self.port.next_hop(packet) else {
             return;
@@ -125,13 +125,13 @@ impl Desk {
             Fate::SentBack => (sender_mac, self.port.here.mac),
             _ => (next_hop, self.port.there.mac),
         };
-        packet.pass(&mut self.bytes, to, from, self.port.mischief.hops);
-        self.leave(fate);
+        packet.forward(&mut self.bytes, to, from, self.port.faults.hops);
+        self.transmit(fate);
     }
 
-    fn leave(&mut self, fate: Fate) {
-        let untagged = self.port.mischief.untagged && self.port.here.vlan.is_some();
-        if fate == Fate::Damaged
+    fn transmit(&mut self, fate: Fate) {
+        let untagged = self.port.faults.untagged && self.port.here.vlan.is_some();
+        if fate == Fate::Corrupted
             && let Some(last) = self.bytes.last_mut()
         {
             *last ^= 1;
@@ -143,17 +143,17 @@ impl Desk {
         };
         match fate {
             Fate::Lost => return,
-            Fate::SentBack => return send(&self.port.back, bytes),
-            Fate::HeldBack if self.held.is_empty() => {
+            Fate::SentBack => return send(&self.port.tx_here, bytes),
+            Fate::Reordered if self.held.is_empty() => {
                 self.held.extend_from_slice(bytes);
                 self.held_since = Instant::now();
                 return;
             }
-            _ => send(&self.port.onward, bytes),
+            _ => send(&self.port.tx_there, bytes),
         }
         match fate {
-            Fate::Duplicated => send(&self.port.onward, bytes),
-            Fate::Chatter => send(&self.port.onward, &LLDP),
+            Fate::Duplicated => send(&self.port.tx_there, bytes),
+            Fate::Chatter => send(&self.port.tx_there, &LLDP),
             _ => {}
         }
         self.release();
@@ -161,7 +161,7 @@ impl Desk {
 
     fn release(&mut self) {
         if !self.held.is_empty() {
-            send(&self.port.onward, &self.held);
+            send(&self.port.tx_there, &self.held);
             self.held.clear();
         }
     }
@@ -173,7 +173,7 @@ impl Port {
         AddressRange::network(network, prefix_bits).contains(packet.destination)
     }
 
-    /// All that lies behind a tester's port is reached by its address; asks for it if it is not known.
+    /// The tester is the next hop to all networks of its side; sends a request for it when it is time to.
     fn next_hop(&self, packet: &Packet) -> Option<[u8; 6]> {
         let (family, other) = (Family::of(packet.destination), self.side.opposite());
         let hop = self.hops.find(other.tester(family), Instant::now());
@@ -182,18 +182,18 @@ impl Port {
                 .there
                 .request(other.device(family), other.tester(family))
         {
-            send(&self.onward, &question);
+            send(&self.tx_there, &question);
         }
         hop.mac
     }
 }
 
 fn send(to: &PacketSender, bytes: &[u8]) {
-    // A router without room drops, too.
+    // Like any router, it drops when the queue is full.
     let _full = to.send(bytes);
 }
 
-/// An empty announcement of link layer discovery, which no bridge passes on.
+/// An empty LLDP announcement, which no bridge forwards.
 const LLDP: [u8; 60] = {
     let mut bytes = [0; 60];
     let header = [1, 0x80, 0xC2, 0, 0, 0x0E, 2, 0, 0, 0, 0, 1, 0x88, 0xCC];
@@ -205,6 +205,6 @@ const LLDP: [u8; 60] = {
     bytes
 };
 const BATCH: usize = 32;
-const LOOK_AT_STOP_NS: u64 = 10_000_000;
-/// Shorter than any wait for frames under way.
+const CHECK_STOP_NS: u64 = 10_000_000;
+/// Shorter than any wait for residual frames.
 const HELD_AT_MOST: Duration = Duration::from_millis(50);

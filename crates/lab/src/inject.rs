@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Injects the faults that are not the wire's.
+
+use std::time::Duration;
+
+use linerate_linux::cpu;
+use linerate_linux::ethtool_features::{self, Offload};
+use linerate_linux::nft;
+use linerate_linux::rtnl::Qdisc;
+use linerate_linux::sysctl;
+
+use super::{Fault, Host, Lab, LabError, LabPlan, cannot};
+
+impl Lab {
+    pub(super) fn inject(&mut self, fault: Fault, plan: &LabPlan) -> Result<(), LabError> {
+        let [a, b] = &mut self.hosts;
+        match fault {
+            Fault::QdiscLimit { bits_per_second } => {
+                let qdisc = limit(bits_per_second, plan.mtu_bytes);
+                each([a, b], |host| {
+                    host.set(|net| net.set_qdisc(host.interface, &qdisc))
+                })
+            }
+            Fault::NftDrop { every } => b.configure("drop datagrams", || nft::drop_udp(every)),
+            Fault::Mtu { bytes } => shrink(a, b, bytes),
+            Fault::OffloadOff => each([a, b], |host| {
+                let off = |offload| ethtool_features::switch(host.interface, offload, false);
+                host.configure("switch offloads off", || {
+                    Offload::ALL.into_iter().try_for_each(off)
+                })
+            }),
+            Fault::Reno { .. } => each([a, b], |host| {
+                sysctl(host, "tcp_congestion_control", "reno")
+            }),
+            Fault::TcpReceiveMemory { bytes } => {
+                each([a, b], |host| sysctl(host, "tcp_rmem", &memory(bytes)))
+            }
+            Fault::TcpSendMemory { bytes } => {
+                each([a, b], |host| sysctl(host, "tcp_wmem", &memory(bytes)))
+            }
+            Fault::CpuContention { threads } => {
+                let cpu = cpu::allowed().last().copied().unwrap_or(0);
+                b.commands.cpu = Some(cpu);
+                let done = self.disturbances.burn_cpu(cpu, threads);
+                done.map_err(cannot("start a busy thread"))
+            }
+            Fault::PausedReader { ns } => {
+                let done = self
+                    .disturbances
+                    .pause_commands(b, Duration::from_nanos(ns));
+                done.map_err(cannot("start the pause thread"))
+            }
+            Fault::LinkDown { after_ns, for_ns } => {
+                let (after, time) = (Duration::from_nanos(after_ns), Duration::from_nanos(for_ns));
+                let done = self
+                    .disturbances
+                    .take_link_down(b, b.interface, after, time);
+                done.map_err(cannot("start the link-down thread"))
+            }
+            Fault::ReceiveBuffer { bytes } => {
+                b.commands.receive_buffer_bytes = Some(bytes);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A token bucket with room for two packets, and 16 in its queue.
+fn limit(bits_per_second: u64, mtu_bytes: u32) -> Qdisc {
+    let frame_bytes = mtu_bytes + 14;
+    Qdisc::TokenBucket {
+        rate_bytes_per_second: u32::try_from(bits_per_second / 8)
+            .unwrap_or(u32::MAX)
+            .max(1),
+        burst_bytes: 2 * frame_bytes,
+        limit_bytes: 16 * frame_bytes,
+    }
+}
+
+/// An interface loses IPv6 below its minimum MTU.
+fn shrink(a: &mut Host, b: &mut Host, mtu_bytes: u32) -> Result<(), LabError> {
+    b.set(|net| net.set_mtu(b.interface, mtu_bytes))?;
+    if mtu_bytes < 1280 {
+        (a.ipv6, b.ipv6) = (None, None);
+    }
+    Ok(())
+}
+
+/// The minimum, default and maximum size of TCP's buffers.
+fn memory(bytes: u32) -> String {
+    format!("{} {bytes} {bytes}", bytes.min(4096))
+}
+
+fn sysctl(host: &Host, name: &str, value: &str) -> Result<(), LabError> {
+    let what = format!("configure host {}", host.name);
+    host.configure(&what, || sysctl::write(&format!("net.ipv4.{name}"), value))
+}
+
+fn each(hosts: [&Host; 2], make: impl Fn(&Host) -> Result<(), LabError>) -> Result<(), LabError> {
+    hosts.into_iter().try_for_each(make)
+}
