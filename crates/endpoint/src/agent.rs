@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A device's own eyes: answers requests for samples, on pipes (`linerate agent --stdio`, over ssh or
-//! in the lab) or on a connection to `linerate serve`. It reads, and never changes the host.
+//! Reports the counters and settings of a device under test, on pipes (`linerate agent --stdio`, over ssh
+//! or in the lab) or on a connection to `linerate serve`. It reads, and never changes the host.
 //!
 //! ```text
-//! asker ── AGENT read {id, part} ──► agent      one request at a time
-//!       ◄── AGENT samples … , done {id} ──
+//! tester ── AGENT read {id, part} ──► agent      one request at a time
+//!        ◄── AGENT samples … , done {id} ──
 //! ```
-//! The agent speaks first: its hello says who it is. When its input ends, so does it.
+//! The agent sends a hello first, and ends when its input ends.
 
 mod interfaces;
 mod serve;
@@ -27,17 +27,17 @@ pub struct Agent {
     access: Option<Access>,
     interfaces: Vec<String>,
     reader: Reader,
-    /// No earlier than this.
+    /// Earliest time of the next answer.
     next_ns: u64,
 }
 
 impl Agent {
-    /// Finds out what there is to read, for who is this host's user.
+    /// Opens all sources, for the user of this host.
     pub fn open() -> Self {
         Self::reading(Audience::User, None)
     }
 
-    /// The same for a client of a server, as far as it is told.
+    /// Opens the sources that a client of a server may read.
     pub fn served(access: Access) -> Self {
         Self::reading(access.audience(), Some(access))
     }
@@ -54,7 +54,7 @@ impl Agent {
         }
     }
 
-    /// Who it is.
+    /// Version and host.
     fn hello(&self) -> Message {
         let host = sampler::host_for(self.audience, sampler::this_host(&self.interfaces));
         let access = self.access.as_ref();
@@ -102,7 +102,7 @@ impl Agent {
         answer
     }
 
-    /// A stranger who asks without end costs little.
+    /// Limits the rate of an unauthenticated peer's requests.
     fn keep_pace(&mut self) {
         if self.audience == Audience::Peer {
             clock::sleep_until_ns(self.next_ns, 0);
@@ -111,5 +111,5 @@ impl Agent {
     }
 }
 
-/// Between two answers to a peer.
+/// Between two answers to an unauthenticated peer.
 const PACE_NS: u64 = 20_000_000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Finding the server and connecting to it, with errors that say what helps.
+//! Resolves and connects to the server; errors say what to try.
 
 use super::plan::{Family, TestPlan};
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
@@ -10,7 +10,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-/// The server's addresses of the asked family, in the resolver's order.
+/// Returns the server's addresses of the requested family, in the resolver's order.
 pub(super) fn resolve(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
     let found = (plan.host.as_str(), plan.port)
         .to_socket_addrs()
@@ -32,7 +32,7 @@ pub(super) fn resolve(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
     if all.is_empty() {
         return Err(Failure::measuring(
             format!("resolve {}", plan.host),
-            "it has no address of the asked family",
+            "it has no address of the requested family",
         )
         .hint("leave out -4 or -6, or the other family's --bind"));
     }

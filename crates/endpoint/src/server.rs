@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `serve`: one port, TCP and UDP, any number of clients at a time, stock or ours.
 //!
-//! Every accepted connection is told apart by its first 37 bytes: the cookie of a test that waits
-//! for streams makes it a data stream, anything else opens a test. Each state has its time-out,
-//! every client its limits; a dead client blocks nobody.
+//! The first 37 bytes of a connection decide: the cookie of a test that waits for streams makes it a
+//! data stream, anything else opens a test. Every state has a time-out and every client its limits; a
+//! dead client blocks no other.
 
 mod acceptor;
 mod limits;
@@ -114,12 +114,12 @@ impl Server<'_> {
                 && !self.is_busy())
     }
 
-    /// Whether strangers have to leave.
+    /// Whether pending connections have to end.
     fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.interrupt.requested().is_some()
     }
 
-    /// A thread of its own reads the cookie and goes on from there.
+    /// Starts a thread that reads the cookie and serves the connection.
     fn admit<'scope>(
         &'scope self,
         scope: &'scope std::thread::Scope<'scope, '_>,
@@ -145,7 +145,7 @@ impl Server<'_> {
     fn serve_connection(&self, stream: TcpStream, peer: SocketAddr, serial: u64) {
         let outcome = match read_cookie(&stream, || self.is_stopping()) {
             Err(_) if !self.pending.leave(serial) => {
-                Err("refused: silent, and too many others came".to_owned())
+                Err("refused: idle, and too many pending connections".to_owned())
             }
             Err(reason) => Err(format!("refused: {reason}")),
             Ok(cookie) => match self.registry.deliver_tcp(&cookie, serial, stream) {
@@ -154,7 +154,7 @@ impl Server<'_> {
                     return;
                 }
                 Some(_) if !cookie.is_plausible() => {
-                    Err("refused: the first 37 bytes are no iperf3 cookie".to_owned())
+                    Err("refused: the first 37 bytes are not an iperf3 cookie".to_owned())
                 }
                 Some(stream) => Session::run(self, stream, cookie, peer, serial),
             },
@@ -162,7 +162,7 @@ impl Server<'_> {
         self.log_outcome(peer, serial, outcome);
     }
 
-    /// Tells how it ended.
+    /// Logs how the connection ended.
     fn log_outcome(&self, peer: SocketAddr, serial: u64, outcome: Result<String, String>) {
         self.pending.leave(serial);
         match outcome {
@@ -175,12 +175,12 @@ impl Server<'_> {
         }
     }
 
-    /// A place among the tests that run at once.
+    /// Returns a slot for a test, if one is free.
     fn test_slot(&self) -> Option<Slot<'_>> {
         self.slot(&self.tests, u32::from(self.options.max_tests))
     }
 
-    /// A place among those who only ask, who may stay for long: they take none of a test's.
+    /// Returns a slot for a connection that only reads counters. It may last long and takes no slot of a test.
     fn control_slot(&self) -> Option<Slot<'_>> {
         self.slot(&self.agents, MOST_AGENTS)
     }
@@ -194,7 +194,7 @@ impl Server<'_> {
         })
     }
 
-    /// Whether a test runs, or somebody asks.
+    /// Whether any slot is in use.
     fn is_busy(&self) -> bool {
         [&self.tests, &self.agents]
             .iter()
@@ -202,7 +202,7 @@ impl Server<'_> {
     }
 }
 
-/// One of the tests that run, or of those who ask; given up when dropped.
+/// A slot, released when dropped.
 struct Slot<'a> {
     taken: &'a AtomicU32,
     idle_since: &'a Mutex<Instant>,
@@ -277,7 +277,7 @@ fn read_cookie(mut stream: &TcpStream, stopping: impl Fn() -> bool) -> Result<Co
             return Err(format!("no cookie within 5 s ({filled} of 37 bytes)"));
         }
         if stopping() {
-            return Err("the server ends".to_owned());
+            return Err("the server is shutting down".to_owned());
         }
         let wait = Duration::from_nanos(left_ns.max(1_000_000)).min(POLL);
         stream
@@ -313,7 +313,7 @@ const POLL: Duration = Duration::from_millis(100);
 const DEAD_PEER: Duration = Duration::from_secs(8);
 /// Time for the first 37 bytes.
 const COOKIE_NS: u64 = 5_000_000_000;
-/// Strangers and others who measure this host as a device in the middle, at once.
+/// Connections that read this host's counters as a device under test, at once.
 const MOST_AGENTS: u32 = 4;
 /// After a failed accept.
 const PAUSE_NS: u64 = 50_000_000;

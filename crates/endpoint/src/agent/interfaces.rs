@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which interfaces an agent tells of. Its user hears of all that are up; a peer across the network only
-//! of those that belong to the test, which is to say to the networks of RFC 2544 and RFC 5180.
+//! The interfaces that an agent reports: all that are up to its user, and to a peer across the network
+//! only those with addresses in the benchmarking networks of RFC 2544 and RFC 5180.
 
 use crate::sampler::Audience;
 use linerate_linux::nic::{self, Link, LinkKind};
 use linerate_wire::frame::is_benchmark_address;
 use std::net::IpAddr;
 
-/// Their names, at most [`MOST`].
+/// Returns their names, at most [`MOST`].
 pub(super) fn of_audience(audience: Audience) -> Vec<String> {
     let links = nic::list().unwrap_or_default();
     let addresses = nic::local_addresses().unwrap_or_default();
     let carries = |link: &&Link| link.up && link.carrier && link.link_kind != LinkKind::Loopback;
-    let told = links
+    let visible = links
         .iter()
         .filter(carries)
         .filter(|link| link.kind.as_deref() != Some("bridge"))
         .filter(|link| audience == Audience::User || is_of_the_test(link, &links, &addresses));
-    told.take(MOST).map(|link| link.name.clone()).collect()
+    visible.take(MOST).map(|link| link.name.clone()).collect()
 }
 
-/// By the addresses of the interface, or of the bridge that it belongs to.
+/// Whether all addresses of the interface, or of its bridge, are benchmarking addresses.
 fn is_of_the_test(link: &Link, links: &[Link], addresses: &[(String, IpAddr)]) -> bool {
     let controller = links
         .iter()
@@ -41,7 +41,7 @@ fn is_link_local(address: IpAddr) -> bool {
     }
 }
 
-/// A switch has many; the test has two.
+/// A switch has many ports; a test uses two.
 const MOST: usize = 16;
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_hears_of_benchmark_networks_only() {
+    fn a_peer_sees_interfaces_of_benchmarking_networks_only() {
         let links = [
             link(1, "eth0", None),
             link(2, "eth1", None),
@@ -87,10 +87,10 @@ mod tests {
             ("eth4", "10.0.0.1"),
         ]
         .map(|(name, address)| (name.to_owned(), address.parse().unwrap()));
-        let told = links
+        let visible = links
             .iter()
             .filter(|link| is_of_the_test(link, &links, &addresses));
-        let names: Vec<_> = told.map(|link| link.name.as_str()).collect();
+        let names: Vec<_> = visible.map(|link| link.name.as_str()).collect();
         assert_eq!(names, ["eth1", "eth2", "br0"], "eth3 has no address at all");
     }
 }

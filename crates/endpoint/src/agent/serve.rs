@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Hears requests and answers them, until the asker goes.
+//! Reads requests and answers them until the input ends.
 
 use super::Agent;
 use crate::extension::Message;
 use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
 use std::io::{self, ErrorKind, Read, Write};
 
-/// Says hello and answers until `input` ends. Where a read of it may time out, `goes_on` is asked
-/// then, with how many requests were answered so far, whether to wait on. How many they were at the end.
+/// Sends the hello and answers requests until `input` ends; returns the number of answers. After a read
+/// that timed out, `goes_on` decides, from the number of answers so far, whether to wait for more.
 ///
 /// # Errors
-/// What came was no request, or the input broke; the asker was told as far as it could be.
+/// The input is not a request, or broke. The requester is informed if it can be.
 pub fn serve(
     agent: &mut Agent,
     input: &mut impl Read,
@@ -19,13 +19,13 @@ pub fn serve(
 ) -> Result<u64, String> {
     let mut frames = AgentFrames::new(REQUEST_BYTES);
     let mut answered = 0;
-    if say(output, &[agent.hello()]).is_err() {
+    if send(output, &[agent.hello()]).is_err() {
         return Ok(answered);
     }
     let mut bytes = [0; 4096];
     loop {
         match input.read(&mut bytes) {
-            Ok(0) if frames.is_torn() => return Err("its last request is cut short".to_owned()),
+            Ok(0) if frames.is_torn() => return Err("its last request is incomplete".to_owned()),
             Ok(0) => return Ok(answered),
             Ok(count) => frames.feed(&bytes[..count]),
             Err(error) if is_pause(&error) && goes_on(answered) => continue,
@@ -39,8 +39,8 @@ pub fn serve(
                 Err(refusal) => return Err(refuse(output, refusal.to_string())),
             };
             answered += 1;
-            if say(output, &agent.answer(request)).is_err() {
-                // Who asked has gone.
+            if send(output, &agent.answer(request)).is_err() {
+                // The requester has disconnected.
                 return Ok(answered);
             }
         }
@@ -48,12 +48,12 @@ pub fn serve(
 }
 
 fn refuse(output: &mut impl Write, why: String) -> String {
-    // It may have gone; the log has it anyway.
-    let _ = say(output, &[Message::Error { why: why.clone() }]);
+    // The requester may have disconnected; the log has the reason.
+    let _ = send(output, &[Message::Error { why: why.clone() }]);
     why
 }
 
-fn say(output: &mut impl Write, messages: &[Message]) -> io::Result<()> {
+fn send(output: &mut impl Write, messages: &[Message]) -> io::Result<()> {
     for message in messages {
         output.write_all(&agent_frame(message))?;
     }
@@ -67,7 +67,7 @@ fn is_pause(error: &io::Error) -> bool {
     )
 }
 
-/// Every request is short.
+/// The longest request.
 const REQUEST_BYTES: u32 = 4096;
 
 #[cfg(test)]
@@ -75,17 +75,17 @@ mod tests {
     use super::*;
     use crate::extension::Part;
 
-    fn asked(bytes: &[u8]) -> (Result<u64, String>, Vec<Message>) {
+    fn answers_to(bytes: &[u8]) -> (Result<u64, String>, Vec<Message>) {
         let mut output = Vec::new();
         let mut agent = Agent::open();
         let ended = serve(&mut agent, &mut &bytes[..], &mut output, |_| true);
         let mut frames = AgentFrames::new(1 << 20);
         frames.feed(&output);
-        let mut said = Vec::new();
+        let mut sent = Vec::new();
         while let Some(value) = frames.take().unwrap() {
-            said.push(Message::read(&value).unwrap());
+            sent.push(Message::read(&value).unwrap());
         }
-        (ended, said)
+        (ended, sent)
     }
 
     fn request(message: &Message) -> Vec<u8> {
@@ -93,10 +93,10 @@ mod tests {
     }
 
     #[test]
-    fn it_says_who_it_is_and_ends_with_its_input() {
-        let (ended, said) = asked(b"");
+    fn the_hello_comes_first_and_the_end_of_the_input_ends_it() {
+        let (ended, sent) = answers_to(b"");
         assert_eq!(ended, Ok(0));
-        assert!(matches!(&said[..], [Message::Hello { .. }]), "{said:?}");
+        assert!(matches!(&sent[..], [Message::Hello { .. }]), "{sent:?}");
     }
 
     #[test]
@@ -107,16 +107,16 @@ mod tests {
         });
         bytes.extend(request(&Message::Setup { id: 8 }));
         bytes.extend(request(&Message::Beat));
-        let (ended, said) = asked(&bytes);
+        let (ended, sent) = answers_to(&bytes);
         assert_eq!(ended, Ok(3));
-        let Message::Samples { samples } = &said[1] else {
-            panic!("{said:?}");
+        let Message::Samples { samples } = &sent[1] else {
+            panic!("{sent:?}");
         };
         let sources: Vec<_> = samples.iter().map(|one| one.source.as_str()).collect();
         assert_eq!(sources, ["/proc/stat"], "nothing else during a trial");
-        assert_eq!(said[2], Message::Done { id: 7 });
-        assert!(said.contains(&Message::Done { id: 8 }));
-        assert!(matches!(said.last(), Some(Message::Error { .. })));
+        assert_eq!(sent[2], Message::Done { id: 7 });
+        assert!(sent.contains(&Message::Done { id: 8 }));
+        assert!(matches!(sent.last(), Some(Message::Error { .. })));
     }
 
     #[test]
@@ -126,12 +126,12 @@ mod tests {
             &[32, 0x7F, 0xFF, 0xFF, 0xFF],
             &[0; 64],
         ] {
-            let (ended, said) = asked(hostile);
+            let (ended, sent) = answers_to(hostile);
             assert!(ended.is_err(), "{hostile:?}");
-            assert!(matches!(said.last(), Some(Message::Error { .. })));
+            assert!(matches!(sent.last(), Some(Message::Error { .. })));
         }
         let whole = request(&Message::Setup { id: 1 });
-        let (ended, said) = asked(&whole[..whole.len() - 1]);
-        assert!(ended.is_err() && said.len() == 1, "{said:?}");
+        let (ended, sent) = answers_to(&whole[..whole.len() - 1]);
+        assert!(ended.is_err() && sent.len() == 1, "{sent:?}");
     }
 }

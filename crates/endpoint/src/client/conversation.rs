@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Hearing the server: events are awaited, messages taken in, silence and breaks noticed.
+//! The control connection: waits for events, handles messages, detects silence and breaks.
 
 use super::{Client, Ended, Remote, STEP_NS};
 use crate::Protocol;
@@ -14,7 +14,7 @@ use linerate_wire::iperf3::client::ClientEvent;
 use linerate_wire::json::Raw;
 
 impl Client<'_> {
-    /// Pumps until an event that `wanted` knows; the others are noted.
+    /// Waits for an event that `wanted` accepts and handles the others.
     pub(super) fn await_event(
         &mut self,
         what: &str,
@@ -36,7 +36,7 @@ impl Client<'_> {
         }
     }
 
-    /// Pumps until `done`; the session's own time-outs end it otherwise.
+    /// Handles events until `done`, or until a time-out of the session.
     pub(super) fn until(&mut self, done: impl Fn(&Self) -> bool) -> Result<(), Ended> {
         while !done(self) {
             if let Some(event) = self.pump(monotonic_ns() + STEP_NS)? {
@@ -50,18 +50,18 @@ impl Client<'_> {
         if self.interrupt.impatient() {
             self.control.session.terminate();
             let _ = self.control.flush();
-            let what = format!("wait for the count of {}", self.server);
+            let what = format!("wait for the counters of {}", self.server);
             return Err(Failure::interrupted(what).into());
         }
         let until_ns = until_ns.min(monotonic_ns() + STEP_NS);
         self.beat();
         let event = self.control.next(until_ns);
-        let event = event.map_err(|error| self.lost("the test went on", &error))?;
+        let event = event.map_err(|error| self.lost("the test was running", &error))?;
         self.check_silence()?;
         Ok(event)
     }
 
-    /// From the start signal on both ends say that they live, if both promised to.
+    /// From the start signal on both ends send heartbeats, if both announced them.
     pub(super) fn start_heartbeat(&mut self) {
         let beats = self.remote.as_ref().map(|remote| remote.beats);
         let silence_limit_ns = beats.map(|beats| if beats { SILENCE_LIMIT_NS } else { SILENCE_NS });
@@ -97,7 +97,7 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// How many intervals of the test have ended by now.
+    /// The number of intervals that have ended.
     fn intervals_due(&self) -> u64 {
         let interval_ns = self.plan.interval_ms.saturating_mul(1_000_000);
         let age_ns = match self.start_ns {
@@ -107,7 +107,7 @@ impl Client<'_> {
         age_ns.checked_div(interval_ns).unwrap_or(0)
     }
 
-    /// Whether the server is no more to be believed about its host than a stranger.
+    /// Whether the server did not prove the token: its report is that of an unauthenticated peer.
     fn is_withheld(&self) -> bool {
         let host = self.remote.as_ref().map(|remote| &remote.host);
         host.is_some_and(|host| host.withheld.is_some())
@@ -166,7 +166,7 @@ impl Client<'_> {
                 self.reports.note(&self.config, due, sent, received);
                 self.show_complete();
             }
-            // The others are of a conversation with an agent.
+            // Messages of an agent.
             Some(
                 Message::Beat
                 | Message::Read { .. }
@@ -180,6 +180,5 @@ impl Client<'_> {
     }
 }
 
-/// Of a server that does not promise to beat: it tells its counters every second, but nothing while
-/// it drains.
+/// For a server without heartbeats: it sends its counters every second, but nothing while it drains.
 const SILENCE_NS: u64 = 11_000_000_000;

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 /// Why a conversation ended early.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// The server serves another: it may be asked again.
+    /// The server is busy with another test: a later attempt may succeed.
     pub(super) busy: bool,
     /// For the user.
     pub(super) failure: Failure,
@@ -26,7 +26,7 @@ impl From<Failure> for Ended {
 }
 
 impl Client<'_> {
-    /// The connection did not end by the server's will, or by its reset.
+    /// The connection broke or was reset.
     pub(super) fn lost(&self, during: &str, error: &io::Error) -> Failure {
         let what = format!("finish the test with {}", self.server);
         match error.kind() {
@@ -35,7 +35,7 @@ impl Client<'_> {
                 Failure::measuring(what, why).hint("is the server still running? its log says why")
             }
             ErrorKind::WouldBlock => {
-                let why = format!("the server took nothing more while {during}");
+                let why = format!("the server stopped reading while {during}");
                 Failure::measuring(what, why).hint(is_it_gone(self.server))
             }
             _ => {
@@ -45,10 +45,10 @@ impl Client<'_> {
         }
     }
 
-    /// Its kernel may still acknowledge, but it says nothing.
+    /// The server's kernel may still acknowledge, but no message comes.
     pub(super) fn silent(&self, silent_ns: u64) -> Failure {
         let why = format!(
-            "the server kept silent for {} s (its process is stopped, or its host is gone)",
+            "no message from the server for {} s (process stopped, or host down)",
             silent_ns / 1_000_000_000
         );
         Failure::measuring(format!("finish the test with {}", self.server), why)
@@ -79,7 +79,7 @@ impl Client<'_> {
                     .hint(not_it(server))
             }
             ClientEvent::Timeout { phase } => {
-                let why = format!("the server kept silent while {}", doing(phase));
+                let why = format!("no message from the server while {}", doing(phase));
                 let hint = match phase {
                     Phase::Hello => not_it(server),
                     _ => is_it_gone(server),
@@ -106,19 +106,19 @@ fn not_it(server: SocketAddr) -> String {
 }
 
 fn is_it_gone(server: SocketAddr) -> String {
-    format!("ping {}; is the server, or the link, gone?", server.ip())
+    format!("ping {}; is the server or the link down?", server.ip())
 }
 
-/// What the client was at, to be read after "while".
+/// What the client was doing, to be read after "while".
 fn doing(phase: Phase) -> &'static str {
     match phase {
-        Phase::Hello | Phase::Accepting => "it was asked for a test",
+        Phase::Hello | Phase::Accepting => "the test was requested",
         Phase::Connecting => "the streams were connected",
         Phase::Running => "the test ran",
-        Phase::Ending => "it was asked for its count",
+        Phase::Ending => "its counters were awaited",
         Phase::Reporting | Phase::AwaitingResults | Phase::AwaitingDisplay => {
             "results were exchanged"
         }
-        Phase::Displaying | Phase::Closed => "saying goodbye",
+        Phase::Displaying | Phase::Closed => "the connection was closed",
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Why datagrams that were due were not sent, and what to try: from the senders' own books and the
-//! load of their host.
+//! Why due datagrams were not sent, and what to try: from the senders' counters and the load of
+//! their host.
 
 use super::Fold;
 use linerate_model::output::{Cpu, Direction, Test};
@@ -8,19 +8,19 @@ use linerate_model::units::format::{TIMES, with_unit};
 
 /// Why a sender fell short, for a person.
 pub(super) struct Cause {
-    /// To be read behind a colon.
+    /// To be read after a colon.
     pub why: String,
     /// What to try.
     pub try_: &'static str,
 }
 
-/// Datagrams that were due and never sent, and all that were due; `None` without a schedule.
+/// Returns the datagrams that were due but not sent, and all that were due; `None` without a schedule.
 pub(super) fn unsent_of_due(test: &Test) -> Option<(u64, u64)> {
     let unsent = test.unsent_packets?;
     Some((unsent, unsent + test.sent_packets.unwrap_or(0)))
 }
 
-/// The likeliest cause, the certain ones first.
+/// Returns the likeliest cause, certain ones first.
 pub(super) fn cause(test: &Test, fold: &Fold<'_>) -> Cause {
     let failed = fold.tx().find_map(|tx| tx.failure.as_deref());
     let refused = test.refused_packets.unwrap_or(0);
@@ -28,7 +28,7 @@ pub(super) fn cause(test: &Test, fold: &Fold<'_>) -> Cause {
         (Some(reason), _) => failure(reason),
         (None, unsent) if refused > 0 && refused >= unsent => Cause {
             why: format!(
-                "the sender's own kernel refused {refused} times to take one (ENOBUFS: its queue is full; EPERM: a firewall rule)"
+                "the sender's kernel refused {refused} sends (ENOBUFS: its queue is full; EPERM: a firewall rule)"
             ),
             try_: "a lower -b; on the sending host `tc -s qdisc` and `nft list ruleset`",
         },
@@ -36,10 +36,10 @@ pub(super) fn cause(test: &Test, fold: &Fold<'_>) -> Cause {
     }
 }
 
-/// What the kernel said when it ended a stream.
+/// A stream that the kernel ended.
 fn failure(reason: &str) -> Cause {
     let try_ = if reason.contains("EMSGSIZE") {
-        "a smaller -l, or no --dont-fragment; `ip route get` and `tracepath` to the peer tell the MTU"
+        "a smaller -l, or no --dont-fragment; `ip route get` and `tracepath` to the peer show the MTU"
     } else if reason.contains("EPERM") {
         "`nft list ruleset` or `iptables -S OUTPUT` on the sending host"
     } else {
@@ -51,29 +51,29 @@ fn failure(reason: &str) -> Cause {
     }
 }
 
-/// The kernel took all that it was given, but was given it late.
+/// The kernel accepted everything, but late.
 fn late(test: &Test) -> Cause {
     let behind = test.sender_behind_ns_max.filter(|&behind_ns| behind_ns > 0);
     let behind = behind.map_or_else(
-        || "it never had its turn before the end".to_owned(),
+        || "it was not scheduled before the end".to_owned(),
         |behind_ns| {
             let behind = with_unit(behind_ns as f64, TIMES);
-            format!("it came up to {behind} behind its schedule")
+            format!("it fell up to {behind} behind schedule")
         },
     );
     match sending_host(test) {
         Some(busy) if busy >= FULL => Cause {
             why: format!(
-                "the sender had too little processor time: {behind}, a processor of its host was {:.0} % busy",
+                "the sender was short of CPU time: {behind}, a CPU of its host was {:.0} % busy",
                 busy * 100.0
             ),
-            try_: "nothing else running there, a pinned sender (-A), a larger -l, --mode gso, a lower -b, or -b 0 for as fast as it goes",
+            try_: "stop other load there, pin the sender (-A), use a larger -l, --mode gso, a lower -b, or -b 0 (unlimited)",
         },
         Some(_) => Cause {
             why: format!(
-                "the sender was not served in time: {behind}, though no processor of its host was full"
+                "the sender was delayed: {behind}, with no CPU of its host fully busy"
             ),
-            try_: "a lower -b, or -b 0 for as fast as it goes; `ip -s link` and `tc -s qdisc` on the sending host: its device may take no more",
+            try_: "a lower -b, or -b 0 (unlimited); `ip -s link` and `tc -s qdisc` on the sending host: its device may take no more",
         },
         None => Cause {
             why: format!("the sender was late: {behind}"),
@@ -91,5 +91,5 @@ fn sending_host(test: &Test) -> Option<f64> {
     cpu.map(|cpu: Cpu| cpu.busiest_cpu)
 }
 
-/// A processor that is busier than this has no time left for another.
+/// A CPU that is busier than this has no time left.
 const FULL: f64 = 0.9;

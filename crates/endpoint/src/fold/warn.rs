@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! In which ways a test's numbers can mislead, and whether they may be used at all.
+//! Warnings about numbers that can mislead, and whether a test is valid.
 
 use super::unsent::{cause, unsent_of_due};
 use super::{Fold, Pair};
@@ -30,13 +30,13 @@ pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
 
 fn invalid(test: &Test, fold: &Fold<'_>) -> Option<String> {
     if fold.measured.remote.is_none_or(|remote| remote.partial) {
-        return Some("the far end's count never came".to_owned());
+        return Some("the far end's counters did not arrive".to_owned());
     }
     if fold
         .rx()
         .any(|rx| rx.sequence.is_some_and(|totals| totals.contradicted))
     {
-        return Some("more datagrams arrived than the sender says it sent".to_owned());
+        return Some("more datagrams arrived than the sender reports as sent".to_owned());
     }
     let (sent, received) = (
         test.sent_packets.unwrap_or(0),
@@ -57,14 +57,14 @@ fn invalid(test: &Test, fold: &Fold<'_>) -> Option<String> {
         .or_else(|| not_at_that_rate(test, fold))
 }
 
-/// What was measured was measured at another rate. A search asks for more than there is on purpose.
+/// The test ran at another rate than requested. A search exceeds the sender's rate on purpose.
 fn not_at_that_rate(test: &Test, fold: &Fold<'_>) -> Option<String> {
     let (unsent, due) = unsent_of_due(test)?;
     let short = unsent.saturating_sub(EDGE_PACKETS) as f64 > due as f64 * MOST_UNSENT_RATIO;
     (short && !fold.measured.plan.trial).then(|| {
         let why = cause(test, fold).why;
         format!(
-            "{unsent} of {due} datagrams were never sent, so the asked rate was not tested: {why}"
+            "{unsent} of {due} datagrams were not sent, so the requested rate was not tested: {why}"
         )
     })
 }
@@ -76,20 +76,20 @@ fn buffer_not_granted(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     }
 }
 
-/// The server gives a client's streams no more.
+/// The server limits the buffers of its clients.
 fn buffer_cut(fold: &Fold<'_>) -> Option<Warning> {
     let asked = fold.measured.config.window_bytes?;
     let most = fold.measured.remote?.buffer_cut_to_bytes?;
     Some(Warning {
         id: "buffer-not-granted".to_owned(),
         text: format!(
-            "the server was asked for socket buffers of {asked} bytes and gives {most}: all streams of a test get an eighth of its memory"
+            "the server was asked for socket buffers of {asked} bytes and grants {most}: the streams of a test get an eighth of its memory in total"
         ),
         try_: format!("-w {most}, or fewer streams"),
     })
 }
 
-/// The receiver's kernel gave less.
+/// The receiver's kernel granted less.
 fn buffer_refused(test: &Test) -> Option<Warning> {
     let buffer = test.receive_buffer_bytes?;
     let (asked, granted) = (buffer.asked?, buffer.granted?);
@@ -100,19 +100,19 @@ fn buffer_refused(test: &Test) -> Option<Warning> {
     })
 }
 
-/// Drops of a socket whose datagrams were joined before they were counted.
+/// Drops of a socket that counts coalesced datagrams as one.
 fn drops_at_least(test: &Test) -> Option<Warning> {
     let drops = test.socket_drops.filter(|&drops| drops > 0)?;
     test.socket_drops_at_least.then(|| Warning {
         id: "drops-at-least".to_owned(),
         text: format!(
-            "the receiving socket dropped at least {drops} datagrams: its kernel counts joined ones (gro) as one"
+            "the receiving socket dropped at least {drops} datagrams: its kernel counts coalesced (GRO) datagrams as one"
         ),
         try_: "--mode mmsg, whose drops are counted one by one".to_owned(),
     })
 }
 
-/// A mode that was asked for and that the kernel of its side does not have.
+/// A requested mode that the kernel of its end does not have.
 fn other_mode(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     let plan = &fold.measured.plan;
     let missed = |way: &str, asked: IoMode, used: Option<IoMode>| {
@@ -128,13 +128,13 @@ fn other_mode(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
         id: "mode-not-available".to_owned(),
         text: texts.join("; "),
         try_: format!(
-            "nothing, if the rate suffices; else a kernel there (and no filter before it) with {}",
+            "nothing if the rate suffices; else use a kernel with {} there, without a seccomp filter",
             needs.join(" and ")
         ),
     })
 }
 
-/// What a mode asks of the kernel.
+/// The kernel feature that a mode needs.
 fn what_it_takes(way: &str, mode: IoMode) -> &'static str {
     match (way, mode) {
         (_, IoMode::Gso) => "UDP_SEGMENT (Linux 4.18)",
@@ -146,7 +146,7 @@ fn what_it_takes(way: &str, mode: IoMode) -> &'static str {
     }
 }
 
-/// What a stream that failed left unsent says nothing of the sender's speed.
+/// Unsent datagrams of a failed stream say nothing about the sender's speed.
 fn sender_limited(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     if fold.tx().any(|tx| tx.failure.is_some()) {
         return None;
@@ -155,7 +155,7 @@ fn sender_limited(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     let cause = cause(test, fold);
     (unsent as f64 > due as f64 * UNSENT_RATIO).then(|| Warning {
         id: "sender-limited".to_owned(),
-        text: format!("{unsent} of {due} datagrams were never sent: no loss, but not the asked rate either; {}", cause.why),
+        text: format!("{unsent} of {due} datagrams were not sent: no loss, but the requested rate was not reached; {}", cause.why),
         try_: cause.try_.to_owned(),
     })
 }
@@ -166,12 +166,12 @@ fn stream_failed(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     let cause = cause(test, fold);
     failed.then(|| Warning {
         id: "stream-failed".to_owned(),
-        text: format!("a sender stopped before its time: {}", cause.why),
+        text: format!("a sender stopped early: {}", cause.why),
         try_: cause.try_.to_owned(),
     })
 }
 
-/// A worker that could not be pinned went on without.
+/// A worker that could not be pinned continued unpinned.
 fn not_pinned(fold: &Fold<'_>) -> Option<Warning> {
     let (own, far) = fold.measured.plan.affinity?;
     let free = |side: fn(&Pair<'_>) -> Option<bool>| {
@@ -186,7 +186,7 @@ fn not_pinned(fold: &Fold<'_>) -> Option<Warning> {
     };
     Some(Warning {
         id: "not-pinned".to_owned(),
-        text: format!("{end} may not use CPU {cpu}: its streams ran on any that it may use"),
+        text: format!("{end} is not allowed to use CPU {cpu}: its streams were not pinned"),
         try_: "-A with a processor that `taskset -cp PID` of that end names".to_owned(),
     })
 }
@@ -200,7 +200,7 @@ fn virtual_link(test: &Test) -> Option<Warning> {
     };
     Some(Warning {
         id: "not-a-wire".to_owned(),
-        text: format!("measured over {kind}: the machine's own speed, not a wire's"),
+        text: format!("measured over {kind}: this is the machine's speed, not that of a wire"),
         try_: "two hosts with a cable between them".to_owned(),
     })
 }
@@ -212,9 +212,9 @@ fn clock_offset_unknown(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
         && test.delay_ns.is_none();
     (no_offset && fold.measured.hosts.get(1).is_some_and(|host| host.agent)).then(|| Warning {
         id: "no-probe-answer".to_owned(),
-        text: "no latency probe came back: one-way delay and latency under load are unknown"
+        text: "no latency probe was answered: one-way delay and latency under load are unknown"
             .to_owned(),
-        try_: "let UDP pass both ways between the hosts".to_owned(),
+        try_: "allow UDP in both directions between the hosts".to_owned(),
     })
 }
 
@@ -227,8 +227,8 @@ fn one_machine(fold: &Fold<'_>) -> Option<Warning> {
         .collect();
     matches!(boots[..], [Some(a), Some(b), ..] if a == b).then(|| Warning {
         id: "one-machine".to_owned(),
-        text: "both ends run on one machine: its processors do the work of both".to_owned(),
-        try_: "two machines, for figures of a link".to_owned(),
+        text: "both ends run on one machine and share its CPUs".to_owned(),
+        try_: "run client and server on two machines to measure a link".to_owned(),
     })
 }
 
@@ -245,13 +245,13 @@ fn ended_early(fold: &Fold<'_>) -> Option<Warning> {
     })
 }
 
-/// It may be anybody.
+/// An unauthenticated server may send anything.
 fn far_end_excess(fold: &Fold<'_>) -> Option<Warning> {
     let unasked = fold.measured.remote?.unasked_messages;
     (unasked > 0).then(|| Warning {
         id: "far-end-excess".to_owned(),
         text: format!(
-            "the far end told {unasked} messages beyond its streams and the time of the test: they were thrown away"
+            "the far end sent {unasked} unexpected messages; they were discarded"
         ),
         try_: "is that a `linerate serve`, and of which version?".to_owned(),
     })
@@ -270,11 +270,11 @@ fn token_not_shared(fold: &Fold<'_>) -> Option<Warning> {
     })
 }
 
-/// Fewer unsent datagrams are not worth a word.
+/// A smaller share of unsent datagrams is not reported.
 const UNSENT_RATIO: f64 = 0.001;
-/// With more than a tenth unsent, the asked rate was not tested.
+/// With more than a tenth unsent, the requested rate was not tested.
 const MOST_UNSENT_RATIO: f64 = 0.1;
-/// Those due in the very moment in which a test ends are nobody's shortcoming.
+/// Datagrams due at the very end of a test are not counted as unsent.
 const EDGE_PACKETS: u64 = 2;
 
 #[cfg(test)]

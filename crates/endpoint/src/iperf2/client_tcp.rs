@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The TCP client: a header, then data. An iperf2 server tells nothing of TCP: what counts as
-//! delivered is what its kernel acknowledged.
+//! The TCP client: a header, then data. An iperf2 server reports nothing for TCP: delivered is what
+//! its kernel acknowledged.
 
 use super::load::{FarEnd, Load};
 use crate::account::{RxAccount, SideAccount, StreamAccount};
@@ -37,7 +37,7 @@ pub(super) fn run(
     load.run();
     let acknowledged_ns = settle(&load, &lines);
     let mut own = load.account();
-    // Before the end of a stream is acknowledged like a byte.
+    // Read now: the acknowledgement of the FIN counts as a byte.
     let acknowledged: Vec<_> = lines.iter().map(Line::acknowledged_bytes).collect();
     close_streams(&load, &mut own, &lines);
     let far = far(&load, &mut own, &acknowledged, acknowledged_ns);
@@ -191,7 +191,7 @@ fn far(
 fn only_acknowledged() -> Warning {
     Warning {
         id: "delivered-is-acknowledged".to_owned(),
-        text: "an iperf2 server tells nothing of TCP: delivered is what its kernel acknowledged (TCP_INFO tcpi_bytes_acked), not what the program there read".to_owned(),
+        text: "an iperf2 server reports nothing for TCP: delivered is what its kernel acknowledged (TCP_INFO tcpi_bytes_acked), not what the application read".to_owned(),
         try_: "the server's own output, or `linerate serve` there".to_owned(),
     }
 }

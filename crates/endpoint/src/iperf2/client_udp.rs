@@ -46,7 +46,7 @@ pub(super) fn run(
     }
     load.run();
     let own = load.account();
-    let far = ask(&load, &own, sockets);
+    let far = reports(&load, &own, sockets);
     Ok(load.close(&own, far))
 }
 
@@ -84,7 +84,7 @@ fn open(
     Ok((socket, work))
 }
 
-/// What stands behind the sequence in every datagram; the short form where the long does not fit.
+/// The header after the sequence in every datagram; the short form where the long does not fit.
 fn header(plan: &TestPlan, config: &StreamConfig, port: u16) -> Vec<u8> {
     let duration_ms = u32::try_from(plan.duration_ms).unwrap_or(u32::MAX);
     let rate = config.bits_per_second.unwrap_or(0);
@@ -107,7 +107,7 @@ fn put(header: &[u8], payload: &mut [u8]) {
     }
 }
 
-fn ask(load: &Load<'_>, own: &SideAccount, sockets: Vec<UdpSocket>) -> FarEnd {
+fn reports(load: &Load<'_>, own: &SideAccount, sockets: Vec<UdpSocket>) -> FarEnd {
     let header = header(load.plan, &load.config, load.server.port());
     let ending = |(stream, socket): (&StreamAccount, UdpSocket)| Ending {
         socket,
@@ -115,7 +115,7 @@ fn ask(load: &Load<'_>, own: &SideAccount, sockets: Vec<UdpSocket>) -> FarEnd {
         answer: Answer::default(),
     };
     let mut endings: Vec<_> = own.streams.iter().zip(sockets).map(ending).collect();
-    finish::ask(&mut endings, || load.interrupt.impatient());
+    finish::request_reports(&mut endings, || load.interrupt.impatient());
     let answers: Vec<_> = endings.iter().map(|ending| ending.answer).collect();
     server_report::judge((load.server, load.config.payload_bytes), own, &answers)
 }
@@ -129,10 +129,10 @@ fn last(payload_bytes: u32, header: &[u8], sent: u64) -> Vec<u8> {
     datagram
 }
 
-/// Between the beginnings of two streams: iperf's server gives the datagrams of clients that begin
-/// at once to one another.
+/// Between the starts of two streams: iperf's server mixes up the datagrams of clients that start
+/// at the same time.
 const APART_NS: u64 = 10_000_000;
-/// Hosts answer to a closed port once a second: after as many the server is not there.
+/// Hosts report a closed port once a second: after this many the server is taken to be absent.
 const MOST_ERRORS: u64 = 3;
 /// iperf2's default payloads: an Ethernet frame's, of either family.
 const PAYLOAD_V4_BYTES: u32 = 1470;

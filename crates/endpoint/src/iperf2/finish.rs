@@ -50,7 +50,7 @@ impl Ending {
         }
     }
 
-    /// Takes one answer; false when there is none.
+    /// Reads one answer; false when there is none.
     fn receive(&mut self) -> bool {
         let mut bytes = [0; LONGEST_ANSWER];
         let heard = match self.socket.recv(&mut bytes) {
@@ -65,8 +65,8 @@ impl Ending {
     }
 }
 
-/// Asks until every stream has its report, ten times; `give_up` ends it early.
-pub(super) fn ask(streams: &mut [Ending], give_up: impl Fn() -> bool) {
+/// Sends final datagrams until every stream has its report, at most ten times; `give_up` ends it early.
+pub(super) fn request_reports(streams: &mut [Ending], give_up: impl Fn() -> bool) {
     for stream in &*streams {
         // Without it the first silent socket would hold up the others; it fails on a dead one only.
         let _ = stream.socket.set_nonblocking(true);

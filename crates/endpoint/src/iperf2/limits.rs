@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether the server serves what a client's header announces.
+//! Checks a client's header against the limits of the server.
 
 use crate::plan::ServeOptions;
 use linerate_wire::iperf2::client_header::{
     BOUNCE_BACK, ClientHeader, EXTENDED, FULL_DUPLEX, REVERSE, VERSION_1,
 };
 
-/// What a client asks for.
+/// The direction that a client requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClientRole {
-    /// To send.
+    /// The client sends.
     Sends,
-    /// To be sent to (`-R`).
+    /// The client receives (`-R`).
     Receives,
 }
 
-/// Understands a header, and holds it against the server's limits.
+/// Reads a header and checks it against the server's limits.
 ///
 /// # Errors
 /// Why it is not served.
@@ -46,11 +46,11 @@ fn check_duration(options: &ServeOptions, header: &ClientHeader) -> Result<(), S
     match header.duration_ms() {
         Some(asked_ms) if asked_ms <= limit.saturating_mul(1000) => Ok(()),
         Some(asked_ms) => Err(format!(
-            "{} s asked, at most {limit} s are served",
+            "{} s requested, at most {limit} s allowed",
             asked_ms as f64 / 1e3
         )),
         None => Err(format!(
-            "a test without end by time asked, at most {limit} s are served"
+            "a test without a time limit requested, at most {limit} s allowed"
         )),
     }
 }
@@ -67,9 +67,9 @@ fn check_rate(options: &ServeOptions, header: &ClientHeader) -> Result<(), Strin
     let asked = each.saturating_mul(header.threads.max(1).into());
     match asked {
         0 => Err(format!(
-            "an unlimited rate asked, at most {limit} bit/s are served"
+            "an unlimited rate requested, at most {limit} bit/s allowed"
         )),
-        rate if rate > limit => Err(format!("{rate} bit/s asked, at most {limit} are served")),
+        rate if rate > limit => Err(format!("{rate} bit/s requested, at most {limit} allowed")),
         _ => Ok(()),
     }
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_client_asks_for_is_held_against_the_limits() {
+    fn requests_are_checked_against_the_limits() {
         let limited = ServeOptions {
             max_duration_s: Some(10),
             max_bits_per_second: Some(5_000_000),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn reverse_is_told_from_both_directions() {
+    fn reverse_differs_from_both_directions() {
         let options = ServeOptions::default();
         let mut header = ClientHeader::tcp(5001, 1000);
         let mut flagged = |test_flags| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an iperf2 server's reports say of our streams: the receiver's account, or why there is none.
+//! The receiver's account of our streams from an iperf2 server's reports, or why there is none.
 
 use super::finish::{self, Answer};
 use super::load::FarEnd;
@@ -67,7 +67,7 @@ fn received(stream: &StreamAccount, report: &ServerReport, payload_bytes: u32) -
     }
 }
 
-/// Datagrams that came. Copies make iperf's loss negative, in 32 or 64 bits.
+/// Returns the datagrams that arrived. Copies make iperf's loss negative, in 32 or 64 bits.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a negative count of 32 bits"
@@ -94,7 +94,7 @@ fn refused(server: SocketAddr, answers: &[Answer]) -> Option<Failure> {
         })
 }
 
-/// Says which reports are missing, and what is known of why.
+/// Returns a warning about missing reports.
 fn missing(server: SocketAddr, answers: &[Answer]) -> Option<Warning> {
     let count = |wanted: Answer| answers.iter().filter(|answer| **answer == wanted).count();
     let (silent, echoed) = (count(Answer::None), count(Answer::Echo));
@@ -102,12 +102,12 @@ fn missing(server: SocketAddr, answers: &[Answer]) -> Option<Warning> {
     let (text, try_) = match (silent, echoed) {
         (0, 0) => return None,
         (0, _) => (
-            "the server's report was lost on its way, and this server does not repeat it: what arrived is unknown".to_owned(),
-            "the test again".to_owned(),
+            "the server's report was lost, and this server does not repeat it: the received count is unknown".to_owned(),
+            "repeat the test".to_owned(),
         ),
         _ => (
             format!("the server's report did not arrive after {} tries: a firewall on the way back, or no iperf2 UDP server", finish::TRIES),
-            format!("`iperf -s -u -p {port}` there, and UDP from its port {port} let through"),
+            format!("`iperf -s -u -p {port}` there, and allow UDP from its port {port}"),
         ),
     };
     Some(Warning {
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    fn told(sent: u64, report: ServerReport) -> (u64, u64, u64, bool) {
+    fn read(sent: u64, report: ServerReport) -> (u64, u64, u64, bool) {
         let rx = received(&stream(sent), &report, 100).rx.unwrap();
         let totals = rx.sequence.unwrap();
         (rx.packets, totals.lost, rx.bytes, totals.contradicted)
@@ -152,14 +152,14 @@ mod tests {
             datagrams,
             ..ServerReport::default()
         };
-        assert_eq!(told(10, report(1100, 0, 11)), (10, 0, 1000, false));
-        assert_eq!(told(10, report(900, 2, 11)), (8, 2, 800, false));
+        assert_eq!(read(10, report(1100, 0, 11)), (10, 0, 1000, false));
+        assert_eq!(read(10, report(900, 2, 11)), (8, 2, 800, false));
         // A server that does not count it, and one that heard the end before the last datagram.
-        assert_eq!(told(10, report(1000, 0, 10)), (10, 0, 1000, false));
-        assert_eq!(told(10, report(900, 0, 9)), (9, 1, 900, false));
+        assert_eq!(read(10, report(1000, 0, 10)), (10, 0, 1000, false));
+        assert_eq!(read(10, report(900, 0, 9)), (9, 1, 900, false));
         // Copies make its loss negative.
         for minus_one in [u64::MAX, u64::from(u32::MAX)] {
-            assert_eq!(told(10, report(1200, minus_one, 11)), (11, 0, 1100, true));
+            assert_eq!(read(10, report(1200, minus_one, 11)), (11, 0, 1100, true));
         }
     }
 }

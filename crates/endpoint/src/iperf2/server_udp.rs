@@ -124,12 +124,12 @@ impl<'a> Table<'a> {
         if let Some(report) = &client.report
             && client.flow.is_final(datagram)
         {
-            // A lost report is asked for again.
+            // The client repeats its final datagram if a report is lost.
             let _ = send_from(&self.socket, report, source, local);
         }
     }
 
-    /// The next test of the same port may begin before the last one is forgotten.
+    /// Removes the finished flow of a client that begins its next test from the same port.
     fn make_way(&mut self, source: SocketAddr, datagram: &Datagram<'_>) {
         let over = |entry: &Entry<'_>| match &entry.state {
             State::Counted(client) => client.report.is_some() && client.flow.is_first(datagram),
@@ -176,7 +176,7 @@ impl<'a> Table<'a> {
         })))
     }
 
-    /// Forgets who has been silent for long enough.
+    /// Removes flows that have been silent for too long.
     fn sweep(&mut self, now_ns: u64) {
         let log = &self.server.log;
         self.entries.retain(|source, entry| {
@@ -199,7 +199,7 @@ impl<'a> Table<'a> {
         });
     }
 
-    /// The server ends: what runs is told.
+    /// Logs the flows that still run when the server stops.
     fn close(&mut self) {
         for (source, entry) in &mut self.entries {
             if let State::Counted(client) = &mut entry.state
@@ -218,10 +218,10 @@ fn done(client: &Client<'_>, counted: &Counted, socket: &UdpSocket) -> String {
     let drops = drops_so_far(socket)
         .zip(before)
         .map_or(0, |(now, before)| now.wrapping_sub(before));
-    // One socket serves all: it cannot be told whose they were.
+    // All flows share the socket: the drops belong to any of them.
     let drops = match drops {
         0 => String::new(),
-        drops => format!("; meanwhile {drops} datagrams found no room in this server's socket"),
+        drops => format!("; meanwhile this server's socket dropped {drops} datagrams"),
     };
     format!("done: UDP, {counted}{drops}")
 }
@@ -232,7 +232,7 @@ const WAIT: Duration = Duration::from_millis(100);
 const PAUSE_NS: u64 = 50_000_000;
 /// Between two looks at who has left.
 const SWEEP_NS: u64 = 100_000_000;
-/// A client that sends nothing for so long is gone: 1470 bytes at 1 kbit/s take 12 s.
+/// A client that is silent for this long has gone: 1470 bytes at 1 kbit/s take 12 s.
 const SILENCE_NS: u64 = 15_000_000_000;
 /// Late final datagrams are waited for as long.
 const LINGER_NS: u64 = 2_000_000_000;

@@ -17,7 +17,7 @@ pub(super) struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    /// Goes on behind the front.
+    /// Continues after the preamble.
     pub(super) fn new(
         server: &'a Server<'a>,
         stream: TcpStream,
@@ -33,12 +33,12 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// Reads to the end; what came, for the log.
+    /// Reads to the end; returns a summary for the log.
     pub(super) fn read(mut self) -> Result<String, String> {
         loop {
             match self.mover.receive_block() {
                 Ok(None) if self.is_short() => {
-                    return Err(self.ended("the client left before its time"));
+                    return Err(self.ended("the client left early"));
                 }
                 Ok(None) => return Ok(self.so_far()),
                 Ok(Some(0)) => {}
@@ -96,24 +96,24 @@ struct Times {
 }
 
 impl Times {
-    /// Why it has to go.
+    /// Returns why the connection has to end.
     fn overdue(&self, now_ns: u64) -> Option<&'static str> {
         let longest_ns = self.most_seconds.map_or(u64::MAX, |limit| {
             limit.saturating_mul(1_000_000_000).saturating_add(LATE_NS)
         });
         if now_ns >= self.heard_ns.saturating_add(SILENCE_NS) {
-            Some("the client fell silent")
+            Some("no data from the client")
         } else if now_ns >= self.begun_ns.saturating_add(longest_ns) {
-            Some("it goes on beyond --max-time")
+            Some("it exceeded --max-time")
         } else {
             None
         }
     }
 }
 
-/// A client that lives (a dead one is found by keep-alive probes) but sends nothing for so long.
+/// The longest silence of a client that is alive (a dead one is found by keep-alive probes).
 const SILENCE_NS: u64 = 60_000_000_000;
-/// What queues on the way may come after the time.
+/// Queued data may arrive this long after the time.
 const LATE_NS: u64 = 10_000_000_000;
 const SLACK_MS: u64 = 200;
 const BLOCK_BYTES: usize = 128 * 1024;
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn a_client_may_be_silent_for_a_minute_and_stay_a_little_beyond_its_time() {
         const SECOND_NS: u64 = 1_000_000_000;
-        let silent = Some("the client fell silent");
-        let beyond = Some("it goes on beyond --max-time");
+        let silent = Some("no data from the client");
+        let beyond = Some("it exceeded --max-time");
         for (heard_s, most_seconds, now_ns, reason) in [
             (100, None, 160 * SECOND_NS - 1, None),
             (100, None, 160 * SECOND_NS, silent),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who is served at once. Without a control connection a test is all that one address sends at a
-//! time; its streams are UDP flows and TCP connections.
+//! The limits of concurrent tests and streams. Without a control connection, everything that one address
+//! sends at a time is one test; its streams are UDP flows and TCP connections.
 
 use crate::plan::ServeOptions;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The places of one server.
+/// The slots of one server.
 #[derive(Debug)]
 pub(super) struct Slots {
     most_tests: usize,
@@ -23,7 +23,7 @@ struct Taken {
     idle_since: Instant,
 }
 
-/// A place, given up when dropped.
+/// A slot, released when dropped.
 #[derive(Debug)]
 pub(super) struct Slot<'a> {
     slots: &'a Slots,
@@ -44,7 +44,7 @@ impl Slots {
         }
     }
 
-    /// A place for one more stream of `client`.
+    /// Returns a slot for one more stream of `client`.
     ///
     /// # Errors
     /// Why there is none.
@@ -52,10 +52,10 @@ impl Slots {
         let mut taken = self.lock();
         let streams: usize = taken.streams.values().sum();
         if streams >= self.most_streams {
-            return Err(format!("{streams} streams are served already"));
+            return Err(format!("already serving {streams} streams"));
         }
         if !taken.streams.contains_key(&client) && taken.streams.len() >= self.most_tests {
-            return Err(format!("{} tests run already", taken.streams.len()));
+            return Err(format!("already running {} tests", taken.streams.len()));
         }
         *taken.streams.entry(client).or_insert(0) += 1;
         Ok(Slot {
@@ -109,9 +109,9 @@ mod tests {
         });
         let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|text| text.parse::<IpAddr>().unwrap());
         let first = slots.take(one).unwrap();
-        assert_eq!(slots.take(two).unwrap_err(), "1 tests run already");
+        assert_eq!(slots.take(two).unwrap_err(), "already running 1 tests");
         let second = slots.take(one).unwrap();
-        assert_eq!(slots.take(one).unwrap_err(), "2 streams are served already");
+        assert_eq!(slots.take(one).unwrap_err(), "already serving 2 streams");
         first.finish();
         drop((first, second));
         assert!(slots.take(two).is_ok());

@@ -9,7 +9,7 @@ use linerate_method::pacing::{Pace, Pacer, PacerConfig};
 use linerate_wire::iperf2::client_header::ClientHeader;
 use std::net::TcpStream;
 
-/// Sends to the end; what was sent, for the log.
+/// Sends to the end; returns a summary for the log.
 pub(super) fn send(
     server: &Server<'_>,
     stream: TcpStream,
@@ -49,7 +49,7 @@ struct Load {
     bytes: u64,
     part: usize,
     start_ns: u64,
-    /// When the client's side last took something.
+    /// When the client last accepted data.
     taken_ns: u64,
 }
 
@@ -65,7 +65,7 @@ impl Load {
                 return Err("this server was stopped".to_owned());
             }
             if is_stalled(self.taken_ns, now_ns) {
-                return Err("the client reads nothing".to_owned());
+                return Err("the client stopped reading".to_owned());
             }
             match pacer.next(now_ns) {
                 Pace::WaitUntil(at_ns) => {
@@ -104,7 +104,7 @@ impl Load {
     }
 }
 
-/// Whether nothing was taken for too long.
+/// Whether the client read nothing for too long.
 fn is_stalled(taken_ns: u64, now_ns: u64) -> bool {
     now_ns >= taken_ns.saturating_add(STALL_NS)
 }
@@ -120,7 +120,7 @@ fn pacer(bits_per_second: u64, block_bytes: usize, start_ns: u64) -> Pacer {
 
 /// iperf2's default block, and the longest.
 const BLOCK_BYTES: usize = 128 * 1024;
-/// A client that lives but reads nothing for so long.
+/// The longest time for which a client that is alive may read nothing.
 const STALL_NS: u64 = 60_000_000_000;
 /// The longest sleep before the stop sign is looked at again.
 const NAP_NS: u64 = 20_000_000;

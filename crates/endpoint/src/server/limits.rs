@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a client may ask for.
+//! The limits of a client's request.
 
 use crate::extension::Request;
 use crate::plan::ServeOptions;
@@ -19,12 +19,12 @@ pub(super) fn check(
 ) -> Result<(), Refused> {
     let bad = |reason: String| Err((error::PARAMS_RECEIVE, reason));
     if params.protocol() == Protocol::Sctp {
-        return bad("SCTP is not served".to_owned());
+        return bad("SCTP is not supported".to_owned());
     }
     let streams = params.streams_total();
     if streams == 0 || streams > u64::from(options.max_streams) {
         return bad(format!(
-            "{streams} streams asked, 1 to {} are served",
+            "{streams} streams requested, 1 to {} allowed",
             options.max_streams
         ));
     }
@@ -86,7 +86,7 @@ fn bad_length(params: &Params, config: &StreamConfig) -> Option<String> {
     };
     let length = length(params, config);
     (length < least || length > most)
-        .then(|| format!("length {length}, {least} to {most} are served"))
+        .then(|| format!("length {length}, {least} to {most} allowed"))
 }
 
 fn length(params: &Params, config: &StreamConfig) -> u64 {
@@ -94,7 +94,7 @@ fn length(params: &Params, config: &StreamConfig) -> u64 {
     params.len_bytes.unwrap_or_else(by_default)
 }
 
-/// The longer of what the standard keys and what our own ask for: both are the client's word.
+/// Checks the longer of the standard and our own keys: both come from the client.
 fn check_duration(
     options: &ServeOptions,
     params: &Params,
@@ -115,11 +115,11 @@ fn check_duration(
     match options.max_duration_s {
         Some(limit) if asked_s == 0 || asked_s > limit => Err((
             error::DURATION_LIMIT,
-            format!("{asked_s} s asked (0 = endless), at most {limit} s are served"),
+            format!("{asked_s} s requested (0 = unlimited), at most {limit} s allowed"),
         )),
         _ if asked_s > MOST_SECONDS => Err((
             error::PARAMS_RECEIVE,
-            format!("{asked_s} s asked, at most {MOST_SECONDS}"),
+            format!("{asked_s} s requested, at most {MOST_SECONDS} s allowed"),
         )),
         _ => Ok(()),
     }
@@ -137,11 +137,11 @@ fn check_rate(options: &ServeOptions, params: &Params, streams: u64) -> Result<(
         Some(rate) if rate <= limit => Ok(()),
         Some(rate) => Err((
             error::RATE_LIMIT,
-            format!("{rate} bit/s asked, at most {limit} are served"),
+            format!("{rate} bit/s requested, at most {limit} allowed"),
         )),
         None => Err((
             error::RATE_LIMIT,
-            format!("an unlimited rate asked, at most {limit} bit/s are served"),
+            format!("an unlimited rate requested, at most {limit} bit/s allowed"),
         )),
     }
 }
@@ -152,7 +152,7 @@ const STREAM_BYTES: u64 = 512;
 /// A stream's account without its intervals, and one interval with all numbers at their longest.
 const ACCOUNT_BYTES: u64 = 8 << 10;
 const INTERVAL_BYTES: u64 = 256;
-/// Whatever was asked: read, a document takes up to 32 times its length, and a board has 64 MB.
+/// In any case: a parsed document takes up to 32 times its length, and a board has 64 MB.
 const MOST_RESULTS_BYTES: u32 = 256 << 10;
 /// iperf3's own limit of a TCP block.
 const MOST_BLOCK_BYTES: u64 = 1 << 20;

@@ -50,7 +50,7 @@ pub(super) struct Session<'a, 'b> {
 }
 
 impl<'a, 'b> Session<'a, 'b> {
-    /// Serves the test behind `cookie`; what happened, for the log.
+    /// Serves the test behind `cookie`; returns a summary for the log.
     pub(super) fn run(
         server: &'a Server<'b>,
         stream: TcpStream,
@@ -68,7 +68,7 @@ impl<'a, 'b> Session<'a, 'b> {
         let met = await_params(&mut control, server)
             .and_then(|params| Self::identify_client(&mut control, server, &cookie, params));
         if !server.pending.leave(serial) {
-            return Err("refused: silent, and too many others came".to_owned());
+            return Err("refused: idle, and too many pending connections".to_owned());
         }
         let (params, request, access) = met?;
         if access.status == TokenStatus::Refused {
@@ -111,7 +111,7 @@ impl<'a, 'b> Session<'a, 'b> {
         test.run_test(cookie)
     }
 
-    /// What the client asks for, and what it may be told.
+    /// Reads the client's request and determines its access.
     fn identify_client(
         control: &mut Control<ServerSession>,
         server: &Server<'_>,
@@ -187,7 +187,7 @@ impl<'a, 'b> Session<'a, 'b> {
     }
 }
 
-/// It may be gone already: it is told as a courtesy.
+/// The client may have disconnected: errors are ignored.
 fn refuse(control: &mut Control<ServerSession>, device: bool, why: &str) {
     if device {
         let why = why.to_owned();
@@ -198,8 +198,8 @@ fn refuse(control: &mut Control<ServerSession>, device: bool, why: &str) {
     let _ = control.flush();
 }
 
-const MANY_RUN: &str = "as many tests as --max-tests allows are running";
-const MANY_ASK: &str = "as many as may ask of this host as a device do so";
-const OTHER_TOKEN: &str = "its token is not this server's: it is told what a stranger is";
+const MANY_RUN: &str = "--max-tests tests are running already";
+const MANY_ASK: &str = "too many testers read this host's counters";
+const OTHER_TOKEN: &str = "its token is wrong: it gets only what an unauthenticated client gets";
 const SECOND_NS: u64 = 1_000_000_000;
 const STEP_NS: u64 = 50_000_000;

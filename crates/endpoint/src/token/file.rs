@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where the token is: a file of one line that only its owner can read. What it says is never repeated.
+//! Reads the token from a file of one line that only its owner can access. Its text is never shown.
 
 use linerate_model::failure::Failure;
 use linerate_wire::linerate::token::{FILE_VARIABLE, Secret};
@@ -31,7 +31,7 @@ pub fn read(path: &Path) -> Result<Secret, Failure> {
     let file = File::open(path).map_err(fail)?;
     let mode = file.metadata().map_err(fail)?.mode() & 0o777;
     if mode & OF_OTHERS != 0 {
-        let why = format!("its mode is {mode:04o}: others than its owner may read or write it");
+        let why = format!("its mode is {mode:04o}: only the owner may have access");
         return Err(Failure::usage(what(), why).hint(format!("chmod 600 {shown}")));
     }
     let mut bytes = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Making the UDP streams known to the server: our own hello, or iperf3's.
+//! Announces the UDP streams to the server, by our own hello or by iperf3's.
 
 use crate::Direction;
 use crate::client::{Client, Ended};
@@ -146,7 +146,7 @@ impl Client<'_> {
             ),
         )
         .hint(format!(
-            "let UDP port {} {way} {} through the firewalls on both hosts and between",
+            "allow UDP port {} {way} {} in the firewalls of both hosts and in between",
             self.server.port(),
             self.server.ip()
         ))
@@ -165,7 +165,7 @@ fn is_answered(opened: &Opened, is_reply: impl Fn(&[u8]) -> bool) -> bool {
 }
 
 const SHORT_STEP_NS: u64 = 2_000_000;
-/// Without any answer for so long UDP does not pass.
+/// Without an answer within this time UDP does not pass.
 const HELLO_NS: u64 = 6_000_000_000;
 const HELLO_EVERY_NS: u64 = 250_000_000;
 const STOCK_HELLO_EVERY_NS: u64 = 2_500_000_000;

@@ -68,7 +68,7 @@ fn received(plan: &TestPlan, tx: TxAccount, rx: RxAccount, busiest_cpu: Option<f
     tests(&measured).remove(0)
 }
 
-/// The test of `plan` when it broke before anybody told anything.
+/// The test of `plan` when it broke before any report.
 fn broken(plan: &TestPlan) -> Test {
     let measured = Measured {
         plan,
@@ -84,7 +84,7 @@ fn broken(plan: &TestPlan) -> Test {
 }
 
 #[test]
-fn what_nobody_told_is_unknown_not_zero() {
+fn unreported_counts_are_unknown_not_zero() {
     let [udp, tcp] = [TestPlan::udp("peer"), TestPlan::tcp("peer")].map(|plan| broken(&plan));
     assert_eq!((udp.socket_drops, udp.lost_packets), (None, None));
     assert_eq!(
@@ -148,13 +148,13 @@ fn the_cause_and_what_to_try_are_named() {
     for (busiest_cpu, words) in [
         (
             Some(0.97),
-            "had too little processor time: it came up to 300.0 ms behind its schedule, a processor of its host was 97 % busy",
+            "was short of CPU time: it fell up to 300.0 ms behind schedule, a CPU of its host was 97 % busy",
         ),
         (
             Some(0.2),
-            "was not served in time: it came up to 300.0 ms behind its schedule, though no processor of its host was full",
+            "was delayed: it fell up to 300.0 ms behind schedule, with no CPU of its host fully busy",
         ),
-        (None, "was late: it came up to 300.0 ms behind its schedule"),
+        (None, "was late: it fell up to 300.0 ms behind schedule"),
     ] {
         assert_eq!(text(busiest_cpu), format!("{begin}{words}"));
     }
@@ -178,8 +178,8 @@ fn what_the_kernel_said_goes_before_lateness() {
             ..sender(0, 86)
         };
         let test = judged(&plan(), failed, Some(1.0));
-        let told = format!("no datagram was sent: {reason}");
-        assert_eq!(test.invalid_reason, Some(told));
+        let expected = format!("no datagram was sent: {reason}");
+        assert_eq!(test.invalid_reason, Some(expected));
         let (text, try_) = warning(&test, "stream-failed").unwrap();
         assert!(text.contains(reason) && try_.contains(words), "{try_}");
         assert!(warning(&test, "sender-limited").is_none());
@@ -190,12 +190,12 @@ fn what_the_kernel_said_goes_before_lateness() {
     };
     let test = judged(&plan(), refused, Some(1.0));
     let (text, try_) = warning(&test, "sender-limited").unwrap();
-    assert!(text.contains("refused 90 times") && try_.contains("tc -s qdisc"));
+    assert!(text.contains("refused 90 sends") && try_.contains("tc -s qdisc"));
     assert!(!test.valid);
 }
 
 #[test]
-fn drops_of_joined_datagrams_are_told_as_a_lower_bound() {
+fn drops_of_coalesced_datagrams_are_a_lower_bound() {
     let dropped = |socket_drops, socket_drops_at_least| {
         let rx = RxAccount {
             packets: 900,
@@ -210,8 +210,8 @@ fn drops_of_joined_datagrams_are_told_as_a_lower_bound() {
     let (text, try_) = warning(&joined, "drops-at-least").unwrap();
     assert!(text.contains("at least 7 datagrams") && try_.contains("mmsg"));
     assert!(joined.socket_drops_at_least);
-    for told in [dropped(0, true), dropped(7, false)] {
-        assert!(warning(&told, "drops-at-least").is_none(), "{told:?}");
+    for test in [dropped(0, true), dropped(7, false)] {
+        assert!(warning(&test, "drops-at-least").is_none(), "{test:?}");
     }
 }
 
@@ -224,7 +224,7 @@ fn a_server_that_gives_less_than_was_asked_for_is_named() {
     let test = judged(&wide, sender(1000, 0), None);
     let (text, try_) = warning(&test, "buffer-not-granted").unwrap();
     assert!(
-        text.contains("of 8388608 bytes and gives 4194304"),
+        text.contains("of 8388608 bytes and grants 4194304"),
         "{text}"
     );
     assert!(try_.contains("-w 4194304"), "{try_}");
@@ -253,18 +253,18 @@ fn a_mode_that_is_missing_is_named_with_what_it_takes() {
         warning(&test, "mode-not-available").map(|(text, try_)| (text.to_owned(), try_.to_owned()))
     };
     for (tx_mode, rx_mode, needs) in [
-        (IoMode::Mmsg, IoMode::Auto, "with sendmmsg (Linux 3.0)"),
-        (IoMode::Gso, IoMode::Plain, "with UDP_SEGMENT (Linux 4.18)"),
+        (IoMode::Mmsg, IoMode::Auto, "sendmmsg (Linux 3.0)"),
+        (IoMode::Gso, IoMode::Plain, "UDP_SEGMENT (Linux 4.18)"),
         (
             IoMode::Gso,
             IoMode::Gro,
-            "with UDP_SEGMENT (Linux 4.18) and UDP_GRO (Linux 5.0)",
+            "UDP_SEGMENT (Linux 4.18) and UDP_GRO (Linux 5.0)",
         ),
-        (IoMode::Plain, IoMode::Mmsg, "with recvmmsg (Linux 2.6.33)"),
+        (IoMode::Plain, IoMode::Mmsg, "recvmmsg (Linux 2.6.33)"),
     ] {
         let (text, try_) = asks(tx_mode, rx_mode).unwrap();
         assert!(
-            text.contains("plain was used") && try_.ends_with(needs),
+            text.contains("plain was used") && try_.contains(&format!("with {needs} there")),
             "{text} {try_}"
         );
     }

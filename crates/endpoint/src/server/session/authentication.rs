@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A client that says it knows the token is asked to prove it. Until then it is a stranger: it holds no
-//! seat, and makes room when too many come.
+//! Challenges a client that claims to know the token. Until its proof the connection is pending: it
+//! holds no slot.
 
 use super::STEP_NS;
 use crate::control::Control;
@@ -11,7 +11,7 @@ use linerate_linux::clock::monotonic_ns;
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::server::{ServerEvent, ServerSession};
 
-/// What the client may be told. `nonce` is its own, if it said one.
+/// Returns the client's access. `nonce` is the client's, if it sent one.
 pub(super) fn authenticate(
     control: &mut Control<ServerSession>,
     server: &Server<'_>,
@@ -39,21 +39,21 @@ fn await_proof(
     let deadline_ns = monotonic_ns() + ANSWER_NS;
     while monotonic_ns() < deadline_ns {
         if server.is_stopping() {
-            return Err("the server ends".to_owned());
+            return Err("the server is shutting down".to_owned());
         }
         let until_ns = deadline_ns.min(monotonic_ns() + STEP_NS);
         let event = control.next(until_ns).map_err(|error| error.to_string())?;
         match event {
             Some(ServerEvent::Agent(message)) => match Message::read(&message) {
                 Some(Message::Proof { proof }) => return Ok(proof),
-                _ => return Err("refused: no proof of a token, but another message".to_owned()),
+                _ => return Err("refused: expected a proof of the token".to_owned()),
             },
             Some(ServerEvent::Refused { reason }) => return Err(format!("refused: {reason}")),
-            Some(_) => return Err("the client went away before its proof of a token".to_owned()),
+            Some(_) => return Err("the client disconnected before its proof of the token".to_owned()),
             None => {}
         }
     }
-    Err("refused: no proof of a token within 5 s".to_owned())
+    Err("refused: no proof of the token within 5 s".to_owned())
 }
 
 const ANSWER_NS: u64 = 5_000_000_000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Hearing the client: its messages are taken in, its leave and its silence noticed.
+//! The control connection: handles messages of the client, detects its silence and its end.
 
 use super::{STEP_NS, Session};
 use crate::control::Control;
@@ -25,12 +25,12 @@ impl Session<'_, '_> {
             ServerEvent::ClientTerminated => Err("the client was interrupted".to_owned()),
             ServerEvent::Refused { reason } => Err(format!("refused: {reason}")),
             ServerEvent::Timeout { phase } => {
-                Err(format!("the client kept silent while {phase:?}"))
+                Err(format!("no message from the client while {phase:?}"))
             }
             ServerEvent::Closed { phase } => {
                 let why = self.control.broken().map(|error| format!(": {error}"));
                 let why = why.unwrap_or_default();
-                Err(format!("the client went away while {phase:?}{why}"))
+                Err(format!("the client disconnected while {phase:?}{why}"))
             }
             ServerEvent::TestEnd
             | ServerEvent::Done
@@ -59,15 +59,15 @@ impl Session<'_, '_> {
         self.beat();
         let event = self.control.next(until_ns.min(monotonic_ns() + STEP_NS));
         let event = event.map_err(|error| match error.kind() {
-            ErrorKind::WouldBlock => format!("the client took nothing more ({STOPPED})"),
-            _ => format!("the client went away: {error}"),
+            ErrorKind::WouldBlock => format!("the client stopped reading ({STOPPED})"),
+            _ => format!("the client disconnected: {error}"),
         })?;
         self.check_silence()?;
         Ok(event)
     }
 
-    /// From the start signal on both ends say that they live, if the client promised to. A stock one says
-    /// nothing, but its data comes, or is taken.
+    /// From the start signal on both ends send heartbeats, if the client announced them. A stock client
+    /// sends none, but its data arrives, or is acknowledged.
     pub(super) fn start_heartbeat(&mut self) {
         let beats = self.beats();
         let silence_limit_ns = silence_limit_ns(beats, self.config.protocol, self.config.direction);
@@ -104,7 +104,7 @@ impl Session<'_, '_> {
             .wrapping_add(probes);
         match self.heart.look(signs, monotonic_ns()) {
             Some(silent_ns) => Err(format!(
-                "the client has been silent for {} s ({STOPPED})",
+                "no message from the client for {} s ({STOPPED})",
                 silent_ns / 1_000_000_000
             )),
             None => Ok(()),
@@ -113,7 +113,7 @@ impl Session<'_, '_> {
 
     pub(super) fn give_up(&mut self, code: i32, reason: String) -> String {
         self.control.session.error(code, 0);
-        // The client may be gone already; it is told as a courtesy.
+        // The client may have disconnected.
         let _ = self.control.flush();
         format!("refused: {reason}")
     }
@@ -125,7 +125,7 @@ pub(super) fn await_params(
 ) -> Result<Box<Params>, String> {
     loop {
         if server.is_stopping() {
-            return Err("the server ends".to_owned());
+            return Err("the server is shutting down".to_owned());
         }
         match control
             .next(monotonic_ns() + STEP_NS)
@@ -137,7 +137,7 @@ pub(super) fn await_params(
                 return Err("refused: no parameters in time".to_owned());
             }
             Some(ServerEvent::Closed { .. }) => {
-                return Err("the client went away before its parameters".to_owned());
+                return Err("the client disconnected before its parameters".to_owned());
             }
             Some(ServerEvent::ClientTerminated) => {
                 return Err("the client was interrupted".to_owned());
@@ -151,32 +151,32 @@ pub(super) fn await_params(
 fn gone(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
-            "the client went away while it was told something".to_owned()
+            "the client disconnected while a message was being sent".to_owned()
         }
         _ => error.to_string(),
     }
 }
 
-/// How long a client may show no sign of life.
+/// Returns how long a client may be silent.
 fn silence_limit_ns(beats: bool, protocol: Protocol, direction: Direction) -> Option<u64> {
     match (beats, protocol, direction) {
         (true, ..) => Some(SILENCE_LIMIT_NS),
-        // Who is only sent datagrams shows none: the time of the test ends it.
+        // A stock UDP receiver sends nothing: the time of the test ends it.
         (false, Protocol::Udp, Direction::Down) => None,
         (false, ..) => Some(STOCK_SILENCE_LIMIT_NS),
     }
 }
 
-/// A stock client may be asked for a block of 128 KiB in minutes.
+/// A stock client may need minutes for a block of 128 KiB.
 const STOCK_SILENCE_LIMIT_NS: u64 = 300_000_000_000;
-const STOPPED: &str = "its process is stopped, or its host is gone";
+const STOPPED: &str = "process stopped, or host down";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn only_who_cannot_show_that_it_lives_is_waited_for_to_the_end() {
+    fn only_a_stock_udp_receiver_has_no_silence_limit() {
         use Direction::{Both, Down, Up};
         use Protocol::{Tcp, Udp};
         for (protocol, direction) in [(Tcp, Up), (Tcp, Down), (Tcp, Both), (Udp, Up), (Udp, Both)] {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A connection that is for no test: who measures this host as a device in the middle asks for samples, and is
-//! told what it may know.
+//! A connection without a test: a tester reads the counters of this host as its device under test.
 
 use crate::agent::{self, Agent};
 use crate::bounded_writer::BoundedWriter;
@@ -9,7 +8,8 @@ use crate::token::Access;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Answers until the asker goes, keeps silent for too long, or the server ends; what happened, for the log.
+/// Answers until the tester disconnects, is silent for too long, or the server stops; returns a summary
+/// for the log.
 pub(super) fn serve(
     server: &Server<'_>,
     stream: &TcpStream,
@@ -33,7 +33,7 @@ pub(super) fn serve(
         &mut BoundedWriter(stream),
         goes_on,
     )?;
-    Ok(format!("told as a device: {answered} answers"))
+    Ok(format!("read as a device under test: {answered} answers"))
 }
 
 const POLL: Duration = Duration::from_millis(100);

@@ -37,7 +37,7 @@ impl Session<'_, '_> {
         let Some(place) = registry.enter(cookie, waiting, deadline, is_over) else {
             return Err(self.give_up(
                 error::STREAM_CONNECT,
-                "another test of this address sets up its streams".to_owned(),
+                "another test of this address is setting up its streams".to_owned(),
             ));
         };
         self.control.session.create_streams(monotonic_ns());
@@ -189,12 +189,12 @@ impl Session<'_, '_> {
     }
 }
 
-/// For root, a kernel would load a module to have it.
+/// Only what is loaded: for root, the kernel would load a module on request.
 fn require_available(congestion: Option<&str>) -> io::Result<()> {
     match congestion {
         Some(name) if !name.is_empty() && !has_congestion(name) => Err(io::Error::new(
             io::ErrorKind::NotFound,
-            "the client asks for a congestion control that this kernel does not have at hand",
+            "the client requests a congestion control that is not available",
         )),
         _ => Ok(()),
     }
