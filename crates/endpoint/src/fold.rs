@@ -10,7 +10,7 @@ use super::quantiles::shifted;
 use super::stream_config::StreamConfig;
 use super::{Protocol, TestPlan};
 use intervals::both_ends;
-pub use intervals::{Halves, live, live_at_both_ends};
+pub(crate) use intervals::{Halves, live, live_at_both_ends};
 use linerate_method::bound::loss_upper95;
 use linerate_model::order;
 use linerate_model::output::{
@@ -20,29 +20,29 @@ use linerate_model::output::{
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// All that is known of one test.
+/// Everything that is known about one test.
 #[derive(Debug)]
-pub struct Measured<'a> {
-    /// What was asked.
-    pub plan: &'a TestPlan,
-    /// What it came to.
-    pub config: &'a StreamConfig,
+pub(crate) struct Measured<'a> {
+    /// The request.
+    pub(crate) plan: &'a TestPlan,
+    /// The negotiated streams.
+    pub(crate) config: &'a StreamConfig,
     /// The server's address.
-    pub server: SocketAddr,
+    pub(crate) server: SocketAddr,
     /// This side.
-    pub local: &'a SideAccount,
+    pub(crate) local: &'a SideAccount,
     /// The far side; `None` when the test broke before the results.
-    pub remote: Option<&'a SideAccount>,
+    pub(crate) remote: Option<&'a SideAccount>,
     /// The far clock minus ours, and its error.
-    pub offset_ns: Option<(i64, u64)>,
+    pub(crate) offset_ns: Option<(i64, u64)>,
     /// Local first.
-    pub hosts: &'a [Host],
+    pub(crate) hosts: &'a [Host],
     /// Since the start signal.
-    pub elapsed_ns: u64,
+    pub(crate) elapsed_ns: u64,
 }
 
 /// One entry a direction.
-pub fn tests(measured: &Measured<'_>) -> Vec<Test> {
+pub(crate) fn tests(measured: &Measured<'_>) -> Vec<Test> {
     let both = measured.config.direction == super::Direction::Both;
     let up = (both || measured.config.direction == super::Direction::Up).then_some(Direction::Up);
     let down =
@@ -160,7 +160,7 @@ impl<'a> Fold<'a> {
         self.pairs.iter().filter_map(|pair| pair.rx)
     }
 
-    /// The measured time: what was asked, or what it took.
+    /// The measured time: the requested, or the elapsed.
     fn duration_ns(&self) -> u64 {
         let limit = &self.measured.config.limit;
         let took_ns = self.measured.elapsed_ns.saturating_sub(limit.omit_ns);
@@ -230,9 +230,7 @@ impl<'a> Fold<'a> {
         let counted = |value: u64| (exact && self.rx().next().is_some()).then_some(value);
         test.sent_packets = sent;
         test.received_packets = received;
-        test.lost_packets = sent
-            .zip(received)
-            .map(|(sent, received)| sent.saturating_sub(received));
+        test.lost_packets = self.pairs.iter().map(Pair::lost).sum();
         test.loss_ratio = test
             .lost_packets
             .zip(sent)
@@ -291,7 +289,7 @@ impl<'a> Fold<'a> {
         test.spacing_histogram = histogram.into_iter().collect();
         test.window_bytes_max = self.rx().filter_map(|rx| rx.window_bytes_max).max();
         if let Some((offset_ns, error_ns)) = self.measured.offset_ns {
-            // What the far clock is ahead makes transit up longer and down shorter.
+            // The far clock's lead makes transit up longer and down shorter.
             let correction_ns = if self.direction == Direction::Up {
                 -offset_ns
             } else {
@@ -327,7 +325,7 @@ impl<'a> Fold<'a> {
         test.sndbuf_limited_us = time_us(|tx| tx.sndbuf_limited_ns);
     }
 
-    /// Whether the sender is one of ours: a stock one does not tell its lateness.
+    /// Whether the sender is a linerate: a stock one does not report its lateness.
     fn knows_sender(&self) -> bool {
         self.tx().next().is_some() && self.tx().all(|tx| tx.mode.is_some())
     }
@@ -403,29 +401,33 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The sender's final count; where it told none, the receiver's highest. A warm-up that the datagrams
-    /// do not tell of themselves ends where the receiver says: one border for both.
+    /// The sender's final count; if it reported none, the receiver's highest sequence. A warm-up that is not
+    /// marked in the datagrams ends where the receiver reports it, for both ends.
     fn sent(&self) -> Option<u64> {
         let known = |stream: &StreamAccount| stream.tx.is_some();
         let is_final = !self.far_is_partial || self.local.is_some_and(known);
         let border = self.rx.map_or(0, |rx| rx.omitted_packets);
-        let behind = |tx: &TxAccount| match border {
+        let after_border = |tx: &TxAccount| match border {
             0 => tx.packets,
             border => (tx.packets + tx.omitted_packets).saturating_sub(border),
         };
-        let told = self.tx.filter(|_| is_final).map(behind);
-        told.or_else(|| Some(self.rx?.sequence?.sent))
+        let reported = self.tx.filter(|_| is_final).map(after_border);
+        reported.or_else(|| Some(self.rx?.sequence?.sent))
     }
 
-    /// The receiver's final count; what it told on the way says nothing of loss.
+    /// The receiver's final count; intermediate counts say nothing about loss.
     fn received(&self) -> Option<u64> {
         let known = |stream: &StreamAccount| stream.rx.is_some();
         let is_final = !self.far_is_partial || self.local.is_some_and(known);
         self.rx.filter(|_| is_final).map(|rx| rx.packets)
     }
 
+    /// Sent less received. Where the sender reports fewer than arrived, the gaps in the receiver's sequence.
     fn lost(&self) -> Option<u64> {
-        Some(self.sent()?.saturating_sub(self.received()?))
+        let (sent, received) = (self.sent()?, self.received()?);
+        let totals = self.rx.and_then(|rx| rx.sequence);
+        let contradicted = totals.filter(|totals| totals.contradicted);
+        Some(contradicted.map_or(sent.saturating_sub(received), |totals| totals.lost))
     }
 
     fn interval_count(&self) -> usize {

@@ -3,6 +3,7 @@ use crate::TestPlan;
 use crate::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use crate::fold::{Measured, tests};
 use crate::stream_config::StreamConfig;
+use linerate_method::sequence::SequenceTotals;
 use linerate_model::output::IoMode;
 use linerate_model::output::{Cpu, Test};
 
@@ -269,4 +270,22 @@ fn a_mode_that_is_missing_is_named_with_what_it_takes() {
         );
     }
     assert_eq!(asks(IoMode::Auto, IoMode::Plain), None);
+}
+
+#[test]
+fn gaps_count_as_lost_where_the_sender_reports_too_few() {
+    let rx = RxAccount {
+        packets: 1000,
+        mode: Some(IoMode::Mmsg),
+        sequence: Some(SequenceTotals {
+            sent: 1010,
+            received_unique: 1000,
+            lost: 10,
+            contradicted: true,
+            ..SequenceTotals::default()
+        }),
+        ..RxAccount::default()
+    };
+    let test = received(&plan(), sender(900, 0), rx, None);
+    assert_eq!((test.lost_packets, test.valid), (Some(10), false));
 }
