@@ -55,8 +55,8 @@ impl Record {
     /// Whether both ends are one machine: what that machine counts as a whole is then one count.
     #[must_use]
     pub fn one_machine(&self) -> bool {
-        let boot = |role| self.host(role)?.boot_id.as_deref();
-        matches!((boot(Role::Local), boot(Role::Remote)), (Some(here), Some(there)) if here == there)
+        let ends = self.host(Role::Local).zip(self.host(Role::Remote));
+        ends.is_some_and(|(local, remote)| local.is_same_machine(remote))
     }
 }
 

@@ -6,17 +6,17 @@ use crate::account::{RxInterval, TxInterval};
 use linerate_model::output::{Direction, Interval};
 
 /// One interval of one end, a part a stream: of its senders, and of its receivers.
-pub type Halves<'a> = (Vec<&'a TxInterval>, Vec<&'a RxInterval>);
+pub(crate) type Halves<'a> = (Vec<&'a TxInterval>, Vec<&'a RxInterval>);
 
 /// An interval that this side has cut, up and down, as far as it knows it alone.
-pub fn live(sent: &[&TxInterval], received: &[&RxInterval]) -> Vec<(Direction, Interval)> {
+pub(crate) fn live(sent: &[&TxInterval], received: &[&RxInterval]) -> Vec<(Direction, Interval)> {
     let own = (sent.to_vec(), received.to_vec());
     live_at_both_ends(&own, &Halves::default(), true)
 }
 
 /// An interval that this side has cut, up and down, with the far end's half of it as far as it is
 /// known by now.
-pub fn live_at_both_ends(
+pub(crate) fn live_at_both_ends(
     own: &Halves<'_>,
     far: &Halves<'_>,
     udp: bool,

@@ -3,15 +3,16 @@
 //! their host.
 
 use super::Fold;
-use linerate_model::output::{Cpu, Direction, Test};
+use linerate_model::output::{Cpu, Role, Test};
+use linerate_model::record::Side;
 use linerate_model::units::format::{TIMES, with_unit};
 
 /// Why a sender fell short, for a person.
 pub(super) struct Cause {
     /// To be read after a colon.
-    pub why: String,
+    pub(crate) why: String,
     /// What to try.
-    pub try_: &'static str,
+    pub(crate) try_: &'static str,
 }
 
 /// Returns the datagrams that were due but not sent, and all that were due; `None` without a schedule.
@@ -70,9 +71,7 @@ fn late(test: &Test) -> Cause {
             try_: "stop other load there, pin the sender (-A), use a larger -l, --mode gso, a lower -b, or -b 0 (unlimited)",
         },
         Some(_) => Cause {
-            why: format!(
-                "the sender was delayed: {behind}, with no CPU of its host fully busy"
-            ),
+            why: format!("the sender was delayed: {behind}, with no CPU of its host fully busy"),
             try_: "a lower -b, or -b 0 (unlimited); `ip -s link` and `tc -s qdisc` on the sending host: its device may take no more",
         },
         None => Cause {
@@ -84,9 +83,9 @@ fn late(test: &Test) -> Cause {
 
 /// The busy share of the busiest processor of the host that sends.
 fn sending_host(test: &Test) -> Option<f64> {
-    let cpu = match test.direction {
-        Direction::Up => test.cpu.local,
-        Direction::Down => test.cpu.remote,
+    let cpu = match Side::Sender.role(test) {
+        Role::Local => test.cpu.local,
+        Role::Remote | Role::Device => test.cpu.remote,
     };
     cpu.map(|cpu: Cpu| cpu.busiest_cpu)
 }

@@ -219,13 +219,10 @@ fn clock_offset_unknown(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
 }
 
 fn one_machine(fold: &Fold<'_>) -> Option<Warning> {
-    let boots: Vec<_> = fold
-        .measured
-        .hosts
-        .iter()
-        .map(|host| host.boot_id.as_deref())
-        .collect();
-    matches!(boots[..], [Some(a), Some(b), ..] if a == b).then(|| Warning {
+    let [local, remote, ..] = fold.measured.hosts else {
+        return None;
+    };
+    local.is_same_machine(remote).then(|| Warning {
         id: "one-machine".to_owned(),
         text: "both ends run on one machine and share its CPUs".to_owned(),
         try_: "run client and server on two machines to measure a link".to_owned(),
@@ -250,9 +247,7 @@ fn far_end_excess(fold: &Fold<'_>) -> Option<Warning> {
     let unasked = fold.measured.remote?.unasked_messages;
     (unasked > 0).then(|| Warning {
         id: "far-end-excess".to_owned(),
-        text: format!(
-            "the far end sent {unasked} unexpected messages; they were discarded"
-        ),
+        text: format!("the far end sent {unasked} unexpected messages; they were discarded"),
         try_: "is that a `linerate serve`, and of which version?".to_owned(),
     })
 }

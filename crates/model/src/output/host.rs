@@ -44,6 +44,14 @@ pub struct Host {
     pub withheld: Option<Withheld>,
 }
 
+impl Host {
+    /// Whether both descriptions are of one machine since one boot; false if either is unknown.
+    #[must_use]
+    pub fn is_same_machine(&self, other: &Self) -> bool {
+        self.boot_id.is_some() && self.boot_id == other.boot_id
+    }
+}
+
 /// Why a host across the network tells nothing of its name, kernel, processor and set-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -120,11 +120,8 @@ fn interface(link: &Interface) -> String {
 
 /// Two ends of one boot are one machine: they share what is measured.
 fn one_machine(output: &Output) -> Option<Line> {
-    let boot = |wanted| {
-        let host = output.hosts.iter().find(|host| host.role == wanted)?;
-        host.boot_id.as_deref()
-    };
-    let same = boot(Role::Local)? == boot(Role::Remote)?;
+    let host = |role| output.hosts.iter().find(|host| host.role == role);
+    let same = host(Role::Local)?.is_same_machine(host(Role::Remote)?);
     same.then(|| Line::new(2, "both ends are one machine and share its processors"))
 }
 
