@@ -15,6 +15,7 @@ mod server;
 mod server_report;
 mod server_tcp;
 mod server_udp;
+mod shared;
 mod sink;
 mod slots;
 mod source;

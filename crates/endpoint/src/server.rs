@@ -14,6 +14,7 @@ mod report;
 mod session;
 
 use super::plan::{Family, ServeOptions};
+use super::stop::Stop;
 use linerate_linux::clock::{self, monotonic_ns};
 use linerate_linux::signal::Interrupt;
 use linerate_linux::tcp;
@@ -26,7 +27,7 @@ use registry::Registry;
 use session::Session;
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -36,7 +37,7 @@ struct Server<'a> {
     registry: Arc<Registry>,
     log: Log,
     interrupt: &'a Interrupt,
-    stop: AtomicBool,
+    stop: Stop,
     tests: AtomicU32,
     agents: AtomicU32,
     finished: AtomicU32,
@@ -59,7 +60,7 @@ pub(super) fn serve(
         registry: Arc::new(Registry::default()),
         log,
         interrupt,
-        stop: AtomicBool::new(false),
+        stop: Stop::default(),
         tests: AtomicU32::new(0),
         agents: AtomicU32::new(0),
         finished: AtomicU32::new(0),
@@ -69,40 +70,43 @@ pub(super) fn serve(
     ready();
     std::thread::scope(|scope| {
         scope.spawn(|| acceptor::serve(acceptor, &server));
-        let result = server.accept_all(scope, &listener);
-        server.stop.store(true, Ordering::Relaxed);
+        let mut serial = 0;
+        let is_over = || server.is_over();
+        let result = accept_all(&listener, &server.log, is_over, |stream, peer| {
+            serial += 1;
+            server.admit(scope, stream, peer, serial);
+        });
+        server.stop.set();
         result
     })
 }
 
-impl Server<'_> {
-    fn accept_all<'scope>(
-        &'scope self,
-        scope: &'scope std::thread::Scope<'scope, '_>,
-        listener: &TcpListener,
-    ) -> Result<(), Failure> {
-        let mut serial = 0;
-        while !self.is_over() {
-            if !tcp::wait_acceptable(listener, POLL)
-                .map_err(|error| Failure::measuring("accept clients", error))?
-            {
-                continue;
-            }
-            match listener.accept() {
-                Ok((stream, peer)) => {
-                    serial += 1;
-                    self.admit(scope, stream, plain(peer), serial);
-                }
-                Err(error) => {
-                    self.log.refusal(None, &format!("accept failed: {error}"));
-                    // Out of descriptors, most likely: until some are free again.
-                    clock::sleep_until_ns(monotonic_ns() + PAUSE_NS, 0);
-                }
+/// Accepts connections until `is_over`.
+pub(super) fn accept_all(
+    listener: &TcpListener,
+    log: &Log,
+    is_over: impl Fn() -> bool,
+    mut admit: impl FnMut(TcpStream, SocketAddr),
+) -> Result<(), Failure> {
+    while !is_over() {
+        let waiting = tcp::wait_acceptable(listener, POLL)
+            .map_err(|error| Failure::measuring("accept clients", error))?;
+        if !waiting {
+            continue;
+        }
+        match listener.accept() {
+            Ok((stream, peer)) => admit(stream, plain(peer)),
+            Err(error) => {
+                log.refusal(None, &format!("accept failed: {error}"));
+                // Out of descriptors, most likely: wait until some are free.
+                clock::sleep_until_ns(monotonic_ns() + PAUSE_NS, 0);
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
+impl Server<'_> {
     fn is_over(&self) -> bool {
         let idle_too_long = self.options.idle_timeout_s.is_some_and(|limit| {
             !self.is_busy() && lock(&self.idle_since).elapsed() >= Duration::from_secs(limit)
@@ -116,7 +120,7 @@ impl Server<'_> {
 
     /// Whether pending connections have to end.
     fn is_stopping(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.interrupt.requested().is_some()
+        self.stop.is_set() || self.interrupt.requested().is_some()
     }
 
     /// Starts a thread that reads the cookie and serves the connection.
@@ -223,7 +227,7 @@ fn lock(since: &Mutex<Instant>) -> MutexGuard<'_, Instant> {
 pub(super) fn listen(options: &ServeOptions) -> Result<TcpListener, Failure> {
     let tcp_options = tcp::Options {
         bind_device: options.bind_device.clone(),
-        // Inherited by what is accepted: a client that vanished is noticed.
+        // Inherited by accepted connections: a vanished client is detected.
         dead_peer_timeout: Some(DEAD_PEER),
         ..tcp::Options::default()
     };
@@ -251,12 +255,16 @@ fn bind_acceptor(options: &ServeOptions) -> Result<Acceptor, Failure> {
         bind_device: options.bind_device.clone(),
         ..udp::Options::default()
     };
-    Acceptor::bind(bind_address(options), options.port, &udp_options).map_err(|error| {
-        Failure::measuring(format!("bind UDP {}", port_of(options)), error).hint(format!(
-            "ss -lunp 'sport = :{}'   or another port with -p",
-            options.port
-        ))
-    })
+    Acceptor::bind(bind_address(options), options.port, &udp_options)
+        .map_err(|error| udp_bind_failure(options, error))
+}
+
+/// Why the UDP port could not be opened.
+pub(super) fn udp_bind_failure(options: &ServeOptions, error: io::Error) -> Failure {
+    let port = options.port;
+    Failure::measuring(format!("bind UDP {}", port_of(options)), error).hint(format!(
+        "ss -lunp 'sport = :{port}'   or another port with -p"
+    ))
 }
 
 /// What to bind to; `None`: every address of both families.
@@ -307,7 +315,7 @@ pub(super) fn plain(peer: SocketAddr) -> SocketAddr {
     }
 }
 
-/// The longest wait before the stop sign is looked at again.
+/// The stop flag is checked this often.
 const POLL: Duration = Duration::from_millis(100);
 /// A client that vanished is noticed after this long.
 const DEAD_PEER: Duration = Duration::from_secs(8);

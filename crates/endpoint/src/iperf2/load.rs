@@ -160,13 +160,8 @@ impl<'a> Load<'a> {
     pub(super) fn account(&mut self) -> SideAccount {
         self.sampler.end();
         self.report_samples();
-        SideAccount {
-            streams: self.streams.accounts(|_| None),
-            cpu: self.sampler.cpu(),
-            counters: self.sampler.moved(),
-            interface: self.sampler.interface(),
-            ..SideAccount::default()
-        }
+        let streams = self.streams.accounts(|_| None);
+        self.sampler.account(streams)
     }
 
     /// Folds both ends into the outcome.

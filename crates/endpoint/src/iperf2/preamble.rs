@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The front of a TCP client: its header, awaited for a few seconds whatever its spacing.
+//! The first bytes of a TCP client: its header, awaited for a few seconds whatever its spacing.
 
-use super::server::Server;
+use crate::stop::Stop;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp;
 use linerate_wire::iperf2::client_header::{ClientHeader, EXTENDED};
@@ -21,14 +21,14 @@ pub(super) struct Preamble {
 
 impl Preamble {
     /// Reads them, within a few seconds.
-    pub(super) fn read(server: &Server<'_>, stream: &TcpStream) -> Result<Self, String> {
+    pub(super) fn read(stop: &Stop, stream: &TcpStream) -> Result<Self, String> {
         let deadline_ns = monotonic_ns() + HEADER_NS;
         let mut bytes = [0; ClientHeader::EXTENDED_LEN];
         let (short, long) = bytes.split_at_mut(ClientHeader::LEN);
-        let begun_ns = fill(server, stream, short, deadline_ns)?;
+        let begun_ns = fill(stop, stream, short, deadline_ns)?;
         let more = ClientHeader::decode(short).is_none_or(|header| header.flags & EXTENDED != 0);
         if more {
-            fill(server, stream, long, deadline_ns)?;
+            fill(stop, stream, long, deadline_ns)?;
         }
         let length = if more { bytes.len() } else { ClientHeader::LEN };
         Ok(Self {
@@ -41,7 +41,7 @@ impl Preamble {
 
 /// Fills `bytes` within the deadline, whatever their spacing; the time of the first.
 fn fill(
-    server: &Server<'_>,
+    stop: &Stop,
     mut stream: &TcpStream,
     bytes: &mut [u8],
     deadline_ns: u64,
@@ -49,7 +49,7 @@ fn fill(
     tcp::set_wait(stream, WAIT).map_err(|error| error.to_string())?;
     let (mut filled, mut first_ns) = (0, None);
     while filled < bytes.len() {
-        if server.is_stopped() || monotonic_ns() >= deadline_ns {
+        if stop.is_set() || monotonic_ns() >= deadline_ns {
             return Err(format!(
                 "no iperf2 header within {} s",
                 HEADER_NS / 1_000_000_000
@@ -75,7 +75,7 @@ fn is_nothing_yet(error: &io::Error) -> bool {
     )
 }
 
-/// The longest wait before the stop sign is looked at again.
+/// The stop flag is checked this often.
 const WAIT: Duration = Duration::from_millis(100);
 /// Time for the header.
 const HEADER_NS: u64 = 5_000_000_000;

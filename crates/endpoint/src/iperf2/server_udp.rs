@@ -5,7 +5,7 @@
 
 use super::flow::{Counted, Flow};
 use super::limits::{self, ClientRole};
-use super::server::Server;
+use super::shared::Shared;
 use super::slots::Slot;
 use crate::server::{log::RateLimited, plain};
 use linerate_linux::clock::{Wall, monotonic_ns, sleep_until_ns};
@@ -25,7 +25,7 @@ pub(super) struct Flows<'a> {
 }
 
 struct Table<'a> {
-    server: &'a Server<'a>,
+    shared: &'a Shared<'a>,
     socket: UdpSocket,
     wall: Wall,
     entries: HashMap<SocketAddr, Entry<'a>>,
@@ -52,7 +52,7 @@ struct Client<'a> {
 
 impl<'a> Flows<'a> {
     /// Prepares the socket.
-    pub(super) fn new(server: &'a Server<'a>, opened: Opened) -> Result<Self, Failure> {
+    pub(super) fn new(shared: &'a Shared<'a>, opened: Opened) -> Result<Self, Failure> {
         let failure = |error| Failure::measuring("prepare the UDP socket", error);
         let socket = opened.socket.try_clone().map_err(failure)?;
         let config = ReceiverConfig {
@@ -62,7 +62,7 @@ impl<'a> Flows<'a> {
         Ok(Self {
             receiver: Receiver::new(opened.socket.into(), config).map_err(failure)?,
             table: Table {
-                server,
+                shared,
                 socket,
                 wall: Wall::start(),
                 entries: HashMap::new(),
@@ -75,7 +75,7 @@ impl<'a> Flows<'a> {
     /// Serves until the server stops.
     pub(super) fn serve(mut self) {
         let mut swept_ns = monotonic_ns();
-        while !self.table.server.is_stopped() {
+        while !self.table.shared.stop.is_set() {
             match self.receiver.receive(WAIT) {
                 Ok(batch) => {
                     let now_ns = monotonic_ns();
@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
         {
             client.report = Some(counted.report.encode());
             client.slot.finish();
-            self.server
+            self.shared
                 .log
                 .line(Some(source), &done(client, &counted, &self.socket));
         }
@@ -143,16 +143,16 @@ impl<'a> Table<'a> {
     /// Makes an entry for an unknown client; false if its datagram begins no test.
     fn enter(&mut self, source: SocketAddr, datagram: &Datagram<'_>, now_ns: u64) -> bool {
         let Some(flow) = Flow::begin(datagram, now_ns) else {
-            self.stray.note(source, &self.server.log);
+            self.stray.note(source, &self.shared.log);
             return false;
         };
         if self.entries.len() >= MOST_ENTRIES {
-            self.crowded.note(source, &self.server.log);
+            self.crowded.note(source, &self.shared.log);
             return false;
         }
         let state = self.admit(source.ip(), flow).unwrap_or_else(|reason| {
             let line = format!("refused: {reason}");
-            self.server.log.line(Some(source), &line);
+            self.shared.log.line(Some(source), &line);
             State::Refused
         });
         let entry = Entry {
@@ -164,10 +164,10 @@ impl<'a> Table<'a> {
     }
 
     fn admit(&self, client: IpAddr, mut flow: Flow) -> Result<State<'a>, String> {
-        if limits::check(self.server.options, &flow.header)? == ClientRole::Receives {
+        if limits::check(self.shared.options, &flow.header)? == ClientRole::Receives {
             return Err("UDP to the client (-R) is not served, only TCP is".to_owned());
         }
-        let slot = self.server.slots.take(client)?;
+        let slot = self.shared.slots.take(client)?;
         flow.drops_before = drops_so_far(&self.socket);
         Ok(State::Counted(Box::new(Client {
             flow,
@@ -178,7 +178,7 @@ impl<'a> Table<'a> {
 
     /// Removes flows that have been silent for too long.
     fn sweep(&mut self, now_ns: u64) {
-        let log = &self.server.log;
+        let log = &self.shared.log;
         self.entries.retain(|source, entry| {
             let silent_ns = now_ns.saturating_sub(entry.heard_ns);
             match &mut entry.state {
@@ -207,7 +207,7 @@ impl<'a> Table<'a> {
             {
                 let counted = client.flow.break_off();
                 let line = format!("ended: this server was stopped: UDP, {counted}");
-                self.server.log.line(Some(*source), &line);
+                self.shared.log.line(Some(*source), &line);
             }
         }
     }

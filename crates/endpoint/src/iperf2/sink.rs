@@ -2,14 +2,15 @@
 //! A TCP test from the client: read to the end and counted. The header counts as data, as in iperf.
 
 use super::preamble::Preamble;
-use super::server::Server;
+use crate::stop::Stop;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp::{Mover, RxMode, TxMode};
 use std::net::TcpStream;
 
 /// A stream that is read.
 pub(super) struct Sink<'a> {
-    server: &'a Server<'a>,
+    stop: &'a Stop,
+    max_duration_s: Option<u64>,
     preamble: &'a Preamble,
     mover: Mover,
     bytes: u64,
@@ -19,13 +20,15 @@ pub(super) struct Sink<'a> {
 impl<'a> Sink<'a> {
     /// Continues after the preamble.
     pub(super) fn new(
-        server: &'a Server<'a>,
+        stop: &'a Stop,
+        max_duration_s: Option<u64>,
         stream: TcpStream,
         preamble: &'a Preamble,
     ) -> Result<Self, String> {
         let mover = Mover::new(stream, BLOCK_BYTES, TxMode::Copy, RxMode::Copy, |_| {});
         Ok(Self {
-            server,
+            stop,
+            max_duration_s,
             preamble,
             mover: mover.map_err(|error| format!("ended: {error}"))?,
             bytes: preamble.bytes,
@@ -55,13 +58,13 @@ impl<'a> Sink<'a> {
     }
 
     fn overdue(&self) -> Option<&'static str> {
-        if self.server.is_stopped() {
+        if self.stop.is_set() {
             return Some("this server was stopped");
         }
         let times = Times {
             begun_ns: self.preamble.begun_ns,
             heard_ns: self.heard_ns,
-            most_seconds: self.server.options.max_duration_s,
+            most_seconds: self.max_duration_s,
         };
         times.overdue(monotonic_ns())
     }

@@ -2,7 +2,7 @@
 //! A TCP test to the client (`iperf -c … -R`): the server sends for the time or the amount that the
 //! client's header names, then closes.
 
-use super::server::Server;
+use crate::stop::Stop;
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
 use linerate_linux::tcp::{Mover, RxMode, TxMode};
 use linerate_method::pacing::{Pace, Pacer, PacerConfig};
@@ -11,7 +11,7 @@ use std::net::TcpStream;
 
 /// Sends to the end; returns a summary for the log.
 pub(super) fn send(
-    server: &Server<'_>,
+    stop: &Stop,
     stream: TcpStream,
     header: &ClientHeader,
 ) -> Result<String, String> {
@@ -30,7 +30,7 @@ pub(super) fn send(
         taken_ns: monotonic_ns(),
     };
     let rate = header.extension.map_or(0, |more| more.rate);
-    let ended = load.run(server, pacer(rate, block_bytes, load.start_ns));
+    let ended = load.run(stop, pacer(rate, block_bytes, load.start_ns));
     let sent = format!(
         "{} bytes sent in {:.3} s",
         load.bytes,
@@ -54,14 +54,14 @@ struct Load {
 }
 
 impl Load {
-    fn run(&mut self, server: &Server<'_>, mut pacer: Pacer) -> Result<(), String> {
+    fn run(&mut self, stop: &Stop, mut pacer: Pacer) -> Result<(), String> {
         loop {
             let now_ns = monotonic_ns();
             let left = self.left(now_ns);
             if left == 0 {
                 return Ok(());
             }
-            if server.is_stopped() {
+            if stop.is_set() {
                 return Err("this server was stopped".to_owned());
             }
             if is_stalled(self.taken_ns, now_ns) {

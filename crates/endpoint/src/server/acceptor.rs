@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Answers UDP hellos: gives each peer of a waiting test a socket of its own on the same port.
-//! Nothing is ever sent to an address that no test waits for.
+//! Answers UDP hellos: each peer of a waiting test gets a connected socket on the same port. Nothing is
+//! sent to an address that no test waits for.
 
 use super::Server;
 use super::log::RateLimited;
@@ -9,14 +9,13 @@ use linerate_linux::udp::{Acceptor, Greeting};
 use linerate_wire::iperf3::hello as stock;
 use linerate_wire::linerate::hello::{Hello, Kind, Reply};
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Serves hellos until the server stops.
 pub(super) fn serve(mut acceptor: Acceptor, server: &Server<'_>) {
     let mut strays = VecDeque::new();
     let mut ignored = RateLimited::new("refused: a UDP hello that belongs to no test");
-    while !server.stop.load(Ordering::Relaxed) {
+    while !server.stop.is_set() {
         let next = strays
             .pop_front()
             .map_or_else(|| acceptor.receive(WAIT).ok().flatten(), Some);
@@ -28,8 +27,8 @@ pub(super) fn serve(mut acceptor: Acceptor, server: &Server<'_>) {
     }
 }
 
-/// Answers one hello; returns datagrams of others that landed in the new socket meanwhile. `None`:
-/// it is nobody's hello.
+/// Answers one hello; returns datagrams of other peers that arrived in the new socket meanwhile. `None`:
+/// the hello belongs to no test.
 fn answer_hello(
     acceptor: &Acceptor,
     server: &Server<'_>,
@@ -56,7 +55,7 @@ fn answer_hello(
         None => opened.socket.send(&stock::REPLY),
     };
     if sent.is_ok() {
-        // A test that has just ended takes nothing any more.
+        // The test may just have ended.
         let _ = test.deliver.send(Arrival::Udp {
             index,
             kind,
@@ -66,5 +65,5 @@ fn answer_hello(
     Some(strays)
 }
 
-/// The longest wait before the stop sign is looked at again.
+/// The stop flag is checked this often.
 const WAIT: Duration = Duration::from_millis(100);
