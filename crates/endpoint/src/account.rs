@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The exact account that each side keeps of each stream, and the shape in which it travels in the
-//! `linerate` key of the results. Base units: packets, payload bytes, nanoseconds.
+//! The exact account that each side keeps of each stream; it travels in the `linerate` key of the
+//! results. Base units: packets, payload bytes, nanoseconds.
 //!
 //! A side fills `tx` of the streams it sends and `rx` of the streams it receives. Against a stock
 //! peer the far side's account is rebuilt from the standard result keys, with the rest absent.
@@ -21,11 +21,11 @@ pub struct SideAccount {
     pub counters: Vec<MovedCounter>,
     /// Name of the interface that carries the test on this side.
     pub interface: Option<String>,
-    /// Only what was told while the test ran: it broke before the results.
+    /// The test broke before the results: only intermediate reports are known.
     pub partial: bool,
-    /// What this end, a server, gives a stream for its socket buffer, if that is less than the client asked for.
+    /// The server's limit of a stream's socket buffer, if it is less than requested.
     pub buffer_cut_to_bytes: Option<u64>,
-    /// Messages of this far end beyond what its streams and the time call for; they were not kept.
+    /// Discarded messages of this far end, more than its streams and the time allow.
     #[serde(skip)]
     pub unasked_messages: u64,
 }
@@ -38,7 +38,7 @@ pub struct StreamAccount {
     pub id: u32,
     /// Port of this side.
     pub port: Option<u16>,
-    /// Its thread was asked to run on one processor (`-A`), which it may not use there.
+    /// Its thread may not use the CPU of `-A`.
     pub unpinned: bool,
     /// Present on the sending side.
     pub tx: Option<TxAccount>,
@@ -58,7 +58,7 @@ pub struct TxAccount {
     pub omitted_packets: u64,
     /// From the start signal to the last send.
     pub duration_ns: u64,
-    /// Datagrams that the asked rate called for but that were never handed to the kernel.
+    /// Datagrams due at the requested rate that were not handed to the kernel.
     pub unsent_packets: u64,
     /// The largest lag behind the schedule.
     pub behind_ns_max: Option<u64>,
@@ -86,7 +86,7 @@ pub struct TxAccount {
     pub sndbuf_limited_ns: Option<u64>,
     /// Per interval.
     pub intervals: Vec<TxInterval>,
-    /// What stopped it before its time, as the system said it.
+    /// The system's error that ended it early.
     pub failure: Option<String>,
 }
 
@@ -102,7 +102,7 @@ pub struct TxInterval {
     pub bytes: u64,
     /// Datagrams.
     pub packets: u64,
-    /// TCP: segments sent again.
+    /// TCP: retransmitted segments.
     pub retransmits: Option<u64>,
     /// TCP: congestion window.
     pub cwnd_bytes: Option<u64>,
@@ -118,7 +118,7 @@ pub struct RxAccount {
     pub bytes: u64,
     /// Unique datagrams after the warm-up.
     pub packets: u64,
-    /// UDP from a sender that does not mark its warm-up (`-O`): the highest sequence of it, which is in no other count.
+    /// UDP from a sender that does not mark its warm-up (`-O`): its highest sequence; not in any other count.
     pub omitted_packets: u64,
     /// Those of them that were missing.
     pub omitted_lost: u64,
@@ -140,13 +140,13 @@ pub struct RxAccount {
     pub transit_base_ns: i64,
     /// Datagrams whose stamp does not check.
     pub corrupt_packets: u64,
-    /// Datagrams that this socket dropped for want of buffer (`SO_MEMINFO`, `SO_RXQ_OVFL`).
+    /// Datagrams that this socket dropped because its buffer was full (`SO_MEMINFO`, `SO_RXQ_OVFL`).
     pub socket_drops: Option<u64>,
-    /// The kernel counted joined datagrams (`UDP_GRO`) as one drop: there were at least so many.
+    /// The kernel counts coalesced datagrams (`UDP_GRO`) as one drop: the count is a lower bound.
     pub socket_drops_at_least: bool,
-    /// Receive buffer asked for and granted.
+    /// Requested size of the receive buffer.
     pub buffer_asked_bytes: Option<u64>,
-    /// See `buffer_asked_bytes`.
+    /// Granted size of the receive buffer.
     pub buffer_granted_bytes: Option<u64>,
     /// How it received; `None` of a stock peer.
     pub mode: Option<IoMode>,
@@ -156,9 +156,9 @@ pub struct RxAccount {
     pub bursts: Vec<LossBurst>,
     /// Bursts beyond those listed.
     pub bursts_dropped: u64,
-    /// Per interval; empty in the results of a server, which told them on the way.
+    /// Per interval; empty in the results of a server, which sent them during the test.
     pub intervals: Vec<RxInterval>,
-    /// What stopped it before its time, as the system said it.
+    /// The system's error that ended it early.
     pub failure: Option<String>,
 }
 

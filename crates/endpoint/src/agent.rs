@@ -38,7 +38,7 @@ impl Agent {
     }
 
     /// Opens the sources that a client of a server may read.
-    pub fn served(access: Access) -> Self {
+    pub(crate) fn served(access: Access) -> Self {
         Self::reading(access.audience(), Some(access))
     }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Writing to a peer that may not read, or (to hold the writer up) read a little at a time: a time-out of the
-//! connection's is only of each write, which takes what there is room for.
+//! Bounds the time of a whole message to a peer that does not read, or reads a little at a time: the socket's
+//! time-out only bounds each write.
 
 use linerate_linux::clock::monotonic_ns;
 use std::io::{self, ErrorKind, Write};
 use std::net::TcpStream;
 
-/// A connection to which each whole message is written within a minute. It needs a write time-out of its own.
+/// A connection to which each message is written within a minute. The socket needs a write time-out.
 #[derive(Debug)]
-pub struct BoundedWriter<'a>(pub &'a TcpStream);
+pub(crate) struct BoundedWriter<'a>(pub(crate) &'a TcpStream);
 
 impl Write for BoundedWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

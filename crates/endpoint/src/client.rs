@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The client's conversation: one test against a linerate or a stock iperf3 server.
+//! The client: one test against a linerate or a stock iperf3 server.
 
 mod closing;
 mod conversation;
@@ -57,7 +57,7 @@ pub(super) fn run(
     Err(last.unwrap_or_else(|| Failure::measuring("measure", "the server is busy")))
 }
 
-/// A pin that cannot be had would silently be none.
+/// Refuses a CPU that this process may not use: a failed pin would go unnoticed.
 pub(super) fn may_run_on(cpu: u32) -> Result<(), Failure> {
     let allowed = linerate_linux::cpu::allowed();
     if allowed.contains(&(cpu as usize)) {
@@ -92,7 +92,7 @@ struct Client<'a> {
     own: SideAccount,
     opened_ns: u64,
     start_ns: u64,
-    /// Bytes and datagrams that had come when the warm-up ended; `None` until then.
+    /// Bytes and datagrams received when the warm-up ended; `None` until then.
     omitted: Option<(u64, u64)>,
     running: bool,
     exchange: bool,
@@ -100,7 +100,7 @@ struct Client<'a> {
     server_output: Option<String>,
 }
 
-/// A linerate server, as its hello tells.
+/// A linerate server, as its hello describes it.
 struct Remote {
     version: String,
     host: Host,
@@ -195,7 +195,7 @@ impl<'a> Client<'a> {
         self.close(peer, remote, failure)
     }
 
-    /// Who the server is, known by now: a linerate has said hello.
+    /// Identifies the server: a linerate has sent its hello by now.
     fn identify_peer(&mut self) -> Peer {
         let peer = match &self.remote {
             Some(remote) => Peer::Linerate {

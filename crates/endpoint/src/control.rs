@@ -10,19 +10,19 @@ use std::time::Duration;
 
 /// A session on its connection.
 #[derive(Debug)]
-pub struct Control<S> {
+pub(crate) struct Control<S> {
     stream: TcpStream,
     broken: Option<io::Error>,
     ended: bool,
     read_bytes: u64,
     overdue: u32,
     /// The conversation; its actions are written by the next [`Control::next`] or [`Control::flush`].
-    pub session: S,
+    pub(crate) session: S,
 }
 
 impl<S: Session> Control<S> {
     /// Takes the connection. Writes to a peer that does not read fail after some seconds.
-    pub fn new(stream: TcpStream, session: S) -> io::Result<Self> {
+    pub(crate) fn new(stream: TcpStream, session: S) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
         Ok(Self {
@@ -36,7 +36,7 @@ impl<S: Session> Control<S> {
     }
 
     /// The next event; `None` when `until_ns` (monotonic) passed first.
-    pub fn next(&mut self, until_ns: u64) -> io::Result<Option<S::Event>> {
+    pub(crate) fn next(&mut self, until_ns: u64) -> io::Result<Option<S::Event>> {
         loop {
             self.flush()?;
             let now_ns = monotonic_ns();
@@ -60,15 +60,15 @@ impl<S: Session> Control<S> {
         }
     }
 
-    /// What came while this end was away is heard before the peer is called late, but a peer that
-    /// talks without end is late all the same.
+    /// Whether to handle events before the time-out: what arrived while this process did not run counts
+    /// as in time, but a peer that sends without end is late all the same.
     fn still_hears(&mut self, overdue: bool) -> bool {
         self.overdue = if overdue { self.overdue + 1 } else { 0 };
         self.overdue <= MOST_OVERDUE
     }
 
-    /// Writes what the session has to say.
-    pub fn flush(&mut self) -> io::Result<()> {
+    /// Writes the pending messages of the session.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         while let Some(bytes) = self.session.poll_output() {
             BoundedWriter(&self.stream).write_all(&bytes)?;
         }
@@ -76,17 +76,17 @@ impl<S: Session> Control<S> {
     }
 
     /// The connection, for its addresses and `TCP_INFO`.
-    pub fn stream(&self) -> &TcpStream {
+    pub(crate) fn stream(&self) -> &TcpStream {
         &self.stream
     }
 
     /// What ended the connection, if the peer did not close it.
-    pub fn broken(&self) -> Option<&io::Error> {
+    pub(crate) fn broken(&self) -> Option<&io::Error> {
         self.broken.as_ref()
     }
 
-    /// All that the peer has said so far.
-    pub fn read_bytes(&self) -> u64 {
+    /// Bytes read so far.
+    pub(crate) fn read_bytes(&self) -> u64 {
         self.read_bytes
     }
 
@@ -130,7 +130,7 @@ fn is_pause(error: &io::Error) -> bool {
     )
 }
 
-/// Events that are heard behind the time of an answer.
+/// Events that are handled after the deadline of an answer.
 const MOST_OVERDUE: u32 = 4096;
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A zero read time-out would mean "for ever"; the kernel's tick makes less than a millisecond useless.

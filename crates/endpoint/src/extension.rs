@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What two linerates tell each other beyond iperf3's protocol: the `linerate` key of the
-//! parameters and the messages in AGENT frames.
+//! The extension of iperf3's protocol between two linerates: the `linerate` key of the parameters and
+//! the messages in AGENT frames.
 
-mod told;
+mod raw_message;
 
 use super::account::{RxInterval, TxInterval};
 use super::token::TokenStatus;
@@ -11,8 +11,8 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::iperf3::client::AGENT_BYTES;
 use linerate_wire::json::Raw;
+use raw_message::RawMessage;
 use serde::{Deserialize, Serialize};
-use told::Told;
 
 /// The `linerate` key of the parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,9 +32,9 @@ pub struct Request {
     pub bytes: Option<u64>,
     /// Writes or datagrams to send in all, when the server sends.
     pub blocks: Option<u64>,
-    /// The client connects its streams only after so long: what is counted until then is no load's.
+    /// Idle time before the client connects its streams, for counters without load.
     pub control_ns: u64,
-    /// The server is to tell how its interface is set up.
+    /// The server sends the settings of its host.
     pub settings: bool,
     /// How the server is to send: `auto`, `plain`, `mmsg`, `gso`, `copy`, `zerocopy`, `sendfile`.
     pub tx_mode: IoMode,
@@ -42,11 +42,11 @@ pub struct Request {
     pub rx_mode: IoMode,
     /// Declared burst, datagrams.
     pub burst: Option<u32>,
-    /// The client says at least once a second of the test that it lives, to a server that does too.
+    /// The client sends heartbeats to a server that does too.
     pub beats: bool,
-    /// No test: the connection only asks for samples of a device in the middle.
+    /// No test: the connection only reads counters of a device under test.
     pub device: bool,
-    /// The client knows a token, and has this to prove it with.
+    /// The client's nonce, if it has a token.
     pub nonce: Option<String>,
 }
 
@@ -82,24 +82,24 @@ pub enum Message {
         version: String,
         /// The host as far as a test needs it.
         host: Box<Host>,
-        /// It says at least once a second of the test that it lives, to a client that does too.
+        /// The server sends heartbeats to a client that does too.
         beats: bool,
-        /// How the client stands with it.
+        /// The result of the authentication.
         token: Option<TokenStatus>,
-        /// That it knows the token, to a client that does.
+        /// The server's proof of the token, to a client that proved it.
         proof: Option<String>,
     },
-    /// A server with a token, to a client that says it knows one.
+    /// From a server with a token, to a client that sent a nonce.
     Challenge {
         /// The server's.
         nonce: String,
     },
     /// The client's answer.
     Proof {
-        /// That it knows the token.
+        /// Proof of the token.
         proof: String,
     },
-    /// This end lives.
+    /// A heartbeat.
     Beat,
     /// The final counts of this end's senders.
     Final {
@@ -111,19 +111,19 @@ pub enum Message {
         /// One a source.
         samples: Vec<Sample>,
     },
-    /// How this end's interface is set up.
+    /// Settings of this end.
     Settings {
         /// One a source.
         settings: Vec<Setting>,
     },
-    /// An agent is asked to read.
+    /// A request for counters.
     Read {
         /// Repeated by the end of the answer.
         id: u64,
         /// What, and when.
         part: Part,
     },
-    /// An agent is asked how its host and interfaces are set up.
+    /// A request for the settings of host and interfaces.
     Setup {
         /// Repeated by the end of the answer.
         id: u64,
@@ -160,7 +160,7 @@ pub enum Part {
 }
 
 impl Message {
-    /// Counters in as few messages as a client takes; those of a source too long for any are left out.
+    /// Packs counters into as few messages as a client accepts; a source too long for any is left out.
     pub fn of_samples(samples: Vec<Sample>) -> Vec<Self> {
         let mut messages: Vec<Vec<Sample>> = Vec::new();
         let mut room = 0;
@@ -182,7 +182,7 @@ impl Message {
         messages.into_iter().map(message).collect()
     }
 
-    /// How a host is set up, in one message that a client takes; a source too long for it is left out.
+    /// Packs settings into one message that a client accepts; a source too long for it is left out.
     pub fn of_settings(mut settings: Vec<Setting>) -> Self {
         let mut room = MESSAGE_BYTES;
         settings.retain(|setting| {
@@ -204,7 +204,7 @@ impl Message {
 
     /// Returns `None` for a message of a later version.
     pub fn read(message: &Raw) -> Option<Self> {
-        message.read::<Told>().ok()?.message()
+        message.read::<RawMessage>().ok()?.message()
     }
 }
 
@@ -279,11 +279,11 @@ mod tests {
         let settings = [10, 800_000, 2_000_000, 300_000, 10].map(source);
         let message = Message::of_settings(settings.to_vec());
         assert!(message.json_bytes() <= AGENT_BYTES as usize);
-        let Message::Settings { settings: told } = message else {
+        let Message::Settings { settings: sent } = message else {
             panic!("of another kind");
         };
         let [first, second, _, _, last] = settings;
-        assert_eq!(told, [first, second, last]);
+        assert_eq!(sent, [first, second, last]);
     }
 
     #[test]

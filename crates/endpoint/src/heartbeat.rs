@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether the other end still lives: two linerates tell each other so at least once a second, from
-//! the start signal to the goodbye.
+//! Heartbeats: from the start signal to the end, two linerates send a message at least once a second.
 //!
-//! A process that is stopped, or whose host is gone, says nothing, though its kernel may go on
-//! acknowledging. Everything that comes counts as a sign of life: bytes of the conversation; payload,
-//! for a stream that fills the link may hold up the conversation; latency probes, for a client whose
-//! terminal is paused (Ctrl-S) waits in its output. Silence is counted in
-//! steps of this end's own looking: what passed while this process itself did not run (stopped, or
-//! without a processor) is nobody's silence.
+//! The kernel of a stopped process may continue to acknowledge. Everything that arrives counts as a sign
+//! of life: bytes of the control connection; payload, because a stream that fills the link may delay the
+//! control connection; latency probes, because a client whose terminal is paused (Ctrl-S) blocks in its
+//! output. Silence is summed over this end's checks, so time in which this process itself did not run
+//! does not count.
 
 /// One end's view of the other.
 #[derive(Debug, Default)]
@@ -21,8 +19,8 @@ pub(super) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Begins to watch at `now_ns` (monotonic). `beats`: both ends promised to; without `patience_ns`
-    /// any silence is borne.
+    /// Starts at `now_ns` (monotonic). `beats`: both ends announced heartbeats; without `silence_limit_ns`
+    /// silence is not limited.
     pub(super) fn begin(beats: bool, silence_limit_ns: Option<u64>, now_ns: u64) -> Self {
         Self {
             beats,
@@ -33,7 +31,7 @@ impl Heartbeat {
         }
     }
 
-    /// Whether this end is to say now that it lives; once a beat.
+    /// Whether a heartbeat is due; true once per period.
     pub(super) fn is_due(&mut self, now_ns: u64) -> bool {
         let due = self.beats && now_ns >= self.next_beat_ns;
         if due {
@@ -42,8 +40,8 @@ impl Heartbeat {
         due
     }
 
-    /// Looks at what has come so far, a number that grows with every sign of life. Returns the
-    /// silence in ns once it is too long; call it after reading, many times a second.
+    /// Checks `signs`, a number that grows with every sign of life. Returns the silence in ns once it
+    /// is too long; call it after reading, many times a second.
     pub(super) fn look(&mut self, signs: u64, now_ns: u64) -> Option<u64> {
         let step_ns = now_ns.saturating_sub(self.looked_ns).min(LONGEST_STEP_NS);
         self.looked_ns = now_ns;
@@ -61,7 +59,7 @@ impl Heartbeat {
 /// Longer than five retransmissions in a row of one beat (6.2 s with Linux's smallest time-out).
 pub(super) const SILENCE_LIMIT_NS: u64 = 8_000_000_000;
 const BEAT_NS: u64 = 1_000_000_000;
-/// Both ends look about every 50 ms; what a look comes later, this process did not run.
+/// Both ends check about every 50 ms; a longer step means that this process did not run.
 const LONGEST_STEP_NS: u64 = 200_000_000;
 
 #[cfg(test)]
@@ -70,7 +68,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Looks every 50 ms from `from_ms` on, until it has lost patience; when that was.
+    /// Checks every 50 ms from `from_ms`; returns when the silence was too long.
     fn lost_ms(heart: &mut Heartbeat, from_ms: u64, signs: impl Fn(u64) -> u64) -> Option<u64> {
         (from_ms..from_ms + 60_000)
             .step_by(50)
@@ -91,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn one_that_promised_nothing_is_never_lost() {
+    fn an_end_without_heartbeats_is_never_lost() {
         let mut heart = Heartbeat::begin(false, None, 0);
         assert_eq!(lost_ms(&mut heart, 50, |_| 0), None);
-        assert!(!heart.is_due(5_000 * MS), "nor is it told anything");
+        assert!(!heart.is_due(5_000 * MS), "and it gets none");
     }
 
     #[test]
-    fn what_passed_while_this_process_was_stopped_is_nobodys_silence() {
+    fn time_while_this_process_was_stopped_is_no_silence() {
         let mut heart = Heartbeat::begin(true, Some(SILENCE_LIMIT_NS), 0);
         assert_eq!(heart.look(0, 7_000 * MS), None);
         assert_eq!(heart.look(0, 3_600_000 * MS), None);

@@ -1,33 +1,56 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs one test: a [`TestPlan`] in, what was measured out.
+//! Runs one test between two hosts: a [`TestPlan`] goes in, a [`TestOutcome`] comes out.
 //!
-//! Both ends are thin loops over the same parts: a [`control::Control`] pumps the conversation, a
-//! [`streams::Streams`] of [`stream`] workers moves the data, a [`sampler::Sampler`] reads the kernel's
-//! counters around it, and [`account`] is what they all write down. Only [`fold`] knows the
-//! document.
+//! The other end is [`serve`], a stock iperf3 server, or an iperf2 server ([`TestPlan::iperf2`]). While the test
+//! runs, an [`Observer`] receives its intervals and the samples of both hosts' kernel counters.
+//!
+//! Both ends have the same parts: a control connection (sans-IO sessions of `linerate_wire`), one worker thread per
+//! stream, a sampler thread that reads the counters, and an account of every stream. Only `fold` knows the document.
+//! [`agent`] and [`sampler`] also serve the tester of a device, which needs counters without a test.
+//!
+//! ```
+//! use linerate_endpoint::{NoObserver, ServeOptions, TestPlan, run, serve};
+//! use linerate_linux::signal::Interrupt;
+//!
+//! let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+//! let (interrupt, (ready, listening)) = (Interrupt::default(), std::sync::mpsc::channel());
+//! let options = ServeOptions { port, quiet: true, ..ServeOptions::default() };
+//! let outcome = std::thread::scope(|scope| {
+//!     scope.spawn(|| serve(&options, &mut || ready.send(()).unwrap(), &interrupt));
+//!     listening.recv().unwrap();
+//!     let plan = TestPlan { port, duration_ms: 200, ..TestPlan::udp("127.0.0.1") };
+//!     let outcome = run(&plan, &mut NoObserver, &Interrupt::default());
+//!     interrupt.request(15);
+//!     outcome
+//! })?;
+//! let test = &outcome.tests[0];
+//! assert_eq!(test.received_packets.unwrap() + test.lost_packets.unwrap(), test.sent_packets.unwrap());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod account;
 pub mod agent;
-pub mod bounded_writer;
+mod bounded_writer;
 mod client;
 pub mod connect;
-pub mod control;
+mod control;
 pub mod extension;
-pub mod fold;
+mod fold;
 mod heartbeat;
 mod iperf2;
-pub mod memory;
+mod memory;
 mod outcome;
 mod plan;
-pub mod probe;
-pub mod quantiles;
+mod probe;
+mod quantiles;
 pub mod sampler;
 mod server;
 mod standard;
-pub mod stream;
-pub mod stream_config;
-pub mod streams;
+mod stop;
+mod stream;
+mod stream_config;
+mod streams;
 pub mod token;
 
 pub use outcome::{Event, NoObserver, Observer, Peer, TestOutcome};

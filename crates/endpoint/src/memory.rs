@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a test may take of a machine's memory: the same binary runs on a board of 64 MB, and what
-//! a server takes is its clients' wish. Bytes; pure functions of the machine's memory.
+//! Limits the memory of a test: the same binary runs on a board of 64 MB, and clients decide how much
+//! a server uses. Bytes; pure functions of the machine's memory.
 
 use linerate_linux::host;
 
 /// The memory of the machine that a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Memory {
+pub(crate) struct Memory {
     bytes: u64,
 }
 
 impl Memory {
     /// This machine's.
-    pub fn of_host() -> Self {
+    pub(crate) fn of_host() -> Self {
         Self::new(host::memory_bytes())
     }
 
     /// A machine of `bytes`; `None`: unknown.
-    pub fn new(bytes: Option<u64>) -> Self {
+    pub(crate) fn new(bytes: Option<u64>) -> Self {
         Self {
             bytes: bytes.unwrap_or(UNKNOWN_BYTES),
         }
     }
 
     /// The receive buffer that each of `streams` UDP sockets is asked for by default.
-    pub fn default_buffer_bytes(self, streams: u32) -> usize {
+    pub(crate) fn default_buffer_bytes(self, streams: u32) -> usize {
         let each = (self.bytes / 64).min(DEFAULT_BUFFER_BYTES);
         small(each).min(self.most_buffer_bytes(streams))
     }
 
     /// The most that a client is given for the socket buffer of each of its `streams`: the kernel
     /// takes twice that (socket(7)), and this is nobody's own wish.
-    pub fn most_buffer_bytes(self, streams: u32) -> usize {
+    pub(crate) fn most_buffer_bytes(self, streams: u32) -> usize {
         small(self.bytes / 8 / each(streams)).max(LEAST_BUFFER_BYTES)
     }
 
     /// How many datagrams of `bytes` each of `streams` may hold in this program, at most `wanted`.
-    pub fn slots(self, streams: u32, bytes: usize, wanted: usize) -> usize {
+    pub(crate) fn slots(self, streams: u32, bytes: usize, wanted: usize) -> usize {
         let budget = small(self.bytes / 32).min(SLOTS_BYTES) / small(each(streams));
         (budget / bytes.max(1)).clamp(1, wanted)
     }
 
     /// Whether a client's `streams` may write or read in blocks of so many bytes.
-    pub fn has_room_for_blocks(self, streams: u64, block_bytes: u64) -> bool {
+    pub(crate) fn has_room_for_blocks(self, streams: u64, block_bytes: u64) -> bool {
         streams.saturating_mul(block_bytes) <= self.bytes / 4
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What one test measured, and what it tells while it runs.
+//! The results of one test, and its events while it runs.
 
 use std::net::SocketAddr;
 
@@ -13,11 +13,11 @@ use linerate_model::setting::Setting;
 pub struct TestOutcome {
     /// One entry a direction.
     pub tests: Vec<Test>,
-    /// Round trips probed beside the load.
+    /// Round trips probed during the load.
     pub latency: Vec<Latency>,
     /// Both ends, local first.
     pub hosts: Vec<Host>,
-    /// It ended before its plan.
+    /// It ended early.
     pub partial: bool,
     /// What ended it early, other than the user; what was measured until then stands.
     pub error: Option<Failure>,
@@ -40,7 +40,7 @@ pub enum Peer {
     Stock,
 }
 
-/// Sees a test while it runs; never in the data path.
+/// Receives the events of a test; never in the data path.
 pub trait Observer {
     /// Takes note of one event, in order.
     fn observe(&mut self, event: &Event<'_>);
@@ -68,22 +68,22 @@ pub enum Event<'a> {
     /// Raw counters of one host, a sample a source: at rest before the load where the plan wants it,
     /// then at both ends of the test and once a second.
     Samples(&'a [Sample]),
-    /// How one host is set up, a setting a source; once, where the plan asks.
+    /// Settings of one host, one per source; once, if the plan requests them.
     Settings(&'a [Setting]),
-    /// The probe's round-trip times beside one load: upper bound in ns, count.
+    /// The probe's round-trip times during one load: upper bound in ns, count.
     Latency {
-        /// Beside which load.
+        /// During which load.
         phase: Phase,
         /// The occupied buckets.
         buckets: &'a [(u64, u64)],
     },
-    /// The user asked to stop: what is on the way is waited for, unless he asks again.
+    /// The user requested a stop: packets in flight are awaited, unless it is requested again.
     Stopping,
     /// Something that `-v` shows: a fallback taken, an option refused.
     Note(&'a str),
 }
 
-/// Sees nothing.
+/// Ignores all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoObserver;
 

@@ -29,9 +29,9 @@ pub struct TestPlan {
     pub streams: u16,
     /// Length of the measured part. It ends the test unless `bytes` or `blocks` is set.
     pub duration_ms: u64,
-    /// Ends the test after so many payload bytes.
+    /// Ends the test after this many payload bytes.
     pub bytes: Option<u64>,
-    /// Ends the test after so many writes or datagrams.
+    /// Ends the test after this many writes or datagrams.
     pub blocks: Option<u64>,
     /// Warm-up before the measured part.
     pub omit_ms: u64,
@@ -43,7 +43,7 @@ pub struct TestPlan {
     pub bits_per_second: Option<u64>,
     /// Datagrams sent back to back; `None` = 200 µs of line time, 8 … 128.
     pub burst: Option<u32>,
-    /// Socket buffers to ask for at both ends; `None` = 4 MiB for UDP, the kernel's choice for TCP.
+    /// Requested socket buffers at both ends; `None` = 4 MiB for UDP, the kernel's choice for TCP.
     pub window_bytes: Option<u32>,
     /// TCP maximum segment size.
     pub mss: Option<u32>,
@@ -71,13 +71,13 @@ pub struct TestPlan {
     pub tx_mode: IoMode,
     /// How the receiver receives.
     pub rx_mode: IoMode,
-    /// Before the load both ends only count for so long, to tell what their hosts do by themselves.
+    /// Idle time before the load, in which both ends only read their counters.
     pub control_ms: u64,
-    /// Both ends tell how they are set up.
+    /// Read the settings of both ends.
     pub settings: bool,
-    /// Probe the latency beside the load (where both ends are linerate).
+    /// Probe the latency during the load.
     pub probe: bool,
-    /// One of a search for the highest rate: that its sender falls short is an answer, not a fault.
+    /// A trial of a search: a sender that falls short is a result, not a fault.
     pub trial: bool,
     /// Free text for the results.
     pub title: Option<String>,
@@ -87,7 +87,7 @@ pub struct TestPlan {
     pub connect_timeout_ms: u64,
     /// `host` is an iperf2 server: it has no control connection.
     pub iperf2: bool,
-    /// With it the server tells all of its host.
+    /// Gives access to all counters and settings of the server's host.
     pub token: Option<Secret>,
 }
 
@@ -185,7 +185,7 @@ pub struct ServeOptions {
     pub family: Family,
     /// End after one test.
     pub one_off: bool,
-    /// Highest total rate that a test may ask for.
+    /// Highest total rate of a test.
     pub max_bits_per_second: Option<u64>,
     /// Longest test, warm-up included.
     pub max_duration_s: Option<u64>,
@@ -193,15 +193,15 @@ pub struct ServeOptions {
     pub max_streams: u16,
     /// Most tests at once.
     pub max_tests: u16,
-    /// End when no test came for so long.
+    /// End after this time without a test.
     pub idle_timeout_s: Option<u64>,
-    /// No line a test.
+    /// Do not log a line per test.
     pub quiet: bool,
     /// Log to this file instead of stderr.
     pub log_file: Option<PathBuf>,
     /// Serve iperf2's clients instead of iperf3's and ours.
     pub iperf2: bool,
-    /// Who knows it is told all of this host.
+    /// Gives clients access to all counters and settings of this host.
     pub token: Option<Secret>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The latency probe beside a test: small datagrams on a socket of their own, answered by the
+//! The latency probe during a test: small datagrams on a separate socket, answered by the
 //! server's responder with its own clock, so that round trip and clock offset come from the same
 //! packets (the four time stamps of RFC 5905 §8).
 
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// The server's half: answers until dropped.
 #[derive(Debug)]
-pub struct Responder {
+pub(crate) struct Responder {
     stop: Arc<AtomicBool>,
     asked: Arc<AtomicU32>,
     thread: Option<JoinHandle<()>>,
@@ -29,7 +29,7 @@ pub struct Responder {
 
 impl Responder {
     /// Answers on a connected socket.
-    pub fn start(socket: UdpSocket) -> io::Result<Self> {
+    pub(crate) fn start(socket: UdpSocket) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::new(AtomicU32::new(0));
         let (seen, count) = (Arc::clone(&stop), Arc::clone(&asked));
@@ -42,7 +42,7 @@ impl Responder {
     }
 
     /// Probes that came so far (modulo 2³²).
-    pub fn asked(&self) -> u32 {
+    pub(crate) fn asked(&self) -> u32 {
         self.asked.load(Ordering::Relaxed)
     }
 }
@@ -58,30 +58,30 @@ impl Drop for Responder {
 
 /// The client's half.
 #[derive(Debug)]
-pub struct Prober {
+pub(crate) struct Prober {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Probed>,
 }
 
 /// What the probes of one test found.
 #[derive(Debug, Default)]
-pub struct Probed {
+pub(crate) struct Probed {
     /// Round-trip times.
-    pub rtt: Option<Histogram>,
+    pub(crate) rtt: Option<Histogram>,
     /// Probes sent.
-    pub sent: u64,
+    pub(crate) sent: u64,
     /// Probes answered, each counted once however often its reply arrived.
-    pub answered: u64,
+    pub(crate) answered: u64,
     /// By ICMP echo, not by our own probe.
-    pub by_echo: bool,
+    pub(crate) by_echo: bool,
     /// Server's clock minus ours, from the quickest probe, and half its round trip: the error.
-    pub offset_ns: Option<(i64, u64)>,
+    pub(crate) offset_ns: Option<(i64, u64)>,
     replies: Option<SequenceAccount>,
 }
 
 impl Prober {
-    /// Introduces itself with the test's cookie and probes until [`Prober::finish`].
-    pub fn start(
+    /// Sends the test's cookie and probes until [`Prober::finish`].
+    pub(crate) fn start(
         server: SocketAddr,
         cookie: &Cookie,
         options: &udp::Options,
@@ -101,7 +101,7 @@ impl Prober {
     }
 
     /// Probes with ICMP echo requests; `None` where this user may not send them.
-    pub fn echo(peer: IpAddr, bind_device: Option<&str>) -> Option<Self> {
+    pub(crate) fn echo(peer: IpAddr, bind_device: Option<&str>) -> Option<Self> {
         let pinger = Pinger::open(peer.to_canonical(), bind_device).ok()?;
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
@@ -110,7 +110,7 @@ impl Prober {
     }
 
     /// Stops probing; probes under way have been waited for.
-    pub fn finish(self) -> Probed {
+    pub(crate) fn finish(self) -> Probed {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap_or_default()
     }
@@ -118,7 +118,7 @@ impl Prober {
 
 impl Probed {
     /// As the results write it.
-    pub fn latency(&self, phase: Phase) -> Option<Latency> {
+    pub(crate) fn latency(&self, phase: Phase) -> Option<Latency> {
         (self.sent > 0).then(|| Latency {
             phase,
             method: if self.by_echo {
@@ -134,7 +134,7 @@ impl Probed {
     }
 
     /// The occupied buckets: upper bound in ns, count.
-    pub fn buckets(&self) -> Vec<(u64, u64)> {
+    pub(crate) fn buckets(&self) -> Vec<(u64, u64)> {
         self.rtt
             .as_ref()
             .map_or_else(Vec::new, super::quantiles::buckets)
@@ -341,9 +341,9 @@ fn spawn<T: Send + 'static>(
         .spawn(work)
 }
 
-/// 100 probes a second: 0.1 Mbit/s, no load worth the name.
+/// 100 probes a second: 0.1 Mbit/s, a negligible load.
 const EVERY_NS: u64 = 10_000_000;
-/// Replies are told from their duplicates within so many probes: 40 s.
+/// Duplicate replies are recognised within this many probes: 40 s.
 const REPLY_WINDOW: u64 = 4096;
 const HELLO_EVERY: Duration = Duration::from_millis(250);
 const WAIT: Duration = Duration::from_millis(50);

@@ -5,7 +5,7 @@ use linerate_method::histogram::Histogram;
 use linerate_model::output::Quantiles;
 
 /// Five numbers of a histogram; `None` when it is empty.
-pub fn quantiles(histogram: &Histogram) -> Option<Quantiles> {
+pub(crate) fn quantiles(histogram: &Histogram) -> Option<Quantiles> {
     let of = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     histogram.percentiles().map(|known| Quantiles {
         min: of(known.min),
@@ -17,7 +17,7 @@ pub fn quantiles(histogram: &Histogram) -> Option<Quantiles> {
 }
 
 /// The occupied buckets: upper bound in ns, count.
-pub fn buckets(histogram: &Histogram) -> Vec<(u64, u64)> {
+pub(crate) fn buckets(histogram: &Histogram) -> Vec<(u64, u64)> {
     histogram
         .buckets()
         .map(|bucket| (bucket.to_ns, bucket.count))
@@ -25,7 +25,7 @@ pub fn buckets(histogram: &Histogram) -> Vec<(u64, u64)> {
 }
 
 /// The same distribution moved by `by_ns`.
-pub fn shifted(known: Quantiles, by_ns: i64) -> Quantiles {
+pub(crate) fn shifted(known: Quantiles, by_ns: i64) -> Quantiles {
     let of = |value: i64| value.saturating_add(by_ns);
     Quantiles {
         min: of(known.min),

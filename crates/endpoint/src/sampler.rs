@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the kernel of one end counts around a test: before it (the idle control interval), once a
-//! second during it, and after its last packet. Raw values; a source that cannot be read is absent,
+//! Reads the kernel counters of one end: before a test (the idle control interval), once a second
+//! during it, and after its last packet. Raw values; a source that cannot be read is absent,
 //! never 0.
 //!
-//! A thread of its own reads (`clerk`); the conversation gives orders and takes what came in.
+//! A separate thread reads (`thread`); the conversation sends orders and collects the samples.
 
 mod describe;
 mod drops;
@@ -11,6 +11,7 @@ mod interface;
 mod interrupts;
 mod moved;
 mod reader;
+mod reading;
 mod settings;
 mod settle;
 mod snapshot;
@@ -18,18 +19,20 @@ mod sockets;
 mod texts;
 mod thread;
 
-pub use describe::{describe, host_for};
+use crate::account::{SideAccount, StreamAccount};
+pub(crate) use describe::{describe, host_for};
 use drops::Drops;
-pub use drops::MACHINE as UNREAD;
+pub(crate) use drops::MACHINE as UNREAD;
 use linerate_linux::cpu::{Load, SystemTimes, Usage, process_usage};
 use linerate_linux::setup::RawSetting;
 use linerate_linux::{clock, nic};
-use linerate_model::output::{Cpu, MovedCounter};
+use linerate_model::output::{Cpu, Host, MovedCounter};
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
-pub use reader::Reader;
-pub use snapshot::{settings_of, setup, this_host, totals};
-pub use sockets::UdpSockets;
+pub(crate) use reader::Reader;
+pub(crate) use snapshot::settings_of;
+pub use snapshot::{setup, this_host, totals};
+pub(crate) use sockets::UdpSockets;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -37,17 +40,17 @@ use thread::{Order, Report, SamplerThread};
 
 /// For whom samples are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Audience {
+pub(crate) enum Audience {
     /// The user of this host.
     User,
-    /// A peer across the network that proved to know no token. It is told only what a test needs: the
-    /// counters of its interface, those of the protocols, the load of the processors.
+    /// A peer across the network that did not prove the token. It gets only what a test needs: the
+    /// counters of the interface and of the protocols, and the CPU load.
     Peer,
 }
 
 /// Counters around one test.
 #[derive(Debug)]
-pub struct Sampler {
+pub(crate) struct Sampler {
     interface: Option<String>,
     audience: Audience,
     sockets: UdpSockets,
@@ -62,7 +65,7 @@ pub struct Sampler {
     after: Option<Moment>,
 }
 
-/// Who used the processors until now.
+/// CPU times and the time of reading.
 #[derive(Debug)]
 struct Moment {
     times: Option<SystemTimes>,
@@ -72,7 +75,7 @@ struct Moment {
 
 impl Sampler {
     /// For a test that runs over the interface of `local`.
-    pub fn of(local: Option<SocketAddr>, sockets: UdpSockets, audience: Audience) -> Self {
+    pub(crate) fn of(local: Option<SocketAddr>, sockets: UdpSockets, audience: Audience) -> Self {
         let address = local.map(|local| local.ip().to_canonical());
         let interface = address.and_then(|address| nic::interface_of(address).ok().flatten());
         Self {
@@ -91,62 +94,57 @@ impl Sampler {
         }
     }
 
-    /// The interface that carries the test.
-    pub fn interface(&self) -> Option<String> {
-        self.interface.clone()
-    }
-
-    /// The test's data goes both ways. To be said before the first reading.
-    pub fn set_bidirectional(&self) {
+    /// Counts the drops of each direction separately. Call it before the first reading.
+    pub(crate) fn set_bidirectional(&self) {
         if let Ok(drops) = &self.drops {
             drops.set_bidirectional();
         }
     }
 
-    /// A stream of the test, by its connected socket; `sends`: its data goes out here.
-    pub fn follow(&self, socket: &impl AsFd, sends: bool) {
+    /// Adds a stream of the test by its connected socket; `sends`: this end sends.
+    pub(crate) fn follow(&self, socket: &impl AsFd, sends: bool) {
         if let Ok(drops) = &self.drops {
             drops.follow(socket, sends);
         }
     }
 
-    /// Reads once, now, with no load.
-    pub fn read_idle(&mut self) {
+    /// Orders one reading without load.
+    pub(crate) fn read_idle(&mut self) {
         self.order(Order::Once);
     }
 
-    /// Reads how this host is set up, if that is `wanted` and has not been done.
-    pub fn read_settings(&mut self, wanted: bool) {
+    /// Orders the settings of this host, if they are `wanted` and have not been read.
+    pub(crate) fn read_settings(&mut self, wanted: bool) {
         if wanted && !self.settings_ordered {
             self.settings_ordered = true;
             self.order(Order::Settings);
         }
     }
 
-    /// What [`Sampler::read_settings`] found, once; empty while it looks.
-    pub fn take_settings(&mut self) -> Vec<Setting> {
+    /// Returns the settings once they have been read; empty until then.
+    pub(crate) fn take_settings(&mut self) -> Vec<Setting> {
         self.drain();
         std::mem::take(&mut self.settings)
     }
 
-    /// Reads everything before the load, and then once a second.
-    pub fn begin(&mut self, phase: Phase) {
+    /// Orders a reading now and then once a second.
+    pub(crate) fn begin(&mut self, phase: Phase) {
         self.before = Some(Moment::now());
         self.order(Order::Begin(phase));
         let deadline_ns = clock::monotonic_ns() + DRIVER_TIMEOUT_NS;
         while self.first.is_empty() && clock::monotonic_ns() < deadline_ns && self.wait() {}
     }
 
-    /// Orders the last reading: the traffic has stopped. [`Sampler::has_ended`] when it is there.
-    pub fn finish(&mut self) {
+    /// Orders the last reading, after the traffic has stopped; see [`Sampler::has_ended`].
+    pub(crate) fn finish(&mut self) {
         if self.after.is_none() {
             self.after = Some(Moment::now());
             self.order(Order::End);
         }
     }
 
-    /// Whether the last reading is there, or never will be.
-    pub fn has_ended(&mut self) -> bool {
+    /// Whether the last reading has arrived or is overdue.
+    pub(crate) fn has_ended(&mut self) -> bool {
         self.drain();
         let timeout_ns = settle::LONGEST_NS + DRIVER_TIMEOUT_NS;
         let overdue = |after: &Moment| clock::monotonic_ns() > after.at_ns + timeout_ns;
@@ -154,24 +152,40 @@ impl Sampler {
     }
 
     /// Orders the last reading and waits for it.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.finish();
         while !self.has_ended() && self.wait() {}
     }
 
-    /// What was read since this was last asked, in order.
-    pub fn take(&mut self) -> Vec<Sample> {
+    /// Returns the samples since the last call, in order.
+    pub(crate) fn take(&mut self) -> Vec<Sample> {
         self.drain();
         std::mem::take(&mut self.inbox)
     }
 
     /// Counters of packets that moved between begin and end.
-    pub fn moved(&self) -> Vec<MovedCounter> {
+    fn moved(&self) -> Vec<MovedCounter> {
         moved::between(&self.first, self.last.as_deref().unwrap_or(&[]))
     }
 
-    /// Load of this host's processors between begin and end.
-    pub fn cpu(&self) -> Option<Cpu> {
+    /// This end's account of a test with these streams.
+    pub(crate) fn account(&self, streams: Vec<StreamAccount>) -> SideAccount {
+        SideAccount {
+            streams,
+            cpu: self.cpu(),
+            counters: self.moved(),
+            interface: self.interface.clone(),
+            ..SideAccount::default()
+        }
+    }
+
+    /// This host as the results describe it.
+    pub(crate) fn host(&self) -> Host {
+        this_host(self.interface.as_slice())
+    }
+
+    /// CPU load of this host between begin and end.
+    fn cpu(&self) -> Option<Cpu> {
         let load = Load::between(
             self.before.as_ref()?.times.as_ref()?,
             self.after.as_ref()?.times.as_ref()?,
@@ -186,8 +200,8 @@ impl Sampler {
         })
     }
 
-    /// This process's use of processors, percent of one: total, user, system (iperf3's figures).
-    pub fn process_cpu(&self) -> (f64, f64, f64) {
+    /// CPU use of this process in percent of one CPU: total, user, system (iperf3's figures).
+    pub(crate) fn process_cpu(&self) -> (f64, f64, f64) {
         let (Some(before), Some(after)) = (&self.before, &self.after) else {
             return (0.0, 0.0, 0.0);
         };
@@ -199,7 +213,7 @@ impl Sampler {
         (user + system, user, system)
     }
 
-    /// The thread is started by its first order. Where none can be, there are no samples.
+    /// Sends an order; the first one starts the thread. Without a thread there are no samples.
     fn order(&mut self, order: Order) {
         if self.thread.is_none() {
             let interface = self.interface.clone();
@@ -221,7 +235,7 @@ impl Sampler {
         }
     }
 
-    /// Waits for a report; false when none will come any more.
+    /// Waits for a report; false when no more will come.
     fn wait(&mut self) -> bool {
         let Some(thread) = &self.thread else {
             return false;
@@ -264,5 +278,5 @@ impl Moment {
 }
 
 const STEP: Duration = Duration::from_millis(50);
-/// A driver may need this long to answer; then the test goes on without.
+/// A driver may need this long to answer; then the test continues without its counters.
 const DRIVER_TIMEOUT_NS: u64 = 2_000_000_000;

@@ -56,8 +56,8 @@ pub(super) fn sent_counts(results: &Results, config: &StreamConfig) -> HashMap<u
     results.streams.iter().filter_map(count).collect()
 }
 
-/// What a stock server's results tell, in our shape. Its duration falls back to `duration_ns`; where it
-/// says nothing of the warm-up (before 3.14), the border is ours.
+/// Returns a stock server's results as our account. The duration falls back to `duration_ns`; a server
+/// before 3.14 does not report its warm-up, so ours is used.
 pub(super) fn account(
     results: &Results,
     config: &StreamConfig,
@@ -98,7 +98,7 @@ fn reported_ns(result: &StreamResult) -> Option<u64> {
     Some((end_s * 1e9) as u64)
 }
 
-/// One stream of a stock server. Its counts are of the whole test; what was the warm-up's stands beside.
+/// One stream of a stock server. Its counts include the warm-up, which is also counted separately.
 struct Stock<'a> {
     result: &'a StreamResult,
     config: &'a StreamConfig,

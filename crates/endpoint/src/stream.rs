@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The workers: one thread a stream and direction, the same code at both ends.
 
-pub mod gauge;
-pub mod limit;
-pub mod progress;
-pub mod stamp;
-pub mod start;
-pub mod tcp_rx;
-pub mod tcp_tx;
-pub mod udp_rx;
-pub mod udp_tx;
+pub(crate) mod gauge;
+pub(crate) mod limit;
+pub(crate) mod progress;
+pub(crate) mod stamp;
+pub(crate) mod start;
+pub(crate) mod tcp_rx;
+pub(crate) mod tcp_tx;
+pub(crate) mod udp_rx;
+pub(crate) mod udp_tx;
 
-pub use limit::Limit;
-pub use progress::Progress;
-pub use stamp::Stamp;
-pub use start::{Drain, StartLine};
+pub(crate) use limit::Limit;
+pub(crate) use progress::Progress;
+pub(crate) use stamp::Stamp;
+pub(crate) use start::{Drain, StartLine};

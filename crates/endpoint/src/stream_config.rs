@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The shape of a test's streams, the same at both ends: made from the plan at the client and from
-//! the parameters at the server, it turns sockets into work.
+//! The configuration of a test's streams, the same at both ends: made from the plan at the client and from
+//! the parameters at the server. It turns sockets into work.
 
 use super::extension::Request;
 use super::memory::Memory;
@@ -22,62 +22,62 @@ use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// All that the streams of a test have in common.
+/// Everything that the streams of a test have in common.
 #[derive(Debug, Clone)]
-pub struct StreamConfig {
+pub(crate) struct StreamConfig {
     /// Transport.
-    pub protocol: Protocol,
+    pub(crate) protocol: Protocol,
     /// From the client's point of view.
-    pub direction: Direction,
+    pub(crate) direction: Direction,
     /// Streams per direction.
-    pub streams: u32,
+    pub(crate) streams: u32,
     /// UDP payload or TCP write size.
-    pub payload_bytes: u32,
+    pub(crate) payload_bytes: u32,
     /// Payload rate a stream.
-    pub bits_per_second: Option<u64>,
+    pub(crate) bits_per_second: Option<u64>,
     /// Declared burst.
-    pub burst: Option<u32>,
-    /// When this end's senders end, all streams together.
-    pub limit: Limit,
+    pub(crate) burst: Option<u32>,
+    /// The limit of this end's senders, all streams together.
+    pub(crate) limit: Limit,
     /// UDP header.
-    pub stamp: Stamp,
+    pub(crate) stamp: Stamp,
     /// UDP send mode.
-    pub udp_tx: udp::TxMode,
+    pub(crate) udp_tx: udp::TxMode,
     /// UDP receive mode.
-    pub udp_rx: udp::RxMode,
+    pub(crate) udp_rx: udp::RxMode,
     /// TCP send mode.
-    pub tcp_tx: tcp::TxMode,
+    pub(crate) tcp_tx: tcp::TxMode,
     /// TCP receive mode.
-    pub tcp_rx: tcp::RxMode,
-    /// Socket buffers, as asked for.
-    pub window_bytes: Option<u32>,
-    /// The most that this end gives a stream for them.
-    pub most_window_bytes: Option<usize>,
-    /// What the buffers are measured by.
-    pub memory: Memory,
+    pub(crate) tcp_rx: tcp::RxMode,
+    /// Requested size of the socket buffers.
+    pub(crate) window_bytes: Option<u32>,
+    /// The largest size that this end grants.
+    pub(crate) most_window_bytes: Option<usize>,
+    /// The memory that the buffers are limited by.
+    pub(crate) memory: Memory,
     /// Whether to report the DSCP seen on arrival.
-    pub see_tos: bool,
+    pub(crate) see_tos: bool,
     /// TOS byte.
-    pub tos: Option<u8>,
+    pub(crate) tos: Option<u8>,
     /// Forbid fragmentation.
-    pub dont_fragment: bool,
-    /// TCP options.
-    pub mss_bytes: Option<u32>,
-    /// See there.
-    pub nodelay: bool,
+    pub(crate) dont_fragment: bool,
+    /// TCP maximum segment size.
+    pub(crate) mss_bytes: Option<u32>,
+    /// `TCP_NODELAY`.
+    pub(crate) nodelay: bool,
     /// Congestion control.
-    pub congestion: Option<String>,
+    pub(crate) congestion: Option<String>,
     /// Pinned processor of this end.
-    pub cpu: Option<usize>,
+    pub(crate) cpu: Option<usize>,
     /// Interface to bind to.
-    pub bind_device: Option<String>,
+    pub(crate) bind_device: Option<String>,
     /// `SO_MAX_PACING_RATE` (`--fq-rate`).
-    pub pacing_bytes_per_second: Option<u32>,
+    pub(crate) pacing_bytes_per_second: Option<u32>,
 }
 
 impl StreamConfig {
     /// The client's view of its plan; `mss` is the control connection's, for the default payload.
-    pub fn of_plan(plan: &TestPlan, own_peer: bool, mss: u32) -> Self {
+    pub(crate) fn of_plan(plan: &TestPlan, own_peer: bool, mss: u32) -> Self {
         let udp = plan.protocol == Protocol::Udp;
         let default_bytes = if udp { mss } else { TCP_BLOCK_BYTES };
         Self {
@@ -114,7 +114,7 @@ impl StreamConfig {
     }
 
     /// The server's view of a client's parameters. Values out of range were refused before.
-    pub fn of_params(params: &Params, request: Option<&Request>) -> Self {
+    pub(crate) fn of_params(params: &Params, request: Option<&Request>) -> Self {
         let number = |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok());
         let udp = params.protocol() == params::Protocol::Udp;
         let default_bytes = if udp { 1460 } else { TCP_BLOCK_BYTES };
@@ -165,8 +165,8 @@ impl StreamConfig {
         }
     }
 
-    /// Gives its streams no more than a client may have of `memory`.
-    pub fn within(self, memory: Memory) -> Self {
+    /// Limits the streams to a client's part of `memory`.
+    pub(crate) fn within(self, memory: Memory) -> Self {
         Self {
             most_window_bytes: Some(memory.most_buffer_bytes(self.streams_total())),
             memory,
@@ -174,8 +174,8 @@ impl StreamConfig {
         }
     }
 
-    /// What a stream gets for a socket buffer, if that is less than was asked for.
-    pub fn window_cut_to(&self) -> Option<usize> {
+    /// The granted size of a socket buffer, if it is less than requested.
+    pub(crate) fn window_cut_to(&self) -> Option<usize> {
         let asked = self.window_bytes? as usize;
         self.most_window_bytes.filter(|&most| most < asked)
     }
@@ -186,7 +186,7 @@ impl StreamConfig {
     }
 
     /// Streams of both directions.
-    pub fn streams_total(&self) -> u32 {
+    pub(crate) fn streams_total(&self) -> u32 {
         if self.direction == Direction::Both {
             self.streams.saturating_mul(2)
         } else {
@@ -195,7 +195,7 @@ impl StreamConfig {
     }
 
     /// Whether the client sends on stream `index`: in a bidirectional test on the first half.
-    pub fn client_sends(&self, index: u32) -> bool {
+    pub(crate) fn client_sends(&self, index: u32) -> bool {
         match self.direction {
             Direction::Up => true,
             Direction::Down => false,
@@ -204,17 +204,17 @@ impl StreamConfig {
     }
 
     /// iperf3's id of stream `index`.
-    pub fn id(index: u32) -> u32 {
+    pub(crate) fn id(index: u32) -> u32 {
         u32::try_from(stream_id::from_index(index)).unwrap_or(u32::MAX)
     }
 
     /// Whether the test has a stream with that id.
-    pub fn has_stream(&self, id: u32) -> bool {
+    pub(crate) fn has_stream(&self, id: u32) -> bool {
         (0..self.streams_total()).any(|index| Self::id(index) == id)
     }
 
-    /// What the UDP sockets are asked for.
-    pub fn udp_options(&self, sends: bool) -> udp::Options {
+    /// The options of the UDP sockets.
+    pub(crate) fn udp_options(&self, sends: bool) -> udp::Options {
         let by_default = || self.memory.default_buffer_bytes(self.streams_total());
         let buffer = self.window().unwrap_or_else(by_default);
         udp::Options {
@@ -230,8 +230,8 @@ impl StreamConfig {
         }
     }
 
-    /// What the TCP sockets are asked for.
-    pub fn tcp_options(&self) -> tcp::Options {
+    /// The options of the TCP sockets.
+    pub(crate) fn tcp_options(&self) -> tcp::Options {
         tcp::Options {
             local: None,
             bind_device: self.bind_device.clone(),
@@ -247,7 +247,7 @@ impl StreamConfig {
     }
 
     /// Work on a connected UDP socket.
-    pub fn udp_work(&self, sends: bool, index: u32, opened: Opened) -> io::Result<Work> {
+    pub(crate) fn udp_work(&self, sends: bool, index: u32, opened: Opened) -> io::Result<Work> {
         if sends {
             self.udp_tx(index, opened).map(Work::UdpTx)
         } else {
@@ -256,7 +256,7 @@ impl StreamConfig {
     }
 
     /// Work on a connected TCP stream whose cookie is through.
-    pub fn tcp_work(&self, sends: bool, index: u32, stream: TcpStream) -> io::Result<Work> {
+    pub(crate) fn tcp_work(&self, sends: bool, index: u32, stream: TcpStream) -> io::Result<Work> {
         tcp::set_wait(&stream, WAIT)?;
         let handle = stream.try_clone()?;
         let block_bytes = self.payload_bytes as usize;
@@ -390,17 +390,17 @@ impl Request {
 
 impl TestPlan {
     /// Whether bytes or writes, not time, end it.
-    pub fn is_by_amount(&self) -> bool {
+    pub(crate) fn is_by_amount(&self) -> bool {
         self.bytes.is_some() || self.blocks.is_some()
     }
 
-    /// The TOS byte that `--tos` or `--dscp` asks for.
-    pub fn tos_byte(&self) -> Option<u8> {
+    /// The TOS byte of `--tos` or `--dscp`.
+    pub(crate) fn tos_byte(&self) -> Option<u8> {
         self.tos.or(self.dscp.map(|dscp| dscp << 2))
     }
 }
 
-/// The writes that a stock client's amount asks of a sending server: whole blocks, for old clients
+/// The writes that a stock client's amount requires of a sending server: whole blocks, for old clients
 /// read nothing less, and alike on all streams. It ends such a test by what it received: a UDP
 /// sender goes on, for datagrams may be lost; and in a warm-up nothing counts.
 fn stock_writes(params: &Params) -> Option<u64> {
@@ -433,7 +433,7 @@ fn stamp(own_peer: bool, wide: bool) -> Stamp {
     }
 }
 
-/// A pattern that no link compresses to nothing and no eye mistakes for a header.
+/// A pattern that does not compress and does not look like a header.
 fn fill(bytes: &mut [u8]) {
     let mut state = 0x9e37_79b9_u32;
     for byte in bytes {
@@ -455,7 +455,7 @@ const LINGER_BUFFER_BYTES: usize = 1 << 20;
 const LINGER: Duration = Duration::from_micros(200);
 const MMSG_SLOTS: usize = 16;
 const GSO_SLOTS: usize = 64;
-/// A blocked read or write looks at the stop sign this often.
+/// A blocked read or write checks the stop flag this often.
 const WAIT: Duration = Duration::from_millis(50);
 /// A peer that is gone is noticed by its data connection.
 const DEAD_PEER: Duration = Duration::from_secs(10);

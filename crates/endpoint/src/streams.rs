@@ -20,9 +20,9 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What one member does.
+/// The work of one stream.
 #[derive(Debug)]
-pub enum Work {
+pub(crate) enum Work {
     /// Sends datagrams.
     UdpTx(UdpTx),
     /// Receives datagrams.
@@ -35,7 +35,7 @@ pub enum Work {
 
 /// The streams of one test.
 #[derive(Debug)]
-pub struct Streams {
+pub(crate) struct Streams {
     line: Arc<StartLine>,
     streams: Vec<Stream>,
     start_ns: u64,
@@ -88,7 +88,7 @@ impl Drop for Streams {
 impl Streams {
     /// Adds a stream and starts its thread: receivers receive at once, senders wait for
     /// [`Streams::go`]. `cpu` pins the thread.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         id: u32,
         port: Option<u16>,
@@ -114,7 +114,7 @@ impl Streams {
 
     /// Starts the clock of the test. All streams are there: from now on they stand in stream order,
     /// whatever order they came in.
-    pub fn go(&mut self, start_ns: u64) {
+    pub(crate) fn go(&mut self, start_ns: u64) {
         order::by_key(&mut self.streams, |stream| stream.id);
         self.start_ns = start_ns;
         self.cut_ns = start_ns;
@@ -122,7 +122,7 @@ impl Streams {
     }
 
     /// Cuts an interval of every stream that ends at `now_ns`.
-    pub fn cut(&mut self, now_ns: u64) {
+    pub(crate) fn cut(&mut self, now_ns: u64) {
         let (start_ns, end_ns) = (
             self.cut_ns - self.start_ns,
             now_ns.saturating_sub(self.start_ns),
@@ -135,16 +135,16 @@ impl Streams {
         }
     }
 
-    /// Whether every sender of this end has left by itself.
-    pub fn sending_is_over(&self) -> bool {
+    /// Whether every sender of this end has ended.
+    pub(crate) fn sending_is_over(&self) -> bool {
         self.streams.iter().all(|stream| match &stream.job {
             Job::Sending(handle) => handle.is_finished(),
             _ => true,
         })
     }
 
-    /// Whether every receiver of this end has left by itself (end of stream, error).
-    pub fn receiving_is_over(&self) -> bool {
+    /// Whether every receiver of this end has ended (end of stream, error).
+    pub(crate) fn receiving_is_over(&self) -> bool {
         self.streams.iter().all(|stream| match &stream.job {
             Job::ReceivingTcp(handle) => handle.is_finished(),
             Job::ReceivingUdp(handle) => handle.is_finished(),
@@ -153,7 +153,7 @@ impl Streams {
     }
 
     /// Payload bytes that this end's receivers have, and datagrams.
-    pub fn received(&self) -> (u64, u64) {
+    pub(crate) fn received(&self) -> (u64, u64) {
         let receivers = self.streams.iter().filter(|stream| stream.receives());
         receivers.fold((0, 0), |(bytes, packets), stream| {
             (
@@ -163,8 +163,8 @@ impl Streams {
         })
     }
 
-    /// Payload bytes that this end's TCP senders have got rid of, which their peers took: a sign of life.
-    pub fn taken(&self) -> u64 {
+    /// Payload bytes that this end's TCP senders have written: a sign of life of their peers.
+    pub(crate) fn taken(&self) -> u64 {
         let senders = self.streams.iter().filter(|stream| stream.tcp.is_some());
         senders.fold(0, |bytes, stream| {
             bytes.wrapping_add(stream.progress.bytes.read())
@@ -172,13 +172,13 @@ impl Streams {
     }
 
     /// Ends all senders and waits for them; their final counts are then in [`Streams::sent_counts`].
-    pub fn stop_sending(&mut self) {
+    pub(crate) fn stop_sending(&mut self) {
         self.line.stop_sending();
         self.streams.iter_mut().for_each(Stream::join_sender);
     }
 
     /// Datagrams (or writes) and bytes that each sender of this end got rid of, by stream id.
-    pub fn sent_counts(&self) -> Vec<(u32, u64, u64)> {
+    pub(crate) fn sent_counts(&self) -> Vec<(u32, u64, u64)> {
         let count = |stream: &Stream| match &stream.job {
             Job::Sent(Some(account)) => {
                 Some((stream.id, account.packets, stream.progress.bytes.read()))
@@ -189,7 +189,7 @@ impl Streams {
     }
 
     /// Bytes written but not acknowledged, all streams of this end.
-    pub fn unacknowledged_bytes(&self) -> u64 {
+    pub(crate) fn unacknowledged_bytes(&self) -> u64 {
         let left = |stream: &Stream| {
             let info = tcp::info(stream.tcp.as_ref()?).ok()?;
             Some(
@@ -200,8 +200,8 @@ impl Streams {
         self.streams.iter().filter_map(left).sum()
     }
 
-    /// Tells a receiver the final count of its sender.
-    pub fn announce_sent(&self, id: u32, packets: u64) {
+    /// Announces the final count of its sender to a receiver.
+    pub(crate) fn announce_sent(&self, id: u32, packets: u64) {
         if let Some(stream) = self
             .streams
             .iter()
@@ -212,7 +212,7 @@ impl Streams {
     }
 
     /// Lets the receivers go on until all expected is in, or `quiet` without arrivals, or `longest`.
-    pub fn drain(&self, quiet: Duration, longest: Duration) {
+    pub(crate) fn drain(&self, quiet: Duration, longest: Duration) {
         let ordered_ns = monotonic_ns();
         let quiet_ns = u64::try_from(quiet.as_nanos()).unwrap_or(u64::MAX);
         let longest_ns = u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX);
@@ -224,21 +224,21 @@ impl Streams {
     }
 
     /// Waits for the receivers; call after [`Streams::drain`].
-    pub fn join_receivers(&mut self) {
+    pub(crate) fn join_receivers(&mut self) {
         self.streams.iter_mut().for_each(Stream::join_receiver);
     }
 
     /// Closes the TCP data connections of this end. A peer in a blocking full-block read (iperf3
     /// 3.1.7, reverse) would otherwise hang.
-    pub fn close_tcp(&self) {
+    pub(crate) fn close_tcp(&self) {
         self.streams
             .iter()
             .filter_map(|stream| stream.tcp.as_ref())
             .for_each(tcp::shutdown);
     }
 
-    /// Closes the books. `sent` tells the final count of a stream's sender at the other end.
-    pub fn accounts(&mut self, sent: impl Fn(u32) -> Option<u64>) -> Vec<StreamAccount> {
+    /// Closes the accounts. `sent` returns the final count of a stream's sender at the other end.
+    pub(crate) fn accounts(&mut self, sent: impl Fn(u32) -> Option<u64>) -> Vec<StreamAccount> {
         self.streams
             .iter_mut()
             .map(|stream| stream.account(sent(stream.id)))
@@ -246,7 +246,7 @@ impl Streams {
     }
 
     /// The last interval of every stream: of senders, of receivers.
-    pub fn last_intervals(&self) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
+    pub(crate) fn last_intervals(&self) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
         let sent = self
             .streams
             .iter()
@@ -260,8 +260,8 @@ impl Streams {
         (sent, received)
     }
 
-    /// Forgets the intervals cut so far: they were told, and a long test has many.
-    pub fn forget_intervals(&mut self) {
+    /// Forgets the intervals so far: they were sent, and a long test has many.
+    pub(crate) fn forget_intervals(&mut self) {
         for stream in &mut self.streams {
             stream.sent.clear();
             stream.received.clear();
@@ -269,7 +269,7 @@ impl Streams {
     }
 
     /// Interval `index` of every stream, as far as it was cut: of senders, of receivers.
-    pub fn intervals(&self, index: usize) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
+    pub(crate) fn intervals(&self, index: usize) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
         let streams = || self.streams.iter();
         (
             streams()
@@ -279,14 +279,6 @@ impl Streams {
                 .filter_map(|stream| stream.received.get(index))
                 .collect(),
         )
-    }
-
-    /// The round-trip time that TCP sees now, the largest.
-    pub fn rtt_ns(&self) -> Option<u64> {
-        self.streams
-            .iter()
-            .filter_map(|stream| Some(tcp::info(stream.tcp.as_ref()?).ok()?.rtt_ns))
-            .max()
     }
 
     fn spawn_worker(
@@ -455,7 +447,7 @@ const STACK_BYTES: usize = 128 * 1024;
 mod tests {
     use super::*;
 
-    /// Where a worker may run, and whether it told that this is not what was asked for.
+    /// The CPUs that a worker may use, and whether it reported that they are not those requested.
     fn where_it_runs(wanted: Option<usize>) -> (Vec<usize>, bool) {
         let progress = Arc::new(Progress::default());
         let worker = spawn(1, "tx", wanted, Arc::clone(&progress), |_| cpu::allowed());

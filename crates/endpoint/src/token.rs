@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who is told what: the token's exchange at both ends, as messages of the extension.
+//! Authentication by a shared token, at both ends, as messages of the extension.
 //!
 //! ```text
 //! client ── parameters {…, "linerate": {…, "nonce"}} ──► server
-//!        ◄── AGENT challenge {nonce} ──                   only with a token, and to who said a nonce
+//!        ◄── AGENT challenge {nonce} ──                   only with a token, after a nonce
 //!        ── AGENT proof {proof} ──►
 //!        ◄── AGENT hello {…, token, proof} ──
 //! ```
-//! Whatever comes of it, the test runs: only what the server tells of its host depends on it.
+//! The test runs in any case: only what the server reports about its host depends on it.
 
 mod challenge;
 mod client;
 mod file;
 
-pub use challenge::{Access, Challenge};
+pub(crate) use challenge::{Access, Challenge};
 pub use client::ClientAuth;
 pub use file::{given, read};
 
@@ -24,17 +24,17 @@ use linerate_wire::linerate::token::{Digits, Nonce};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// How a client stands with a server, in the server's words.
+/// The result of the authentication, as the server reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TokenStatus {
-    /// This server has no token: nobody is told more.
+    /// The server has no token.
     None,
-    /// It has one, and the client gave none.
+    /// The server has one, the client gave none.
     Needed,
-    /// The client gave another.
+    /// The client has another token.
     Refused,
-    /// The client knows it, and is told all.
+    /// The client proved the token.
     Accepted,
 }
 
@@ -56,7 +56,7 @@ impl TokenStatus {
     }
 }
 
-/// A host as its server tells of it, as far as that is to be believed.
+/// Returns a host as its server described it, without what is withheld or not trusted.
 pub fn known(host: Host, withheld: Option<Withheld>) -> Host {
     let audience = withheld.map_or(Audience::User, |_| Audience::Peer);
     Host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From the books to the outcome, whether the conversation came to its end or broke.
+//! From the accounts to the outcome, whether the test ended or broke off.
 
 use super::{Client, Ended, STEP_NS};
 use crate::account::SideAccount;
@@ -11,7 +11,7 @@ use linerate_model::output::{self, Host, Role};
 use std::time::Duration;
 
 impl Client<'_> {
-    /// Whatever happened, what was counted becomes the outcome.
+    /// Makes the outcome from what was counted, whatever happened.
     pub(super) fn close(
         mut self,
         peer: Peer,
@@ -37,7 +37,7 @@ impl Client<'_> {
         Ok(self.outcome(peer, remote.as_ref(), &probed, failure))
     }
 
-    /// A stock server has nothing that answers probes: its host may answer echo requests.
+    /// Probes with echo requests: a stock server answers no probes.
     pub(super) fn ping_idle(mut self, peer: Peer) -> Result<TestOutcome, Ended> {
         self.idle_control()?;
         self.sampler.begin(self.sample_phase());
@@ -60,7 +60,7 @@ impl Client<'_> {
         }
     }
 
-    /// The conversation broke: the books are closed as they stand.
+    /// Closes all accounts after the connection broke.
     fn give_up(&mut self) {
         self.show_remaining();
         self.streams.stop_sending();
@@ -70,13 +70,8 @@ impl Client<'_> {
         self.sampler.end();
         self.report_samples();
         let sent_by_peer = std::mem::take(&mut self.sent_by_peer);
-        self.own = SideAccount {
-            streams: self.streams.accounts(|id| sent_by_peer.get(&id).copied()),
-            cpu: self.sampler.cpu(),
-            counters: self.sampler.moved(),
-            interface: self.sampler.interface(),
-            ..SideAccount::default()
-        };
+        let streams = self.streams.accounts(|id| sent_by_peer.get(&id).copied());
+        self.own = self.sampler.account(streams);
     }
 
     fn outcome(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The end of a test that ran: its stragglers, and the exchange of what was counted.
+//! The end of a test: late datagrams, and the exchange of results.
 
 use super::{Client, Ended};
 use crate::account::{SideAccount, StreamAccount};
@@ -12,7 +12,7 @@ use linerate_wire::iperf3::results::Results;
 use std::time::Duration;
 
 impl Client<'_> {
-    /// Stops, waits until the far end has all, and exchanges what was counted.
+    /// Stops, waits until the far end has received everything, and exchanges the results.
     pub(super) fn end(&mut self) -> Result<Option<SideAccount>, Ended> {
         self.streams.stop_sending();
         self.streams.cut(monotonic_ns());
@@ -67,7 +67,7 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// UDP receivers stay for stragglers: until the server's count is in, or silence.
+    /// Waits for late datagrams: until the server's count is reached, or silence.
     fn finish_receiving(&mut self) -> Result<(), Ended> {
         for (&id, &packets) in &self.sent_by_peer {
             self.streams.announce_sent(id, packets);
@@ -93,14 +93,8 @@ impl Client<'_> {
         &mut self,
         streams: Vec<StreamAccount>,
     ) -> Result<Option<SideAccount>, Ended> {
-        let own = SideAccount {
-            streams,
-            cpu: self.sampler.cpu(),
-            counters: self.sampler.moved(),
-            interface: self.sampler.interface(),
-            ..SideAccount::default()
-        };
-        // No server reads our account: it would only be long.
+        let own = self.sampler.account(streams);
+        // No server reads our account.
         let results = standard::results(&own, &self.config, self.sampler.process_cpu(), false);
         self.own = own;
         self.control.session.send_results(&results, monotonic_ns());
@@ -117,7 +111,7 @@ impl Client<'_> {
             }
         }
         self.control.session.done();
-        // The test is over and counted; a server that is gone already has nothing more to say.
+        // The test is over: it does not matter if the server has disconnected.
         let _ = self.control.flush();
         Ok(remote)
     }

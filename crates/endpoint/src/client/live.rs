@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Intervals shown while the test runs: this end's half with the far end's.
 //!
-//! A linerate server tells its half of each interval when it cuts it: the two come within about half
-//! a round trip. What the far end has not told when the next interval ends is shown as unknown.
+//! A linerate server sends its half of each interval at its end: the halves are about half a round
+//! trip apart. A half that is missing when the next interval ends is shown as unknown.
 
 use super::Client;
 use crate::{Event, Protocol, fold};
@@ -23,7 +23,7 @@ impl Client<'_> {
         self.show_complete();
     }
 
-    /// Shows the last interval if the far end told its half, or if there is none who tells it.
+    /// Shows the last interval if the far half is there, or if the far end sends none.
     pub(super) fn show_complete(&mut self) {
         let last = self.live.cut.checked_sub(1);
         if last.is_some_and(|index| self.remote.is_none() || self.reports.at(index).is_some()) {
@@ -31,7 +31,7 @@ impl Client<'_> {
         }
     }
 
-    /// Shows the last interval, if it was not yet, with what is known of it.
+    /// Shows the last interval, if it was not shown yet.
     pub(super) fn show_remaining(&mut self) {
         while self.live.shown < self.live.cut {
             let index = self.live.shown;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the server told of its streams while the test ran: all that is left of its side when the
-//! conversation breaks before the results. No more is kept than the streams and the time call for:
-//! the server may be anybody.
+//! The server's reports during the test: all that is known of its end when the connection breaks before
+//! the results. No more is kept than the streams and the time allow, because the server is not trusted.
 
 use crate::account::{RxAccount, RxInterval, SideAccount, StreamAccount, TxAccount, TxInterval};
 use crate::fold::Halves;
@@ -19,8 +18,7 @@ pub(super) struct PeerReports {
 }
 
 impl PeerReports {
-    /// Takes the intervals of the server's streams in `shape`; of those that ended before, so many
-    /// may be told by now.
+    /// Takes the intervals of the server's streams; `due` intervals have ended by now.
     pub(super) fn note(
         &mut self,
         config: &StreamConfig,
@@ -51,7 +49,7 @@ impl PeerReports {
         takes
     }
 
-    /// Whether it is the first time that the server tells how it is set up.
+    /// Whether these are the server's first settings.
     pub(super) fn takes_settings(&mut self) -> bool {
         let first = !self.settings;
         self.unasked += u64::from(!first);
@@ -59,12 +57,12 @@ impl PeerReports {
         first
     }
 
-    /// Messages that were not kept.
+    /// The number of discarded messages.
     pub(super) fn unasked(&self) -> u64 {
         self.unasked
     }
 
-    /// The server's half of interval `index`; `None` when it was not told (yet).
+    /// The server's half of interval `index`; `None` if it was not reported (yet).
     pub(super) fn at(&self, index: usize) -> Option<Halves<'_>> {
         let sent: Vec<_> = self
             .sent
@@ -76,11 +74,11 @@ impl PeerReports {
             .iter()
             .filter_map(|list| list.get(index))
             .collect();
-        let told = !sent.is_empty() || !received.is_empty();
-        told.then_some((sent, received))
+        let known = !sent.is_empty() || !received.is_empty();
+        known.then_some((sent, received))
     }
 
-    /// The server's account with the intervals that were told on the way, which it does not repeat.
+    /// Adds the reported intervals to the server's account, which does not repeat them.
     pub(super) fn complete(&self, mut account: SideAccount) -> SideAccount {
         let streams = &mut account.streams;
         let senders = streams.iter_mut().filter_map(|stream| stream.tx.as_mut());
@@ -94,7 +92,7 @@ impl PeerReports {
         account
     }
 
-    /// The server's account as far as it was told; `None` when nothing was.
+    /// The server's account as far as it was reported; `None` if nothing was.
     pub(super) fn account(self, config: &StreamConfig) -> Option<SideAccount> {
         if self.sent.is_empty() && self.received.is_empty() {
             return None;
@@ -156,9 +154,9 @@ fn rx(intervals: Vec<RxInterval>) -> RxAccount {
     }
 }
 
-/// The server's clock is not ours, and it tells some at the beginning and at the end.
+/// Clocks differ, and some reports come at the beginning and at the end.
 const SPARE: u64 = 16;
-/// It tells its counters once a second, at times in several messages.
+/// It sends its counters once a second, at times in several messages.
 const SAMPLES_A_SECOND: u64 = 8;
 
 #[cfg(test)]
@@ -167,7 +165,7 @@ mod tests {
     use crate::{Direction, TestPlan};
 
     #[test]
-    fn what_was_told_is_kept_by_stream() {
+    fn reports_are_kept_by_stream() {
         let plan = TestPlan {
             streams: 2,
             direction: Direction::Up,
@@ -204,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_streams_and_time_call_for() {
+    fn no_more_is_kept_than_streams_and_time_allow() {
         let plan = TestPlan {
             streams: 2,
             direction: Direction::Up,

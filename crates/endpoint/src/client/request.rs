@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the client asks of the server: iperf3's parameters, with our own key in them.
+//! The client's request: iperf3's parameters with our own key.
 
 use crate::extension::Request;
 use crate::stream_config::StreamConfig;
@@ -52,7 +52,7 @@ pub(super) fn params(
     }
 }
 
-/// What goes beyond iperf3's own keys.
+/// What iperf3's keys do not cover.
 fn extension(plan: &TestPlan, load: bool, nonce: Option<String>) -> Request {
     Request {
         load,

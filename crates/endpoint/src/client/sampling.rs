@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The counters of both ends: each sample is told with the test that it belongs to.
+//! Passes the samples of both ends to the observer, each with the test that it belongs to.
 
 use super::{Client, Ended};
 use crate::Event;
@@ -27,7 +27,7 @@ impl Client<'_> {
         if self.load { Phase::Load } else { Phase::Idle }
     }
 
-    /// Passes on what was read here.
+    /// Passes on the samples and settings of this end.
     pub(super) fn report_samples(&mut self) {
         let samples = self.sampler.take();
         self.report_samples_of(Role::Local, samples);
@@ -35,7 +35,7 @@ impl Client<'_> {
         self.report_settings(Role::Local, settings);
     }
 
-    /// The last reading, while the conversation goes on.
+    /// Takes the last sample while the connection is served.
     pub(super) fn sample_last(&mut self) -> Result<(), Ended> {
         self.sampler.finish();
         while !self.sampler.has_ended() {
@@ -45,7 +45,7 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// How `host` is set up.
+    /// Passes on the settings of `host`.
     pub(super) fn report_settings(&mut self, host: Role, mut settings: Vec<Setting>) {
         settings.iter_mut().for_each(|setting| setting.host = host);
         if !settings.is_empty() {
@@ -53,7 +53,7 @@ impl Client<'_> {
         }
     }
 
-    /// What `host` counted, as a part of this test.
+    /// Passes on samples of `host` as part of this test.
     pub(super) fn report_samples_of(&mut self, host: Role, mut samples: Vec<Sample>) {
         for sample in &mut samples {
             sample.host = host;
@@ -67,5 +67,5 @@ impl Client<'_> {
     }
 }
 
-/// A look at the control connection while the counters are read.
+/// The control connection is served this often while counters are read.
 const GLANCE_NS: u64 = 1_000_000;

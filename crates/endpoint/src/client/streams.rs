@@ -32,8 +32,8 @@ impl Client<'_> {
         }
     }
 
-    /// Beside a linerate our own probe, beside a stock server ICMP echo where it is permitted. An
-    /// extra: without it the test runs all the same.
+    /// Starts our own probe against a linerate, or ICMP echo against a stock server where it is permitted.
+    /// The test also runs without.
     pub(super) fn start_prober(&mut self) {
         let options = Options {
             tos: self.config.tos,

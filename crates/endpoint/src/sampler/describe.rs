@@ -1,37 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! This host and its interface as the results describe them.
+//! Hosts and interfaces as the results describe them.
 
-use super::{Audience, Sampler};
-use linerate_linux::{host, nic};
-use linerate_model::output::{Host, Interface, LinkKind, Role};
+use super::Audience;
+use linerate_linux::nic;
+use linerate_model::output::{Host, Interface, LinkKind};
 
-impl Sampler {
-    /// This host as the results describe it.
-    pub fn host(&self) -> Host {
-        let facts = host::facts();
-        Host {
-            role: Role::Local,
-            hostname: Some(facts.hostname),
-            boot_id: facts.boot_id,
-            kernel: Some(facts.kernel),
-            arch: Some(facts.arch),
-            cpu_model: facts.cpu_model,
-            cpus: u32::try_from(facts.cpus).ok(),
-            interfaces: self
-                .interface
-                .as_deref()
-                .and_then(describe)
-                .into_iter()
-                .collect(),
-            agent: true,
-            withheld: None,
-        }
-    }
-}
-
-/// As much of a host as the audience may know: of a stranger's only what makes two counts one
-/// machine's or two, and what its interfaces' counters have to be read with.
-pub fn host_for(audience: Audience, host: Host) -> Host {
+/// Removes what the audience may not know: a peer gets only what shows whether both ends are one
+/// machine, and the interfaces that the counters belong to.
+pub(crate) fn host_for(audience: Audience, host: Host) -> Host {
     match audience {
         Audience::User => host,
         Audience::Peer => Host {
@@ -46,8 +22,8 @@ pub fn host_for(audience: Audience, host: Host) -> Host {
     }
 }
 
-/// An interface as the results describe it; `None` when it is gone.
-pub fn describe(name: &str) -> Option<Interface> {
+/// Describes an interface for the results; `None` if it does not exist.
+pub(crate) fn describe(name: &str) -> Option<Interface> {
     let link = nic::link(name).ok()?;
     let kind = match link.link_kind {
         nic::LinkKind::Wire => LinkKind::Wire,
@@ -55,7 +31,7 @@ pub fn describe(name: &str) -> Option<Interface> {
         nic::LinkKind::Tap => LinkKind::Tap,
         nic::LinkKind::Loopback => LinkKind::Loopback,
     };
-    // A veth claims 10 Gbit/s that mean nothing.
+    // The 10 Gbit/s of a veth mean nothing.
     let speed = if kind == LinkKind::Wire {
         nic::speed_bits_per_second(name).ok().flatten()
     } else {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Why the kernel freed packets of the test's streams, where this process may ask: as root of the
-//! initial user namespace. Elsewhere there is no such source, and why is said among the settings.
+//! The kernel's drop reasons for packets of the test's streams, readable by root of the initial user
+//! namespace. Elsewhere the source is absent, and a setting says why.
 
 use super::Audience;
-use super::reader::Reading;
+use super::reading::Reading;
 use linerate_linux::drops::{Filter, Flow, Watch};
 use linerate_linux::netns::NetNs;
 use linerate_linux::setup::RawSetting;
@@ -18,13 +18,12 @@ pub(super) struct Drops {
     watch: Arc<Watch>,
     /// A stream could not be named, so what is counted is not the test.
     incomplete: Arc<AtomicBool>,
-    /// Data goes both ways, and what dies on the one is not to be taken for the other's.
+    /// Both ends send: drops are counted by direction.
     bidirectional: Arc<AtomicBool>,
 }
 
 impl Drops {
-    /// In the network namespace of the calling thread. A peer is told of its own test, never of
-    /// what else this machine drops.
+    /// Watches the network namespace of the calling thread. A peer gets the drops of its own test only.
     ///
     /// # Errors
     /// Why the kernel's reasons are not read here.
@@ -90,13 +89,13 @@ impl Drops {
     }
 }
 
-/// As a setting: the host lets itself not be asked.
+/// Returns the setting that says why the drops cannot be read.
 fn unread(why: &str, remedy: &str) -> RawSetting {
     let values = [("refused", why), ("try", remedy)];
-    let told = values.into_iter().filter(|(_, value)| !value.is_empty());
+    let present = values.into_iter().filter(|(_, value)| !value.is_empty());
     RawSetting {
         source: MACHINE.to_owned(),
-        values: told
+        values: present
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
     }
@@ -104,7 +103,7 @@ fn unread(why: &str, remedy: &str) -> RawSetting {
 
 const FLOW: &str = "skb:kfree_skb flow";
 /// What the whole machine drops, and (as a setting) why that is not read.
-pub const MACHINE: &str = "skb:kfree_skb";
+pub(crate) const MACHINE: &str = "skb:kfree_skb";
 /// Streams whose data this host sends, and their group.
 const SENT: (&str, u32) = ("skb:kfree_skb flow sent", 1);
 /// Streams whose data this host receives.
@@ -116,9 +115,9 @@ mod tests {
     use std::net::UdpSocket;
 
     #[test]
-    fn a_followed_socket_s_drops_are_told_and_another_s_are_not() {
+    fn only_a_followed_sockets_drops_count() {
         let Some(drops) = watched() else { return };
-        let [followed, other] = [(); 2].map(|()| to_nobody());
+        let [followed, other] = [(); 2].map(|()| to_closed_port());
         drops.follow(&followed, true);
         lose(&other, 20);
         lose(&followed, 3);
@@ -130,10 +129,10 @@ mod tests {
     }
 
     #[test]
-    fn what_dies_on_one_way_is_not_the_other_s() {
+    fn drops_of_one_direction_are_not_the_others() {
         let Some(drops) = watched() else { return };
         drops.set_bidirectional();
-        let [out, back] = [(); 2].map(|()| to_nobody());
+        let [out, back] = [(); 2].map(|()| to_closed_port());
         drops.follow(&out, true);
         drops.follow(&back, false);
         lose(&back, 3);
@@ -163,8 +162,8 @@ mod tests {
         }
     }
 
-    /// Connected to a port that nobody listens at any more.
-    fn to_nobody() -> UdpSocket {
+    /// Connected to a closed port.
+    fn to_closed_port() -> UdpSocket {
         let [gone, socket] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
         socket.connect(gone.local_addr().unwrap()).unwrap();
         socket

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is counted on the interface that carries the test.
+//! The counters of the interface that carries the test.
 
-use super::reader::Reading;
+use super::reading::Reading;
 use linerate_linux::nic::{self, Counters};
 use linerate_wire::netlink::qdisc::Qdisc;
 
@@ -28,7 +28,7 @@ impl InterfaceSources {
     /// The driver's own counters come first: asking for them makes some drivers refresh the others.
     pub(super) fn read(&mut self, mut add: impl FnMut(Reading)) {
         let name = &self.name;
-        let mut tell = |source, counters| {
+        let mut add_all = |source, counters| {
             add(Reading {
                 source,
                 interface: Some(name.clone()),
@@ -36,18 +36,18 @@ impl InterfaceSources {
                 counters,
             });
         };
-        tell("ethtool -S", self.counters.driver());
-        tell("rtnl_link_stats64", owned(self.counters.link()));
+        add_all("ethtool -S", self.counters.driver());
+        add_all("rtnl_link_stats64", owned(self.counters.link()));
         for group in self.counters.standard() {
-            tell(group.name, group.counters);
+            add_all(group.name, group.counters);
         }
-        tell("ethtool -I -a", owned(self.counters.pause()));
-        tell("qstats", owned(self.counters.queues()));
-        tell("tc -s qdisc", queueing(&self.counters.qdiscs()));
+        add_all("ethtool -I -a", owned(self.counters.pause()));
+        add_all("qstats", owned(self.counters.queues()));
+        add_all("tc -s qdisc", queueing(&self.counters.qdiscs()));
     }
 }
 
-/// The root's counters by their names; what its children dropped, and fq among them for a flow's sake, by theirs.
+/// The root's counters, and the drops of its children (of fq also the flow limit), named by child.
 fn queueing(qdiscs: &[Qdisc]) -> Vec<(String, u64)> {
     let mut counters = Vec::new();
     for qdisc in qdiscs {
@@ -78,7 +78,7 @@ mod tests {
     use linerate_wire::netlink::qdisc::ROOT;
 
     #[test]
-    fn children_tell_only_what_they_dropped() {
+    fn children_report_only_drops() {
         let qdisc = |kind: &str, parent, drops| Qdisc {
             kind: kind.to_owned(),
             parent,

@@ -2,11 +2,11 @@
 //! `/proc/interrupts`: a table of hundreds of lines, of which a test moves a few.
 //!
 //! The first reading of a test has every line; the later ones have those of the test's interface and
-//! those that moved. A line that begins to move late is told as it was before, too, so that from each
-//! reading to the next nothing is missing.
+//! those that moved. For a line that begins to move late the previous reading is added, so that no growth
+//! is missed.
 
 use super::Audience;
-use super::reader::Reading;
+use super::reading::Reading;
 use linerate_linux::clock;
 use linerate_linux::proc_kept::Kept;
 use linerate_linux::sysfs;
@@ -29,7 +29,7 @@ struct Lines {
     first: BTreeMap<String, Vec<u64>>,
     moved: BTreeSet<String>,
     previous: Option<(u64, Interrupts)>,
-    /// The previous reading was told with every line.
+    /// The previous reading had every line.
     complete: bool,
 }
 
@@ -61,7 +61,7 @@ impl InterruptSource {
         };
         let now_ns = clock::monotonic_ns();
         match self.audience {
-            Audience::User => self.lines.tell(now_ns, table),
+            Audience::User => self.lines.select(now_ns, table),
             Audience::Peer => {
                 let own = |_: usize, line: &Line| self.lines.is_own(line);
                 vec![reading(None, table.counters(own))]
@@ -71,15 +71,15 @@ impl InterruptSource {
 }
 
 impl Lines {
-    fn tell(&mut self, now_ns: u64, table: Interrupts) -> Vec<Reading> {
-        let mut told = Vec::new();
+    fn select(&mut self, now_ns: u64, table: Interrupts) -> Vec<Reading> {
+        let mut readings = Vec::new();
         if self.first.is_empty() {
             let named = |line: &Line| (line.name.clone(), line.counts.clone());
             self.first = table.lines.iter().map(named).collect();
             let entries: usize = table.lines.iter().map(|line| line.counts.len()).sum();
             let few = entries <= MOST_ENTRIES;
             self.complete = few;
-            told.push(reading(
+            readings.push(reading(
                 None,
                 table.counters(|_, line| few || self.is_own(line)),
             ));
@@ -87,15 +87,15 @@ impl Lines {
             let news = self.notice(&table);
             let complete = std::mem::take(&mut self.complete);
             if let (true, Some((t_ns, before))) = (news && !complete, &self.previous) {
-                told.push(reading(
+                readings.push(reading(
                     Some(*t_ns),
                     before.counters(|_, line| self.concerns(line)),
                 ));
             }
-            told.push(reading(None, table.counters(|_, line| self.concerns(line))));
+            readings.push(reading(None, table.counters(|_, line| self.concerns(line))));
         }
         self.previous = Some((now_ns, table));
-        told
+        readings
     }
 
     /// Takes note of the lines that moved; whether there are more than before.
@@ -137,7 +137,7 @@ fn reading(t_ns: Option<u64>, counters: Vec<(String, u64)>) -> Reading {
     }
 }
 
-/// A table with more entries is told only as far as it concerns the interface or moves.
+/// Of a larger table only lines of the interface and lines that move are kept.
 const MOST_ENTRIES: usize = 4096;
 
 #[cfg(test)]
@@ -170,21 +170,21 @@ mod tests {
     #[test]
     fn later_readings_have_what_concerns_the_test() {
         let mut lines = lines();
-        let first = lines.tell(1, table([[5, 0], [7, 7], [1, 1]]));
+        let first = lines.select(1, table([[5, 0], [7, 7], [1, 1]]));
         assert_eq!((first.len(), first[0].counters.len()), (1, 6));
-        let second = lines.tell(2, table([[5, 0], [7, 7], [2, 1]]));
+        let second = lines.select(2, table([[5, 0], [7, 7], [2, 1]]));
         let moving = "LOC:Local timer interrupts/cpu0";
-        assert_eq!(second.len(), 1, "all was told before");
+        assert_eq!(second.len(), 1, "the first reading had every line");
         assert_eq!(names(&second[0])[2], moving);
-        assert_eq!(second[0].counters.len(), 4, "the disk stands still");
+        assert_eq!(second[0].counters.len(), 4, "the disk does not move");
     }
 
     #[test]
-    fn a_line_that_moves_late_is_told_as_it_was_before() {
+    fn a_line_that_moves_late_adds_the_previous_reading() {
         let mut lines = lines();
-        lines.tell(1, table([[5, 0], [7, 7], [1, 1]]));
-        lines.tell(2, table([[6, 0], [7, 7], [2, 1]]));
-        let third = lines.tell(3, table([[6, 0], [7, 8], [2, 1]]));
+        lines.select(1, table([[5, 0], [7, 7], [1, 1]]));
+        lines.select(2, table([[6, 0], [7, 7], [2, 1]]));
+        let third = lines.select(3, table([[6, 0], [7, 8], [2, 1]]));
         assert_eq!(third.len(), 2);
         assert_eq!(third[0].t_ns, Some(2));
         assert_eq!(names(&third[0]), names(&third[1]));

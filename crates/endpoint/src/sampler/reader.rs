@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! All sources of one host, read in the order of a packet's way or against it.
+//! All sources of one host, read in the order of a packet's path or against it.
 
 use super::drops::Drops;
 use super::interface::InterfaceSources;
 use super::interrupts::InterruptSource;
+use super::reading::Reading;
 use super::sockets::SocketSource;
 use super::texts::TextSource;
 use super::{Audience, UdpSockets, settle};
@@ -11,9 +12,9 @@ use linerate_linux::clock;
 use linerate_model::output::Role;
 use linerate_model::sample::{Phase, Sample};
 
-/// Everything that this host lets itself be asked.
+/// All readable sources of this host.
 #[derive(Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     interfaces: Vec<InterfaceSources>,
     interrupts: Option<InterruptSource>,
     texts: Vec<TextSource>,
@@ -21,31 +22,9 @@ pub struct Reader {
     drops: Option<Drops>,
 }
 
-/// What a source said, until it becomes a [`Sample`].
-#[derive(Debug)]
-pub(super) struct Reading {
-    pub(super) source: &'static str,
-    pub(super) interface: Option<String>,
-    /// When, if not just now.
-    pub(super) t_ns: Option<u64>,
-    pub(super) counters: Vec<(String, u64)>,
-}
-
-impl Reading {
-    /// Of the whole host, just now.
-    pub(super) fn of_host(source: &'static str, counters: Vec<(String, u64)>) -> Self {
-        Self {
-            source,
-            interface: None,
-            t_ns: None,
-            counters,
-        }
-    }
-}
-
 impl Reader {
-    /// Finds out what there is, in the network namespace of the calling thread.
-    pub fn open(
+    /// Opens the sources in the network namespace of the calling thread.
+    pub(crate) fn open(
         interfaces: impl IntoIterator<Item = String>,
         audience: Audience,
         sockets: UdpSockets,
@@ -61,7 +40,7 @@ impl Reader {
         }
     }
 
-    /// Reads also why the kernel dropped the test's packets.
+    /// Adds the kernel's drop reasons for the test's packets.
     pub(super) fn with(self, drops: Option<Drops>) -> Self {
         Self { drops, ..self }
     }
@@ -72,8 +51,8 @@ impl Reader {
         all.filter_map(|interface| interface.driver.as_deref())
     }
 
-    /// A new test begins: what moved before it is of no account.
-    pub fn restart(&mut self) {
+    /// Begins a new test: which interrupts moved before is forgotten.
+    pub(crate) fn restart(&mut self) {
         if let Some(interrupts) = &mut self.interrupts {
             interrupts.restart();
         }
@@ -81,19 +60,19 @@ impl Reader {
 
     /// One sample a source: those of the interface first, those of the sockets last, so that what a
     /// test counts begins after all of them.
-    pub fn read(&mut self, phase: Phase) -> Vec<Sample> {
+    pub(crate) fn read(&mut self, phase: Phase) -> Vec<Sample> {
         let mut samples = Samples::new(phase);
         self.of_interface(&mut samples);
         self.of_host(&mut samples);
         samples.all
     }
 
-    /// Reads for the last time, against the packets' way, when the counters have settled.
-    pub fn read_settled(&mut self, phase: Phase) -> Vec<Sample> {
+    /// Reads for the last time, against the packets' path, after the counters have settled.
+    pub(crate) fn read_settled(&mut self, phase: Phase) -> Vec<Sample> {
         settle::last(self, phase)
     }
 
-    /// The other way round, for the end of a test.
+    /// Reads in the reverse order, for the end of a test.
     pub(super) fn read_last(&mut self, phase: Phase) -> Vec<Sample> {
         let mut samples = Samples::new(phase);
         self.of_host(&mut samples);
@@ -101,8 +80,8 @@ impl Reader {
         samples.all
     }
 
-    /// Only how the processors spent their time.
-    pub fn read_load(&mut self, phase: Phase) -> Vec<Sample> {
+    /// Reads only the CPU times.
+    pub(crate) fn read_load(&mut self, phase: Phase) -> Vec<Sample> {
         let mut samples = Samples::new(phase);
         for text in self.texts.iter_mut().filter(|text| text.is_load()) {
             samples.add(text.read());
@@ -110,7 +89,7 @@ impl Reader {
         samples.all
     }
 
-    /// Only what counts on the interface.
+    /// Reads only the interfaces.
     pub(super) fn of_interface_now(&mut self, phase: Phase) -> Vec<Sample> {
         let mut samples = Samples::new(phase);
         self.of_interface(&mut samples);

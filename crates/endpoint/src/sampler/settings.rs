@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How this host is set up, once a run. That is nobody's business but its user's.
+//! The settings of this host, read once a run, and only for its user.
 
 use super::Audience;
 use linerate_linux::setup::{self, RawSetting};
@@ -14,25 +14,25 @@ pub(super) fn read<'a>(
     if audience == Audience::Peer {
         return Vec::new();
     }
-    let told =
-        |told: Vec<RawSetting>, interface| told.into_iter().map(move |one| setting(one, interface));
+    let all =
+        |raw: Vec<RawSetting>, interface| raw.into_iter().map(move |one| setting(one, interface));
     let of_interfaces = interfaces
         .into_iter()
-        .flat_map(|name| told(setup::of_interface(name), Some(name)));
+        .flat_map(|name| all(setup::of_interface(name), Some(name)));
     let of_host = setup::of_host().into_iter();
-    let of_host = of_host.filter(|told| !told.values.is_empty());
+    let of_host = of_host.filter(|raw| !raw.values.is_empty());
     of_interfaces
         .chain(of_host.map(|one| setting(one, None)))
         .collect()
 }
 
-/// What was told of this host, or of an interface of it.
-pub(super) fn setting(told: RawSetting, interface: Option<&str>) -> Setting {
+/// Makes a setting of this host, or of an interface.
+pub(super) fn setting(raw: RawSetting, interface: Option<&str>) -> Setting {
     Setting {
         host: Role::Local,
-        source: told.source,
+        source: raw.source,
         interface: interface.map(str::to_owned),
-        values: told.values.into_iter().collect(),
+        values: raw.values.into_iter().collect(),
     }
 }
 
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_its_user_is_told_how_a_host_is_set_up() {
+    fn only_its_user_gets_a_hosts_settings() {
         assert_eq!(read(["lo"], Audience::Peer), []);
         let user = read(["lo"], Audience::User);
         let of_interface = |setting: &Setting| setting.interface.as_deref() == Some("lo");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A host that is only looked at: how it is set up, and what it has counted since it came up.
+//! A snapshot of a host without a test: its settings, and its counters since boot.
 
 use super::{Audience, Reader, UdpSockets, describe, settings};
 use linerate_linux::host;
@@ -7,7 +7,7 @@ use linerate_model::output::{Host, Role};
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 
-/// This host with these interfaces.
+/// Describes this host with these interfaces.
 pub fn this_host(interfaces: &[String]) -> Host {
     let facts = host::facts();
     Host {
@@ -27,17 +27,17 @@ pub fn this_host(interfaces: &[String]) -> Host {
     }
 }
 
-/// How the interfaces and the host are set up.
+/// Reads the settings of the host and the interfaces.
 pub fn setup(interfaces: &[String]) -> Vec<Setting> {
     settings_of(interfaces, Audience::User)
 }
 
-/// As much of it as the audience may know.
-pub fn settings_of(interfaces: &[String], audience: Audience) -> Vec<Setting> {
+/// Reads the settings that the audience may know.
+pub(crate) fn settings_of(interfaces: &[String], audience: Audience) -> Vec<Setting> {
     settings::read(interfaces.iter().map(String::as_str), audience)
 }
 
-/// Totals since the counters began; they belong to no test.
+/// Reads totals since the counters began; they belong to no test.
 pub fn totals(interfaces: &[String]) -> Vec<Sample> {
     let mut all: Vec<Sample> = Vec::new();
     for name in interfaces {

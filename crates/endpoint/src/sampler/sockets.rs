@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What was dropped at the test's UDP sockets (`/proc/net/udp`), as long as they are open.
 
-use super::reader::Reading;
+use super::reading::Reading;
 use linerate_linux::proc_kept::Kept;
 use linerate_wire::proc::net_udp::{UdpSocket, parse};
 
 /// Which sockets are the test's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UdpSockets {
+pub(crate) enum UdpSockets {
     /// A client's: they are connected to this port.
     ConnectedTo(u16),
     /// A server's: they are connected, from this port.
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(
             served.read().counters,
             [],
-            "the one that listens is nobody's"
+            "the listening socket belongs to no test"
         );
         server.connect(socket.local_addr().unwrap()).unwrap();
         assert_eq!(served.read().counters, [("drops".to_owned(), 0)]);

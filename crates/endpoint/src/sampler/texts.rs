@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The files of `/proc` that count: one line each.
 
-use super::reader::Reading;
+use super::reading::Reading;
 use linerate_linux::proc_kept::Kept;
 use linerate_wire::proc::{
     interrupts, net_stat, netstat, pressure, schedstat, snmp, snmp6, sockstat, softnet, stat,
@@ -34,7 +34,7 @@ impl TextSource {
         present.filter(|source| !source.files.is_empty()).collect()
     }
 
-    /// Whether it tells of the processors' time.
+    /// Whether it has the CPU times.
     pub(super) fn is_load(&self) -> bool {
         self.name == "/proc/stat"
     }

@@ -13,20 +13,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// What the thread is to do.
+/// An order to the thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Order {
     /// Read once, at rest.
     Once,
     /// Read, and then once a second.
     Begin(Phase),
-    /// Read how this host is set up.
+    /// Read the settings of this host.
     Settings,
     /// Read for the last time, when the counters have settled.
     End,
 }
 
-/// What it read.
+/// The result of an order.
 #[derive(Debug)]
 pub(super) enum Report {
     /// At [`Order::Begin`].
@@ -39,7 +39,7 @@ pub(super) enum Report {
     Settings(Vec<Setting>),
 }
 
-/// The thread, seen from the conversation; it ends when this is dropped.
+/// A handle to the thread, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct SamplerThread {
     orders: Sender<Order>,
@@ -62,7 +62,7 @@ impl SamplerThread {
                 let refused = drops.as_ref().err().cloned();
                 let settings = || {
                     let mut all = settings::read(interface.as_deref(), audience);
-                    all.extend(refused.clone().map(|told| settings::setting(told, None)));
+                    all.extend(refused.clone().map(|why| settings::setting(why, None)));
                     all
                 };
                 let reader = Reader::open(interface.clone(), audience, sockets).with(drops.ok());

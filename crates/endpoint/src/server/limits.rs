@@ -85,8 +85,7 @@ fn bad_length(params: &Params, config: &StreamConfig) -> Option<String> {
         (1, MOST_BLOCK_BYTES)
     };
     let length = length(params, config);
-    (length < least || length > most)
-        .then(|| format!("length {length}, {least} to {most} allowed"))
+    (length < least || length > most).then(|| format!("length {length}, {least} to {most} allowed"))
 }
 
 fn length(params: &Params, config: &StreamConfig) -> u64 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the server tells its user: one line a client, on stderr or in a file.
+//! The server's log: one line per client, on stderr or in a file.
 
 use crate::plan::ServeOptions;
 use linerate_model::date::Date;
@@ -16,11 +16,11 @@ pub(crate) struct Log {
     refusals: Mutex<Refusals>,
 }
 
-/// How many lines of those that any stranger can cause are written by now.
+/// The number of refusals that were written in the current period.
 #[derive(Debug, Default)]
 struct Refusals {
     since: Option<Instant>,
-    told: u32,
+    written: u32,
     left_out: u64,
 }
 
@@ -44,7 +44,7 @@ impl Log {
         })
     }
 
-    /// Something that a client did wrong. A flood of it fills no disk: what is left out is counted.
+    /// Logs an error of a client. At most 100 per period are written, the others counted.
     pub(crate) fn refusal(&self, client: Option<SocketAddr>, text: &str) {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         match refusals.admit(Instant::now()) {
@@ -76,28 +76,28 @@ impl Log {
 }
 
 impl Refusals {
-    /// Whether one more is told now: then how many were left out before.
+    /// Returns how many were left out before if one more may be written now.
     fn admit(&mut self, now: Instant) -> Option<u64> {
-        let over = |since| now.saturating_duration_since(since) >= TELL_EVERY;
+        let over = |since| now.saturating_duration_since(since) >= PERIOD;
         if self.since.is_none_or(over) {
             self.since = Some(now);
-            self.told = 0;
+            self.written = 0;
         }
-        if self.told == MOST_REFUSALS {
+        if self.written == MOST_REFUSALS {
             self.left_out += 1;
             return None;
         }
-        self.told += 1;
+        self.written += 1;
         Some(std::mem::take(&mut self.left_out))
     }
 }
 
-/// Something that any stranger can cause: a line at times, not one each.
+/// An event that any peer can cause: one line per period.
 #[derive(Debug)]
 pub(crate) struct RateLimited {
     what: &'static str,
     count: u64,
-    told: Option<Instant>,
+    written: Option<Instant>,
 }
 
 impl RateLimited {
@@ -106,27 +106,30 @@ impl RateLimited {
         Self {
             what,
             count: 0,
-            told: None,
+            written: None,
         }
     }
 
-    /// It happened once more.
+    /// Notes one more event.
     pub(crate) fn note(&mut self, source: SocketAddr, log: &Log) {
         self.count += 1;
-        if self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
+        if self
+            .written
+            .is_none_or(|written| written.elapsed() >= PERIOD)
+        {
             let others = match self.count - 1 {
                 0 => String::new(),
                 others => format!(", and {others} before"),
             };
             log.line(Some(source), &format!("{}{others}", self.what));
             self.count = 0;
-            self.told = Some(Instant::now());
+            self.written = Some(Instant::now());
         }
     }
 }
 
-const TELL_EVERY: Duration = Duration::from_secs(10);
-/// In that time.
+const PERIOD: Duration = Duration::from_secs(10);
+/// Written within a period.
 const MOST_REFUSALS: u32 = 100;
 
 #[cfg(test)]
@@ -147,19 +150,19 @@ mod tests {
         }
     }
 
-    /// A flood of strangers fills no disk.
+    /// A flood fills no disk.
     #[test]
-    fn what_any_stranger_can_cause_is_told_seldom() {
+    fn events_that_any_peer_can_cause_are_written_once_per_period() {
         let page = Page::default();
         let log = Log {
             sink: Mutex::new(Some(Box::new(page.clone()))),
             refusals: Mutex::default(),
         };
         let source = ([192, 0, 2, 1], 7).into();
-        let mut seldom = RateLimited::new("refused: a stray");
-        (0..10_000).for_each(|_| seldom.note(source, &log));
-        seldom.told = Instant::now().checked_sub(TELL_EVERY);
-        seldom.note(source, &log);
+        let mut limited = RateLimited::new("refused: a stray");
+        (0..10_000).for_each(|_| limited.note(source, &log));
+        limited.written = Instant::now().checked_sub(PERIOD);
+        limited.note(source, &log);
         let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 2, "{text}");
@@ -177,13 +180,13 @@ mod tests {
     fn a_flood_of_refusals_is_counted_and_not_written() {
         let mut refusals = Refusals::default();
         let now = Instant::now();
-        let told = |refusals: &mut Refusals, now| {
+        let written = |refusals: &mut Refusals, now| {
             (0..1000)
                 .filter_map(|_| refusals.admit(now))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told(&mut refusals, now), [0; MOST_REFUSALS as usize]);
-        let later = told(&mut refusals, now + TELL_EVERY);
+        assert_eq!(written(&mut refusals, now), [0; MOST_REFUSALS as usize]);
+        let later = written(&mut refusals, now + PERIOD);
         assert_eq!(later.len(), MOST_REFUSALS as usize);
         assert_eq!((later[0], later[1]), (900, 0));
     }

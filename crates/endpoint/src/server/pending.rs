@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Connections that are no test yet: their cookie, their parameters or a proof are awaited. They are few;
-//! one too many costs the oldest its place, because an honest client speaks at once: the oldest of the host that has
-//! the most, so that who floods drives out himself.
+//! Connections that are not a test yet: their cookie, parameters or proof of the token are awaited. Their number is
+//! limited. One too many evicts the oldest connection of the host that has the most, so a flooding host evicts its
+//! own connections first; an honest client sends at once.
 
 use linerate_linux::tcp;
 use std::collections::{HashMap, VecDeque};
@@ -9,7 +9,7 @@ use std::io;
 use std::net::{IpAddr, TcpStream};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The strangers, in the order of accepting.
+/// The pending connections, in the order of accepting.
 #[derive(Debug, Default)]
 pub(super) struct Pending(Mutex<VecDeque<Connection>>);
 
@@ -21,9 +21,9 @@ struct Connection {
 }
 
 impl Pending {
-    /// Lets one in from `peer`; where there are too many, the connection of one is shut down.
+    /// Adds a connection from `peer`; if there are too many, one of them is shut down.
     pub(super) fn enter(&self, serial: u64, peer: IpAddr, stream: &TcpStream) -> io::Result<()> {
-        let stranger = Connection {
+        let connection = Connection {
             serial,
             home: home(peer),
             stream: stream.try_clone()?,
@@ -34,11 +34,11 @@ impl Pending {
         {
             tcp::shutdown(&gone.stream);
         }
-        all.push_back(stranger);
+        all.push_back(connection);
         Ok(())
     }
 
-    /// One is known now, or gone. False if it had lost its place.
+    /// Removes a connection. False if it had been evicted.
     pub(super) fn leave(&self, serial: u64) -> bool {
         let mut all = self.lock();
         let place = all.iter().position(|other| other.serial == serial);
@@ -50,18 +50,18 @@ impl Pending {
     }
 }
 
-/// The oldest of the host that has the most.
+/// Returns the oldest connection of the host that has the most.
 fn crowding(all: &VecDeque<Connection>) -> Option<usize> {
     let mut crowds: HashMap<IpAddr, usize> = HashMap::new();
-    for stranger in all {
-        *crowds.entry(stranger.home).or_default() += 1;
+    for connection in all {
+        *crowds.entry(connection.home).or_default() += 1;
     }
-    let crowd = |stranger: &Connection| crowds.get(&stranger.home).copied().unwrap_or(0);
+    let crowd = |connection: &Connection| crowds.get(&connection.home).copied().unwrap_or(0);
     let most = all.iter().map(crowd).max()?;
-    all.iter().position(|stranger| crowd(stranger) == most)
+    all.iter().position(|connection| crowd(connection) == most)
 }
 
-/// One host of IPv6 has a network of addresses.
+/// Returns the /64 of an IPv6 address, which is one host here.
 fn home(peer: IpAddr) -> IpAddr {
     match peer {
         IpAddr::V4(_) => peer,
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn one_too_many_costs_the_oldest_its_place() {
+    fn one_too_many_evicts_the_oldest() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let pending = Pending::default();
         let enter = |serial| {
@@ -105,7 +105,7 @@ mod tests {
         let most = MOST_PENDING as u64;
         let crowd: Vec<_> = (0..most).map(enter).collect();
         assert!(crowd.iter().all(|(_, client)| is_open(client)));
-        // The second speaks: nobody is too many then.
+        // The second leaves: none is too many then.
         assert!(pending.leave(1) && !pending.leave(1));
         let _in_its_place = enter(most);
         assert!(is_open(&crowd[0].1));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn who_floods_drives_out_himself() {
+    fn a_flooding_host_evicts_its_own_connections() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let pending = Pending::default();
         let (server, honest) = pair(&listener);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which tests wait for streams, and to whom an arriving connection or hello belongs.
+//! The tests that wait for streams, and which of them a new connection or hello belongs to.
 //!
 //! One port serves any number of clients: a TCP connection whose first 37 bytes are the cookie of
 //! a waiting test is its data stream, anything else opens a new test. Our own UDP hello carries
@@ -21,7 +21,7 @@ pub(super) enum Arrival {
     /// A TCP data stream with its place in the order of accepting (streams are numbered in accept
     /// order, not in the order in which their cookies were read).
     Tcp {
-        /// Place in the order of accepting.
+        /// Registration in the order of accepting.
         serial: u64,
         /// The connection, its cookie read.
         stream: TcpStream,
@@ -44,7 +44,7 @@ pub(super) struct Waiting {
     pub address: IpAddr,
     /// The streams come with stock hellos.
     pub stock_udp: bool,
-    /// What a UDP socket for it is asked for.
+    /// The options of its UDP sockets.
     pub udp_options: Options,
     /// Where arrivals go.
     pub deliver: Sender<Arrival>,
@@ -57,9 +57,9 @@ pub(super) struct Registry {
     changed: Condvar,
 }
 
-/// A place in the registry, given up when dropped.
+/// An entry of the registry, removed when dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Registration {
     registry: Arc<Registry>,
     cookie: Cookie,
 }
@@ -75,7 +75,7 @@ impl Registry {
         test: Waiting,
         deadline: Instant,
         is_over: impl Fn() -> bool,
-    ) -> Option<Place> {
+    ) -> Option<Registration> {
         let mut waiting = self.lock();
         while waiting.contains_key(&cookie) || (test.stock_udp && busy(&waiting, test.address)) {
             let left = deadline.checked_duration_since(Instant::now())?;
@@ -89,7 +89,7 @@ impl Registry {
                 .0;
         }
         waiting.insert(cookie, test);
-        Some(Place {
+        Some(Registration {
             registry: Arc::clone(self),
             cookie,
         })
@@ -131,14 +131,14 @@ impl Registry {
     }
 }
 
-impl Drop for Place {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.registry.lock().remove(&self.cookie);
         self.registry.changed.notify_all();
     }
 }
 
-/// The longest wait before the stop sign is looked at again.
+/// The stop flag is checked this often.
 const GLANCE: Duration = Duration::from_millis(100);
 
 fn busy(waiting: &HashMap<Cookie, Waiting>, address: IpAddr) -> bool {

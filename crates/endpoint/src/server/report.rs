@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the server tells a client that asks for its report (`--get-server-output`).
+//! The text of the server's report (`--get-server-output`).
 
 use crate::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use crate::stream_config::StreamConfig;
 use linerate_model::output::Protocol;
 
-/// One line a stream, as this end counted it.
+/// One line per stream, as this end counted it.
 pub(super) fn text(account: &SideAccount, config: &StreamConfig) -> String {
     let mut text = format!("linerate {} as the server\n", env!("CARGO_PKG_VERSION"));
     for stream in &account.streams {

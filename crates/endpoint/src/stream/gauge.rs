@@ -6,10 +6,10 @@
 //! counter (a sequence lock), so a reader never sees a torn value.
 
 #[cfg(target_has_atomic = "64")]
-pub use whole::Gauge;
+pub(crate) use whole::Gauge;
 
 #[cfg(not(target_has_atomic = "64"))]
-pub use halves::Gauge;
+pub(crate) use halves::Gauge;
 
 #[cfg(target_has_atomic = "64")]
 mod whole {
@@ -17,32 +17,28 @@ mod whole {
 
     /// A published 64-bit number.
     #[derive(Debug, Default)]
-    pub struct Gauge(AtomicU64);
+    pub(crate) struct Gauge(AtomicU64);
 
     impl Gauge {
         /// Publishes `value`. Only the one owning worker calls this.
-        pub fn set(&self, value: u64) {
+        pub(crate) fn set(&self, value: u64) {
             self.0.store(value, Ordering::Relaxed);
         }
 
         /// The value last published.
-        pub fn read(&self) -> u64 {
+        pub(crate) fn read(&self) -> u64 {
             self.0.load(Ordering::Relaxed)
         }
     }
 }
 
 #[cfg(any(test, not(target_has_atomic = "64")))]
-#[cfg_attr(
-    target_has_atomic = "64",
-    expect(unreachable_pub, reason = "public where it is the gauge")
-)]
 mod halves {
     use std::sync::atomic::{AtomicU32, Ordering, fence};
 
     /// A published 64-bit number, in two halves.
     #[derive(Debug, Default)]
-    pub struct Gauge {
+    pub(crate) struct Gauge {
         version: AtomicU32,
         low: AtomicU32,
         high: AtomicU32,
@@ -50,7 +46,7 @@ mod halves {
 
     impl Gauge {
         /// Publishes `value`. Only the one owning worker calls this.
-        pub fn set(&self, value: u64) {
+        pub(crate) fn set(&self, value: u64) {
             let version = self.version.load(Ordering::Relaxed);
             self.version
                 .store(version.wrapping_add(1), Ordering::Relaxed);
@@ -62,7 +58,7 @@ mod halves {
         }
 
         /// The value last published.
-        pub fn read(&self) -> u64 {
+        pub(crate) fn read(&self) -> u64 {
             loop {
                 let before = self.version.load(Ordering::Acquire);
                 let low = self.low.load(Ordering::Relaxed);

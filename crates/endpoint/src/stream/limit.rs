@@ -3,34 +3,34 @@
 
 /// The end of a stream: by time, by bytes, or by writes; whichever comes first.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Limit {
+pub(crate) struct Limit {
     /// Warm-up, not counted.
-    pub omit_ns: u64,
-    /// Measured time; `None` until told to stop.
-    pub duration_ns: Option<u64>,
+    pub(crate) omit_ns: u64,
+    /// Measured time; `None` until stopped.
+    pub(crate) duration_ns: Option<u64>,
     /// Payload bytes, this stream.
-    pub bytes: Option<u64>,
+    pub(crate) bytes: Option<u64>,
     /// Writes or datagrams, this stream.
-    pub packets: Option<u64>,
+    pub(crate) packets: Option<u64>,
 }
 
 impl Limit {
     /// Warm-up and measured time; the far future without a time limit.
-    pub fn total_ns(&self) -> u64 {
+    pub(crate) fn total_ns(&self) -> u64 {
         self.duration_ns.map_or(FAR_NS, |duration_ns| {
             duration_ns.saturating_add(self.omit_ns)
         })
     }
 
-    /// How far behind its end a paced sender may run to send what it still owes: a tenth of the
-    /// time, at most 100 ms.
-    pub fn grace_ns(&self) -> u64 {
+    /// How long after the end a paced sender may send what is still due: a tenth of the time, at most
+    /// 100 ms.
+    pub(crate) fn grace_ns(&self) -> u64 {
         self.duration_ns
             .map_or(0, |duration_ns| (duration_ns / 10).min(100_000_000))
     }
 
     /// Datagrams (writes) of `payload_bytes` that may still be sent.
-    pub fn packets_left(&self, packets: u64, bytes: u64, payload_bytes: u32) -> u64 {
+    pub(crate) fn packets_left(&self, packets: u64, bytes: u64, payload_bytes: u32) -> u64 {
         let by_count = self
             .packets
             .map_or(u64::MAX, |limit| limit.saturating_sub(packets));
@@ -43,7 +43,7 @@ impl Limit {
     }
 
     /// Bytes of the next write: a whole block, less at the end of a byte limit, 0 when it is over.
-    pub fn next_write(&self, writes: u64, bytes: u64, block_bytes: usize) -> usize {
+    pub(crate) fn next_write(&self, writes: u64, bytes: u64, block_bytes: usize) -> usize {
         if self.packets.is_some_and(|limit| writes >= limit) {
             return 0;
         }
@@ -51,11 +51,6 @@ impl Limit {
             .bytes
             .map_or(u64::MAX, |limit| limit.saturating_sub(bytes));
         usize::try_from(left).unwrap_or(usize::MAX).min(block_bytes)
-    }
-
-    /// Whether bytes or writes, not time, end it.
-    pub fn is_by_amount(&self) -> bool {
-        self.bytes.is_some() || self.packets.is_some()
     }
 }
 

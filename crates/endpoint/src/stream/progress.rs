@@ -8,22 +8,22 @@ use std::sync::atomic::AtomicBool;
 
 /// The running totals of one worker.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub(crate) struct Progress {
     /// Payload bytes.
-    pub bytes: Gauge,
+    pub(crate) bytes: Gauge,
     /// Datagrams (unique ones at a receiver).
-    pub packets: Gauge,
+    pub(crate) packets: Gauge,
     /// Receiver: datagrams missing so far.
-    pub lost: Gauge,
-    /// The sender's final count, told to the receiver; 0 while unknown.
-    pub expected: Gauge,
-    /// It was asked to run on a processor that it may not use.
-    pub unpinned: AtomicBool,
+    pub(crate) lost: Gauge,
+    /// Receiver: the sender's final count; 0 while unknown.
+    pub(crate) expected: Gauge,
+    /// It may not use the CPU that it was to run on.
+    pub(crate) unpinned: AtomicBool,
 }
 
 /// Totals at one instant.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Reading {
+pub(crate) struct Reading {
     bytes: u64,
     packets: u64,
     lost: u64,
@@ -32,14 +32,14 @@ pub struct Reading {
 
 impl Progress {
     /// Publishes all totals.
-    pub fn show(&self, bytes: u64, packets: u64, lost: u64) {
+    pub(crate) fn show(&self, bytes: u64, packets: u64, lost: u64) {
         self.bytes.set(bytes);
         self.packets.set(packets);
         self.lost.set(lost);
     }
 
     /// The totals now, with the retransmissions of `info`.
-    pub fn read(&self, info: Option<&TcpInfo>) -> Reading {
+    pub(crate) fn read(&self, info: Option<&TcpInfo>) -> Reading {
         Reading {
             bytes: self.bytes.read(),
             packets: self.packets.read(),
@@ -51,7 +51,7 @@ impl Progress {
 
 impl Reading {
     /// The sender's interval from `before` to this reading.
-    pub fn sent_since(
+    pub(crate) fn sent_since(
         &self,
         before: &Self,
         start_ns: u64,
@@ -70,7 +70,7 @@ impl Reading {
     }
 
     /// The receiver's interval from `before` to this reading.
-    pub fn received_since(&self, before: &Self, start_ns: u64, end_ns: u64) -> RxInterval {
+    pub(crate) fn received_since(&self, before: &Self, start_ns: u64, end_ns: u64) -> RxInterval {
         RxInterval {
             start_ns,
             end_ns,

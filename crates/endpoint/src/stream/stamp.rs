@@ -7,7 +7,7 @@ use linerate_wire::linerate::stamp as own;
 
 /// The form of the datagram header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stamp {
+pub(crate) enum Stamp {
     /// Ours: nanoseconds, 64-bit sequence, a check where it fits.
     Own,
     /// iperf3's: seconds, microseconds and a 32- or 64-bit sequence.
@@ -18,7 +18,7 @@ pub enum Stamp {
 
 /// What one header says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Read {
+pub(crate) enum Read {
     /// Sender's wall clock and sequence (a 32-bit one not yet unwrapped).
     Stamp {
         /// Sender's wall clock.
@@ -34,7 +34,7 @@ pub enum Read {
 
 impl Stamp {
     /// The smallest payload that carries it.
-    pub fn min_payload_bytes(self) -> u32 {
+    pub(crate) fn min_payload_bytes(self) -> u32 {
         match self {
             Self::Own => own::Stamp::LEN as u32,
             Self::Stock(width) => width.header_bytes() as u32,
@@ -43,12 +43,12 @@ impl Stamp {
     }
 
     /// Whether the datagrams say of themselves what belongs to the warm-up, numbered apart.
-    pub fn marks_warm_up(self) -> bool {
+    pub(crate) fn marks_warm_up(self) -> bool {
         self == Self::Own
     }
 
     /// Writes it at the front of `payload`, which is long enough by construction of the test.
-    pub fn write(self, payload: &mut [u8], wall_ns: u64, sequence: u64, warm_up: bool) {
+    pub(crate) fn write(self, payload: &mut [u8], wall_ns: u64, sequence: u64, warm_up: bool) {
         let written = match self {
             Self::Own => own::Stamp {
                 wall_ns,
@@ -63,7 +63,7 @@ impl Stamp {
     }
 
     /// Reads it from the front of `payload`.
-    pub fn read(self, payload: &[u8]) -> Read {
+    pub(crate) fn read(self, payload: &[u8]) -> Read {
         match self {
             Self::Own => match own::Stamp::decode(payload) {
                 Ok(stamp) => Read::Stamp {
@@ -91,7 +91,7 @@ impl Stamp {
     }
 
     /// Whether the sequence wraps at 2³² on the wire.
-    pub fn is_narrow(self) -> bool {
+    pub(crate) fn is_narrow(self) -> bool {
         self == Self::Stock(CounterWidth::Bits32)
     }
 }

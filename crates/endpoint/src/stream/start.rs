@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The start line and the stop signs that the conversation shows to its workers.
+//! The start and stop signals from the control connection to its workers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Workers wait here until the conversation says go, or calls the test off.
 #[derive(Debug, Default)]
-pub struct StartLine {
+pub(crate) struct StartLine {
     signal: Mutex<Signal>,
     shown: Condvar,
     stop_sending: AtomicBool,
@@ -24,18 +24,18 @@ enum Signal {
 
 /// How long a receiver goes on after the end of the test.
 #[derive(Debug, Clone, Copy)]
-pub struct Drain {
+pub(crate) struct Drain {
     /// Leave after this much silence.
-    pub quiet_ns: u64,
+    pub(crate) quiet_ns: u64,
     /// Leave at this monotonic time in any case.
-    pub deadline_ns: u64,
+    pub(crate) deadline_ns: u64,
     /// When this was ordered.
-    pub ordered_ns: u64,
+    pub(crate) ordered_ns: u64,
 }
 
 impl StartLine {
     /// Waits for the start; the monotonic start time, or `None` when the test was called off.
-    pub fn wait(&self) -> Option<u64> {
+    pub(crate) fn wait(&self) -> Option<u64> {
         let mut signal = self.signal.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match *signal {
@@ -52,7 +52,7 @@ impl StartLine {
     }
 
     /// The start time if the start was given.
-    pub fn started_ns(&self) -> Option<u64> {
+    pub(crate) fn started_ns(&self) -> Option<u64> {
         match *self.signal.lock().unwrap_or_else(PoisonError::into_inner) {
             Signal::Go(start_ns) => Some(start_ns),
             Signal::Wait | Signal::Off => None,
@@ -60,23 +60,23 @@ impl StartLine {
     }
 
     /// Starts every worker; their schedules count from `start_ns` (monotonic).
-    pub fn go(&self, start_ns: u64) {
+    pub(crate) fn go(&self, start_ns: u64) {
         self.show(Signal::Go(start_ns));
     }
 
     /// Ends sending: senders leave after the call that they are in.
-    pub fn stop_sending(&self) {
+    pub(crate) fn stop_sending(&self) {
         self.stop_sending.store(true, Ordering::Relaxed);
     }
 
     /// Ends receiving after `drain`.
-    pub fn drain(&self, drain: Drain) {
+    pub(crate) fn drain(&self, drain: Drain) {
         *self.drain.lock().unwrap_or_else(PoisonError::into_inner) = Some(drain);
         self.stop_receiving.store(true, Ordering::Release);
     }
 
     /// Calls everything off, started or not.
-    pub fn off(&self) {
+    pub(crate) fn off(&self) {
         if self.started_ns().is_none() {
             self.show(Signal::Off);
         }
@@ -89,12 +89,12 @@ impl StartLine {
     }
 
     /// Whether a sender has to leave.
-    pub fn sending_is_over(&self) -> bool {
+    pub(crate) fn sending_is_over(&self) -> bool {
         self.stop_sending.load(Ordering::Relaxed)
     }
 
     /// How a receiver has to leave, once it has to.
-    pub fn draining(&self) -> Option<Drain> {
+    pub(crate) fn draining(&self) -> Option<Drain> {
         if !self.stop_receiving.load(Ordering::Acquire) {
             return None;
         }
@@ -104,15 +104,5 @@ impl StartLine {
     fn show(&self, next: Signal) {
         *self.signal.lock().unwrap_or_else(PoisonError::into_inner) = next;
         self.shown.notify_all();
-    }
-}
-
-/// Calls the test off when the conversation leaves early, so that no worker is left behind.
-#[derive(Debug)]
-pub struct OffOnDrop(pub std::sync::Arc<StartLine>);
-
-impl Drop for OffOnDrop {
-    fn drop(&mut self) {
-        self.0.off();
     }
 }

@@ -8,17 +8,17 @@ use linerate_linux::tcp::Mover;
 
 /// All that one receiver needs.
 #[derive(Debug)]
-pub struct TcpRx {
+pub(crate) struct TcpRx {
     /// The stream and its block; its socket has a receive time-out, so that the stop sign is seen.
-    pub mover: Mover,
+    pub(crate) mover: Mover,
     /// The plan's limits; of them only the warm-up matters here.
-    pub limit: Limit,
+    pub(crate) limit: Limit,
 }
 
 impl TcpRx {
     /// Receives until all expected is in, the stop sign, the end of the stream or an error; `None` when the test never
     /// started.
-    pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<RxAccount> {
+    pub(crate) fn run(mut self, line: &StartLine, progress: &Progress) -> Option<RxAccount> {
         let start_ns = line.wait()?;
         let mut counters = RxCounters {
             start_ns,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A TCP sender: one thread, one stream, blocks of one size, paced if a rate was asked.
+//! A TCP sender: one thread, one stream, blocks of one size, paced if a rate is set.
 
 use super::{Limit, Progress, StartLine};
 use crate::account::TxAccount;
@@ -10,20 +10,20 @@ use std::io;
 
 /// All that one sender needs.
 #[derive(Debug)]
-pub struct TcpTx {
+pub(crate) struct TcpTx {
     /// The stream and its block; its socket has a send time-out, so that the stop sign is seen.
-    pub mover: Mover,
+    pub(crate) mover: Mover,
     /// Bytes of a write.
-    pub block_bytes: usize,
+    pub(crate) block_bytes: usize,
     /// Payload rate; `None` as fast as it goes.
-    pub bits_per_second: Option<u64>,
+    pub(crate) bits_per_second: Option<u64>,
     /// When it ends.
-    pub limit: Limit,
+    pub(crate) limit: Limit,
 }
 
 impl TcpTx {
     /// Sends until the limit or the stop sign; `None` when the test never started.
-    pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<TxAccount> {
+    pub(crate) fn run(mut self, line: &StartLine, progress: &Progress) -> Option<TxAccount> {
         let start_ns = line.wait()?;
         let mut pacer = Pacer::new(PacerConfig {
             bits_per_second: self.bits_per_second,
@@ -51,7 +51,7 @@ impl TcpTx {
         let omit_until_ns = counters.start_ns + self.limit.omit_ns;
         let mut now = clock::monotonic_ns();
         while now < end_ns && !line.sending_is_over() && counters.failure.is_none() {
-            // What the warm-up sent is no part of an asked amount.
+            // The warm-up is not part of a requested amount.
             let wanted = self.limit.next_write(
                 counters.writes - counters.omitted_writes,
                 counters.bytes - counters.omitted_bytes,
@@ -142,5 +142,5 @@ impl TxCounters {
     }
 }
 
-/// The longest sleep before the stop sign is looked at again.
+/// The stop flag is checked this often.
 const NAP_NS: u64 = 20_000_000;

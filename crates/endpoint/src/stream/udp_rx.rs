@@ -19,22 +19,22 @@ use std::time::Duration;
 
 /// All that one receiver needs.
 #[derive(Debug)]
-pub struct UdpRx {
+pub(crate) struct UdpRx {
     /// The connected socket.
-    pub receiver: Receiver,
+    pub(crate) receiver: Receiver,
     /// The header's form.
-    pub stamp: Stamp,
+    pub(crate) stamp: Stamp,
     /// Warm-up, not counted.
-    pub omit_ns: u64,
-    /// Receive buffer asked for, granted, bytes.
-    pub buffer_bytes: (Option<u64>, u64),
+    pub(crate) omit_ns: u64,
+    /// Receive buffer requested and granted, bytes.
+    pub(crate) buffer_bytes: (Option<u64>, u64),
     /// Drops that the socket counted before the test (strays).
-    pub drops_before: u32,
+    pub(crate) drops_before: u32,
 }
 
-/// A receiver that has left its socket, its books still open: the sender's count may come later.
+/// A receiver that has left its socket; its account is still open for the sender's count.
 #[derive(Debug)]
-pub struct UdpReceived {
+pub(crate) struct UdpReceived {
     counters: RxCounters,
     start_ns: u64,
     mode: IoMode,
@@ -46,7 +46,7 @@ pub struct UdpReceived {
 
 impl UdpRx {
     /// Receives from now on until the drain is over; `None` when the test never started.
-    pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<UdpReceived> {
+    pub(crate) fn run(mut self, line: &StartLine, progress: &Progress) -> Option<UdpReceived> {
         cpu::short_turns();
         clock::precise_sleep();
         let mut counters = RxCounters::new(self.stamp, self.omit_ns);
@@ -62,7 +62,7 @@ impl UdpRx {
                     }
                     counters.publish(progress);
                 }
-                // A peer that closed its socket answers with ICMP: the end of the test tells, not this.
+                // ICMP: the peer has closed its socket. The control connection ends the test, not this.
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
                     counters.now_ns = clock::monotonic_ns();
                 }
@@ -94,8 +94,8 @@ impl UdpRx {
 }
 
 impl UdpReceived {
-    /// Closes the books with the sender's final count, if it is known.
-    pub fn account(mut self, sent: Option<u64>) -> RxAccount {
+    /// Closes the account with the sender's final count, if it is known.
+    pub(crate) fn account(mut self, sent: Option<u64>) -> RxAccount {
         let closed = self.counters.close(sent);
         let Closed {
             totals, omitted, ..
@@ -129,12 +129,7 @@ impl UdpReceived {
         }
     }
 
-    /// Highest sequence seen.
-    pub fn highest(&self) -> u64 {
-        self.counters.highest()
-    }
-
-    /// The losses behind the warm-up, which ended with the sequence `omitted`.
+    /// The losses after the warm-up, which ended with the sequence `omitted`.
     fn bursts(&self, omitted: u64) -> Vec<LossBurst> {
         // The first datagrams may be here before this side has heard that the test began.
         let first_ns = self
@@ -152,5 +147,5 @@ impl UdpReceived {
     }
 }
 
-/// The longest wait before the stop sign is looked at again.
+/// The stop flag is checked this often.
 const WAIT: Duration = Duration::from_millis(50);

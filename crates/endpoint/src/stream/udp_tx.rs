@@ -13,26 +13,26 @@ use linerate_method::pacing::{Pace, Pacer, PacerConfig};
 
 /// All that one sender needs.
 #[derive(Debug)]
-pub struct UdpTx {
+pub(crate) struct UdpTx {
     /// The connected socket with its batch of prepared datagrams.
-    pub sender: Sender,
+    pub(crate) sender: Sender,
     /// Payload rate; `None` as fast as it goes.
-    pub bits_per_second: Option<u64>,
+    pub(crate) bits_per_second: Option<u64>,
     /// Declared burst.
-    pub burst_packets: u32,
+    pub(crate) burst_packets: u32,
     /// The header's form.
-    pub stamp: Stamp,
+    pub(crate) stamp: Stamp,
     /// When it ends.
-    pub limit: Limit,
+    pub(crate) limit: Limit,
     /// How long after the start signal its own time begins.
-    pub delay_ns: u64,
-    /// So many ICMP errors end it: nobody is there.
-    pub errors_most: u64,
+    pub(crate) delay_ns: u64,
+    /// This many ICMP errors end it: the server is absent.
+    pub(crate) errors_most: u64,
 }
 
 impl UdpTx {
     /// Sends until the limit or the stop sign; `None` when the test never started.
-    pub fn run(mut self, line: &StartLine, progress: &Progress) -> Option<TxAccount> {
+    pub(crate) fn run(mut self, line: &StartLine, progress: &Progress) -> Option<TxAccount> {
         clock::precise_sleep();
         let start_ns = line.wait()? + self.delay_ns;
         if self.delay_ns > 0 {
@@ -109,12 +109,12 @@ impl UdpTx {
     }
 
     /// Whether all that is due before the end is sent and the end is still to come: at a low rate
-    /// that may be long, and the test lasts as long as was asked.
+    /// that may be long, and the test lasts for the requested time.
     fn lasts(&self, counters: &TxCounters, now: u64) -> bool {
         now < counters.end_ns && self.amount_left(counters) > 0
     }
 
-    /// Datagrams of an asked amount that are still to be sent; the warm-up's are none of them.
+    /// Datagrams of the requested amount that are still to be sent, without the warm-up.
     fn amount_left(&self, counters: &TxCounters) -> u64 {
         let packets = counters.packets - counters.omitted_packets;
         let bytes = counters.bytes - counters.omitted_bytes;
@@ -166,7 +166,7 @@ impl UdpTx {
     }
 }
 
-/// The sender's running books.
+/// The sender's running counters.
 #[derive(Debug)]
 struct TxCounters {
     start_ns: u64,
@@ -226,8 +226,8 @@ impl TxCounters {
         }
     }
 
-    /// A full queue is the normal end of a fast sender's luck and counted; the rest ends the stream
-    /// (`EPERM` after a while: a firewall may drop some only).
+    /// `ENOBUFS` is expected at full rate: it is counted and the send retried. Other errors end the stream
+    /// (`EPERM` after a while: a firewall may drop some datagrams only).
     fn judge(&mut self, fault: Fault) {
         match fault {
             Fault::QueueFull | Fault::SendBufferFull | Fault::Interrupted => {
@@ -264,7 +264,7 @@ fn describe(fault: Fault) -> String {
 const SPIN_LIMIT_NS: u64 = 40_000;
 /// A full local queue is given this long to drain.
 const REFUSED_PAUSE_NS: u64 = 50_000;
-/// The longest sleep before the stop sign is looked at again.
+/// The stop flag is checked this often.
 const NAP_NS: u64 = 20_000_000;
-/// So many refusals by a local rule in a row mean that nothing gets out.
+/// After this many refusals by a local rule in a row the stream ends.
 const FILTERED_LIMIT: u32 = 10_000;

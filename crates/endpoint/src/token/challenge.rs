@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The server's part: it asks who said a nonce for a proof, and gives its own for a right one only.
+//! The server's part: challenges a client that sent a nonce, and proves itself only to a right answer.
 
 use super::{TokenStatus, nonce};
 use crate::extension::Message;
@@ -7,25 +7,25 @@ use crate::sampler::Audience;
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::linerate::token::{Digits, Exchange, Party, Proof, Secret};
 
-/// A client that has yet to prove itself.
+/// A challenge to a client.
 #[derive(Debug)]
-pub struct Challenge<'a> {
+pub(crate) struct Challenge<'a> {
     secret: &'a Secret,
     exchange: Exchange,
 }
 
-/// What a client is told.
+/// A client's access.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Access {
-    /// In the server's words.
-    pub status: TokenStatus,
-    /// That this is the server which the client means.
-    pub proof: Option<String>,
+pub(crate) struct Access {
+    /// The result of the authentication.
+    pub(crate) status: TokenStatus,
+    /// The server's proof of the token.
+    pub(crate) proof: Option<String>,
 }
 
 impl<'a> Challenge<'a> {
-    /// To who said `client` as its nonce. `None` if that is none, or the kernel has no random numbers.
-    pub fn of(secret: &'a Secret, cookie: &Cookie, client: &str) -> Option<Self> {
+    /// Answers the nonce `client`. `None` if it is not a nonce, or without random numbers.
+    pub(crate) fn of(secret: &'a Secret, cookie: &Cookie, client: &str) -> Option<Self> {
         let exchange = Exchange {
             cookie: *cookie,
             client: Digits::read(client)?,
@@ -34,15 +34,15 @@ impl<'a> Challenge<'a> {
         Some(Self { secret, exchange })
     }
 
-    /// What the client has to answer.
-    pub fn message(&self) -> Message {
+    /// The message to the client.
+    pub(crate) fn message(&self) -> Message {
         Message::Challenge {
             nonce: self.exchange.server.to_string(),
         }
     }
 
-    /// What its answer is worth.
-    pub fn judge(&self, proof: &str) -> Access {
+    /// Checks the client's proof.
+    pub(crate) fn judge(&self, proof: &str) -> Access {
         let taken = Proof::read(proof)
             .filter(|proof| self.secret.accepts(proof, Party::Client, &self.exchange));
         match taken {
@@ -56,16 +56,16 @@ impl<'a> Challenge<'a> {
 }
 
 impl Access {
-    /// Of a client that proved nothing.
-    pub fn unauthenticated(status: TokenStatus) -> Self {
+    /// The access of a client without a proof.
+    pub(crate) fn unauthenticated(status: TokenStatus) -> Self {
         Self {
             status,
             proof: None,
         }
     }
 
-    /// For whom this host is read.
-    pub fn audience(&self) -> Audience {
+    /// The audience of this host's counters.
+    pub(crate) fn audience(&self) -> Audience {
         match self.status {
             TokenStatus::Accepted => Audience::User,
             _ => Audience::Peer,

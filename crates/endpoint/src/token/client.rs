@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The client's part: it proves itself to a server that asks, and believes one that proves itself.
+//! The client's part: proves the token to a server that challenges it, and checks the server's proof.
 
 use super::{TokenStatus, nonce};
 use crate::extension::Message;
@@ -8,7 +8,7 @@ use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::linerate::token::{Digits, Exchange, Nonce, Party, Proof, Secret};
 use std::io;
 
-/// One connection's. By default nothing is proven, and the server's words are taken as a stranger's.
+/// The state of one connection. By default nothing is proven.
 #[derive(Debug, Default)]
 pub struct ClientAuth {
     own: Option<Own>,
@@ -41,12 +41,12 @@ impl ClientAuth {
         })
     }
 
-    /// For the parameters.
+    /// The nonce for the parameters.
     pub fn nonce(&self) -> Option<String> {
         self.own.as_ref().map(|own| own.nonce.to_string())
     }
 
-    /// The answer to the server's nonce: one, to the first.
+    /// Returns the answer to the server's first nonce.
     pub fn answer(&mut self, challenge: &str) -> Option<Message> {
         let own = self.own.as_ref()?;
         let server = Digits::read(challenge).filter(|_| self.exchange.is_none())?;

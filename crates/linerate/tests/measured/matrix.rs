@@ -332,7 +332,7 @@ impl Ran {
                 assert!(test.get(name).is_some(), "{line}: no {name}");
             }
             let reason = test["invalid_reason"].as_str();
-            let sound = reason.is_none_or(|why| why.contains("were never sent"));
+            let sound = reason.is_none_or(|why| why.contains("were not sent"));
             assert!(sound, "{line}: {reason:?}");
             assert_eq!(test["protocol"], line.split(' ').next().unwrap(), "{line}");
             let flows = test["flows"].as_array().unwrap().len() as u64;

@@ -304,7 +304,7 @@ fn a_client_gets_no_more_buffer_than_the_server_can_spare() {
         valid_or_unsent(&test);
         let cut = |one: &&model::Warning| one.id == "buffer-not-granted";
         let warning = test.warnings.iter().find(cut).unwrap();
-        let told = format!("asked for socket buffers of {wish} bytes and gives {spare}");
+        let told = format!("asked for socket buffers of {wish} bytes and grants {spare}");
         assert!(warning.text.contains(&told), "{warning:?}");
         if let Some(buffer) = test.receive_buffer_bytes {
             assert_eq!(buffer.asked, Some(wish));
@@ -335,7 +335,7 @@ fn a_server_that_may_not_use_a_processor_says_so() {
         })
     });
     let [warned, quiet] = confined.join().unwrap();
-    let told = format!("the far end may not use CPU {other}");
+    let told = format!("the far end is not allowed to use CPU {other}");
     assert!(warned.as_ref().unwrap().text.contains(&told), "{warned:?}");
     assert_eq!(quiet, None);
 }
@@ -343,6 +343,6 @@ fn a_server_that_may_not_use_a_processor_says_so() {
 /// A busy machine may leave datagrams unsent; nothing else is held against the numbers.
 fn valid_or_unsent(test: &model::Test) {
     let reason = test.invalid_reason.as_deref();
-    let sound = reason.is_none_or(|why| why.contains("were never sent"));
+    let sound = reason.is_none_or(|why| why.contains("were not sent"));
     assert!(sound, "{reason:?}");
 }

@@ -49,7 +49,9 @@ fn await_proof(
                 _ => return Err("refused: expected a proof of the token".to_owned()),
             },
             Some(ServerEvent::Refused { reason }) => return Err(format!("refused: {reason}")),
-            Some(_) => return Err("the client disconnected before its proof of the token".to_owned()),
+            Some(_) => {
+                return Err("the client disconnected before its proof of the token".to_owned());
+            }
             None => {}
         }
     }

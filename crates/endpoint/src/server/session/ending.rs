@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The end of a test: its stragglers, and the exchange of what was counted.
+//! The end of a test: late datagrams, and the exchange of results.
 
 use super::Session;
 use crate::account::{SideAccount, StreamAccount};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 impl Session<'_, '_> {
-    /// Stops, drains, closes, and exchanges what was counted.
+    /// Stops, drains, closes, and exchanges the results.
     pub(super) fn finish(&mut self) -> Result<String, String> {
         self.streams.stop_sending();
         self.streams.cut(monotonic_ns());
@@ -35,7 +35,7 @@ impl Session<'_, '_> {
         self.close(streams)
     }
 
-    /// A stock client tells its senders' counts in its results: the books stay open until then.
+    /// A stock client reports its senders' counts in its results: the accounts stay open until then.
     fn finish_stock_udp(&mut self) -> Result<String, String> {
         self.control.session.exchange_results(monotonic_ns());
         let client = self.await_results()?;
@@ -58,7 +58,7 @@ impl Session<'_, '_> {
             {
                 (LONGEST_DRAIN, LONGEST_DRAIN)
             }
-            // A stock client that was to send an amount has sent it, but here it may not be in yet.
+            // A stock client has sent its amount, but it may not have arrived yet.
             Protocol::Tcp if self.request.is_none() && self.is_by_amount() => {
                 (QUIET, LONGEST_DRAIN)
             }
@@ -74,7 +74,7 @@ impl Session<'_, '_> {
         Ok(())
     }
 
-    /// The last reading, while the conversation goes on.
+    /// Takes the last sample while the connection is served.
     fn sample_last(&mut self) -> Result<(), String> {
         self.sampler.finish();
         while !self.sampler.has_ended() {
@@ -108,12 +108,8 @@ impl Session<'_, '_> {
             }
         }
         let account = SideAccount {
-            streams,
-            cpu: self.sampler.cpu(),
-            counters: self.sampler.moved(),
-            interface: self.sampler.interface(),
             buffer_cut_to_bytes: self.config.window_cut_to().map(|bytes| bytes as u64),
-            ..SideAccount::default()
+            ..self.sampler.account(streams)
         };
         let mut results = standard::results(
             &account,

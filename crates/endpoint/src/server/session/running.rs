@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The running test: intervals and samples are told, until the client ends it.
+//! The running test: sends intervals and samples until the client ends it.
 
 use super::{SECOND_NS, STEP_NS, Session};
 use crate::extension::Message;
@@ -37,7 +37,7 @@ impl Session<'_, '_> {
         self.read_settings();
     }
 
-    /// The running test, until the client ends it.
+    /// Serves the running test until the client ends it.
     pub(super) fn run_until_end(&mut self) -> Result<(), String> {
         let interval_ns =
             self.request
@@ -65,7 +65,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Tells a linerate what was read here.
+    /// Sends samples and settings to a linerate client.
     pub(super) fn report_samples(&mut self) {
         let samples = self.sampler.take();
         let settings = self.sampler.take_settings();
@@ -80,7 +80,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// The client keeps what it is told; here a long test would only take memory.
+    /// Sends the last interval and forgets it: the client keeps them all.
     pub(super) fn send_interval(&mut self) {
         if self.request.is_some() {
             let (sent, received) = self.streams.last_intervals();
@@ -93,7 +93,7 @@ impl Session<'_, '_> {
         self.streams.forget_intervals();
     }
 
-    /// A test by amount in which this end sends is over when its senders are: the client is told.
+    /// Sends the final counts once all senders of this end have sent their amount.
     fn announce_own_end(&mut self) {
         if self.request.is_some()
             && !self.final_is_sent

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The client connects its streams, and each gets a worker.
+//! Accepts the client's streams and starts a worker for each.
 
 use super::Session;
 use crate::probe::Responder;
-use crate::server::registry::{Arrival, Place, Waiting};
+use crate::server::registry::{Arrival, Registration, Waiting};
 use crate::stream_config::StreamConfig;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp::{arrived_tos, has_congestion};
@@ -20,8 +20,11 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 impl Session<'_, '_> {
-    /// Lets the client connect its streams and puts a worker on each.
-    pub(super) fn accept_streams(&mut self, cookie: Cookie) -> Result<Option<Place>, String> {
+    /// Accepts the client's streams and starts a worker for each.
+    pub(super) fn accept_streams(
+        &mut self,
+        cookie: Cookie,
+    ) -> Result<Option<Registration>, String> {
         let (deliver, arrivals) = channel();
         let stock_udp = self.config.protocol == Protocol::Udp && self.request.is_none();
         let server_sends = !self.config.client_sends(self.config.streams_total() - 1);
@@ -56,7 +59,7 @@ impl Session<'_, '_> {
     }
 
     /// Sockets serve both directions in a bidirectional test: which one is known by the index only
-    /// after the hello, so both buffers are asked for.
+    /// after the hello, so both buffers are requested.
     fn udp_options(&self, server_sends: bool) -> Options {
         let receiving = self.config.udp_options(false);
         let sending = self.config.udp_options(true);
@@ -105,7 +108,7 @@ impl Session<'_, '_> {
             .add(StreamConfig::id(index), port, work, self.config.cpu)
     }
 
-    /// An accepted stream still knows how it arrived; its client, asking for a DSCP, wants to know.
+    /// Notes the DSCP with which the stream arrived, for a client that requested one.
     fn note_dscp(&mut self, sends: bool, index: u32, stream: &TcpStream) {
         let tos = (!sends && self.config.see_tos).then(|| arrived_tos(stream).ok().flatten());
         if let Some(tos) = tos.flatten() {
@@ -169,7 +172,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// What arrives while the test runs: a probe is answered, a stream too many is closed at once.
+    /// Takes what arrives while the test runs: probes are answered, other streams closed.
     pub(super) fn take_late_arrivals(&mut self) {
         let waiting = self
             .arrivals

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The running books of one UDP receiver: what each datagram does to the counts. No allocation, no lock.
+//! The running counters of one UDP receiver. No allocation, no lock.
 
 use super::timing::Timing;
 use crate::stream::stamp::Read;
@@ -11,7 +11,7 @@ use linerate_method::sequence::{Arrival, SequenceAccount, SequenceTotals, unwrap
 use linerate_wire::iperf3::hello as stock;
 use linerate_wire::linerate::hello;
 
-/// The books, open.
+/// The counters while the test runs.
 #[derive(Debug)]
 pub(super) struct RxCounters {
     stamp: Stamp,
@@ -29,7 +29,7 @@ pub(super) struct RxCounters {
     /// Sequence and arrival of the first datagram after the warm-up.
     pub(super) first: Option<(u64, u64)>,
     highest: (u64, u64),
-    /// Behind a gap so wide that the next one has to confirm it.
+    /// A datagram after a gap so wide that the next one has to confirm it.
     held: Option<Datum>,
     unique: u64,
     bytes: u64,
@@ -46,7 +46,7 @@ struct Datum {
     length: usize,
 }
 
-/// The warm-up: told by each datagram of a linerate; of a stock sender all that arrives in its time by this end's clock.
+/// The warm-up: marked in each datagram of a linerate; of a stock sender everything that arrives within its time.
 #[derive(Debug, Default)]
 struct WarmUp {
     omit_ns: u64,
@@ -54,7 +54,7 @@ struct WarmUp {
     /// What it brought of itself, outside all other counts.
     packets: u64,
     bytes: u64,
-    /// A stock sender's counts go on behind the warm-up: what they were at its end.
+    /// The counts at the end of a stock sender's warm-up, which continue after it.
     before: Option<Border>,
     /// For the time after it: nothing is allocated then.
     fresh: Option<Box<Timing>>,
@@ -69,7 +69,7 @@ struct Border {
     stragglers: u64,
 }
 
-/// The closed books, the warm-up taken out.
+/// The final counts without the warm-up.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Closed {
     pub(super) totals: SequenceTotals,
@@ -249,11 +249,6 @@ impl RxCounters {
         );
     }
 
-    /// Highest sequence seen.
-    pub(super) fn highest(&self) -> u64 {
-        self.account.totals().highest
-    }
-
     /// Judges everything still open. `sent` is the sender's final count.
     pub(super) fn close(&mut self, sent: Option<u64>) -> Closed {
         let totals = self.account.finish(sent);
@@ -323,7 +318,7 @@ impl WarmUp {
 }
 
 impl Border {
-    /// What came behind it.
+    /// The counts after it.
     fn beyond(&self, all: &SequenceTotals, bytes: u64) -> Closed {
         let before = &self.totals;
         let arrived = before.received_unique + self.stragglers;
@@ -354,7 +349,7 @@ fn is_hello(bytes: &[u8]) -> bool {
         || stock::is_reply(bytes)
 }
 
-/// Reordered or duplicate is told apart within so many datagrams.
+/// Reordered datagrams and duplicates are distinguished within this many.
 const WINDOW_PACKETS: u64 = 65_536;
 /// No datagram waits longer for its receiver in the socket.
 const LONGEST_WAIT_NS: u64 = 60_000_000_000;

@@ -72,7 +72,7 @@ fn who_asks_for_long_keeps_no_test_away() {
     };
     let mut asking: Vec<Device> = (0..4).map(|_| ask().unwrap()).collect();
     let refused = ask().unwrap_err().to_string();
-    assert!(refused.contains("as many as may ask"), "{refused}");
+    assert!(refused.contains("too many testers"), "{refused}");
     let port = server.port.to_string();
     let test = Command::new(OURS)
         .args(["tcp", "127.0.0.1", "-n", "10K", "-p", &port])

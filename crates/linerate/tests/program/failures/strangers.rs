@@ -29,8 +29,11 @@ fn silent_strangers_do_not_hold_up_the_end() {
     server.signal("TERM");
     let ended = server.end();
     drop((strangers, slow, asked));
-    let given_up = ended.stderr.matches("refused: the server ends").count();
-    let told = ended.stderr.matches("the server ends").count();
+    let given_up = ended
+        .stderr
+        .matches("refused: the server is shutting down")
+        .count();
+    let told = ended.stderr.matches("the server is shutting down").count();
     assert!(given_up >= 31 && told == 32, "{}", ended.stderr);
     for patience in ["no cookie within", "no parameters in time"] {
         assert!(!ended.stderr.contains(patience), "{}", ended.stderr);

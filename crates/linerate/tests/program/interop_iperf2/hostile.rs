@@ -95,7 +95,7 @@ fn a_client_that_leaves_before_its_time_is_told() {
     stream.write_all(&header).unwrap();
     stream.write_all(&[b'7'; 1000]).unwrap();
     drop(stream);
-    let line = server.await_line("ended: the client left before its time: TCP");
+    let line = server.await_line("ended: the client left early: TCP");
     assert!(line.contains(" 1060 bytes received"), "{line}");
     assert_eq!(server.lines("done: "), 0);
 }
@@ -104,10 +104,10 @@ fn a_client_that_leaves_before_its_time_is_told() {
 fn what_asks_for_more_is_refused() {
     let server = Server::ours("--iperf2 --max-time 2s --max-rate 10M --max-streams 2");
     for (arguments, reason) in [
-        ("udp --iperf2 -t 3 -b 1M", "3 s asked, at most 2 s"),
-        ("udp --iperf2 -t 2 -b 11M", "11000000 bit/s asked"),
-        ("tcp --iperf2 -n 1M", "a test without end by time"),
-        ("tcp --iperf2 -t 1", "an unlimited rate asked"),
+        ("udp --iperf2 -t 3 -b 1M", "3 s requested, at most 2 s"),
+        ("udp --iperf2 -t 2 -b 11M", "11000000 bit/s requested"),
+        ("tcp --iperf2 -n 1M", "a test without a time limit"),
+        ("tcp --iperf2 -t 1", "an unlimited rate requested"),
     ] {
         let (protocol, arguments) = arguments.split_once(' ').unwrap();
         let said = our_client(server.port, protocol, arguments);
@@ -119,7 +119,7 @@ fn what_asks_for_more_is_refused() {
     assert_eq!(server.lines("done: "), 1, "{}", server.log());
     let said = our_client(server.port, "udp", "--iperf2 -t 1 -b 1M -P 3");
     assert_eq!(said.number("/exit_code"), 4, "{}", said.text);
-    server.await_line("2 streams are served already");
+    server.await_line("already serving 2 streams");
 }
 
 #[test]

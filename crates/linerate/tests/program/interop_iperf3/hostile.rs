@@ -67,7 +67,7 @@ fn garbage_is_no_cookie() {
         // The server may hang up before all is written.
         let _ = connect(server.port).write_all(bytes);
         until("it is refused", || {
-            server.lines("refused: the first 37 bytes are no iperf3 cookie") == count + 1
+            server.lines("refused: the first 37 bytes are not an iperf3 cookie") == count + 1
         });
     }
     let _ = connect(server.port).write_all(b"short");
@@ -197,7 +197,7 @@ fn absurd_numbers_that_are_served_do_no_harm() {
             expect(&mut control, 1);
             expect(&mut control, 2);
             drop((stream, control));
-            server.await_line("ended: the client went away");
+            server.await_line("ended: the client disconnected");
         }
     }
     works(&server);
@@ -228,7 +228,7 @@ fn three_hundred_connections_at_once() {
     let server = Server::ours("");
     let before = server.holds();
     let crowd: Vec<_> = (0..300).map(|_| connect(server.port)).collect();
-    server.await_line("refused: silent, and too many others came");
+    server.await_line("refused: idle, and too many pending connections");
     works(&server);
     drop(crowd);
     until("all is free", || server.holds() == before);

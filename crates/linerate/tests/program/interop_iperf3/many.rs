@@ -82,7 +82,7 @@ fn a_killed_client_leaves_nothing_behind() {
         client.wait().unwrap();
         until(&format!("{arguments}: the end is noticed"), || {
             // A stream that is reset before it is set up is refused.
-            server.lines("ended: the client went away") + server.lines("refused: ") > 0
+            server.lines("ended: the client disconnected") + server.lines("refused: ") > 0
         });
         until("all is free", || server.holds() == before);
         let next = our_client(server.port, "tcp", "-n 100K");

@@ -150,6 +150,6 @@ fn who_never_proves_is_let_go_and_holds_no_seat() {
     slow.say(&whole[1..2]);
     assert!(silent.iter_mut().all(|asked| asked.hear().is_none()));
     assert_eq!(slow.hear(), None);
-    server.await_line("no proof of a token within 5 s");
+    server.await_line("no proof of the token within 5 s");
     assert_serves(&server);
 }

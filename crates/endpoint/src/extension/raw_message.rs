@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A message as it is read: what any kind of message may say, which its type then asks for.
+//! Flat superset of all message fields, for deserialisation.
+//!
+//! A derive for the internally tagged enum would buffer each message and compile the readers of hosts, samples, settings
+//! and intervals a second time, over that buffer.
 
 use linerate_model::output::Host;
 use linerate_model::sample::Sample;
@@ -10,9 +13,9 @@ use super::{Message, Part};
 use crate::account::{RxInterval, TxInterval};
 use crate::token::TokenStatus;
 
-/// The fields of [`Message`], of every kind.
+/// The fields of all kinds of [`Message`].
 #[derive(Debug, Deserialize)]
-pub(super) struct Told {
+pub(super) struct RawMessage {
     #[serde(rename = "type")]
     kind: String,
     version: Option<String>,
@@ -32,8 +35,8 @@ pub(super) struct Told {
     nonce: Option<String>,
 }
 
-impl Told {
-    /// `None` if its type is of a later version, or something that this type says is missing.
+impl RawMessage {
+    /// Returns `None` for a type of a later version, or if a field of the type is missing.
     pub(super) fn message(self) -> Option<Message> {
         Some(match self.kind.as_str() {
             "hello" => Message::Hello {
@@ -117,7 +120,7 @@ mod tests {
             },
         ];
         for message in messages {
-            // Whoever adds a kind is led here: `Told` has to read it, too.
+            // A new kind fails to compile here: `RawMessage` has to read it, too.
             match message {
                 Message::Hello { .. } | Message::Beat | Message::Final { .. } => {}
                 Message::Samples { .. } | Message::Settings { .. } => {}
