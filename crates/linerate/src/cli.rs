@@ -8,30 +8,30 @@ mod check;
 mod compare;
 mod completions;
 mod doctor;
+mod document;
 mod explain;
 mod forward;
-mod ground;
 mod history;
 mod inspect;
 mod iperf2;
 pub mod lab;
 mod live;
 mod man;
-mod paper;
 mod plan;
 mod progress;
 mod regs;
 mod report;
-mod seen;
+mod sample_log;
 mod session;
 mod site_rules;
 mod sweep;
+mod target;
 mod trial;
 mod values;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, ErrorKind};
+use std::io;
 
 use clap::error::ErrorKind as ClapError;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -40,10 +40,10 @@ use linerate_linux::signal::Interrupt;
 use crate::exit::Exit;
 use crate::output::{Color, Look, Surroundings, ascii};
 use args::{Cli, Command, ManArgs, ServeArgs, TcpArgs, UdpArgs};
-use ground::Place;
 use linerate_endpoint::{ServeOptions, TestPlan, token};
 use linerate_model::failure::Failure;
 use progress::Progress;
+use target::Target;
 
 /// Runs the command that the process was started with; the exit code.
 pub fn main() -> u8 {
@@ -103,35 +103,35 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
 }
 
 fn tcp(args: &TcpArgs, options: BTreeMap<String, String>) -> Exit {
-    let place = Place {
-        kind: "tcp",
-        host: args.host.as_deref(),
-        lab: &args.lab,
-        ipv6: args.target.version6,
-        token_file: args.target.token_file.as_deref(),
-        output: &args.output,
-        progress: Progress::Lines,
-        options,
-    };
-    one_test(&place, |host| plan::tcp(args, host))
+    let TcpArgs {
+        host,
+        lab,
+        target,
+        output,
+        ..
+    } = args;
+    let target = Target::server("tcp", (host, lab, target), output, options);
+    one_test(target, |host| plan::tcp(args, host))
 }
 
 fn udp(args: &UdpArgs, options: BTreeMap<String, String>) -> Exit {
-    let place = Place {
-        kind: "udp",
-        host: args.host.as_deref(),
-        lab: &args.lab,
-        ipv6: args.target.version6,
-        token_file: args.target.token_file.as_deref(),
-        output: &args.output,
-        progress: Progress::Lines,
-        options,
-    };
-    one_test(&place, |host| plan::udp(args, host))
+    let UdpArgs {
+        host,
+        lab,
+        target,
+        output,
+        ..
+    } = args;
+    let target = Target::server("udp", (host, lab, target), output, options);
+    one_test(target, |host| plan::udp(args, host))
 }
 
-fn one_test(place: &Place<'_>, plan: impl Fn(&str) -> Result<TestPlan, Failure> + Sync) -> Exit {
-    place.measure(|session, host| session.run(&plan(host)?).map(|_| ()))
+fn one_test(
+    mut target: Target<'_>,
+    plan: impl Fn(&str) -> Result<TestPlan, Failure> + Sync,
+) -> Exit {
+    target.progress = Progress::Lines;
+    target.measure(|session, host| session.run(&plan(host)?).map(|_| ()))
 }
 
 fn serve(args: &ServeArgs) -> Exit {
@@ -189,15 +189,10 @@ fn manual(args: &ManArgs) -> Exit {
     }
 }
 
-/// To stdout; a reader that went away is a quiet success.
 fn written(text: &str) -> Exit {
-    match crate::output::print(text) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => session::refuse(
-            "print",
-            false,
-            &Failure::measuring("write to stdout", error),
-        ),
-        _ => Exit::Ok,
+    match document::print(text) {
+        Ok(()) => Exit::Ok,
+        Err(failure) => session::refuse("print", false, &failure),
     }
 }
 

@@ -255,15 +255,28 @@ fn over(lines: usize) -> String {
     }
 }
 
-/// Writes to stdout, ended by one newline, and flushes.
+/// Writes to stdout, ended by one newline, and flushes. A reader that went away is a quiet success.
 ///
 /// # Errors
-/// Those of writing, `BrokenPipe` among them.
+/// Those of writing.
 pub fn print(text: &str) -> io::Result<()> {
+    write(&[text.trim_end_matches('\n').as_bytes(), b"\n"])
+}
+
+/// Writes these bytes to stdout and flushes. A reader that went away is a quiet success.
+///
+/// # Errors
+/// Those of writing.
+pub fn write(parts: &[&[u8]]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.trim_end_matches('\n').as_bytes())?;
-    stdout.write_all(b"\n")?;
-    stdout.flush()
+    let mut all = parts.iter();
+    match all
+        .try_for_each(|part| stdout.write_all(part))
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// The nearest text in ASCII.

@@ -24,7 +24,7 @@ use linerate_model::date::Date;
 
 /// Where runs go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Destination {
     /// This very directory (`-o DIR`); a number is appended when it holds a run already.
     Directory(PathBuf),
     /// Nowhere, for this reason.
@@ -33,7 +33,7 @@ pub enum Place {
     Runs(PathBuf),
 }
 
-impl Place {
+impl Destination {
     /// `-o DIR`, else `${XDG_STATE_HOME:-~/.local/state}/linerate/runs`.
     #[must_use]
     pub fn chosen(directory: Option<&Path>) -> Self {
@@ -120,7 +120,7 @@ pub struct Store {
 impl Store {
     /// Makes the directory and writes `run.json`, marked partial.
     #[must_use]
-    pub fn open(place: &Place, beginning: &Beginning<'_>) -> Self {
+    pub fn open(place: &Destination, beginning: &Beginning<'_>) -> Self {
         let mut run = Run::begin(beginning.kind, env!("CARGO_PKG_VERSION"), beginning.command);
         run.started = beginning.started.to_string();
         run.clock_trusted = beginning.started.trusted();
@@ -129,7 +129,7 @@ impl Store {
             location: not_stored(String::new(), None),
             run,
             samples: None,
-            among_others: matches!(place, Place::Runs(_)),
+            among_others: matches!(place, Destination::Runs(_)),
         };
         match make_directory(place, beginning) {
             Ok(directory) => {
@@ -281,17 +281,17 @@ pub fn round_trips(directory: &Path) -> Vec<RoundTrips> {
 }
 
 /// A directory of its own: no run ever shares or replaces another's.
-fn make_directory(place: &Place, beginning: &Beginning<'_>) -> Result<PathBuf, String> {
+fn make_directory(place: &Destination, beginning: &Beginning<'_>) -> Result<PathBuf, String> {
     let wanted = match place {
-        Place::Directory(directory) => directory.clone(),
-        Place::Nowhere(why) => return Err(why.clone()),
-        Place::Runs(runs) => runs.join(directory_name(beginning)),
+        Destination::Directory(directory) => directory.clone(),
+        Destination::Nowhere(why) => return Err(why.clone()),
+        Destination::Runs(runs) => runs.join(directory_name(beginning)),
     };
     let cannot = |error| format!("cannot make {}: {error}", wanted.display());
     if let Some(parent) = wanted.parent() {
         fs::create_dir_all(parent).map_err(cannot)?;
     }
-    let adoptable = matches!(place, Place::Directory(_));
+    let adoptable = matches!(place, Destination::Directory(_));
     for number in 1..=MOST_NAMESAKES {
         let candidate = numbered(&wanted, number);
         match fs::create_dir(&candidate) {

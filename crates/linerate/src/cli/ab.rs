@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `linerate ab`: two configurations in blocks whose order a coin draws, until something is proven.
+//! `linerate ab`: two configurations in blocks of random order, until something is proven.
 
 mod child;
 mod inner;
+mod messages;
 mod switch;
-mod telling;
 mod trial;
 pub(super) mod verdict;
 
@@ -14,10 +14,9 @@ use linerate_linux::random;
 use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::Plan;
 
-use super::args::{AbArgs, LabFlags, LabShape};
-use super::ground::Place;
-use super::progress::Progress;
+use super::args::AbArgs;
 use super::session::{self, Session};
+use super::target::Target;
 use crate::exit::Exit;
 use inner::Inner;
 use linerate_model::failure::Failure;
@@ -27,39 +26,21 @@ use trial::Trial;
 pub(super) fn run(args: &AbArgs, mut options: BTreeMap<String, String>) -> Exit {
     let inner = match Inner::of(&args.measurement) {
         Ok(inner) => inner,
-        Err(failure) => return session::refuse("ab", args.json, &failure),
+        Err(failure) => return session::refuse("ab", args.document.json, &failure),
     };
     let interrupt = match Interrupt::install() {
         Ok(interrupt) => interrupt,
         Err(error) => {
             let failure = Failure::measuring("catch signals", error);
-            return session::refuse("ab", args.json, &failure);
+            return session::refuse("ab", args.document.json, &failure);
         }
-    };
-    let no_lab = LabFlags {
-        lab: false,
-        shape: LabShape {
-            fault: Vec::new(),
-            topology: None,
-            mtu: None,
-        },
     };
     let flags = args.flags();
     let (option, peer) = &inner.peer;
     options.insert((*option).to_owned(), peer.clone());
-    let place = Place {
-        kind: "ab",
-        host: Some(peer)
-            .filter(|peer| !peer.is_empty())
-            .map(String::as_str),
-        lab: &no_lab,
-        ipv6: false,
-        token_file: None,
-        output: &flags,
-        progress: Progress::Status,
-        options,
-    };
-    let mut session = Session::begin(&place, interrupt, None);
+    let host = Some(peer.as_str()).filter(|peer| !peer.is_empty());
+    let target = Target::named("ab", host, &flags, options);
+    let mut session = Session::begin(&target, interrupt, None);
     let ended = compared(args, &inner, &mut session);
     session.finish(ended)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `linerate agent --stdio`: samples of this host for who measures it.
+//! `linerate agent --stdio`: samples of this host for the tester that measures it.
 
 use std::io::{self, IsTerminal};
 
@@ -11,17 +11,16 @@ use linerate_model::failure::Failure;
 /// Answers until standard input ends.
 pub(super) fn run() -> Exit {
     let ended = if io::stdin().is_terminal() {
-        Err(Failure::usage(
-            "talk to a terminal",
-            "what an agent is asked and answers is for programs",
+        Err(
+            Failure::usage("use a terminal", "the agent's protocol is for programs")
+                .hint("linerate forward eth1 eth2 --device ssh:HOST"),
         )
-        .hint("linerate forward eth1 eth2 --device ssh:HOST"))
     } else {
         let mut agent = Agent::open();
         let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
         agent::serve(&mut agent, &mut input, &mut output, |_| true)
             .map(drop)
-            .map_err(|why| Failure::measuring("answer who asks", why))
+            .map_err(|why| Failure::measuring("answer requests", why))
     };
     match ended {
         Ok(()) => Exit::Ok,

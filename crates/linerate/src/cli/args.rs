@@ -26,7 +26,7 @@ pub(super) use history::HistoryArgs;
 pub(super) use inspect::InspectArgs;
 pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
-pub(super) use output::{ColorChoice, OutputFlags};
+pub(super) use output::{ColorChoice, DocumentFlags, OutputFlags};
 pub(super) use regs::RegsArgs;
 pub(super) use report::{ReportArgs, ReportFormat};
 pub(super) use serve::ServeArgs;
@@ -70,9 +70,10 @@ pub(super) enum Command {
 
 /// Measure a link in both directions and say what limits it
 ///
-/// Measures idle latency, TCP up, down and both at once, TCP with one stream per processor, the
-/// highest UDP rate without loss, the rate of small datagrams, and the latency under each load.
-/// HOST runs `linerate serve`; against a stock `iperf3 -s` the facts of the far end are missing.
+/// Measures idle latency, TCP throughput up, down and in both directions, TCP with one stream per
+/// CPU, the highest UDP rate without loss for full-size and 64-byte datagrams, and latency under
+/// each load. HOST runs `linerate serve`; a stock `iperf3 -s` works too, but then counters of the
+/// far end are not available.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate check --lab                      two hosts on this machine, no root needed
@@ -83,7 +84,7 @@ pub(super) struct CheckArgs {
     /// Name or address of the server
     #[arg(required_unless_present = "lab")]
     pub(super) host: Option<String>,
-    /// About 8 seconds instead of 30
+    /// Take about 8 seconds instead of 30
     #[arg(long)]
     pub(super) quick: bool,
     #[command(flatten)]
@@ -96,13 +97,13 @@ pub(super) struct CheckArgs {
 
 /// Raise the UDP rate in steps, then find the highest rate without loss
 ///
-/// One row per rate and direction, with the counters that moved; then a search between the
+/// Prints a row per rate and direction with the counters that increased, then searches between the
 /// highest rate without loss and the lowest rate with loss.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate sweep 192.0.2.7                            50M to 1000M in steps of 50M
   linerate sweep 192.0.2.7 --from 900M --to 1G --step 10M -t 5
-  linerate sweep 192.0.2.7 -R -l 1400 -o /tmp/sweep   only from HOST to here
+  linerate sweep 192.0.2.7 -R -l 1400 -o /tmp/sweep   only down
   linerate sweep --lab --fault rate=300M")]
 pub(super) struct SweepArgs {
     /// Name or address of the server
@@ -114,13 +115,13 @@ pub(super) struct SweepArgs {
     /// Last rate
     #[arg(long, value_name = "RATE", default_value = "1000M", value_parser = values::rate)]
     pub(super) to: u64,
-    /// Between two rates
+    /// Difference between two rates
     #[arg(long, value_name = "RATE", default_value = "50M", value_parser = values::rate)]
     pub(super) step: u64,
-    /// Time per rate and direction
+    /// Duration of each rate and direction
     #[arg(short = 't', long, value_name = "TIME", default_value = "2", value_parser = values::duration)]
     pub(super) time: u64,
-    /// Only from HOST to here [default: both directions, one after the other]
+    /// Only down, from HOST to this host [default: both directions, one after the other]
     #[arg(short = 'R', long)]
     pub(super) reverse: bool,
     /// Both directions at once
@@ -137,24 +138,17 @@ pub(super) struct SweepArgs {
     pub(super) output: OutputFlags,
 }
 
-/// Say what works on this machine, with a remedy for what does not
+/// Check what works on this machine, and how to fix what does not
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate doctor
   linerate doctor --json > doctor.json")]
 pub(super) struct DoctorArgs {
-    /// One JSON document
-    #[arg(short = 'j', long, visible_short_alias = 'J')]
-    pub(super) json: bool,
-    /// Colour: auto, always or never
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    pub(super) color: ColorChoice,
-    /// Only ASCII characters
-    #[arg(long)]
-    pub(super) ascii: bool,
+    #[command(flatten)]
+    pub(super) document: DocumentFlags,
 }
 
-/// Print the completions of a shell
+/// Print shell completions
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate completions bash > ~/.local/share/bash-completion/completions/linerate
@@ -173,9 +167,9 @@ pub(super) struct CompletionsArgs {
   linerate man check | man -l -
   linerate man --dir ~/.local/share/man/man1")]
 pub(super) struct ManArgs {
-    /// Of which command [default: of linerate itself]
+    /// Command whose page is printed [default: linerate]
     pub(super) command: Option<String>,
-    /// Write every page into this directory
+    /// Write all pages to this directory
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub(super) dir: Option<std::path::PathBuf>,
 }
@@ -202,7 +196,7 @@ fn long_version() -> String {
 const EXAMPLES: &str = "Examples:
   linerate check --lab             try it: two hosts made here, no root needed
   linerate serve                   on one machine …
-  linerate check 192.0.2.7         … and on the other: what limits each way
+  linerate check 192.0.2.7         … and on the other: what limits each direction
   linerate udp 192.0.2.7 -b 500M   one test, with iperf3's letters";
 
 pub(super) const EXIT_STATUS: &str = "Exit status:

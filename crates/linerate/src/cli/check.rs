@@ -12,10 +12,9 @@ use linerate_method::line_rate::Family;
 use linerate_model::output::{Direction, Output, Test};
 
 use super::args::CheckArgs;
-use super::ground::Place;
 use super::plan;
-use super::progress::Progress;
 use super::session::Session;
+use super::target::Target;
 use super::trial::{Scope, Search};
 use crate::exit::Exit;
 use linerate_endpoint::TestPlan;
@@ -24,17 +23,15 @@ use schedule::{Schedule, Size};
 
 /// Runs the command.
 pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
-    let place = Place {
-        kind: "check",
-        host: args.host.as_deref(),
-        lab: &args.lab,
-        ipv6: args.target.version6,
-        token_file: args.target.token_file.as_deref(),
-        output: &args.output,
-        progress: Progress::Status,
-        options,
-    };
-    place.measure(|session, host| {
+    let CheckArgs {
+        host,
+        lab,
+        target,
+        output,
+        ..
+    } = args;
+    let target = Target::server("check", (host, lab, target), output, options);
+    target.measure(|session, host| {
         let schedule = Schedule::new(args.quick, cpu::count());
         session.console.say(&schedule.announcement());
         session.live.foretell(schedule.estimate_ms() as f64 / 1e3);

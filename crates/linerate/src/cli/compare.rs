@@ -9,7 +9,7 @@ use linerate_model::output::{Comparison, Expectation, Output};
 use linerate_report::view::comparison::sentence;
 
 use super::args::CompareArgs;
-use super::paper::{self, Paper};
+use super::document::document;
 use super::session;
 use crate::exit::Exit;
 use group::Group;
@@ -17,32 +17,27 @@ use linerate_model::failure::{Failure, Kind};
 
 /// Runs the command.
 pub(super) fn run(args: &CompareArgs) -> Exit {
-    let paper = Paper {
-        json: args.json,
-        color: args.color,
-        ascii: args.ascii,
-    };
     let answered = compared(args).and_then(|(output, failure)| {
-        paper.print(&output)?;
+        args.document.print(&output)?;
         Ok((output, failure))
     });
     match answered {
         // The document says it, too.
-        Ok((_, Some(failure))) if args.json => Exit::from(failure.kind),
+        Ok((_, Some(failure))) if args.document.json => Exit::from(failure.kind),
         Ok((_, Some(failure))) => session::refuse("compare", false, &failure),
         Ok((output, None)) if output.exit_code != 0 => Exit::ExpectationFailed,
         Ok((_, None)) => Exit::Ok,
-        Err(failure) => session::refuse("compare", args.json, &failure),
+        Err(failure) => session::refuse("compare", args.document.json, &failure),
     }
 }
 
-/// The document, and why it is no answer.
+/// The document, and why it proves nothing.
 fn compared(args: &CompareArgs) -> Result<(Output, Option<Failure>), Failure> {
     let [before, after] = match &args.table {
         Some(file) => table::groups(file, &args.before, &args.after)?,
         None => [Group::read(&args.before)?, Group::read(&args.after)?],
     };
-    let mut output = paper::document("compare");
+    let mut output = document("compare");
     output.comparison = figures(args, &before, &after)?;
     let failure = too_few(&output.comparison, args.fail_if.is_some());
     if let Some(what) = args.fail_if {
@@ -81,7 +76,7 @@ fn figures(args: &CompareArgs, before: &Group, after: &Group) -> Result<Vec<Comp
             .collect();
         return Err(Failure::usage(
             format!("compare {}", args.metric.join(", ")),
-            "no run has that figure",
+            "no run has this figure",
         )
         .hint(format!("one of: {}", known.join("; "))));
     }
@@ -139,16 +134,19 @@ fn too_few(all: &[Comparison], is_check: bool) -> Option<Failure> {
     let needed = one.needed?;
     let (n, m) = (one.before.n, one.after.n);
     let hint = format!(
-        "{needed} runs a side at least; or `linerate ab`, which makes them and interleaves them"
+        "use {needed} runs or more per side; or `linerate ab`, which makes and interleaves them"
     );
     let refuse =
         |what: String, why: &str| Failure::new(Kind::Invalid, what, why).hint(hint.clone());
     if n < 2 || m < 2 {
-        let why = "one run is one observation: how much runs scatter is not known, so that any difference may be chance";
-        return Some(refuse(format!("call {n} against {m} runs a result"), why));
+        let why = "one run is one observation: the variance between runs is unknown, and any difference may be chance";
+        return Some(refuse(
+            format!("draw a result from {n} against {m} runs"),
+            why,
+        ));
     }
     is_check.then(|| {
-        let why = "so few runs cannot prove anything at 5 %, so that this check could never fail";
+        let why = "this few runs can prove nothing at 5 %, so this check could never fail";
         refuse(format!("judge --fail-if by {n} against {m} runs"), why)
     })
 }
@@ -163,10 +161,10 @@ fn nothing_in_common(before: &Group, after: &Group) -> Failure {
         all.join("; ")
     };
     let why = format!(
-        "no figure is in both; before: {}; after: {}",
+        "the groups have no figure in common; before: {}; after: {}",
         told(before),
         told(after)
     );
     Failure::usage("compare the two groups", why)
-        .hint("runs of the same test: the same command, direction and asked rate")
+        .hint("runs of the same test: the same command, direction and requested rate")
 }

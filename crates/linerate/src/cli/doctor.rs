@@ -9,10 +9,9 @@ use linerate_model::output::Output;
 use serde::Serialize;
 
 use super::args::DoctorArgs;
-use super::session;
+use super::{document, session};
 use crate::exit::Exit;
-use crate::output::{self, Look, Surroundings};
-use linerate_model::date::Date;
+use crate::output::{self, Look};
 use linerate_model::failure::Failure;
 
 /// One thing that was tried.
@@ -65,20 +64,14 @@ impl Check {
 
 /// Runs the command. What does not work is an answer, not a failure: exit 0.
 pub(super) fn run(args: &DoctorArgs) -> Exit {
-    let look = Surroundings::read().look(session::color(args.color), args.ascii);
     let checks = probe::all();
-    let text = if args.json {
-        json(checks)
-    } else {
-        Ok(render(&checks, look))
+    let text = match args.document.json {
+        true => json(checks).map_err(|error| Failure::measuring("write the document", error)),
+        false => Ok(render(&checks, args.document.look())),
     };
-    match text.and_then(|text| output::print(&text)) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => session::refuse(
-            "doctor",
-            false,
-            &Failure::measuring("print what works", error),
-        ),
-        _ => Exit::Ok,
+    match text.and_then(|text| document::print(&text)) {
+        Ok(()) => Exit::Ok,
+        Err(failure) => session::refuse("doctor", false, &failure),
     }
 }
 
@@ -91,11 +84,7 @@ struct Document {
 }
 
 fn json(checks: Vec<Check>) -> io::Result<String> {
-    let mut output = Output::new("doctor", env!("CARGO_PKG_VERSION"));
-    output.command = std::env::args().collect();
-    let started = Date::at(linerate_linux::clock::wall_ns());
-    output.started = started.to_string();
-    output.clock_trusted = started.trusted();
+    let output = document::document("doctor");
     Ok(linerate_report::json::pretty(&Document { output, checks })?)
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate explain RUN|FILE…|-`: the record is read, everything else follows from it.
 
-mod material;
+mod inputs;
 mod texts;
 
 use linerate_diagnose::explain::explain;
@@ -10,45 +10,40 @@ use linerate_model::record::Record;
 use linerate_model::run::Run;
 
 use super::args::ExplainArgs;
-use super::paper::{self, Paper};
+use super::document::document;
 use super::{session, site_rules};
 use crate::exit::Exit;
+use inputs::Inputs;
 use linerate_model::failure::Failure;
-use material::Material;
 
 /// Runs the command. What was found is an answer, whatever it says: exit 0.
 pub(super) fn run(args: &ExplainArgs) -> Exit {
-    let paper = Paper {
-        json: args.json,
-        color: args.color,
-        ascii: args.ascii,
-    };
-    match explained(args).and_then(|output| paper.print(&output)) {
+    match explained(args).and_then(|output| args.document.print(&output)) {
         Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("explain", args.json, &failure),
+        Err(failure) => session::refuse("explain", args.document.json, &failure),
     }
 }
 
 fn explained(args: &ExplainArgs) -> Result<Output, Failure> {
     let rules = site_rules::with(args.rules.as_deref())?;
-    let material = Material::read(&args.what)?;
-    let mut output = document(&material.records);
-    output.trials = material.trials;
+    let inputs = Inputs::read(&args.what)?;
+    let mut output = measured(&inputs.records);
+    output.trials = inputs.trials;
     if args.facts {
-        output.understood = material.understood;
-        output.ignored = material.ignored;
+        output.understood = inputs.understood;
+        output.ignored = inputs.ignored;
     } else {
-        output.ignored = material.left_out;
+        output.ignored = inputs.left_out;
     }
-    for record in &material.records {
+    for record in &inputs.records {
         explain(record, &rules).add_to(&mut output, args.facts);
     }
     Ok(output)
 }
 
-/// What was measured, as the records have it.
-fn document(records: &[Record]) -> Output {
-    let mut output = paper::document("explain");
+/// Returns the document of what was measured.
+fn measured(records: &[Record]) -> Output {
+    let mut output = document("explain");
     for record in records {
         take(&mut output, &record.run);
     }

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::terminal::Foreground;
 
-use super::args::{ForwardArgs, LabFlags, LabShape};
-use super::ground::Place;
-use super::progress::{self, Progress};
+use super::args::ForwardArgs;
+use super::progress;
 use super::session::{self, Session};
+use super::target::Target;
 use crate::exit::Exit;
 use linerate_endpoint::sampler;
 use linerate_forward::{Event, ForwardPlan, Surroundings};
@@ -24,7 +24,7 @@ use linerate_model::failure::Failure;
 pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit {
     let plan = match plan::of(args) {
         Ok(plan) => plan,
-        Err(failure) => return session::refuse("forward", args.output.json, &failure),
+        Err(failure) => return session::refuse("forward", args.output.document.json, &failure),
     };
     let terminal = Foreground::held();
     // Private namespaces must be entered before any thread exists.
@@ -33,25 +33,15 @@ pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit
         Ok(interrupt) => interrupt,
         Err(error) => {
             let failure = Failure::measuring("catch signals", error);
-            return session::refuse("forward", args.output.json, &failure);
+            return session::refuse("forward", args.output.document.json, &failure);
         }
     };
     let between = match args.lab {
         Some(kind) => format!("lab-{kind}"),
         None => args.ports.join("-"),
     };
-    let no_lab = no_lab();
-    let place = Place {
-        kind: "forward",
-        host: Some(&between),
-        lab: &no_lab,
-        ipv6: args.version6,
-        token_file: args.token_file.as_deref(),
-        output: &args.output,
-        progress: Progress::Status,
-        options,
-    };
-    let mut session = Session::begin(&place, interrupt, terminal);
+    let target = Target::named("forward", Some(&between), &args.output, options);
+    let mut session = Session::begin(&target, interrupt, terminal);
     let ended = match isolation {
         Some(isolation) => in_lab(args, &isolation, &mut session, &plan),
         None => guarded(args, &plan).and_then(|()| {
@@ -60,18 +50,6 @@ pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit
         }),
     };
     session.finish(ended)
-}
-
-/// The hosts of `check --lab` are none of ours.
-fn no_lab() -> LabFlags {
-    LabFlags {
-        lab: false,
-        shape: LabShape {
-            fault: Vec::new(),
-            topology: None,
-            mtu: None,
-        },
-    }
 }
 
 fn guarded(args: &ForwardArgs, plan: &ForwardPlan) -> Result<(), Failure> {

@@ -8,28 +8,23 @@ use linerate_method::trend::{SHORTEST_LEVEL_RUNS, levels};
 use linerate_model::output::{History, StoredFigure, StoredRun, Trend, TrendPoint};
 
 use super::args::HistoryArgs;
-use super::paper::{self, Paper};
+use super::document::document;
 use super::session;
 use crate::exit::Exit;
 use crate::history;
-use crate::store::Place;
+use crate::store::Destination;
 use linerate_model::failure::Failure;
 
 /// Runs the command.
 pub(super) fn run(args: &HistoryArgs) -> Exit {
-    let paper = Paper {
-        json: args.json,
-        color: args.color,
-        ascii: args.ascii,
-    };
     let listed = listed(args).and_then(|history| {
-        let mut output = paper::document("history");
+        let mut output = document("history");
         output.history = Some(history);
-        paper.print(&output)
+        args.document.print(&output)
     });
     match listed {
         Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("history", args.json, &failure),
+        Err(failure) => session::refuse("history", args.document.json, &failure),
     }
 }
 
@@ -56,10 +51,10 @@ fn directory(args: &HistoryArgs) -> Result<PathBuf, Failure> {
     match args
         .directory
         .clone()
-        .map_or_else(|| Place::chosen(None), Place::Runs)
+        .map_or_else(|| Destination::chosen(None), Destination::Runs)
     {
-        Place::Runs(directory) | Place::Directory(directory) => Ok(directory),
-        Place::Nowhere(why) => {
+        Destination::Runs(directory) | Destination::Directory(directory) => Ok(directory),
+        Destination::Nowhere(why) => {
             Err(Failure::usage("find the stored runs", why).hint("linerate history DIR"))
         }
     }
@@ -141,12 +136,12 @@ fn only(found: BTreeMap<Series, Trend>, words: &str) -> Result<Trend, Failure> {
     let (why, hint) = match found.len() {
         1 => return Ok(found.into_values().next().unwrap_or_default()),
         0 => (
-            "no run has such a figure".to_owned(),
+            "no run has this figure".to_owned(),
             "`linerate history --json` names them all",
         ),
         _ => (
-            format!("several are called so: {}", names.join("; ")),
-            "more words, --peer or --kind",
+            format!("the name is ambiguous: {}", names.join("; ")),
+            "add words, --peer or --kind",
         ),
     };
     Err(Failure::usage(format!("show `{words}` over the runs"), why).hint(hint))

@@ -12,7 +12,7 @@ use linerate_model::run::Run;
 use linerate_model::setting::Setting;
 
 use super::args::InspectArgs;
-use super::paper::{self, Paper};
+use super::document::document;
 use super::{session, site_rules};
 use crate::exit::Exit;
 use linerate_endpoint::sampler;
@@ -20,14 +20,9 @@ use linerate_model::failure::Failure;
 
 /// Runs the command. What was found is an answer, whatever it says: exit 0.
 pub(super) fn run(args: &InspectArgs) -> Exit {
-    let paper = Paper {
-        json: args.json,
-        color: args.color,
-        ascii: args.ascii,
-    };
-    match inspected(args).and_then(|output| paper.print(&output)) {
+    match inspected(args).and_then(|output| args.document.print(&output)) {
         Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("inspect", args.json, &failure),
+        Err(failure) => session::refuse("inspect", args.document.json, &failure),
     }
 }
 
@@ -37,7 +32,7 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
     let mut run = Run::begin("inspect", env!("CARGO_PKG_VERSION"), &[]);
     run.hosts = vec![sampler::this_host(&names)];
     run.settings = sampler::setup(&names);
-    let mut output = paper::document("inspect");
+    let mut output = document("inspect");
     output.hosts.clone_from(&run.hosts);
     output.settings.clone_from(&run.settings);
     let record = Record::of_run(run, sampler::totals(&names));
@@ -49,17 +44,17 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
     Ok(output)
 }
 
-/// TCP's memory against what the kernel sets by itself.
+/// Whether TCP's memory limits are the kernel's default.
 fn tcp_memory(facts: &[Fact]) -> Option<Setting> {
     let fact = |name: &str| facts.iter().find(|fact| fact.name == name);
     let set_by = fact("tcp_mem_set_by")?.value.to_string();
     let said = match (set_by.as_str(), fact("tcp_mem_from_megabytes")) {
         ("kernel", Some(free)) => format!(
-            "as the kernel sets it by itself from {} MB of free memory at its start",
+            "the kernel's default for {} MB of free memory at boot",
             free.value
         ),
-        ("kernel", None) => "as the kernel sets it by itself".to_owned(),
-        _ => "not what the kernel's own formula gives: somebody set it".to_owned(),
+        ("kernel", None) => "the kernel's default".to_owned(),
+        _ => "not the kernel's default: it was changed".to_owned(),
     };
     Some(Setting {
         source: "tcp_mem".to_owned(),
@@ -74,7 +69,7 @@ fn interfaces(named: Option<&str>) -> Result<Vec<String>, Failure> {
     if let Some(name) = named {
         nic::link(name).map_err(|error| {
             let why = match error.kind() {
-                ErrorKind::NotFound => "this host has no interface of that name".to_owned(),
+                ErrorKind::NotFound => "this host has no interface of this name".to_owned(),
                 _ => error.to_string(),
             };
             Failure::usage(format!("inspect {name}"), why).hint("`ip -br link` lists them")

@@ -37,8 +37,8 @@ fn refusals(plan: &TestPlan, lab: &LabFlags) -> [Refusal; 8] {
             } else {
                 "--bidir"
             },
-            "an iperf2 server is only sent to",
-            "the other way: `linerate serve --iperf2` here, and `iperf -c` there",
+            "linerate only sends to an iperf2 server",
+            "for the other direction: `linerate serve --iperf2` here, and `iperf -c` there",
         ),
         (
             plan.omit_ms > 0,
@@ -49,32 +49,32 @@ fn refusals(plan: &TestPlan, lab: &LabFlags) -> [Refusal; 8] {
         (
             plan.server_output,
             "--get-server-output",
-            "there is no control connection to ask over",
+            "iperf2 has no control connection",
             "without it: the UDP result is the server's report",
         ),
         (
             plan.affinity.is_some_and(|(_, remote)| remote.is_some()),
             "--affinity with a second number",
-            "there is no control connection to ask over",
+            "iperf2 has no control connection",
             "-A with one number, and `taskset -c` before the server there",
         ),
         (
             received_how,
             "--mode with a second word",
-            "how the server receives is its own choice",
+            "the server chooses how it receives",
             "--mode with one word",
         ),
         (
             udp && plan
                 .payload_bytes
                 .is_some_and(|bytes| bytes < LEAST_PAYLOAD_BYTES),
-            "so short a --length",
+            "a --length this short",
             "iperf2's headers take 40 bytes of every datagram",
             "-l 40 or more",
         ),
         (
             !udp && plan.bytes.is_some_and(|bytes| bytes < LEAST_TCP_BYTES),
-            "so few --bytes",
+            "this few --bytes",
             "iperf2's header takes 60 bytes of each stream",
             "-n 8K or more",
         ),

@@ -21,9 +21,9 @@ use linerate_lab::{
     cannot,
 };
 
-/// Run a command between two hosts made on this machine, without root
+/// Run a command between two hosts created on this machine, without root
 ///
-/// Host A runs COMMAND and this ends with its exit code; host B runs `linerate serve`. In
+/// Runs COMMAND in host A and exits with its exit code; host B runs `linerate serve`. In
 /// COMMAND, {peer} stands for host B's address and {peer6} for its IPv6 address; so do
 /// LINERATE_PEER and LINERATE_PEER6 in its environment. Without COMMAND a shell is started in
 /// host A. Nothing is left behind.
@@ -33,32 +33,32 @@ pub struct LabArgs {
     /// What lies between the hosts: pair, bridge or route
     #[arg(long, default_value_t = Topology::Pair, value_name = "KIND")]
     pub topology: Topology,
-    /// Reproduce a cause for real (may be given several times)
+    /// Inject a fault (repeatable)
     #[arg(long = "fault", value_name = "NAME[=VALUE]")]
     pub faults: Vec<Fault>,
-    /// Carry the frames through the user-space wire even if no fault needs it
+    /// Use the user-space wire even if no fault needs it
     #[arg(long)]
     pub wire: bool,
-    /// Write what the wire did with each UDP datagram to FILE, one JSON object a line
+    /// Write what the wire did with each UDP datagram to FILE, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub wire_log: Option<PathBuf>,
-    /// Measure how much the wire can carry on this machine, and end
+    /// Measure the capacity of the wire on this machine, and exit
     #[arg(long, conflicts_with = "command")]
     pub wire_ceiling: bool,
     /// Seed of the wire's decisions
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
-    /// MTU of every interface (IPv6 exists from 1280 on)
+    /// MTU of every interface (IPv6 needs 1280 or more)
     #[arg(long, default_value_t = 1500, value_name = "BYTES",
           value_parser = clap::value_parser!(u32).range(68..=65535))]
     pub mtu: u32,
-    /// Start no server in host B
+    /// Do not start a server in host B
     #[arg(long)]
     pub no_serve: bool,
     /// Run this shell command in host B instead of `linerate serve`
     #[arg(long, value_name = "COMMAND", conflicts_with = "no_serve")]
     pub peer: Option<String>,
-    /// Let COMMAND and the peer believe that they run on Linux 4.4
+    /// Emulate the features of Linux 4.4 for COMMAND and the peer
     #[arg(long, hide = true)]
     pub old_kernel: bool,
     /// Use a user namespace even as root

@@ -76,7 +76,7 @@ impl Progress {
     }
 }
 
-const STOPPING: &str = "stopping: waiting for what is on the way (once more skips that)";
+const STOPPING: &str = "stopping: waiting for packets in flight (press again to skip)";
 
 /// The document as text.
 pub(super) fn render(output: &Output, look: Look) -> String {
@@ -231,6 +231,6 @@ fn sum(plan: &TestPlan, direction: Direction) -> Stream {
 fn who(peer: &Peer) -> String {
     match peer {
         Peer::Linerate { version } => format!("linerate {version}"),
-        Peer::Stock => "a stock server: facts of the far end are missing".to_owned(),
+        Peer::Stock => "stock server: no counters from the far end".to_owned(),
     }
 }

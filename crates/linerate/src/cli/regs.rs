@@ -4,26 +4,25 @@
 mod known;
 mod live;
 mod pasted;
-mod told;
-
-use std::io::ErrorKind;
+mod view;
 
 use super::args::RegsArgs;
-use super::session;
+use super::{document, session};
 use crate::exit::Exit;
-use crate::output::{self, Color, Surroundings};
+use crate::output::{Color, Surroundings};
 use linerate_model::failure::Failure;
-use told::Told;
+use view::RegisterView;
 
 /// Runs the command. Exit 2 for a name or value that cannot be, 3 where nothing could be read.
 pub(super) fn run(args: &RegsArgs) -> Exit {
-    match answer(args).and_then(|told| text(&told, args)) {
-        Ok(text) => printed(&text),
+    let text = answer(args).and_then(|view| text(&view, args));
+    match text.and_then(|text| document::print(&text)) {
+        Ok(()) => Exit::Ok,
         Err(failure) => session::refuse("regs", args.json, &failure),
     }
 }
 
-fn answer(args: &RegsArgs) -> Result<Told, Failure> {
+fn answer(args: &RegsArgs) -> Result<RegisterView, Failure> {
     let map = args.map.as_deref().map(known::map).transpose()?;
     match (&map, args.words.as_slice()) {
         (None, []) => Err(nothing_asked()),
@@ -35,26 +34,14 @@ fn answer(args: &RegsArgs) -> Result<Told, Failure> {
     }
 }
 
-fn text(told: &Told, args: &RegsArgs) -> Result<String, Failure> {
+fn text(view: &RegisterView, args: &RegsArgs) -> Result<String, Failure> {
     if args.json {
-        let document = told.document();
+        let document = view.document();
         return document.map_err(|error| Failure::measuring("write the document", error));
     }
-    told.missed.iter().for_each(|missed| session::say(missed));
+    view.missed.iter().for_each(|missed| session::say(missed));
     let look = Surroundings::read().look(Color::Auto, args.ascii);
-    Ok(told.text(look.ascii))
-}
-
-/// To stdout; a reader that went away is a quiet success.
-fn printed(text: &str) -> Exit {
-    match output::print(text) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => session::refuse(
-            "regs",
-            false,
-            &Failure::measuring("print the registers", error),
-        ),
-        _ => Exit::Ok,
-    }
+    Ok(view.text(look.ascii))
 }
 
 fn nothing_asked() -> Failure {

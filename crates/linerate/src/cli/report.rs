@@ -14,6 +14,7 @@ use linerate_report::{csv, html, json, junit, markdown, openmetrics, redact, ter
 use linerate_wire::json as reader;
 
 use super::args::{ReportArgs, ReportFormat};
+use super::document::color;
 use super::{session, site_rules};
 use crate::exit::Exit;
 use crate::output::Surroundings;
@@ -99,14 +100,14 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
 }
 
 fn unreadable(error: serde_json::Error) -> Failure {
-    Failure::measuring("leave out every name", error)
-        .hint("a host is called as a word of the document is, such as `up`")
+    Failure::measuring("redact every name", error)
+        .hint("a host name equals a word of the document, such as `up`")
 }
 
 fn nothing_compared() -> Failure {
     Failure::usage(
         "draw a picture",
-        "svg is the picture of a comparison, and this is none",
+        "svg shows a comparison, and this is not one",
     )
     .hint("a run of `ab`, a document of `compare --json`, or two runs; else --format html")
 }
@@ -114,7 +115,7 @@ fn nothing_compared() -> Failure {
 fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {
     let mut surroundings = Surroundings::read();
     surroundings.stdout_terminal &= args.output.is_none();
-    let look = surroundings.look(session::color(args.color), args.ascii);
+    let look = surroundings.look(color(args.color), args.ascii);
     let style = term::Style {
         width: look.width,
         ascii: look.ascii,
@@ -151,7 +152,7 @@ fn table<'s>(sheets: &'s [Sheet], name: &str) -> Result<&'s Sheet, Failure> {
             let names: Vec<_> = sheets.iter().map(|sheet| sheet.name.as_str()).collect();
             Failure::usage(
                 format!("find the table {name}"),
-                "the run has none of that name",
+                "the run has no such table",
             )
             .hint(format!("--table one of {}", names.join(", ")))
         })

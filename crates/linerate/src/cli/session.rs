@@ -23,11 +23,12 @@ use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::linerate::token::Secret;
 
-use super::args::{ColorChoice, OutputFlags};
-use super::ground::Place;
+use super::args::OutputFlags;
+use super::document::{color, document};
 use super::live::Live;
 use super::progress::{self, Progress};
-use super::seen::Seen;
+use super::sample_log::SampleLog;
+use super::target::Target;
 use crate::exit::Exit;
 use crate::output::{Color, Console, Form, Surroundings};
 use crate::store::{self, Beginning, Location, Store};
@@ -47,7 +48,7 @@ pub(super) struct Session {
     store: Store,
     /// What the server is to know to be believed, and to tell all.
     pub(super) token: Option<Secret>,
-    seen: Seen,
+    samples: SampleLog,
     progress: Progress,
     pub(super) live: Live,
     /// Held while `q` is listened to.
@@ -60,26 +61,26 @@ pub(super) struct Session {
 impl Session {
     /// Begins the document and the run of a command. Keys are listened to on a `terminal`.
     pub(super) fn begin(
-        place: &Place<'_>,
+        target: &Target<'_>,
         interrupt: Interrupt,
         terminal: Option<Foreground>,
     ) -> Self {
-        let flags = place.output;
-        let mut output = Output::new(place.kind, env!("CARGO_PKG_VERSION"));
-        output.command = std::env::args().collect();
+        let flags = target.output;
+        let output = document(target.kind);
         let started = Date::at(linerate_linux::clock::wall_ns());
-        output.started = started.to_string();
-        output.clock_trusted = started.trusted();
-        let mut plan = place.options.clone();
+        let mut plan = target.options.clone();
         plan.remove(FAULT);
         let beginning = Beginning {
-            kind: place.kind,
+            kind: target.kind,
             command: &without_faults(&output.command),
-            peer: place.host.unwrap_or("lab"),
+            peer: target.host.unwrap_or("lab"),
             plan,
             started,
         };
-        let store = Store::open(&store::Place::chosen(flags.output.as_deref()), &beginning);
+        let store = Store::open(
+            &store::Destination::chosen(flags.output.as_deref()),
+            &beginning,
+        );
         let console = console(flags);
         let keys = watch_keys(terminal, &console, &interrupt);
         Self {
@@ -91,8 +92,8 @@ impl Session {
             expect: flags.expect.clone(),
             store,
             token: None,
-            seen: Seen::default(),
-            progress: place.progress,
+            samples: SampleLog::default(),
+            progress: target.progress,
             knows_hosts: false,
             begun: Instant::now(),
         }
@@ -200,7 +201,7 @@ impl Session {
             plan,
             console: &mut self.console,
             store: &mut self.store,
-            seen: &mut self.seen,
+            samples: &mut self.samples,
             progress: self.progress,
             live: &mut self.live,
         };
@@ -277,7 +278,7 @@ impl Session {
     fn explain(&mut self) {
         let mut run = self.store.run().clone();
         run.record(&self.output);
-        let record = Record::of_run(run, std::mem::take(&mut self.seen).into_samples())
+        let record = Record::of_run(run, std::mem::take(&mut self.samples).into_samples())
             .with_trials(&self.output.trials);
         self.output.knees.clear();
         explain(&record, rules::embedded()).add_to(&mut self.output, false);
@@ -396,11 +397,7 @@ type Engine = fn(&TestPlan, &mut dyn Observer, &Interrupt) -> Result<TestOutcome
 /// The document of a command that could not even begin.
 pub(super) fn refuse(kind: &str, json: bool, failure: &Failure) -> Exit {
     if json {
-        let mut output = Output::new(kind, env!("CARGO_PKG_VERSION"));
-        output.command = std::env::args().collect();
-        let started = Date::at(linerate_linux::clock::wall_ns());
-        output.started = started.to_string();
-        output.clock_trusted = started.trusted();
+        let mut output = document(kind);
         output.exit_code = Exit::from(failure.kind).code();
         output.error = Some(report(failure));
         let text = linerate_report::json::pretty(&output).unwrap_or_default();
@@ -455,21 +452,13 @@ const FAULT: &str = "fault";
 
 fn console(flags: &OutputFlags) -> Console {
     let surroundings = Surroundings::read();
-    let look = surroundings.look(color(flags.color), flags.ascii);
-    let form = match (flags.json, flags.json_stream) {
+    let look = surroundings.look(color(flags.document.color), flags.document.ascii);
+    let form = match (flags.document.json, flags.json_stream) {
         (true, _) => Form::Json,
         (_, true) => Form::JsonStream,
         _ => Form::Text,
     };
     Console::new(form, look, &surroundings, flags.quiet, flags.verbose)
-}
-
-pub(super) fn color(choice: ColorChoice) -> Color {
-    match choice {
-        ColorChoice::Auto => Color::Auto,
-        ColorChoice::Always => Color::Always,
-        ColorChoice::Never => Color::Never,
-    }
 }
 
 /// The idle control interval before the first load of a run: long enough for a background of a

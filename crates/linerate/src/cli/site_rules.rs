@@ -52,7 +52,7 @@ fn read(directory: &Path) -> Result<Vec<Rule>, Failure> {
     if !mistakes.is_empty() {
         let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
         return Err(Failure::usage(what(), told.join("\n"))
-            .hint("knowledge/README.md of the sources shows a whole rule"));
+            .hint("knowledge/README.md in the sources has a complete example"));
     }
     let rules: Vec<Rule> = understood
         .into_iter()

@@ -8,10 +8,10 @@ use linerate_method::sweep::ladder;
 use linerate_model::output::Direction as Way;
 
 use super::args::SweepArgs;
-use super::ground::Place;
 use super::plan;
-use super::progress::{Progress, word};
+use super::progress::word;
 use super::session::Session;
+use super::target::Target;
 use super::trial::{Scope, Search};
 use crate::exit::Exit;
 use linerate_endpoint::{Direction, TestPlan};
@@ -19,25 +19,23 @@ use linerate_model::failure::Failure;
 
 /// Runs the command.
 pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
-    let place = Place {
-        kind: "sweep",
-        host: args.host.as_deref(),
-        lab: &args.lab,
-        ipv6: args.target.version6,
-        token_file: args.target.token_file.as_deref(),
-        output: &args.output,
-        progress: Progress::Status,
-        options,
-    };
+    let SweepArgs {
+        host,
+        lab,
+        target,
+        output,
+        ..
+    } = args;
+    let target = Target::server("sweep", (host, lab, target), output, options);
     let rates = match ladder(args.from, args.to, args.step) {
         Ok(rates) => rates,
         Err(error) => {
             let failure =
                 Failure::usage("lay out the rates", error).hint("--from 50M --to 1000M --step 50M");
-            return super::session::refuse("sweep", args.output.json, &failure);
+            return super::session::refuse("sweep", args.output.document.json, &failure);
         }
     };
-    place.measure(|session, host| {
+    target.measure(|session, host| {
         let [ladder_ms, search_ms] = times_ms(args, rates.len());
         session
             .console

@@ -52,10 +52,9 @@ fn bits_or_packets(text: &str) -> Result<Rate, String> {
         Rate::Bits(bits) => in_range(bits).map(Rate::Bits),
         Rate::Packets(packets) if (1.0..=1e9).contains(&packets.0) => Ok(Rate::Packets(packets)),
         Rate::Packets(_) => Err("expected 1 pps to 1000 Mpps".to_owned()),
-        Rate::LineRate(_) => Err(
-            "a share of the line rate is not known before the test; write 940M or 100kpps"
-                .to_owned(),
-        ),
+        Rate::LineRate(_) => {
+            Err("the line rate is not known before the test; write 940M or 100kpps".to_owned())
+        }
     }
 }
 

@@ -73,7 +73,7 @@ fn why(store: &Store) -> (String, Option<PathBuf>) {
 fn a_run_is_read_back_as_written() {
     let scratch = Scratch::new();
     let mut store = Store::open(
-        &Place::Runs(scratch.0.join("a/b")),
+        &Destination::Runs(scratch.0.join("a/b")),
         &beginning(1_795_244_700),
     );
     store.sample(&sample(1));
@@ -111,7 +111,10 @@ fn a_run_is_read_back_as_written() {
 #[test]
 fn an_interrupted_run_is_valid_and_partial() {
     let scratch = Scratch::new();
-    let mut store = Store::open(&Place::Runs(scratch.0.clone()), &beginning(1_795_244_700));
+    let mut store = Store::open(
+        &Destination::Runs(scratch.0.clone()),
+        &beginning(1_795_244_700),
+    );
     store.sample(&sample(1));
     let directory = directory(&store);
     drop(store);
@@ -129,7 +132,10 @@ fn an_interrupted_run_is_valid_and_partial() {
 #[test]
 fn a_checkpoint_keeps_results_and_stays_partial() {
     let scratch = Scratch::new();
-    let mut store = Store::open(&Place::Runs(scratch.0.clone()), &beginning(1_795_244_700));
+    let mut store = Store::open(
+        &Destination::Runs(scratch.0.clone()),
+        &beginning(1_795_244_700),
+    );
     store.checkpoint(&output());
     let (run, _) = read(&directory(&store)).unwrap();
     assert!(run.partial);
@@ -139,7 +145,7 @@ fn a_checkpoint_keeps_results_and_stays_partial() {
 #[test]
 fn runs_of_one_second_and_of_a_clock_at_1970_have_their_own_directories() {
     let scratch = Scratch::new();
-    let place = Place::Runs(scratch.0.clone());
+    let place = Destination::Runs(scratch.0.clone());
     let stores = [12, 12, 12].map(|second| Store::open(&place, &beginning(second)));
     let names = stores.each_ref().map(directory);
     let first = scratch.0.join("19700101T000012Z-udp--2001-2--1--x");
@@ -153,7 +159,7 @@ fn runs_of_one_second_and_of_a_clock_at_1970_have_their_own_directories() {
 #[test]
 fn a_named_directory_is_used_unless_it_holds_a_run() {
     let scratch = Scratch::new();
-    let place = Place::Directory(scratch.0.join("mine"));
+    let place = Destination::Directory(scratch.0.join("mine"));
     fs::create_dir(scratch.0.join("mine")).unwrap();
     fs::write(scratch.0.join("mine/notes"), "").unwrap();
     let first = Store::open(&place, &beginning(0));
@@ -167,7 +173,7 @@ fn nothing_can_be_made_in_proc_or_below_a_file() {
     let scratch = Scratch::new();
     fs::write(scratch.0.join("file"), "").unwrap();
     for parent in [PathBuf::from("/proc/linerate"), scratch.0.join("file")] {
-        let mut store = Store::open(&Place::Runs(parent.clone()), &beginning(0));
+        let mut store = Store::open(&Destination::Runs(parent.clone()), &beginning(0));
         store.sample(&sample(1));
         store.finish(&output());
         let (why, partial) = why(&store);
@@ -183,7 +189,7 @@ fn nothing_can_be_made_in_proc_or_below_a_file() {
 #[test]
 fn a_disk_that_fills_up_leaves_a_valid_partial_run() {
     let scratch = Scratch::new();
-    let place = Place::Directory(scratch.0.clone());
+    let place = Destination::Directory(scratch.0.clone());
     symlink("/dev/full", scratch.0.join("samples.jsonl")).unwrap();
     let mut store = Store::open(&place, &beginning(0));
     store.sample(&sample(1));
@@ -205,7 +211,7 @@ fn a_disk_that_fills_up_leaves_a_valid_partial_run() {
 fn a_disk_that_is_full_from_the_start_says_so() {
     let scratch = Scratch::new();
     symlink("/dev/full", scratch.0.join("run.json.next")).unwrap();
-    let store = Store::open(&Place::Directory(scratch.0.clone()), &beginning(0));
+    let store = Store::open(&Destination::Directory(scratch.0.clone()), &beginning(0));
     let text = store.location().to_string();
     assert!(text.starts_with("not stored: cannot write "), "{text}");
     assert!(text.contains("No space left on device"), "{text}");
@@ -215,7 +221,7 @@ fn a_disk_that_is_full_from_the_start_says_so() {
 #[test]
 fn a_disk_that_is_full_at_the_end_keeps_the_beginning() {
     let scratch = Scratch::new();
-    let mut store = Store::open(&Place::Directory(scratch.0.clone()), &beginning(0));
+    let mut store = Store::open(&Destination::Directory(scratch.0.clone()), &beginning(0));
     symlink("/dev/full", scratch.0.join("run.json.next")).unwrap();
     store.finish(&output());
     assert!(why(&store).0.contains("run.json: No space left on device"));
@@ -225,12 +231,12 @@ fn a_disk_that_is_full_at_the_end_keeps_the_beginning() {
 #[test]
 fn the_default_place_follows_the_xdg_rules() {
     let place = |variables: &'static [(&str, &str)]| {
-        Place::default_of(&|name| {
+        Destination::default_of(&|name| {
             let variable = variables.iter().find(|(known, _)| *known == name);
             variable.map(|(_, value)| PathBuf::from(value))
         })
     };
-    let runs = |path: &str| Place::Runs(PathBuf::from(path));
+    let runs = |path: &str| Destination::Runs(PathBuf::from(path));
     assert_eq!(
         place(&[("HOME", "/home/lab")]),
         runs("/home/lab/.local/state/linerate/runs")
@@ -243,7 +249,7 @@ fn the_default_place_follows_the_xdg_rules() {
         place(&[("HOME", "/home/lab"), ("XDG_STATE_HOME", "relative")]),
         runs("/home/lab/.local/state/linerate/runs")
     );
-    let nowhere = Place::Nowhere("neither XDG_STATE_HOME nor HOME is set".to_owned());
+    let nowhere = Destination::Nowhere("neither XDG_STATE_HOME nor HOME is set".to_owned());
     assert_eq!(place(&[]), nowhere);
     assert_eq!(place(&[("HOME", "")]), nowhere);
 }

@@ -91,7 +91,7 @@ fn what_cannot_be_decoded_says_why_and_what_to_try() {
             &["--map", "nxp-enet", "RCR=zebra"],
             "",
             2,
-            "it is no NAME=VALUE",
+            "it is not NAME=VALUE",
         ),
         (&["--map", "none", "RCR=1"], "", 2, "one of dwmac1000"),
         (&["-"], "no register here\n", 3, "no line has the form"),

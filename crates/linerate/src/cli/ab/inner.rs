@@ -59,7 +59,7 @@ impl<'a> Inner<'a> {
             Measurement::Forward(args) => (ports(args), None, &args.output),
             _ => return Err(no_measurement(kind)),
         };
-        if output.json || output.json_stream || output.output.is_some() {
+        if output.document.json || output.json_stream || output.output.is_some() {
             let why = "-o and --json are set for each run";
             return Err(
                 Failure::usage(format!("measure with `{}`", words.join(" ")), why)
@@ -94,7 +94,7 @@ impl<'a> Inner<'a> {
         let output: Output = linerate_wire::json::read(&ended.stdout).map_err(|error| {
             let said = switch::complaint(&ended).unwrap_or_default();
             Failure::measuring(what(), format!("{}: {error}: {said}", ended.status))
-                .hint("the measurement by itself")
+                .hint("run the measurement alone")
         })?;
         if output.exit_code == Exit::Usage.code() {
             let why = output.error.unwrap_or_default();
@@ -120,11 +120,11 @@ fn unusable(output: &Output) -> Option<String> {
         .find_map(|test| test.invalid_reason.clone());
     match (&output.error, output.partial) {
         (Some(error), _) => Some(format!("{}: {}", error.what, error.why)),
-        (None, true) => Some("it ended before its plan".to_owned()),
+        (None, true) => Some("it ended early".to_owned()),
         (None, false) if output.exit_code == Exit::Invalid.code() => {
             let only_results = output.tests.is_empty() && !output.results.is_empty();
             let why = match only_results {
-                true => "every rate that it found is the tester's own, not the device's",
+                true => "all its rates are limited by the tester, not by the device",
                 false => "its numbers are not valid",
             };
             Some(invalid.unwrap_or_else(|| why.to_owned()))
@@ -153,6 +153,9 @@ fn ports(args: &ForwardArgs) -> (&'static str, String) {
 const OVERHEAD_S: f64 = 2.0;
 
 fn no_measurement(kind: &str) -> Failure {
-    Failure::usage(format!("compare with `{kind}`"), "it does not measure")
-        .hint("udp, tcp, sweep, check or forward after the --")
+    Failure::usage(
+        format!("use `{kind}` with ab"),
+        "it is not a measuring command",
+    )
+    .hint("udp, tcp, sweep, check or forward after the --")
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The commands that set up A and B, and what is left behind.
+//! The commands that set up A and B, and restore the configuration.
 
 use std::fmt::Display;
 use std::process::Command;
@@ -73,9 +73,14 @@ impl<'a> Switch<'a> {
             (Arm::B, None) => self.a,
         };
         let insists = interrupt.beyond(1);
-        let ended = shell("restore what was there", command, &insists, HOW, console);
-        let by_hand =
-            format!("the command by itself in a shell: it may not be as before; `{command}`");
+        let ended = shell(
+            "restore the previous configuration",
+            command,
+            &insists,
+            HOW,
+            console,
+        );
+        let by_hand = format!("run it in a shell, the configuration may have changed: `{command}`");
         Some((command, ended.map_err(|failure| failure.hint(by_hand))))
     }
 }
@@ -94,7 +99,7 @@ fn shell(
 ) -> Result<(), Failure> {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", line]);
-    let hint = "the command by itself in a shell";
+    let hint = "run the command in a shell";
     let failed =
         |why: &dyn Display| Failure::measuring(format!("{what}: `{line}`"), why).hint(hint);
     let mut slow = || console.say(&format!("still waiting for `{line}` ({what}){how}"));
@@ -127,5 +132,5 @@ fn printable(said: &[u8]) -> Option<String> {
 }
 
 /// What is given up leaves the host as it was set up last.
-const HOW: &str = ": Ctrl-C twice gives it up";
+const HOW: &str = "; press Ctrl-C twice to give up";
 const SHOWN_BYTES: usize = 300;

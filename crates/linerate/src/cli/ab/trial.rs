@@ -10,7 +10,7 @@ use linerate_model::output::{self, ExperimentRun, Restored};
 
 use super::inner::{Inner, Ran};
 use super::switch::Switch;
-use super::{telling, verdict};
+use super::{messages, verdict};
 use crate::cli::args::AbArgs;
 use crate::cli::session::Session;
 use linerate_model::failure::{Failure, Kind};
@@ -42,7 +42,7 @@ impl<'a> Trial<'a> {
         let experiment = Experiment::new(plan);
         let settle_s = args.settle as f64 / 1000.0;
         let each_s = inner.estimate_s.map(|seconds| seconds + settle_s);
-        let text = telling::announcement(&experiment, each_s);
+        let text = messages::announcement(&experiment, each_s);
         session.console.say(&text);
         let directory = session.run_directory();
         Self {
@@ -65,18 +65,18 @@ impl<'a> Trial<'a> {
     pub(super) fn carry_out(&mut self, session: &mut Session) -> Result<(), Failure> {
         while let Step::Run(slot) = self.experiment.next() {
             let elapsed_s = self.begun.elapsed().as_secs_f64();
-            let status = telling::status(&self.experiment, slot, self.done, elapsed_s);
+            let status = messages::status(&self.experiment, slot, self.done, elapsed_s);
             session.console.status(&status);
             self.switch.to(slot.setting(), session)?;
             let ended = self.one_run(session, slot)?;
             if self.done == 1 && self.inner.estimate_s.is_none() {
-                let all = telling::first(&self.experiment, self.begun.elapsed().as_secs_f64());
+                let all = messages::first(&self.experiment, self.begun.elapsed().as_secs_f64());
                 session.console.say(&all);
             }
             if let Some(reason) = ended {
                 self.again(session, slot, reason)?;
             } else if slot.run == RUNS_OF_A_BLOCK {
-                let told = telling::block(&self.experiment, slot);
+                let told = messages::block(&self.experiment, slot);
                 told.iter().for_each(|text| session.console.say(text));
             }
         }
@@ -149,8 +149,8 @@ impl<'a> Trial<'a> {
             session.output.hosts.clone_from(&ran.output.hosts);
         }
         run.run_dir.clone_from(&ran.output.run_dir);
-        if telling::is_beyond(&ran.output) && !std::mem::replace(&mut self.told, true) {
-            session.console.say(telling::BEYOND);
+        if messages::is_beyond(&ran.output) && !std::mem::replace(&mut self.told, true) {
+            session.console.say(messages::BEYOND);
         }
         run.figures = ran.figures.into_iter().map(Into::into).collect();
         run.invalid_reason = ran.unusable;
@@ -163,7 +163,7 @@ impl<'a> Trial<'a> {
             .clone()
             .or_else(|| recorded::named(run, self.record.metric.as_deref()));
         let Some(figure) = decides.and_then(|key| recorded::figure(run, &key)) else {
-            run.invalid_reason = Some("it has not the figure that decides".to_owned());
+            run.invalid_reason = Some("it lacks the deciding figure".to_owned());
             self.experiment.spoil();
             return match (&self.args.metric, known) {
                 (Some(metric), None) => Err(no_such_figure(metric, run)),
@@ -184,16 +184,16 @@ impl<'a> Trial<'a> {
             return Ok(());
         }
         let setting = slot.setting();
-        let what = format!("finish a block; the last time it was {setting:?} that gave nothing");
+        let what = format!("finish a block: the last run of {setting:?} gave no result");
         let words = self.args.measurement.join(" ");
-        let told = |arm| telling::yield_of(&self.record, arm);
+        let told = |arm| messages::yield_of(&self.record, arm);
         let reason = format!(
             "{reason}; {}, {}",
             told(output::Arm::A),
             told(output::Arm::B)
         );
         Err(Failure::measuring(what, reason).hint(format!(
-            "`linerate {words}` by itself with {setting:?} set up; a longer --settle"
+            "run `linerate {words}` alone with {setting:?} set up; use a longer --settle"
         )))
     }
 }
@@ -231,7 +231,7 @@ fn no_such_figure(metric: &str, run: &ExperimentRun) -> Failure {
         .iter()
         .map(|figure| format!("{} {}", figure.metric, figure.name))
         .collect();
-    Failure::usage(format!("compare {metric}"), "no run has that figure")
+    Failure::usage(format!("compare {metric}"), "no run has this figure")
         .hint(format!("one of: {}", known.join("; ")))
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `agent`: a device's own eyes.
+//! `linerate agent`.
 
 use clap::Args;
 
-/// Tell who measures this host what its kernel counts
+/// Report this host's kernel counters to the tester that measures it
 ///
 /// Answers requests on standard input with samples on standard output: processors, interrupts, queues,
 /// drops and how the host is set up. Reads and never changes anything; ends when standard input does.
-/// `linerate forward` starts it by itself.
+/// `linerate forward --device ssh:…` starts it.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate forward eth1 eth2 --device ssh:root@router

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ColorChoice;
+use super::DocumentFlags;
 use crate::cli::values::compare::{self as values, FailIf};
 
-/// Say whether runs that exist differ, and by how much
+/// Compare two groups of stored runs
 ///
-/// One run is one observation: one against one is no result, and below four against four nothing can
-/// be proven at 5 %. Figures are matched by test, direction and asked rate. In what else the two groups
-/// differ (kernel, settings, driver) is said, too. Runs that are still to be made are better compared by
+/// One run is one observation: one against one gives no result, and fewer than four against four can
+/// prove nothing at 5 %. Figures are matched by test, direction and requested rate. Other differences
+/// between the groups (kernel, settings, driver) are reported as well. For runs not yet made use
 /// `linerate ab`, which interleaves them.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
@@ -23,28 +23,21 @@ pub(in crate::cli) struct CompareArgs {
     /// Runs without the change: directories, or documents of --json (a setting's name with --table)
     #[arg(long, value_name = "RUN", num_args = 1.., required = true)]
     pub(in crate::cli) before: Vec<String>,
-    /// Runs with it
+    /// Runs with the change
     #[arg(long, value_name = "RUN", num_args = 1.., required = true)]
     pub(in crate::cli) after: Vec<String>,
     /// Compare two settings of a table instead: CSV with the columns metric, setting, value
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) table: Option<PathBuf>,
-    /// What differs by less does not matter
+    /// Margin: smaller differences do not matter
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = values::margin)]
     pub(in crate::cli) margin: f64,
     /// The figure that decides, such as throughput, loss:down, rtt-p99 (repeatable) [default: the first]
     #[arg(long, value_name = "FIGURE")]
     pub(in crate::cli) metric: Vec<String>,
-    /// Exit 1 when the figure that decides is proven worse by more, or nothing is proven: worse, worse:3%, inconclusive
+    /// Exit 1 if the deciding figure is proven worse (by more than the given share), or if nothing is proven: worse, worse:3%, inconclusive
     #[arg(long, value_name = "WHAT", value_parser = values::fail_if)]
     pub(in crate::cli) fail_if: Option<FailIf>,
-    /// One JSON document
-    #[arg(short = 'j', long, visible_short_alias = 'J')]
-    pub(in crate::cli) json: bool,
-    /// Colour: auto, always or never
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    pub(in crate::cli) color: ColorChoice,
-    /// Only ASCII characters
-    #[arg(long)]
-    pub(in crate::cli) ascii: bool,
+    #[command(flatten)]
+    pub(in crate::cli) document: DocumentFlags,
 }

@@ -10,7 +10,7 @@ use linerate_lab::{Fault, Topology};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Lab")]
 pub(in crate::cli) struct LabFlags {
-    /// Measure between two hosts made on this machine, without root
+    /// Measure between two hosts created on this machine, without root
     #[arg(long, conflicts_with = "host")]
     pub(in crate::cli) lab: bool,
     #[command(flatten)]
@@ -20,7 +20,7 @@ pub(in crate::cli) struct LabFlags {
 /// What the lab looks like.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct LabShape {
-    /// Make this fault in the lab, NAME[=VALUE] (repeatable; `linerate lab --help` lists them)
+    /// Inject this fault into the lab, NAME[=VALUE] (repeatable; `linerate lab --help` lists them)
     #[arg(long, value_name = "FAULT")]
     pub(in crate::cli) fault: Vec<Fault>,
     /// What lies between the hosts: pair, bridge or route [default: pair]

@@ -51,7 +51,7 @@ pub(in crate::cli) struct TcpArgs {
 
 /// Measure with UDP: rate, loss, order, jitter
 ///
-/// As in iperf3 the default rate is 1.048576 Mbit/s per stream: ask for the rate to be tested with -b.
+/// As in iperf3 the default rate is 1.048576 Mbit/s per stream; set the rate with -b.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate udp 192.0.2.7 -b 500M             10 s up at 500 Mbit/s of payload
@@ -76,7 +76,7 @@ pub(in crate::cli) struct UdpArgs {
     /// How datagrams are sent (plain, mmsg, gso) and received (plain, mmsg, gro) [default: mmsg/mmsg]
     #[arg(long, value_name = "SEND[/RECEIVE]", value_parser = udp_modes)]
     pub(in crate::cli) mode: Option<Modes>,
-    /// 64-bit sequence numbers with a stock server (between linerates always)
+    /// Use 64-bit sequence numbers with a stock server (always used between two linerates)
     #[arg(long = "udp-counters-64bit")]
     pub(in crate::cli) counters_64bit: bool,
     /// Forbid IPv4 fragmentation
@@ -96,10 +96,10 @@ pub(in crate::cli) struct LoadFlags {
     /// Length of the test, such as 10, 500ms, 2m [default: 10]
     #[arg(short = 't', long, value_name = "TIME", value_parser = values::duration, group = "end")]
     pub(in crate::cli) time: Option<u64>,
-    /// End after so many payload bytes instead
+    /// Number of payload bytes to send, instead of -t
     #[arg(short = 'n', long, value_name = "BYTES", value_parser = values::amount, group = "end")]
     pub(in crate::cli) bytes: Option<u64>,
-    /// End after so many writes or datagrams instead
+    /// Number of writes or datagrams to send, instead of -t
     #[arg(short = 'k', long, value_name = "COUNT", value_parser = values::blocks, group = "end")]
     pub(in crate::cli) blockcount: Option<u64>,
     /// Streams in each direction, 1 … 128
@@ -108,19 +108,19 @@ pub(in crate::cli) struct LoadFlags {
     /// The server sends
     #[arg(short = 'R', long)]
     pub(in crate::cli) reverse: bool,
-    /// Both send at once
+    /// Both ends send at the same time
     #[arg(long, conflicts_with = "reverse")]
     pub(in crate::cli) bidir: bool,
     /// Length of the reported intervals, 0 = none [default: 1]
     #[arg(short = 'i', long, value_name = "TIME", value_parser = values::interval)]
     pub(in crate::cli) interval: Option<u64>,
-    /// Warm-up that does not count
+    /// Warm-up time, not counted
     #[arg(short = 'O', long, value_name = "TIME", value_parser = values::warm_up)]
     pub(in crate::cli) omit: Option<u64>,
     /// Socket buffers to ask for, 1K … 512M [default: TCP the kernel's, UDP 4M]
     #[arg(short = 'w', long, value_name = "BYTES", value_parser = values::window)]
     pub(in crate::cli) window: Option<u32>,
-    /// Run on this CPU, and the server on that one
+    /// Pin to this CPU, and the server to the second
     #[arg(short = 'A', long, value_name = "LOCAL[,REMOTE]", value_parser = values::affinity)]
     pub(in crate::cli) affinity: Option<(u32, Option<u32>)>,
     /// Local port of the first data stream
@@ -129,16 +129,16 @@ pub(in crate::cli) struct LoadFlags {
     /// Differentiated services code point: 0 … 63 or a name such as ef, cs6, af41
     #[arg(long, value_name = "DSCP", value_parser = values::dscp)]
     pub(in crate::cli) dscp: Option<u8>,
-    /// The whole TOS octet: 0 … 255
+    /// TOS octet (all 8 bits): 0 … 255
     #[arg(short = 'S', long, value_name = "TOS", value_parser = values::tos, conflicts_with = "dscp")]
     pub(in crate::cli) tos: Option<u8>,
-    /// Text for the results
+    /// Title, stored with the results
     #[arg(short = 'T', long, value_name = "TEXT")]
     pub(in crate::cli) title: Option<String>,
     /// Ask the server for its own report
     #[arg(long)]
     pub(in crate::cli) get_server_output: bool,
-    /// HOST is an iperf2 server: only this side sends, to port 5001 unless -p says otherwise
+    /// Speak iperf2's protocol: HOST is an iperf2 server (this end sends; default port 5001)
     #[arg(long, conflicts_with = "token_file")]
     pub(in crate::cli) iperf2: bool,
 }

@@ -11,30 +11,37 @@ use linerate_model::expect::Expect;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(in crate::cli) struct OutputFlags {
-    /// One JSON document
-    #[arg(short = 'j', long, visible_short_alias = 'J')]
-    pub(in crate::cli) json: bool,
-    /// One JSON object a line, as it happens
+    #[command(flatten)]
+    pub(in crate::cli) document: DocumentFlags,
+    /// Print one JSON object per line while measuring
     #[arg(long, conflicts_with = "json")]
     pub(in crate::cli) json_stream: bool,
-    /// Exit 1 unless so, such as '>=940M', 'loss<=0.1%', 'rtt<2ms' (repeatable)
+    /// Exit 1 if not met, such as '>=940M', 'loss<=0.1%', 'rtt<2ms' (repeatable)
     #[arg(long, value_name = "EXPRESSION")]
     pub(in crate::cli) expect: Vec<Expect>,
     /// Store the run in this directory
     #[arg(short = 'o', long, value_name = "DIR")]
     pub(in crate::cli) output: Option<PathBuf>,
+    /// Print only results: no progress, no notes
+    #[arg(short = 'q', long, conflicts_with = "verbose")]
+    pub(in crate::cli) quiet: bool,
+    /// Print each step, and fallbacks that were taken
+    #[arg(short = 'v', long, action = clap::ArgAction::Count)]
+    pub(in crate::cli) verbose: u8,
+}
+
+/// In which form a document is printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub(in crate::cli) struct DocumentFlags {
+    /// Print one JSON document
+    #[arg(short = 'j', long, visible_short_alias = 'J')]
+    pub(in crate::cli) json: bool,
     /// Colour: auto, always or never
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(in crate::cli) color: ColorChoice,
-    /// Only ASCII characters
+    /// Print only ASCII characters
     #[arg(long)]
     pub(in crate::cli) ascii: bool,
-    /// Only results: no progress, no notes
-    #[arg(short = 'q', long, conflicts_with = "verbose")]
-    pub(in crate::cli) quiet: bool,
-    /// What is being done, and which fallback was taken
-    #[arg(short = 'v', long, action = clap::ArgAction::Count)]
-    pub(in crate::cli) verbose: u8,
 }
 
 /// When to colour.

@@ -7,40 +7,40 @@ use clap::{Args, ValueEnum};
 
 use super::ColorChoice;
 
-/// Show a stored run again: in a browser, a spreadsheet, an issue, a program
+/// Convert a stored run: to HTML, Markdown, CSV, a spreadsheet, JSON, JUnit or OpenMetrics
 ///
-/// Every format has the same numbers. What they mean is concluded anew from the record, by the rules
-/// of this version. A file that `--json` wrote is shown as it was concluded then.
+/// All formats have the same numbers. Findings are computed from the record with this version's
+/// rules; a document written by `--json` keeps the findings it has.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate report /tmp/run                            as the command printed it
   linerate report /tmp/run -o run.html                one page, for any browser
-  linerate report before after -o both.xlsx           two runs, a sheet a table
+  linerate report before after -o both.xlsx           two runs, one sheet per table
   linerate report /tmp/run --format csv --table tests.intervals
   linerate report /tmp/run --redact -o for-the-forum.md")]
 pub(in crate::cli) struct ReportArgs {
     /// Directory of a run, or a document of `--json`
     #[arg(required = true, value_name = "RUN")]
     pub(in crate::cli) runs: Vec<PathBuf>,
-    /// In which form [default: what the ending of -o says, else term]
+    /// Format [default: from the suffix of -o, else term]
     #[arg(short = 'f', long, value_enum)]
     pub(in crate::cli) format: Option<ReportFormat>,
-    /// Write into this file, whole or not at all; `-` is standard output
+    /// Write to this file, atomically; `-` is standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// csv: which table, such as tests.intervals [default: results of a device, else tests]
     #[arg(long, value_name = "TABLE")]
     pub(in crate::cli) table: Option<String>,
-    /// Host names, MACs and IP addresses become host-1, mac-1, address-1 …, the same everywhere
+    /// Replace host names, MACs and IP addresses by host-1, mac-1, address-1 …, consistently
     #[arg(long)]
     pub(in crate::cli) redact: bool,
-    /// Rules of your own, *.toml; one of the same id replaces ours
+    /// Additional rules, *.toml; a rule with the id of a built-in one replaces it
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) rules: Option<PathBuf>,
     /// Colour: auto, always or never
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(in crate::cli) color: ColorChoice,
-    /// Only ASCII characters (term)
+    /// Print only ASCII characters (term)
     #[arg(long)]
     pub(in crate::cli) ascii: bool,
 }
@@ -54,7 +54,7 @@ pub(in crate::cli) enum ReportFormat {
     Md,
     /// One page for any browser, in one file
     Html,
-    /// The before/after picture alone: of `ab`, `compare` or two runs
+    /// Only the before/after plot: of `ab`, `compare` or two runs
     Svg,
     /// One table, RFC 4180
     Csv,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `serve`: the other end.
+//! `linerate serve`.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use linerate_endpoint::{IPERF2_PORT, PORT};
 
 /// Serve linerate and iperf3 clients, many at a time
 ///
-/// Runs until interrupted. Nothing that a client asks can change this machine.
+/// Runs until interrupted. No client can change this machine's settings.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate serve                             TCP and UDP port 5201
@@ -37,7 +37,7 @@ pub(in crate::cli) struct ServeArgs {
     /// End after one test
     #[arg(short = '1', long)]
     pub(in crate::cli) one_off: bool,
-    /// Refuse tests that ask for more in all
+    /// Refuse tests with a higher total rate
     #[arg(long, value_name = "RATE", value_parser = values::rate)]
     pub(in crate::cli) max_rate: Option<u64>,
     /// Refuse longer tests
@@ -49,16 +49,16 @@ pub(in crate::cli) struct ServeArgs {
     /// Refuse more tests at once
     #[arg(long, value_name = "TESTS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(in crate::cli) max_tests: u16,
-    /// End when no test came for so long
+    /// Exit after this time without a test
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub(in crate::cli) idle_timeout: Option<u64>,
-    /// Serve iperf2 clients instead of iperf3's and linerate's: they send, this side counts
+    /// Serve iperf2 clients instead of linerate and iperf3 (this end only receives)
     #[arg(long)]
     pub(in crate::cli) iperf2: bool,
-    /// Tell all of this host to clients that know this file's line; others only what a test needs
+    /// Report this host's full counters and settings to clients with this token file; to others only what a test needs
     #[arg(long, value_name = "FILE", conflicts_with = "iperf2")]
     pub(in crate::cli) token_file: Option<PathBuf>,
-    /// No line a test
+    /// Do not log a line per test
     #[arg(short = 'q', long)]
     pub(in crate::cli) quiet: bool,
     /// Log to this file instead of stderr

@@ -87,11 +87,11 @@ impl Group {
 
 fn unusable(run: &Run, figures: &[Figure]) -> Option<String> {
     if run.experiment.is_some() {
-        let why = "it is no run but an experiment with its own verdict; its runs are in its `runs` directory";
+        let why = "it is an experiment with its own verdict; its runs are in its `runs` directory";
         return Some(why.to_owned());
     }
     if run.partial {
-        return Some("it ended before its plan".to_owned());
+        return Some("it ended early".to_owned());
     }
     let why = run
         .tests

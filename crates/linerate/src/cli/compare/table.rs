@@ -123,7 +123,7 @@ fn rows(text: &str) -> Result<Vec<Row>, String> {
             metric: cell(metric).to_owned(),
             setting: cell(setting).to_owned(),
             value: number_of.ok_or(format!(
-                "record {}: `{}` is no number",
+                "record {}: `{}` is not a number",
                 number + 2,
                 cell(value)
             ))?,
@@ -181,7 +181,7 @@ mod tests {
             "it has no column `setting`"
         );
         let wrong = rows("metric,setting,value\na,b,fast").unwrap_err();
-        assert_eq!(wrong, "record 2: `fast` is no number");
+        assert_eq!(wrong, "record 2: `fast` is not a number");
     }
 
     #[test]

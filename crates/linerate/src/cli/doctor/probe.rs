@@ -14,7 +14,7 @@ use linerate_linux::{cpu, host, proc};
 use linerate_model::units::Bytes;
 
 use super::Check;
-use crate::store::Place;
+use crate::store::Destination;
 use linerate_model::date::Date;
 
 /// Every check, in the order in which it is read.
@@ -173,7 +173,7 @@ fn gso() -> Check {
 fn gro() -> Check {
     let (id, name) = ("udp-gro", "UDP_GRO (receive)");
     match receiver(RxMode::Gro).map(|receiver| receiver.mode()) {
-        Ok(RxMode::Gro) => Check::works(id, name, "the kernel joins datagrams"),
+        Ok(RxMode::Gro) => Check::works(id, name, "the kernel coalesces datagrams"),
         Ok(_) => Check::fails(
             id,
             name,
@@ -185,13 +185,13 @@ fn gro() -> Check {
 }
 
 fn timestamps() -> Check {
-    let (id, name) = ("timestamps", "kernel time stamps");
+    let (id, name) = ("timestamps", "kernel timestamps");
     match receiver(RxMode::Mmsg).map(|receiver| receiver.has_timestamps()) {
         Ok(true) => Check::works(id, name, "on arrival"),
         Ok(false) => Check::fails(
             id,
             name,
-            "refused: arrival is when the program reads",
+            "refused: arrival time is when the program reads",
             "a kernel with SO_TIMESTAMPNS; spacing and jitter are coarser until then",
         ),
         Err(error) => Check::unknown(id, name, error.to_string()),
@@ -292,7 +292,7 @@ fn wall_clock() -> Check {
         Check::fails(
             id,
             name,
-            "never set: runs are dated 1970",
+            "not set: runs will be dated 1970",
             "sudo date -s '2026-01-31 12:00'      or run NTP",
         )
     }
@@ -301,17 +301,19 @@ fn wall_clock() -> Check {
 fn store() -> Check {
     let (id, name) = ("store", "runs are stored");
     let remedy = "set HOME or XDG_STATE_HOME, or give -o DIR";
-    match Place::chosen(None) {
-        Place::Nowhere(why) => Check::fails(id, name, why, remedy),
-        Place::Directory(directory) | Place::Runs(directory) => match writable(&directory) {
-            Ok(()) => Check::works(id, name, format!("in {}", directory.display())),
-            Err(error) => Check::fails(
-                id,
-                name,
-                format!("not in {}: {error}", directory.display()),
-                remedy,
-            ),
-        },
+    match Destination::chosen(None) {
+        Destination::Nowhere(why) => Check::fails(id, name, why, remedy),
+        Destination::Directory(directory) | Destination::Runs(directory) => {
+            match writable(&directory) {
+                Ok(()) => Check::works(id, name, format!("in {}", directory.display())),
+                Err(error) => Check::fails(
+                    id,
+                    name,
+                    format!("not in {}: {error}", directory.display()),
+                    remedy,
+                ),
+            }
+        }
     }
 }
 
@@ -358,7 +360,7 @@ const CAPABILITIES: &[Capability] = &[
         name: "CAP_BPF",
         // CAP_SYS_ADMIN (21) includes it, and is all there is before Linux 5.8.
         bits: &[39, 21],
-        opens: "the kernel's own drop reasons",
+        opens: "kernel drop reasons",
     },
 ];
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use linerate_registers::{self as registers, Map, Mistake};
 
-use super::told::{Line, Told};
+use super::view::{Line, RegisterView};
 use linerate_model::failure::Failure;
 
 /// The map that `--map` names: one that the program carries, or a TOML file.
@@ -32,11 +32,11 @@ pub(super) fn names() -> String {
 }
 
 /// A line for each register that a map knows.
-pub(super) fn registers(map: &Map) -> Told {
-    Told {
+pub(super) fn registers(map: &Map) -> RegisterView {
+    RegisterView {
         headline: Some(format!("{}: {}", map.name, map.hardware)),
         lines: map.registers.iter().map(Line::of_register).collect(),
-        ..Told::default()
+        ..RegisterView::default()
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) fn bounded(source: impl Read, most: u64) -> io::Result<String> {
 }
 
 fn no_such_map(name: &str) -> Failure {
-    let why = "there is neither a map of this name nor such a file";
+    let why = "no map and no file has this name";
     Failure::usage(format!("find the map {name}"), why).hint(format!("one of {}", names()))
 }
 

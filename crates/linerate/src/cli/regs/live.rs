@@ -7,7 +7,7 @@ use std::io;
 use linerate_linux::nic::{self, LinkKind, Phy, Window};
 use linerate_registers::{self, Bus, Map, Read, Register, Undecodable, apart, registers_of_dump};
 
-use super::told::{Shown, Told};
+use super::view::{RegisterView, Shown};
 use linerate_model::failure::Failure;
 
 /// Every register that the interface tells, or those of these names.
@@ -16,7 +16,7 @@ pub(super) fn read(
     names: &[String],
     speed: Option<u64>,
     device_memory: bool,
-) -> Result<Told, Failure> {
+) -> Result<RegisterView, Failure> {
     let described = nic::describe(interface).map_err(|why| no_interface(interface, &why))?;
     let driver = described.driver.clone().unwrap_or_default();
     let asked = Asked {
@@ -27,18 +27,18 @@ pub(super) fn read(
         speed: speed.or(described.link_bits_per_second),
     };
     asked.every_name_is_known()?;
-    let mut told = Told::default();
+    let mut view = RegisterView::default();
     let mut failures = Vec::new();
-    let map = asked.dump(&mut told, &mut failures);
-    asked.phy(&mut told, &mut failures);
+    let map = asked.dump(&mut view, &mut failures);
+    asked.phy(&mut view, &mut failures);
     if device_memory {
-        asked.memory(map, &mut told, &mut failures);
+        asked.memory(map, &mut view, &mut failures);
     }
-    if told.registers.is_empty() {
+    if view.registers.is_empty() {
         return Err(asked.nothing(described.link_kind, &failures));
     }
-    failures.iter().for_each(|(_, why)| told.miss(why.clone()));
-    Ok(told.together())
+    failures.iter().for_each(|(_, why)| view.miss(why.clone()));
+    Ok(view.together())
 }
 
 struct Asked<'a> {
@@ -94,7 +94,7 @@ impl Asked<'_> {
     }
 
     /// What `ethtool -d` tells; the map that understands it.
-    fn dump(&self, told: &mut Told, failures: &mut Vec<Missing>) -> Option<&'static Map> {
+    fn dump(&self, view: &mut RegisterView, failures: &mut Vec<Missing>) -> Option<&'static Map> {
         let dump = match nic::register_dump(self.interface) {
             Ok(dump) => dump,
             Err(why) => {
@@ -118,12 +118,12 @@ impl Asked<'_> {
         };
         let wanted = registers.into_iter().filter(|(r, _)| self.wants(map, r));
         let shown = wanted.map(|(r, value)| self.show(map, r, value, "ethtool -d"));
-        told.registers.extend(shown);
+        view.registers.extend(shown);
         Some(map)
     }
 
     /// The PHY's registers. One that forgets what it tells is read only if it is asked for.
-    fn phy(&self, told: &mut Told, failures: &mut Vec<Missing>) {
+    fn phy(&self, view: &mut RegisterView, failures: &mut Vec<Missing>) {
         let Some(map) = linerate_registers::map(PHY) else {
             return;
         };
@@ -135,16 +135,15 @@ impl Asked<'_> {
         for register in wanted {
             if self.names.is_empty() && register.read != Read::Safe {
                 let name = &register.name;
-                let why =
-                    format!("{name} is not read: it forgets what it tells; ask for it by its name");
-                told.miss(why);
+                let why = format!("{name} is not read: reading clears it; name it to read it");
+                view.miss(why);
                 continue;
             }
             let Ok(number) = u16::try_from(register.offset) else {
                 continue;
             };
             match phy.read(number) {
-                Ok(value) => told
+                Ok(value) => view
                     .registers
                     .push(self.show(map, register, value.into(), "mdio")),
                 Err(why) => failures.push(missing(&register.name, &why)),
@@ -153,16 +152,18 @@ impl Asked<'_> {
     }
 
     /// Only what reading does not change, only what the driver did not tell already.
-    fn memory(&self, map: Option<&'static Map>, told: &mut Told, failures: &mut Vec<Missing>) {
+    fn memory(
+        &self,
+        map: Option<&'static Map>,
+        view: &mut RegisterView,
+        failures: &mut Vec<Missing>,
+    ) {
         let only = match self.maps.as_slice() {
             [only] => Some(*only),
             _ => None,
         };
         let Some(map) = map.or(only).filter(|map| map.bus == Bus::Memory) else {
-            let why = format!(
-                "the device's memory: no map tells what {} drives",
-                self.driver
-            );
+            let why = format!("the device's memory: no map for driver {}", self.driver);
             return failures.push((false, why));
         };
         let last = map.registers.iter().map(|r| u64::from(r.offset) + 8).max();
@@ -175,14 +176,14 @@ impl Asked<'_> {
         for register in map.registers.iter().filter(|r| self.wants(map, r)) {
             let is_harmless = register.read == Read::Safe && register.width_bits == 32;
             if is_harmless
-                && !told.has(map, register)
+                && !view.has(map, register)
                 && let Some(value) = window.word(register.offset)
             {
                 let shown = self.show(map, register, value.into(), "device memory");
-                told.registers.push(shown);
+                view.registers.push(shown);
             } else if !is_harmless && !self.names.is_empty() {
                 let name = &register.name;
-                told.miss(format!("{name} is not read: reading it may change it"));
+                view.miss(format!("{name} is not read: reading it may change it"));
             }
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use linerate_registers::{self, Map, Reading, Register, decode, readings, recognise, unsigned};
 
 use super::known;
-use super::told::{Shown, Told};
+use super::view::{RegisterView, Shown};
 use linerate_model::failure::Failure;
 
 /// Decodes every word: `NAME=VALUE`, a file, `-`; and shows the register that a bare name means.
@@ -15,16 +15,16 @@ pub(super) fn decode_words(
     map: Option<&Map>,
     words: &[String],
     link_bits_per_second: Option<u64>,
-) -> Result<Told, Failure> {
+) -> Result<RegisterView, Failure> {
     let mut decoder = Decoder {
         map,
         link_bits_per_second,
-        told: Told::default(),
+        view: RegisterView::default(),
     };
     for word in words {
         decoder.word(word)?;
     }
-    Ok(decoder.told.together())
+    Ok(decoder.view.together())
 }
 
 /// Whether a word is a value or a text, and no interface.
@@ -35,7 +35,7 @@ pub(super) fn is_pasted(word: &str) -> bool {
 struct Decoder<'m> {
     map: Option<&'m Map>,
     link_bits_per_second: Option<u64>,
-    told: Told,
+    view: RegisterView,
 }
 
 impl Decoder<'_> {
@@ -57,32 +57,32 @@ impl Decoder<'_> {
     /// `NAME=VALUE`, which has to be right.
     fn value(&mut self, word: &str) -> Result<(), Failure> {
         let reading = one_reading(word).ok_or_else(|| {
-            Failure::usage(format!("decode {word}"), "it is no NAME=VALUE")
+            Failure::usage(format!("decode {word}"), "it is not NAME=VALUE")
                 .hint("RCR=0x05ee0264      or      'ENET_RCR:0x02188084 =0x05ee0264'")
         })?;
         let shown = self.shown(&reading)?;
-        self.told.registers.push(shown);
+        self.view.registers.push(shown);
         Ok(())
     }
 
     /// Whatever a text has; names that nobody knows are told at the end.
     fn text(&mut self, name: &str, text: &str) -> Result<(), Failure> {
-        let before = self.told.registers.len();
+        let before = self.view.registers.len();
         for (count, reading) in readings(text).enumerate() {
             if count == MOST_VALUES {
                 let why = format!("{name}: only its first {MOST_VALUES} values are shown");
-                self.told.missed.push(why);
+                self.view.missed.push(why);
                 break;
             }
             match self.shown(&reading) {
-                Ok(shown) => self.told.registers.push(shown),
-                Err(failure) => self.told.miss(failure.why),
+                Ok(shown) => self.view.registers.push(shown),
+                Err(failure) => self.view.miss(failure.why),
             }
         }
-        if self.told.registers.len() > before {
+        if self.view.registers.len() > before {
             return Ok(());
         }
-        let why = match self.told.missed.as_slice() {
+        let why = match self.view.missed.as_slice() {
             [] => "no line has the form NAME=VALUE or NAME:ADDRESS =VALUE",
             [first, ..] => first,
         };
@@ -98,7 +98,7 @@ impl Decoder<'_> {
             Failure::usage(format!("decode {word}"), "it has no value, and is no file")
         })?;
         match map.register(word) {
-            Some(register) => self.told.explain(register),
+            Some(register) => self.view.explain(register),
             None => {
                 let unknown = decode(map, word, 0, None).err();
                 let why = unknown.map_or_else(String::new, |why| why.to_string());
@@ -150,7 +150,7 @@ fn elsewhere(map: &Map, named: Option<&Register>, reading: &Reading) -> Option<S
     }
     let there = match map.at(offset) {
         Some(register) => format!("is that of {}", register.name),
-        None => "is of no register that the map knows".to_owned(),
+        None => "matches no register of the map".to_owned(),
     };
     Some(format!("the address {:#x} {there}", reading.address?))
 }
@@ -163,7 +163,7 @@ fn likely(reading: &Reading) -> Option<&'static Map> {
 }
 
 fn which_map(reading: &Reading) -> Failure {
-    let why = format!("`{}` does not tell which chip it is of", reading.name);
+    let why = format!("`{}` does not identify a chip", reading.name);
     let knowing = linerate_registers::maps()
         .iter()
         .filter(|m| m.register(&reading.name).is_some());

@@ -7,7 +7,7 @@ use linerate_model::run::Run;
 use linerate_report::subject::Subject;
 use linerate_report::view::comparison::sentence;
 
-use crate::cli::paper;
+use crate::cli::document::document;
 
 /// A page before theirs; `None` unless they are two that have a figure in common.
 pub(super) fn of(subjects: &[Subject]) -> Option<Subject> {
@@ -20,7 +20,7 @@ pub(super) fn of(subjects: &[Subject]) -> Option<Subject> {
         output: Output {
             comparison,
             command: Vec::new(),
-            ..paper::document("compare")
+            ..document("compare")
         },
         ..Subject::default()
     })

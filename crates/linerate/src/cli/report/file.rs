@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A file that is there whole or not at all, or standard output.
+//! Writes a file atomically, or standard output.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
+use crate::output;
 use linerate_model::failure::Failure;
 
-/// Writes `bytes`; without a name, or with `-`, to standard output. A reader that went away is a quiet
-/// success.
+/// Writes `bytes` to a file; without a name, or with `-`, to standard output.
 ///
 /// # Errors
-/// Those of writing: a file that was there before is then as it was.
+/// Those of writing; an existing file then stays as it was.
 pub(super) fn write(name: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
     match name.filter(|name| *name != Path::new("-")) {
-        None => print(bytes),
+        None => output::write(&[bytes])
+            .map_err(|error| Failure::measuring("write the report to stdout", error)),
         Some(name) => replace(name, bytes).map_err(|error| {
             Failure::measuring(format!("write {}", name.display()), error)
                 .hint("a directory that exists and has room")
@@ -22,17 +23,7 @@ pub(super) fn write(name: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-fn print(bytes: &[u8]) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::measuring("write the report to stdout", error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// What is no plain file (`/dev/stdout`, a pipe) cannot be replaced, only written.
+/// A special file (`/dev/stdout`, a pipe) cannot be replaced, only written.
 fn replace(name: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(name).is_ok_and(|known| !known.is_file()) {
         return File::options().write(true).open(name)?.write_all(bytes);
@@ -46,7 +37,7 @@ fn replace(name: &Path, bytes: &[u8]) -> io::Result<()> {
     });
     let done = written.and_then(|()| fs::rename(next, name));
     if done.is_err() {
-        // The reason is told; that a half file could not be removed either adds nothing.
+        // The first error is reported; failing to remove the partial file adds nothing.
         let _ = fs::remove_file(next);
     }
     done

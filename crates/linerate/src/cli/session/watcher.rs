@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the engine tells while a test runs, passed on to the screen, the store and the record.
+//! Passes the events of a running test on to screen, store and record.
 
 use linerate_model::output::{Direction, Interval};
 use serde::Serialize;
 
 use crate::cli::live::Live;
 use crate::cli::progress::Progress;
-use crate::cli::seen::Seen;
+use crate::cli::sample_log::SampleLog;
 use crate::output::Console;
 use crate::store::Store;
 use linerate_endpoint::{Event, Observer, TestPlan};
 
-/// Passes on what the engine tells.
+/// Observes one test.
 pub(super) struct Watcher<'a> {
     pub(super) plan: &'a TestPlan,
     pub(super) console: &'a mut Console,
     pub(super) store: &'a mut Store,
-    pub(super) seen: &'a mut Seen,
+    pub(super) samples: &'a mut SampleLog,
     pub(super) progress: Progress,
     pub(super) live: &'a mut Live,
 }
@@ -50,7 +50,7 @@ impl Observer for Watcher<'_> {
         if let Event::Samples(samples) = event {
             for sample in *samples {
                 self.store.sample(sample);
-                self.seen.take(sample);
+                self.samples.take(sample);
             }
         }
         if let Event::Settings(settings) = event {

@@ -71,7 +71,7 @@ fn is_part(word: &str) -> bool {
 
 fn weight(text: &str) -> Result<u32, String> {
     let weight = text.parse().ok().filter(|weight| *weight > 0);
-    weight.ok_or_else(|| format!("'{text}' is no number of frames: expected 7:64,4:570,1:1518"))
+    weight.ok_or_else(|| format!("'{text}' is not a number of frames: expected 7:64,4:570,1:1518"))
 }
 
 impl fmt::Display for Sizes {
@@ -83,7 +83,7 @@ impl fmt::Display for Sizes {
 
 fn size(text: &str) -> Result<u16, String> {
     let size = text.parse().ok().filter(|size| (64..=9216).contains(size));
-    size.ok_or_else(|| format!("'{text}' is no frame size: expected 64 to 9216 bytes with FCS"))
+    size.ok_or_else(|| format!("'{text}' is not a frame size: expected 64 to 9216 bytes with FCS"))
 }
 
 /// The most that is offered.

@@ -20,7 +20,7 @@ use linerate_model::failure::Failure;
 
 /// Everything that was read.
 #[derive(Debug, Default)]
-pub(super) struct Material {
+pub(super) struct Inputs {
     pub(super) records: Vec<Record>,
     /// Of devices, from the runs' directories.
     pub(super) trials: Vec<Trial>,
@@ -30,26 +30,26 @@ pub(super) struct Material {
     pub(super) left_out: Vec<Passage>,
 }
 
-impl Material {
+impl Inputs {
     /// Reads what was named, each a run or a text.
     ///
     /// # Errors
     /// What cannot be read, or was written by a later version.
     pub(super) fn read(names: &[PathBuf]) -> Result<Self, Failure> {
-        let mut material = Self::default();
+        let mut inputs = Self::default();
         let mut texts = Vec::new();
         for name in names {
             match stored(name)? {
                 Some(record) => {
                     let trials = store::trials(name);
-                    material.records.push(record.with_trials(&trials));
-                    material.trials.extend(trials);
+                    inputs.records.push(record.with_trials(&trials));
+                    inputs.trials.extend(trials);
                 }
                 None => texts.push((name.display().to_string(), text(name)?)),
             }
         }
-        material.understand(texts)?;
-        Ok(material)
+        inputs.understand(texts)?;
+        Ok(inputs)
     }
 
     /// A text may be a document of `--json`; else it is what somebody pasted.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the command tells, as text and as JSON.
+//! What `regs` shows, as text and as JSON.
 
 use std::io;
 
@@ -7,12 +7,12 @@ use linerate_model::output::Output;
 use linerate_registers::{Bits, Decoded, DecodedField, Field, Map, Register, agreed, hexadecimal};
 use serde::Serialize;
 
+use crate::cli::document::document;
 use crate::output::ascii;
-use linerate_model::date::Date;
 
-/// Everything that the command has to tell.
+/// Registers and their values, with notes.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct RegisterView {
     /// Above all.
     pub(super) headline: Option<String>,
     /// Registers without a value.
@@ -44,7 +44,7 @@ pub(super) struct Line {
     indent: usize,
 }
 
-impl Told {
+impl RegisterView {
     /// Adds what the registers say together.
     pub(super) fn together(mut self) -> Self {
         let all: Vec<Decoded> = self.registers.iter().map(|s| s.decoded.clone()).collect();
@@ -59,7 +59,7 @@ impl Told {
         }
     }
 
-    /// Whether this register's value is already told.
+    /// Whether this register's value is already view.
     pub(super) fn has(&self, map: &Map, register: &Register) -> bool {
         let is_it = |d: &Decoded| d.map == map.name && d.name == register.name;
         self.registers.iter().any(|s| is_it(&s.decoded))
@@ -108,11 +108,7 @@ impl Told {
     }
 
     pub(super) fn document(&self) -> io::Result<String> {
-        let mut output = Output::new("regs", env!("CARGO_PKG_VERSION"));
-        output.command = std::env::args().collect();
-        let started = Date::at(linerate_linux::clock::wall_ns());
-        output.started = started.to_string();
-        output.clock_trusted = started.trusted();
+        let output = document("regs");
         Ok(linerate_report::json::pretty(&Document {
             output,
             registers: &self.registers,

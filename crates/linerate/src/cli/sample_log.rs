@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The counters of a run as they came, for explaining it when it ends. A run of days does not grow
-//! without end: beyond a bound only the last sample of each source is kept beside the first ones.
+//! The samples of a run, kept to explain it when it ends. Memory is bounded: beyond a limit only the
+//! last sample of each source is kept in addition to the first ones.
 
 use std::collections::BTreeMap;
 
 use linerate_model::output::Role;
-use linerate_model::sample::Sample;
+use linerate_model::sample::{Phase, Sample};
 
 /// Samples in the order of reading.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SampleLog {
     samples: Vec<Sample>,
     /// Values in `samples`.
     counters: usize,
@@ -17,9 +17,9 @@ pub(super) struct Seen {
 }
 
 /// Host, source, interface, test, phase.
-type Source = (Role, String, Option<String>, Option<String>, u8);
+type Source = (Role, String, Option<String>, Option<String>, Option<Phase>);
 
-impl Seen {
+impl SampleLog {
     /// Takes one.
     pub(super) fn take(&mut self, sample: &Sample) {
         if self.counters < MOST_COUNTERS {
@@ -39,13 +39,12 @@ impl Seen {
 }
 
 fn source(sample: &Sample) -> Source {
-    let phase = sample.phase.map_or(0, |phase| phase as u8 + 1);
     (
         sample.host,
         sample.source.clone(),
         sample.interface.clone(),
         sample.group.clone(),
-        phase,
+        sample.phase,
     )
 }
 
@@ -58,7 +57,7 @@ mod tests {
 
     #[test]
     fn the_last_of_each_source_is_always_there() {
-        let mut seen = Seen::default();
+        let mut log = SampleLog::default();
         let sample = |t_ns, source: &str| Sample {
             t_ns,
             source: source.to_owned(),
@@ -66,9 +65,9 @@ mod tests {
             ..Sample::default()
         };
         for t_ns in 0..MOST_COUNTERS as u64 + 1000 {
-            seen.take(&sample(t_ns, if t_ns % 2 == 0 { "even" } else { "odd" }));
+            log.take(&sample(t_ns, if t_ns % 2 == 0 { "even" } else { "odd" }));
         }
-        let samples = seen.into_samples();
+        let samples = log.into_samples();
         assert_eq!(samples.len(), MOST_COUNTERS + 2);
         let mut last: Vec<u64> = samples
             .iter()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What `ab` says while it runs.
+//! The messages of `ab` while it runs.
 
 use linerate_method::experiment::{Experiment, Phase, Slot};
 use linerate_model::output::{Arm, Experiment as Record, Output};
@@ -13,7 +13,7 @@ pub(super) fn announcement(experiment: &Experiment, each_s: Option<f64>) -> Stri
             let all = time(each * plan.most_runs() as f64);
             format!("about {} each: at most {all}", time(each))
         }
-        None => "how long is known after the first".to_owned(),
+        None => "the duration is known after the first run".to_owned(),
     };
     let noise = match 4 * plan.aa_blocks {
         0 => "no runs of A against A".to_owned(),
@@ -26,7 +26,7 @@ pub(super) fn announcement(experiment: &Experiment, each_s: Option<f64>) -> Stri
     )
 }
 
-/// After the first run, where nobody knew before.
+/// After the first run, where the duration was unknown.
 pub(super) fn first(experiment: &Experiment, elapsed_s: f64) -> String {
     let all = elapsed_s * experiment.plan().most_runs() as f64;
     format!(
@@ -42,7 +42,7 @@ pub(super) fn is_beyond(output: &Output) -> bool {
     output.kind == "sweep" && knees.any(|knee| knee.limited_by == "range")
 }
 
-/// Before a run. So many are `done` in so many seconds.
+/// Before a run; `done` runs took `elapsed_s` seconds.
 pub(super) fn status(experiment: &Experiment, slot: Slot, done: usize, elapsed_s: f64) -> String {
     let plan = experiment.plan();
     let (what, most) = match slot.phase {
@@ -53,7 +53,10 @@ pub(super) fn status(experiment: &Experiment, slot: Slot, done: usize, elapsed_s
         0 => String::new(),
         done => {
             let left = plan.most_runs().saturating_sub(done) as f64;
-            format!(", at most {} left", time(elapsed_s / done as f64 * left))
+            format!(
+                ", at most {} remaining",
+                time(elapsed_s / done as f64 * left)
+            )
         }
     };
     let (block, run) = (slot.block, slot.run);
@@ -72,7 +75,7 @@ pub(super) fn block(experiment: &Experiment, slot: Slot) -> Vec<String> {
     let found = experiment.minimal_effect().filter(|_| is_last);
     let found = found.map(|effect| {
         let percent = 100.0 * effect;
-        format!("with this noise an effect of {percent:.2} % will probably be found")
+        format!("with this noise, effects of {percent:.2} % or more will probably be detected")
     });
     std::iter::once(done).chain(found).collect()
 }
@@ -88,7 +91,8 @@ pub(super) fn yield_of(record: &Record, setting: Arm) -> String {
 }
 
 /// Said once.
-pub(super) const BEYOND: &str = "a run carried the highest rate that was asked: what is better cannot be seen; a higher --to shows it";
+pub(super) const BEYOND: &str =
+    "a run carried the highest requested rate, so an improvement would not show; raise --to";
 
 fn time(seconds: f64) -> String {
     match seconds {

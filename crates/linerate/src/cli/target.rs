@@ -13,7 +13,7 @@ use linerate_linux::proc;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::terminal::Foreground;
 
-use super::args::{LabFlags, LabShape, OutputFlags};
+use super::args::{LabFlags, LabShape, OutputFlags, TargetFlags};
 use super::progress::Progress;
 use super::session::{self, Session};
 use crate::exit::Exit;
@@ -21,20 +21,54 @@ use linerate_endpoint::{PORT, token};
 use linerate_lab::{Host, Isolation, Lab, LabPlan, LabToken};
 use linerate_model::failure::Failure;
 
-/// A measuring command: how it is called, and where it measures.
+/// A measuring command: its name and flags, and where it measures.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct Target<'a> {
     pub(super) kind: &'static str,
     pub(super) host: Option<&'a str>,
-    pub(super) lab: &'a LabFlags,
-    pub(super) ipv6: bool,
-    pub(super) token_file: Option<&'a Path>,
+    lab: Option<&'a LabFlags>,
+    ipv6: bool,
+    token_file: Option<&'a Path>,
     pub(super) output: &'a OutputFlags,
     pub(super) progress: Progress,
     pub(super) options: BTreeMap<String, String>,
 }
 
-impl Place<'_> {
+impl<'a> Target<'a> {
+    /// A command that reaches its peer on its own; `host` is how the peer is called.
+    pub(super) const fn named(
+        kind: &'static str,
+        host: Option<&'a str>,
+        output: &'a OutputFlags,
+        options: BTreeMap<String, String>,
+    ) -> Self {
+        Self {
+            kind,
+            host,
+            lab: None,
+            ipv6: false,
+            token_file: None,
+            output,
+            progress: Progress::Status,
+            options,
+        }
+    }
+
+    /// A command that measures against a server: a host, or the second host of a lab.
+    pub(super) fn server(
+        kind: &'static str,
+        (host, lab, reach): (&'a Option<String>, &'a LabFlags, &'a TargetFlags),
+        output: &'a OutputFlags,
+        options: BTreeMap<String, String>,
+    ) -> Self {
+        Self {
+            lab: Some(lab).filter(|lab| lab.lab),
+            ipv6: reach.version6,
+            token_file: reach.token_file.as_deref(),
+            ..Self::named(kind, host.as_deref(), output, options)
+        }
+    }
+
     /// Runs `body` with the server's name, inside the lab if there is one; prints and stores.
     pub(super) fn measure(
         &self,
@@ -42,34 +76,38 @@ impl Place<'_> {
     ) -> Exit {
         let terminal = Foreground::held();
         // Private namespaces must be entered before any thread exists.
-        let ground = self.lab.lab.then(Isolation::enter);
+        let isolation = self.lab.map(|lab| (Isolation::enter(), lab));
         let interrupt = match Interrupt::install() {
             Ok(interrupt) => interrupt,
             Err(error) => {
                 let failure = Failure::measuring("catch signals", error);
-                return session::refuse(self.kind, self.output.json, &failure);
+                return session::refuse(self.kind, self.output.document.json, &failure);
             }
         };
         let mut session = Session::begin(self, interrupt, terminal);
-        let ended = match (&ground, self.host) {
-            (Some(ground), _) => self.in_lab(ground, &mut session, body),
+        let ended = match (&isolation, self.host) {
+            (Some((isolation, lab)), _) => self.in_lab(isolation, &lab.shape, &mut session, body),
             (None, Some(host)) => token::given(self.token_file).and_then(|token| {
                 session.token = token;
                 body(&mut session, host)
             }),
-            (None, None) => Err(Failure::usage("measure", "neither HOST nor --lab is given")),
+            (None, None) => Err(Failure::usage(
+                "measure",
+                "neither HOST nor --lab was given",
+            )),
         };
         session.finish(ended)
     }
 
     fn in_lab(
         &self,
-        ground: &Isolation,
+        isolation: &Isolation,
+        shape: &LabShape,
         session: &mut Session,
         body: impl FnOnce(&mut Session, &str) -> Result<(), Failure> + Send,
     ) -> Result<(), Failure> {
-        session.console.say(&format!("lab: {ground}"));
-        let lab = Lab::open(ground, &plan(&self.lab.shape))?;
+        session.console.say(&format!("lab: {isolation}"));
+        let lab = Lab::open(isolation, &plan(shape))?;
         let [here, there] = lab.hosts();
         let address = there.address(self.ipv6);
         let address = address

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A document: begun with its command and time, printed to stdout as text or JSON.
+
+use linerate_model::output::Output;
+
+use super::args::{ColorChoice, DocumentFlags};
+use super::progress;
+use crate::output::{self, Color, Look, Surroundings};
+use linerate_model::date::Date;
+use linerate_model::failure::Failure;
+
+/// Returns an empty document that begins now.
+pub(super) fn document(kind: &str) -> Output {
+    let mut output = Output::new(kind, env!("CARGO_PKG_VERSION"));
+    output.command = std::env::args().collect();
+    let started = Date::at(linerate_linux::clock::wall_ns());
+    output.started = started.to_string();
+    output.clock_trusted = started.trusted();
+    output
+}
+
+/// Prints to stdout; a reader that went away is a quiet success.
+///
+/// # Errors
+/// Those of writing.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    output::print(text).map_err(|error| Failure::measuring("write the results to stdout", error))
+}
+
+impl DocumentFlags {
+    /// How text looks on this terminal.
+    pub(super) fn look(self) -> Look {
+        Surroundings::read().look(color(self.color), self.ascii)
+    }
+
+    /// Prints a document to stdout.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub(super) fn print(self, output: &Output) -> Result<(), Failure> {
+        if !self.json {
+            return print(&progress::render(output, self.look()));
+        }
+        let document = linerate_report::json::document(output);
+        print(&document.map_err(|error| Failure::measuring("write the document", error))?)
+    }
+}
+
+pub(super) const fn color(choice: ColorChoice) -> Color {
+    match choice {
+        ColorChoice::Auto => Color::Auto,
+        ColorChoice::Always => Color::Always,
+        ColorChoice::Never => Color::Never,
+    }
+}
