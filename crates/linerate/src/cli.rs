@@ -38,10 +38,11 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use linerate_linux::signal::Interrupt;
 
 use crate::exit::Exit;
-use crate::output::{Color, Look, Surroundings, ascii};
+use crate::output::{Color, Surroundings, ascii};
 use args::{Cli, Command, ManArgs, ServeArgs, TcpArgs, UdpArgs};
 use linerate_endpoint::{ServeOptions, TestPlan, token};
 use linerate_model::failure::Failure;
+use linerate_report::term::Style;
 use progress::Progress;
 use target::Target;
 
@@ -197,7 +198,7 @@ fn written(text: &str) -> Exit {
 }
 
 /// Help and version go to stdout; a wrong command line is a failure like any other.
-fn refuse(error: &clap::Error, words: &[OsString], look: Look) -> Exit {
+fn refuse(error: &clap::Error, words: &[OsString], look: Style) -> Exit {
     match error.kind() {
         ClapError::DisplayHelp | ClapError::DisplayVersion => {
             let text = error.render().to_string();
@@ -242,7 +243,7 @@ fn misunderstood(error: &clap::Error, kind: &str) -> Failure {
 }
 
 /// An ellipsis becomes longer in ASCII.
-fn help_columns(look: Look) -> usize {
+fn help_columns(look: Style) -> usize {
     let longer = if look.ascii { 2 } else { 0 };
     look.width.min(HELP_COLUMNS) - longer
 }

@@ -18,7 +18,7 @@ use memory::{Memory, Stamp};
 ///
 /// # Errors
 /// The directory itself cannot be read.
-pub fn read(directory: &Path) -> io::Result<History> {
+pub(crate) fn read(directory: &Path) -> io::Result<History> {
     let mut known = Memory::read(directory);
     let mut history = History {
         directory: directory.display().to_string(),
@@ -43,7 +43,7 @@ pub fn read(directory: &Path) -> io::Result<History> {
 }
 
 /// Takes down a run that just ended, so that listing it later costs nothing.
-pub fn remember(run: &Path) {
+pub(crate) fn remember(run: &Path) {
     let (Some(directory), Some(name)) = (run.parent(), run.file_name()) else {
         return;
     };

@@ -8,11 +8,12 @@
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
+use linerate_report::term::Style;
 use serde::Serialize;
 
 /// What stdout carries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// Text for people.
     #[default]
     Text,
@@ -22,20 +23,9 @@ pub enum Form {
     JsonStream,
 }
 
-/// How text looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
-    /// Columns.
-    pub width: usize,
-    /// Only ASCII characters.
-    pub ascii: bool,
-    /// With colour.
-    pub color: bool,
-}
-
 /// The wish for colour: `--color`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Color {
+pub(crate) enum Color {
     /// As the terminal and the environment suggest.
     #[default]
     Auto,
@@ -47,26 +37,26 @@ pub enum Color {
 
 /// What the process was started in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub(crate) struct Surroundings {
     /// Stdout is a terminal.
-    pub stdout_terminal: bool,
+    pub(crate) stdout_terminal: bool,
     /// Stderr is a terminal.
-    pub stderr_terminal: bool,
+    pub(crate) stderr_terminal: bool,
     /// `NO_COLOR` is set and not empty (no-color.org).
-    pub no_color: bool,
+    pub(crate) no_color: bool,
     /// `CLICOLOR_FORCE` is set, not empty and not `0` (bixense.com/clicolors).
-    pub force_color: bool,
+    pub(crate) force_color: bool,
     /// `TERM` is `dumb`.
-    pub dumb: bool,
+    pub(crate) dumb: bool,
     /// The locale's characters are UTF-8.
-    pub utf8: bool,
+    pub(crate) utf8: bool,
     /// Columns of the terminal.
-    pub columns: Option<usize>,
+    pub(crate) columns: Option<usize>,
 }
 
 impl Surroundings {
     /// Reads the environment and asks the terminal.
-    pub fn read() -> Self {
+    pub(crate) fn read() -> Self {
         let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let columns = set("COLUMNS").and_then(|columns| columns.parse().ok());
         Self {
@@ -81,14 +71,14 @@ impl Surroundings {
     }
 
     /// How text looks here, given the flags.
-    pub fn look(&self, color: Color, ascii: bool) -> Look {
+    pub(crate) fn look(&self, color: Color, ascii: bool) -> Style {
         let color = match color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto if self.no_color => false,
             Color::Auto => self.force_color || (self.stdout_terminal && !self.dumb),
         };
-        Look {
+        Style {
             width: self.columns.unwrap_or(WIDTH).clamp(WIDTH_MIN, WIDTH_MAX),
             ascii: ascii || !self.utf8,
             color,
@@ -98,11 +88,11 @@ impl Surroundings {
 
 /// The two streams of one command.
 #[derive(Debug)]
-pub struct Console {
+pub(crate) struct Console {
     /// What stdout carries.
-    pub form: Form,
+    pub(crate) form: Form,
     /// How text looks.
-    pub look: Look,
+    pub(crate) look: Style,
     /// Draw the status line over itself.
     redraw: bool,
     /// Break long sentences: only where a person reads, not for a script.
@@ -116,9 +106,9 @@ pub struct Console {
 
 impl Console {
     /// The streams as the flags and the surroundings have them.
-    pub fn new(
+    pub(crate) fn new(
         form: Form,
-        look: Look,
+        look: Style,
         surroundings: &Surroundings,
         quiet: bool,
         verbose: u8,
@@ -139,7 +129,7 @@ impl Console {
     ///
     /// # Errors
     /// Those of writing, except that the reader went away.
-    pub fn result(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn result(&mut self, text: &str) -> io::Result<()> {
         self.clear_status();
         self.write_out(text)
     }
@@ -148,7 +138,7 @@ impl Console {
     ///
     /// # Errors
     /// As [`Console::result`].
-    pub fn document(&mut self, document: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn document(&mut self, document: &impl Serialize) -> io::Result<()> {
         let text = linerate_report::json::pretty(document)?;
         self.write_out(&text)
     }
@@ -157,7 +147,7 @@ impl Console {
     ///
     /// # Errors
     /// As [`Console::result`].
-    pub fn event(&mut self, event: &str, data: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn event(&mut self, event: &str, data: &impl Serialize) -> io::Result<()> {
         if self.form != Form::JsonStream {
             return Ok(());
         }
@@ -166,21 +156,21 @@ impl Console {
     }
 
     /// A sentence for people, to stderr, unless quiet.
-    pub fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         if !self.quiet {
             self.alert(text);
         }
     }
 
     /// A detail: only with `-v`.
-    pub fn detail(&mut self, text: &str) {
+    pub(crate) fn detail(&mut self, text: &str) {
         if self.verbose > 0 {
             self.alert(text);
         }
     }
 
     /// To stderr, even when quiet.
-    pub fn alert(&mut self, text: &str) {
+    pub(crate) fn alert(&mut self, text: &str) {
         self.clear_status();
         let text = if self.look.ascii {
             ascii(text)
@@ -197,12 +187,12 @@ impl Console {
     }
 
     /// Progress: drawn over on a terminal, else nothing.
-    pub fn status(&mut self, text: &str) {
+    pub(crate) fn status(&mut self, text: &str) {
         self.block(&[text.to_owned()]);
     }
 
     /// Progress on several lines: drawn over on a terminal, else nothing.
-    pub fn block(&mut self, lines: &[String]) {
+    pub(crate) fn block(&mut self, lines: &[String]) {
         if !self.redraws() || lines.is_empty() {
             return;
         }
@@ -221,7 +211,7 @@ impl Console {
     }
 
     /// Whether progress is drawn over itself.
-    pub fn redraws(&self) -> bool {
+    pub(crate) fn redraws(&self) -> bool {
         self.redraw && !self.quiet
     }
 
@@ -259,7 +249,7 @@ fn over(lines: usize) -> String {
 ///
 /// # Errors
 /// Those of writing.
-pub fn print(text: &str) -> io::Result<()> {
+pub(crate) fn print(text: &str) -> io::Result<()> {
     write(&[text.trim_end_matches('\n').as_bytes(), b"\n"])
 }
 
@@ -267,7 +257,7 @@ pub fn print(text: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of writing.
-pub fn write(parts: &[&[u8]]) -> io::Result<()> {
+pub(crate) fn write(parts: &[&[u8]]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let mut all = parts.iter();
     match all
@@ -280,7 +270,7 @@ pub fn write(parts: &[&[u8]]) -> io::Result<()> {
 }
 
 /// The nearest text in ASCII.
-pub fn ascii(text: &str) -> String {
+pub(crate) fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -304,7 +294,7 @@ pub fn ascii(text: &str) -> String {
 
 /// Lines of at most `width` columns, broken at spaces; what follows a break is indented as its
 /// line and two more. A longer word stays whole.
-pub fn wrapped(text: &str, width: usize) -> String {
+pub(crate) fn wrapped(text: &str, width: usize) -> String {
     let lines: Vec<String> = text.lines().map(|line| wrap_line(line, width)).collect();
     lines.join("\n")
 }

@@ -24,7 +24,7 @@ use linerate_model::date::Date;
 
 /// Where runs go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Destination {
+pub(crate) enum Destination {
     /// This very directory (`-o DIR`); a number is appended when it holds a run already.
     Directory(PathBuf),
     /// Nowhere, for this reason.
@@ -35,8 +35,7 @@ pub enum Destination {
 
 impl Destination {
     /// `-o DIR`, else `${XDG_STATE_HOME:-~/.local/state}/linerate/runs`.
-    #[must_use]
-    pub fn chosen(directory: Option<&Path>) -> Self {
+    pub(crate) fn chosen(directory: Option<&Path>) -> Self {
         match directory {
             Some(directory) => Self::Directory(directory.to_owned()),
             None => Self::default_of(&|name| std::env::var_os(name).map(PathBuf::from)),
@@ -56,7 +55,7 @@ impl Destination {
 
 /// Whether there is a run on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Location {
+pub(crate) enum Location {
     /// All that was given is there.
     Stored(PathBuf),
     /// Not, or not all of it.
@@ -70,8 +69,7 @@ pub enum Location {
 
 impl Location {
     /// The directory, when everything is in it: the `run_dir` of the document.
-    #[must_use]
-    pub fn run_dir(&self) -> Option<String> {
+    pub(crate) fn run_dir(&self) -> Option<String> {
         match self {
             Self::Stored(directory) => Some(directory.display().to_string()),
             Self::NotStored { .. } => None,
@@ -94,22 +92,22 @@ impl fmt::Display for Location {
 
 /// What is known when a run begins.
 #[derive(Debug, Clone)]
-pub struct Beginning<'a> {
+pub(crate) struct Beginning<'a> {
     /// The command: `check`, `udp` …
-    pub kind: &'a str,
+    pub(crate) kind: &'a str,
     /// The command line.
-    pub command: &'a [String],
+    pub(crate) command: &'a [String],
     /// Whom it measures against; becomes a part of the directory's name.
-    pub peer: &'a str,
+    pub(crate) peer: &'a str,
     /// Option names and values, defaults filled in.
-    pub plan: BTreeMap<String, String>,
+    pub(crate) plan: BTreeMap<String, String>,
     /// The wall clock.
-    pub started: Date,
+    pub(crate) started: Date,
 }
 
 /// A run that is being written.
 #[derive(Debug)]
-pub struct Store {
+pub(crate) struct Store {
     location: Location,
     run: Run,
     samples: Option<File>,
@@ -119,8 +117,7 @@ pub struct Store {
 
 impl Store {
     /// Makes the directory and writes `run.json`, marked partial.
-    #[must_use]
-    pub fn open(place: &Destination, beginning: &Beginning<'_>) -> Self {
+    pub(crate) fn open(place: &Destination, beginning: &Beginning<'_>) -> Self {
         let mut run = Run::begin(beginning.kind, env!("CARGO_PKG_VERSION"), beginning.command);
         run.started = beginning.started.to_string();
         run.clock_trusted = beginning.started.trusted();
@@ -141,31 +138,18 @@ impl Store {
         store
     }
 
-    /// A store that keeps nothing, for commands that measure nothing.
-    #[must_use]
-    pub fn nowhere(why: &str) -> Self {
-        Self {
-            location: not_stored(why.to_owned(), None),
-            run: Run::default(),
-            samples: None,
-            among_others: false,
-        }
-    }
-
     /// Whether all went well so far.
-    #[must_use]
-    pub fn location(&self) -> &Location {
+    pub(crate) fn location(&self) -> &Location {
         &self.location
     }
 
     /// The record as it stands.
-    #[must_use]
-    pub fn run(&self) -> &Run {
+    pub(crate) fn run(&self) -> &Run {
         &self.run
     }
 
     /// Appends a line to `samples.jsonl`, at once.
-    pub fn sample(&mut self, sample: &Sample) {
+    pub(crate) fn sample(&mut self, sample: &Sample) {
         let line = serde_json::to_string(sample).map_err(io::Error::from);
         self.attempt(SAMPLES, |store, path| {
             if store.samples.is_none() {
@@ -179,7 +163,7 @@ impl Store {
     }
 
     /// Appends a line to `trials.ndjson`, at once.
-    pub fn trial(&mut self, trial: &Trial) {
+    pub(crate) fn trial(&mut self, trial: &Trial) {
         let line = serde_json::to_string(trial).map_err(io::Error::from);
         self.attempt(TRIALS, |_, path| {
             append(path)?.write_all(format!("{}\n", line?).as_bytes())
@@ -187,12 +171,12 @@ impl Store {
     }
 
     /// Adds how the hosts are set up, as they told it; written with the next results.
-    pub fn settings(&mut self, settings: &[Setting]) {
+    pub(crate) fn settings(&mut self, settings: &[Setting]) {
         self.run.settings.extend_from_slice(settings);
     }
 
     /// Appends a histogram of round-trip times, `(upper bound ns, count)`, to `latency.hlog`.
-    pub fn latency(&mut self, phase: Phase, histogram: &[(u64, u64)]) {
+    pub(crate) fn latency(&mut self, phase: Phase, histogram: &[(u64, u64)]) {
         self.attempt(LATENCY, |_, path| {
             let fresh = !path.exists();
             let mut text = String::from(if fresh { LATENCY_HEADER } else { "" });
@@ -204,14 +188,14 @@ impl Store {
     }
 
     /// Writes the results as they are now, still marked partial.
-    pub fn checkpoint(&mut self, output: &Output) {
+    pub(crate) fn checkpoint(&mut self, output: &Output) {
         self.run.record(output);
         self.run.partial = true;
         self.write_run();
     }
 
     /// Writes the results for good.
-    pub fn finish(&mut self, output: &Output) -> &Location {
+    pub(crate) fn finish(&mut self, output: &Output) -> &Location {
         self.attempt(SAMPLES, |store, _| match store.samples.take() {
             Some(file) => file.sync_all(),
             None => Ok(()),
@@ -266,16 +250,14 @@ pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
 
 /// The trials of a device, in their order; none where there is no such file. A damaged line costs
 /// a trial.
-#[must_use]
-pub fn trials(directory: &Path) -> Vec<Trial> {
+pub(crate) fn trials(directory: &Path) -> Vec<Trial> {
     let lines = fs::read(directory.join(TRIALS)).unwrap_or_default();
     let lines = lines.split(|byte| *byte == b'\n');
     lines.filter_map(|line| json::read(line).ok()).collect()
 }
 
 /// Every round trip of the probe; none where there is no such file.
-#[must_use]
-pub fn round_trips(directory: &Path) -> Vec<RoundTrips> {
+pub(crate) fn round_trips(directory: &Path) -> Vec<RoundTrips> {
     let text = fs::read(directory.join(LATENCY)).unwrap_or_default();
     round_trips::read(&String::from_utf8_lossy(&text))
 }
@@ -365,7 +347,7 @@ fn phase_name(phase: Phase) -> &'static str {
 }
 
 /// The record of a run, in its directory.
-pub const RUN: &str = "run.json";
+pub(crate) const RUN: &str = "run.json";
 const SAMPLES: &str = "samples.jsonl";
 const LATENCY: &str = "latency.hlog";
 const TRIALS: &str = "trials.ndjson";

@@ -34,7 +34,7 @@ pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
     target.measure(|session, host| {
         let schedule = Schedule::new(args.quick, cpu::count());
         session.console.say(&schedule.announcement());
-        session.live.foretell(schedule.estimate_ms() as f64 / 1e3);
+        session.live.announce(schedule.estimate_ms() as f64 / 1e3);
         let base = plan::reached(&args.target, TestPlan::tcp(host));
         measure(session, &schedule, &base)
     })

@@ -11,8 +11,9 @@ use serde::Serialize;
 use super::args::DoctorArgs;
 use super::{document, session};
 use crate::exit::Exit;
-use crate::output::{self, Look};
+use crate::output;
 use linerate_model::failure::Failure;
+use linerate_report::term::Style;
 
 /// One thing that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -88,7 +89,7 @@ fn json(checks: Vec<Check>) -> io::Result<String> {
     Ok(linerate_report::json::pretty(&Document { output, checks })?)
 }
 
-fn render(checks: &[Check], look: Look) -> String {
+fn render(checks: &[Check], look: Style) -> String {
     let width = checks
         .iter()
         .map(|check| check.name.len())
@@ -115,7 +116,7 @@ fn render(checks: &[Check], look: Look) -> String {
 }
 
 /// One check: its mark, its name, what was found, and the remedy below.
-fn row(check: &Check, width: usize, look: Look) -> String {
+fn row(check: &Check, width: usize, look: Style) -> String {
     let (mark, color) = mark(check.works);
     let mark = format!("{mark:<3}");
     let mark = if look.color {
@@ -155,8 +156,8 @@ fn mark(works: Option<bool>) -> (&'static str, u8) {
 mod tests {
     use super::*;
 
-    fn look(ascii: bool) -> Look {
-        Look {
+    fn look(ascii: bool) -> Style {
+        Style {
             width: 80,
             ascii,
             color: false,

@@ -5,9 +5,10 @@ use linerate_model::output::Output;
 
 use super::args::{ColorChoice, DocumentFlags};
 use super::progress;
-use crate::output::{self, Color, Look, Surroundings};
+use crate::output::{self, Color, Surroundings};
 use linerate_model::date::Date;
 use linerate_model::failure::Failure;
+use linerate_report::term::Style;
 
 /// Returns an empty document that begins now.
 pub(super) fn document(kind: &str) -> Output {
@@ -29,7 +30,7 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 
 impl DocumentFlags {
     /// How text looks on this terminal.
-    pub(super) fn look(self) -> Look {
+    pub(super) fn look(self) -> Style {
         Surroundings::read().look(color(self.color), self.ascii)
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The running test on a terminal: what its events tell, put together for [`linerate_report::live`].
-//! Ledger and processors are those of the record so far, by the same code as at the end.
+//! The running test on a terminal, drawn by [`linerate_report::live`]. Ledger and processors come from
+//! the record so far, by the same code as at the end.
 
 use std::time::Instant;
 
@@ -10,7 +10,6 @@ use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::sample::{Phase, Sample};
 use linerate_report::live::{Lane, Processors, Screen, Worst, lines};
-use linerate_report::term::Style;
 
 use crate::output::Console;
 use linerate_endpoint::{Event, TestPlan};
@@ -19,8 +18,8 @@ use linerate_endpoint::{Event, TestPlan};
 #[derive(Debug)]
 pub(super) struct Live {
     begun: Instant,
-    /// All of the command, seconds, as it was announced.
-    foretold_s: Option<f64>,
+    /// Duration of the whole command, seconds.
+    announced_s: Option<f64>,
     keys: bool,
     test: Option<Running>,
 }
@@ -40,15 +39,15 @@ impl Live {
     pub(super) fn new(keys: bool) -> Self {
         Self {
             begun: Instant::now(),
-            foretold_s: None,
+            announced_s: None,
             keys,
             test: None,
         }
     }
 
-    /// The command takes about so long from now.
-    pub(super) fn foretell(&mut self, seconds: f64) {
-        self.foretold_s = Some(self.begun.elapsed().as_secs_f64() + seconds);
+    /// The command takes about this many seconds from now.
+    pub(super) fn announce(&mut self, seconds: f64) {
+        self.announced_s = Some(self.begun.elapsed().as_secs_f64() + seconds);
     }
 
     /// Takes in an event, and draws what it changed.
@@ -77,19 +76,13 @@ impl Live {
         let elapsed_s = self.begun.elapsed().as_secs_f64();
         let of_test_s = (plan.bytes.is_none() && plan.blocks.is_none())
             .then_some(plan.duration_ms as f64 / 1e3);
-        let all_s = self.foretold_s.or(of_test_s);
+        let all_s = self.announced_s.or(of_test_s);
         let keys = self.keys;
         let screen = &mut self.running(plan).screen;
         screen.elapsed_s = elapsed_s;
         screen.left_s = all_s.map(|all_s| all_s - elapsed_s);
         screen.keys = keys;
-        let look = console.look;
-        let style = Style {
-            width: look.width,
-            ascii: look.ascii,
-            color: look.color,
-        };
-        let lines = lines(screen, &style);
+        let lines = lines(screen, &console.look);
         console.block(&lines);
     }
 }

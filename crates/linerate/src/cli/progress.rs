@@ -8,7 +8,7 @@ use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, per
 use linerate_report::interval::{Stream, interval_header, interval_line};
 use linerate_report::term::{self, Style};
 
-use crate::output::{Console, Look, ascii};
+use crate::output::{Console, ascii};
 use linerate_endpoint::{Event, Peer, Protocol, TestPlan};
 
 /// How much of it.
@@ -79,22 +79,10 @@ impl Progress {
 const STOPPING: &str = "stopping: waiting for packets in flight (press again to skip)";
 
 /// The document as text.
-pub(super) fn render(output: &Output, look: Look) -> String {
-    let Look {
-        width,
-        ascii: plain,
-        color,
-    } = look;
-    let text = term::render(
-        output,
-        &Style {
-            width,
-            ascii: plain,
-            color,
-        },
-    );
+pub(super) fn render(output: &Output, look: Style) -> String {
+    let text = term::render(output, &look);
     // Names and messages from elsewhere may hold anything.
-    if plain { only_ascii(&text) } else { text }
+    if look.ascii { only_ascii(&text) } else { text }
 }
 
 fn only_ascii(text: &str) -> String {

@@ -116,11 +116,6 @@ fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {
     let mut surroundings = Surroundings::read();
     surroundings.stdout_terminal &= args.output.is_none();
     let look = surroundings.look(color(args.color), args.ascii);
-    let style = term::Style {
-        width: look.width,
-        ascii: look.ascii,
-        color: look.color,
-    };
     let text = |subject: &Subject, style: &term::Style| match subjects {
         [_] => term::render(&subject.output, style),
         _ => format!(
@@ -131,7 +126,7 @@ fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {
     };
     let (first, columns) = match (subjects, beside::half(look.width)) {
         ([first @ .., one, other], Some(width)) if first.len() < 2 => {
-            let style = term::Style { width, ..style };
+            let style = term::Style { width, ..look };
             let [one, other] = [one, other].map(|subject| text(subject, &style));
             (first, Some(beside::beside(&one, &other, width)))
         }
@@ -139,7 +134,7 @@ fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {
     };
     let texts = first
         .iter()
-        .map(|subject| text(subject, &style))
+        .map(|subject| text(subject, &look))
         .chain(columns);
     texts.collect::<Vec<_>>().join("\n")
 }

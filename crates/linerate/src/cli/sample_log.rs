@@ -20,7 +20,7 @@ pub(super) struct SampleLog {
 type Source = (Role, String, Option<String>, Option<String>, Option<Phase>);
 
 impl SampleLog {
-    /// Takes one.
+    /// Adds a sample.
     pub(super) fn take(&mut self, sample: &Sample) {
         if self.counters < MOST_COUNTERS {
             self.counters += sample.counters.len();
@@ -30,7 +30,14 @@ impl SampleLog {
         }
     }
 
-    /// All that were kept.
+    /// Returns the samples of a test's group.
+    pub(super) fn of_group(&self, group: &str) -> Vec<Sample> {
+        let all = self.samples.iter().chain(self.last.values());
+        let of_group = all.filter(|sample| sample.group.as_deref() == Some(group));
+        of_group.cloned().collect()
+    }
+
+    /// Returns all that were kept.
     pub(super) fn into_samples(self) -> Vec<Sample> {
         let mut samples = self.samples;
         samples.extend(self.last.into_values());

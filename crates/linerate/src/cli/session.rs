@@ -8,6 +8,7 @@ mod watcher;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use linerate_diagnose::evidence::{Evidence, moved_counters};
 use linerate_diagnose::explain::explain;
 use linerate_diagnose::limit::line_rate;
 use linerate_diagnose::rules;
@@ -19,6 +20,7 @@ use linerate_model::output::{
     Test, Trial,
 };
 use linerate_model::record::Record;
+use linerate_model::run::Run;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::linerate::token::Secret;
@@ -210,7 +212,8 @@ impl Session {
 
     fn absorb(&mut self, plan: &TestPlan, outcome: TestOutcome) -> Result<Vec<String>, Failure> {
         let mut ids = Vec::new();
-        for mut test in outcome.tests {
+        outcome.hosts.into_iter().for_each(|host| self.meet(host));
+        for mut test in self.with_counters(plan, outcome.tests) {
             test.id = self.unused_id(&test, plan);
             ids.push(test.id.clone());
             // A reader of the stream that went away is found out at the end.
@@ -219,7 +222,6 @@ impl Session {
             self.output.tests.push(test);
         }
         self.output.latency.extend(outcome.latency);
-        outcome.hosts.into_iter().for_each(|host| self.meet(host));
         self.output.partial |= outcome.partial;
         self.store.checkpoint(&self.output);
         if let Some(text) = outcome.server_output {
@@ -235,6 +237,25 @@ impl Session {
             Some(failure) => Err(failure),
             None => self.heed_interrupt().map(|()| ids),
         }
+    }
+
+    /// Sets the counters that increased during these tests, from the samples of both ends.
+    fn with_counters(&self, plan: &TestPlan, tests: Vec<Test>) -> Vec<Test> {
+        let samples = self.samples.of_group(&plan.group);
+        if samples.is_empty() {
+            return tests;
+        }
+        let run = Run {
+            hosts: self.output.hosts.clone(),
+            ..Run::default()
+        };
+        let record = Record::of_run(run, samples);
+        let evidence = Evidence::of(&record);
+        let counted = tests.iter().map(|test| Test {
+            counters: moved_counters(&evidence, test),
+            ..test.clone()
+        });
+        counted.collect()
     }
 
     /// The last results of these entries.

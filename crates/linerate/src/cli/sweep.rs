@@ -40,7 +40,7 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
         session
             .console
             .say(&announcement(rates.len(), ladder_ms, search_ms));
-        session.live.foretell((ladder_ms + search_ms) as f64 / 1e3);
+        session.live.announce((ladder_ms + search_ms) as f64 / 1e3);
         let mut sweep = Sweep::new(args, &rates);
         let base = base(args, host);
         let measured = sweep.climb(session, &base);
