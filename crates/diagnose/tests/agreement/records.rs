@@ -105,7 +105,7 @@ impl Course {
 impl Case {
     /// A driver of which only these counters move: name, start and growth in a second.
     pub(crate) fn of(driver: &str, moving: &[(&str, u64, u64)]) -> Self {
-        let driver = knowledge::driver(driver).expect("a table");
+        let driver = knowledge::driver(driver).unwrap_or_else(|| panic!("a table of {driver}"));
         let mut courses = courses(driver);
         for course in &mut courses {
             let asked = moving.iter().find(|(name, ..)| *name == course.name);
