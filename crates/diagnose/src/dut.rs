@@ -6,7 +6,7 @@
 mod deciding;
 
 pub use deciding::{Deciding, deciding, name, of};
-pub(crate) use deciding::{told, way};
+pub(crate) use deciding::{reported, way};
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,7 @@ use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::sample::{Phase, Sample};
 
-use crate::evidence::{Evidence, Source, Window};
-use crate::facts::receive_queue;
+use crate::evidence::{Evidence, Source, Window, receive_queue};
 use linerate_model::order;
 
 /// Which interface took in most frames, and which sent most.

@@ -15,6 +15,7 @@ mod field;
 mod moved;
 mod packets;
 mod place;
+mod queue;
 mod source;
 mod window;
 
@@ -30,7 +31,8 @@ pub use moved::Moved;
 pub use packets::moved_counters;
 pub use place::Place;
 pub(crate) use place::grown;
-pub use source::{Scope, Source};
+pub(crate) use queue::{queue_of, receive_queue};
+pub use source::{Extent, Source};
 pub use window::Window;
 
 /// The samples of a record, indexed, and what is known of how to read them.

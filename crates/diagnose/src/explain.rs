@@ -95,8 +95,8 @@ fn extend_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
 /// A rate is the device's own, and what it did meanwhile is not known.
 fn nobody_asked_the_device(record: &Record) -> bool {
     let own = |result: &ForwardResult| !result.tester_limited && result.upper_fps.is_some();
-    let told = |trial: &Trial| trial.device.is_some();
-    record.run.results.iter().any(own) && !record.trials.iter().any(told)
+    let reported = |trial: &Trial| trial.device.is_some();
+    record.run.results.iter().any(own) && !record.trials.iter().any(reported)
 }
 
 const WITH_A_TOKEN: &str = "linerate check <peer> --token-file <file>   # the same file at `linerate serve`: then the peer tells how it is set up";

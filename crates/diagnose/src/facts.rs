@@ -27,7 +27,6 @@ mod vantage;
 
 pub(crate) use cpu::Shares;
 pub use known::{Known, catalogue, known};
-pub(crate) use parallel::receive_queue;
 
 /// All facts of a record, to be asked by name from a point of view.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +50,7 @@ impl Named {
         }
     }
 
-    /// Those that a test may be told by.
+    /// Those that are seen from a test.
     fn seen_from(&self, test: Option<&str>) -> impl Iterator<Item = usize> + '_ {
         let own = test.and_then(|test| self.of_test.get(test));
         self.of_all_tests

@@ -179,7 +179,7 @@ impl Fixture for Record {
         let ledger = [entry];
         let facts = Facts::of(&Evidence::of(self), &ledger);
         let judged = rules::judge(rules::embedded(), self, &ledger, &facts);
-        told(judged.findings)
+        names(judged.findings)
     }
 
     fn read(mut self, role: Role, source: &str, values: &[(&str, u64)]) -> Self {
@@ -206,19 +206,19 @@ impl Fixture for Record {
     }
 
     fn findings(&self) -> Vec<String> {
-        told(self.explained().findings)
+        names(self.explained().findings)
     }
 }
 
-fn told(findings: Vec<Finding>) -> Vec<String> {
-    let told = findings.into_iter().map(|finding| {
+fn names(findings: Vec<Finding>) -> Vec<String> {
+    let names = findings.into_iter().map(|finding| {
         if finding.informational {
             format!("({})", finding.rule)
         } else {
             finding.rule
         }
     });
-    told.collect()
+    names.collect()
 }
 
 fn reading(t_ns: u64, role: Role, source: &str, values: &[(&str, u64)]) -> Sample {

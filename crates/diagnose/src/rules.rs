@@ -15,11 +15,12 @@ mod raw;
 mod rule;
 mod template;
 
+pub use crate::viewpoint::Scope;
 pub use condition::{Answer, Condition};
 pub use evaluate::{Verdict, evaluate};
 pub use judge::{Judged, judge};
 pub use parse::{check_together, parse};
-pub use rule::{Explains, Risk, Rule, Scope, Strength};
+pub use rule::{Explains, Risk, Rule, Strength};
 
 use std::sync::LazyLock;
 

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use linerate_model::output::{Role, Test, Trial};
 
-use crate::dut::{Ports, name, told};
-use crate::rules::Scope;
+use crate::dut::{Ports, name, reported};
+use linerate_knowledge::words;
 use linerate_model::record::{Record, Side};
 
 /// A point of view. `None` means: not bound to one.
@@ -23,6 +23,26 @@ pub struct Viewpoint {
     pub interface: Option<String>,
     /// The other end of the same test: host and interface.
     pub peer: Option<(Role, Option<String>)>,
+}
+
+words! {
+    /// From where a rule looks.
+    Scope {
+        /// The receiving end of each test (or, without tests, each interface of each host).
+        Receiver = "receiver",
+        /// The sending end of each test (likewise).
+        Sender = "sender",
+        /// Either end of each test (likewise).
+        End = "end",
+        /// Each interface of each host, whatever the tests did.
+        Host = "host",
+        /// Each test as a whole.
+        Test = "test",
+        /// Each trial that decided a rate of a device under test, and of which the device reported.
+        Trial = "trial",
+        /// All tests together.
+        Run = "run",
+    }
 }
 
 /// The points of view from which a rule of this scope has to be asked.
@@ -52,7 +72,7 @@ pub fn viewpoints(record: &Record, scope: Scope) -> Vec<Viewpoint> {
         Scope::Sender => ends(record, &[Side::Sender]),
         Scope::End => ends(record, &[Side::Sender, Side::Receiver]),
         Scope::Host => places(record),
-        Scope::Trial => told(record).map(|one| of_trial(one.trial)).collect(),
+        Scope::Trial => reported(record).map(|one| of_trial(one.trial)).collect(),
     }
 }
 

@@ -58,12 +58,6 @@ pub fn time_s(quanta: u16, link_bits_per_second: f64) -> f64 {
     f64::from(quanta) * QUANTUM_BITS / link_bits_per_second
 }
 
-/// Bytes behind a FIFO threshold that counts words of 64 bits.
-#[must_use]
-pub const fn threshold_bytes(words: u32) -> u32 {
-    words * 8
-}
-
 const QUANTUM_BITS: f64 = 512.0;
 
 #[cfg(test)]
@@ -122,7 +116,6 @@ mod tests {
         for (speed, milliseconds) in [(1e9, 33.546_24), (1e8, 335.462_4), (1e10, 3.354_624)] {
             assert!((time_s(0xFFF0, speed) * 1e3 - milliseconds).abs() < 1e-9);
         }
-        assert_eq!(threshold_bytes(0x84), 1056);
     }
 
     #[test]

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_somebody_wrote_is_told() {
+    fn a_value_that_somebody_wrote_is_recognised() {
         assert!(!is_autosized([18_240, 24_320, 54_720]));
         assert_eq!(free_pages(Rules::Eighth, 24_320), 194_560);
     }

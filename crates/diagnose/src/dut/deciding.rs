@@ -30,8 +30,8 @@ pub fn deciding<'r>(results: &'r [ForwardResult], trials: &'r [Trial]) -> Vec<De
     found
 }
 
-/// Those of a record of which the device told.
-pub(crate) fn told(record: &Record) -> impl Iterator<Item = Deciding<'_>> {
+/// Those of a record of which the device reported.
+pub(crate) fn reported(record: &Record) -> impl Iterator<Item = Deciding<'_>> {
     let all = deciding(&record.run.results, &record.trials);
     all.into_iter().filter(|one| one.trial.device.is_some())
 }

@@ -6,7 +6,7 @@ use linerate_knowledge::Group;
 
 /// Which packets a counter sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum Extent {
     /// Those of one interface.
     Interface,
     /// Those of one network namespace.
@@ -29,7 +29,7 @@ pub(super) enum Bits {
 }
 
 macro_rules! sources {
-    ($($(#[$doc:meta])* $name:ident = $text:literal, $scope:ident, $bits:ident, $group:expr;)+) => {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $extent:ident, $bits:ident, $group:expr;)+) => {
         /// A list of counters that the kernel or a tool shows.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Source { $($(#[$doc])* $name,)+ }
@@ -46,8 +46,8 @@ macro_rules! sources {
 
             /// Which packets its counters see.
             #[must_use]
-            pub const fn scope(self) -> Scope {
-                match self { $(Self::$name => Scope::$scope,)+ }
+            pub const fn extent(self) -> Extent {
+                match self { $(Self::$name => Extent::$extent,)+ }
             }
 
             /// The list of drivers' tables that it is.

@@ -4,209 +4,46 @@
 use crate::evidence::Evidence;
 use linerate_model::output::{Fact, LedgerEntry, Test};
 
+use super::known::names;
 use super::{Facts, Known, fact};
 use linerate_knowledge::Stage;
 
-pub(super) const KNOWN: &[Known] = &[
-    Known {
-        name: "sent_packets",
-        unit: "packets",
-        means: "packets that the sender handed to its kernel",
-        tells: "",
-    },
-    Known {
-        name: "lost_packets",
-        unit: "packets",
-        means: "packets that were sent and never received",
-        tells: "",
-    },
-    Known {
-        name: "loss_ratio",
-        unit: "ratio",
-        means: "lost of sent",
-        tells: "",
-    },
-    Known {
-        name: "queue_loss_share",
-        unit: "ratio",
-        means: "of the lost packets, those that counters say were lost where packets wait for their turn, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_tx_app",
-        unit: "packets",
-        means: "lost at stage tx-app, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_tx_socket",
-        unit: "packets",
-        means: "lost at stage tx-socket, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_tx_ip",
-        unit: "packets",
-        means: "lost at stage tx-ip, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_tx_qdisc",
-        unit: "packets",
-        means: "lost at stage tx-qdisc, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_tx_ring",
-        unit: "packets",
-        means: "lost at stage tx-ring, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_tx_mac",
-        unit: "packets",
-        means: "lost at stage tx-mac, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_wire",
-        unit: "packets",
-        means: "lost at stage wire, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_rx_mac",
-        unit: "packets",
-        means: "lost at stage rx-mac, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_rx_ring",
-        unit: "packets",
-        means: "lost at stage rx-ring, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_rx_xdp",
-        unit: "packets",
-        means: "lost at stage rx-xdp, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_rx_softnet",
-        unit: "packets",
-        means: "lost at stage rx-softnet, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_rx_ip",
-        unit: "packets",
-        means: "lost at stage rx-ip, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_rx_socket",
-        unit: "packets",
-        means: "lost at stage rx-socket, at most",
-        tells: "",
-    },
-    Known {
-        name: "lost_at_rx_app",
-        unit: "packets",
-        means: "lost at stage rx-app, at most",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_tx_app",
-        unit: "packets",
-        means: "lost at stage tx-app, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_tx_socket",
-        unit: "packets",
-        means: "lost at stage tx-socket, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_tx_ip",
-        unit: "packets",
-        means: "lost at stage tx-ip, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_tx_qdisc",
-        unit: "packets",
-        means: "lost at stage tx-qdisc, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_tx_ring",
-        unit: "packets",
-        means: "lost at stage tx-ring, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_tx_mac",
-        unit: "packets",
-        means: "lost at stage tx-mac, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_wire",
-        unit: "packets",
-        means: "lost at stage wire, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_rx_mac",
-        unit: "packets",
-        means: "lost at stage rx-mac, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_rx_ring",
-        unit: "packets",
-        means: "lost at stage rx-ring, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_rx_xdp",
-        unit: "packets",
-        means: "lost at stage rx-xdp, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_rx_softnet",
-        unit: "packets",
-        means: "lost at stage rx-softnet, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_rx_ip",
-        unit: "packets",
-        means: "lost at stage rx-ip, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_rx_socket",
-        unit: "packets",
-        means: "lost at stage rx-socket, at least",
-        tells: "",
-    },
-    Known {
-        name: "least_lost_at_rx_app",
-        unit: "packets",
-        means: "lost at stage rx-app, at least",
-        tells: "",
-    },
-    Known {
-        name: "unattributed_packets",
-        unit: "packets",
-        means: "lost and found at no stage, at most",
-        tells: "",
-    },
-];
+#[rustfmt::skip]
+pub(super) const KNOWN: &[Known] = names! {
+    "sent_packets" "packets" "packets that the sender handed to its kernel" ""
+    "lost_packets" "packets" "packets that were sent and never received" ""
+    "loss_ratio" "ratio" "lost of sent" ""
+    "queue_loss_share" "ratio" "of the lost packets, those that counters say were lost where packets wait for their turn, at most" ""
+    "lost_at_tx_app" "packets" "lost at stage tx-app, at most" ""
+    "lost_at_tx_socket" "packets" "lost at stage tx-socket, at most" ""
+    "lost_at_tx_ip" "packets" "lost at stage tx-ip, at most" ""
+    "lost_at_tx_qdisc" "packets" "lost at stage tx-qdisc, at most" ""
+    "lost_at_tx_ring" "packets" "lost at stage tx-ring, at most" ""
+    "lost_at_tx_mac" "packets" "lost at stage tx-mac, at most" ""
+    "lost_at_wire" "packets" "lost at stage wire, at most" ""
+    "lost_at_rx_mac" "packets" "lost at stage rx-mac, at most" ""
+    "lost_at_rx_ring" "packets" "lost at stage rx-ring, at most" ""
+    "lost_at_rx_xdp" "packets" "lost at stage rx-xdp, at most" ""
+    "lost_at_rx_softnet" "packets" "lost at stage rx-softnet, at most" ""
+    "lost_at_rx_ip" "packets" "lost at stage rx-ip, at most" ""
+    "lost_at_rx_socket" "packets" "lost at stage rx-socket, at most" ""
+    "lost_at_rx_app" "packets" "lost at stage rx-app, at most" ""
+    "least_lost_at_tx_app" "packets" "lost at stage tx-app, at least" ""
+    "least_lost_at_tx_socket" "packets" "lost at stage tx-socket, at least" ""
+    "least_lost_at_tx_ip" "packets" "lost at stage tx-ip, at least" ""
+    "least_lost_at_tx_qdisc" "packets" "lost at stage tx-qdisc, at least" ""
+    "least_lost_at_tx_ring" "packets" "lost at stage tx-ring, at least" ""
+    "least_lost_at_tx_mac" "packets" "lost at stage tx-mac, at least" ""
+    "least_lost_at_wire" "packets" "lost at stage wire, at least" ""
+    "least_lost_at_rx_mac" "packets" "lost at stage rx-mac, at least" ""
+    "least_lost_at_rx_ring" "packets" "lost at stage rx-ring, at least" ""
+    "least_lost_at_rx_xdp" "packets" "lost at stage rx-xdp, at least" ""
+    "least_lost_at_rx_softnet" "packets" "lost at stage rx-softnet, at least" ""
+    "least_lost_at_rx_ip" "packets" "lost at stage rx-ip, at least" ""
+    "least_lost_at_rx_socket" "packets" "lost at stage rx-socket, at least" ""
+    "least_lost_at_rx_app" "packets" "lost at stage rx-app, at least" ""
+    "unattributed_packets" "packets" "lost and found at no stage, at most" ""
+};
 
 pub(super) fn collect(evidence: &Evidence<'_>, ledger: &[LedgerEntry], facts: &mut Facts) {
     for test in &evidence.record.run.tests {

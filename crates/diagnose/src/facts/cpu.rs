@@ -17,7 +17,7 @@ use crate::evidence::Evidence;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
-    "ends_share_machine" "" "whether both ends are one machine, as far as they told" "cat /proc/sys/kernel/random/boot_id"
+    "ends_share_machine" "" "whether both ends are one machine, as far as both report" "cat /proc/sys/kernel/random/boot_id"
     "cpus" "" "processors online" "nproc"
     "busiest_cpu" "ratio" "busy share of the busiest processor" "mpstat -P ALL 1"
     "other_cpus_busy" "ratio" "busy share of the processors but the busiest, mean" "mpstat -P ALL 1"

@@ -13,7 +13,7 @@ use super::{Facts, Known};
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
-    "device_is_this_machine" "" "whether the device shares the tester's machine, as far as both told" "cat /proc/sys/kernel/random/boot_id"
+    "device_is_this_machine" "" "whether the device shares the tester's machine, as far as both report" "cat /proc/sys/kernel/random/boot_id"
     "tester_limited" "" "whether the tester could hardly offer more" ""
     "trial_frame_bytes" "bytes" "frame size of the trial that decided, with FCS" ""
     "trial_loss_ratio" "ratio" "frames that did not arrive, of those that were to be sent" ""

@@ -30,11 +30,6 @@ pub(super) const KNOWN: &[Known] = names! {
     "irq_pinned" "" "whether each interrupt of the interface is set to one processor" "grep . /proc/irq/*/smp_affinity_list"
 };
 
-/// The number of the receive queue whose packets a counter of this name counts.
-pub(crate) fn receive_queue(name: &str) -> Option<u32> {
-    queues::queue_of(name, "rx")?.parse().ok()
-}
-
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     queues::collect(evidence, facts);
     flows::collect(evidence, facts);

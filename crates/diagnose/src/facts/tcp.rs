@@ -22,7 +22,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "rtt_ms" "ms" "TCP's round-trip time, median of the samples" "ss -ti"
     "rtt_inflation" "ratio" "median round-trip time of the shortest" "ss -ti"
     "congestion_control" "" "congestion control in use at the sender" "sysctl net.ipv4.tcp_congestion_control"
-    "slows_at_loss" "" "whether the congestion control takes each loss for a full path; yes where it is not told" "sysctl net.ipv4.tcp_congestion_control"
+    "slows_at_loss" "" "whether the congestion control takes each loss for a full path; yes where it is not known" "sysctl net.ipv4.tcp_congestion_control"
     "mathis_bits_per_second" "bit/s" "the rate that loss leaves to all streams together: MSS·√1.5/(RTT·√loss)" ""
     "udp_best_bits_per_second" "bit/s" "the most that UDP delivered in the same direction" ""
     "tcp_shortfall_bits_per_second" "bit/s" "by how much TCP stayed below what UDP, or else the link, carries in the same direction" ""

@@ -19,9 +19,9 @@ pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
 
 /// A datagram that the kernel did not take is not among the sent.
 fn nothing_before_the_kernel(path: &Path<'_>, claims: &mut Claims) {
-    let told = |name, count: Option<u64>| count.map(|count| of_test(name, count));
-    let unsent = told("unsent_packets", path.test.unsent_packets);
-    let refused = told("refused_packets", path.test.refused_packets);
+    let counted = |name, count: Option<u64>| count.map(|count| of_test(name, count));
+    let unsent = counted("unsent_packets", path.test.unsent_packets);
+    let refused = counted("refused_packets", path.test.refused_packets);
     for (stage, evidence) in [(Stage::TxApp, unsent), (Stage::TxSocket, refused)] {
         claims.complete(Claim {
             stage,
@@ -34,8 +34,8 @@ fn nothing_before_the_kernel(path: &Path<'_>, claims: &mut Claims) {
     }
 }
 
-/// What arrived and could not be counted: its stamp was wrong, or it came too late to be told from
-/// a copy.
+/// What arrived and could not be counted: its stamp was wrong, or it came too late to be distinguished
+/// from a copy.
 fn unusable(path: &Path<'_>, claims: &mut Claims) {
     let test = path.test;
     let (Some(corrupt), late) = (test.corrupt_packets, test.late_packets.unwrap_or(0)) else {

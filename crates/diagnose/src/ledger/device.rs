@@ -31,7 +31,7 @@ pub(super) fn collect(path: &Path<'_>, claims: &mut Claims) {
 }
 
 /// What else stands in a field: drops of the backlog in `rx_dropped`; in those of a veth pair also
-/// what the sender was told at once, and what the other end's field shows.
+/// what send calls refused at once, and what the other end's field shows.
 fn adjust(path: &Path<'_>, side: Side, count: &mut Count) {
     if count.shared {
         count.moved = count.moved.of_others_too();

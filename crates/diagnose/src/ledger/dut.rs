@@ -13,7 +13,7 @@ use linerate_model::output::{LedgerEntry, Role, Trial, TrialDevice};
 use super::claim::{Claim, Kind, evidence};
 use super::span::Span;
 use super::tally::Tallies;
-use crate::dut::{Ports, name, told};
+use crate::dut::{Ports, name, reported};
 use crate::evidence::{Evidence, Moved, Place, Source, Window};
 use stage::DutStage;
 pub use stage::FORWARD_STAGES;
@@ -29,7 +29,7 @@ struct Path<'r> {
 
 /// One entry for each deciding trial that lost frames and of which the device reported.
 pub(super) fn entries<'r>(evidence: &'r Evidence<'r>) -> impl Iterator<Item = LedgerEntry> {
-    told(evidence.record).filter_map(|one| {
+    reported(evidence.record).filter_map(|one| {
         let path = Path {
             evidence,
             trial: one.trial,

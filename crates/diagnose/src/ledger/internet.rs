@@ -52,14 +52,14 @@ fn not_queued(path: &Path<'_>) -> Option<Counted> {
     Some(all)
 }
 
-/// A drop that the sender was told of is not among the sent: as many as its socket counted errors.
+/// A drop that a send call reported is not among the sent: as many as the socket counted errors.
 fn qdisc(path: &Path<'_>, claims: &mut Claims) {
     let Some(Counted { moved, evidence }) = Counted::of(path, Side::Sender, Source::Qdisc, "drops")
     else {
         return;
     };
-    let told = if path.sender.exact { told(path) } else { 0 };
-    let moved = moved.less(told).perhaps_without(sent_again(path));
+    let reported = if path.sender.exact { reported(path) } else { 0 };
+    let moved = moved.less(reported).perhaps_without(sent_again(path));
     claims.add(Claim {
         stage: Stage::TxQdisc,
         host: path.sender.role,
@@ -80,7 +80,7 @@ fn sent_again(path: &Path<'_>) -> u64 {
 }
 
 /// How many drops became errors of a send call.
-fn told(path: &Path<'_>) -> u64 {
+fn reported(path: &Path<'_>) -> u64 {
     if path.test.protocol == Protocol::Tcp {
         return 0;
     }

@@ -4,7 +4,7 @@
 
 use linerate_model::output::{IoMode, LinkKind, Protocol, Role, Test};
 
-use crate::evidence::{Evidence, Moved, Place, Scope, Source};
+use crate::evidence::{Evidence, Extent, Moved, Place, Source};
 use linerate_knowledge::Driver;
 use linerate_model::record::Side;
 
@@ -84,17 +84,17 @@ impl<'r> Path<'r> {
     /// What a counter did at a side, whoever moved it.
     pub(super) fn counted(&self, side: Side, source: Source, name: &str) -> Option<Moved> {
         let place = self.end(side).place;
-        match source.scope() {
-            Scope::Interface => place.moved(source, name),
-            Scope::Namespace | Scope::Machine => place.whole_host().moved(source, name),
+        match source.extent() {
+            Extent::Interface => place.moved(source, name),
+            Extent::Namespace | Extent::Machine => place.whole_host().moved(source, name),
         }
     }
 
     /// The same, where other tests may have moved it as well.
     pub(super) fn moved(&self, side: Side, source: Source, name: &str) -> Option<Moved> {
-        let others = match source.scope() {
-            Scope::Interface | Scope::Namespace => self.lost_beside,
-            Scope::Machine => self.lost_on_machine,
+        let others = match source.extent() {
+            Extent::Interface | Extent::Namespace => self.lost_beside,
+            Extent::Machine => self.lost_on_machine,
         };
         let counted = self.counted(side, source, name)?;
         Some(counted.perhaps_without(others))
@@ -103,9 +103,9 @@ impl<'r> Path<'r> {
     /// What a counter grew by in the idle interval, as it was counted.
     pub(super) fn idle(&self, side: Side, source: Source, name: &str) -> Option<u64> {
         let place = self.end(side).place;
-        match source.scope() {
-            Scope::Interface => place.idle(source, name),
-            Scope::Namespace | Scope::Machine => place.whole_host().idle(source, name),
+        match source.extent() {
+            Extent::Interface => place.idle(source, name),
+            Extent::Namespace | Extent::Machine => place.whole_host().idle(source, name),
         }
     }
 

@@ -107,17 +107,17 @@ fn at(reason: &str, side: Side) -> At {
     if matches!(name, "UDP_CSUM" | "TCP_CSUM" | "IP_CSUM") {
         return At::Alive;
     }
-    let told = stage_of(name);
+    let stage = stage_of(name);
     let sends = side == Side::Sender;
-    match told.on(sends) {
-        Some(stage) if stage.word().starts_with("tx-") == sends => At::Stage(stage),
+    match stage.on(sends) {
+        Some(at) if at.word().starts_with("tx-") == sends => At::Stage(at),
         Some(_) => At::Alive,
-        None if told == ReasonStage::Unknown => At::Unknown,
+        None if stage == ReasonStage::Unknown => At::Unknown,
         None => At::Alive,
     }
 }
 
-/// What the sender was told at once is not among the sent.
+/// What a send call refused at once is not among the sent.
 fn refused(path: &Path<'_>, stage: Stage) -> u64 {
     match stage {
         Stage::TxQdisc => path.test.refused_packets.unwrap_or(0),

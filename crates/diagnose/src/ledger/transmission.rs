@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What TCP lost: it tells what it sent again, and some of that was for nothing.
+//! What TCP lost: it counts what it sent again, and some of that was for nothing.
 
 use linerate_model::output::Test;
 
@@ -7,19 +7,19 @@ use super::reasons;
 use crate::evidence::{Evidence, Source};
 use linerate_model::record::Side;
 
-/// Segments sent again less those that the receiver had already: as many as it told the sender
+/// Segments sent again less those that the receiver had already: as many as it reported to the sender
 /// (RFC 2883), or as its kernel freed for that reason. `None` where the sender's kernel does not tell.
 pub(super) fn lost(evidence: &Evidence<'_>, test: &Test) -> Option<u64> {
     let grew = |side: Side, source, name| {
         let place = evidence.at(side.role(test), None, evidence.window(test));
         Some(place.moved(source, name)?.grew.at_least)
     };
-    let told = grew(Side::Sender, Source::Netstat, "TcpExtTCPDSACKRecvSegs")
+    let reported = grew(Side::Sender, Source::Netstat, "TcpExtTCPDSACKRecvSegs")
         .or_else(|| grew(Side::Sender, Source::Netstat, "TcpExtTCPDSACKRecv"))?;
     let had = ["TCP_OLD_DATA", "TCP_OLD_SEQUENCE"].map(|reason| {
         let freed = grew(Side::Receiver, reasons::SOURCE, reason);
         freed.unwrap_or(0)
     });
-    let spurious = told.max(had.iter().sum());
+    let spurious = reported.max(had.iter().sum());
     Some(test.retransmits?.saturating_sub(spurious))
 }

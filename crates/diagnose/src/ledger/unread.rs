@@ -12,11 +12,11 @@ pub(super) fn of(record: &Record, path: &Path<'_>) -> Vec<Unread> {
     let ends = [Side::Sender, Side::Receiver].map(|side| path.end(side).role);
     let refused = ends.into_iter().filter_map(|host| {
         let mut settings = record.run.settings.iter();
-        let told = settings
+        let refusal = settings
             .find(|setting| setting.host == host && setting.source == reasons::REFUSED.0)?;
-        let value = |name: &str| told.values.get(name).cloned();
+        let value = |name: &str| refusal.values.get(name).cloned();
         Some(Unread {
-            source: told.source.clone(),
+            source: refusal.source.clone(),
             host,
             why: value(reasons::REFUSED.1)?,
             try_: value("try").unwrap_or_default(),

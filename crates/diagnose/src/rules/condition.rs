@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_is_told() {
+    fn what_is_no_condition_is_a_mistake() {
         for text in [
             "",
             "lost",

@@ -42,7 +42,7 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
                 .iter()
                 .any(|(verdict, _)| *verdict == Verdict::Fires)
         {
-            cannot_tell.extend(untold(rule, &verdicts, record, facts));
+            cannot_tell.extend(cannot_tell_of(rule, &verdicts, record, facts));
         }
     }
     Judged {
@@ -53,7 +53,7 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
 
 /// A rule of which something holds and something is not known. One of which nothing is known at all
 /// has nothing to do with this record.
-fn untold(
+fn cannot_tell_of(
     rule: &Rule,
     verdicts: &[(Verdict, Viewpoint)],
     record: &Record,

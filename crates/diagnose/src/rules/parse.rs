@@ -88,7 +88,7 @@ pub fn check_together(files: &[(String, Vec<Rule>)]) -> Vec<Mistake> {
 }
 
 fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
-    // All is read before anything is missed, so that every mistake is told.
+    // All is read before anything is missed, so that every mistake is reported.
     let scope = mistakes.word("scope", &raw.scope, Scope::of_word, Scope::WORDS);
     let strength = mistakes.word(
         "strength",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! In which order findings are told: whether the measurement itself is valid, then what explains most,
+//! The order of findings: whether the measurement itself is valid, then what explains most,
 //! then what is surest; what is only worth knowing last. Never by a fixed severity.
 
 use std::cmp::Ordering;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One rule, understood.
 
-use super::Condition;
+use super::{Condition, Scope};
 use linerate_knowledge::words;
 
-/// A cause that can be told from facts.
+/// A cause that facts can prove.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     /// Its id: a letter for the family and a number, or any word for a site's own.
@@ -23,7 +23,7 @@ pub struct Rule {
     pub any: Vec<Condition>,
     /// How sure it is.
     pub strength: Strength,
-    /// It is about the measurement, not about the link: told first.
+    /// It is about the measurement, not about the link: shown first.
     pub validity: bool,
     /// Worth knowing, nothing wrong.
     pub informational: bool,
@@ -71,26 +71,6 @@ pub enum Explains {
 }
 
 words! {
-    /// From where a rule looks.
-    Scope {
-        /// The receiving end of each test (or, without tests, each interface of each host).
-        Receiver = "receiver",
-        /// The sending end of each test (likewise).
-        Sender = "sender",
-        /// Either end of each test (likewise).
-        End = "end",
-        /// Each interface of each host, whatever the tests did.
-        Host = "host",
-        /// Each test as a whole.
-        Test = "test",
-        /// Each trial that decided a rate of a device in the middle, and of which the device told.
-        Trial = "trial",
-        /// All tests together.
-        Run = "run",
-    }
-}
-
-words! {
     /// How sure a rule is when it fires, the surest last.
     Strength {
         /// It may be so.
@@ -115,7 +95,7 @@ words! {
         Rebuild = "rebuild",
         /// The hardware is so: no software helps.
         Hw = "hw",
-        /// Only told.
+        /// Only shown.
         Advice = "advice",
     }
 }

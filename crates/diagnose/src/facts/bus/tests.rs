@@ -9,7 +9,7 @@ fn fires(record: &Record, rule: &str) -> bool {
     record
         .findings()
         .iter()
-        .any(|told| told.trim_matches(['(', ')']) == rule)
+        .any(|fired| fired.trim_matches(['(', ')']) == rule)
 }
 
 fn busy(share: f64) -> Record {
@@ -22,13 +22,13 @@ const DEVICE: &str = "/sys/class/net/device";
 
 #[test]
 fn addresses_that_are_translated() {
-    for (share, mode, told) in [
+    for (share, mode, fired) in [
         (0.98, "DMA", true),
         (0.98, "identity", false),
         (0.3, "DMA", false),
     ] {
         let record = busy(share).set(Role::Remote, DEVICE, &[("iommu_group_type", mode)]);
-        assert_eq!(fires(&record, "B01"), told);
+        assert_eq!(fires(&record, "B01"), fired);
     }
 }
 
@@ -108,20 +108,20 @@ fn memory_that_comes_late() {
             )
     };
     assert!(fires(&fifo(300), "B04") && !fires(&fifo(0), "B04"));
-    for (percent, told) in [("38.0%", true), ("2.0%", false)] {
+    for (percent, fired) in [("38.0%", true), ("2.0%", false)] {
         assert_eq!(
             fires(
                 &busy(0.98).set(Role::Remote, "perf top", &[("v7_dma_inv_range", percent)]),
                 "B07"
             ),
-            told
+            fired
         );
     }
 }
 
 #[test]
 fn a_short_ring() {
-    for (now, told) in [("256", true), ("4096", false)] {
+    for (now, fired) in [("256", true), ("4096", false)] {
         let record = run(vec![udp("u1", 81_000, 5000)])
             .set(Role::Remote, "ethtool -i", &[("driver", "igb")])
             .set(
@@ -141,13 +141,13 @@ fn a_short_ring() {
                 "/proc/stat",
                 &[("cpu0.softirq", 300), ("cpu0.idle", 700)],
             );
-        assert_eq!(fires(&record, "B05"), told);
+        assert_eq!(fires(&record, "B05"), fired);
     }
 }
 
 #[test]
 fn a_line_for_two_devices() {
-    for (label, told) in [
+    for (label, fired) in [
         ("11:IO-APIC 11-fasteoi ehci_hcd, eth1/cpu0", true),
         ("24:PCI-MSI eth1/cpu0", false),
     ] {
@@ -159,6 +159,6 @@ fn a_line_for_two_devices() {
                 "/proc/stat",
                 &[("cpu0.softirq", 800), ("cpu0.idle", 200)],
             );
-        assert_eq!(fires(&record, "B08"), told);
+        assert_eq!(fires(&record, "B08"), fired);
     }
 }

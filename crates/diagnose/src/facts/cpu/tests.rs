@@ -41,7 +41,7 @@ fn fires(record: &Record, rule: &str) -> bool {
     record
         .findings()
         .iter()
-        .any(|told| told.trim_matches(['(', ')']) == rule)
+        .any(|fired| fired.trim_matches(['(', ')']) == rule)
 }
 
 fn fact(record: &Record, name: &str) -> Option<f64> {
@@ -84,9 +84,9 @@ fn all_interrupts_on_one_processor() {
         ("25:MSI eth1-rx-1/cpu0", 50_000),
         ("25:MSI eth1-rx-1/cpu1", 0),
     ];
-    for (counts, told) in [(heap, true), (spread, false)] {
+    for (counts, fired) in [(heap, true), (spread, false)] {
         let record = softirqs(lossy()).counted("u1", Role::Remote, IRQ, &counts);
-        assert_eq!(fires(&record, "C01"), told);
+        assert_eq!(fires(&record, "C01"), fired);
     }
     let alien = [("24:MSI ahci/cpu0", 50_000), ("25:MSI ahci/cpu0", 50_000)];
     assert_eq!(
@@ -123,23 +123,23 @@ fn eight_portals_of_which_one_works() {
 
 #[test]
 fn an_interrupt_for_each_packet() {
-    for (interrupts, told) in [(98_000, true), (9_000, false)] {
+    for (interrupts, fired) in [(98_000, true), (9_000, false)] {
         let record = received(softirqs(lossy()), 100_000).counted(
             "u1",
             Role::Remote,
             IRQ,
             &[("24:GIC eth1/cpu0", interrupts)],
         );
-        assert_eq!(fires(&record, "C03"), told);
+        assert_eq!(fires(&record, "C03"), fired);
         let record = record.set(Role::Remote, "ethtool -i", &[("driver", "eepro100")]);
-        assert_eq!(fires(&record, "C04"), told);
-        assert_eq!(fires(&record, "C07"), told);
+        assert_eq!(fires(&record, "C04"), fired);
+        assert_eq!(fires(&record, "C07"), fired);
     }
 }
 
 #[test]
 fn coalescing() {
-    for (usecs, told) in [("3", true), ("80", false)] {
+    for (usecs, fired) in [("3", true), ("80", false)] {
         let record = softirqs(lossy())
             .counted("u1", Role::Remote, IRQ, &[("24:GIC eth1/cpu0", 400_000)])
             .set(
@@ -147,7 +147,7 @@ fn coalescing() {
                 "ethtool -c",
                 &[("Adaptive RX", "off"), ("rx-usecs", usecs)],
             );
-        assert_eq!(fires(&record, "C05"), told);
+        assert_eq!(fires(&record, "C05"), fired);
     }
     let slow = |usecs| {
         rested(lossy(), 190_000, 900_000).set(
@@ -177,8 +177,8 @@ fn rested(mut record: Record, idle: i64, loaded: i64) -> Record {
 
 #[test]
 fn slow_to_wake() {
-    for (idle, loaded, told) in [(8_200_000, 600_000, true), (300_000, 2_000_000, false)] {
-        assert_eq!(fires(&rested(lossy(), idle, loaded), "C11"), told);
+    for (idle, loaded, fired) in [(8_200_000, 600_000, true), (300_000, 2_000_000, false)] {
+        assert_eq!(fires(&rested(lossy(), idle, loaded), "C11"), fired);
     }
 }
 
@@ -197,8 +197,8 @@ fn a_used_up_slice_without_loss_is_only_worth_knowing() {
             &counted,
         )
     };
-    let told = squeezed(0).findings();
-    assert_eq!(told, ["(C08b)"]);
+    let fired = squeezed(0).findings();
+    assert_eq!(fired, ["(C08b)"]);
     let mut busy = squeezed(4000);
     busy.samples.retain(|sample: &Sample| sample.source != STAT);
     let busy = busy.counted(
@@ -289,8 +289,8 @@ fn a_receiver_whose_session_gets_a_small_share() {
                 "sysctl",
                 &[("kernel.sched_autogroup_enabled", autogroup)],
             );
-        let told = record.findings_with("u1", "rx-socket", lost);
-        told.contains(&"C15".to_owned())
+        let fired = record.findings_with("u1", "rx-socket", lost);
+        fired.contains(&"C15".to_owned())
     };
     assert!(board(7_000_000_000, "1", 800));
     assert!(!board(7_000_000_000, "0", 800));
@@ -307,8 +307,11 @@ fn used_up_slices_since_the_start_tell_no_rate() {
             ("dropped", 40),
             ("flow_limit_count", 0),
         ];
-        let told = pasted().read(Role::Local, SOFTNET, &counted).explained();
-        told.cannot_tell.iter().any(|unknown| unknown.rule == "C08")
+        let fired = pasted().read(Role::Local, SOFTNET, &counted).explained();
+        fired
+            .cannot_tell
+            .iter()
+            .any(|unknown| unknown.rule == "C08")
     };
     assert!(host(1300));
     assert!(!host(0));
@@ -368,11 +371,11 @@ fn one_machine_with_full_processors_needs_nothing() {
             &[("cpu0.run_delay", 20_000_000_000)],
         );
     record.run.hosts[1].boot_id = record.run.hosts[0].boot_id.clone();
-    let told = record.findings();
-    let ours = told
+    let fired = record.findings();
+    let ours = fired
         .iter()
         .filter(|rule| rule.starts_with(['C', 'H', 'P', 'T', 'B']));
-    assert_eq!(ours.count(), 0, "{told:?}");
+    assert_eq!(ours.count(), 0, "{fired:?}");
 }
 
 #[test]

@@ -21,8 +21,8 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
             .push(trial);
     }
     // Of the size with most to say; none where no size lost anything at several loads.
-    let told = sizes.values().filter_map(|trials| Losses::of(trials));
-    let Some(losses) = told.max_by_key(|losses| losses.loads) else {
+    let judged = sizes.values().filter_map(|trials| Losses::of(trials));
+    let Some(losses) = judged.max_by_key(|losses| losses.loads) else {
         return;
     };
     facts.add(fact("forward_lossy_loads", losses.loads as f64, "", SOURCE));

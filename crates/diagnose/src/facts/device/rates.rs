@@ -111,7 +111,7 @@ const LAYERS: [(&str, f64); 4] = [
     ("frames without FCS", -4.0),
     ("IP packets", -18.0),
 ];
-/// So much nearer another layer has to come to be told from it: the width of a search.
+/// Another layer has to be this much nearer to be preferred: the width of a search.
 const UNSURE: f64 = 0.015;
 const USUAL: &str = "frames with FCS (L2)";
 /// Above this of the line rate, the line is full.

@@ -157,17 +157,21 @@ fn at_loads(lost: impl Fn(f64) -> u64) -> Record {
 
 #[test]
 fn losses_that_do_not_depend_on_the_load_are_told_from_those_that_do() {
-    let told = |record: &Record| {
+    let judged = |record: &Record| {
         ["forward_constant_frames", "forward_constant_ratio"].map(|name| of_run(record, name))
     };
     let words = |frames: &str, ratio: &str| [Some(frames.to_owned()), Some(ratio.to_owned())];
-    assert_eq!(told(&at_loads(|_| 3)), words("yes", "no"), "a few, always");
+    assert_eq!(
+        judged(&at_loads(|_| 3)),
+        words("yes", "no"),
+        "a few, always"
+    );
     let share = at_loads(|load| load as u64 / 100);
-    assert_eq!(told(&share), words("no", "yes"), "one in a thousand");
+    assert_eq!(judged(&share), words("no", "yes"), "one in a thousand");
     let overload = at_loads(|load| (load as u64).saturating_sub(900) * 10);
-    assert_eq!(told(&overload), words("no", "no"));
+    assert_eq!(judged(&overload), words("no", "no"));
     let one_bad = at_loads(|load| u64::from(load > 5000.0));
-    assert_eq!(told(&one_bad), [None, None], "one load tells nothing");
+    assert_eq!(judged(&one_bad), [None, None], "one load tells nothing");
 }
 
 /// The rules that fire on a record, those that are only worth knowing in brackets.

@@ -3,7 +3,7 @@
 
 use linerate_model::output::{DeviceProcessor, DeviceQueue, LedgerEntry, Role, TrialDevice, Value};
 
-use crate::dut::{Deciding, Ports, name, told};
+use crate::dut::{Deciding, Ports, name, reported};
 use crate::facts::{Facts, fact};
 use crate::ledger::FORWARD_STAGES;
 use linerate_model::record::Record;
@@ -20,7 +20,7 @@ pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts
             "the plan",
         ));
     }
-    for one in told(record) {
+    for one in reported(record) {
         let Some(device) = &one.trial.device else {
             continue;
         };

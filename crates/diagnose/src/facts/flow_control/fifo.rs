@@ -30,7 +30,7 @@ fn overflow(place: &Vantage<'_>) -> Option<Counted> {
 }
 
 fn underrun(place: &Vantage<'_>) -> Option<Counted> {
-    let told = place.meaning(Meaning::Underrun);
+    let counted = place.meaning(Meaning::Underrun);
     let blind = place
         .table()
         .is_some_and(|table| table.is_blind(Group::Link, "tx_fifo_errors"));
@@ -39,7 +39,8 @@ fn underrun(place: &Vantage<'_>) -> Option<Counted> {
             .of_interface("rtnl_link_stats64", "tx_fifo_errors")
             .filter(|_| !blind)
     };
-    told.or_else(link)
+    counted
+        .or_else(link)
         .or_else(|| place.of_interface("/proc/net/dev", "tx_fifo"))
 }
 
@@ -72,10 +73,10 @@ fn between(place: &Vantage<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
 
 /// What came through, by the driver's own names.
 fn passed(place: &Vantage<'_>) -> Option<Counted> {
-    let told = place
+    let counted = place
         .meaning(Meaning::Passed(Stage::RxMac))
-        .filter(|told| told.value > 0);
-    told.or_else(|| place.of_interface("ethtool -S", "rx_packets"))
+        .filter(|counted| counted.value > 0);
+    counted.or_else(|| place.of_interface("ethtool -S", "rx_packets"))
 }
 
 /// A text that shows two readings of the overflow and no packets: around the test of which it tells, whose packets they

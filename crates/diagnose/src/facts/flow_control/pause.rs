@@ -94,8 +94,8 @@ fn missing_because(place: &Vantage<'_>) -> Option<&'static str> {
 
 fn frames(place: &Vantage<'_>, facts: &mut Facts) {
     let counted = |asked, name| {
-        let told = place.meaning(asked).into_iter();
-        let all = told.chain(place.of_interface("ethtool -I -a", name));
+        let described = place.meaning(asked).into_iter();
+        let all = described.chain(place.of_interface("ethtool -I -a", name));
         all.max_by_key(|counted| counted.value)
     };
     let sent = counted(Meaning::PauseSent, "tx_pause_frames")

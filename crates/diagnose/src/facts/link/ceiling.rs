@@ -170,5 +170,5 @@ const OVERLOADED: f64 = 0.83;
 const AS_MUCH: f64 = 0.7;
 /// Ethernet, IPv4 and UDP.
 const HEADER_BYTES: u32 = 42;
-/// Distances from which a variation can be told.
+/// Distances from which a variation can be seen.
 const ENOUGH: usize = 20;

@@ -83,7 +83,7 @@ fn uncorrected(place: &Vantage<'_>) -> Option<Counted> {
         .find_map(|(source, name)| place.of_interface(source, name))
 }
 
-/// Once a host, not once an interface: the log's lines are not told apart here.
+/// Once per host, not per interface: the log's lines are not assigned to interfaces here.
 fn logged(place: &Vantage<'_>, facts: &mut Facts) {
     if place.test.is_some() || place.interface.is_some() {
         return;

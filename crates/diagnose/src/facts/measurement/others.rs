@@ -80,9 +80,9 @@ fn around(place: &Vantage<'_>) -> Option<Counted> {
 /// No test sends any.
 fn multicast(place: &Vantage<'_>, facts: &mut Facts) {
     let span = place.place().span_s(LINK);
-    if let Some((told, span)) = place.of_interface(LINK, "multicast").zip(span) {
-        let rate = told.value as f64 / span;
-        place.add(facts, "multicast_per_second", rate, "1/s", &told.source);
+    if let Some((received, span)) = place.of_interface(LINK, "multicast").zip(span) {
+        let rate = received.value as f64 / span;
+        place.add(facts, "multicast_per_second", rate, "1/s", &received.source);
     }
 }
 

@@ -40,11 +40,11 @@ fn contradict(test: &Test) -> bool {
     let beyond = test
         .loss_ratio
         .is_some_and(|ratio| !(0.0..=1.0).contains(&ratio));
-    let told = test
+    let reported = test
         .warnings
         .iter()
         .any(|warning| CONTRADICTIONS.contains(&warning.id.as_str()));
-    more || beyond || told
+    more || beyond || reported
 }
 
 const CONTRADICTIONS: &[&str] = &["negative-loss", "sum-differs"];

@@ -102,12 +102,12 @@ fn packets_per_second(test: &Test) -> Option<f64> {
         .filter(|_| test.duration_s > 0.0)
         .map(|packets| packets as f64 / test.duration_s);
     let bits = f64::from(test.payload_bytes) * 8.0;
-    let told = || {
+    let stated = || {
         test.delivered_bits_per_second
             .filter(|_| bits > 0.0)
             .map(|rate| rate / bits)
     };
-    counted.or_else(told)
+    counted.or_else(stated)
 }
 
 /// `None` where no size is twice another.

@@ -77,7 +77,7 @@ fn entries(place: &Vantage<'_>) -> Option<(f64, &'static str)> {
     counted.or_else(read)
 }
 
-/// Of the test's own packets where they are told apart, else of all.
+/// Of the test's own packets where they are counted apart, else of all.
 fn netfilter(place: &Vantage<'_>) -> Option<Counted> {
     [
         "skb:kfree_skb flow",

@@ -14,7 +14,7 @@ fn fires(record: &Record, rule: &str) -> bool {
     record
         .findings()
         .iter()
-        .any(|told| told.trim_matches(['(', ')']) == rule)
+        .any(|fired| fired.trim_matches(['(', ')']) == rule)
 }
 
 fn first(record: &Record) -> Option<String> {
@@ -57,7 +57,7 @@ fn a_price_for_each_packet() {
 
 #[test]
 fn a_rate_of_any_size_and_one_of_a_size() {
-    for (rate, told) in [(9700.0, true), (30_000.0, false)] {
+    for (rate, fired) in [(9700.0, true), (30_000.0, false)] {
         let mut any = reported(0, 0.0, 0.3);
         (
             any.duration_s,
@@ -66,7 +66,7 @@ fn a_rate_of_any_size_and_one_of_a_size() {
         ) = (1.0, Some(rate as u64), None);
         let mut record = pasted();
         record.run.tests = vec![any, reported(320, 24e6, 0.3)];
-        assert_eq!(fires(&record, "P01"), told);
+        assert_eq!(fires(&record, "P01"), fired);
     }
 }
 
@@ -143,13 +143,13 @@ fn checksums_of_short_datagrams() {
         payload_bytes: bytes,
         ..udp(id, 100_000, 900)
     };
-    for (long_errors, told) in [(0, true), (900, false)] {
+    for (long_errors, fired) in [(0, true), (900, false)] {
         let record = run(vec![sized("a", 10), sized("b", 1470)])
             .counted("a", Role::Remote, SNMP, &[("UdpInCsumErrors", 900)])
             .counted("b", Role::Remote, SNMP, &[("UdpInCsumErrors", long_errors)]);
-        assert_eq!(fires(&record, "P04"), told);
+        assert_eq!(fires(&record, "P04"), fired);
     }
-    for (af, offload, told) in [(6, "on", true), (6, "off", false), (4, "on", false)] {
+    for (af, offload, fired) in [(6, "on", true), (6, "off", false), (4, "on", false)] {
         let test = Test {
             af,
             ..udp("a", 1_000_000, 15)
@@ -162,7 +162,7 @@ fn checksums_of_short_datagrams() {
                 &[("Udp6InCsumErrors", 15)],
             )
             .set(Role::Local, "ethtool -k", &[("tx-checksumming", offload)]);
-        assert_eq!(fires(&record, "P05"), told);
+        assert_eq!(fires(&record, "P05"), fired);
     }
 }
 
@@ -193,21 +193,21 @@ fn the_senders_own_queue() {
 #[test]
 fn the_packet_filter() {
     let lossy = || run(vec![udp("u1", 69_000, 690)]);
-    for (dropped, told) in [(686, true), (3, false)] {
+    for (dropped, fired) in [(686, true), (3, false)] {
         let record = lossy().counted(
             "u1",
             Role::Remote,
             "skb:kfree_skb flow",
             &[("NETFILTER_DROP", dropped)],
         );
-        assert_eq!(fires(&record, "P17"), told);
+        assert_eq!(fires(&record, "P17"), fired);
         let counted = [
             ("IpInReceives", 69_050),
             ("IpInDelivers", 69_050 - dropped),
             ("IpInDiscards", 0),
         ];
         let record = lossy().counted("u1", Role::Remote, SNMP, &counted);
-        assert_eq!(fires(&record, "P17b"), told);
+        assert_eq!(fires(&record, "P17b"), fired);
     }
     let bad = [
         ("IpInReceives", 69_050),
@@ -275,38 +275,38 @@ fn router() -> Record {
 
 #[test]
 fn what_a_router_does() {
-    for (flowtables, told) in [("0", true), ("1", false)] {
+    for (flowtables, fired) in [("0", true), ("1", false)] {
         let record = router().set(
             Role::Remote,
             "nft list ruleset",
             &[("flowtables", flowtables), ("rules", "3")],
         );
-        assert_eq!(fires(&record, "P11"), told);
+        assert_eq!(fires(&record, "P11"), fired);
     }
-    for (lro, told) in [("on", true), ("off", false)] {
+    for (lro, fired) in [("on", true), ("off", false)] {
         let record = router().set(
             Role::Remote,
             "ethtool -k",
             &[("large-receive-offload", lro)],
         );
-        assert_eq!(fires(&record, "P02"), told);
+        assert_eq!(fires(&record, "P02"), fired);
     }
-    for (entries, told) in [(1200, true), (0, false)] {
+    for (entries, fired) in [(1200, true), (0, false)] {
         let record = router().counted(
             "u1",
             Role::Remote,
             "/proc/net/stat/nf_conntrack",
             &[("entries", entries)],
         );
-        assert_eq!(fires(&record, "P06"), told);
+        assert_eq!(fires(&record, "P06"), fired);
     }
-    for (percent, told) in [("30.5%", true), ("1.2%", false)] {
+    for (percent, fired) in [("30.5%", true), ("1.2%", false)] {
         let record = router()
             .set(Role::Remote, "nft list ruleset", &[("rules", "900")])
             .set(Role::Remote, "perf top", &[("nft_do_chain", percent)]);
-        assert_eq!(fires(&record, "P08"), told);
+        assert_eq!(fires(&record, "P08"), fired);
     }
-    for (paused, told) in [(300, true), (0, false)] {
+    for (paused, fired) in [(300, true), (0, false)] {
         let record = router()
             .set(Role::Remote, "ethtool -i", &[("driver", "fec")])
             .set(
@@ -320,13 +320,13 @@ fn what_a_router_does() {
                 "ethtool -S",
                 &[("IEEE_tx_fdxfc", paused), ("IEEE_rx_macerr", 0)],
             );
-        assert_eq!(fires(&record, "P14"), told);
+        assert_eq!(fires(&record, "P14"), fired);
     }
 }
 
 #[test]
 fn one_queueing_for_all_queues() {
-    for (kind, told) in [("htb", true), ("mq", false)] {
+    for (kind, fired) in [("htb", true), ("mq", false)] {
         let mut test = Test {
             streams: 8,
             ..tcp("t1", 600e6)
@@ -339,7 +339,7 @@ fn one_queueing_for_all_queues() {
                 &[("Combined.current", "8"), ("Combined.max", "8")],
             )
             .set(Role::Local, "tc qdisc", &[("root", kind)]);
-        assert_eq!(fires(&record, "P10"), told);
+        assert_eq!(fires(&record, "P10"), fired);
     }
 }
 
@@ -426,6 +426,6 @@ fn a_healthy_gigabit_needs_nothing() {
             "/proc/stat",
             &[("cpu0.softirq", 300), ("cpu0.idle", 700)],
         );
-    let told = record.findings();
-    assert!(told.iter().all(|rule| rule.starts_with('(')), "{told:?}");
+    let fired = record.findings();
+    assert!(fired.iter().all(|rule| rule.starts_with('(')), "{fired:?}");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A card's queues: how many it has and may have, and which of them packets took.
 
-use crate::evidence::{Evidence, Source};
+use crate::evidence::{Evidence, Source, queue_of};
 use std::collections::BTreeMap;
 
 use crate::facts::vantage::{Vantage, set_up_number, vantages};
@@ -136,43 +136,4 @@ fn by_queue(place: &Vantage<'_>, direction: &str) -> Option<BTreeMap<String, u64
 
 /// The number in `rx_queue_3_packets`, `rx3_packets`, `rx-3.packets`, `queue_3_rx_packets`; several
 /// forms, as drivers like it. Other counters of a queue are none.
-pub(super) fn queue_of(name: &str, direction: &str) -> Option<String> {
-    let digits: String = name.chars().filter(char::is_ascii_digit).collect();
-    let without = name.replace(&digits, "#");
-    let forms = [
-        "D_queue_#_packets",
-        "D#_packets",
-        "D-#.packets",
-        "D_#_packets",
-        "queue_#_D_packets",
-        "D-#.D_packets",
-        "D-#.D-packets",
-        "D_#.packets",
-    ];
-    let known = forms
-        .iter()
-        .any(|form| form.replace('D', direction) == without);
-    (known && !digits.is_empty()).then_some(digits)
-}
-
 const SOURCES: [Source; 2] = [Source::Ethtool, Source::Qstats];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_queues() {
-        for (name, queue) in [
-            ("rx_queue_3_packets", Some("3")),
-            ("rx12_packets", Some("12")),
-            ("rx-0.packets", Some("0")),
-            ("rx_packets", None),
-            ("rx_queue_3_drops", None),
-            ("rx_queue_0_xdp_packets", None),
-            ("tx_queue_3_packets", None),
-        ] {
-            assert_eq!(queue_of(name, "rx").as_deref(), queue, "{name}");
-        }
-    }
-}

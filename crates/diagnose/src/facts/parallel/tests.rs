@@ -12,7 +12,7 @@ fn fires(record: &Record, rule: &str) -> bool {
     record
         .findings()
         .iter()
-        .any(|told| told.trim_matches(['(', ')']) == rule)
+        .any(|fired| fired.trim_matches(['(', ')']) == rule)
 }
 
 fn number(record: &Record, name: &str) -> Option<f64> {
@@ -58,7 +58,7 @@ fn flows_on_queues_that_were_counted() {
             })
             .collect()
     };
-    for (rates, used, told) in [
+    for (rates, used, fired) in [
         (slower.as_slice(), 3, true),
         (slower.as_slice(), 5, false),
         (&[1.6e9; 5], 3, false),
@@ -70,7 +70,7 @@ fn flows_on_queues_that_were_counted() {
             .collect();
         let record = fast(parallel(rates)).counted("t1", Role::Remote, "ethtool -S", &counted);
         assert_eq!(number(&record, "queues_used"), Some(used as f64));
-        assert_eq!(fires(&record, "H01"), told, "{used}");
+        assert_eq!(fires(&record, "H01"), fired, "{used}");
         assert!(!fires(&record, "H01b"));
     }
 }
@@ -89,10 +89,10 @@ fn flows_of_a_report() {
         .iter()
         .map(|(name, count)| (name.as_str(), *count))
         .collect();
-    for (rates, told) in [(UNEVEN, true), (EVEN, false)] {
+    for (rates, fired) in [(UNEVEN, true), (EVEN, false)] {
         let mut record = pasted().read(Role::Local, "/proc/interrupts", &portals);
         record.run.tests = vec![parallel(rates)];
-        assert_eq!(fires(&record, "H01b"), told);
+        assert_eq!(fires(&record, "H01b"), fired);
         let probability = number(&record, "collision_probability").unwrap();
         assert!((probability - 0.79492).abs() < 1e-4, "{probability}");
     }
@@ -100,7 +100,7 @@ fn flows_of_a_report() {
 
 #[test]
 fn flows_of_a_table() {
-    for (rates, single, told) in [
+    for (rates, single, fired) in [
         (UNEVEN, 2.91e9, true),
         (EVEN, 2.91e9, false),
         (UNEVEN, 9.2e9, false),
@@ -113,14 +113,14 @@ fn flows_of_a_table() {
             },
             parallel(rates),
         ];
-        assert_eq!(fires(&record, "H01b"), told, "{single}");
+        assert_eq!(fires(&record, "H01b"), fired, "{single}");
     }
 }
 
 #[test]
 fn udp_on_one_queue() {
     let counted = [("rx_queue_0_packets", 80_000), ("rx_queue_1_packets", 10)];
-    for (fields, told) in [
+    for (fields, fired) in [
         ("IP SA, IP DA", true),
         ("IP SA, IP DA, L4 bytes 0 & 1, L4 bytes 2 & 3", false),
     ] {
@@ -130,13 +130,13 @@ fn udp_on_one_queue() {
         })
         .counted("t1", Role::Remote, "ethtool -S", &counted)
         .set(Role::Remote, "ethtool -n", &[("udp4", fields)]);
-        assert_eq!(fires(&record, "H02"), told);
+        assert_eq!(fires(&record, "H02"), fired);
     }
 }
 
 #[test]
 fn fewer_queues_than_processors() {
-    for (now, told) in [("2", true), ("8", false)] {
+    for (now, fired) in [("2", true), ("8", false)] {
         let record = fast(Test {
             streams: 4,
             ..tcp("t1", 5e9)
@@ -152,7 +152,7 @@ fn fewer_queues_than_processors() {
             "/proc/stat",
             &[("cpu0.softirq", 980), ("cpu0.idle", 20)],
         );
-        assert_eq!(fires(&record, "H03"), told);
+        assert_eq!(fires(&record, "H03"), fired);
     }
 }
 
@@ -179,7 +179,7 @@ fn one_flow_on_one_processor() {
 
 #[test]
 fn steering() {
-    for (mask, told) in [("3", true), ("2", false)] {
+    for (mask, fired) in [("3", true), ("2", false)] {
         let record = fast(tcp("t1", 3e9))
             .set(
                 Role::Remote,
@@ -208,9 +208,9 @@ fn steering() {
                     ("cpu1.idle", 1000),
                 ],
             );
-        assert_eq!(fires(&record, "H05"), told);
+        assert_eq!(fires(&record, "H05"), fired);
     }
-    for (queue, told) in [(0, true), (50_000, false)] {
+    for (queue, fired) in [(0, true), (50_000, false)] {
         let record = fast(Test {
             streams: 4,
             ..tcp("t1", 3e9)
@@ -235,7 +235,7 @@ fn steering() {
                 ("tx_queue_1_packets", queue),
             ],
         );
-        assert_eq!(fires(&record, "H06"), told);
+        assert_eq!(fires(&record, "H06"), fired);
     }
 }
 

@@ -74,7 +74,7 @@ fn drops_at_the_socket_have_causes_that_are_told_apart() {
 }
 
 #[test]
-fn two_causes_at_once_are_both_told() {
+fn two_causes_at_once_are_both_found() {
     let both = Reader {
         granted: 16_384,
         busy_before: 1.0,
@@ -176,7 +176,7 @@ fn the_idle_interval_of_a_check_holds_for_its_tests_until_the_next() {
 
 #[test]
 fn what_explains_more_is_told_first() {
-    let told = |memory: u64, checksum: u64| {
+    let fired = |memory: u64, checksum: u64| {
         let counted = [
             ("UdpMemErrors", memory),
             ("UdpInCsumErrors", checksum),
@@ -187,8 +187,8 @@ fn what_explains_more_is_told_first() {
             .read(Role::Local, "/proc/net/snmp", &counted)
             .findings()
     };
-    assert_eq!(told(900, 40), ["S03", "L10"]);
-    assert_eq!(told(40, 900), ["L10", "S03"]);
+    assert_eq!(fired(900, 40), ["S03", "L10"]);
+    assert_eq!(fired(40, 900), ["L10", "S03"]);
 }
 
 fn lab_tcp(rtt_us: i64, bits_per_second: f64) -> Test {

@@ -95,15 +95,15 @@ fn waiting(place: &Vantage<'_>, facts: &mut Facts) {
 
 fn zero_windows(place: &Vantage<'_>, facts: &mut Facts) {
     let source = "/proc/net/netstat";
-    let told = place.of_host(source, "TcpExtTCPToZeroWindowAdv");
+    let advertised = place.of_host(source, "TcpExtTCPToZeroWindowAdv");
     let span = place.whole_host().span_s(source);
-    if let (Some(told), Some(span)) = (told, span) {
+    if let (Some(advertised), Some(span)) = (advertised, span) {
         place.add_to_host(
             facts,
             "zero_windows_per_second",
-            told.value as f64 / span,
+            advertised.value as f64 / span,
             "1/s",
-            &told.source,
+            &advertised.source,
         );
     }
 }

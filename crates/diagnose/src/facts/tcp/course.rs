@@ -92,7 +92,7 @@ fn sysctls(place: &Vantage<'_>, facts: &mut Facts) {
 }
 
 /// A window that lost more than half over an interval in which nothing was sent and nothing was lost.
-/// `None` if nobody told of the window.
+/// `None` if the window is not known.
 fn restarts(intervals: &[Interval]) -> Option<u32> {
     intervals.iter().find_map(|interval| interval.cwnd_bytes)?;
     let mut restarts = 0;

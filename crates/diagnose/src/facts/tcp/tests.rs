@@ -223,6 +223,6 @@ fn a_gigabit_that_is_full_needs_nothing() {
         congestion: Some("cubic".to_owned()),
         ..tcp("t1", 941e6)
     };
-    let told = run(vec![full]).findings();
-    assert!(told.iter().all(|rule| rule.starts_with('(')), "{told:?}");
+    let fired = run(vec![full]).findings();
+    assert!(fired.iter().all(|rule| rule.starts_with('(')), "{fired:?}");
 }

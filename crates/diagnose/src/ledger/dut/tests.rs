@@ -99,7 +99,7 @@ fn a_kernel_that_counts_before_the_filter_also_counts_what_left() {
 }
 
 #[test]
-fn what_never_reached_the_device_or_never_came_back_is_told() {
+fn what_never_reached_the_device_or_never_came_back_is_found() {
     let before = entry(vec![lossy(
         100,
         &[

@@ -46,7 +46,7 @@ fn every_rule_of_the_program_is_right_and_shows_itself_at_work() {
     );
 }
 
-fn told(from: &str, to: &str) -> String {
+fn mistake(from: &str, to: &str) -> String {
     assert!(WHOLE.contains(from), "{from}");
     let mistakes = parse("site.toml", &WHOLE.replacen(from, to, 1)).unwrap_err();
     mistakes
@@ -106,7 +106,7 @@ fn mistakes_are_told_in_their_words() {
         ),
         ("strength = \"proven\"", "", "the key `strength` is missing"),
     ] {
-        let said = told(from, to);
+        let said = mistake(from, to);
         assert!(said.contains(wrong), "{to}: {said}");
         assert!(said.contains("site.toml"), "{said}");
     }
