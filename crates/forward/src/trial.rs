@@ -156,7 +156,7 @@ pub(crate) fn run(
     tester.pause(waits.settle_s);
     let elapsed = begun.elapsed();
     run.elapsed_s = elapsed.as_secs_f64();
-    // Trials with waits of their own are no guide to others.
+    // Trials with longer waits would distort the mean.
     if request.residual_s == 0.0 && request.then.is_none() {
         let traffic = Duration::from_secs_f64(request.duration_s);
         tester.overhead.record(elapsed.saturating_sub(traffic));

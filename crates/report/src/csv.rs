@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One table as RFC 4180 has it: a header, lines that end in CR LF, as many fields in each. What a
-//! spreadsheet would take for a formula (host names are the peer's) begins with an apostrophe.
+//! A table as RFC 4180 CSV. Text that a spreadsheet would take for a formula (host names are untrusted) gets an
+//! apostrophe.
 
 use crate::sheets::{Cell, Sheet};
 

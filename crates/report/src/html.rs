@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One page that needs nothing else: no network, no font, no file. Everything on it can be read without
-//! JavaScript, which only zooms; the policy at its head forbids every request.
+//! A self-contained HTML page: no network, no font, no file. JavaScript is only needed to zoom; the policy in the head
+//! forbids every request.
 
 mod blocks;
-mod contrast;
+mod effect_plot;
 mod palette;
 mod path;
 mod plot;
@@ -12,7 +12,7 @@ mod strip;
 mod writer;
 
 use crate::subject::Subject;
-pub use contrast::standalone;
+pub use effect_plot::standalone;
 use writer::Html;
 
 /// The whole page.
@@ -55,7 +55,7 @@ fn head(html: &mut Html, subjects: &[Subject]) {
     html.element("style", &[], |html| {
         palette::style(html);
         html.raw(include_str!("html/style.css"));
-        html.raw(include_str!("html/contrast.css"));
+        html.raw(include_str!("html/effect_plot.css"));
     });
 }
 
@@ -63,34 +63,34 @@ fn body(html: &mut Html, subjects: &[Subject]) {
     html.words(
         "a",
         &[("class", "skip"), ("href", "#main")],
-        "Skip to the answer",
+        "Skip to the results",
     );
     html.element("main", &[("id", "main")], |html| {
-        let told = |html: &mut Html, number: usize| {
+        let section = |html: &mut Html, number: usize| {
             sections::push(html, number, &subjects[number], subjects.len() > 1);
         };
-        let first = subjects.len() - runs_beside(subjects);
-        (0..first).for_each(|number| told(html, number));
+        let first = subjects.len() - runs_side_by_side(subjects);
+        (0..first).for_each(|number| section(html, number));
         if first < subjects.len() {
-            html.element("div", &[("class", "beside")], |html| {
+            html.element("div", &[("class", "side-by-side")], |html| {
                 for number in first..subjects.len() {
-                    html.element("article", &[], |html| told(html, number));
+                    html.element("article", &[], |html| section(html, number));
                 }
             });
         }
     });
     html.element("footer", &[], |html| {
-        let told = format!(
+        let text = format!(
             "Made by linerate {}: one file, no network access.",
             env!("CARGO_PKG_VERSION")
         );
-        html.words("p", &[], &told);
+        html.words("p", &[], &text);
     });
     html.element("script", &[], |html| html.raw(include_str!("html/zoom.js")));
 }
 
-/// How many of the last stand in columns where there is room: two runs.
-fn runs_beside(subjects: &[Subject]) -> usize {
+/// The number of runs, at the end, that are shown side by side.
+fn runs_side_by_side(subjects: &[Subject]) -> usize {
     match subjects {
         [_, _] => 2,
         [first, _, _] if !first.output.comparison.is_empty() => 2,
@@ -98,7 +98,7 @@ fn runs_beside(subjects: &[Subject]) -> usize {
     }
 }
 
-/// Nothing is loaded from anywhere; the script is known by its hash, so that no other can run.
+/// Nothing is loaded; the hash of the script prevents any other from running.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-1t6jbwGhNpzxnN13QCbiXU5oZRJTpCuYB680933wpz0='; base-uri 'none'; form-action 'none'";
 
 #[cfg(test)]

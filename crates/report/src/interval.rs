@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The lines that appear while a test runs; they look like iperf3's, because eyes are trained.
+//! The lines printed while a test runs, in the layout of iperf3.
 
 use linerate_model::output::{Direction, Interval, Protocol};
 use linerate_model::units::format::{BIT_RATES, SIZES, UNKNOWN, with_unit};
 use linerate_model::units::{Bytes, Nanos};
 
-/// Whose interval a line tells.
+use crate::view::way;
+
+/// The stream of an interval line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stream {
     /// iperf3's stream id; `None` for the sum of all.
@@ -60,13 +62,6 @@ fn udp(interval: &Interval) -> String {
     let lost = known(interval.lost_packets, |count| count.to_string());
     let sent = known(interval.sent_packets, |count| count.to_string());
     format!("  {lost}/{sent}")
-}
-
-fn way(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Up => "up",
-        Direction::Down => "down",
-    }
 }
 
 fn known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! JUnit's XML for a CI server (`junit.xsd` beside this file): expectations, tests and comparisons are
-//! cases. What fails is what the command itself fails for: an expectation that was not met, and numbers
-//! that are not valid.
+//! JUnit XML for a CI server (schema: `junit.xsd`): expectations, tests and comparisons are cases. A case fails if the
+//! command itself fails for it: an expectation that is not met, or invalid numbers.
 
 use linerate_model::output::{Comparison, Expectation, Judgement, Output, Test};
 
@@ -10,7 +9,7 @@ use crate::view::figures;
 use crate::view::{name, relevant, way};
 use crate::xml::escaped;
 
-/// One case.
+/// A test case.
 struct Case {
     class: String,
     name: String,
@@ -26,7 +25,7 @@ enum Outcome {
     Skipped(String),
 }
 
-/// The document: a suite a run.
+/// The document: one suite per run.
 #[must_use]
 pub fn render(subjects: &[Subject]) -> String {
     let suites: String = subjects.iter().map(suite).collect();
@@ -94,33 +93,17 @@ fn properties(output: &Output) -> String {
 
 fn cases(output: &Output) -> Vec<Case> {
     let mut cases = vec![whole(output)];
-    cases.extend(
-        relevant(output)
-            .into_iter()
-            .map(|test| of_test(output, test)),
-    );
+    let tests = relevant(output).into_iter();
+    cases.extend(tests.map(|test| of_test(output, test)));
     cases.extend(output.verdicts.iter().map(|verdict| {
         let said = format!("{}\n{}", verdict.why, verdict.try_);
-        case(
-            output,
-            "verdict",
-            way(verdict.direction),
-            Outcome::Passed,
-            said,
-        )
+        let way = way(verdict.direction);
+        case(output, "verdict", way, Outcome::Passed, said)
     }));
-    cases.extend(
-        output
-            .expectations
-            .iter()
-            .map(|asked| expectation(output, asked)),
-    );
-    cases.extend(
-        output
-            .comparison
-            .iter()
-            .map(|comparison| of_comparison(output, comparison)),
-    );
+    let expectations = output.expectations.iter();
+    cases.extend(expectations.map(|one| expectation(output, one)));
+    let comparisons = output.comparison.iter();
+    cases.extend(comparisons.map(|one| of_comparison(output, one)));
     cases
 }
 
@@ -134,14 +117,14 @@ fn case(output: &Output, class: &str, name: &str, outcome: Outcome, said: String
     }
 }
 
-/// Whether the plan was carried out.
+/// Whether the run completed.
 fn whole(output: &Output) -> Case {
     let outcome = match &output.error {
         Some(error) => Outcome::Broken(format!("{}: {}", error.what, error.why)),
-        None if output.partial => Outcome::Broken("ended before its plan".to_owned()),
+        None if output.partial => Outcome::Broken("ended early".to_owned()),
         None => Outcome::Passed,
     };
-    let case = case(output, "run", "plan carried out", outcome, String::new());
+    let case = case(output, "run", "completed", outcome, String::new());
     Case {
         time_s: output.duration_s,
         ..case
@@ -174,13 +157,8 @@ fn expectation(output: &Output, expectation: &Expectation) -> Case {
         true => Outcome::Passed,
         false => Outcome::Failed(format!("not met: {}", expectation.expression)),
     };
-    case(
-        output,
-        "expect",
-        &expectation.expression,
-        outcome,
-        String::new(),
-    )
+    let name = &expectation.expression;
+    case(output, "expect", name, outcome, String::new())
 }
 
 fn of_comparison(output: &Output, comparison: &Comparison) -> Case {
@@ -194,7 +172,7 @@ fn of_comparison(output: &Output, comparison: &Comparison) -> Case {
     case(output, "comparison", title.trim(), outcome, said)
 }
 
-/// Causes are told; whether they fail a build is for an expectation to say.
+/// The causes as text; only an expectation fails a build.
 fn findings(output: &Output) -> String {
     let causes = output
         .findings

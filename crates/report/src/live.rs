@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A test while it runs, on a few lines that are drawn over: both directions, the stage that loses,
-//! the processors of both ends, the time left.
+//! A running test on a few lines that are redrawn: both directions, the stage that loses most, the processors of both
+//! ends, the time left.
 //!
 //! ```text
 //! udp-400M  400.0 Mbit/s  12 s, about 18 s left        q stops
@@ -13,6 +13,7 @@ use linerate_model::output::{Direction, Role};
 use linerate_model::units::format::{BIT_RATES, UNKNOWN, percent, with_unit};
 
 use crate::term::Style;
+use crate::view::way;
 
 /// All that is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,13 +22,13 @@ pub struct Screen {
     pub title: String,
     /// Since the command began, seconds.
     pub elapsed_s: f64,
-    /// Until it ends, about, seconds; `None` where nothing foretold it.
+    /// The estimated time left, seconds; `None` if unknown.
     pub left_s: Option<f64>,
-    /// Whether `q` is listened to.
+    /// Whether `q` stops the test.
     pub keys: bool,
     /// The directions that the test has.
     pub lanes: Vec<Lane>,
-    /// Both ends, as far as they tell.
+    /// Both ends, if reported.
     pub hosts: Vec<Processors>,
 }
 
@@ -40,7 +41,7 @@ pub struct Lane {
     pub rates_bits_per_second: Vec<f64>,
     /// Lost and sent so far; `None` where it cannot be known yet (TCP: always).
     pub lost_of_sent: Option<(u64, u64)>,
-    /// TCP: segments sent again so far.
+    /// TCP: segments retransmitted so far.
     pub retransmits: Option<u64>,
     /// Where most were lost so far.
     pub worst: Option<Worst>,
@@ -60,13 +61,13 @@ pub struct Worst {
 /// The processors of one end in the last second, shares from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Processors {
-    /// Whose.
+    /// The host.
     pub host: Role,
-    /// Of all.
+    /// The mean of all.
     pub all: f64,
     /// The busiest one: `cpu1`.
     pub busiest: String,
-    /// Of that one.
+    /// The load of that one.
     pub busiest_share: f64,
 }
 
@@ -97,10 +98,7 @@ fn heading(screen: &Screen) -> String {
 }
 
 fn lane_line(lane: &Lane, style: &Style) -> String {
-    let way = match lane.direction {
-        Direction::Up => "up",
-        Direction::Down => "down",
-    };
+    let way = way(lane.direction);
     let rates = &lane.rates_bits_per_second;
     let now = rates
         .last()
@@ -236,7 +234,7 @@ cpus  here 45 % (cpu1 98 %)"
     }
 
     #[test]
-    fn what_is_not_certain_is_told_as_such() {
+    fn uncertain_losses_are_shown_as_a_range() {
         let worst = |lost_packets| {
             let stage = "rx-mac".to_owned();
             worst_line(&Worst {

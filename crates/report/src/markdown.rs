@@ -45,7 +45,7 @@ fn push_heading(text: &mut String, heading: &str) {
     }
 }
 
-/// Sentences are items of a list, as deep as they are indented; commands stand in a block.
+/// Lines as nested list items; commands in a code block.
 fn push_lines(text: &mut String, lines: &[Line]) {
     let mut at = 0;
     while let Some(line) = lines.get(at) {
@@ -110,16 +110,16 @@ fn rule(column: &Column) -> String {
     rule.to_owned()
 }
 
-/// CommonMark §2.4: punctuation behind a backslash is only itself. An underscore within a word is, too.
+/// CommonMark §2.4: a backslash escapes punctuation. An underscore within a word needs none.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let chars: Vec<char> = text.chars().collect();
     for (at, char) in chars.iter().enumerate() {
-        let beside = |at: Option<usize>| {
+        let in_word = |at: Option<usize>| {
             at.and_then(|at| chars.get(at))
                 .is_some_and(|char| char.is_alphanumeric())
         };
-        let within = beside(at.checked_sub(1)) && beside(Some(at + 1));
+        let within = in_word(at.checked_sub(1)) && in_word(Some(at + 1));
         match char {
             '_' if within => safe.push('_'),
             char if char.is_control() => safe.push(' '),
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(escaped("\u{1b}[2J"), " \\[2J");
     }
 
-    /// Markup characters that no backslash stands before.
+    /// Markup characters without a backslash before them.
     fn bare(text: &str) -> bool {
         let mut after_backslash = false;
         text.chars().any(|char| {

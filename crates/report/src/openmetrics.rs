@@ -28,7 +28,7 @@ pub fn render(subjects: &[Subject]) -> String {
     let mut met = Family::new(
         "linerate_expectation_met",
         "",
-        "Whether what was expected was met",
+        "1 if the expectation was met",
     );
     let mut info = Family::new("linerate_run_info", "", "The run that the figures are of");
     for subject in subjects {
@@ -36,7 +36,7 @@ pub fn render(subjects: &[Subject]) -> String {
             ("run", subject.label.clone()),
             ("kind", subject.output.kind.clone()),
         ];
-        info.push(told(&subject.output, &run), 1.0);
+        info.push(run_labels(&subject.output, &run), 1.0);
         for figure in figures::of(&subject.output) {
             let family = FAMILIES
                 .iter()
@@ -55,7 +55,7 @@ pub fn render(subjects: &[Subject]) -> String {
     families.iter().map(Family::text).collect::<String>() + "# EOF\n"
 }
 
-fn told(output: &Output, run: &Labels) -> Labels {
+fn run_labels(output: &Output, run: &Labels) -> Labels {
     let mut labels = run.clone();
     labels.push(("version", output.tool.version.clone()));
     labels.push(("started", output.started.clone()));
@@ -92,7 +92,7 @@ impl Family {
         }
     }
 
-    /// A series that is there already stays as it is.
+    /// Keeps the first value of a series.
     fn push(&mut self, labels: Labels, value: f64) {
         if self.series.iter().all(|(known, _)| *known != labels) {
             self.series.push((labels, value));
@@ -183,7 +183,7 @@ const FAMILIES: &[(&str, &str, &str, &str)] = &[
         "rtt_p99_ns",
         "linerate_round_trip_p99_seconds",
         "seconds",
-        "The round trip that 99 of 100 did not exceed",
+        "The 99th percentile of the round-trip time",
     ),
 ];
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A result to be given away: host names, boot ids, UUIDs, serial numbers, MAC and IP addresses become
-//! `host-1`, `mac-1`, `address-1` …, the same word for the same thing wherever it stands, in commands and in texts, too.
-//! Where it is stored is left out. Loopback and unspecified addresses and netmasks tell nothing and stay.
+//! A result to be published: host names, boot ids, UUIDs, serial numbers, MAC and IP addresses become
+//! `host-1`, `mac-1`, `address-1` …, the same word for the same thing everywhere, also in commands and texts.
+//! The run directory is left out. Loopback and unspecified addresses and netmasks stay.
 
 mod free;
 mod words;
@@ -27,11 +27,10 @@ pub struct Readers {
     pub settings: Reader<Vec<Setting>>,
 }
 
-/// The same without what names a site. `peers` are names that the runs were started with.
+/// Replaces everything that identifies a site. `peers` are names that the runs were started with.
 ///
 /// # Errors
-/// A host bears a name that is a word of the document (`up`, `tcp` …), so that without it nothing can be
-/// read back.
+/// A host name equals a word of the document (`up`, `tcp` …), so that the redacted document cannot be read.
 pub fn redacted(
     mut subjects: Vec<Subject>,
     peers: &[String],
@@ -70,14 +69,14 @@ pub fn redacted(
     Ok(subjects)
 }
 
-/// What stands in a text by a key (`hostname=`) may stand in another alone.
+/// A name found by its key (`hostname=`) in one text may occur without it in another.
 fn learn<T: Serialize>(words: &mut Words, whole: &T) -> serde_json::Result<()> {
     let text = serde_json::to_string(whole)?;
     text.split('"').for_each(|part| words.learn(part));
     Ok(())
 }
 
-/// Every text within, names of fields (settings are named by the source) included.
+/// Redacts every text, and the names of fields (settings have names from their source).
 fn through<T: Serialize>(words: &mut Words, whole: &T, read: Reader<T>) -> serde_json::Result<T> {
     let mut value: Value = serde_json::from_str(&serde_json::to_string(whole)?)?;
     walk(words, &mut value, "");
@@ -106,7 +105,7 @@ fn walk(words: &mut Words, value: &mut Value, name: &str) {
     }
 }
 
-/// Fields whose values the document itself defines.
+/// Fields with values that the document defines.
 const WORDS_OF_THE_DOCUMENT: &[&str] = &[
     "schema",
     "kind",

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The document as tables of numbers, for programs: the names are those of `--json`, in base units and
-//! full precision, so that no format can say another number.
+//! The document as tables, for programs: the names of `--json`, base units, full precision.
 //!
-//! Each list of objects is a sheet of its own (`tests`, `tests.intervals`, `ledger.stages` …); a row of
-//! an inner list repeats what names the outer one (`test_id`). Objects within a row are columns with a
-//! dot (`rtt_ns.p50`); what is unknown is empty.
+//! Each list of objects is a sheet (`tests`, `tests.intervals`, `ledger.stages` …); a row of an inner list repeats the
+//! key of the outer one (`test_id`). Objects in a row are columns with a dot (`rtt_ns.p50`); unknown cells are empty.
 
 mod node;
 pub mod throughput;
@@ -21,7 +19,7 @@ pub struct Sheet {
     pub name: String,
     /// The names of its columns.
     pub columns: Vec<String>,
-    /// One cell a column.
+    /// One cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -37,31 +35,31 @@ pub enum Cell {
     Flag(bool),
     /// Any other number.
     Number(f64),
-    /// Words.
+    /// Text.
     Text(String),
 }
 
 /// A row before all columns are known.
-type Named = Vec<(String, Cell)>;
+type NamedCells = Vec<(String, Cell)>;
 
-/// Every table of these runs; with several, the first column says of which run a row is.
+/// Every table of these runs; of several runs, the first column names the run.
 ///
 /// # Errors
 /// Never for a document of this program: its keys are strings.
 pub fn of(subjects: &[Subject]) -> serde_json::Result<Vec<Sheet>> {
     let mut tables = Tables::default();
     for subject in subjects {
-        let whose = match subjects {
-            [_] => Named::new(),
+        let prefix = match subjects {
+            [_] => NamedCells::new(),
             _ => vec![("run".to_owned(), Cell::Text(subject.label.clone()))],
         };
-        tables.document(&node(&subject.output)?, &whose);
-        tables.list("settings", &node(&subject.settings)?, &whose);
+        tables.document(&node(&subject.output)?, &prefix);
+        tables.list("settings", &node(&subject.settings)?, &prefix);
     }
-    Ok(tables.0.into_iter().map(Loose::sheet).collect())
+    Ok(tables.0.into_iter().map(OpenSheet::sheet).collect())
 }
 
-/// What a run is about: the sheet that one asks for who names none.
+/// The default sheet of a run.
 #[must_use]
 pub fn main_of(subjects: &[Subject]) -> &'static str {
     let forward = |subject: &Subject| !subject.output.results.is_empty();
@@ -79,53 +77,53 @@ fn node(value: &impl Serialize) -> serde_json::Result<Node> {
     serde_json::from_str(&serde_json::to_string(value)?)
 }
 
-/// Sheets in the order in which they were met.
+/// Sheets in order of appearance.
 #[derive(Debug, Default)]
-struct Tables(Vec<Loose>);
+struct Tables(Vec<OpenSheet>);
 
 #[derive(Debug)]
-struct Loose {
+struct OpenSheet {
     name: String,
-    rows: Vec<Named>,
+    rows: Vec<NamedCells>,
 }
 
 impl Tables {
-    /// What is one value a run is the sheet `run`.
-    fn document(&mut self, document: &Node, whose: &Named) {
+    /// Single values become the sheet `run`.
+    fn document(&mut self, document: &Node, prefix: &NamedCells) {
         let Node::Map(fields) = document else { return };
         let (lists, single): (Vec<_>, Vec<_>) = fields
             .iter()
             .partition(|(_, value)| matches!(value, Node::List(_)) && !value.is_words());
         let single = Node::Map(single.into_iter().cloned().collect());
-        self.row("run", &single, whose);
+        self.row("run", &single, prefix);
         for (name, list) in lists {
-            self.list(name, list, whose);
+            self.list(name, list, prefix);
         }
     }
 
-    fn list(&mut self, name: &str, list: &Node, whose: &Named) {
+    fn list(&mut self, name: &str, list: &Node, prefix: &NamedCells) {
         let Node::List(entries) = list else { return };
         for entry in entries {
-            self.row(name, entry, whose);
+            self.row(name, entry, prefix);
         }
     }
 
-    fn row(&mut self, sheet: &str, entry: &Node, whose: &Named) {
-        let mut row = whose.clone();
+    fn row(&mut self, sheet: &str, entry: &Node, prefix: &NamedCells) {
+        let mut row = prefix.clone();
         let mut inner = Vec::new();
         flatten(entry, "", &mut row, &mut inner);
-        let mut whose = whose.clone();
-        whose.extend(key(sheet, entry));
+        let mut prefix = prefix.clone();
+        prefix.extend(key(sheet, entry));
         self.push(sheet, row);
         for (name, list) in inner {
-            self.list(&format!("{sheet}.{name}"), list, &whose);
+            self.list(&format!("{sheet}.{name}"), list, &prefix);
         }
     }
 
-    fn push(&mut self, name: &str, row: Named) {
+    fn push(&mut self, name: &str, row: NamedCells) {
         match self.0.iter_mut().find(|sheet| sheet.name == name) {
             Some(sheet) => sheet.rows.push(row),
-            None => self.0.push(Loose {
+            None => self.0.push(OpenSheet {
                 name: name.to_owned(),
                 rows: vec![row],
             }),
@@ -133,14 +131,14 @@ impl Tables {
     }
 }
 
-impl Loose {
+impl OpenSheet {
     fn sheet(self) -> Sheet {
         let columns = self.columns();
-        let cell = |row: &Named, column: &String| {
+        let cell = |row: &NamedCells, column: &String| {
             let known = row.iter().find(|(name, _)| name == column);
             known.map_or(Cell::Empty, |(_, cell)| cell.clone())
         };
-        let row = |row: &Named| columns.iter().map(|column| cell(row, column)).collect();
+        let row = |row: &NamedCells| columns.iter().map(|column| cell(row, column)).collect();
         Sheet {
             rows: self.rows.iter().map(row).collect(),
             name: self.name,
@@ -148,7 +146,7 @@ impl Loose {
         }
     }
 
-    /// In the order of the document; an object that one row lacks does not become a column of its own.
+    /// The columns in the order of the document, without objects, which are null in some rows only.
     fn columns(&self) -> Vec<String> {
         let mut columns: Vec<String> = Vec::new();
         for row in &self.rows {
@@ -167,17 +165,21 @@ impl Loose {
             let dot = format!("{name}.");
             columns.iter().any(|other| other.starts_with(&dot))
         };
-        let kept: Vec<String> = columns
+        columns
             .iter()
             .filter(|name| !objects(name))
             .cloned()
-            .collect();
-        kept
+            .collect()
     }
 }
 
-/// Values of an entry, with its lists of objects apart.
-fn flatten<'n>(node: &'n Node, name: &str, row: &mut Named, inner: &mut Vec<(String, &'n Node)>) {
+/// Collects the values of an entry, and its lists of objects separately.
+fn flatten<'n>(
+    node: &'n Node,
+    name: &str,
+    row: &mut NamedCells,
+    inner: &mut Vec<(String, &'n Node)>,
+) {
     match node {
         Node::Map(fields) => {
             for (field, value) in fields {
@@ -192,8 +194,8 @@ fn flatten<'n>(node: &'n Node, name: &str, row: &mut Named, inner: &mut Vec<(Str
     }
 }
 
-/// What names an entry for the rows of its inner lists: `tests[].id` is their `test_id`.
-fn key(sheet: &str, entry: &Node) -> Named {
+/// The key of an entry for the rows of its inner lists: `tests[].id` is their `test_id`.
+fn key(sheet: &str, entry: &Node) -> NamedCells {
     let one = sheet.rsplit('.').next().unwrap_or(sheet);
     let one = one.strip_suffix('s').unwrap_or(one);
     let named = KEYS.iter().find_map(|key| {

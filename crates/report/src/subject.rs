@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One run as it is shown: the document with what was concluded, and what the record has beside it.
+//! One run to be shown: its document, and the parts of the record that the document leaves out.
 
 use linerate_model::output::Output;
 use linerate_model::round_trips::RoundTrips;
@@ -9,16 +9,16 @@ use linerate_model::setting::Setting;
 /// One run to be shown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Subject {
-    /// How it is called where several are shown.
+    /// The name among several runs.
     pub label: String,
     /// What was measured and concluded.
     pub output: Output,
-    /// How the hosts were set up.
+    /// The settings of the hosts.
     pub settings: Vec<Setting>,
-    /// Every round trip of the probe.
+    /// All round trips of the probe.
     pub round_trips: Vec<RoundTrips>,
-    /// How busy each processor was, over time.
+    /// The load of each processor over time.
     pub processors: Vec<Series>,
-    /// Interrupts a second, over time.
+    /// Interrupts per second, over time.
     pub interrupts: Vec<Series>,
 }

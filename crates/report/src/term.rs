@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The view on a terminal: 80 columns unless told otherwise, ASCII on request, colour as an
-//! addition only (a word always stands beside it).
+//! The view on a terminal: 80 columns by default, ASCII on request; colour only in addition to words.
 
-pub mod beside;
+pub mod side_by_side;
 mod table;
 
 use linerate_model::output::{ErrorReport, Output};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is shown, and in which order, whatever the format: blocks of sentences and of columns.
-//! Built from the document alone; unknown numbers stay unknown (`n/a`).
+//! What is shown in which order, in every format: blocks of lines and tables, built from the document alone. Unknown
+//! numbers are `n/a`.
 
 mod benchmarks;
 pub mod charts;
 pub mod comparison;
 mod conclusions;
-pub mod contrast;
 mod counters;
 mod device;
+pub mod effect_plot;
 pub mod figures;
 mod findings;
 mod forward;
@@ -46,11 +46,11 @@ pub enum Block {
         /// One sentence each.
         lines: Vec<Line>,
     },
-    /// A picture made of letters, under a heading: never wrapped. A page draws it instead.
+    /// A plot in characters, under a heading; never wrapped. HTML draws it as SVG.
     Drawing {
         /// What it shows.
         heading: String,
-        /// Of one width each, in a monospaced type.
+        /// Of equal width, in a monospaced font.
         rows: Vec<String>,
     },
     /// Columns under a heading.
@@ -64,15 +64,15 @@ pub struct Line {
     pub indent: usize,
     /// The words.
     pub text: String,
-    /// An addition to the words, never instead of them.
+    /// In addition to the words, never instead of them.
     pub tone: Tone,
-    /// A command, to be copied as it is: never broken into two lines.
+    /// A command to be copied: never wrapped.
     pub whole: bool,
-    /// How much deeper what does not fit continues, in columns.
+    /// The additional indent of wrapped lines, in columns.
     pub hang: usize,
 }
 
-/// How a line is meant.
+/// The meaning of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
     /// Something failed.
@@ -89,13 +89,13 @@ pub enum Tone {
 /// Columns of equal length.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
-    /// What it is, with the layer and the side that counted.
+    /// The title, with the layer and the side that counted.
     pub heading: String,
     /// How many of the first columns name the row.
     pub keys: usize,
     /// All of one length.
     pub columns: Vec<Column>,
-    /// One a row; rows beyond are plain.
+    /// One per row; further rows are plain.
     pub tones: Vec<Tone>,
 }
 
@@ -106,13 +106,13 @@ pub struct Column {
     pub name: String,
     /// In which unit; may be empty.
     pub unit: String,
-    /// At which side the cells stand.
+    /// The alignment of the cells.
     pub align: Align,
-    /// One a row; numbers are padded to stand under each other.
+    /// One per row; numbers are aligned.
     pub cells: Vec<String>,
 }
 
-/// At which side a cell stands.
+/// The alignment of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// Words.
@@ -122,7 +122,7 @@ pub enum Align {
 }
 
 impl View {
-    /// Everything that there is to say about a result.
+    /// The blocks of a result.
     #[must_use]
     pub fn of(output: &Output) -> Self {
         if output.history.is_some() {
@@ -188,6 +188,17 @@ impl View {
     }
 }
 
+impl Block {
+    /// Lines under a heading; nothing without lines.
+    fn lines(heading: &str, lines: impl IntoIterator<Item = Line>) -> Option<Self> {
+        let lines: Vec<Line> = lines.into_iter().collect();
+        (!lines.is_empty()).then(|| Self::Lines {
+            heading: heading.to_owned(),
+            lines,
+        })
+    }
+}
+
 impl Line {
     pub(crate) fn new(indent: usize, text: impl Into<String>) -> Self {
         Self {
@@ -217,7 +228,7 @@ impl Line {
 }
 
 impl Table {
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.columns
@@ -227,13 +238,13 @@ impl Table {
             .unwrap_or(0)
     }
 
-    /// How a row is meant.
+    /// The meaning of a row.
     #[must_use]
     pub fn tone(&self, row: usize) -> Tone {
         self.tones.get(row).copied().unwrap_or_default()
     }
 
-    /// Leaves out columns of which no cell is known.
+    /// Removes columns without a known cell.
     fn forget_unknown(&mut self) {
         let mut at = 0;
         let keys = self.keys;
@@ -305,14 +316,14 @@ impl Column {
     }
 }
 
-/// Whether linerate measured this, rather than read it in a text: then what is unknown could have been known.
+/// Whether linerate measured this, rather than parsed it from text.
 fn is_measured(output: &Output) -> bool {
     let moved = |test: &Test| test.mode.tx.is_some() || test.mode.rx.is_some();
     output.kind != "explain" || output.tests.iter().any(moved)
 }
 
-/// The tests that are spoken of. In a sweep every trial is a result; elsewhere a search is shown by
-/// the two trials that bound its knee.
+/// The tests shown. In a sweep every trial is a result; elsewhere a search is shown by the two trials that bound its
+/// knee.
 pub(crate) fn relevant(output: &Output) -> Vec<&Test> {
     let bounds: Vec<_> = output
         .knees
@@ -329,7 +340,7 @@ pub(crate) fn relevant(output: &Output) -> Vec<&Test> {
             || bounds.iter().any(|bound| bound.id == test.id)
     };
     let mut tests: Vec<_> = output.tests.iter().filter(shown).collect();
-    // A search goes back and forth; a reader goes up.
+    // In ascending order of rate, whatever the order of the search.
     let rate = |test: &Test| test.requested_bits_per_second.unwrap_or(f64::INFINITY);
     order::by(&mut tests, |one, other| {
         let places = place(output, one).cmp(&place(output, other));
@@ -338,7 +349,7 @@ pub(crate) fn relevant(output: &Output) -> Vec<&Test> {
     tests
 }
 
-/// Where a test stands: with the first that is called so. In a sweep the rate alone decides.
+/// The position of a test: that of the first with its name. In a sweep only the rate decides.
 fn place(output: &Output, test: &Test) -> Option<usize> {
     let alike = |known: &Test| known.name == test.name && known.direction == test.direction;
     (output.kind != "sweep")
@@ -346,7 +357,7 @@ fn place(output: &Output, test: &Test) -> Option<usize> {
         .flatten()
 }
 
-/// Those of a protocol: the rows of its table.
+/// The tests of a protocol: the rows of its table.
 fn rows(output: &Output, protocol: Protocol) -> Vec<&Test> {
     let mut tests = relevant(output);
     tests.retain(|test| test.protocol == protocol);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A workbook (ECMA-376): a sheet a table, numbers as numbers, so that a spreadsheet can go on with them.
-//! Words are only words: no cell is a formula.
+//! A workbook (ECMA-376): one sheet per table, numbers as numbers. No cell is a formula.
 
 mod zip;
 
@@ -65,7 +64,7 @@ fn parts(sheets: usize) -> String {
     )
 }
 
-/// The head stays in sight, and can be filtered by.
+/// The header row is frozen and has filters.
 fn worksheet(sheet: &Sheet) -> String {
     let last = format!(
         "{}{}",
@@ -162,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_called_as_in_a_spreadsheet() {
+    fn columns_are_named_as_in_a_spreadsheet() {
         assert_eq!(
             [0, 25, 26, 51, 52, 701, 702].map(letters),
             ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_numbers_and_words_are_no_formulas() {
+    fn numbers_are_numbers_and_text_is_not_a_formula() {
         let sheet = Sheet {
             name: "tests".to_owned(),
             columns: ["name", "loss_ratio", "sent", "valid"]

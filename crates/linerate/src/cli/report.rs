@@ -9,7 +9,7 @@ use std::path::Path;
 
 use linerate_report::sheets::{self, Sheet, throughput};
 use linerate_report::subject::Subject;
-use linerate_report::term::beside;
+use linerate_report::term::side_by_side;
 use linerate_report::{csv, html, json, junit, markdown, openmetrics, redact, term, xlsx};
 use linerate_wire::json as reader;
 
@@ -124,11 +124,11 @@ fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {
             term::render(&subject.output, style)
         ),
     };
-    let (first, columns) = match (subjects, beside::half(look.width)) {
+    let (first, columns) = match (subjects, side_by_side::half(look.width)) {
         ([first @ .., one, other], Some(width)) if first.len() < 2 => {
             let style = term::Style { width, ..look };
             let [one, other] = [one, other].map(|subject| text(subject, &style));
-            (first, Some(beside::beside(&one, &other, width)))
+            (first, Some(side_by_side::join(&one, &other, width)))
         }
         _ => (subjects, None),
     };

@@ -13,8 +13,8 @@ use crate::turns::Turn;
 const SAID: [&str; 9] = [
     "loss ledger: where each lost packet died",
     "at the receiving socket's buffer (rx-socket, remote)",
-    "findings: causes, what explains most first",
-    "where: the remote host, eth0; proven: a counter says so",
+    "findings, by lost packets explained",
+    "where: the remote host, eth0; proven: by a counter",
     "evidence: ",
     "why: The kernel puts a datagram into the socket's buffer or drops it.",
     "try, on the remote host:",

@@ -47,33 +47,19 @@ pub(super) fn lines(html: &mut Html, lines: &[Line]) {
 }
 
 fn commands_frame(html: &mut Html, commands: &[&str]) {
-    html.element(
-        "pre",
-        &[
-            ("tabindex", "0"),
-            ("aria-label", "commands"),
-            ("role", "group"),
-        ],
-        |html| {
-            for (at, command) in commands.iter().enumerate() {
-                if at > 0 {
-                    html.raw("\n");
-                }
-                html.words("code", &[], command);
+    html.group("pre", "", "commands", |html| {
+        for (at, command) in commands.iter().enumerate() {
+            if at > 0 {
+                html.raw("\n");
             }
-        },
-    );
+            html.words("code", &[], command);
+        }
+    });
 }
 
 /// The first columns name the row.
 fn table(html: &mut Html, table: &Table) {
-    let frame = [
-        ("class", "frame"),
-        ("role", "group"),
-        ("tabindex", "0"),
-        ("aria-label", table.heading.as_str()),
-    ];
-    html.element("div", &frame, |html| {
+    html.group("div", "frame", &table.heading, |html| {
         html.element("table", &[], |html| {
             html.words("caption", &[], &table.heading);
             html.element("thead", &[], |html| {

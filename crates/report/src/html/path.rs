@@ -29,11 +29,11 @@ pub(super) fn push(html: &mut Html, id: &str, way: &Way) {
 fn spoken(way: &Way) -> String {
     let losses = way.stops.iter().filter(|stop| stop.hi > 0);
     let losses = losses.map(|stop| format!("{}: {}", stop.words, stop.loss));
-    let mut told: Vec<String> = std::iter::once(way.title.clone()).chain(losses).collect();
+    let mut parts: Vec<String> = std::iter::once(way.title.clone()).chain(losses).collect();
     if !way.unattributed.is_empty() {
-        told.push(format!("unattributed: {}", way.unattributed));
+        parts.push(format!("unattributed: {}", way.unattributed));
     }
-    told.join(". ")
+    parts.join(". ")
 }
 
 fn picture(html: &mut Html, way: &Way) {
@@ -60,11 +60,11 @@ fn picture(html: &mut Html, way: &Way) {
         &way.received,
     );
     if !way.unattributed.is_empty() {
-        let told = format!(
+        let summary = format!(
             "{} unattributed: between the stages that count",
             way.unattributed
         );
-        text(html, "start", [LINE + 14.0, end + 36.0], "loss", &told);
+        text(html, "start", [LINE + 14.0, end + 36.0], "loss", &summary);
     }
 }
 

@@ -89,7 +89,7 @@ impl Scale {
         self.from + (self.to - self.from) * share
     }
 
-    /// Where a line is drawn, and what stands beside it.
+    /// A line, and its label.
     fn ticks(&self) -> Vec<(f64, String)> {
         let mut values = Vec::new();
         if self.logarithmic {
@@ -216,7 +216,7 @@ fn curve(html: &mut Html, number: usize, curve: &Curve, x: &Scale, y: &Scale) {
             return;
         }
         for (place, point) in places.iter().zip(&curve.points) {
-            let (over, value) = (told(point.0, x.step), told(point.1, y.step));
+            let (over, value) = (with_unit(point.0, x.step), with_unit(point.1, y.step));
             html.element(
                 "path",
                 &[("class", "mark"), ("d", &mark(number, *place))],
@@ -228,7 +228,7 @@ fn curve(html: &mut Html, number: usize, curve: &Curve, x: &Scale, y: &Scale) {
     });
 }
 
-fn told(value: f64, (size, unit): Step) -> String {
+fn with_unit(value: f64, (size, unit): Step) -> String {
     format!("{} {unit}", significant(value / size))
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One run on the page: the answer, where packets died, the pictures, the numbers, what they rest on.
+//! One run on the page: the answer, the losses, the charts, the numbers, the evidence.
 
 use linerate_model::output::{Output, Role};
 use linerate_model::series::Series;
@@ -12,7 +12,7 @@ use super::{blocks, path, plot};
 use crate::subject::Subject;
 use crate::view::comparison::tone;
 use crate::view::figures::{self, Figure};
-use crate::view::{Block, Line, Parts, Tone, charts, contrast, path as way};
+use crate::view::{Block, Line, Parts, Tone, charts, effect_plot, path as way};
 
 /// Of the page and of the run.
 pub(super) fn title(subject: &Subject) -> String {
@@ -55,7 +55,12 @@ pub(super) fn push(html: &mut Html, number: usize, subject: &Subject, labelled: 
     page.losses(html, &parts.losses);
     page.pictures(html);
     page.section(html, "numbers", "The numbers", &parts.measured);
-    page.section(html, "cautions", "How they can mislead", &parts.cautions);
+    page.section(
+        html,
+        "cautions",
+        "How these numbers can mislead",
+        &parts.cautions,
+    );
     page.evidence(html, &parts.evidence);
     page.environment(html, &parts.title);
 }
@@ -64,9 +69,8 @@ fn headings(blocks: &[Block]) -> Vec<String> {
     let heading = |block: &Block| match block {
         Block::Lines { heading, lines } => {
             let begins = |start: &str| lines.iter().find(|line| line.text.starts_with(start));
-            let told =
+            let [command, partial] =
                 ["command: ", "PARTIAL"].map(|start| begins(start).map(|line| line.text.clone()));
-            let [command, partial] = told;
             [Some(heading.clone()), command, partial]
         }
         Block::Drawing { heading, .. } => [Some(heading.clone()), None, None],
@@ -88,7 +92,7 @@ impl Page<'_> {
 
     fn framed(&self, html: &mut Html, name: &str, title: &str, inner: impl FnOnce(&mut Html)) {
         let id = self.id(name);
-        // Of several runs each has an answer: the label says whose.
+        // Each of several runs has an answer, labelled by its run.
         let whose = match self.labelled {
             true => format!(" run-{}", self.number),
             false => String::new(),
@@ -119,7 +123,7 @@ impl Page<'_> {
                 let class = format!("headline {}", blocks::tone(line.tone));
                 html.words("p", &[("class", class.trim_end())], &line.text);
             }
-            self.contrasts(html);
+            self.effects(html);
             cards(html, &self.subject.output);
             let said = |block: &&Block| match block {
                 Block::Lines { heading, lines } => {
@@ -136,13 +140,13 @@ impl Page<'_> {
         });
     }
 
-    /// Before and after, the figure that decides first.
-    fn contrasts(&self, html: &mut Html) {
-        let all = contrast::of(&self.subject.output.comparison);
+    /// The effect plots, the primary figure first.
+    fn effects(&self, html: &mut Html) {
+        let all = effect_plot::of(&self.subject.output.comparison);
         if !all.is_empty() {
             html.element("div", &[("class", "plots")], |html| {
                 for (at, one) in all.iter().enumerate() {
-                    super::contrast::push(html, &self.id(&format!("contrast{at}")), one);
+                    super::effect_plot::push(html, &self.id(&format!("effect{at}")), one);
                 }
             });
         }
@@ -189,7 +193,7 @@ impl Page<'_> {
         });
     }
 
-    /// One a host and kind, where the record has samples.
+    /// One per host and kind, where the record has samples.
     fn strips(&self) -> Vec<(String, Vec<Series>, Option<f64>, Step)> {
         let kinds = [
             (
@@ -258,7 +262,7 @@ impl Page<'_> {
     }
 }
 
-/// What may be said of the figure that decides.
+/// The sentence of the primary figure.
 fn compared(output: &Output) -> Option<Line> {
     let primary = output.comparison.iter().find(|one| one.primary);
     let one = primary.or(output.comparison.first())?;
@@ -303,7 +307,7 @@ fn cards(html: &mut Html, output: &Output) {
     });
 }
 
-/// The verdicts where there are any, with the knees; else what each test gave.
+/// Whether a card shows the figure: verdicts and knees if there are any, else each test.
 fn shown(all: &[Figure], figure: &Figure) -> bool {
     let concluded = [
         "achieved_bits_per_second",
@@ -369,7 +373,7 @@ fn meter(html: &mut Html, ratio: f64) {
     );
 }
 
-/// Host and interface, with what each source says of it.
+/// The settings by host and interface.
 fn by_place(settings: &[Setting]) -> Vec<(String, Vec<&Setting>)> {
     let mut places: Vec<(String, Vec<&Setting>)> = Vec::new();
     for setting in settings {
@@ -388,37 +392,28 @@ fn by_place(settings: &[Setting]) -> Vec<(String, Vec<&Setting>)> {
 }
 
 fn table(html: &mut Html, name: &str, settings: &[&Setting]) {
-    html.element(
-        "div",
-        &[
-            ("class", "frame settings"),
-            ("role", "group"),
-            ("tabindex", "0"),
-            ("aria-label", name),
-        ],
-        |html| {
-            html.element("table", &[], |html| {
-                html.element("thead", &[], |html| {
-                    html.element("tr", &[], |html| {
-                        for head in ["source", "setting", "value"] {
-                            html.words("th", &[("scope", "col")], head);
-                        }
-                    });
-                });
-                html.element("tbody", &[], |html| {
-                    for setting in settings {
-                        for (key, value) in &setting.values {
-                            html.element("tr", &[], |html| {
-                                html.words("td", &[], &setting.source);
-                                html.words("th", &[("scope", "row")], key);
-                                html.words("td", &[], value);
-                            });
-                        }
+    html.group("div", "frame settings", name, |html| {
+        html.element("table", &[], |html| {
+            html.element("thead", &[], |html| {
+                html.element("tr", &[], |html| {
+                    for head in ["source", "setting", "value"] {
+                        html.words("th", &[("scope", "col")], head);
                     }
                 });
             });
-        },
-    );
+            html.element("tbody", &[], |html| {
+                for setting in settings {
+                    for (key, value) in &setting.values {
+                        html.element("tr", &[], |html| {
+                            html.words("td", &[], &setting.source);
+                            html.words("th", &[("scope", "row")], key);
+                            html.words("td", &[], value);
+                        });
+                    }
+                }
+            });
+        });
+    });
 }
 
 const HOSTS: &[(Role, &str)] = &[

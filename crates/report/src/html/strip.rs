@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Heat-strips: a row a processor or interrupt, the fuller the darker, over the time of the run.
+//! Heat strips: one row per processor or interrupt, over the time of the run.
 
 use linerate_model::series::{Series, most};
 use linerate_model::units::format::significant;
@@ -12,9 +12,9 @@ use crate::view::span::{short, tick};
 pub(super) struct Strip<'a> {
     pub(super) title: &'a str,
     pub(super) rows: &'a [Series],
-    /// What is as dark as can be; `None`: the highest value of the strip.
+    /// The darkest value; `None`: the highest of the strip.
     pub(super) full: Option<f64>,
-    /// A factor and a unit for what is told.
+    /// The factor and unit of its values.
     pub(super) step: (f64, &'static str),
 }
 
@@ -36,7 +36,12 @@ pub(super) fn push(html: &mut Html, id: &str, strip: &Strip<'_>) {
     let (frame, title) = (format!("0 0 480 {}", px(height)), format!("{id}-title"));
     html.element("figure", &[("class", "strip")], |html| {
         html.words("figcaption", &[("class", "title")], strip.title);
-        let attributes = [("viewBox", frame.as_str()), ("role", "img"), ("aria-labelledby", title.as_str()), ("class", "zoom")];
+        let attributes = [
+            ("viewBox", frame.as_str()),
+            ("role", "img"),
+            ("aria-labelledby", title.as_str()),
+            ("class", "zoom"),
+        ];
         html.element("svg", &attributes, |html| {
             html.words("title", &[("id", &title)], &spoken(strip, rows));
             for (number, row) in rows.iter().enumerate() {
@@ -46,39 +51,36 @@ pub(super) fn push(html: &mut Html, id: &str, strip: &Strip<'_>) {
         });
         let more = strip.rows.len() - rows.len();
         let note = match more {
-            0 => "dark is busy; the number is the highest of the row; blank is between tests".to_owned(),
-            more => format!("dark is busy; the number is the highest of the row; {more} rows with less are left out"),
+            0 => "dark: busy; number: row maximum; blank: between tests".to_owned(),
+            more => format!("dark: busy; number: row maximum; {more} rows with less are left out"),
         };
         html.words("p", &[("class", "note")], &note);
     });
 }
 
 fn spoken(strip: &Strip<'_>, rows: &[Series]) -> String {
-    let told = rows
+    let values = rows
         .iter()
-        .map(|row| format!("{} up to {}", row.name, told(strip, most(row))));
-    format!("{}: {}", strip.title, told.collect::<Vec<_>>().join("; "))
+        .map(|row| format!("{} up to {}", row.name, with_unit(strip, most(row))));
+    format!("{}: {}", strip.title, values.collect::<Vec<_>>().join("; "))
 }
 
-fn told(strip: &Strip<'_>, value: f64) -> String {
+fn with_unit(strip: &Strip<'_>, value: f64) -> String {
     let (factor, unit) = strip.step;
     format!("{} {unit}", significant(value * factor))
 }
 
 fn row(html: &mut Html, strip: &Strip<'_>, row: &Series, [y, end_s, full]: [f64; 3]) {
     let middle = px(y + ROW / 2.0 + 4.0);
-    html.element(
-        "text",
-        &[
-            ("x", &px(LEFT - 6.0)),
-            ("y", &middle),
-            ("text-anchor", "end"),
-        ],
-        |html| {
-            html.words("title", &[], &row.name);
-            html.text(&brief(&row.name));
-        },
-    );
+    let place = [
+        ("x", &*px(LEFT - 6.0)),
+        ("y", &middle),
+        ("text-anchor", "end"),
+    ];
+    html.element("text", &place, |html| {
+        html.words("title", &[], &row.name);
+        html.text(&brief(&row.name));
+    });
     let [top, height] = [y + 2.0, ROW - 4.0].map(px);
     let [x, width] = [LEFT, RIGHT - LEFT].map(px);
     html.empty(
@@ -117,19 +119,19 @@ fn row(html: &mut Html, strip: &Strip<'_>, row: &Series, [y, end_s, full]: [f64;
             html.words(
                 "title",
                 &[],
-                &format!("{}, {from}: {}", row.name, told(strip, span.value)),
+                &format!("{}, {from}: {}", row.name, with_unit(strip, span.value)),
             );
         });
     }
     html.words(
         "text",
         &[("x", &px(RIGHT + 6.0)), ("y", &middle)],
-        &told(strip, most(row)),
+        &with_unit(strip, most(row)),
     );
 }
 
 fn axis(html: &mut Html, y: f64, end_s: f64) {
-    // Few, so that they have room, the last with the unit.
+    // Few ticks, the last one with the unit.
     let step = tick(end_s * 1.6);
     let many = (end_s / step) as u32;
     for at in (0..=many).map(|count| f64::from(count) * step) {
@@ -163,7 +165,7 @@ const ROW: f64 = 22.0;
 const LEFT: f64 = 136.0;
 const RIGHT: f64 = 388.0;
 const NAME: usize = 16;
-/// A machine of hundreds of processors shows the first; interrupts are sorted.
+/// Of hundreds of processors, the first; interrupts are sorted.
 const MOST: usize = 32;
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Elements, attributes and text. Nothing gets onto the page but through here: names of elements and of
-//! attributes are the program's own, everything else is escaped.
+//! Elements, attributes and text. Names of elements and attributes are literals; everything else is escaped.
 
-/// A page in the making.
+/// A page being written.
 #[derive(Debug, Default)]
 pub(super) struct Html(String);
 
@@ -10,12 +9,12 @@ pub(super) struct Html(String);
 pub(super) type Attributes<'a> = &'a [(&'static str, &'a str)];
 
 impl Html {
-    /// What the program itself brings along: style, script.
+    /// Literal text of the program: style, script.
     pub(super) fn raw(&mut self, text: &'static str) {
         self.0.push_str(text);
     }
 
-    /// Words, escaped.
+    /// Escaped text.
     pub(super) fn text(&mut self, text: &str) {
         escape(&mut self.0, text);
     }
@@ -34,14 +33,31 @@ impl Html {
         self.0.push('>');
     }
 
-    /// An element of words alone.
+    /// An element with only text.
     pub(super) fn words(&mut self, name: &'static str, attributes: Attributes<'_>, words: &str) {
         self.element(name, attributes, |html| html.text(words));
     }
 
-    /// An element that nothing is in.
+    /// An empty element.
     pub(super) fn empty(&mut self, name: &'static str, attributes: Attributes<'_>) {
         self.element(name, attributes, |_| ());
+    }
+
+    /// A group that scrolls, and that the keyboard reaches.
+    pub(super) fn group(
+        &mut self,
+        name: &'static str,
+        class: &str,
+        label: &str,
+        inner: impl FnOnce(&mut Self),
+    ) {
+        let attributes = [
+            ("class", class),
+            ("role", "group"),
+            ("tabindex", "0"),
+            ("aria-label", label),
+        ];
+        self.element(name, &attributes[usize::from(class.is_empty())..], inner);
     }
 
     /// A start tag alone.
@@ -64,7 +80,7 @@ impl Html {
     }
 }
 
-/// What would be markup, hide or turn the words around it.
+/// Escapes markup, control characters and bidirectional overrides.
 fn escape(page: &mut String, text: &str) {
     for char in text.chars() {
         match char {

@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Uuid,
 }
 
-/// Where words that name something stand, from left to right, none within another.
+/// The places of words that identify something, from left to right, without overlap.
 pub(super) fn named(text: &str) -> Vec<(Range<usize>, Kind)> {
     // Of ASCII letters alone, so that places stay what they are.
     let small = text.to_ascii_lowercase();

@@ -93,7 +93,7 @@ fn the_same_thing_has_the_same_word() {
 }
 
 #[test]
-fn what_names_nobody_stays() {
+fn text_without_names_stays() {
     let mut words = Words::default();
     for text in [
         "127.0.0.1 ::1 0.0.0.0 255.255.255.0 ff:ff:ff:ff:ff:ff",
@@ -106,7 +106,7 @@ fn what_names_nobody_stays() {
 }
 
 #[test]
-fn where_it_is_stored_is_nobodys_business() {
+fn the_run_directory_is_left_out() {
     let mut subject = full_of(&["me-host".to_owned()]);
     subject
         .output
@@ -150,7 +150,7 @@ proptest! {
 
     /// What no host of the record is called: it stands in a command line and in a log alone.
     #[test]
-    fn a_free_text_names_nobody(
+    fn a_free_text_has_no_names(
         name in "q[a-z]{3,6}[0-9]{0,2}(-[a-z0-9]{2,4})?",
         user in "q[a-z]{3,6}",
         v4 in proptest::array::uniform4(1_u8..=200),

@@ -20,7 +20,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// A host's name. Of a long one the short form is meant by itself, too. An address is no name.
+    /// Adds a host's name, and the short form of a long one. An address is not a name.
     pub(super) fn host(&mut self, name: &str) {
         let name = name.trim().to_ascii_lowercase();
         let known = self.hosts.iter().any(|(known, _)| *known == name);
@@ -85,7 +85,7 @@ impl Words {
         order::by_key(&mut self.hosts, |(name, _)| std::cmp::Reverse(name.len()));
     }
 
-    /// Takes note of what a text names, so that it is known where it stands alone, too.
+    /// Learns the names in a text, so that they are found elsewhere without their keys.
     pub(super) fn learn(&mut self, text: &str) {
         self.replaced(text);
     }
@@ -101,7 +101,7 @@ impl Words {
         safe
     }
 
-    /// A word that may stand for something else elsewhere is not looked for there.
+    /// A common word is not replaced elsewhere.
     fn word(&mut self, name: &str, kind: Kind) -> Option<String> {
         let small = name.trim_matches('.').to_ascii_lowercase();
         let is_number = small.chars().any(|char| char.is_ascii_digit());
@@ -278,7 +278,7 @@ impl Words {
     }
 }
 
-/// What stands for a name already.
+/// Whether a text is a replacement.
 fn is_word_of_ours(text: &str) -> bool {
     let starts = ["host-", "address-", "mac-", "uuid-", "serial-", "boot-"];
     let numbers = starts.iter().filter_map(|start| text.strip_prefix(start));

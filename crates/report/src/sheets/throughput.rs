@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The THROUGHPUT tab that every SmartBits user knows: by frame size what the link could carry and what
-//! passed.
+//! The THROUGHPUT tab as SmartBits users know it: line rate and forwarded rate by frame size.
 
 use linerate_model::output::ForwardResult;
 
 use super::{Cell, Sheet};
 use crate::subject::Subject;
 
-/// A row a size, goal and direction; `None` where no device was measured.
+/// One row per size, goal and direction; `None` where no DUT was measured.
 #[must_use]
 pub fn of(subjects: &[Subject]) -> Option<Sheet> {
     let of_run = |subject: &Subject| {
@@ -20,7 +19,7 @@ pub fn of(subjects: &[Subject]) -> Option<Sheet> {
     let rows: Vec<_> = subjects.iter().flat_map(of_run).collect();
     (!rows.is_empty()).then(|| Sheet {
         name: "THROUGHPUT".to_owned(),
-        columns: COLUMNS.map(str::to_owned).to_vec(),
+        columns: COLUMNS.split_whitespace().map(str::to_owned).collect(),
         rows,
     })
 }
@@ -41,15 +40,5 @@ fn row(label: &str, result: &ForwardResult) -> Vec<Cell> {
     ]
 }
 
-const COLUMNS: [&str; 10] = [
-    "run",
-    "frame_bytes",
-    "direction",
-    "goal",
-    "line_fps",
-    "passed_fps",
-    "passed_ratio",
-    "passed_l2_bits_per_second",
-    "latency_p50_ns",
-    "tester_limited",
-];
+const COLUMNS: &str = "run frame_bytes direction goal line_fps passed_fps \
+    passed_ratio passed_l2_bits_per_second latency_p50_ns tester_limited";

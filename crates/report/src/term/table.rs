@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A table of fixed width. What does not fit beside the key columns follows below, keys repeated.
+//! A table of fixed width. Columns that do not fit follow below, with the key columns repeated.
 
 use super::{Style, push_line, wrap};
 use crate::view::{Align, Column, Table, Tone};
@@ -45,7 +45,7 @@ fn render_part(text: &mut String, table: &Table, widths: &[usize], part: &[usize
     }
 }
 
-/// Which columns stand side by side: the keys, and as many others as fit.
+/// The columns of each part: the keys, and as many others as fit.
 fn parts(widths: &[usize], keys: usize, limit: usize) -> Vec<Vec<usize>> {
     let of_keys: usize = widths
         .iter()

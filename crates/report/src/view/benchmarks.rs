@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The benchmarks of a device beside its highest rates: a table each.
+//! The benchmarks of a DUT other than throughput: a table each.
 
 use linerate_model::output::{
     BackToBack, DeviceLatency, LatencyStream, LossCurve, Output, Recovery, Reset, Subject,
@@ -51,7 +51,7 @@ fn loss_curves(curves: &[LossCurve]) -> Option<Block> {
     let limited = limited.filter(|point| point.tester_limited).count();
     let marked = match limited {
         0 => "",
-        _ => "; * the tester could not send all or lost some itself",
+        _ => "; * the tester did not send all frames or dropped some",
     };
     let trial_s = longest.trial_s;
     Some(table(
@@ -96,7 +96,7 @@ fn back_to_back(rows: &[BackToBack]) -> Option<Block> {
     };
     Some(table(
         format!(
-            "Back-to-back frames (RFC 9004): the longest burst without loss, {gap}; buffer is corrected for what was forwarded meanwhile; {}, steps of {} %, a burst fails when it loses {} times",
+            "Back-to-back frames (RFC 9004): the longest burst without loss, {gap}; buffer is corrected for frames forwarded during the burst; {}, steps of {} %, a burst fails when it loses {} times",
             counted(searches, "search"),
             first.step_ratio * 100.0,
             first.tries
@@ -147,7 +147,7 @@ fn latency(rows: &[DeviceLatency]) -> Option<Block> {
     ))
 }
 
-/// Several of them have a median, or a mean.
+/// The number of repetitions, and how they are summarised.
 fn counted(number: usize, what: &str) -> String {
     match (number, what) {
         (1, _) => format!("one {what}"),
@@ -195,7 +195,7 @@ fn recovery(rows: &[Recovery]) -> Option<Block> {
     ]);
     Some(table(
         format!(
-            "System recovery (RFC 2544 26.5): from the drop of the rate to the last loss, mean; {} s of overload, then {} s watched",
+            "System recovery (RFC 2544 26.5): from the drop of the rate to the last loss, mean; {} s of overload, then {} s observed",
             first.overload_s, first.watched_s
         ),
         columns,
@@ -230,41 +230,28 @@ fn reset(rows: &[Reset]) -> Option<Block> {
     ))
 }
 
-/// What has no number, and why.
+/// Why benchmarks have no number.
 fn missing(output: &Output) -> Option<Block> {
     let measured = &output.benchmarks;
     let mut lines: Vec<Line> = Vec::new();
     let mut add = |what: &str, subject: &Subject, why: &Option<String>| {
-        let text = why.as_ref().map(|why| {
-            let Subject {
-                frame_bytes,
-                direction,
-                ..
-            } = subject;
-            format!("{what}, {frame_bytes} bytes, {direction}: {why}")
-        });
-        lines.extend(text.map(|text| Line::new(2, text)));
+        let (bytes, direction) = (subject.frame_bytes, &subject.direction);
+        let text = |why| format!("{what}, {bytes} bytes, {direction}: {why}");
+        lines.extend(why.as_ref().map(|why| Line::new(2, text(why))));
     };
-    measured
-        .back_to_back
-        .iter()
-        .for_each(|one| add("back-to-back", &one.subject, &one.not_measured));
-    measured
-        .latency
-        .iter()
-        .for_each(|one| add("latency", &one.subject, &one.not_measured));
-    measured
-        .recovery
-        .iter()
-        .for_each(|one| add("recovery", &one.subject, &one.not_measured));
-    measured
-        .reset
-        .iter()
-        .for_each(|one| add("reset", &one.subject, &one.not_measured));
-    (!lines.is_empty()).then(|| Block::Lines {
-        heading: String::new(),
-        lines,
-    })
+    for one in &measured.back_to_back {
+        add("back-to-back", &one.subject, &one.not_measured);
+    }
+    for one in &measured.latency {
+        add("latency", &one.subject, &one.not_measured);
+    }
+    for one in &measured.recovery {
+        add("recovery", &one.subject, &one.not_measured);
+    }
+    for one in &measured.reset {
+        add("reset", &one.subject, &one.not_measured);
+    }
+    Block::lines("", lines)
 }
 
 fn keys<'a>(subjects: impl Iterator<Item = &'a Subject> + Clone) -> Vec<Column> {

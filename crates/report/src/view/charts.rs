@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is worth a picture: curves in base units, with their axes. Every point is a number of the
-//! document or of the record.
+//! The charts: curves in base units, with their axes. Every point is a number of the document or the record.
 
 use linerate_model::output::{ForwardResult, Output, Phase, Quantiles, Test};
 use linerate_model::round_trips::RoundTrips;
@@ -44,11 +43,11 @@ pub struct Curve {
     pub label: String,
     /// In base units, from left to right.
     pub points: Vec<(f64, f64)>,
-    /// What is possible, rather than what was measured.
+    /// A limit instead of a measurement.
     pub limit: bool,
 }
 
-/// All that this run has the numbers for.
+/// All charts that the run has numbers for.
 #[must_use]
 pub fn of(subject: &Subject) -> Vec<Chart> {
     let output = &subject.output;
@@ -101,11 +100,12 @@ fn over_time(output: &Output) -> Option<Chart> {
         .filter(|curve| curve.points.len() > 1)
         .take(MOST)
         .collect();
-    let note = "L4 goodput of each interval: the receiver's where it told, else the sender's";
+    let note =
+        "L4 goodput of each interval, counted by the receiver if possible, else by the sender";
     chart("Throughput over time", note, [SECONDS, RATE], curves)
 }
 
-/// Trials of a direction and size, by what was really offered.
+/// The trials of a direction and size, by the load offered.
 fn loss_over_rate(output: &Output) -> Option<Chart> {
     let mut curves: Vec<Curve> = Vec::new();
     for test in &output.tests {
@@ -115,12 +115,12 @@ fn loss_over_rate(output: &Output) -> Option<Chart> {
         let label = format!("{}, {} bytes", way(test.direction), test.payload_bytes);
         push(&mut curves, label, (rate, loss));
     }
-    let note = "lost of sent datagrams over the offered L4 rate, a point a trial";
+    let note = "loss ratio by offered L4 rate, one point per trial";
     chart(
-        "Loss over offered rate",
+        "Loss by offered rate",
         note,
         [OFFERED, LOSS],
-        told(curves),
+        distinct(curves),
     )
 }
 
@@ -130,37 +130,27 @@ fn loss_over_load(output: &Output) -> Option<Chart> {
         let label = format!("{} bytes", trial.frame_bytes);
         push(&mut curves, label, (trial.load_fps, trial.loss_ratio));
     }
-    let note = "lost or unsent of intended frames over the load of each direction, a point a trial";
-    chart("Loss over load", note, [LOAD, LOSS], told(curves))
+    let note = "share of lost or unsent frames by the load of each direction, one point per trial";
+    chart("Loss by load", note, [LOAD, LOSS], distinct(curves))
 }
 
 fn frames_by_size(output: &Output) -> Option<Chart> {
-    let note = "frames a second of each direction, without more loss than the goal allows";
+    let note = "frames per second of each direction, at the goal's loss or less";
     let curves = by_size(output, |row| row.throughput_fps, ForwardResult::line_fps);
-    chart(
-        "Frames a second over frame size",
-        note,
-        [SIZE, FRAMES],
-        curves,
-    )
+    chart("Frame rate by frame size", note, [SIZE, FRAMES], curves)
 }
 
 fn bits_by_size(output: &Output) -> Option<Chart> {
-    let note = "L2 bits a second with FCS of each direction";
+    let note = "L2 rate with FCS of each direction";
     let curves = by_size(
         output,
         |row| row.l2_bits_per_second,
         ForwardResult::line_l2_bits_per_second,
     );
-    chart(
-        "Bits a second over frame size",
-        note,
-        [SIZE, RATE_L2],
-        curves,
-    )
+    chart("Bit rate by frame size", note, [SIZE, RATE_L2], curves)
 }
 
-/// A curve a goal and direction, and what the link allows.
+/// One curve per goal and direction, and the line rate.
 fn by_size(
     output: &Output,
     value: fn(&ForwardResult) -> Option<f64>,
@@ -184,7 +174,7 @@ fn by_size(
     if !limit.is_empty() {
         order::by(&mut limit, |one, other| one.0.total_cmp(&other.0));
         curves.push(Curve {
-            label: "what the link allows".to_owned(),
+            label: "line rate".to_owned(),
             points: limit,
             limit: true,
         });
@@ -210,13 +200,13 @@ fn latency(subject: &Subject) -> Option<Chart> {
             .filter_map(|row| Some((row.phase, few(row.rtt_ns?))));
         curves = known.map(curve).collect();
     }
-    let note = "share of the probe's round trips that took no longer, by load";
+    let note = "cumulative share of the probe's round trips, by load";
     chart("Latency", note, [ROUND_TRIP, SHARE], curves)
 }
 
 fn every(trips: &RoundTrips) -> Vec<(f64, f64)> {
     let all = trips.cumulative();
-    // A picture is some hundred points wide; the first and the last are always among them.
+    // A chart is some hundred points wide; the first and the last are always included.
     let stride = all.len().div_ceil(MOST_POINTS).max(1);
     let shown = all.iter().enumerate();
     let shown = shown.filter(|(at, _)| at % stride == 0 || at + 1 == all.len());
@@ -253,8 +243,8 @@ fn push(curves: &mut Vec<Curve>, label: String, point: (f64, f64)) {
     order::by(&mut curve.points, |one, other| one.0.total_cmp(&other.0));
 }
 
-/// A curve of less than three trials is none; more than [`MOST`] cannot be told apart.
-fn told(mut curves: Vec<Curve>) -> Vec<Curve> {
+/// Drops curves of less than three trials, and more curves than can be distinguished.
+fn distinct(mut curves: Vec<Curve>) -> Vec<Curve> {
     curves.retain(|curve| curve.points.len() >= 3);
     curves.truncate(MOST);
     curves
@@ -282,6 +272,6 @@ const ROUND_TRIP: Axis = Axis {
     ..axis("round-trip time", TIMES)
 };
 const PERCENT: &[Step] = &[(0.01, "%")];
-/// As many as there are colours with a dash of their own.
+/// The number of distinct colours and dashes.
 const MOST: usize = 6;
 const MOST_POINTS: usize = 300;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Two configurations side by side: the answer in a sentence first, then every figure, then what a
-//! referee would ask.
+//! Two configurations compared: plots, every figure, the statistics that a reviewer asks for, and the answer.
 
 use linerate_model::output::{Comparison, Difference, Experiment, Judgement, Output};
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, significant, with_unit};
 
-use super::{Block, Column, Line, Table, Tone, contrast, role};
+use super::{Block, Column, Line, Table, Tone, effect_plot, role};
 
-/// The answer, for a person.
+/// The answer in a sentence.
 #[must_use]
 pub fn sentence(one: &Comparison) -> String {
     let (what, effect, margin) = (title(one), effect(one), percent(one.margin));
@@ -16,10 +15,10 @@ pub fn sentence(one: &Comparison) -> String {
         Judgement::Better => format!("{after} is better: {what} {effect}{}", uncertain(one)),
         Judgement::Worse => format!("{after} is worse: {what} {effect}{}", uncertain(one)),
         Judgement::BetterButIrrelevant => {
-            format!("{after} is better by less than matters ({margin}): {what} {effect}")
+            format!("{after} is better, but by less than the margin ({margin}): {what} {effect}")
         }
         Judgement::WorseButIrrelevant => {
-            format!("{after} is worse by less than matters ({margin}): {what} {effect}")
+            format!("{after} is worse, but by less than the margin ({margin}): {what} {effect}")
         }
         Judgement::Equivalent => format!(
             "no practical difference: {what} {effect}; its 90 % interval is within {margin} of no change: keep the simpler one"
@@ -33,10 +32,10 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     if all.is_empty() {
         return Vec::new();
     }
-    let mut blocks = contrast::blocks(all);
+    let mut blocks = effect_plot::blocks(all);
     blocks.push(Block::Table(table(all)));
     let known = all.iter().filter(|one| one.primary && !is_alone(one));
-    blocks.extend(known.map(referee));
+    blocks.extend(known.map(statistics));
     blocks.extend(flows(all));
     blocks.extend(environment(all));
     blocks.push(answer(all, output.experiment.as_ref()));
@@ -45,12 +44,12 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
 
 fn answer(all: &[Comparison], experiment: Option<&Experiment>) -> Block {
     let decisive = || all.iter().filter(|one| one.primary);
-    let told = decisive().filter(|one| !is_alone(one));
-    let told = told.map(|one| Line::new(2, one.sentence.clone()).tone(tone(one.verdict)));
+    let judged = decisive().filter(|one| !is_alone(one));
+    let judged = judged.map(|one| Line::new(2, one.sentence.clone()).tone(tone(one.verdict)));
     let alone = decisive().find(|one| is_alone(one)).map(|one| {
         let (n, m, needed) = (one.before.n, one.after.n, one.needed.unwrap_or_default());
         let text = format!(
-            "no result: {n} against {m} runs say nothing of how much runs scatter; a proof needs {needed} against {needed}"
+            "no result: {n} against {m} runs give no estimate of the variance; a proof needs {needed} against {needed}"
         );
         Line::new(2, text).tone(Tone::Warn)
     });
@@ -60,7 +59,7 @@ fn answer(all: &[Comparison], experiment: Option<&Experiment>) -> Block {
         .filter(|guard| guard.worse);
     let harm = harmed.map(|guard| {
         let text = format!(
-            "beside it, {} {} became worse by more than its margin",
+            "also, {} {} became worse by more than its margin",
             guard.metric, guard.name
         );
         Line::new(2, text).tone(Tone::Warn)
@@ -73,12 +72,12 @@ fn answer(all: &[Comparison], experiment: Option<&Experiment>) -> Block {
     let left = experiment.and_then(|experiment| experiment.restored.as_ref());
     let left = left.and_then(|restored| {
         let (command, why) = (&restored.command, restored.error.as_ref()?);
-        let text = format!("what was there is not put back: `{command}`: {why}");
+        let text = format!("the previous configuration was not restored: `{command}`: {why}");
         Some(Line::new(2, text).tone(Tone::Bad))
     });
     Block::Lines {
         heading: "answer".to_owned(),
-        lines: told
+        lines: judged
             .chain(alone)
             .chain(harm)
             .chain(helped)
@@ -87,14 +86,14 @@ fn answer(all: &[Comparison], experiment: Option<&Experiment>) -> Block {
     }
 }
 
-/// A figure that does not decide, and that looks better.
+/// A secondary figure that looks better.
 fn helped(one: &Comparison, others: usize) -> String {
     let among = match others {
         0 | 1 => String::new(),
-        others => format!(", one of {others} figures that were looked at beside"),
+        others => format!(", one of {others} secondary figures"),
     };
     format!(
-        "beside it, {} became better: {}{among}; `--metric {}` decides by it",
+        "also, {} became better: {}{among}; `--metric {}` decides by it",
         title(one),
         effect(one),
         one.metric
@@ -149,14 +148,14 @@ pub(super) fn names(all: &[Comparison]) -> [&'static str; 2] {
     }
 }
 
-/// What a referee would ask of the figure that decides.
-fn referee(one: &Comparison) -> Block {
+/// The statistics of a primary figure.
+fn statistics(one: &Comparison) -> Block {
     let mut lines = Vec::new();
     lines.extend(design(one));
     if let (Some(sigma), Some(p)) = (one.aa_sigma, one.aa_p) {
         let suspicious = p <= one.alpha;
         let text = format!(
-            "A against A: blocks scatter by {}, p = {}{}",
+            "A against A: standard deviation of blocks {}, p = {}{}",
             percent(sigma),
             probability(p),
             if suspicious {
@@ -198,7 +197,7 @@ fn referee(one: &Comparison) -> Block {
         Line::new(2, format!("left out: {}: {}", left.run, left.reason)).tone(Tone::Warn)
     }));
     Block::Lines {
-        heading: format!("how well it is known: {}", title(one)),
+        heading: format!("strength of evidence: {}", title(one)),
         lines,
     }
 }
@@ -207,15 +206,15 @@ fn design(one: &Comparison) -> Option<Line> {
     let (blocks, planned) = (one.blocks?, one.blocks_planned?);
     let seed = one.order_seed.unwrap_or_default();
     let why = match one.stopped.as_deref() {
-        Some("proven") => "stopped when it was proven",
-        Some("equivalent") => "stopped when it was inside the margin",
-        Some("futile") => "stopped as no proof was in sight",
-        Some("all-blocks") => "all of them",
+        Some("proven") => "stopped: proven",
+        Some("equivalent") => "stopped: within the margin",
+        Some("futile") => "stopped: no proof in sight",
+        Some("all-blocks") => "completed",
         Some("interrupted") => "interrupted",
-        _ => "ended before its plan",
+        _ => "ended early",
     };
     let text =
-        format!("{blocks} of {planned} blocks of four runs, order drawn by seed {seed}: {why}");
+        format!("{blocks} of {planned} blocks of four runs, in random order (seed {seed}): {why}");
     Some(Line::new(2, text))
 }
 
@@ -235,10 +234,10 @@ fn sides(one: &Comparison) -> Vec<Line> {
     vec![side(before, &one.before), side(after, &one.after)]
 }
 
-/// How evenly flows shared, where a figure is of several.
+/// The fairness among flows, for a figure of several.
 fn flows(all: &[Comparison]) -> Option<Block> {
     let line = |one: &Comparison| {
-        let told = |side: &linerate_model::output::Side| {
+        let fairness = |side: &linerate_model::output::Side| {
             let (spread, index) = (side.flow_spread?, side.flow_fairness?);
             Some(format!(
                 "{} times (Jain's index {})",
@@ -246,17 +245,14 @@ fn flows(all: &[Comparison]) -> Option<Block> {
                 significant(index)
             ))
         };
-        let (before, after) = (told(&one.before)?, told(&one.after)?);
+        let (before, after) = (fairness(&one.before)?, fairness(&one.after)?);
         Some(Line::new(
             2,
             format!("{}: {before}, then {after}", title(one)),
         ))
     };
     let lines: Vec<Line> = all.iter().filter_map(line).collect();
-    (!lines.is_empty()).then(|| Block::Lines {
-        heading: "the fastest flow over the slowest".to_owned(),
-        lines,
-    })
+    Block::lines("the fastest flow over the slowest", lines)
 }
 
 fn environment(all: &[Comparison]) -> Option<Block> {
@@ -275,7 +271,7 @@ fn environment(all: &[Comparison]) -> Option<Block> {
     let text = format!("{what}: {}{more}", names.join(", "));
     let mut lines = vec![Line::new(2, text)];
     if found.len() > 1 && !drawn {
-        let text = "which of them makes the difference, this comparison cannot tell";
+        let text = "this comparison cannot tell which of them makes the difference";
         lines.push(Line::new(2, text).tone(Tone::Warn));
     }
     lines.extend(found.iter().take(MOST_SHOWN).map(|one| {
@@ -322,7 +318,7 @@ fn effect(one: &Comparison) -> String {
     format!("{}{interval}{p}", changes(one, ratio))
 }
 
-/// Among several figures a p counts for less.
+/// The p adjusted for several figures.
 fn adjusted(one: &Comparison) -> String {
     let more = one
         .p_adjusted
@@ -332,7 +328,7 @@ fn adjusted(one: &Comparison) -> String {
     })
 }
 
-/// Proven, but perhaps not worth it.
+/// For an effect that is proven, but perhaps below the margin.
 fn uncertain(one: &Comparison) -> String {
     let bound = 1.0 + one.margin;
     let relevant = one
@@ -341,7 +337,7 @@ fn uncertain(one: &Comparison) -> String {
     match relevant {
         true => String::new(),
         false => format!(
-            "; by how much is uncertain, {} is what matters",
+            "; the size of the effect is uncertain (margin {})",
             percent(one.margin)
         ),
     }
@@ -381,7 +377,7 @@ pub(super) fn is_in_per_cent(one: &Comparison) -> bool {
     all.all(|ratio| ratio > 0.5 && ratio < 2.0)
 }
 
-/// A ratio as people say it: in per cent while the estimate and its interval are near 1, else in times.
+/// A ratio in per cent while the estimate and its interval are near 1, else as a factor.
 pub(super) fn changes(one: &Comparison, ratio: f64) -> String {
     if !is_in_per_cent(one) {
         let digits = if ratio < 1.0 {
@@ -401,7 +397,7 @@ fn percent(ratio: f64) -> String {
     format!("{} %", decimal(100.0 * ratio))
 }
 
-/// Three digits that matter, without trailing zeros.
+/// Three significant digits, without trailing zeros.
 fn decimal(value: f64) -> String {
     let decimals = match value.abs() {
         0.0 => 0,
@@ -500,11 +496,11 @@ mod tests {
         for (verdict, expected) in [
             (
                 Judgement::Better,
-                "after is better: throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078; by how much is uncertain, 2 % is what matters",
+                "after is better: throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078; the size of the effect is uncertain (margin 2 %)",
             ),
             (
                 Judgement::BetterButIrrelevant,
-                "after is better by less than matters (2 %): throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078",
+                "after is better, but by less than the margin (2 %): throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078",
             ),
             (
                 Judgement::Inconclusive,

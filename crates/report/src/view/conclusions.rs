@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What follows from the tests: latency, knees, what can mislead, verdicts; and last, as it is what a
-//! person is here for, where packets died and why; expectations.
+//! What follows from the tests: latency, knees, warnings, verdicts; last, as it is what the user asks for, where
+//! packets were lost and why; expectations.
 
 use linerate_model::output::{Expectation, Output, Phase, Quantiles, Verdict, Warning};
 use linerate_model::units::format::{BIT_RATES, MICROSECOND, with_unit};
@@ -12,21 +12,21 @@ use super::{
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let blocks = [
         latency(output),
-        lines(
+        Block::lines(
             "highest rate without loss: L4 goodput",
-            knees::lines(output).into_iter(),
+            knees::lines(output),
         ),
-        lines("invalid", invalid(output).into_iter()),
-        lines("warnings", warnings(output).into_iter()),
-        lines(
+        Block::lines("invalid", invalid(output)),
+        Block::lines("warnings", warnings(output)),
+        Block::lines(
             "verdict: L4 goodput",
             output.verdicts.iter().flat_map(verdict),
         ),
         ledger::block(output),
     ];
     let ends = [
-        lines("expectations", output.expectations.iter().map(expectation)),
-        lines("", stored(output).into_iter()),
+        Block::lines("expectations", output.expectations.iter().map(expectation)),
+        Block::lines("", stored(output)),
     ];
     blocks
         .into_iter()
@@ -34,14 +34,6 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         .chain(findings::blocks(output))
         .chain(ends.into_iter().flatten())
         .collect()
-}
-
-pub(super) fn lines(heading: &str, lines: impl Iterator<Item = Line>) -> Option<Block> {
-    let lines: Vec<_> = lines.collect();
-    (!lines.is_empty()).then(|| Block::Lines {
-        heading: heading.to_owned(),
-        lines,
-    })
 }
 
 pub(super) fn latency(output: &Output) -> Option<Block> {
@@ -108,7 +100,7 @@ pub(super) fn invalid(output: &Output) -> Vec<Line> {
     tests.map(line).collect()
 }
 
-/// Each kind of warning once, in the words of its first test, with the tests that it is of.
+/// Each kind of warning once, with the text of its first test and the names of all its tests.
 pub(super) fn warnings(output: &Output) -> Vec<Line> {
     let mut distinct: Vec<(&Warning, Vec<String>)> = Vec::new();
     for test in relevant(output) {
@@ -149,7 +141,7 @@ pub(super) fn verdict(verdict: &Verdict) -> Vec<Line> {
             let line = with_unit(line, BIT_RATES);
             format!("{:.1} % of the line rate of {line}", ratio * 100.0)
         }
-        _ => "line rate not known".to_owned(),
+        _ => "line rate unknown".to_owned(),
     };
     let (way, limit) = (way(verdict.direction), knees::limit(verdict.limit));
     let mut lines = vec![Line::new(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The counters that moved while a test ran and that count something bad. Those that only count
-//! traffic are in the document.
+//! The error, drop and overrun counters that increased while a test ran. Traffic counters are only in the document.
 
 use linerate_model::output::{MovedCounter, Output, Test};
 
@@ -8,16 +7,16 @@ use super::{Block, Line, Tone, name, relevant, role, way};
 
 pub(super) fn block(output: &Output) -> Option<Block> {
     let tests = relevant(output);
-    let told = tests.iter().any(|test| !test.counters.is_empty());
+    let counted = tests.iter().any(|test| !test.counters.is_empty());
     let mut lines: Vec<_> = apart(&tests).iter().flat_map(|alike| of(alike)).collect();
     if lines.is_empty() {
         lines.push(Line::new(
             2,
-            "none that counts errors, drops or overruns, of those that could be read",
+            "none of the readable error, drop or overrun counters",
         ));
     }
-    told.then(|| Block::Lines {
-        heading: "counters that moved".to_owned(),
+    counted.then(|| Block::Lines {
+        heading: "counters that increased".to_owned(),
         lines,
     })
 }
@@ -39,7 +38,7 @@ fn apart<'a>(tests: &[&'a Test]) -> Vec<Vec<&'a Test>> {
     apart
 }
 
-/// What moved during one test, in all its directions.
+/// The counters of one test, in all its directions.
 fn of(alike: &[&Test]) -> Vec<Line> {
     let Some(test) = alike.first() else {
         return Vec::new();
@@ -81,45 +80,15 @@ fn sentence(counter: &MovedCounter) -> String {
     )
 }
 
-/// Whether a kernel's or driver's name speaks of trouble.
+/// Whether the name of a counter is that of an error.
 fn is_bad(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    BAD.iter().any(|part| name.contains(part))
+    BAD.split_whitespace().any(|part| name.contains(part))
 }
 
 /// Parts of the names by which /proc/net, link statistics and drivers count what went wrong.
-const BAD: &[&str] = &[
-    "err",
-    "drop",
-    "over",
-    "miss",
-    "fail",
-    "crc",
-    "fifo",
-    "colli",
-    "discard",
-    "no_buf",
-    "nobuf",
-    "no_mem",
-    "nohandler",
-    "noport",
-    "timeout",
-    "squeeze",
-    "retrans",
-    "abort",
-    "carrier",
-    "jabber",
-    "fragment",
-    "undersize",
-    "oversize",
-    "reset",
-    "bad_",
-    "lost",
-    "pause",
-    "prune",
-    "collapse",
-    "full",
-];
+const BAD: &str = "err drop over miss fail crc fifo colli discard no_buf nobuf no_mem nohandler noport timeout squeeze \
+    retrans abort carrier jabber fragment undersize oversize reset bad_ lost pause prune collapse full";
 const MOST: usize = 12;
 
 #[cfg(test)]
@@ -127,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trouble_is_told_from_traffic() {
+    fn errors_are_distinguished_from_traffic() {
         for name in [
             "rx_dropped",
             "UdpRcvbufErrors",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the device in the middle itself did at the bound of each size: a line a size and direction.
+//! What the DUT itself counted at the bound of each size: one line per size and direction.
 
 use linerate_diagnose::dut;
 use linerate_model::output::{ForwardResult, LedgerEntry, Output, Trial, TrialDevice};
@@ -8,24 +8,21 @@ use super::{Block, Line, Tone};
 
 pub(super) fn block(output: &Output) -> Option<Block> {
     let source = output.forward.as_ref()?.device.as_ref()?;
-    let mut told: Vec<(u16, &str)> = Vec::new();
+    let mut shown: Vec<(u16, &str)> = Vec::new();
     let mut lines = Vec::new();
     for result in &output.results {
         let row = (result.frame_bytes, result.direction.as_str());
-        let Some(trial) = dut::of(result, &output.trials).filter(|_| !told.contains(&row)) else {
+        let Some(trial) = dut::of(result, &output.trials).filter(|_| !shown.contains(&row)) else {
             continue;
         };
-        told.push(row);
+        shown.push(row);
         lines.extend(line(output, result, trial));
     }
     if let Some(why) = &source.stopped {
-        let text = format!("it told no more from some trial on: {why}");
+        let text = format!("it stopped reporting during the run: {why}");
         lines.push(Line::new(2, text).tone(Tone::Warn));
     }
-    (!lines.is_empty()).then(|| Block::Lines {
-        heading: "The device at its bound, by its own counters".to_owned(),
-        lines,
-    })
+    Block::lines("The device at its bound, by its own counters", lines)
 }
 
 fn line(output: &Output, result: &ForwardResult, trial: &Trial) -> Option<Line> {
@@ -56,7 +53,7 @@ fn processor(device: &TrialDevice) -> String {
         .filter(|one| one.number != device.processor)
         .map(|one| one.busy_ratio)
         .collect();
-    let beside = match others.len() {
+    let rest = match others.len() {
         0 => String::new(),
         count => {
             let mean = others.iter().sum::<f64>() / count as f64;
@@ -64,14 +61,14 @@ fn processor(device: &TrialDevice) -> String {
         }
     };
     format!(
-        "CPU{} {} busy, {} softirq{beside}",
+        "CPU{} {} busy, {} softirq{rest}",
         device.processor,
         percent(device.busy_ratio),
         percent(device.softirq_ratio)
     )
 }
 
-/// Where several are counted, and one took nearly all.
+/// The queue that took nearly all, where several are counted.
 fn queue(device: &TrialDevice) -> Option<String> {
     let top = device.queues.iter().max_by_key(|queue| queue.packets)?;
     let own = device
@@ -92,7 +89,7 @@ fn queue(device: &TrialDevice) -> Option<String> {
     })
 }
 
-/// Where most was lost.
+/// The stage that lost most.
 fn stage(entry: &LedgerEntry) -> Option<String> {
     let most = entry
         .stages

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The key figures of a result: what one would write on the back of an envelope, in base units, for a
-//! card, a test case or a metric.
+//! The key figures of a result, in base units, for a card, a test case or a metric.
 
 use linerate_model::output::{ForwardResult, Knee, Latency, Output, Test, Verdict};
 use linerate_model::units::format::{
@@ -15,24 +14,24 @@ use super::{name, relevant, way};
 pub struct Figure {
     /// Its name in the document: `delivered_bits_per_second` …
     pub metric: &'static str,
-    /// The test's id; empty where it is of none.
+    /// The test's id; may be empty.
     pub id: String,
-    /// Of which test, size or load, in a few words.
+    /// The test, size or load, in a few words.
     pub of: String,
     /// `up`, `down`, `a-b` …; empty where there is none.
     pub direction: String,
     /// In base units.
     pub value: Option<f64>,
-    /// Which.
+    /// The base unit.
     pub unit: Unit,
 }
 
 /// Base units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Payload (L4) bits a second.
+    /// Payload (L4) bits per second.
     BitsPerSecond,
-    /// Frames a second.
+    /// Frames per second.
     FramesPerSecond,
     /// Nanoseconds.
     Nanoseconds,
@@ -43,7 +42,7 @@ pub enum Unit {
 }
 
 impl Figure {
-    /// In the words of the other formats: `941.5 Mbit/s`.
+    /// The value with a unit: `941.5 Mbit/s`.
     #[must_use]
     pub fn text(&self) -> String {
         let steps: &[Step] = match self.unit {
@@ -61,7 +60,7 @@ impl Figure {
         }
     }
 
-    /// What it is, for people.
+    /// The name for people.
     #[must_use]
     pub fn label(&self) -> &'static str {
         match self.metric {
@@ -72,7 +71,7 @@ impl Figure {
             "lost_packets" => "lost",
             "throughput_fps" => "throughput, frames",
             "rtt_p50_ns" => "round trip, median",
-            "rtt_p99_ns" => "round trip, 99 of 100",
+            "rtt_p99_ns" => "round trip, 99th percentile",
             _ => "",
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Causes, in the order of what they explain: evidence, the change as commands, its undo, how to see
-//! that it helped. On a healthy link: nothing to fix.
+//! Causes, by the losses they explain: evidence, the change as commands, its undo, how to verify it. On a healthy link:
+//! nothing to fix.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     causes.into_iter().chain(rest).collect()
 }
 
-/// The causes, and what else there is to say.
+/// The causes, and the remaining blocks.
 pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
     let (informational, causes): (Vec<&Finding>, Vec<&Finding>) = output
         .findings
@@ -23,50 +23,33 @@ pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
     let mut findings: Vec<Line> = causes
         .iter()
         .enumerate()
-        .flat_map(|(told, finding)| cause(output, told + 1, finding, &causes[..told]))
+        .flat_map(|(before, finding)| cause(output, before + 1, finding, &causes[..before]))
         .collect();
     if causes.is_empty() && output.explained {
         findings.push(none(output));
     }
+    let notes = informational.iter().enumerate();
+    let notes = notes.flat_map(|(before, finding)| note(finding, &informational[..before]));
+    let next_heading = if is_measured(output) {
+        "commands for further evidence"
+    } else {
+        "what to run next; add the output to this text"
+    };
     let rest = [
-        lines(
-            "worth knowing",
-            informational
-                .iter()
-                .enumerate()
-                .flat_map(|(told, finding)| note(finding, &informational[..told]))
-                .collect(),
-        ),
-        lines("cannot tell", untold(output)),
-        lines("facts", output.facts.iter().map(fact).collect()),
-        lines(
-            "understood",
-            output.understood.iter().map(passage).collect(),
-        ),
-        lines("ignored", output.ignored.iter().map(passage).collect()),
-        lines(
-            if is_measured(output) {
-                "commands that would tell more"
-            } else {
-                "what to run next, and to add to this"
-            },
-            next(output),
-        ),
+        Block::lines("worth knowing", notes),
+        Block::lines("cannot tell", undecided(output)),
+        Block::lines("facts", output.facts.iter().map(fact)),
+        Block::lines("understood", output.understood.iter().map(passage)),
+        Block::lines("ignored", output.ignored.iter().map(passage)),
+        Block::lines(next_heading, next(output)),
     ];
     (
-        lines("findings: causes, what explains most first", findings),
+        Block::lines("findings, by lost packets explained", findings),
         rest.into_iter().flatten().collect(),
     )
 }
 
-fn lines(heading: &str, lines: Vec<Line>) -> Option<Block> {
-    (!lines.is_empty()).then(|| Block::Lines {
-        heading: heading.to_owned(),
-        lines,
-    })
-}
-
-/// No rule named a cause. That is good only where nothing was lost.
+/// The line where no rule names a cause, which is good only if nothing was lost.
 fn none(output: &Output) -> Line {
     let lost: u64 = output.ledger.iter().map(|entry| entry.lost_packets).sum();
     let ended = output.error.is_some()
@@ -76,24 +59,44 @@ fn none(output: &Output) -> Line {
             .any(|test| !test.valid && !output.is_trial(test));
     match (lost, ended) {
         _ if output.kind == "inspect" => Line::new(2, "nothing looks wrong").tone(Tone::Good),
-        _ if output.kind == "explain" && output.hosts.is_empty() && !output.partial => Line::new(2, "nothing in this text is an output that this program reads: there is nothing to judge").tone(Tone::Warn),
-        _ if output.kind == "explain" && output.tests.is_empty() => Line::new(2, "no fault is shown by what could be read"),
-        _ if output.results.iter().any(|result| result.tester_limited) => Line::new(2, "no cause was found; where the tester was the limit, the device was not judged"),
-        _ if output.results.iter().any(|result| result.lower_fps.is_none()) => Line::new(2, "no cause was found; not every rate was"),
+        _ if output.kind == "explain" && output.hosts.is_empty() && !output.partial => {
+            Line::new(2, "no known tool output in this text: nothing to judge").tone(Tone::Warn)
+        }
+        _ if output.kind == "explain" && output.tests.is_empty() => {
+            Line::new(2, "nothing in the parsed output shows a fault")
+        }
+        _ if output.results.iter().any(|result| result.tester_limited) => Line::new(
+            2,
+            "no cause was found; where the tester was the limit, the device was not judged",
+        ),
+        _ if output
+            .results
+            .iter()
+            .any(|result| result.lower_fps.is_none()) =>
+        {
+            Line::new(2, "no cause was found; not every search found a rate")
+        }
         (0, false) => Line::new(2, "nothing to fix").tone(Tone::Good),
         (0, true) => Line::new(2, "no cause was found; not everything was measured"),
-        (lost, _) if output.is_healthy_but_for_searches() => Line::new(2, format!("nothing to fix: the {lost} lost packets are those that the search for the highest rate provoked")).tone(Tone::Good),
-        (lost, _) => Line::new(2, format!("no rule explains the {lost} lost packets; the ledger says how far they got")).tone(Tone::Warn),
+        (lost, _) if output.is_healthy_but_for_searches() => Line::new(
+            2,
+            format!("nothing to fix: all {lost} losses occurred in trials of the rate search"),
+        )
+        .tone(Tone::Good),
+        (lost, _) => Line::new(
+            2,
+            format!("no rule explains the {lost} lost packets; the loss ledger shows where"),
+        )
+        .tone(Tone::Warn),
     }
 }
 
-/// One cause. What it shares with one that was told before (the same rule at the other end) is not
-/// told again.
-fn cause(output: &Output, number: usize, finding: &Finding, told: &[&Finding]) -> Vec<Line> {
+/// One cause. What it shares with an earlier one (the same rule at the other end) is not repeated.
+fn cause(output: &Output, number: usize, finding: &Finding, earlier: &[&Finding]) -> Vec<Line> {
     let head = format!("{number}. {}", finding.title);
     let mut lines = vec![Line::new(2, head).tone(Tone::Warn)];
-    let before = told.iter().position(|known| known.rule == finding.rule);
-    let said = before.map(|index| (index + 1, told[index]));
+    let before = earlier.iter().position(|known| known.rule == finding.rule);
+    let said = before.map(|index| (index + 1, earlier[index]));
     let again =
         |text: fn(&Finding) -> &str| said.is_some_and(|(_, known)| text(known) == text(finding));
     let sure = strength(&finding.strength);
@@ -120,7 +123,7 @@ fn part(label: &str, text: &str) -> Option<Line> {
     (!text.is_empty()).then(|| Line::new(PART, format!("{label}: {text}")))
 }
 
-/// Each command alone in its line, as it is typed.
+/// Each command on its own line.
 fn change(finding: &Finding, said: Option<(usize, &Finding)>) -> Vec<Line> {
     let Some(change) = &finding.change else {
         return Vec::new();
@@ -145,7 +148,7 @@ fn change(finding: &Finding, said: Option<(usize, &Finding)>) -> Vec<Line> {
     lines
 }
 
-/// A command as it is typed; what is said of it stands below, or alone where there is none.
+/// A command, with its note below; or only the note.
 fn command(indent: usize, text: &str) -> Vec<Line> {
     let (typed, note) = match text.split_once("   # ") {
         Some((typed, note)) => (typed, Some(note)),
@@ -157,16 +160,16 @@ fn command(indent: usize, text: &str) -> Vec<Line> {
     typed.into_iter().chain(note).collect()
 }
 
-/// The rules' word for what a change can do, in words.
+/// The rules' risk of a change, in words.
 fn risk(risk: &str) -> String {
     let (word, effects) = risk.split_once(": ").unwrap_or((risk, ""));
     let words = match word {
-        "live" => "none to what runs",
+        "live" => "none for running traffic",
         "blip" => "the link may be down for some seconds",
         "reboot" => "needs a reboot",
         "rebuild" => "needs another kernel or driver",
-        "hw" => "this hardware is so, no setting cures it",
-        "advice" => "none, it only tells more",
+        "hw" => "a limit of this hardware; no setting changes it",
+        "advice" => "none, diagnostic only",
         other => other,
     };
     [words, effects]
@@ -176,17 +179,17 @@ fn risk(risk: &str) -> String {
         .join("; ")
 }
 
-/// How sure a rule is, and by what.
+/// The strength of the evidence, in words.
 fn strength(word: &str) -> &str {
     match word {
-        "proven" => "proven: a counter says so",
-        "consistent" => "likely: all that is known agrees",
-        "weak" => "possible: little speaks for it",
+        "proven" => "proven: by a counter",
+        "consistent" => "likely: consistent with all known facts",
+        "weak" => "possible: weak evidence",
         other => other,
     }
 }
 
-fn note(finding: &Finding, told: &[&Finding]) -> Vec<Line> {
+fn note(finding: &Finding, earlier: &[&Finding]) -> Vec<Line> {
     let mut lines = vec![Line::new(
         2,
         format!(
@@ -196,7 +199,7 @@ fn note(finding: &Finding, told: &[&Finding]) -> Vec<Line> {
             place(finding)
         ),
     )];
-    let again = told.iter().any(|known| known.why == finding.why);
+    let again = earlier.iter().any(|known| known.why == finding.why);
     if !finding.why.is_empty() && !again {
         lines.push(Line::new(4, format!("why: {}", finding.why)));
     }
@@ -215,7 +218,7 @@ fn host(host: Role) -> &'static str {
     match host {
         Role::Local => "the local host",
         Role::Remote => "the remote host",
-        Role::Device => "the device between",
+        Role::Device => "the device under test",
     }
 }
 
@@ -246,7 +249,7 @@ fn explains(output: &Output, finding: &Finding) -> String {
     lost.or(rate).map_or_else(String::new, |what| what + &whose)
 }
 
-/// Of the test that it explains most of, which a finding names first.
+/// The evidence in the test that it explains most of, which a finding names first.
 fn evidence(finding: &Finding) -> String {
     let facts: Vec<String> = finding.evidence.iter().map(one).collect();
     let whose = match finding.test_ids.as_slice() {
@@ -265,9 +268,9 @@ fn one(evidence: &Evidence) -> String {
     format!("{} = {value} ({})", evidence.fact, evidence.source)
 }
 
-/// Rules that something speaks for and whose evidence is not there; the commands that would tell are
-/// listed behind. Where a test was run and nothing is left to explain, only how many they are.
-fn untold(output: &Output) -> Vec<Line> {
+/// Rules that some evidence supports, but that need unknown facts; the commands that read those are listed after them.
+/// Where a test was run and nothing is unexplained, only their number.
+fn undecided(output: &Output) -> Vec<Line> {
     let rules = &output.cannot_tell;
     if rules.is_empty() {
         return Vec::new();
@@ -280,7 +283,7 @@ fn untold(output: &Output) -> Vec<Line> {
         let text = format!("{many} could not be checked here: `linerate explain RUN` names {what}");
         return vec![Line::new(2, text)];
     }
-    let told = rules.iter().take(MOST_UNTOLD).map(|rule| {
+    let first = rules.iter().take(MOST_UNDECIDED).map(|rule| {
         let name = if rule.cause.is_empty() {
             "rule"
         } else {
@@ -293,10 +296,10 @@ fn untold(output: &Output) -> Vec<Line> {
             format!("{name} ({}): {facts} not known{token}", rule.rule),
         )
     });
-    let mut lines: Vec<Line> = told.collect();
-    let more = rules.len().saturating_sub(MOST_UNTOLD);
+    let mut lines: Vec<Line> = first.collect();
+    let more = rules.len().saturating_sub(MOST_UNDECIDED);
     if more > 0 {
-        lines.push(Line::new(2, format!("{more} more: --json has them all")));
+        lines.push(Line::new(2, format!("{more} more (--json lists all)")));
     }
     lines
 }
@@ -307,7 +310,7 @@ fn next(output: &Output) -> Vec<Line> {
     commands.flat_map(|text| command(2, text)).collect()
 }
 
-/// Whether the document is of a test that was just run, not of one explained or of a set-up.
+/// Whether the document is of a test that was just run, not of `explain` or `inspect`.
 fn is_measured(output: &Output) -> bool {
     !matches!(output.kind.as_str(), "explain" | "inspect")
 }
@@ -351,9 +354,8 @@ fn passage(passage: &Passage) -> Line {
     Line::new(2, format!("{lines}: {}", passage.what))
 }
 
-/// More say no more.
-const MOST_UNTOLD: usize = 6;
-/// Where the host in question says more to who knows its token.
+const MOST_UNDECIDED: usize = 6;
+/// For a host that reports more to a client that knows its token.
 const NEEDS_TOKEN: &str = " (may need a token: --token-file)";
-/// Where the parts of a cause begin.
+/// The indent of the parts of a cause.
 const PART: usize = 5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A device between two ports: the table of highest rates by frame size, and how it was measured.
+//! A DUT between two ports: the table of highest rates by frame size, and how it was measured.
 
 use linerate_model::output::{Forward, ForwardResult, LinkKind, Output, Quantiles};
 use linerate_model::units::format::{
@@ -60,7 +60,7 @@ fn how(output: &Output, forward: &Forward) -> Block {
     }
 }
 
-/// What a mean size stands for.
+/// The mix that a mean size stands for.
 fn mixes(output: &Output) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for trial in &output.trials {
@@ -81,14 +81,14 @@ fn mixes(output: &Output) -> Vec<Line> {
 fn not_a_wire(output: &Output) -> Option<Line> {
     let mut links = output.hosts.iter().flat_map(|host| &host.interfaces);
     let virtual_ = links.any(|link| link.link_kind.is_some_and(|kind| kind != LinkKind::Wire));
-    let text = "not a wire: virtual links have no rate of their own, and tester and device share this machine's processors";
+    let text = "not a wire: virtual links have no line rate, and tester and device share this machine's processors";
     virtual_.then(|| Line::new(2, text).tone(Tone::Warn))
 }
 
 fn ceiling(forward: &Forward) -> Option<Line> {
     let first = forward.ceilings.first()?;
     let over = match first.over.as_str() {
-        "loop" => "over a cable of its own",
+        "loop" => "over its own cable",
         _ => "through the device",
     };
     Some(Line::new(
@@ -182,11 +182,11 @@ fn tone(row: &ForwardResult) -> Tone {
 fn marks(results: &[ForwardResult]) -> Option<Block> {
     let mut lines: Vec<Line> = Vec::new();
     if results.iter().any(|row| row.tester_limited) {
-        let text = "limit tester: the tester could hardly offer more, and the device may forward it: a faster machine, another --backend, larger frames";
+        let text = "limit tester: the tester reached its maximum, and the device may forward more: use a faster machine, another --backend, or larger frames";
         lines.push(Line::new(2, text).tone(Tone::Warn));
     }
     if results.iter().any(|row| row.held_up && !row.tester_limited) {
-        let text = "limit held up: nothing was lost; the device takes frames on the sender's own processor, and no more than so many";
+        let text = "limit held up: nothing was lost; the device forwards on the sender's CPU, which sets the rate";
         lines.push(Line::new(2, text));
     }
     for row in results.iter().filter(|row| !row.tester_limited) {
@@ -199,10 +199,7 @@ fn marks(results: &[ForwardResult]) -> Option<Block> {
                 .map(|text| Line::new(2, text)),
         );
     }
-    (!lines.is_empty()).then(|| Block::Lines {
-        heading: String::new(),
-        lines,
-    })
+    Block::lines("", lines)
 }
 
 const PERCENT: Step = (0.01, "%");

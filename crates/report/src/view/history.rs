@@ -22,7 +22,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
 }
 
 fn none(history: &History) -> Block {
-    let text = format!("no such run in {}", history.directory);
+    let text = format!("no matching run in {}", history.directory);
     lines("", vec![Line::new(0, text)])
 }
 
@@ -50,7 +50,7 @@ fn runs(history: &History) -> Block {
     })
 }
 
-/// The one that tells most.
+/// The main figure.
 fn figure(run: &StoredRun) -> String {
     let first = run.figures.first();
     first.map_or_else(
@@ -71,7 +71,7 @@ fn of(run: &StoredRun) -> String {
     }
 }
 
-/// What a line has room for; intervals and reasons are the report's.
+/// The verdict without intervals and reasons, to fit a line.
 fn gist(verdict: &str) -> String {
     let gist = verdict.split(['(', ';']).next();
     gist.unwrap_or_default().trim_end().to_owned()
@@ -85,7 +85,7 @@ fn points(trend: &Trend) -> Block {
             .levels
             .iter()
             .find(begins)
-            .map_or_else(String::new, |level| told(trend, level))
+            .map_or_else(String::new, |level| level_text(trend, level))
     };
     let most = points.iter().map(|point| point.value).fold(0.0, f64::max);
     let begins = |at| {
@@ -115,7 +115,7 @@ fn points(trend: &Trend) -> Block {
     })
 }
 
-fn told(trend: &Trend, level: &TrendLevel) -> String {
+fn level_text(trend: &Trend, level: &TrendLevel) -> String {
     let median = value(level.median, &trend.unit);
     match level.change_ratio {
         Some(change) => format!("{median} ({:+.1} %)", change * 100.0),
@@ -126,7 +126,7 @@ fn told(trend: &Trend, level: &TrendLevel) -> String {
 fn levels(trend: &Trend) -> Block {
     let line = match trend.levels.as_slice() {
         _ if trend.points.len() < 2 * trend.shortest_level_runs as usize => format!(
-            "{} runs: a change shows from {} on",
+            "{} runs: a change can be detected from {} runs",
             trend.points.len(),
             2 * trend.shortest_level_runs
         ),
@@ -135,7 +135,7 @@ fn levels(trend: &Trend) -> Block {
             let changes = levels.iter().skip(1).map(|level| {
                 let started = trend.points.get(level.first as usize);
                 let started = started.map_or("", |point| point.started.as_str());
-                format!("{}: {}", minute(started), told(trend, level))
+                format!("{}: {}", minute(started), level_text(trend, level))
             });
             let changes: Vec<_> = changes.collect();
             format!("changed {} times: {}", changes.len(), changes.join("; "))
@@ -259,11 +259,11 @@ mod tests {
             directory: "/runs".to_owned(),
             ..History::default()
         };
-        assert_eq!(text(history), "no such run in /runs\n");
+        assert_eq!(text(history), "no matching run in /runs\n");
     }
 
     #[test]
-    fn a_change_of_level_is_told_where_it_happened() {
+    fn a_change_of_level_is_shown_where_it_happened() {
         let point = |day: u32, value| TrendPoint {
             started: format!("2026-01-{day:02}T12:00:00Z"),
             value,

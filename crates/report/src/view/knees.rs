@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The highest rates without loss: the bracket, how it was found, and who holds it back.
+//! The highest rates without loss: the bracket, how it was found, and what limits it.
 
 use linerate_model::output::{Knee, Limit, Output, Test};
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, percent, with_unit};
@@ -44,7 +44,7 @@ fn answer(output: &Output, knee: &Knee) -> String {
     format!("{}: {bracket}{goal}", way(knee.direction))
 }
 
-/// A verdict that says the same says why.
+/// The reason is left out if a verdict has the same.
 fn cause(output: &Output, knee: &Knee) -> String {
     let limit = limit(knee.limit);
     match output
@@ -57,7 +57,7 @@ fn cause(output: &Output, knee: &Knee) -> String {
     }
 }
 
-/// A single trial with loss proves nothing, and is no secret.
+/// Trials with loss above the bracket, which prove nothing alone.
 fn seen(output: &Output, knee: &Knee) -> String {
     let trials = knee.test_ids.iter().filter_map(|id| output.test(id));
     let lossy = trials.filter(|trial| trial.lost_packets > Some(0));
@@ -72,7 +72,7 @@ fn seen(output: &Output, knee: &Knee) -> String {
     }
 }
 
-/// What the trials of a search without an answer showed.
+/// The best trial of a search without an answer.
 fn least(output: &Output, knee: &Knee) -> String {
     let trials = knee.test_ids.iter().filter_map(|id| output.test(id));
     let known = |trial: &Test| Some((trial.loss_ratio?, trial.offered_bits_per_second?));
@@ -106,28 +106,28 @@ fn details(knee: &Knee) -> String {
     details.join(", ")
 }
 
-/// Why a search stopped where it did; loss is what it looks for and needs no word.
+/// Why a search stopped, other than for loss.
 fn ended_by(knee: &Knee) -> Option<String> {
     match knee.limited_by.as_str() {
         "" | "loss" | "sender" => None,
         "range" if knee.limit == Limit::Link => None,
-        "range" => Some("to the end of the asked range".to_owned()),
-        "trials" => Some("stopped for want of trials".to_owned()),
+        "range" => Some("up to the end of the requested range".to_owned()),
+        "trials" => Some("stopped: trial limit".to_owned()),
         other => Some(format!("ended by {other}")),
     }
 }
 
-/// What holds a rate back, for people.
+/// What limits a rate, for people.
 pub(super) fn limit(limit: Limit) -> &'static str {
     match limit {
-        Limit::Link => "the link's own rate",
+        Limit::Link => "line rate",
         Limit::Path => "the path",
         Limit::ReceiverCpu => "the receiver's processor",
         Limit::ReceiverInterface => "the receiver's interface",
         Limit::ReceiverSocket => "the receiving socket's buffer",
         Limit::Sender => "the sender",
         Limit::SharedCpu => "the processors that both ends share",
-        Limit::Unknown => "something that these counters do not show",
+        Limit::Unknown => "unknown: not visible in these counters",
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where each lost packet died, test after test, with the counters that say so.
+//! Where each lost packet died, for each test, with the counters as evidence.
 
 use linerate_model::output::{Evidence, LedgerEntry, Output, Stage, Test, Unread};
 use linerate_model::units::format::{BIT_RATES, with_unit};
@@ -7,8 +7,8 @@ use linerate_model::units::format::{BIT_RATES, with_unit};
 use super::{Block, Line, Tone, name, relevant, role, way};
 use linerate_model::order;
 
-/// One heading, an entry a test that lost something; in a sweep those that lost most. Of a search, whose
-/// trials are not shown one by one, at least the trial that lost most.
+/// One entry per test with loss; in a sweep, those that lost most. Of a search, whose trials are not shown, at least the
+/// trial that lost most.
 pub(super) fn block(output: &Output) -> Option<Block> {
     let mut entries = entries(output);
     let shown = entries.len().min(MOST_ENTRIES);
@@ -32,19 +32,16 @@ pub(super) fn block(output: &Output) -> Option<Block> {
     if left_out > 0 && shown > 0 {
         lines.push(Line::new(
             2,
-            format!("{left_out} more with fewer losses: --json has them all"),
+            format!("{left_out} more with fewer losses (--json lists all)"),
         ));
     }
     if shown > 0 {
         lines.extend(unread(output));
     }
-    (!lines.is_empty()).then(|| Block::Lines {
-        heading: "loss ledger: where each lost packet died".to_owned(),
-        lines,
-    })
+    Block::lines("loss ledger: where each lost packet died", lines)
 }
 
-/// The tests that are spoken of, and the worst trial of a search that would else not be heard of.
+/// The tests shown, and the worst trial of each search.
 pub(super) fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
     let with_entry = |test| Some((test, entry(output, test)?));
     let mut entries: Vec<(&Test, &LedgerEntry)> = relevant(output)
@@ -98,7 +95,7 @@ fn of(output: &Output, test: &Test, entry: &LedgerEntry) -> Vec<Line> {
     lines
 }
 
-/// Of a trial, at which rate it was.
+/// The rate of a trial.
 pub(super) fn rate(output: &Output, test: &Test) -> String {
     test.requested_bits_per_second
         .filter(|_| output.is_trial(test))
@@ -117,7 +114,7 @@ fn line(stage: &Stage) -> Line {
         .iter()
         .filter(|evidence| evidence.value.number() != Some(0.0));
     let counters: Vec<String> = moved.map(counter).collect();
-    let told = if counters.is_empty() {
+    let counted = if counters.is_empty() {
         String::new()
     } else {
         format!(": {}", counters.join(", "))
@@ -125,7 +122,7 @@ fn line(stage: &Stage) -> Line {
     Line::new(
         4,
         format!(
-            "{} at {} ({}, {}{place}), {}{told}",
+            "{} at {} ({}, {}{place}), {}{counted}",
             span(stage.lo as i64, stage.hi as i64),
             words(&stage.stage),
             stage.stage,
@@ -142,7 +139,7 @@ fn counter(evidence: &Evidence) -> String {
     )
 }
 
-/// What was not found, and where little may yet have been lost.
+/// The losses not attributed, and the stages that may have lost a few.
 fn rest(entry: &LedgerEntry, possible: &[&Stage]) -> String {
     let unattributed = format!(
         "{} unattributed",
@@ -157,27 +154,27 @@ fn rest(entry: &LedgerEntry, possible: &[&Stage]) -> String {
     }
     if !entry.blind.is_empty() {
         let blind = entry.blind.join(", ");
-        parts.push(format!("blind, as nothing readable counts there: {blind}"));
+        parts.push(format!("blind (no readable counter): {blind}"));
     }
     parts.join("; ")
 }
 
-/// What would have told more, once for all tests.
+/// Sources that could not be read, once for all tests.
 fn unread(output: &Output) -> Vec<Line> {
-    let mut told: Vec<(&Unread, Vec<&str>)> = Vec::new();
+    let mut sources: Vec<(&Unread, Vec<&str>)> = Vec::new();
     for one in output.ledger.iter().flat_map(|entry| &entry.unread) {
         let alike = |known: &&mut (&Unread, Vec<&str>)| {
             (&known.0.source, &known.0.why) == (&one.source, &one.why)
         };
-        match told.iter_mut().find(alike) {
+        match sources.iter_mut().find(alike) {
             Some((_, hosts)) if hosts.contains(&role(one.host)) => {}
             Some((_, hosts)) => hosts.push(role(one.host)),
-            None => told.push((one, vec![role(one.host)])),
+            None => sources.push((one, vec![role(one.host)])),
         }
     }
     let lines = |(one, hosts): (&Unread, Vec<&str>)| {
         let what = format!(
-            "not read ({}): the kernel's own reason for each packet that it dropped ({}): {}",
+            "kernel drop reasons not available ({}; {}): {}",
             hosts.join(" and "),
             one.source,
             one.why
@@ -185,7 +182,7 @@ fn unread(output: &Output) -> Vec<Line> {
         let remedy = (!one.try_.is_empty()).then(|| Line::new(4, format!("try: {}", one.try_)));
         [Some(Line::new(2, what)), remedy]
     };
-    told.into_iter().flat_map(lines).flatten().collect()
+    sources.into_iter().flat_map(lines).flatten().collect()
 }
 
 pub(super) fn span(lo: i64, hi: i64) -> String {
@@ -196,11 +193,11 @@ pub(super) fn span(lo: i64, hi: i64) -> String {
     }
 }
 
-/// How its packets were counted.
+/// How the packets of a stage were counted.
 pub(super) fn kind(kind: &str) -> &str {
     match kind {
         "exact" => "counted exactly",
-        "shared" => "counted together with other traffic",
+        "shared" => "shared with other traffic",
         "balance" => "by the difference of two counters",
         other => other,
     }
@@ -227,7 +224,6 @@ pub(super) fn words(stage: &str) -> &str {
     }
 }
 
-/// A stage that surely lost nothing and at most this part of all is not worth a line.
+/// A stage gets no line if its minimum is 0 and its maximum at most this part of all losses.
 const SLIGHT: u64 = 50;
-/// More say no more.
 const MOST_ENTRIES: usize = 8;

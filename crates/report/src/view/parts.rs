@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The same blocks for a page, where the answer stands first and what it rests on below.
+//! The same blocks for a page: the answer first, the evidence below.
 
 use linerate_model::output::Output;
 
@@ -13,20 +13,20 @@ use super::{
 pub struct Parts {
     /// What, where and when.
     pub title: Vec<Block>,
-    /// What is wrong with the numbers, what was reached, what was asked, and why it is so.
+    /// Invalid numbers, verdicts, expectations, and causes.
     pub answer: Vec<Block>,
-    /// Where packets died.
+    /// Where packets were lost.
     pub losses: Vec<Block>,
     /// The numbers.
     pub measured: Vec<Block>,
-    /// How they can mislead.
+    /// Warnings.
     pub cautions: Vec<Block>,
-    /// What else was seen, and what could not be.
+    /// Counters, settings, and what is unknown.
     pub evidence: Vec<Block>,
 }
 
 impl Parts {
-    /// Everything that there is to say about a result.
+    /// The blocks of a result.
     #[must_use]
     pub fn of(output: &Output) -> Self {
         if output.history.is_some() {
@@ -41,7 +41,7 @@ impl Parts {
             answer: answer(output, causes),
             losses: ledger::block(output).into_iter().collect(),
             measured: measured(output),
-            cautions: conclusions::lines("warnings", conclusions::warnings(output).into_iter())
+            cautions: Block::lines("warnings", conclusions::warnings(output))
                 .into_iter()
                 .collect(),
             evidence: counters::block(output)
@@ -69,18 +69,18 @@ impl Parts {
 
 fn answer(output: &Output, causes: Option<Block>) -> Vec<Block> {
     let blocks = [
-        conclusions::lines("invalid", conclusions::invalid(output).into_iter()),
-        conclusions::lines(
+        Block::lines("invalid", conclusions::invalid(output)),
+        Block::lines(
             "verdict: L4 goodput",
             output.verdicts.iter().flat_map(conclusions::verdict),
         ),
-        conclusions::lines(
+        Block::lines(
             "expectations",
             output.expectations.iter().map(conclusions::expectation),
         ),
-        conclusions::lines(
+        Block::lines(
             "highest rate without loss: L4 goodput",
-            knees::lines(output).into_iter(),
+            knees::lines(output),
         ),
         causes,
     ];

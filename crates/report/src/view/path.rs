@@ -86,7 +86,7 @@ fn of(output: &Output, test: &Test, entry: &LedgerEntry) -> Way {
     }
 }
 
-/// Those of every path; a device's only where the ledger knows of it, behind the wire to it.
+/// The stages of every path; those of a device only if the ledger has it, after the wire to it.
 fn stages(entry: &LedgerEntry) -> Vec<&str> {
     let mut stages = STAGES.to_vec();
     let wire = stages
@@ -109,7 +109,7 @@ fn stop(entry: &LedgerEntry, stage: &str) -> Stop {
         .iter()
         .filter(|part| part.stage == stage && part.hi > 0)
         .collect();
-    let told = |part: &&Stage| {
+    let loss = |part: &&Stage| {
         format!(
             "{} {}",
             span(part.lo as i64, part.hi as i64),
@@ -128,7 +128,7 @@ fn stop(entry: &LedgerEntry, stage: &str) -> Stop {
         },
         lo: parts.iter().map(|part| part.lo).sum(),
         hi: parts.iter().map(|part| part.hi).sum(),
-        loss: parts.iter().map(told).collect::<Vec<_>>().join("; "),
+        loss: parts.iter().map(loss).collect::<Vec<_>>().join("; "),
         blind: entry.blind.iter().any(|blind| blind == stage),
     }
 }

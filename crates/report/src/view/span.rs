@@ -34,7 +34,7 @@ impl Span {
         })
     }
 
-    /// Where a value stands: 0 is the left end, 1 the right one. What is beyond stands at the end.
+    /// The position of a value: 0 is the left end, 1 the right end; values beyond are at the end.
     #[must_use]
     pub fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
@@ -79,7 +79,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Values of six digits stand beside each other: so few steps that they have room.
+/// Few enough steps for labels of six digits.
 const FEWER: f64 = 1.25;
 /// So much of the stretch is free at either end.
 const ROOM: f64 = 0.04;
@@ -116,7 +116,7 @@ mod tests {
         let far = Span::around(&[53.0, 216.0]).unwrap();
         assert_eq!((far.low, far.share(0.0)), (0.0, 0.0));
         assert!((3..=7).contains(&far.ticks().len()), "{:?}", far.ticks());
-        assert_eq!(far.share(1e9), 1.0, "what is beyond stands at the end");
+        assert_eq!(far.share(1e9), 1.0, "values beyond are at the end");
         for one in [0.0, 5.0, -3.0] {
             let alone = Span::around(&[one, one]).unwrap();
             assert!(alone.low < one && one < alone.high, "{alone:?}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The context that a pasted result must carry: version, hosts, kernels, links, buffers, modes.
+//! The context of a result: version, hosts, kernels, links, buffers, modes.
 
 use linerate_model::output::{
     Host, Interface, IoMode, Output, Protocol, ReceiveBuffer, Role, Test,
@@ -31,7 +31,7 @@ fn heading(output: &Output) -> String {
     let clock = if output.clock_trusted {
         output.started.clone()
     } else {
-        format!("{} by a clock that was never set", output.started)
+        format!("{} (clock not set)", output.started)
     };
     let parts = [
         format!("linerate {} {}", output.tool.version, output.kind),
@@ -41,8 +41,8 @@ fn heading(output: &Output) -> String {
             took => format!("took {took:.1} s"),
         },
     ];
-    let told: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    told.join(", ")
+    let known: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    known.join(", ")
 }
 
 fn partial(output: &Output) -> Option<Line> {
@@ -50,22 +50,22 @@ fn partial(output: &Output) -> Option<Line> {
         .error
         .as_ref()
         .map(|error| format!(": {}", error.what));
-    let text = format!("PARTIAL: ended before its plan{}", why.unwrap_or_default());
+    let text = format!("PARTIAL: ended early{}", why.unwrap_or_default());
     output.partial.then(|| Line::new(2, text).tone(Tone::Warn))
 }
 
-/// Each host once: a pasted text tells of one in several states, and not always anything of it.
+/// Each host once: pasted text may show one in several states, or only its name.
 fn hosts(output: &Output) -> Vec<Line> {
     let measured = is_measured(output);
-    let mut told: Vec<Vec<Line>> = Vec::new();
+    let mut shown: Vec<Vec<Line>> = Vec::new();
     for host in &output.hosts {
         let lines = self::host(host, measured);
         let says_nothing = !measured && lines.len() == 1 && lines[0].text.ends_with(": ");
-        if !says_nothing && !told.contains(&lines) {
-            told.push(lines);
+        if !says_nothing && !shown.contains(&lines) {
+            shown.push(lines);
         }
     }
-    told.concat()
+    shown.concat()
 }
 
 fn host(host: &Host, measured: bool) -> Vec<Line> {
@@ -118,15 +118,13 @@ fn interface(link: &Interface) -> String {
     format!("{}: {}", link.name, facts.join(", "))
 }
 
-/// Two ends of one boot are one machine: they share what is measured.
 fn one_machine(output: &Output) -> Option<Line> {
     let host = |role| output.hosts.iter().find(|host| host.role == role);
     let same = host(Role::Local)?.is_same_machine(host(Role::Remote)?);
     same.then(|| Line::new(2, "both ends are one machine and share its processors"))
 }
 
-/// Each distinct way in which bytes were moved, in order of appearance; tests that differ only in
-/// their declared burst share a line with its range.
+/// Each distinct mode, in order of appearance; tests that differ only in their burst share a line.
 fn modes(output: &Output) -> Vec<String> {
     let mut modes: Vec<(String, Vec<u32>)> = Vec::new();
     for test in &output.tests {
@@ -150,7 +148,7 @@ fn burst_range(bursts: &[u32]) -> String {
     }
 }
 
-/// What is known of how a test moved its bytes: of a pasted one seldom all of it.
+/// How a test moved its bytes, as far as it is known.
 fn mode(test: &Test) -> String {
     let protocol = match test.protocol {
         Protocol::Tcp => "TCP",
@@ -182,7 +180,7 @@ fn buffer(buffer: ReceiveBuffer) -> String {
     match (buffer.asked, buffer.granted) {
         (None, granted) => format!("receive buffer {}", size(granted)),
         (asked, granted) => format!(
-            "receive buffer {} granted of {} asked",
+            "receive buffer {} granted of {} requested",
             size(granted),
             size(asked)
         ),

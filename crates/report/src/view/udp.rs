@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The UDP tests: what was sent, what arrived, in which order and at which distance; then when the
-//! losses were and who dropped them.
+//! The UDP tests: loss, order, spacing and jitter; then when datagrams were lost and which kernel dropped them.
 
 use linerate_model::output::{Output, Protocol, Spacing, Test};
 use linerate_model::units::Nanos;
@@ -31,7 +30,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         .collect();
     if !lines.is_empty() {
         blocks.push(Block::Lines {
-            heading: "losses and lags".to_owned(),
+            heading: "losses and delays".to_owned(),
             lines,
         });
     }
@@ -51,7 +50,7 @@ fn speeds(tests: &[&Test]) -> Vec<Column> {
     columns
 }
 
-/// Never a share without its counts.
+/// The loss ratio with its counts.
 fn losses(tests: &[&Test]) -> [Column; 2] {
     let count =
         |count: Option<u64>| count.map_or_else(|| "n/a".to_owned(), |count| count.to_string());
@@ -82,7 +81,7 @@ fn order(tests: &[&Test]) -> Vec<Column> {
         count("reord", |test| test.reordered_packets),
         count("dup", |test| test.duplicate_packets),
     ];
-    // Rare, and shown when there is one: the document always has them.
+    // Shown if there are any; the document always has them.
     let rare = [
         (
             "extent",
@@ -116,18 +115,30 @@ fn spacing(tests: &[&Test]) -> [Column; 3] {
 fn remarks(output: &Output, test: &Test) -> Vec<Line> {
     let facts = [
         test.socket_drops.filter(|drops| *drops > 0).map(|drops| {
-            let at_least = if test.socket_drops_at_least { "at least " } else { "" };
+            let at_least = if test.socket_drops_at_least {
+                "at least "
+            } else {
+                ""
+            };
             format!("{at_least}{drops} datagrams dropped by the receiving socket (SO_RXQ_OVFL)")
         }),
-        test.refused_packets.filter(|refused| *refused > 0).map(|refused| {
-            format!("{refused} datagrams refused by the sender's own kernel (not among the sent)")
-        }),
-        test.unsent_packets.filter(|unsent| *unsent > 0).map(|unsent| {
-            let behind = test.sender_behind_ns_max.map_or_else(|| "n/a".to_owned(), |lag| Nanos(lag).to_string());
-            format!("{unsent} datagrams never offered: the sender was up to {behind} behind its schedule")
-        }),
+        test.refused_packets
+            .filter(|refused| *refused > 0)
+            .map(|refused| {
+                format!("{refused} datagrams refused by the sender's kernel (not counted as sent)")
+            }),
+        test.unsent_packets
+            .filter(|unsent| *unsent > 0)
+            .map(|unsent| {
+                let behind = test
+                    .sender_behind_ns_max
+                    .map_or_else(|| "n/a".to_owned(), |lag| Nanos(lag).to_string());
+                format!(
+                    "{unsent} datagrams not offered: the sender fell up to {behind} behind schedule"
+                )
+            }),
     ];
-    // Where loss was looked for, when it came is of little use.
+    // In a search for loss, its time is of little use.
     let dated = match output.is_trial(test) {
         true => &[],
         false => test.loss_bursts.as_slice(),

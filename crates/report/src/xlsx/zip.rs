@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A ZIP archive whose files are stored as they are (APPNOTE.TXT 6.3, §4.3): a workbook is small, and
-//! what reads it does not mind.
+//! A ZIP archive without compression (APPNOTE.TXT 6.3, §4.3): a workbook is small.
 
-/// An archive in the making.
+/// An archive being written.
 #[derive(Debug, Default)]
 pub(super) struct Zip {
     bytes: Vec<u8>,

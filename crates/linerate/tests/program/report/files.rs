@@ -103,7 +103,7 @@ fn two_runs_of_one_kind_are_before_and_after() {
     run.hosts[0].kernel = Some("7.0.0-other".to_owned());
     let other = store(&place, &run);
     let old = place.join("old").display().to_string();
-    let said = "1 against 1 runs say nothing of how much runs scatter";
+    let said = "1 against 1 runs give no estimate of the variance";
     for format in ["term", "md", "html"] {
         let text = String::from_utf8(printed(&[&old, &other, "-f", format])).unwrap();
         for shown in [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Two texts in two columns, where a terminal is wide enough: what is headed alike stands beside each other.
+//! Two texts in two columns, where a terminal is wide enough: what is headed alike is side by side.
 
 /// Columns that each of two has in a terminal of `width`; `None`: one after the other is better read.
 #[must_use]
@@ -7,9 +7,9 @@ pub fn half(width: usize) -> Option<usize> {
     (width >= 2 * NARROWEST + GAP.len()).then(|| (width - GAP.len()) / 2)
 }
 
-/// Lines of at most `width` columns each, paragraph beside paragraph.
+/// Lines of at most `width` columns each, paragraph by paragraph.
 #[must_use]
-pub fn beside(left: &str, right: &str, width: usize) -> String {
+pub fn join(left: &str, right: &str, width: usize) -> String {
     let [left, right] = [left, right].map(|text| text.trim_end().split("\n\n").collect::<Vec<_>>());
     let mut text = String::new();
     let (mut one, mut other) = (0, 0);
@@ -78,8 +78,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_headed_alike_stands_beside_each_other() {
-        let text = beside(
+    fn paragraphs_with_equal_headings_are_side_by_side() {
+        let text = join(
             "run\n1\n\nTCP\na\nb\n\nend\nz\n",
             "go\n2\n\nUDP\nc\n\n\x1b[1mTCP\x1b[0m\n\nend\ny\n",
             6,
@@ -106,15 +106,15 @@ z      | y
     #[test]
     fn every_line_of_both_is_there() {
         let (one, other) = ("a\nb\n\nc\n\nd", "c\n\na\n\nx\n\nd\ne");
-        let text = beside(one, other, 10);
-        let told = |side: usize| {
+        let text = join(one, other, 10);
+        let lines_of = |side: usize| {
             let lines = text
                 .lines()
                 .map(|line| line.split('|').nth(side).unwrap_or("").trim());
             lines.filter(|line| !line.is_empty()).collect::<Vec<_>>()
         };
-        assert_eq!(told(0), ["a", "b", "c", "d"]);
-        assert_eq!(told(1), ["c", "a", "x", "d", "e"]);
+        assert_eq!(lines_of(0), ["a", "b", "c", "d"]);
+        assert_eq!(lines_of(1), ["c", "a", "x", "d", "e"]);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Before and after as a picture: where each run stands, the mean of each side with its interval, and
-//! the effect with its interval against no change and against what matters. One of it is drawn (SVG), and
-//! `drawing` writes it in letters.
+//! The effect of a change as a plot: each run, the mean of each side with its interval, and the effect with its
+//! interval against no change and the margin. HTML draws it as SVG; `drawing` draws it in characters.
 
 use linerate_model::output::{Comparison, Side};
 use linerate_model::units::format::{
@@ -14,15 +13,15 @@ use super::{Block, Tone};
 
 /// One figure of two sides.
 #[derive(Debug, Clone)]
-pub struct Contrast<'c> {
-    /// Which figure, in which unit, and which way is better.
+pub struct EffectPlot<'c> {
+    /// The figure, its unit, and whether more or less is better.
     pub title: String,
     /// Without the change and with it.
     pub arms: [Arm<'c>; 2],
     /// The axis of the runs.
     pub span: Span,
     step: Step,
-    /// Nothing can be said of none.
+    /// Unknown without a ratio.
     pub effect: Option<Effect>,
 }
 
@@ -31,50 +30,50 @@ pub struct Contrast<'c> {
 pub struct Arm<'c> {
     /// `A`, `before` …
     pub name: &'static str,
-    /// The numbers.
+    /// Its runs.
     pub side: &'c Side,
-    /// The mean with its interval, and how many runs.
-    pub told: String,
+    /// The mean with its interval, and the number of runs.
+    pub summary: String,
 }
 
-/// After over before, on an axis of its own.
+/// The ratio of after to before, on its own axis.
 #[derive(Debug, Clone)]
 pub struct Effect {
-    /// In a few words.
-    pub told: String,
-    /// How it is meant.
+    /// The change in a few words.
+    pub summary: String,
+    /// Whether it is good or bad.
     pub tone: Tone,
-    /// Places on the axis, 0…1: the estimate.
+    /// The estimate, as a position on the axis, 0…1.
     pub at: f64,
     /// The ends of its 95 % interval; `None`: too few runs.
     pub ends: Option<[f64; 2]>,
     /// No change.
     pub none: f64,
-    /// What is between does not matter.
+    /// Changes within these ends do not matter.
     pub margin: [f64; 2],
-    /// What is written at the axis.
+    /// The labels of the axis.
     pub ticks: Vec<(f64, String)>,
 }
 
-/// What can be drawn: the figures that decide first.
+/// The plots of all figures with runs, the primary ones first.
 #[must_use]
-pub fn of(all: &[Comparison]) -> Vec<Contrast<'_>> {
+pub fn of(all: &[Comparison]) -> Vec<EffectPlot<'_>> {
     let (first, others): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.primary);
     let drawn = first.into_iter().chain(others);
-    drawn.filter_map(Contrast::of).take(MOST).collect()
+    drawn.filter_map(EffectPlot::of).take(MOST).collect()
 }
 
-/// The figures that decide, in letters.
+/// The plots of the primary figures, in characters.
 pub(super) fn blocks(all: &[Comparison]) -> Vec<Block> {
     let decisive = all.iter().filter(|one| one.primary).take(MOST_WRITTEN);
-    let block = |one: Contrast<'_>| Block::Drawing {
+    let block = |one: EffectPlot<'_>| Block::Drawing {
         heading: one.title.clone(),
         rows: drawing(&one),
     };
-    decisive.filter_map(Contrast::of).map(block).collect()
+    decisive.filter_map(EffectPlot::of).map(block).collect()
 }
 
-impl<'c> Contrast<'c> {
+impl<'c> EffectPlot<'c> {
     fn of(one: &'c Comparison) -> Option<Self> {
         let sides = [&one.before, &one.after];
         if sides.iter().any(|side| side.values.is_empty()) {
@@ -83,7 +82,7 @@ impl<'c> Contrast<'c> {
         let ends = sides.iter().flat_map(|side| side.mean_ci95).flatten();
         let values = sides.iter().flat_map(|side| &side.values).copied();
         let (low, all): (f64, Vec<f64>) = (0.0, values.chain(ends).collect());
-        // An interval may reach below what there can be.
+        // An interval may reach below the possible values.
         let possible = !sides
             .iter()
             .flat_map(|side| &side.values)
@@ -96,7 +95,7 @@ impl<'c> Contrast<'c> {
         let arm = |name, side| Arm {
             name,
             side,
-            told: told(side, step),
+            summary: summary(side, step),
         };
         let better = if one.higher_is_better { "more" } else { "less" };
         Some(Self {
@@ -108,14 +107,14 @@ impl<'c> Contrast<'c> {
         })
     }
 
-    /// Where a value stands on the axis, 0…1.
+    /// The position of a value on the axis, 0…1.
     #[must_use]
     pub fn share(&self, value: f64) -> f64 {
         self.span.share(value / self.step.0)
     }
 }
 
-/// With the layer where it is a rate of ours; an imported figure has its own.
+/// With the layer, for rates that linerate measured.
 fn unit(one: &Comparison, (_, unit): Step) -> String {
     match (one.metric.as_str(), unit) {
         ("throughput" | "knee", rate) if one.unit == "bit/s" => format!(" ({rate}, L4 goodput)"),
@@ -137,7 +136,7 @@ fn step(one: &Comparison, values: &[f64]) -> Step {
     common_step(&values, steps)
 }
 
-fn told(side: &Side, (size, unit): Step) -> String {
+fn summary(side: &Side, (size, unit): Step) -> String {
     let number = |value: f64| significant(value / size);
     let gap = if unit.is_empty() { "" } else { " " };
     let mean = side.mean.map_or("n/a".to_owned(), number);
@@ -167,7 +166,7 @@ impl Effect {
             format!(" [{range}]")
         });
         Some(Self {
-            told: format!("{after}: {}{range}", changes(one, ratio)),
+            summary: format!("{after}: {}{range}", changes(one, ratio)),
             tone: tone(one.verdict),
             at: axis.share(ratio),
             ends: one.ci95.map(|ends| ends.map(|end| axis.share(end))),
@@ -178,7 +177,7 @@ impl Effect {
     }
 }
 
-/// Of ratios: linear and in per cent near 1, else logarithmic.
+/// An axis of ratios: linear and in per cent near 1, else logarithmic.
 enum Axis {
     PerCent(Span),
     Times { low: f64, high: f64 },
@@ -242,13 +241,13 @@ fn third(at: i32) -> f64 {
     digit * 10_f64.powi(at.div_euclid(3))
 }
 
-/// In letters: a row of runs and a row with the mean for each side, the axis, and the effect below.
-fn drawing(one: &Contrast<'_>) -> Vec<String> {
+/// In characters: for each side a row of runs and a row with the mean; then the axis, and the effect below.
+fn drawing(one: &EffectPlot<'_>) -> Vec<String> {
     let mut rows = Vec::new();
     for arm in &one.arms {
         rows.push(format!("{:<NAME$}{}", arm.name, crowd(one, arm.side)));
         rows.extend(bar(one, arm.side).map(|bar| format!("{:NAME$}{bar}", "")));
-        rows.push(format!("{:NAME$}{}", "", arm.told));
+        rows.push(format!("{:NAME$}{}", "", arm.summary));
     }
     let ticks = one.span.ticks().into_iter();
     let ticks: Vec<_> = ticks
@@ -259,7 +258,7 @@ fn drawing(one: &Contrast<'_>) -> Vec<String> {
         rows.push(String::new());
         rows.push(format!("{:<NAME$}{}", "effect", against(effect)));
         rows.push(format!("{:NAME$}{}", "", axis(&effect.ticks)));
-        rows.push(format!("{:NAME$}{}", "", effect.told));
+        rows.push(format!("{:NAME$}{}", "", effect.summary));
     }
     rows.push(String::new());
     rows.push(LEGEND.to_owned());
@@ -268,19 +267,19 @@ fn drawing(one: &Contrast<'_>) -> Vec<String> {
         .collect()
 }
 
-const LEGEND: &str = "o a run, 2-9 several; [-|-] mean or effect, 95 % interval; : no change";
+const LEGEND: &str = "o run, 2-9 runs; [-|-] mean or effect, 95 % interval; : no change";
 
 fn place(share: f64) -> usize {
     ((share * (WIDTH - 1) as f64).round() as usize).min(WIDTH - 1)
 }
 
-/// In order, whatever a record says.
+/// In ascending order, whatever a record says.
 fn stretch(ends: [f64; 2]) -> [usize; 2] {
     let [one, other] = ends.map(place);
     [one.min(other), one.max(other)]
 }
 
-fn crowd(one: &Contrast<'_>, side: &Side) -> String {
+fn crowd(one: &EffectPlot<'_>, side: &Side) -> String {
     let mut many = [0_u32; WIDTH];
     for value in &side.values {
         many[place(one.share(*value))] += 1;
@@ -293,8 +292,8 @@ fn crowd(one: &Contrast<'_>, side: &Side) -> String {
     many.iter().map(sign).collect()
 }
 
-/// `None` of one run: it is its own mean.
-fn bar(one: &Contrast<'_>, side: &Side) -> Option<String> {
+/// `None` for one run, which is its own mean.
+fn bar(one: &EffectPlot<'_>, side: &Side) -> Option<String> {
     let ends = side.mean_ci95?.map(|end| one.share(end));
     let mut row = [' '; WIDTH];
     draw(&mut row, side.mean.map(|mean| one.share(mean)), Some(ends));
@@ -323,7 +322,7 @@ fn draw(row: &mut [char; WIDTH], mean: Option<f64>, ends: Option<[f64; 2]>) {
     }
 }
 
-/// Ticks below a row; those that would run into each other are left out.
+/// Ticks below a row, without those that would overlap.
 fn axis(ticks: &[(f64, String)]) -> String {
     let mut row = String::new();
     for (share, text) in ticks {
@@ -340,11 +339,11 @@ fn axis(ticks: &[(f64, String)]) -> String {
     row
 }
 
-/// So much of the axis is free at either end.
+/// The margin at either end of the axis.
 const ROOM: f64 = 0.04;
-/// Of the names.
+/// Columns of the names.
 const NAME: usize = 8;
-/// Of the stretch that the runs stand on, in letters: with name and unit it fits 80 columns.
+/// Columns of the axis: with name and unit it fits 80.
 const WIDTH: usize = 58;
 const MOST: usize = 8;
 const MOST_WRITTEN: usize = 3;
@@ -383,9 +382,9 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_in_letters() {
+    fn a_plot_in_characters() {
         let one = compared();
-        let drawn = drawing(&Contrast::of(&one).unwrap());
+        let drawn = drawing(&EffectPlot::of(&one).unwrap());
         let expected = "\
 A          o    2   o
           [-----|----]
@@ -399,7 +398,7 @@ effect    ....:.....                              [-----|------]
              0 %       +5 %       +10 %      +15 %      +20 %
         B: +19 % [+16 % … +22 %]
 
-o a run, 2-9 several; [-|-] mean or effect, 95 % interval; : no change";
+o run, 2-9 runs; [-|-] mean or effect, 95 % interval; : no change";
         assert_eq!(drawn.join("\n"), expected);
     }
 
@@ -412,7 +411,7 @@ o a run, 2-9 several; [-|-] mean or effect, 95 % interval; : no change";
                 after: side(&[510e6 * ratio, 512e6 * ratio], None),
                 ..compared()
             };
-            for row in drawing(&Contrast::of(&one).unwrap()) {
+            for row in drawing(&EffectPlot::of(&one).unwrap()) {
                 assert!(row.chars().count() <= 78, "{ratio}: {row}");
             }
         }
@@ -433,13 +432,13 @@ o a run, 2-9 several; [-|-] mean or effect, 95 % interval; : no change";
         };
         let all = [alone];
         let drawn = of(&all);
-        assert_eq!(drawn[0].arms[0].told, "1.000 Mbit/s, 1 run");
+        assert_eq!(drawn[0].arms[0].summary, "1.000 Mbit/s, 1 run");
         assert!(
             drawn[0]
                 .effect
                 .as_ref()
                 .unwrap()
-                .told
+                .summary
                 .contains("too few runs")
         );
     }
@@ -447,7 +446,7 @@ o a run, 2-9 several; [-|-] mean or effect, 95 % interval; : no change";
     #[test]
     fn ends_in_the_wrong_order_are_drawn_all_the_same() {
         let effect = |margin, ends| Effect {
-            told: String::new(),
+            summary: String::new(),
             tone: Tone::Plain,
             at: 0.5,
             ends: Some(ends),

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Before and after: a dot a run, each side's mean with its interval, and below them the effect with its
-//! 95 % interval against no change and against what matters.
+//! The effect of a change: one mark per run, each side's mean with its interval, and below them the effect with its
+//! 95 % interval against no change and the margin.
 
 use linerate_model::output::Output;
 
 use super::palette;
 use super::plot::{label, line, mark};
 use super::writer::{Html, px};
-use crate::view::contrast::{self, Arm, Contrast, Effect};
+use crate::view::effect_plot::{self, Arm, Effect, EffectPlot};
 use crate::view::span::short;
 
 /// A figure. `id` is unique on the page.
-pub(super) fn push(html: &mut Html, id: &str, one: &Contrast<'_>) {
-    html.element("figure", &[("class", "plot contrast")], |html| {
+pub(super) fn push(html: &mut Html, id: &str, one: &EffectPlot<'_>) {
+    html.element("figure", &[("class", "plot effect-plot")], |html| {
         html.words("figcaption", &[("class", "title")], &one.title);
-        let [title, told] = ["title", "told"].map(|part| format!("{id}-{part}"));
+        let [title, summary] = ["title", "summary"].map(|part| format!("{id}-{part}"));
         let frame = format!("0 0 {} {}", px(WIDTH), px(height(one)));
         let attributes = [
             ("viewBox", frame.as_str()),
             ("role", "img"),
             ("aria-labelledby", title.as_str()),
-            ("aria-describedby", told.as_str()),
+            ("aria-describedby", summary.as_str()),
             ("class", "zoom"),
         ];
         html.element("svg", &attributes, |html| {
             html.words("title", &[("id", &title)], &one.title);
-            html.words("desc", &[("id", &told)], &spoken(one));
+            html.words("desc", &[("id", &summary)], &spoken(one));
             picture(html, one);
         });
         html.words("p", &[("class", "note")], NOTE);
     });
 }
 
-/// The picture of the figure that decides, as a file of its own: the answer above it, what was set up
-/// below. `None`: nothing was compared.
+/// The plot of the primary figure as a file: the answer above it, the two configurations below. `None`: nothing was
+/// compared.
 #[must_use]
 pub fn standalone(output: &Output) -> Option<String> {
-    let all = contrast::of(&output.comparison);
+    let all = effect_plot::of(&output.comparison);
     let one = all.first()?;
     let decides = output.comparison.iter().find(|one| one.primary);
     let sentence = decides.map_or("", |one| one.sentence.as_str());
@@ -60,15 +60,15 @@ pub fn standalone(output: &Output) -> Option<String> {
         ("viewBox", frame.as_str()),
         ("role", "img"),
         ("aria-labelledby", "title"),
-        ("aria-describedby", "told"),
+        ("aria-describedby", "summary"),
     ];
     html.element("svg", &attributes, |html| {
         html.words("title", &[("id", "title")], sentence);
-        html.words("desc", &[("id", "told")], &spoken(one));
+        html.words("desc", &[("id", "summary")], &spoken(one));
         html.element("style", &[], |html| {
             palette::style(html);
             html.raw(ALONE);
-            html.raw(include_str!("contrast.css"));
+            html.raw(include_str!("effect_plot.css"));
         });
         html.empty(
             "rect",
@@ -84,7 +84,7 @@ pub fn standalone(output: &Output) -> Option<String> {
         let moved = format!("translate(0 {})", px(top));
         html.element(
             "g",
-            &[("class", "contrast"), ("transform", &moved)],
+            &[("class", "effect-plot"), ("transform", &moved)],
             |html| self::picture(html, one),
         );
         paragraph(html, "small", top + picture + ROW - 4.0, &below);
@@ -116,24 +116,24 @@ fn paragraph(html: &mut Html, class: &str, from: f64, lines: &[String]) {
     });
 }
 
-/// What one hears who does not see it.
-fn spoken(one: &Contrast<'_>) -> String {
+/// The plot for a screen reader.
+fn spoken(one: &EffectPlot<'_>) -> String {
     let arms = one
         .arms
         .iter()
-        .map(|arm| format!("{}: {}", arm.name, arm.told));
+        .map(|arm| format!("{}: {}", arm.name, arm.summary));
     let effect = one
         .effect
         .iter()
-        .map(|effect| format!("effect of {}", effect.told));
+        .map(|effect| format!("effect of {}", effect.summary));
     arms.chain(effect).collect::<Vec<_>>().join(". ")
 }
 
-fn height(one: &Contrast<'_>) -> f64 {
+fn height(one: &EffectPlot<'_>) -> f64 {
     RUNS + if one.effect.is_some() { EFFECT } else { 0.0 }
 }
 
-fn picture(html: &mut Html, one: &Contrast<'_>) {
+fn picture(html: &mut Html, one: &EffectPlot<'_>) {
     let ticks = one.span.ticks().into_iter();
     let ticks: Vec<_> = ticks
         .map(|tick| (one.span.share(tick), short(tick)))
@@ -157,7 +157,7 @@ fn axis(html: &mut Html, ticks: &[(f64, String)], [top, bottom]: [f64; 2]) {
     });
 }
 
-fn arm(html: &mut Html, one: &Contrast<'_>, number: usize, arm: &Arm<'_>) {
+fn arm(html: &mut Html, one: &EffectPlot<'_>, number: usize, arm: &Arm<'_>) {
     let top = ARM * number as f64;
     html.element(
         "g",
@@ -167,10 +167,10 @@ fn arm(html: &mut Html, one: &Contrast<'_>, number: usize, arm: &Arm<'_>) {
                 html,
                 [EDGE, top + 15.0],
                 "start",
-                &format!("{}: {}", arm.name, arm.told),
+                &format!("{}: {}", arm.name, arm.summary),
             );
             for (run, value) in arm.side.values.iter().enumerate() {
-                // Runs that would hide each other stand a little apart.
+                // Offsets keep runs with close values apart.
                 let y = top + 30.0 + [0.0, -5.0, 5.0][run % 3];
                 let place = [x(one.share(*value)), y];
                 html.empty("path", &[("class", "mark"), ("d", &mark(number, place))]);
@@ -217,7 +217,7 @@ fn effect(html: &mut Html, effect: &Effect) {
             html,
             [EDGE, RUNS + 13.0],
             "start",
-            &format!("effect of {}", effect.told),
+            &format!("effect of {}", effect.summary),
         );
         let y = f64::midpoint(top, bottom);
         bar(html, y, effect.ends.map(|ends| ends.map(x)));
@@ -233,20 +233,20 @@ fn x(share: f64) -> f64 {
 }
 
 const NOTE: &str =
-    "a mark a run; bars: mean or effect with its 95 % interval; shaded: what does not matter";
+    "one mark per run; bars: mean or effect with its 95 % interval; shaded: the margin";
 const WIDTH: f64 = 480.0;
 const LEFT: f64 = 24.0;
 const RIGHT: f64 = 452.0;
 const EDGE: f64 = 8.0;
-/// A side's height.
+/// The height of a side.
 const ARM: f64 = 60.0;
 /// Both sides with their axis.
 const RUNS: f64 = 2.0 * ARM + 28.0;
 /// The effect with its axis.
 const EFFECT: f64 = 76.0;
-/// Of a line of words, and how many letters of a wide type have room in it.
+/// The height of a line of text, and the characters that fit into it.
 const ROW: f64 = 18.0;
 const BOLD: usize = 52;
 const SMALL: usize = 66;
-/// What the page has in its own style sheet.
+/// The rules that the page's own style sheet has.
 const ALONE: &str = "text{fill:var(--ink);font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,\"DejaVu Sans\",sans-serif}.card{fill:var(--card);stroke:var(--rule)}.headline text{font-weight:600;font-size:13.5px}.small text{fill:var(--soft);font-size:12px}.grid line{stroke:var(--rule)}";
