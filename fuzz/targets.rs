@@ -63,7 +63,7 @@ fn client_react(session: &mut ClientSession, events: &mut Vec<ClientEvent>) {
     }
 }
 
-/// A client's bytes behind its cookie; as `client_session`.
+/// A client's bytes after its cookie; as `client_session`.
 pub(crate) fn server_session(data: &[u8]) {
     let Some((mode, bytes)) = data.split_first() else {
         return;
@@ -169,7 +169,7 @@ pub(crate) fn frame(data: &[u8]) {
 }
 
 /// What arrives at a port of the tester: an intact frame of ours is what its flow's template makes of its signature, but
-/// for what devices rewrite; an answer tells our address and asks nothing.
+/// for what devices rewrite; an answer has our address and asks nothing.
 pub(crate) fn forwarded(data: &[u8]) {
     if let Arrived::Ours(ours) = frame::read(data)
         && ours.is_intact()

@@ -12,13 +12,13 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     // Asked when it runs: a target directory may outlive the checkout that it was built in.
-    let told = |name| {
+    let variable = |name| {
         env::var_os(name)
             .map(PathBuf::from)
             .ok_or(io::ErrorKind::NotFound)
     };
-    let knowledge = told("CARGO_MANIFEST_DIR")?.join("../../knowledge");
-    let out = told("OUT_DIR")?;
+    let knowledge = variable("CARGO_MANIFEST_DIR")?.join("../../knowledge");
+    let out = variable("OUT_DIR")?;
     let mut index = String::new();
     for room in ["drivers", "registers", "rules"] {
         let directory = knowledge.join(room);

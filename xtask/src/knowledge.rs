@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `cargo xtask check-knowledge`: reads the tables of the tree, not those built in, and tells
-//! every mistake in the words of the engineer who wrote them.
+//! `cargo xtask check-knowledge`: reads the tables of the tree, not those built in, and prints
+//! every mistake with file and line.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     Ok(found.is_empty() && !tables.is_empty() && rules > 0)
 }
 
-/// How many drop reasons the tree's table tells, and its mistakes.
+/// Returns the number of drop reasons in the tree's table, and its mistakes.
 fn reasons(root: &Path) -> Result<(usize, Vec<Mistake>), Box<dyn std::error::Error>> {
     let text = fs::read_to_string(root.join(REASONS)).map_err(|why| format!("{REASONS}: {why}"))?;
     Ok(match parse_reasons(REASONS, &text) {
@@ -109,7 +109,7 @@ fn map_mistakes(files: &[(String, String)]) -> Vec<Mistake> {
     found
 }
 
-/// A table that the program does not carry helps nobody.
+/// Reports a table that the program does not carry.
 fn not_built_in(file: &str, built_in: Packed) -> Option<Mistake> {
     let name = file.rsplit('/').next()?;
     let built_in = built_in.names().any(|embedded| embedded == name);
@@ -117,7 +117,8 @@ fn not_built_in(file: &str, built_in: Packed) -> Option<Mistake> {
         file: file.to_owned(),
         line: None,
         wrong: "the program does not carry this table".to_owned(),
-        allowed: "a name that ends in .toml: crates/diagnose/build.rs packs all of them".to_owned(),
+        allowed: "a name that ends in .toml: crates/knowledge/build.rs packs all of them"
+            .to_owned(),
     })
 }
 
@@ -132,7 +133,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_tree_has_no_mistakes_and_a_stray_table_is_told() {
+    fn the_tree_has_no_mistakes_and_a_stray_table_is_reported() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut tables = files(&root, DRIVERS).unwrap();
         assert_eq!(mistakes(&tables), []);
@@ -142,16 +143,16 @@ mod tests {
             "knowledge/drivers/stray.toml".to_owned(),
             "driver = 3\n".to_owned(),
         ));
-        let told: Vec<String> = mistakes(&tables).iter().map(ToString::to_string).collect();
+        let found: Vec<String> = mistakes(&tables).iter().map(ToString::to_string).collect();
         assert!(
-            told[0].starts_with("knowledge/drivers/stray.toml:1: not the right kind"),
-            "{told:?}"
+            found[0].starts_with("knowledge/drivers/stray.toml:1: not the right kind"),
+            "{found:?}"
         );
-        assert!(told[1].contains("does not carry this table"), "{told:?}");
+        assert!(found[1].contains("does not carry this table"), "{found:?}");
     }
 
     #[test]
-    fn the_maps_have_no_mistakes_and_a_stray_map_is_told() {
+    fn the_maps_have_no_mistakes_and_a_stray_map_is_reported() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut maps = files(&root, REGISTERS).unwrap();
         assert_eq!(map_mistakes(&maps), []);
@@ -160,12 +161,12 @@ mod tests {
             "knowledge/registers/stray.toml".to_owned(),
             stray.to_owned(),
         ));
-        let told: Vec<String> = map_mistakes(&maps)
+        let found: Vec<String> = map_mistakes(&maps)
             .iter()
             .map(ToString::to_string)
             .collect();
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[0].contains("does not carry this table"), "{told:?}");
-        assert!(told[1].contains("the file is `stray.toml`"), "{told:?}");
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("does not carry this table"), "{found:?}");
+        assert!(found[1].contains("the file is `stray.toml`"), "{found:?}");
     }
 }

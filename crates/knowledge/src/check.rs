@@ -8,18 +8,18 @@ use super::table::LINK_FIELDS;
 use super::{Driver, Mistake};
 use crate::mistake::Mistakes;
 
-/// Notes every mistake of one file that is not a wrong word.
+/// Reports the mistakes of one file other than wrong words.
 pub(super) fn check(file: &str, raw: &RawDriver, mistakes: &mut Mistakes<'_>) {
     file_is_named_after_driver(file, raw, mistakes);
     kernel_is_a_version(raw, mistakes);
     every_entry_has_names_and_sources(raw, mistakes);
     no_name_twice(raw, mistakes);
-    every_link_field_is_told(raw, mistakes);
+    every_link_field_is_reported(raw, mistakes);
     no_set_of_one(raw, mistakes);
     something_was_checked(raw, mistakes);
 }
 
-/// What is wrong between tables that are each right: a driver's name claimed twice.
+/// Returns the mistakes between tables that are each correct: duplicate driver names.
 #[must_use]
 pub fn check_together(drivers: &[Driver]) -> Vec<Mistake> {
     let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
@@ -91,25 +91,25 @@ fn no_name_twice(raw: &RawDriver, mistakes: &mut Mistakes<'_>) {
     for (group, name) in all_names(raw) {
         if seen.insert((group.get_ref(), name.get_ref()), ()).is_some() {
             let wrong = format!(
-                "`{}` of `{}` is told twice",
+                "`{}` of `{}` is listed twice",
                 name.get_ref(),
                 group.get_ref()
             );
             mistakes.at(
                 name.span().start,
                 wrong,
-                "each name of a group once, counting or blind",
+                "each name of a group once, in [[counter]] or [[blind]]",
             );
         }
     }
 }
 
-fn every_link_field_is_told(raw: &RawDriver, mistakes: &mut Mistakes<'_>) {
-    let told: Vec<&Word> = all_names(raw)
+fn every_link_field_is_reported(raw: &RawDriver, mistakes: &mut Mistakes<'_>) {
+    let listed: Vec<&Word> = all_names(raw)
         .filter(|(group, _)| group.get_ref() == "link")
         .map(|(_, name)| name)
         .collect();
-    for name in &told {
+    for name in &listed {
         if !LINK_FIELDS.contains(&name.get_ref().as_str()) {
             let wrong = format!("`link` has no field `{}`", name.get_ref());
             mistakes.at(name.span().start, wrong, &LINK_FIELDS.join(", "));
@@ -117,10 +117,10 @@ fn every_link_field_is_told(raw: &RawDriver, mistakes: &mut Mistakes<'_>) {
     }
     let missing = LINK_FIELDS
         .iter()
-        .filter(|f| !told.iter().any(|t| t.get_ref() == **f));
+        .filter(|f| !listed.iter().any(|t| t.get_ref() == **f));
     let missing: Vec<String> = missing.map(|f| format!("`{f}`")).collect();
     if !missing.is_empty() {
-        let wrong = format!("nothing is said of the link fields {}", missing.join(", "));
+        let wrong = format!("link fields not listed: {}", missing.join(", "));
         mistakes.of_file(
             wrong,
             "each in a [[counter]] if the driver fills it, else in a [[blind]]",

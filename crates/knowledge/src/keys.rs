@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The tables of a TOML file, key by key: each kind of table names its keys, and whatever else stands
-//! there is a mistake. All are read from one tree: a derived reader would be in the program once for
-//! every table and every kind of value in it.
+//! Reads the tables of a TOML file key by key: each kind of table names its keys, any other key is a
+//! mistake. All kinds share one tree, because a derived reader would add code for every kind of table.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +10,13 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use crate::mistake::Mistakes;
 
-/// A word and where it stands.
+/// A word and its position.
 pub type Word = Spanned<String>;
 
-/// A value as TOML has it, and where it stands.
+/// A TOML value and its position.
 pub type Given<'t> = Spanned<DeValue<'t>>;
 
-/// The first thing that is wrong.
+/// The first mistake.
 #[derive(Debug)]
 pub struct Wrong {
     /// The byte of the text.
@@ -31,7 +30,7 @@ impl Wrong {
         mistakes.at(self.at, self.wrong, &self.allowed);
     }
 
-    /// A value of another kind than the `allowed` one.
+    /// Reports a value of another kind than the `allowed` one.
     pub fn kind(given: &Given<'_>, allowed: &str) -> Self {
         let is = match given.get_ref() {
             DeValue::String(text) => format!("string {text:?}"),
@@ -50,7 +49,7 @@ impl Wrong {
     }
 }
 
-/// What a value of a file is read as.
+/// A type that a value of a file can be read as.
 pub trait FromToml: Sized {
     /// # Errors
     /// The value is of another kind.
@@ -60,7 +59,7 @@ pub trait FromToml: Sized {
 /// Reads a whole file.
 ///
 /// # Errors
-/// It is no TOML, or not what `T` is.
+/// It is not TOML, or not a `T`.
 pub fn file<T: FromToml>(text: &str) -> Result<T, Wrong> {
     let table = DeTable::parse(text).map_err(|why| Wrong {
         at: why.span().map_or(0, |span| span.start),
@@ -78,10 +77,10 @@ pub struct Keys<'t> {
 }
 
 impl<'t> Keys<'t> {
-    /// A table that has none but the `known` keys.
+    /// Reads a table that has only `known` keys.
     ///
     /// # Errors
-    /// It is no table, or has another key.
+    /// It is not a table, or has another key.
     pub fn of(given: Given<'t>, known: &[&str]) -> Result<Self, Wrong> {
         let (at, table) = table(given)?;
         let strange = table
@@ -97,10 +96,10 @@ impl<'t> Keys<'t> {
         }
     }
 
-    /// What has to be there.
+    /// Takes a required key.
     ///
     /// # Errors
-    /// It is not, or is of another kind.
+    /// It is missing, or of another kind.
     pub fn need<T: FromToml>(&mut self, key: &str) -> Result<T, Wrong> {
         let given = self.table.remove(key).ok_or_else(|| Wrong {
             at: self.at,
@@ -110,7 +109,7 @@ impl<'t> Keys<'t> {
         T::from_toml(given)
     }
 
-    /// What may be left out.
+    /// Takes an optional key.
     ///
     /// # Errors
     /// It is of another kind.
@@ -118,7 +117,7 @@ impl<'t> Keys<'t> {
         self.table.remove(key).map(T::from_toml).transpose()
     }
 
-    /// What is empty, or false, where it is left out.
+    /// Takes a key that is empty or false by default.
     ///
     /// # Errors
     /// It is of another kind.

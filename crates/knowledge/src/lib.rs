@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The tables of `knowledge/`, built into the program: which counter of which driver counts
-//! what, at which stage of a packet's path, and which ones never count anything.
+//! The tables of `knowledge/`, packed into the program.
+//!
+//! In: the name of a driver and of one of its counters, or a drop reason of the kernel. Out: what the
+//! counter counts, at which stage of a packet's path, with its width and its sources; which counters
+//! the driver never fills ([`Driver`]); the stage of a drop reason ([`stage_of`]).
+//!
+//! It also owns the reader of all TOML tables ([`keys`]), with mistakes by file and line ([`Mistake`]):
+//! rules and register maps use it in their crates.
 //!
 //! ```
 //! use linerate_knowledge as knowledge;
@@ -48,13 +54,13 @@ pub fn drivers() -> &'static [Driver] {
     &TABLES
 }
 
-/// The table of the driver that `ethtool -i` shows as `name`; none where nobody wrote one.
+/// Returns the table of the driver that `ethtool -i` shows as `name`, if there is one.
 #[must_use]
 pub fn driver(name: &str) -> Option<&'static Driver> {
     TABLES.iter().find(|d| d.answers_to(name))
 }
 
-/// The same without reading (and keeping) the other tables, which takes megabytes: for a server on a small board.
+/// Reads this driver's table only; all of them take megabytes, too much for a server on a small board.
 #[must_use]
 pub fn driver_alone(name: &str) -> Option<Driver> {
     let files = EMBEDDED.unpack();
@@ -64,7 +70,7 @@ pub fn driver_alone(name: &str) -> Option<Driver> {
         .find(|driver| driver.answers_to(name))
 }
 
-/// What the `ethtool -S` line `name` of this driver counts; none where the table does not say.
+/// Returns the counter that is the `ethtool -S` line `name` of this driver, if the table has it.
 #[must_use]
 pub fn counter<'d>(driver: &'d Driver, name: &str) -> Option<&'d Counter> {
     driver.counter(Group::Ethtool, name)

@@ -5,12 +5,12 @@ use std::fmt;
 
 use crate::keys::Word;
 
-/// What is wrong with a table, and where.
+/// A mistake in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// The file, as it was named to the loader.
+    /// The file name.
     pub file: String,
-    /// The line, from 1; none if the whole file is meant.
+    /// The line, from 1; none for the whole file.
     pub line: Option<usize>,
     /// What is wrong.
     pub wrong: String,
@@ -34,7 +34,7 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// The mistakes found so far in one file, which knows its lines.
+/// Collects the mistakes of one file.
 pub struct Mistakes<'t> {
     file: &'t str,
     text: &'t str,
@@ -50,19 +50,19 @@ impl<'t> Mistakes<'t> {
         }
     }
 
-    /// Notes a mistake at a byte of the text.
+    /// Adds a mistake at a byte of the text.
     pub fn at(&mut self, byte: usize, wrong: String, allowed: &str) {
         let before = self.text.get(..byte).unwrap_or(self.text);
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
         self.note(Some(line), wrong, allowed);
     }
 
-    /// Notes a mistake of the file as a whole.
+    /// Adds a mistake of the whole file.
     pub fn of_file(&mut self, wrong: String, allowed: &str) {
         self.note(None, wrong, allowed);
     }
 
-    /// What a word means; one that means nothing is a mistake.
+    /// Parses a word; an unknown one is a mistake.
     pub fn word<T>(
         &mut self,
         key: &str,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The files of `knowledge/` as the program carries them: packed by `build.rs`, a directory at a
-//! time, and unpacked when they are asked for.
+//! The files of `knowledge/`, built into the program: packed by `build.rs`, one pack for each
+//! directory, and unpacked on demand.
 
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 

@@ -47,9 +47,9 @@ fn understand(raw: &RawDriver, mistakes: &mut Mistakes<'_>) -> Driver {
     }
 }
 
-/// One counter a name; none if a word of the entry is not understood.
+/// Returns one counter for each name; none if a word of the entry is wrong.
 fn counters(raw: &RawCounter, mistakes: &mut Mistakes<'_>) -> Vec<Counter> {
-    // All words are read before any is missed, so that every mistake is told.
+    // All words are read first, so that every mistake is reported.
     let group = mistakes.word("group", &raw.group, Group::of_word, Group::WORDS);
     let stage = mistakes.word("stage", &raw.stage, Stage::of_word, Stage::WORDS);
     let counts = mistakes.word("counts", &raw.counts, Counts::of_word, Counts::WORDS);
@@ -98,7 +98,7 @@ pub(super) fn sources(raw: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<Source> 
             Some(source) => understood.push(source),
             None => mistakes.at(
                 text.span().start,
-                format!("`{}` does not say where to look", text.get_ref()),
+                format!("`{}` gives no place in the source", text.get_ref()),
                 Source::FORM,
             ),
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A counter's name as a table writes it: `rx_queue_N_drops` stands for every queue.
+//! A counter's name in a table: `rx_queue_N_drops` stands for every queue.
 //!
 //! A capital `N` is a decimal number unless a letter follows it or a capital precedes it, so
 //! `rxN_drops` is a pattern and `XON` is not.
@@ -13,7 +13,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern that a table writes so.
+    /// Parses a name of a table.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self {
@@ -22,13 +22,13 @@ impl Pattern {
         }
     }
 
-    /// As the table writes it.
+    /// Returns the name as in the table.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the kernel's `name` is one of those meant.
+    /// Whether the kernel's `name` matches.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         let mut pieces = self.pieces.iter().map(String::as_str);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The file as TOML has it, before its words are understood. Every word keeps its place.
+//! The file as TOML, before its words are parsed. Every word keeps its position.
 
 pub(super) use crate::keys::Word;
 use crate::keys::{FromToml, Given, Keys, Wrong};

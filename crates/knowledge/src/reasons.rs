@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where on its path a packet was when the kernel freed it, by the reason that it gave to
-//! `skb:kfree_skb`. A reason that the table does not name is unknown, never nothing.
+//! The stage at which the kernel freed a packet, from the drop reason of `skb:kfree_skb`. A reason
+//! that is not in the table is unknown, not harmless.
 
 use std::sync::LazyLock;
 
@@ -11,22 +11,22 @@ use crate::keys::{self, FromToml, Given, Keys, Wrong};
 use crate::mistake::Mistakes;
 use crate::packed;
 
-/// What a drop reason says of the packet.
+/// The meaning of a drop reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasonStage {
-    /// It died at one of these stages, the likeliest first. Never empty.
+    /// Dropped at one of these stages, the likeliest first. Never empty.
     Lost(&'static [Stage]),
     /// Nothing was lost: the data was there already, or the connection ended.
     Benign,
-    /// The copy of a listener died, the packet went on.
+    /// A listener's copy was dropped, not the packet.
     Observer,
-    /// It died, and nobody says where.
+    /// Dropped, at an unknown stage.
     Unknown,
 }
 
 impl ReasonStage {
-    /// The stage, on a host that `sends` the packets in question or receives them; none if
-    /// nothing was lost or nobody knows where.
+    /// Returns the stage on a host that `sends` the packets, or receives them; none if nothing was
+    /// lost or the stage is unknown.
     #[must_use]
     pub fn on(self, sends: bool) -> Option<Stage> {
         let Self::Lost(stages) = self else {
@@ -37,12 +37,12 @@ impl ReasonStage {
     }
 }
 
-/// What the kernel's `reason` says, with or without `SKB_DROP_REASON_` before it.
+/// Returns the meaning of the kernel's `reason`, with or without `SKB_DROP_REASON_`.
 #[must_use]
 pub fn stage_of(reason: &str) -> ReasonStage {
     let name = reason.strip_prefix("SKB_DROP_REASON_").unwrap_or(reason);
-    let told = REASONS.iter().find(|r| r.name == name);
-    match told.map(|r| (&r.kind, &r.stages)) {
+    let known = REASONS.iter().find(|r| r.name == name);
+    match known.map(|r| (&r.kind, &r.stages)) {
         Some((Kind::Lost, stages)) => ReasonStage::Lost(stages),
         Some((Kind::Benign, _)) => ReasonStage::Benign,
         Some((Kind::Observer, _)) => ReasonStage::Observer,
@@ -55,7 +55,7 @@ pub fn stage_of(reason: &str) -> ReasonStage {
 pub struct Reason {
     /// The kernel's name, without `SKB_DROP_REASON_`.
     pub name: String,
-    /// Who says so.
+    /// The source of a statement.
     pub sources: Vec<Source>,
     kind: Kind,
     stages: Vec<Stage>,
@@ -105,7 +105,7 @@ fn understand(raw: &RawReason, reasons: &mut Vec<Reason>, mistakes: &mut Mistake
         let at = name.span().start;
         let wrong = if reasons.iter().any(|r| r.name == *name.get_ref()) {
             Some((
-                format!("`{}` is told twice", name.get_ref()),
+                format!("`{}` is listed twice", name.get_ref()),
                 "each name once",
             ))
         } else if kind.is_none() {
@@ -222,12 +222,12 @@ mod tests {
         let text = "kernel = \"6.12\"\n[[reason]]\nstages = [\"rx\"]\nnames = [\"A\"]\n\
                     source = [\"recall\"]\n[[reason]]\nbenign = true\nunknown = true\n\
                     names = [\"A\", \"B\"]\nsource = [\"somewhere\"]\n";
-        let told = parse_reasons("r.toml", text).unwrap_err();
-        let told: Vec<String> = told.iter().map(ToString::to_string).collect();
-        assert!(told[0].starts_with("r.toml:3: `stages` cannot be `rx`"));
-        assert!(told[1].starts_with("r.toml:10: `somewhere` does not say"));
-        assert!(told[2].starts_with("r.toml:9: `A` is told twice"));
-        assert!(told[3].starts_with("r.toml:9: what it means"), "{told:?}");
-        assert_eq!(told.len(), 4);
+        let found = parse_reasons("r.toml", text).unwrap_err();
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert!(found[0].starts_with("r.toml:3: `stages` cannot be `rx`"));
+        assert!(found[1].starts_with("r.toml:10: `somewhere` gives no place"));
+        assert!(found[2].starts_with("r.toml:9: `A` is listed twice"));
+        assert!(found[3].starts_with("r.toml:9: what it means"), "{found:?}");
+        assert_eq!(found.len(), 4);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where a claim comes from: a file and a function of the kernel, or somebody's memory.
+//! The source of a statement: a file and a function of the kernel, or memory.
 
-/// Who says so.
+/// The source of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A place in the kernel that the table names (`Driver::kernel`).
@@ -11,16 +11,16 @@ pub enum Source {
         /// The function, array or macro in that file.
         place: String,
     },
-    /// Nobody checked it.
+    /// From memory, not verified.
     Recall,
 }
 
 impl Source {
-    /// What a source may look like, for error messages.
+    /// The notation, for error messages.
     pub const FORM: &str = "`recall`, or a path from the kernel's root and a function: \
          `drivers/net/veth.c veth_get_stats64`";
 
-    /// What the text of a table means; none if it has not the [`Self::FORM`].
+    /// Parses a source; none if the text does not have the [`Self::FORM`].
     #[must_use]
     pub fn of_text(text: &str) -> Option<Self> {
         if text == "recall" {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One driver's table, as the ledger asks it.
+//! A driver's table.
 
 use linerate_wire::netlink::link::STATS;
 
 use super::{Counts, Group, Pattern, Reset, Source, Stage, Unit, Width};
 
-/// What one network driver counts.
+/// The counters of a network driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Driver {
     /// The table's name: that of its file.
@@ -18,59 +18,59 @@ pub struct Driver {
     pub kernel: String,
     /// Every counter that the table describes, in its order.
     pub counters: Vec<Counter>,
-    /// Counters that exist and never count: a zero in one is no evidence of anything.
+    /// Counters that never increase: a zero in one is not evidence.
     pub blind: Vec<(Group, Pattern)>,
 }
 
-/// What one counter, or one per queue, counts.
+/// A counter, or one per queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
-    /// The list that it stands in.
+    /// The list that has it.
     pub group: Group,
     /// Its name there.
     pub name: Pattern,
-    /// Where the packet is.
+    /// The stage.
     pub stage: Stage,
-    /// What one more says.
+    /// What an increment means.
     pub counts: Counts,
-    /// What it counts in.
+    /// The unit.
     pub unit: Unit,
-    /// Where it wraps.
+    /// The width.
     pub width: Width,
-    /// What sets it back; none if the table does not say.
+    /// What resets it, if known.
     pub reset: Option<Reset>,
-    /// How old a value may be, in milliseconds; none if it is read when it is asked for.
+    /// Maximum age of a value, milliseconds; none if it is always current.
     pub refresh_ms: Option<u32>,
-    /// Whether other functions or ports of the device count into it too.
+    /// Whether it also counts other functions or ports of the device.
     pub shared: bool,
     /// The sets of counters that one packet shows in. The queues of one name are summed first;
     /// then two counters that share a set are never added. A counter in several contains them all.
     pub alias: Vec<String>,
-    /// What it counts, in words.
+    /// A description.
     pub means: Option<String>,
-    /// Who says so; at least one.
+    /// The sources; at least one.
     pub sources: Vec<Source>,
 }
 
-/// What a driver makes of one field of `rtnl_link_stats64`.
+/// How a driver treats a field of `rtnl_link_stats64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field<'d> {
-    /// It fills it.
+    /// Filled.
     Filled(&'d Counter),
-    /// It never does. `rx_dropped` and `tx_dropped` may still show the core's own drops.
+    /// Never filled. `rx_dropped` and `tx_dropped` may still show drops of the core.
     Blind,
-    /// The table does not say.
+    /// Not in the table.
     Unknown,
 }
 
 impl Driver {
-    /// Whether this is the driver that the kernel calls `name`.
+    /// Whether the kernel calls this driver `name`.
     #[must_use]
     pub fn answers_to(&self, name: &str) -> bool {
         self.name == name || self.also.iter().any(|a| a == name)
     }
 
-    /// What the counter `name` of a list counts; none where the table does not say.
+    /// Returns the counter `name` of a list, if the table has it.
     #[must_use]
     pub fn counter(&self, group: Group, name: &str) -> Option<&Counter> {
         self.counters
@@ -78,7 +78,7 @@ impl Driver {
             .find(|c| c.group == group && c.name.matches(name))
     }
 
-    /// Whether a zero in this counter says nothing, because the driver never fills it.
+    /// Whether the driver never fills this counter, so that a zero is not evidence.
     #[must_use]
     pub fn is_blind(&self, group: Group, name: &str) -> bool {
         self.blind
@@ -86,7 +86,7 @@ impl Driver {
             .any(|(g, p)| *g == group && p.matches(name))
     }
 
-    /// What this driver makes of a field of `rtnl_link_stats64`.
+    /// Returns how this driver treats a field of `rtnl_link_stats64`.
     #[must_use]
     pub fn link_field(&self, field: &str) -> Field<'_> {
         match self.counter(Group::Link, field) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The words that a table may use. Each list is what an error message prints as allowed.
+//! The words that a table may use, which error messages list as allowed.
 
 /// An enum whose variants are the words of a table.
 #[macro_export]
@@ -19,7 +19,7 @@ macro_rules! words {
                 match self { $(Self::$variant => $word,)+ }
             }
 
-            /// What the word of a table means; none if it is not one of [`Self::WORDS`].
+            /// Parses a word; none if it is not one of [`Self::WORDS`].
             #[must_use]
             pub fn of_word(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }
@@ -29,7 +29,7 @@ macro_rules! words {
 }
 
 words! {
-    /// Where on its path through two hosts a packet is when it is counted.
+    /// The stage of a packet's path through two hosts.
     Stage {
         /// The sending program.
         TxApp = "tx-app",
@@ -63,23 +63,23 @@ words! {
 }
 
 words! {
-    /// What one more in a counter says of a packet.
+    /// What an increment of a counter means.
     Counts {
-        /// A packet died here.
+        /// A packet was dropped.
         Drop = "drop",
-        /// A packet came through here.
+        /// A packet passed.
         Pass = "pass",
-        /// A packet was bad; whether it died is for another counter to say.
+        /// A packet was bad; another counter has it if it was dropped.
         Error = "error",
-        /// Something happened that is no packet.
+        /// An event other than a packet.
         Event = "event",
-        /// Somebody had to wait; nothing was lost here.
+        /// Something had to wait; nothing was lost.
         Delay = "delay",
     }
 }
 
 words! {
-    /// What a counter counts in.
+    /// The unit of a counter.
     Unit {
         /// Frames as on the wire.
         Frames = "frames",
@@ -87,11 +87,11 @@ words! {
         Segments = "segments",
         /// Bytes.
         Bytes = "bytes",
-        /// Occurrences that are no packets.
+        /// Occurrences other than packets.
         Events = "events",
         /// Ring entries.
         Descriptors = "descriptors",
-        /// A share of the last second: has no difference.
+        /// A share of the last second, of which differences are meaningless.
         Percent = "percent",
         /// Microseconds.
         Microseconds = "microseconds",
@@ -99,7 +99,7 @@ words! {
 }
 
 words! {
-    /// Where a counter wraps, by its bits.
+    /// The width of a counter.
     Width {
         /// After 2^64.
         U64 = "u64",
@@ -113,7 +113,7 @@ words! {
 }
 
 words! {
-    /// What sets a counter back to zero while the driver stays loaded.
+    /// What resets a counter while the driver stays loaded.
     Reset {
         /// Nothing.
         Never = "never",
@@ -127,7 +127,7 @@ words! {
 }
 
 words! {
-    /// Which of the kernel's lists a counter stands in. A name means something only in its list.
+    /// The kernel's list that has a counter. Names are unique only within a list.
     Group {
         /// `rtnl_link_stats64`: `ip -s -s link`.
         Link = "link",

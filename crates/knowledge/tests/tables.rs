@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The driver tables: each is right, says what the ledger needs, and every kind of mistake is
-//! told with its file, its line and what would be right.
+//! reported with its file, its line and what would be right.
 
 use linerate_knowledge::{
     Counts, EMBEDDED, Field, Group, Source, Stage, Width, check_together, counter, driver,
@@ -10,14 +10,14 @@ use linerate_knowledge::{
 #[test]
 fn every_embedded_table_is_right() {
     for (file, text) in EMBEDDED.unpack() {
-        let told = parse(file, &text).map_err(|found| {
+        let parsed = parse(file, &text).map_err(|found| {
             found
                 .iter()
                 .map(ToString::to_string)
                 .collect::<Vec<_>>()
                 .join("\n")
         });
-        assert!(told.is_ok(), "{}", told.unwrap_err());
+        assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
     }
     assert_eq!(drivers().len(), EMBEDDED.names().count());
     assert_eq!(check_together(drivers()), []);
@@ -101,14 +101,14 @@ fn every_kind_of_mistake_is_explained() {
     for (right, wrong, line, says, allowed) in MISTAKES {
         assert!(RIGHT.contains(right), "{right}");
         let found = parse("x.toml", &RIGHT.replacen(right, wrong, 1)).unwrap_err();
-        let told = found
+        let mistake = found
             .iter()
             .find(|m| m.wrong.contains(says) && m.allowed.contains(allowed));
-        let told = told.unwrap_or_else(|| panic!("{wrong}: {found:#?}"));
-        assert_eq!(told.line, Some(*line), "{told}");
+        let mistake = mistake.unwrap_or_else(|| panic!("{wrong}: {found:#?}"));
+        assert_eq!(mistake.line, Some(*line), "{mistake}");
         assert!(
-            told.to_string().starts_with(&format!("x.toml:{line}: ")),
-            "{told}"
+            mistake.to_string().starts_with(&format!("x.toml:{line}: ")),
+            "{mistake}"
         );
     }
 }
@@ -119,7 +119,7 @@ fn mistakes_of_a_whole_file_are_explained_too() {
     assert_eq!(found.len(), 1);
     assert_eq!(
         found[0].wrong,
-        "nothing is said of the link fields `tx_bytes`"
+        "link fields not listed: `tx_bytes`"
     );
     assert_eq!(found[0].line, None);
 
@@ -143,14 +143,14 @@ fn mistakes_of_a_whole_file_are_explained_too() {
 }
 
 #[test]
-fn all_mistakes_of_words_are_told_at_once() {
+fn all_mistakes_of_words_are_reported_at_once() {
     let text = RIGHT
         .replace("rx-mac", "rx-mc")
         .replace("\"frames\"", "\"packets\"");
     assert_eq!(parse("x.toml", &text).unwrap_err().len(), 2);
 }
 
-/// What is right, what is written instead, and line, words and remedy that have to be told.
+/// A correct text, its wrong replacement, and the line, words and remedy to be reported.
 const MISTAKES: &[(&str, &str, usize, &str, &str)] = &[
     (
         "stage = \"rx-mac\"",
@@ -214,7 +214,7 @@ const MISTAKES: &[(&str, &str, usize, &str, &str)] = &[
         "[\"lost\"]",
         "[\"lost\", \"lost\"]",
         8,
-        "`lost` of `ethtool` is told twice",
+        "`lost` of `ethtool` is listed twice",
         "once",
     ),
     (
@@ -228,7 +228,7 @@ const MISTAKES: &[(&str, &str, usize, &str, &str)] = &[
         "[\"recall\", ",
         "[\"the driver\", ",
         14,
-        "`the driver` does not say where to look",
+        "`the driver` gives no place in the source",
         "`recall`, or a path",
     ),
     (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which bits of a register a field has.
+//! The bits of a register that a field occupies.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// How a table writes it, for error messages.
+    /// The notation, for error messages.
     pub const FORM: &str = "a bit (\"5\") or a range, the higher first (\"29:16\"), from 0 to 63";
 
-    /// Bits `high:low`; none if they are the wrong way round or beyond 63.
+    /// Returns bits `high:low`; none if `high` is below `low` or above 63.
     #[must_use]
     pub const fn new(high: u8, low: u8) -> Option<Self> {
         if low <= high && high < 64 {
@@ -33,7 +33,7 @@ impl Bits {
         }
     }
 
-    /// What `5` or `29:16` means; none if the text has not the [`Self::FORM`].
+    /// Parses `5` or `29:16`; none if the text does not have the [`Self::FORM`].
     #[must_use]
     pub fn of_text(text: &str) -> Option<Self> {
         let number = |part: &str| part.trim().parse().ok();
@@ -55,13 +55,13 @@ impl Bits {
         self.high
     }
 
-    /// How many bits.
+    /// The number of bits.
     #[must_use]
     pub const fn count(self) -> u8 {
         self.high - self.low + 1
     }
 
-    /// The largest value that fits in.
+    /// The largest value that fits.
     #[must_use]
     pub const fn largest(self) -> u64 {
         u64::MAX >> (64 - self.count())
@@ -139,13 +139,13 @@ mod tests {
 
     #[test]
     fn a_mask_is_told_as_ranges() {
-        let told = |mask| {
+        let ranges = |mask| {
             let all: Vec<String> = ranges(mask).iter().map(ToString::to_string).collect();
             all.join(", ")
         };
-        assert_eq!(told(0), "");
-        assert_eq!(told(0x8000_0c01), "31, 11:10, 0");
-        assert_eq!(told(u64::MAX), "63:0");
-        assert_eq!(told(1 << 63), "63");
+        assert_eq!(ranges(0), "");
+        assert_eq!(ranges(0x8000_0c01), "31, 11:10, 0");
+        assert_eq!(ranges(u64::MAX), "63:0");
+        assert_eq!(ranges(1 << 63), "63");
     }
 }

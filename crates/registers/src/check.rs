@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What has to hold in a register map beyond its words, and between maps.
+//! Checks register maps beyond their words, each alone and all together.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::raw::{RawMap, RawRegister};
 use super::{Bus, Layout, Source};
 use linerate_knowledge::{Mistake, Mistakes};
 
-/// Notes every mistake of one map that is not a wrong word.
+/// Reports the mistakes of one map other than wrong words.
 pub(super) fn check(raw: &RawMap, map: &Map, mistakes: &mut Mistakes<'_>) {
     kernel_is_named(raw, map, mistakes);
     something_was_checked(raw, map, mistakes);
@@ -27,7 +27,7 @@ pub(super) fn check(raw: &RawMap, map: &Map, mistakes: &mut Mistakes<'_>) {
     }
 }
 
-/// What is wrong between maps that are each right: a name or a file name.
+/// Returns the mistakes between maps that are each correct: duplicate names, wrong file names.
 #[must_use]
 pub fn check_together<'m>(maps: impl IntoIterator<Item = (&'m str, &'m Map)>) -> Vec<Mistake> {
     let mut owners: BTreeMap<String, &str> = BTreeMap::new();

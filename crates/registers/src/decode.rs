@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A register's value → its fields with their meaning, and what is remarkable about it.
+//! A register's value → its fields with their meaning, and remarks.
 
 use serde::Serialize;
 
@@ -9,14 +9,14 @@ use super::nearest::nearest;
 use super::quantity::{self, Quantity};
 use super::{Bus, Unit};
 
-/// A register's value, taken apart.
+/// A decoded register value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decoded {
-    /// The map that knows it.
+    /// The map.
     pub map: String,
     /// The manual's name.
     pub name: String,
-    /// What it is; none if the map does not say.
+    /// A short description, if the map has one.
     pub title: Option<String>,
     /// Bytes from the block's base; on MDIO the register's number.
     pub offset: u32,
@@ -26,7 +26,7 @@ pub struct Decoded {
     pub value: u64,
     /// Every field that the map describes, highest bit first.
     pub fields: Vec<DecodedField>,
-    /// What a reader should know of this value.
+    /// Remarks on this value.
     pub remarks: Vec<String>,
 }
 
@@ -39,15 +39,15 @@ pub struct DecodedField {
     pub bits: Bits,
     /// Its value, as a number.
     pub value: u64,
-    /// What this value means; none if the map does not say.
+    /// The meaning of this value, if the map has one.
     pub meaning: Option<String>,
-    /// What the field is, where its name does not say it.
+    /// A description, if the name is not enough.
     pub about: Option<String>,
     /// The value in its unit; none for a switch.
     pub quantity: Option<Quantity>,
 }
 
-/// Why a value cannot be taken apart.
+/// Why a value cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Undecodable {
     /// The map has no such register.
@@ -55,9 +55,9 @@ pub enum Undecodable {
     Unknown {
         /// The map.
         map: String,
-        /// What was asked for.
+        /// The name that was not found.
         name: String,
-        /// Known names that are spelled alike; empty if none is.
+        /// Known names with a similar spelling.
         nearest: Vec<String>,
     },
     /// The value has more bits than the register.
@@ -65,15 +65,15 @@ pub enum Undecodable {
     TooWide {
         /// The register.
         name: String,
-        /// What was given.
+        /// The value.
         value: u64,
-        /// What it has.
+        /// The register's width.
         width_bits: u8,
     },
 }
 
 impl Decoded {
-    /// Its field of this name.
+    /// Returns the field of this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&DecodedField> {
         self.fields
@@ -82,8 +82,8 @@ impl Decoded {
     }
 }
 
-/// Takes the register `name` of `map` apart. `link_bits_per_second` makes pause times and bit
-/// times milliseconds; without it they are told for 1 Gbit/s, and say so.
+/// Decodes the register `name` of `map`. Pause times and bit times are converted for
+/// `link_bits_per_second`, by default 1 Gbit/s.
 ///
 /// # Errors
 /// [`Undecodable`], with the nearest known names.
@@ -108,7 +108,7 @@ pub fn decode(
     Ok(apart(map, register, value, link_bits_per_second))
 }
 
-/// As [`decode`], of a register that is known; bits that it does not have are ignored.
+/// Decodes a known register; bits above its width are ignored.
 #[must_use]
 pub fn apart(
     map: &Map,
@@ -148,7 +148,7 @@ fn field(field: &Field, register: u64, link_bits_per_second: Option<u64>) -> Dec
     }
 }
 
-/// What the map says of this very value, else the number in its unit.
+/// Returns the map's meaning of this value, else the number in its unit.
 fn meaning(field: &Field, value: u64, link_bits_per_second: Option<u64>) -> Option<String> {
     let known = field.values.iter().find(|v| value & v.mask == v.equals);
     if let Some(known) = known {
@@ -165,7 +165,7 @@ fn meaning(field: &Field, value: u64, link_bits_per_second: Option<u64>) -> Opti
 
 fn remarks(map: &Map, register: &Register, value: u64) -> Vec<String> {
     let mut remarks = Vec::new();
-    remarks.extend(nobody_answered(map, register, value));
+    remarks.extend(all_ones(map, register, value));
     if register.reset == Some(value) {
         remarks.push("this is the value after a reset".to_owned());
     }
@@ -187,8 +187,8 @@ fn remarks(map: &Map, register: &Register, value: u64) -> Vec<String> {
     remarks
 }
 
-/// A device that is off, or a PHY that is not there, reads as ones.
-fn nobody_answered(map: &Map, register: &Register, value: u64) -> Option<String> {
+/// A device that is off, or an absent PHY, reads as all ones.
+fn all_ones(map: &Map, register: &Register, value: u64) -> Option<String> {
     let all_ones = register.width_bits >= 16 && value == register.mask();
     let is_one_number = register.fields.len() == 1 && register.fields[0].bits.mask() == value;
     let why = match map.bus {
@@ -203,11 +203,11 @@ fn below_least(field: &Field, register: u64) -> Option<String> {
     let value = field.bits.of(register);
     (value < least).then(|| {
         let name = &field.name;
-        format!("{name} is {value}, below the least value that works, {least}")
+        format!("{name} is {value}, below the minimum, {least}")
     })
 }
 
-/// `0x05ee0264`, with the digits that the width asks for.
+/// Formats `0x05ee0264`, with digits for the whole width.
 #[must_use]
 pub fn hexadecimal(value: u64, width_bits: u8) -> String {
     let digits = usize::from(width_bits).div_ceil(4);

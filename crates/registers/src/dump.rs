@@ -6,9 +6,8 @@ use super::map::{Map, Register};
 
 /// The registers of a blob with their values, in the map's order.
 ///
-/// `words` is the blob as 32-bit words; `version` is what the driver said of its layout. A
-/// register that the driver does not put into the blob is absent, not 0. None if the map does not
-/// describe such a blob.
+/// `words` is the blob as 32-bit words; `version` is the driver's version of its layout. Registers
+/// that the driver does not dump are absent, not 0. None if the map does not describe this layout.
 #[must_use]
 pub fn registers_of_dump<'m>(
     map: &'m Map,

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The register maps of `knowledge/registers/`, built into the program, and what a value means.
+//! Decodes registers of MACs and PHYs with the maps of `knowledge/registers/`, which are built in.
+//!
+//! In: a [`Map`] (built in, or parsed from TOML) and a value: given by name, found in pasted text
+//! ([`readings`]) or in the blob of `ethtool -d` ([`registers_of_dump`]). Out: [`Decoded`] fields with
+//! bits, number, meaning and unit, and remarks such as reserved bits that are set. [`parse`](fn@parse)
+//! reports every mistake in a map by line. Nothing here reads hardware.
 //!
 //! ```
 //! use linerate_registers as registers;
@@ -57,21 +62,21 @@ pub fn maps() -> &'static [Map] {
     &MAPS
 }
 
-/// The map of this name; none if nobody wrote one.
+/// Returns the map of this name, if there is one.
 #[must_use]
 pub fn map(name: &str) -> Option<&'static Map> {
     MAPS.iter().find(|m| m.name.eq_ignore_ascii_case(name))
 }
 
-/// The maps of the hardware that this driver (`ethtool -i`) drives. More than one where the
-/// driver knows several generations: their [`Dump`] tells which it is.
+/// Returns the maps of a driver (`ethtool -i`): several where it supports several generations,
+/// which their [`Dump`] distinguishes.
 pub fn of_driver(driver: &str) -> impl Iterator<Item = &'static Map> {
     MAPS.iter()
         .filter(move |m| m.drivers.iter().any(|d| d == driver))
 }
 
-/// The map and register that a pasted value is of, if the text alone tells: by an address in a
-/// known place, or by a prefix that only one map uses.
+/// Returns the map and register of a pasted value, if its address, or a prefix that only one map
+/// uses, identifies them.
 #[must_use]
 pub fn recognise(reading: &Reading) -> Option<(&'static Map, &'static Register)> {
     let by_address = |m: &'static Map| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One register map, as decoding and reading ask it.
+//! A register map.
 
 use super::number::unsigned;
 use super::{Access, Bits, Bus, Layout, Read, Source, Unit};
@@ -15,30 +15,30 @@ pub struct Map {
     pub kernel: Option<String>,
     /// The drivers (`ethtool -i`) that drive this hardware.
     pub drivers: Vec<String>,
-    /// What other tools put before the names: `ENET_`, `FEC_`.
+    /// Prefixes that other tools put before the names: `ENET_`, `FEC_`.
     pub prefixes: Vec<String>,
-    /// Physical addresses at which this block is known to be.
+    /// Known physical addresses of this block.
     pub bases: Vec<u64>,
-    /// How many bytes of addresses the block takes; none if unknown.
+    /// Size of the block's address range, bytes; none if unknown.
     pub window_bytes: Option<u32>,
     /// How its registers are reached.
     pub bus: Bus,
-    /// What `ethtool -d` gives; none if the driver has no dump or nobody described it.
+    /// The layout of `ethtool -d`; none if there is no dump or no description of it.
     pub dump: Option<Dump>,
     /// Every register, in the order of the file.
     pub registers: Vec<Register>,
-    /// Who says so, where a register does not name its own source.
+    /// The sources of registers that do not name their own.
     pub sources: Vec<Source>,
 }
 
 /// The blob of `ethtool -d` (`ETHTOOL_GREGS`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dump {
-    /// What the driver's version number has to be under `version_mask`; none if any.
+    /// The driver's version number under `version_mask`; none if any.
     pub version: Option<u32>,
-    /// Which bits of the version number tell the layout.
+    /// The bits of the version number that identify the layout.
     pub version_mask: u32,
-    /// The blob's length in bytes, where it tells this layout from another; none if any.
+    /// The blob's length in bytes, if it identifies the layout.
     pub bytes: Option<u32>,
     /// Where in the blob a register is.
     pub layout: Layout,
@@ -51,29 +51,29 @@ pub struct Register {
     pub name: String,
     /// Other names: the driver's, another manual's.
     pub also: Vec<String>,
-    /// What it is, in a few words.
+    /// A short description.
     pub title: Option<String>,
     /// Bytes from the block's base; on MDIO the register's number.
     pub offset: u32,
     /// 8, 16, 32 or 64.
     pub width_bits: u8,
-    /// What software may do with it.
+    /// Whether software may read and write it.
     pub access: Access,
-    /// What reading does to it.
+    /// Side effects of a read.
     pub read: Read,
     /// Its value after a reset of the block; none if unknown.
     pub reset: Option<u64>,
-    /// Which word of the `ethtool -d` blob it is ([`Layout::Words`]).
+    /// Its word in the `ethtool -d` blob ([`Layout::Words`]).
     pub word: Option<u32>,
-    /// Whether the driver puts it into the blob at all ([`Layout::Offset`]).
+    /// Whether the driver dumps it ([`Layout::Offset`]).
     pub dumped: bool,
-    /// Bits that have to stay 0.
+    /// Bits that must stay 0.
     pub reserved_mask: u64,
     /// Its fields, highest bit first.
     pub fields: Vec<Field>,
-    /// What has to be known to understand it.
+    /// A note for readers of its value.
     pub note: Option<String>,
-    /// Who says so; empty where the map's sources do.
+    /// Its sources, if they differ from the map's.
     pub sources: Vec<Source>,
 }
 
@@ -84,34 +84,33 @@ pub struct Field {
     pub name: String,
     /// Where it is.
     pub bits: Bits,
-    /// What it counts in; none for a switch or a plain number.
+    /// Its unit; none for a flag or a plain number.
     pub unit: Option<Unit>,
-    /// How many units one is.
+    /// The number of units per count.
     pub scale: u64,
-    /// How many units zero is.
+    /// The number of units that zero stands for.
     pub plus: u64,
-    /// The least value that the hardware works with; none if any.
+    /// The minimum value; none if there is no limit.
     pub least: Option<u64>,
-    /// What it is, where the name does not say it.
+    /// A description, if the name is not enough.
     pub means: Option<String>,
-    /// What single values mean.
+    /// Meanings of single values.
     pub values: Vec<Value>,
 }
 
 /// What one value of a field means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
-    /// Which bits have to agree.
+    /// The bits to compare.
     pub mask: u64,
-    /// With what.
+    /// Their value.
     pub equals: u64,
-    /// What it means then.
+    /// The meaning.
     pub means: String,
 }
 
 impl Map {
-    /// The register that somebody calls `name`, whatever prefix and spelling they use; a number
-    /// is its offset.
+    /// Finds a register by name, in any spelling and with any known prefix; a number is its offset.
     #[must_use]
     pub fn register(&self, name: &str) -> Option<&Register> {
         let wanted = spelling(name);
@@ -130,7 +129,7 @@ impl Map {
         self.registers.iter().find(|r| r.offset == offset)
     }
 
-    /// The offset of a physical address in this block; none if it is nowhere known to be there.
+    /// Returns the offset of a physical address in this block, if it is in one of the known ranges.
     #[must_use]
     pub fn offset_of(&self, address: u64) -> Option<u32> {
         let window = u64::from(self.window_bytes?);
@@ -146,7 +145,7 @@ impl Map {
         self.prefixes.iter().any(|p| name.starts_with(&spelling(p)))
     }
 
-    /// What is left of a spelling behind each prefix that it has.
+    /// Returns the spelling without each prefix that it has.
     pub(super) fn without_prefixes(&self, spelled: &str) -> impl Iterator<Item = String> {
         let prefixes = self.prefixes.iter().map(|p| spelling(p));
         prefixes.filter_map(move |p| spelled.strip_prefix(&p).map(str::to_owned))
@@ -158,7 +157,7 @@ impl Map {
 }
 
 impl Register {
-    /// Its field of this name.
+    /// Returns the field of this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields

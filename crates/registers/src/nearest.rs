@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The names of a map that somebody who mistyped may have meant.
+//! Suggestions for a mistyped name.
 
 use linerate_knowledge::distance;
 
 use super::map::{Map, spelling};
 
-/// At most three names, the nearest first. A name too far from all finds none.
+/// Returns at most three similar names, the nearest first.
 pub(super) fn nearest(map: &Map, name: &str) -> Vec<String> {
     let spelled = spelling(name);
     let bare = map.without_prefixes(&spelled).next();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What two ends agree on, from the registers of a PHY (IEEE 802.3 clauses 22 and 28).
+//! Results of autonegotiation, from the registers of a PHY (IEEE 802.3 clauses 22 and 28).
 
 use super::decode::Decoded;
 
-/// In which directions pause frames are used, seen from this end.
+/// The directions of pause frames, seen from this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
     /// In none.
@@ -16,7 +16,7 @@ pub enum Pause {
     Both,
 }
 
-/// What one end says of pause.
+/// Pause abilities of one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ability {
     /// The bit PAUSE.
@@ -26,7 +26,7 @@ pub struct Ability {
 }
 
 impl Pause {
-    /// What the two ends resolve to (IEEE 802.3 table 28B-3).
+    /// Resolves the abilities of both ends (IEEE 802.3 table 28B-3).
     #[must_use]
     pub const fn resolve(local: Ability, partner: Ability) -> Self {
         if local.pause && partner.pause {
@@ -42,7 +42,7 @@ impl Pause {
         }
     }
 
-    /// A sentence.
+    /// Returns a sentence.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Pause {
     }
 }
 
-/// What the registers of one PHY say together; nothing where one of the two is missing.
+/// Combines the registers of a PHY; nothing if one of a pair is missing.
 #[must_use]
 pub fn agreed(registers: &[Decoded]) -> Vec<String> {
     let find = |name| registers.iter().find(|r| r.map == "mii" && r.name == name);
@@ -71,7 +71,7 @@ pub fn agreed(registers: &[Decoded]) -> Vec<String> {
         }
         None => {
             let mode = slower(local, partner).unwrap_or("none");
-            format!("best common mode up to 100 Mbit/s: {mode}; GBCR and GBSR tell of 1000")
+            format!("best common mode up to 100 Mbit/s: {mode}; see GBCR and GBSR for 1000")
         }
     }];
     if let Some((local, partner)) = ability(local).zip(ability(partner)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Numbers as register dumps, maps and SVD files write them.
+//! Numbers in register dumps, maps and SVD files.
 
 use super::{Bits, map::Value};
 
@@ -13,7 +13,7 @@ pub fn unsigned(text: &str) -> Option<u64> {
     plain.then(|| u64::from_str_radix(&digits, radix).ok())?
 }
 
-/// A value of a field that a map describes; in binary an `x` stands for either: `0b1xx0`.
+/// Parses a value of a field; in binary an `x` matches either bit: `0b1xx0`.
 pub(super) fn value(text: &str, means: &str) -> Option<Value> {
     let text = text.trim();
     let of = |mask, equals| Value {
@@ -34,7 +34,7 @@ fn binary(text: &str) -> Option<&str> {
     text.strip_prefix("0b").or_else(|| text.strip_prefix("0B"))
 }
 
-/// Which bits a pattern asks for, and for what. Bits above the pattern have to be 0.
+/// Returns mask and value of a pattern. Bits above the pattern must be 0.
 fn pattern(digits: &str) -> Option<(u64, u64)> {
     let count = u8::try_from(digits.len()).ok()?;
     let mut free = 0;

@@ -185,7 +185,7 @@ impl Reader<'_, '_> {
             match Source::of_text(text.get_ref()) {
                 Some(source) => understood.push(source),
                 None => {
-                    let wrong = format!("`{}` does not say where to look", text.get_ref());
+                    let wrong = format!("`{}` gives no place in the source", text.get_ref());
                     self.0.at(text.span().start, wrong, Source::FORM);
                 }
             }

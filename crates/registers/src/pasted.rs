@@ -4,23 +4,23 @@
 
 use super::number::unsigned;
 
-/// One value that a text tells.
+/// A register value in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// The register's name, as it was written.
     pub name: String,
-    /// Its physical address; none if the text does not tell.
+    /// Its physical address, if the text has it.
     pub address: Option<u64>,
     /// Its value.
     pub value: u64,
 }
 
-/// Every value in the text, in its order. Prose, prompts and anything else is passed over.
+/// Returns every value in the text, in order. Everything else is skipped.
 pub fn readings(text: &str) -> impl Iterator<Item = Reading> {
     text.lines().flat_map(of_line)
 }
 
-/// Every value of one line. Of a line that is longer than any dump's, only the beginning is read.
+/// Returns every value of a line. Only the beginning of an overlong line is read.
 fn of_line(line: &str) -> Vec<Reading> {
     let mut found = Vec::new();
     let mut rest = beginning(line);
@@ -56,7 +56,7 @@ fn of_ethtool(line: &str) -> Option<Reading> {
     })
 }
 
-/// A value whose name begins the text, and what is left of the text behind it.
+/// Parses a value whose name begins the text; returns it and the rest of the text.
 fn reading(text: &str) -> Option<(Reading, &str)> {
     let end = text.find(|c| !is_of_name(c)).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
@@ -66,14 +66,14 @@ fn reading(text: &str) -> Option<(Reading, &str)> {
         address,
         value,
     };
-    // A number behind a colon is the address if an equals sign follows.
+    // A number after a colon is the address if an equals sign follows.
     match sign_and_number(left) {
         Some((value, left, '=')) if sign != '=' => Some((reading(Some(first), value), left)),
         _ => Some((reading(None, first), left)),
     }
 }
 
-/// ` =0x1f` → the number, what is behind it, and the sign before it.
+/// ` =0x1f` → the number, the rest of the text, and the sign before it.
 fn sign_and_number(text: &str) -> Option<(u64, &str, char)> {
     let text = text.trim_start_matches([' ', '\t', ')']);
     let sign = text.chars().next().filter(|c| "=:@(".contains(*c))?;
@@ -117,12 +117,12 @@ const LONGEST_LINE: usize = 4_096;
 mod tests {
     use super::readings;
 
-    fn told(text: &str) -> Vec<String> {
-        let tell = |r: super::Reading| match r.address {
+    fn written(text: &str) -> Vec<String> {
+        let write = |r: super::Reading| match r.address {
             Some(address) => format!("{}@{address:x}={:x}", r.name, r.value),
             None => format!("{}={:x}", r.name, r.value),
         };
-        readings(text).map(tell).collect()
+        readings(text).map(write).collect()
     }
 
     #[test]
@@ -154,10 +154,10 @@ mod tests {
                 "FCTTV=ffff",
             ),
         ] {
-            assert_eq!(told(text), [expected], "{text}");
+            assert_eq!(written(text), [expected], "{text}");
         }
         assert_eq!(
-            told("RCR=0x1, TCR=0x2 OPD:0x3"),
+            written("RCR=0x1, TCR=0x2 OPD:0x3"),
             ["RCR=1", "TCR=2", "OPD=3"]
         );
     }
@@ -178,7 +178,7 @@ mod tests {
             "0x00000: CTRL 0x5",
             "0x: (a) 0x5",
         ] {
-            assert_eq!(told(text), Vec::<String>::new(), "{text}");
+            assert_eq!(written(text), Vec::<String>::new(), "{text}");
         }
     }
 }

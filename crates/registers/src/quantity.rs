@@ -130,14 +130,17 @@ mod tests {
 
     #[test]
     fn a_pause_takes_longer_on_a_slower_link() {
-        let told = |speed| words(0xfff0, Unit::PauseQuanta, speed);
-        assert_eq!(told(None), "65520 × 512 bit times = 33.5 ms at 1 Gbit/s");
+        let pause_words = |speed| words(0xfff0, Unit::PauseQuanta, speed);
         assert_eq!(
-            told(Some(100_000_000)),
+            pause_words(None),
+            "65520 × 512 bit times = 33.5 ms at 1 Gbit/s"
+        );
+        assert_eq!(
+            pause_words(Some(100_000_000)),
             "65520 × 512 bit times = 335 ms at 100 Mbit/s"
         );
         assert_eq!(
-            told(Some(2_500_000_000)),
+            pause_words(Some(2_500_000_000)),
             "65520 × 512 bit times = 13.4 ms at 2.5 Gbit/s"
         );
         assert_eq!(words(0, Unit::PauseQuanta, None), "no pause: go on");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where a claim about a register comes from.
+//! The source of a statement about a register.
 
 use linerate_knowledge::Source as Kernel;
 
-/// Who says so.
+/// The source of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A place in the kernel that the map names (`Map::kernel`).
@@ -20,12 +20,12 @@ pub enum Source {
         /// Which one and where.
         place: String,
     },
-    /// Nobody checked it.
+    /// From memory, not verified.
     Recall,
 }
 
 impl Source {
-    /// What a source may look like, for error messages.
+    /// The notation, for error messages.
     pub const FORM: &str = "`recall`; a path from the kernel's root and a name in it \
         (`drivers/net/ethernet/freescale/fec.h FEC_R_CNTRL`); or `manual`, `standard`, `header` \
         or `svd`, which one, and the place (`manual i.MX6DQRM ENET_RCR`)";
@@ -33,7 +33,7 @@ impl Source {
     /// The kinds of document.
     pub const KINDS: [&str; 4] = ["manual", "standard", "header", "svd"];
 
-    /// What the text of a map means; none if it has not the [`Self::FORM`].
+    /// Parses a source; none if the text does not have the [`Self::FORM`].
     #[must_use]
     pub fn of_text(text: &str) -> Option<Self> {
         if let Some((kind, place)) = text.split_once(' ')

@@ -20,7 +20,7 @@ words! {
         ReadWrite = "rw",
         /// Only read.
         ReadOnly = "ro",
-        /// Only write: reading it tells nothing.
+        /// Write only: a read returns nothing useful.
         WriteOnly = "wo",
         /// A one that is written clears the bit.
         WriteOneClears = "w1c",
@@ -34,7 +34,7 @@ words! {
         Safe = "safe",
         /// It forgets something that the driver still wants to know.
         Clears = "clears",
-        /// Nobody looked it up.
+        /// Not looked up.
         Unknown = "unknown",
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Mistakes in a register map are told where they are, in the words of whoever made them.
+//! Mistakes in a register map are reported by line, in the words of the map.
 #![forbid(unsafe_code)]
 
 use linerate_registers::{Map, check_together, parse};
@@ -22,20 +22,20 @@ fn field(name: &str, bits: &str, more: &str) -> String {
     format!("[[register.field]]\nname = \"{name}\"\nbits = \"{bits}\"\n{more}")
 }
 
-/// Each text has a mistake that is told so.
-fn told_each(cases: &[(String, &str)]) {
+/// Each text has a mistake that is reported with these words.
+fn each_reports(cases: &[(String, &str)]) {
     for (text, expected) in cases {
-        let told = mistakes(text);
+        let found = mistakes(text);
         assert!(
-            told.iter().any(|t| t.contains(expected)),
-            "{expected}\n{text}\n{told:#?}"
+            found.iter().any(|t| t.contains(expected)),
+            "{expected}\n{text}\n{found:#?}"
         );
     }
 }
 
 #[test]
-fn a_wrong_field_is_told() {
-    told_each(&[
+fn a_wrong_field_is_reported() {
+    each_reports(&[
         (
             register(&field("A", "3:0", "").repeat(2)),
             ":12: `A` (3:0) overlaps `A` (3:0)\n    allowed: each bit in one field",
@@ -84,8 +84,8 @@ fn a_wrong_field_is_told() {
 }
 
 #[test]
-fn a_wrong_register_is_told() {
-    told_each(&[
+fn a_wrong_register_is_reported() {
+    each_reports(&[
         (
             register("reserved = [\"32:30\"]\n"),
             ":7: `reserved` has the bits 32:30 of a register of 32",
@@ -135,8 +135,8 @@ fn a_wrong_register_is_told() {
 }
 
 #[test]
-fn a_wrong_map_is_told() {
-    told_each(&[
+fn a_wrong_map_is_reported() {
+    each_reports(&[
         (
             format!("{HEAD}window = 4\n[[register]]\nname = \"R\"\noffset = 4\n"),
             ":7: `R` is outside the window\n    allowed: offsets below 0x4",
@@ -167,7 +167,7 @@ fn a_wrong_map_is_told() {
         ),
         (
             "map = \"m\"\nhardware = \"h\"\nsource = [\"a book\"]\n".to_owned(),
-            ":3: `a book` does not say where to look",
+            ":3: `a book` gives no place in the source",
         ),
         (
             "map = \"m\"\nhardware = \"h\"\nsource = [\"drivers/net/a.c f\"]\n".to_owned(),
@@ -194,9 +194,9 @@ fn a_word_of_the_dump_is_one_register() {
         format!("[[register]]\nname = \"{name}\"\noffset = {offset}\nword = 3\n")
     };
     let dump = "[dump]\nlayout = \"words\"\nsource = [\"recall\"]\n";
-    let told = mistakes(&format!("{HEAD}{dump}{}{}", one("A", 0), one("B", 4)));
+    let found = mistakes(&format!("{HEAD}{dump}{}{}", one("A", 0), one("B", 4)));
     assert_eq!(
-        told,
+        found,
         ["toy.toml:12: word 3 of the dump is already `A`\n    allowed: each word one register"]
     );
 }
@@ -205,14 +205,14 @@ fn a_word_of_the_dump_is_one_register() {
 fn a_map_is_called_as_its_file_and_once() {
     let map: Map = parse("toy.toml", &register("")).unwrap();
     let together = check_together([("a/toy.toml", &map), ("a/other.toml", &map)]);
-    let told: Vec<String> = together.iter().map(ToString::to_string).collect();
-    assert_eq!(told.len(), 2, "{told:?}");
+    let found: Vec<String> = together.iter().map(ToString::to_string).collect();
+    assert_eq!(found.len(), 2, "{found:?}");
     assert!(
-        told[0].starts_with("a/other.toml: the map is `toy` and the file is `other.toml`"),
-        "{told:?}"
+        found[0].starts_with("a/other.toml: the map is `toy` and the file is `other.toml`"),
+        "{found:?}"
     );
     assert!(
-        told[1].contains("the map `toy` is also in a/toy.toml"),
-        "{told:?}"
+        found[1].contains("the map `toy` is also in a/toy.toml"),
+        "{found:?}"
     );
 }

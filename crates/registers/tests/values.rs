@@ -21,7 +21,7 @@ fn mii(name: &str, value: u64) -> Decoded {
 }
 
 /// `name = value: meaning` of every field, switches that are off left out.
-fn told(decoded: &Decoded) -> Vec<String> {
+fn lines_of(decoded: &Decoded) -> Vec<String> {
     let set = decoded.fields.iter().filter(|f| f.value != 0);
     set.map(|f| {
         let meaning = f.meaning.as_deref().unwrap_or("-");
@@ -59,7 +59,7 @@ fn an_address_beside_the_type_of_pause_frames() {
 fn a_receive_control_before_and_after_pause() {
     let after = enet("ENET_RCR", 0x05ee_0264);
     assert_eq!(
-        told(&after),
+        lines_of(&after),
         [
             "MAX_FL = 1518: 1518 bytes",
             "RMII_10T = 1: 10 Mbit/s",
@@ -112,7 +112,7 @@ fn a_zero_threshold_is_not_zero_bytes() {
     let full = meaning("RSFL", "RX_SECTION_FULL");
     assert_eq!(full.as_deref(), Some("store and forward"));
     let raem = enet("RAEM", 3);
-    let remark = "RX_ALMOST_EMPTY is 3, below the least value that works, 4";
+    let remark = "RX_ALMOST_EMPTY is 3, below the minimum, 4";
     assert!(raem.remarks.iter().any(|r| r == remark), "{raem:?}");
 }
 

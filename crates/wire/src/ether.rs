@@ -8,7 +8,7 @@ pub struct Frame<'a> {
     pub destination: [u8; 6],
     /// Source address.
     pub source: [u8; 6],
-    /// The protocol behind the tags.
+    /// The protocol after the tags.
     pub ethertype: u16,
     /// VLAN numbers, outer first; `None` where there is no tag.
     pub vlans: [Option<u16>; 2],

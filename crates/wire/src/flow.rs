@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn ipv4_datagram_first_and_later_fragment_are_told_apart() {
+    fn ipv4_datagram_first_and_later_fragment_are_distinguished() {
         for (fragment, first) in [([0x40, 0], false), ([0x20, 0], true)] {
             let expected = UdpFrame::Datagram {
                 source: "10.0.0.1:49152".parse().unwrap(),

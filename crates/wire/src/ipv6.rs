@@ -10,7 +10,7 @@ pub struct Packet<'a> {
     pub source: Ipv6Addr,
     /// Destination address.
     pub destination: Ipv6Addr,
-    /// What is carried behind the extension headers: 17 for UDP.
+    /// The protocol after the extension headers: 17 for UDP.
     pub protocol: u8,
     /// DSCP and ECN.
     pub traffic_class: u8,
@@ -73,7 +73,7 @@ impl<'a> Packet<'a> {
             .is_some_and(|fragment| fragment.more || fragment.offset_bytes > 0)
     }
 
-    /// Moves to the upper layer; behind a fragment that is not the first there is nothing to read.
+    /// Moves to the upper layer; after a fragment that is not the first there is nothing to read.
     fn skip_extensions(&mut self) -> Option<()> {
         while matches!(self.protocol, HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION) {
             let header: &[u8; 8] = self.payload.first_chunk()?;

@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Bytes to meaning and back: pure functions and sans-IO state machines over slices.
+//! Parses and writes the bytes that linerate exchanges with peers and with the kernel.
 //!
-//! No clock, socket or file is touched here: bytes and `now` come in as arguments, bytes and events go out.
-//! No input, however malformed, makes anything in this crate panic.
+//! | in | out |
+//! | --- | --- |
+//! | slices of a control connection, and the time | events and bytes to write: the sessions of [`iperf3`] |
+//! | datagrams of [`iperf3`], [`iperf2`] and [`linerate`] | headers, stamps, hellos, probes |
+//! | Ethernet frames | [`frame`] (forwarding tests), [`flow`], [`ether`] … [`udp`] |
+//! | [`netlink`] messages, files of [`proc`], the kernel's types ([`btf`]) | counters and settings |
+//!
+//! Everything is a pure function or a sans-IO state machine: no clock, socket or file. No input makes it panic.
+//!
+//! ```
+//! use linerate_wire::iperf3::{Timeouts, client::ClientSession, cookie::Cookie, params::Params, session::Session};
+//! let cookie = Cookie::from_random(&[7; 23]);
+//! let params = Params { tcp: true, ..Params::default() };
+//! let mut client = ClientSession::new(&cookie, params, Timeouts::default(), 0);
+//! assert_eq!(client.poll_output().expect("the cookie").len(), Cookie::LEN);
+//! client.feed(&[9], 0); // PARAM_EXCHANGE
+//! assert_eq!(client.poll_event(), None);
+//! assert_eq!(client.poll_output().expect("the parameters"), b"\0\0\0\x0c{\"tcp\":true}");
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod arp;

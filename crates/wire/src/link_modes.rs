@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The bit maps in which a driver tells what a link can do, what it offers and what the partner offers, in the words of
+//! The bit maps of supported, advertised and partner's link modes, in the words of
 //! `ethtool` (include/uapi/linux/ethtool.h, `enum ethtool_link_mode_bit_indices`; IEEE 802.3 annex 28B for pause).
 
 /// The speeds of a map, joined by blanks: `100baseT/Full 1000baseT/Full`; none if it has none.

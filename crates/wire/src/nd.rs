@@ -15,7 +15,7 @@ pub struct Message {
     pub source: Ipv6Addr,
     /// Destination of the packet: unicast or multicast.
     pub destination: Ipv6Addr,
-    /// Whose hardware address is asked for or told.
+    /// The address to resolve, or that is resolved.
     pub target: Ipv6Addr,
     /// The link-layer address option: the sender's in a solicitation, the target's in an advertisement.
     pub mac: Option<[u8; 6]>,
@@ -211,7 +211,7 @@ mod tests {
             ..asked
         };
         for solicited in [false, true] {
-            let told = Message {
+            let sent = Message {
                 operation: Operation::Advertisement {
                     solicited,
                     overrides: !solicited,
@@ -219,7 +219,7 @@ mod tests {
                 destination: asked.source,
                 ..asked
             };
-            assert_eq!(read(&told), Some(told));
+            assert_eq!(read(&sent), Some(sent));
         }
         assert_eq!(
             (read(&asked), read(&unaddressed)),

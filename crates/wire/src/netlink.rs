@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Netlink messages (RFC 3549, include/uapi/linux/netlink.h) the few families whose counters a test
-//! reads, and what the lab tells the kernel. Everything is in the byte order of the host, as netlink is.
+//! Netlink messages (RFC 3549, include/uapi/linux/netlink.h) of the families whose counters a test reads, and requests
+//! that set up the lab. Everything is in host byte order, as netlink is.
 
 pub mod attribute;
 pub mod discipline;

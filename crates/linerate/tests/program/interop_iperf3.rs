@@ -17,7 +17,7 @@
 //! | C2 states byte by byte, two at once | wire `recorded_bytes_fed_one_by_one_give_the_same`, `start_and_running_are_one_write_…` |
 //! | C3 time counts from TEST_RUNNING | `rules::c3_time_counts_from_test_running` |
 //! | C4 after TEST_END data errors are none | `rules::c4_a_server_that_resets_after_the_end_is_fine` |
-//! | C5 busy is told apart and retried | `rules::c5_a_busy_server_is_tried_again`, wire `a_busy_server_is_told_apart` |
+//! | C5 busy is recognised and retried | `rules::c5_a_busy_server_is_tried_again`, wire `a_busy_server_is_distinguished` |
 //! | C6 early data is no reply | `rules::c6_data_before_a_reply_is_skipped` |
 //! | C7 every state has its time-out | `rules::c7_a_silent_server_is_an_error`, wire `every_wait_of_the_client_has_a_deadline` |
 //! | C8 back-to-back tests at a stock server | `client::c8_back_to_back` |

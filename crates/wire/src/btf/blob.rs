@@ -62,7 +62,7 @@ impl<'b> Pages<'b> {
         Some(array)
     }
 
-    /// Past the pages, for whoever reads from one end to the other.
+    /// Reads past the pages, for sequential readers.
     pub(super) fn read_at(&self, at: usize, into: &mut [u8]) -> usize {
         self.blob.read_at(at, into)
     }

@@ -12,7 +12,7 @@ pub(super) struct Index {
     pub(super) count: usize,
     /// Name and beginning of each type that may be asked for by its name.
     pub(super) named: Vec<(u32, u32)>,
-    /// The beginning of every so many-th type.
+    /// The beginning of every n-th type.
     starts: Vec<u32>,
 }
 

@@ -98,7 +98,7 @@ impl Btf<'_> {
         })
     }
 
-    /// The type behind typedefs and modifiers.
+    /// Resolves typedefs and modifiers.
     fn plain(&self, kind: u32) -> Option<Record> {
         let mut record = self.record(kind)?;
         for _ in 0..MOST_LEVELS {

@@ -142,7 +142,7 @@ fn a_member_is_found_in_either_byte_order() {
 }
 
 #[test]
-fn an_enumeration_and_a_tracepoint_are_told() {
+fn an_enumeration_and_a_tracepoint_are_read() {
     let blob = small(true);
     let btf = Btf::parse(&blob).unwrap();
     let values = vec![("DROP", 2), ("MASK", 0xffff_0000)];

@@ -154,7 +154,7 @@ pub const fn is_benchmark_address(address: IpAddr) -> bool {
     }
 }
 
-/// What is free behind a prefix of an address of `bits`.
+/// The bits after a prefix of an address of `bits`.
 const fn ones(prefix_bits: u8, bits: u8) -> u128 {
     match bits.saturating_sub(prefix_bits) {
         128 => u128::MAX,

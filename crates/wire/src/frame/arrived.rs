@@ -20,7 +20,7 @@ use crate::{arp, ipv4, ipv6, nd, udp};
 pub enum Arrived {
     /// A test frame whose signature is proven; the rest of it may still be damaged.
     Ours(Ours),
-    /// A test frame, but its signature is damaged or cut: nobody knows which.
+    /// A test frame whose signature is damaged or cut.
     Corrupted,
     /// A learning frame of ours.
     Learning {
@@ -39,7 +39,7 @@ pub enum Arrived {
     Foreign(Foreign),
 }
 
-/// A test frame. What a device may rewrite is told, not judged: addresses of Ethernet, tags, TTL, traffic class.
+/// A test frame. What a device may rewrite is reported, not judged: Ethernet addresses, tags, TTL, traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ours {
     /// Which one.
@@ -64,7 +64,7 @@ pub struct Ours {
     pub length_ok: bool,
     /// Whether the checksums are right: of the IPv4 header, and UDP's where there is one.
     pub checksum_ok: bool,
-    /// Whether the payload behind the signature is as it was sent, as far as it is here.
+    /// Whether the payload after the signature is as sent, as far as it arrived.
     pub payload_ok: bool,
 }
 
@@ -157,7 +157,7 @@ fn other_ipv4(payload: &[u8]) -> Arrived {
     Complaint::of_ipv4(&packet).map_or(Arrived::Foreign(foreign), Arrived::Complaint)
 }
 
-/// What a fragment can tell: all but the first have no signature.
+/// The contents of a fragment: all but the first have no signature.
 fn is_of_test(protocol: u8, addresses: [IpAddr; 2]) -> bool {
     protocol == udp::PROTOCOL && addresses.into_iter().all(is_benchmark_address)
 }

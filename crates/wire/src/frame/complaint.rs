@@ -131,8 +131,8 @@ const fn unreachable_over_ipv4(code: u8) -> &'static str {
     match code {
         0 | 6 | 11 => "no route to the network",
         1 | 7 | 12 => "the host does not answer ARP",
-        2 => "nobody there takes the protocol",
-        3 => "nobody there listens at the port",
+        2 => "protocol unreachable",
+        3 => "port unreachable",
         9 | 10 | 13 => "forbidden by a filter",
         _ => "unreachable",
     }
@@ -145,7 +145,7 @@ const fn unreachable_over_ipv6(code: u8) -> &'static str {
         1 | 5 => "forbidden by a filter",
         2 => "beyond the scope of the source",
         3 => "the host does not answer neighbour discovery",
-        4 => "nobody there listens at the port",
+        4 => "port unreachable",
         6 => "a route says to reject it",
         _ => "unreachable",
     }

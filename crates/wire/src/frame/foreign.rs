@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What else arrives at a port, named as far as it tells something about the device.
+//! Other traffic that arrives at a port, as far as it identifies the device.
 
 use crate::ether::Frame;
 use crate::{ipv6, nd};

@@ -2,7 +2,7 @@
 //! Learning frames: they show a bridge behind which port an address is (RFC 2544 section 23 b, RFC 2889 section 4.1).
 //!
 //! A frame of the local experimental protocol (IEEE 802 ethertype 88B5) whose source is the destination of the test
-//! stream. [`read`](super::read) tells where it comes out. The caller paces: at most 50 a second for slow bridges.
+//! stream. [`read`](super::read) shows where it comes out. The caller paces: at most 50 a second for slow bridges.
 
 use super::control::ControlFrame;
 use crate::ether::Header;

@@ -20,7 +20,7 @@ pub struct Neighbours {
     pub vlan: Option<u16>,
     /// Their addresses.
     pub own: Vec<AddressRange>,
-    /// Addresses in `own` that are somebody else's: the device's.
+    /// Addresses in `own` that belong to the device.
     pub except: Vec<IpAddr>,
 }
 
@@ -57,7 +57,7 @@ impl Neighbours {
         }
     }
 
-    /// Tells everyone, unasked, where an address is: gratuitous ARP (RFC 5227), unsolicited advertisement. It renews
+    /// Announces an address: gratuitous ARP (RFC 5227), unsolicited advertisement. It renews
     /// what a device knows, but most do not learn from it.
     #[must_use]
     pub fn announcement(&self, address: IpAddr) -> ControlFrame {
@@ -100,7 +100,7 @@ impl Neighbours {
         if !is_question || !self.has(asked.target.into()) {
             return None;
         }
-        // Nobody can be answered who has no address yet: everyone is told (RFC 4861 section 7.2.4).
+        // A host without an address cannot be answered: the answer is multicast (RFC 4861 section 7.2.4).
         if asked.source.is_unspecified() {
             return Some(self.announcement(asked.target.into()));
         }
@@ -158,7 +158,7 @@ impl Neighbours {
     }
 }
 
-/// Whose Ethernet address a frame tells: an ARP reply, or an advertisement.
+/// Returns the address that an ARP reply or an advertisement resolves.
 #[must_use]
 pub fn resolved(bytes: &[u8]) -> Option<(IpAddr, [u8; 6])> {
     let frame = Frame::parse(bytes)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The payload behind the signature: incrementing octets, 00 01 02 … from the payload's beginning (RFC 2544 appendix C).
+//! The payload after the signature: incrementing octets, 00 01 02 … from the payload's beginning (RFC 2544 appendix C).
 //!
 //! Looked at in every frame that arrives, so in whole vectors: no byte-wise loop and no `memcmp`, which in static
 //! binaries is one.
@@ -68,7 +68,7 @@ const CYCLE_WORDS: usize = CYCLE_BYTES / 2;
 const BLOCK_BYTES: usize = 16;
 const FIRST_WORD: usize = Signature::LEN / 2;
 
-/// A cycle as it stands behind a signature.
+/// A cycle as it follows a signature.
 static CYCLE: [u8; CYCLE_BYTES] = {
     let mut cycle = [0; CYCLE_BYTES];
     let mut at = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a client says of its test: at the front of a TCP connection, or behind the words of a UDP datagram.
+//! The client's description of its test: at the front of a TCP connection, or after the words of a UDP datagram.
 //!
 //! Six words, and nine more if the flag [`EXTENDED`] is set. Clients of 2.0.5 may send flags 0 and nothing of use.
 
@@ -24,7 +24,7 @@ pub struct ClientHeader {
     pub extension: Option<Extension>,
 }
 
-/// The words behind the first six.
+/// The words after the first six.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extension {
     /// As [`REVERSE`] and others.
@@ -43,8 +43,6 @@ pub struct Extension {
 pub const VERSION_1: u32 = 0x8000_0000;
 /// Flag: the second part follows.
 pub const EXTENDED: u32 = 0x4000_0000;
-/// Flag: UDP tests.
-pub const UDP_TESTS: u32 = 0x2000_0000;
 /// Flag: UDP sequence numbers have a high word.
 pub const SEQUENCE_64_BIT: u32 = 0x0800_0000;
 /// Flag: short messages to and fro (`--bounceback`), in a header of another form.
@@ -207,7 +205,7 @@ fn hundredths(duration_ms: u32) -> i32 {
 mod tests {
     use super::*;
 
-    /// `iperf -c … -u -b 1M -t 1 -l 1470 -p 15001` of 2.1.8, behind the four words.
+    /// `iperf -c … -u -b 1M -t 1 -l 1470 -p 15001` of 2.1.8, after the four words.
     const UDP: &str = "480100980000000100003a99000005be00000000ffffff9c0000000000000000000000000002\
         00010008000300000000001000000000000000000000";
     /// `iperf -c … -t 1 -R -p 15003` of 2.1.8.
@@ -236,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_captured_reverse_client_is_told_from_a_plain_one() {
+    fn a_captured_reverse_client_differs_from_a_plain_one() {
         assert!(
             ClientHeader::decode(&bytes(REVERSE_TCP))
                 .unwrap()

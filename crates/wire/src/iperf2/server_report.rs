@@ -2,7 +2,7 @@
 //! What a UDP server answers to a final datagram: four zero words, then its counts.
 //!
 //! The client repeats its final datagram up to ten times until the report arrives. A report of old servers has ten
-//! words behind the zeros; 2.1.8 adds fifteen of transit times and the high halves of three counts.
+//! words after the zeros; 2.1.8 adds fifteen of transit times and the high halves of three counts.
 
 use super::{put, word};
 
@@ -41,8 +41,6 @@ pub struct Transit {
 impl ServerReport {
     /// Bytes of a whole report.
     pub const LEN: usize = 128;
-    /// Bytes of an old report.
-    pub const SHORT_LEN: usize = 56;
 
     /// Writes a whole report.
     #[must_use]

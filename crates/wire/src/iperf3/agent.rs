@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `AGENT` frames alone on a stream of bytes: what an agent and who asks it say to each other, over
-//! pipes, ssh or a control connection that is for nothing else.
+//! `AGENT` frames alone on a stream of bytes: the conversation with an agent over pipes, ssh or a control connection
+//! without a test.
 
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ impl AgentFrames {
     /// The next whole document; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// What came is no such frame, too long, or no JSON: nothing behind it can be read any more.
+    /// The bytes are not such a frame, too long, or not JSON: nothing after them can be read.
     pub fn take(&mut self) -> Result<Option<Raw>, Refusal> {
         match self.inbox.next(&self.expect())? {
             None => Ok(None),

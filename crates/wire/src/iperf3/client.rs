@@ -292,5 +292,5 @@ driven!(ClientSession, ClientEvent);
 /// A server's report may be megabytes of text.
 const RESULTS: (&str, u32) = ("results", 64 << 20);
 
-/// Longest `AGENT` message that a client takes, bytes: read, a document takes up to 32 times its length.
+/// Longest `AGENT` message that a client accepts, bytes. Parsed, a document may take many times its length.
 pub const AGENT_BYTES: u32 = 1 << 20;

@@ -85,7 +85,7 @@ pub(super) enum Message {
     State(State),
     Agent(Raw),
     Block(Vec<u8>),
-    /// The two numbers behind `SERVER_ERROR`; old servers send the first only, or none.
+    /// The two numbers after `SERVER_ERROR`; old servers send the first only, or none.
     Error(Option<i32>, Option<i32>),
 }
 
@@ -160,7 +160,7 @@ impl Inbox {
         }
     }
 
-    /// What is left of an error when no more bytes come.
+    /// Takes the part of an error that came before the end.
     pub(super) fn error_cut_short(&mut self) -> Message {
         let code = i32_at(self.rest(), 1);
         self.clear();

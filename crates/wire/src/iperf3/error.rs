@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The error numbers that travel behind `SERVER_ERROR`.
+//! The error numbers that follow `SERVER_ERROR`.
 
 /// Total rate above the server's limit.
 pub const RATE_LIMIT: i32 = 27;

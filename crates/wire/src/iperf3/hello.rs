@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The four bytes that set up a UDP stream, in the forms of all versions.
 //!
-//! Stock servers take any datagram for a hello, so a stray one opens a stream there; we tell the forms apart.
+//! Stock servers take any datagram for a hello, so a stray one opens a stream there; linerate checks the form.
 
 /// What a new client sends.
 pub const HELLO: [u8; 4] = *b"9876";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the sessions of both ends do alike: bytes in and out, and the two deadlines of what is awaited.
+//! What both sessions share: bytes in and out, and the two deadlines.
 
 use super::control::{Expect, Inbox, Message, Refusal, Timeouts};
 
@@ -77,12 +77,12 @@ impl Link {
             .is_some_and(|deadline_ns| deadline_ns <= now_ns)
     }
 
-    /// When something was last told.
+    /// The time of the last call.
     pub(super) fn now_ns(&self) -> u64 {
         self.now_ns
     }
 
-    /// Nothing is awaited or read any more; what is in `out` is still written.
+    /// Stops reading and waiting; what is in `out` is still written.
     pub(super) fn close(&mut self) {
         self.open = false;
         self.inbox.clear();

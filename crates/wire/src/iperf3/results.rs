@@ -79,7 +79,7 @@ impl Results {
     /// Reads a document.
     ///
     /// # Errors
-    /// If it is no JSON object or a required key is missing or of a wrong type.
+    /// It is not a JSON object, or a required key is missing or of a wrong type.
     pub fn from_json(text: &[u8]) -> Result<Self, serde_json::Error> {
         json::read(text)
     }

@@ -109,7 +109,7 @@ pub enum ServerEvent {
 }
 
 impl ServerSession {
-    /// Begins behind the cookie: asks for the parameters.
+    /// Begins after the cookie: asks for the parameters.
     #[must_use]
     pub fn new(limits: Limits, timeouts: Timeouts, now_ns: u64) -> Self {
         let mut session = Self {
@@ -128,7 +128,7 @@ impl ServerSession {
         self.phase
     }
 
-    /// What the results of the client may take, once its parameters tell what it needs.
+    /// Limits the client's results, once its parameters show what it needs.
     pub fn limit_results(&mut self, bytes: u32) {
         self.limits.results_bytes = bytes;
     }

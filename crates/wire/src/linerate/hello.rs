@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_round_trip_and_are_told_apart() {
+    fn both_round_trip_and_are_distinguished() {
         let hello = Hello {
             cookie: Cookie::from_random(&[9; 23]),
             index: 258,

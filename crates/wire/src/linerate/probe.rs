@@ -126,7 +126,7 @@ mod tests {
     };
 
     #[test]
-    fn both_round_trip_and_are_told_apart() {
+    fn both_round_trip_and_are_distinguished() {
         let request = Request {
             sequence: 7,
             sent_ns: 1_000,

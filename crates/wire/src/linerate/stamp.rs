@@ -4,7 +4,7 @@
 //! The highest bit of the sequence marks a datagram of the warm-up. Those have a numbering of their own, so that the
 //! measured ones begin with 1 and both ends agree which is which, whatever their clocks say.
 //!
-//! The check is left out of payloads that have no room for it. It tells a corrupted stamp from a lost one; it is
+//! The check is left out of payloads that have no room for it. It distinguishes a corrupted stamp from a lost one; it is
 //! no protection against a forger.
 
 /// The decoded stamp.

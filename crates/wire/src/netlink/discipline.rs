@@ -83,7 +83,7 @@ mod tests {
             burst_bytes: 3000,
             limit_bytes: 60_000,
         };
-        let told = |discipline| {
+        let decoded = |discipline| {
             let qdisc = parse(&replace(9, discipline).payload).unwrap();
             (
                 qdisc.kind.clone(),
@@ -92,8 +92,8 @@ mod tests {
                 qdisc.is_root(),
             )
         };
-        assert_eq!(told(bucket), ("tbf".into(), Some(60_000), 9, true));
+        assert_eq!(decoded(bucket), ("tbf".into(), Some(60_000), 9, true));
         let fifo = Discipline::Fifo { limit_packets: 16 };
-        assert_eq!(told(fifo), ("pfifo".into(), Some(16), 9, true));
+        assert_eq!(decoded(fifo), ("pfifo".into(), Some(16), 9, true));
     }
 }

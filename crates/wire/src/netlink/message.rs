@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_told_apart_by_length_and_kind() {
+    fn messages_are_distinguished_by_length_and_kind() {
         let mut datagram = request(36, true, 7, &[1, 2, 3, 4, 5]);
         datagram.extend([0; 3]);
         datagram.extend(request(DONE, true, 7, &[0; 4]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the kernel is told about interfaces, addresses, routes and neighbours (rtnetlink(7),
+//! Requests to the kernel about interfaces, addresses, routes and neighbours (rtnetlink(7),
 //! include/uapi/linux/{if_link,if_addr,rtnetlink,neighbour}.h). Queueing disciplines: [`super::discipline`].
 
 use std::net::IpAddr;
@@ -137,12 +137,12 @@ fn set_link(index: u32) -> Order {
     Order::new(SET_LINK, 0, &link_header(index, 0, 0))
 }
 
-/// `struct ifinfomsg`: family, type, index, flags, which of the flags are told.
-fn link_header(index: u32, flags: u32, told: u32) -> [u8; 16] {
+/// `struct ifinfomsg`: family, type, index, flags, the mask of flags to change.
+fn link_header(index: u32, flags: u32, change: u32) -> [u8; 16] {
     let mut header = [0; 16];
     header[4..8].copy_from_slice(&index.to_ne_bytes());
     header[8..12].copy_from_slice(&flags.to_ne_bytes());
-    header[12..].copy_from_slice(&told.to_ne_bytes());
+    header[12..].copy_from_slice(&change.to_ne_bytes());
     header
 }
 
@@ -225,7 +225,7 @@ mod tests {
             namespace,
         };
         let order = veth(end("near", 100, 7), end("far", 101, 8));
-        let told = |bytes: &[u8]| {
+        let decoded = |bytes: &[u8]| {
             let body = bytes.get(16..).unwrap();
             let value = |kind| find(body, kind);
             (
@@ -235,14 +235,14 @@ mod tests {
             )
         };
         assert_eq!(
-            told(&order.payload),
+            decoded(&order.payload),
             (Some(100), Some("near".into()), Some(7))
         );
         let info = find(&order.payload[16..], LINK_INFO).unwrap();
         assert_eq!(find(info, INFO_KIND).map(text).as_deref(), Some("veth"));
         let peer = find(info, INFO_DATA).and_then(|data| find(data, VETH_INFO_PEER));
         assert_eq!(
-            told(peer.unwrap()),
+            decoded(peer.unwrap()),
             (Some(101), Some("far".into()), Some(8))
         );
         assert_eq!((order.kind, order.flags), (16, 0x600));

@@ -38,7 +38,7 @@ impl Qdisc {
     }
 
     /// How `tc` would name it: `fq_codel 8001:`, or `fq_codel 0: parent :2` where only the place
-    /// tells it from its siblings.
+    /// distinguishes it from its siblings.
     #[must_use]
     pub fn name(&self) -> String {
         let (major, minor) = (self.parent >> 16, self.parent & 0xffff);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Damaged, cut and arbitrary frames: told apart from intact ones, and never a panic.
+//! Damaged, cut and arbitrary frames: distinguished from intact ones, and never a panic.
 
 use linerate_wire::frame::{self, Arrived, Flow, Neighbours, Ours};
 use proptest::prelude::*;
 
 use crate::{OURS, SIGNATURE, flows, stamped};
 
-/// The bits that a device may rewrite and that no checksum covers: a change is told by no field or by one that says
+/// The bits that a device may rewrite and that no checksum covers: a change shows in no field or in one that says
 /// where the frame came by, but the frame counts as intact.
 #[test]
 fn every_flipped_bit_is_noticed_but_those_that_a_device_may_rewrite() {

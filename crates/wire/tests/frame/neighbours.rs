@@ -183,7 +183,7 @@ fn another_implementation_reads_discovery_the_same() {
 }
 
 #[test]
-fn who_checks_for_duplicates_is_told_before_it_has_an_address() {
+fn a_host_that_checks_for_duplicates_is_answered_by_multicast() {
     let (target, everyone) = (Side::A.tester(Family::Ipv6), nd::ALL_NODES);
     let probe = device(None).request("::".parse().unwrap(), target).unwrap();
     let answer = tester(None).answer(&probe).unwrap();
@@ -222,8 +222,11 @@ fn questions_and_answers_are_read_as_what_they_are() {
     );
     assert_eq!(frame::resolved(&question), None);
     assert_eq!(device.request(Side::A.device(v4), Side::A.tester(v6)), None);
-    let told = tester.announcement(Side::A.tester(v6));
-    assert_eq!(frame::resolved(&told), Some((Side::A.tester(v6), OURS)));
+    let announced = tester.announcement(Side::A.tester(v6));
+    assert_eq!(
+        frame::resolved(&announced),
+        Some((Side::A.tester(v6), OURS))
+    );
 }
 
 #[test]

@@ -223,7 +223,7 @@ fn the_watchdog_of_the_run_is_the_callers() {
 }
 
 #[test]
-fn a_client_that_vanishes_or_gives_up_is_told_apart() {
+fn a_client_that_vanishes_or_gives_up_is_distinguished() {
     let mut server = Server::new();
     server.feed(&block(r#"{"tcp":true}"#));
     server.closed();

@@ -174,7 +174,7 @@ fn recorded_datagrams_are_understood() {
 }
 
 #[test]
-fn an_interrupted_peer_is_told_apart_from_a_broken_one() {
+fn an_interrupted_peer_is_distinguished_from_a_broken_one() {
     for transcript in all() {
         if transcript.name.contains("server-interrupted") {
             let mut client = Client::new(&transcript.params());
@@ -209,7 +209,7 @@ fn an_interrupted_peer_is_told_apart_from_a_broken_one() {
 }
 
 #[test]
-fn a_busy_server_is_told_apart() {
+fn a_busy_server_is_distinguished() {
     for transcript in all() {
         if transcript.name.ends_with("busy") {
             let mut client = Client::new(&Params::default());
