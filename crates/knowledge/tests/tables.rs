@@ -117,10 +117,7 @@ fn every_kind_of_mistake_is_explained() {
 fn mistakes_of_a_whole_file_are_explained_too() {
     let found = parse("x.toml", &RIGHT.replace("\"tx_bytes\", ", "")).unwrap_err();
     assert_eq!(found.len(), 1);
-    assert_eq!(
-        found[0].wrong,
-        "link fields not listed: `tx_bytes`"
-    );
+    assert_eq!(found[0].wrong, "link fields not listed: `tx_bytes`");
     assert_eq!(found[0].line, None);
 
     let recalls = RIGHT.replace(", \"drivers/net/x.c x_stats\"]", "]");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Numbers with units as tools and people write them: `3.18 Mbits/sec`, `28.5Mb/s`, `12.5 MB/s`, `2,3 GiB`.
+//! Numbers with units, as written by tools and people: `3.18 Mbits/sec`, `28.5Mb/s`, `12.5 MB/s`, `2,3 GiB`.
 
-/// A number, decimal comma allowed; nothing that is not finite.
+/// Parses a finite number, with decimal point or comma.
 pub(super) fn decimal(word: &str) -> Option<f64> {
     let comma = !word.contains('.') && word.matches(',').count() == 1;
     let value: f64 = if comma {
@@ -13,7 +13,7 @@ pub(super) fn decimal(word: &str) -> Option<f64> {
     (plain && value.is_finite()).then_some(value)
 }
 
-/// A count: digits only, with what a sentence puts around them cut off.
+/// Parses a count, without the punctuation around it.
 pub(super) fn count(word: &str) -> Option<u64> {
     let digits = word.trim_matches(|letter: char| !letter.is_ascii_digit());
     digits.parse().ok()
@@ -31,7 +31,7 @@ pub(super) fn with_unit(word: &str) -> Option<(f64, &str)> {
     ))
 }
 
-/// Bits a second of a number and its unit: `Mbits/sec`, `Mbps`, `Mb/s`, `MB/s`, `MBytes/sec`, `Gbit/s` … A small `b` is
+/// Converts a number and its unit to bit/s: `Mbits/sec`, `Mbps`, `Mb/s`, `MB/s`, `MBytes/sec`, `Gbit/s` … A small `b` is
 /// bits, a large one bytes; bytes count by 1024 where the tool writes `Bytes/sec` (iperf does), by 1000 elsewhere.
 #[must_use]
 pub fn bits_per_second(number: f64, unit: &str) -> Option<f64> {
@@ -59,7 +59,7 @@ pub fn bits_per_second(number: f64, unit: &str) -> Option<f64> {
         .filter(|value| value.is_finite())
 }
 
-/// Bytes of a number and its unit as iperf and ifconfig write it: `MBytes`, `KByte`, `GiB`, `MB` (all by 1024).
+/// Converts a number and its unit, as in iperf and ifconfig, to bytes: `MBytes`, `KByte`, `GiB`, `MB` (all by 1024).
 #[must_use]
 pub fn bytes(number: f64, unit: &str) -> Option<f64> {
     let (prefix, rest) = split_prefix(unit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `/proc/net/packet`: a row for each socket through which a program captures or sends whole frames.
+//! `/proc/net/packet`: a row for each packet socket.
 
 use super::{Block, Hint, Lines, Settings};
 

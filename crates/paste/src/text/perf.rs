@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `perf top` and `perf report --stdio`: which function took how much of the samples, in percent.
+//! `perf top` and `perf report --stdio`: the share of samples of each function, in percent.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ fn is_branch(line: &str) -> bool {
     line.len() < 400 && (line.starts_with('|') || line.starts_with("--"))
 }
 
-/// Whose code it is: the kernel's, a program's, a guest's, a hypervisor's.
+/// The owner of the code: kernel, program, guest, hypervisor.
 const SPACES: [&str; 5] = ["[k]", "[.]", "[g]", "[u]", "[H]"];
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::number::{count, decimal};
 use super::{Block, Content, Hint, Lines};
 
-/// What ping counted; what the text does not say is `None`.
+/// A summary of ping; `None` where the text does not state a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ping {
     /// Requests.
@@ -28,7 +28,7 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     })
 }
 
-/// Whether a line belongs to a summary; takes over what it says.
+/// Takes a line of a summary; false if it is none.
 fn take(ping: &mut Ping, line: &str) -> bool {
     if let Some((sent, received)) = counts(line) {
         (ping.sent, ping.received) = (Some(sent), Some(received));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A file of /proc or /sys that was shown by name and whose text says nothing by itself: `cat /proc/sys/net/ipv4/tcp_mem`,
+//! A file of /proc or /sys whose content needs its name to be understood: `cat /proc/sys/net/ipv4/tcp_mem`,
 //! and several of them with their names: `grep . /sys/class/net/*/carrier_changes`.
 
 use super::boot;
@@ -25,7 +25,7 @@ fn named(lines: Lines<'_>) -> Option<Block> {
     })
 }
 
-/// What `cat` of one file shows.
+/// The output of `cat` for one file.
 fn shown(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     Some(Block {
         lines: 1,
@@ -34,7 +34,7 @@ fn shown(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     })
 }
 
-/// What a file says, if its text can be its.
+/// The setting in a file, if the text is plausible.
 fn of_file(path: &str, text: &str) -> Option<Content> {
     let line = text.trim();
     if let Some(interface) = interface_of(path, "/carrier_changes") {
@@ -45,7 +45,7 @@ fn of_file(path: &str, text: &str) -> Option<Content> {
     let fits = match source.as_str() {
         "/proc/cmdline" => boot::is_words(line),
         "sysctl" => super::sysctl::is_value(line),
-        // Names of a board, a NUL behind each.
+        // Names of a board, each followed by a NUL.
         "machine" => line.len() <= 300,
         _ => line.len() <= 64 && !line.contains(' '),
     };
@@ -55,7 +55,7 @@ fn of_file(path: &str, text: &str) -> Option<Content> {
     (fits && !line.is_empty()).then(|| Settings::new(&source, interface, vec![(name, value)]))
 }
 
-/// Source, interface and name of what a file tells.
+/// Source, interface and name of a file's setting.
 fn setting(file: &str) -> Option<(String, Option<&str>, String)> {
     let of_host = |source: &str, name: &str| Some((source.to_owned(), None, name.to_owned()));
     match file {

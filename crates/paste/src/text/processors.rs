@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How many processors there are (`nproc`, `lscpu`), and to which memory node each belongs (`lscpu`, `numactl -H`, the
+//! The number of CPUs (`nproc`, `lscpu`), and the NUMA node of each (`lscpu`, `numactl -H`, the
 //! files of `/sys/devices/system/node`).
 
 use super::{Block, Hint, Lines, Settings};

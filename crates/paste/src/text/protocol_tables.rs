@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `/proc/net/snmp`, `netstat`, `dev` and `sockstat` as pasted: long lines wrapped, only one group kept. Put together
-//! again and read by the readers of the live files.
+//! `/proc/net/snmp`, `netstat`, `dev` and `sockstat` as pasted: long lines wrapped, only one group kept. Restored,
+//! and read like the live files.
 
 use linerate_wire::proc::{net_dev, snmp, sockstat};
 
@@ -13,7 +13,7 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
         .or_else(|| devices(lines))
 }
 
-/// Names and values, each begun by the group.
+/// Names and values, each after the group.
 fn pairs(lines: Lines<'_>) -> Option<Block> {
     let group = |line: &str| {
         let (name, rest) = line.split_once(':')?;

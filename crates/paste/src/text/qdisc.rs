@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tc -s qdisc`: what each queueing discipline sent, dropped and holds.
+//! `tc -s qdisc`: what each qdisc sent, dropped and holds.
 
 use super::{Block, Content, Counters, Hint, Lines, Settings};
 
@@ -106,7 +106,7 @@ fn belongs(line: &str) -> bool {
 }
 
 /// What fq dropped because a flow had its share: `gc 0 throttled 5 flows_plimit 12`, of an older tc
-/// `0 gc, 5 throttled, 12 flows_plimit`. It says nothing where there was none.
+/// `0 gc, 5 throttled, 12 flows_plimit`. Not printed if there were none.
 fn flow_limit_drops(line: &str) -> Option<u64> {
     let words: Vec<&str> = line
         .split([' ', ','])

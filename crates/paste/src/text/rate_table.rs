@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A table of packet rates by frame size, whose first line says what stands in which column: `frame bytes  pps  Mb/s`.
+//! A table of packet rates by frame size, whose first line names the columns: `frame bytes  pps  Mb/s`.
 
 use super::{Block, Content, Hint, Lines, Transfer, bits_per_second};
 
@@ -20,7 +20,7 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     })
 }
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Clone, Debug, PartialEq)]
 enum Column {
     Size,
@@ -36,7 +36,7 @@ fn header(line: &str) -> Option<Vec<Column>> {
     let lower = line.to_ascii_lowercase();
     let words = lower.split_whitespace().filter(qualifies);
     let mut columns: Vec<Column> = words.map(column).collect();
-    // `frame size  pps`: the words for a size are all left out.
+    // `frame size  pps`: all words for a size are one column.
     if !columns.contains(&Column::Size) && lower.trim_start().starts_with(['f', 'p', 's']) {
         columns.insert(0, Column::Size);
     }
