@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Records that earlier versions wrote. A schema's number grows only where adding names is not enough;
-//! each number has a line here for ever, with what turns its records into those of the next, and a
-//! record of its own among the tests.
+//! Reads documents that earlier versions wrote. A schema's number increases only where adding names is not
+//! enough. Each number keeps an entry here, with the function that converts its documents to the next number,
+//! and a test document.
 
 use std::error;
 use std::fmt;
@@ -9,38 +9,38 @@ use std::fmt;
 use crate::output::{self, Output};
 use crate::run::{self, Run};
 
-/// One number of a schema.
+/// One version of a schema.
 #[derive(Debug, Clone, Copy)]
 pub struct Edition<T> {
-    /// As records have it.
+    /// The name in the document.
     pub schema: &'static str,
-    /// Makes a record of the next edition of it; nothing for the newest one.
+    /// Converts a document to the next edition; does nothing in the newest one.
     pub advance: fn(&mut T),
 }
 
-/// `run.json`, the oldest first.
+/// The editions of `run.json`, oldest first.
 pub const RUNS: &[Edition<Run>] = &[Edition {
     schema: run::SCHEMA,
     advance: as_it_is,
 }];
 
-/// Documents of `--json`, the oldest first.
+/// The editions of the `--json` document, oldest first.
 pub const OUTPUTS: &[Edition<Output>] = &[Edition {
     schema: output::SCHEMA,
     advance: as_it_is,
 }];
 
-/// What a record is.
+/// The kind of a stored document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub enum DocumentKind {
     /// A `run.json`.
     Run,
     /// A document of `--json`.
     Output,
 }
 
-impl Family {
-    /// By the name before the number; `None` for what linerate never wrote.
+impl DocumentKind {
+    /// Returns the kind by the schema's name before the number; `None` if linerate never wrote it.
     #[must_use]
     pub fn of(schema: &str) -> Option<Self> {
         match schema.split_once('/')?.0 {
@@ -51,7 +51,7 @@ impl Family {
     }
 }
 
-/// A record that no version up to this one wrote.
+/// A document that no version up to this one wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
     found: String,
@@ -73,17 +73,17 @@ impl fmt::Display for Foreign {
 
 impl error::Error for Foreign {}
 
-/// The run as this version would have written it.
+/// Converts a run to what this version would have written.
 ///
 /// # Errors
-/// A later version wrote it, or something else.
+/// A later version wrote it, or another program.
 pub fn run(mut run: Run) -> Result<Run, Foreign> {
     advance(RUNS, &run.schema.clone(), &mut run)?;
     run.schema = run::SCHEMA.to_owned();
     Ok(run)
 }
 
-/// The document as this version would have written it.
+/// Converts a `--json` document to what this version would have written.
 ///
 /// # Errors
 /// As [`run()`].
@@ -152,8 +152,8 @@ mod tests {
         assert!(run(Run::begin("udp", "0.1.0", &[])).is_ok());
         assert!(output(Output::new("udp", "0.1.0")).is_ok());
         assert!(run(Run::default()).is_err());
-        assert_eq!(Family::of(run::SCHEMA), Some(Family::Run));
-        assert_eq!(Family::of(output::SCHEMA), Some(Family::Output));
-        assert_eq!(Family::of("linerate.other/1"), None);
+        assert_eq!(DocumentKind::of(run::SCHEMA), Some(DocumentKind::Run));
+        assert_eq!(DocumentKind::of(output::SCHEMA), Some(DocumentKind::Output));
+        assert_eq!(DocumentKind::of("linerate.other/1"), None);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What moved between samples. Counters only grow; one that fell was either reset or went past the
-//! end of 32 bits, and a reset is never a number.
+//! Growth of counters between samples. Counters only increase: one that decreased was reset or wrapped at
+//! 32 bits, and the growth across a reset is unknown.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +14,18 @@ pub use width::{Growth, Width, growth};
 /// What one counter did between two samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Movement {
-    /// It grew by so much, a wrap of 32 bits included.
+    /// It grew by this much, a 32-bit wrap included.
     Grew(u64),
-    /// It started anew: by how much it grew cannot be told.
+    /// It was reset: its growth is unknown.
     Reset,
-    /// It stood still.
+    /// It did not change.
     Still,
 }
 
-/// What a counter did that read `before` and then `after`.
+/// Compares two readings of a counter.
 ///
-/// Kernels of 32 bits and many drivers keep 32-bit counters. A fall from the last quarter of their
-/// range into the first is taken for a wrap; every other fall is a reset.
+/// 32-bit kernels and many drivers have 32-bit counters. A decrease from the last quarter of their range into
+/// the first is taken for a wrap, every other decrease for a reset.
 #[must_use]
 pub fn movement(before: u64, after: u64) -> Movement {
     match after.checked_sub(before) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Numbers that follow from the document's own and that every format shows alike.
+//! Numbers derived from those of the document, the same in every output format.
 
 use crate::output::{Cpu, ForwardResult, Interval, Knee, LinkKind, Output, Test, Verdict};
 
 impl Verdict {
-    /// Achieved of line rate, 0 … 1; `None` where the line rate is not known.
+    /// The achieved share of line rate, 0 … 1; `None` if the line rate is unknown.
     #[must_use]
     pub fn line_rate_ratio(&self) -> Option<f64> {
         let line = self.line_rate_bits_per_second.filter(|line| *line > 0.0)?;
@@ -13,7 +13,7 @@ impl Verdict {
 }
 
 impl ForwardResult {
-    /// What the link carries of this size, frames a second; `None` where there is no wire.
+    /// Line rate for this frame size, frames per second; `None` for virtual links.
     #[must_use]
     pub fn line_fps(&self) -> Option<f64> {
         let ratio = self.line_rate_ratio.filter(|ratio| *ratio > 0.0)?;
@@ -28,7 +28,7 @@ impl ForwardResult {
 }
 
 impl Interval {
-    /// Payload bytes: the receiver's where it told, else the sender's.
+    /// Payload bytes: the receiver's count if known, else the sender's.
     #[must_use]
     pub fn transfer_bytes(&self) -> Option<f64> {
         let rate = self
@@ -39,7 +39,7 @@ impl Interval {
 }
 
 impl Cpu {
-    /// Share of the whole machine's time that was not idle.
+    /// The busy share of all CPUs.
     #[must_use]
     pub fn busy(&self) -> f64 {
         self.user + self.system + self.softirq + self.irq + self.steal
@@ -47,7 +47,7 @@ impl Cpu {
 }
 
 impl LinkKind {
-    /// How it is called in a report: what is no wire says so.
+    /// The name in a report, which marks virtual links.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Knee {
             let own = self.test_ids.contains(&test.id) && test.direction == self.direction;
             own && test.valid && kept == Some(met)
         });
-        // What was not offered says nothing of the rate; a sender that fell short may yet have lost.
+        // A rate that was not offered proves nothing, but a sender that fell short may still have lost.
         let asked = |test: &Test| test.requested_bits_per_second.filter(|_| !met);
         let away = |test: &Test| {
             let rates = [test.offered_bits_per_second, asked(test)];
@@ -115,13 +115,13 @@ const SENDER_TOLERANCE: f64 = 0.01;
 const EDGE_PACKETS: f64 = 2.0;
 
 impl Output {
-    /// The test of an id.
+    /// The test with this id.
     #[must_use]
     pub fn test(&self, id: &str) -> Option<&Test> {
         self.tests.iter().find(|test| test.id == id)
     }
 
-    /// Whether nothing was lost but in the trials of searches, which look for loss.
+    /// Whether nothing was lost outside the trials of searches, which provoke loss.
     #[must_use]
     pub fn is_healthy_but_for_searches(&self) -> bool {
         self.tests
@@ -130,7 +130,7 @@ impl Output {
             .all(|test| test.lost_packets.unwrap_or(0) == 0)
     }
 
-    /// Whether a test is a trial of a search, in which loss is looked for on purpose.
+    /// Whether a test is a trial of a search, which provokes loss.
     #[must_use]
     pub fn is_trial(&self, test: &Test) -> bool {
         self.knees

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `--expect`: a metric, a comparison, a bound. `>=940M` means the delivered rate; `loss<=0.1%`,
-//! `rtt<500us`, `lost=0` name theirs. A number that is not known does not meet an expectation.
+//! `--expect`: a metric, a comparison and a bound, such as `loss<=0.1%`, `rtt<500us` or `lost=0`; without a
+//! metric, as in `>=940M`, the delivered rate is meant. An unknown number does not meet an expectation.
 
 use std::error::Error;
 use std::fmt;
@@ -10,10 +10,10 @@ use crate::output::{self, Knee, Output, Test, Verdict};
 use crate::units::parse::UnitError;
 use crate::units::{Nanos, Rate, Ratio};
 
-/// What is expected of a number.
+/// What is compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Metric {
-    /// Delivered payload rate: of `check` the verdicts, of `sweep` the highest rate without loss.
+    /// Delivered payload rate: of `check` the verdicts', of `sweep` the highest rate without loss.
     #[default]
     Rate,
     /// Loss ratio.
@@ -28,7 +28,7 @@ pub enum Metric {
     Retransmits,
     /// RFC 3550 jitter.
     Jitter,
-    /// 99th percentile of the round-trip times: of the probe, else of TCP.
+    /// 99th percentile of the round-trip time: of the probe, else of TCP.
     Rtt,
 }
 
@@ -50,7 +50,7 @@ pub enum Comparison {
 /// The bound in base units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
-    /// Bits a second, a ratio, a count or nanoseconds, as the metric has it.
+    /// Bits per second, a ratio, a count or nanoseconds, according to the metric.
     Absolute(f64),
     /// A share of the line rate.
     OfLineRate(f64),
@@ -125,7 +125,7 @@ impl FromStr for Expect {
 }
 
 impl Expect {
-    /// Whether `value` (base units) meets it, given the line rate in bits a second.
+    /// Whether `value` (base units) meets it, given the line rate in bit/s.
     #[must_use]
     pub fn met_by(&self, value: f64, line_rate: Option<f64>) -> bool {
         let bound = match self.bound {
@@ -144,9 +144,9 @@ impl Expect {
         }
     }
 
-    /// The answer for a whole document: every number of the metric must be known and meet it.
-    /// Trials of a search are left out, except of the rate that the search found. `line_rate` tells the payload
-    /// rate that the link allows a test, in bit/s, where that is known: without it no share of it is met.
+    /// Judges a whole document: every number of the metric must be known and meet the bound. Trials of a
+    /// search do not count, only the rate that it found. `line_rate` returns the highest payload rate of a
+    /// test's link in bit/s, if known; a bound relative to an unknown line rate is not met.
     #[must_use]
     pub fn judge(
         &self,
@@ -163,7 +163,7 @@ impl Expect {
         }
     }
 
-    /// Each number that the metric means, with the line rate of its direction.
+    /// All numbers of the metric, each with the line rate of its direction.
     fn numbers(
         &self,
         output: &Output,
@@ -187,8 +187,8 @@ impl Expect {
                     .collect()
             }
             (metric, _) => {
-                let told = |test: &&Test| !output.is_trial(test) && applies(metric, test);
-                let tests = output.tests.iter().filter(told);
+                let counts = |test: &&Test| !output.is_trial(test) && applies(metric, test);
+                let tests = output.tests.iter().filter(counts);
                 tests
                     .map(|test| (number_of(metric, test), line_rate(test)))
                     .collect()
@@ -204,7 +204,7 @@ fn achieved(verdict: &Verdict) -> (Option<f64>, Option<f64>) {
     )
 }
 
-/// Whether a test of this protocol has the metric at all.
+/// Whether tests of this protocol have the metric.
 fn applies(metric: Metric, test: &Test) -> bool {
     match metric {
         Metric::Rate => true,

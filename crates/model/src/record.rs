@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Everything that is known before anything is concluded: a run as stored, a run that just ended,
-//! or as much of one as a pasted text gives.
+//! All data from which conclusions are drawn: of a stored run, a run that has just ended, or as much as a
+//! pasted text contains.
 
 use crate::output::{Direction, Host, Role, Test, Trial};
 use crate::run::Run;
 use crate::sample::Sample;
 
-/// What was measured and read.
+/// Measurements and readings of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Record {
     /// Plan, hosts, tests, settings.
     pub run: Run,
-    /// Raw counters, in the order of reading.
+    /// Raw counters, in chronological order.
     pub samples: Vec<Sample>,
-    /// Of a device in the middle; they have what its samples come to.
+    /// Trials of a device under test, with the growth of its counters.
     pub trials: Vec<Trial>,
-    /// Whether it was put together from a text that somebody pasted: then most of it is missing.
+    /// Whether it was built from pasted text; most of it is then missing.
     pub pasted: bool,
 }
 
 impl Record {
-    /// A run and the counters stored beside it.
+    /// A run and the counters stored with it.
     #[must_use]
     pub const fn of_run(run: Run, samples: Vec<Sample>) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Record {
         }
     }
 
-    /// With the trials of a device, which say what its samples would.
+    /// Adds the trials of a device under test, which replace its samples.
     #[must_use]
     pub fn with_trials(mut self, trials: &[Trial]) -> Self {
         self.samples.retain(|sample| sample.host != Role::Device);
@@ -39,20 +39,20 @@ impl Record {
         self
     }
 
-    /// Whether the device in the middle is the tester's own machine; `None` where nobody said.
+    /// Whether the device under test is the tester's own machine; `None` if unknown.
     #[must_use]
     pub fn device_is_here(&self) -> Option<bool> {
         let boot = |role| self.host(role)?.boot_id.as_deref();
         Some(boot(Role::Local)? == boot(Role::Device)?)
     }
 
-    /// The host of a role, where it described itself.
+    /// The host of a role, if it described itself.
     #[must_use]
     pub fn host(&self, role: Role) -> Option<&Host> {
         self.run.hosts.iter().find(|host| host.role == role)
     }
 
-    /// Whether both ends are one machine: what that machine counts as a whole is then one count.
+    /// Whether both ends are one machine, whose counters then cover both.
     #[must_use]
     pub fn one_machine(&self) -> bool {
         let ends = self.host(Role::Local).zip(self.host(Role::Remote));
@@ -60,12 +60,12 @@ impl Record {
     }
 }
 
-/// Which end of a test an evidence is looked for at.
+/// One end of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
-    /// Where the payload comes from.
+    /// The end that sends the payload.
     Sender,
-    /// Where it goes to.
+    /// The end that receives it.
     Receiver,
 }
 
@@ -79,7 +79,7 @@ impl Side {
         }
     }
 
-    /// The interface of this side in a test, where it is known.
+    /// The interface of this side in a test, if known.
     #[must_use]
     pub fn interface(self, test: &Test) -> Option<&str> {
         match self.role(test) {
@@ -88,7 +88,7 @@ impl Side {
         }
     }
 
-    /// The other one.
+    /// The other side.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {

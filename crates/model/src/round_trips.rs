@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `latency.hlog`: every round trip of the probe, counted in buckets.
+//! `latency.hlog`: a histogram of the probe's round-trip times.
 
 use crate::output::Phase;
 
-/// Round trips beside one load.
+/// Round trips under one load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RoundTrips {
-    /// Beside which load.
+    /// The load.
     pub phase: Phase,
-    /// Upper bound of a bucket, nanoseconds, and how many round trips are in it; ascending.
+    /// Upper bound of each bucket in nanoseconds, and the number of round trips in it; ascending.
     pub buckets: Vec<(u64, u64)>,
 }
 
 impl RoundTrips {
-    /// Upper bounds, with the share of round trips that took no longer.
+    /// Returns the upper bounds, each with the share of round trips that took no longer.
     #[must_use]
     pub fn cumulative(&self) -> Vec<(u64, f64)> {
         let all: u64 = self.buckets.iter().map(|(_, count)| count).sum();
@@ -26,7 +26,7 @@ impl RoundTrips {
     }
 }
 
-/// What a file holds, by phase; a line that is none is left out.
+/// Parses a file, by phase. Malformed lines are ignored.
 #[must_use]
 pub fn read(text: &str) -> Vec<RoundTrips> {
     let mut all: Vec<RoundTrips> = Vec::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `run.json`, schema `linerate.run/1`: what was planned and what was measured. Nothing that was
-//! concluded is in it, so a better rule may judge an old run anew.
+//! `run.json`, schema `linerate.run/1`: the plan and the measurements. It has no conclusions, so a later
+//! version with better rules can judge an old run again.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub const SCHEMA: &str = "linerate.run/1";
 pub struct Run {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Which program wrote this.
+    /// The program that wrote it.
     pub tool: Tool,
     /// The command: `check`, `tcp` …
     pub kind: String,
@@ -29,38 +29,38 @@ pub struct Run {
     pub command: Vec<String>,
     /// RFC 3339, UTC.
     pub started: String,
-    /// False when the wall clock was never set (before 2020).
+    /// False if the wall clock was never set (before 2020).
     pub clock_trusted: bool,
     /// Wall time of the whole command, seconds; `null` until it ends.
     pub duration_s: Option<f64>,
-    /// True until the plan was carried out to its end.
+    /// True until the plan is completed.
     pub partial: bool,
     /// The plan, flattened: option names and their values with defaults filled in.
     pub plan: BTreeMap<String, String>,
     /// The hosts as they described themselves.
     pub hosts: Vec<Host>,
-    /// How the hosts are set up, as far as each end tells.
+    /// The settings of the hosts, as far as each end reports them.
     pub settings: Vec<Setting>,
     /// Every direction of every test.
     pub tests: Vec<Test>,
     /// Latency by phase.
     pub latency: Vec<Latency>,
-    /// Each search for a highest rate with its bracket, as the trials gave it.
+    /// Each search for a highest rate, with the bracket from its trials.
     pub knees: Vec<Knee>,
-    /// How a device was measured; its trials are lines of a file of their own.
+    /// How a device under test was measured; its trials are in `trials.ndjson`.
     pub forward: Option<Forward>,
-    /// The bounds that the trials of a device gave.
+    /// The bounds from the trials of a device under test.
     pub results: Vec<ForwardResult>,
-    /// What else was measured of a device.
+    /// Other benchmarks of a device under test.
     pub benchmarks: Benchmarks,
-    /// The runs of two configurations (`ab`), from which the verdict is concluded.
+    /// The runs of two configurations (`ab`).
     pub experiment: Option<Experiment>,
-    /// What ended the run early; `null` when nothing did.
+    /// What ended the run early; `null` if nothing did.
     pub error: Option<ErrorReport>,
 }
 
 impl Run {
-    /// The record of a command that begins now.
+    /// The run of a command that begins now.
     #[must_use]
     pub fn begin(kind: &str, version: &str, command: &[String]) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Run {
         }
     }
 
-    /// Takes over what `output` measured, and leaves what it concluded.
+    /// Copies the measurements of `output`, without its conclusions.
     pub fn record(&mut self, output: &Output) {
         self.duration_s = Some(output.duration_s);
         self.partial = output.partial;
@@ -90,7 +90,7 @@ impl Run {
         self.error.clone_from(&output.error);
     }
 
-    /// The document of what was measured, before anything is concluded from it.
+    /// Returns the document of the measurements, without conclusions.
     #[must_use]
     pub fn measured(&self) -> Output {
         Output {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One line of `samples.jsonl`: counters of one source as the kernel gave them. Raw is raw: a
-//! missing counter is absent, never 0; names are the kernel's.
+//! One line of `samples.jsonl`: the counters of one source as the kernel reports them, by the kernel's names.
+//! A missing counter is absent, never 0.
 
 use std::collections::BTreeMap;
 
@@ -8,40 +8,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::Role;
 
-/// What one source said at one moment.
+/// One reading of one source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sample {
-    /// On which end it was read.
+    /// The end where it was read.
     pub host: Role,
-    /// That end's `CLOCK_MONOTONIC`, nanoseconds. Not comparable between hosts.
+    /// `CLOCK_MONOTONIC` of that end, nanoseconds; not comparable between hosts.
     pub t_ns: u64,
-    /// That end's wall clock, nanoseconds since 1970; `null` when not read.
+    /// Wall clock of that end, nanoseconds since 1970; `null` if not read.
     pub wall_ns: Option<i64>,
     /// Where it was read: `/proc/net/snmp`, `rtnl_link_stats64`, `ethtool -S` …
     pub source: String,
-    /// Of which interface; `null` for counters of the whole host.
+    /// The interface; `null` for counters of the whole host.
     pub interface: Option<String>,
-    /// The `group` of the test that it belongs to; `null` when it belongs to none.
+    /// The `group` of its test; `null` if it belongs to none.
     pub group: Option<String>,
-    /// Whether the test's load was on; `null` when it belongs to no test.
+    /// Whether the test's load was on; `null` if it belongs to no test.
     pub phase: Option<Phase>,
-    /// The kernel's name of each counter, and its value.
+    /// Values by the kernel's names.
     pub counters: BTreeMap<String, u64>,
 }
 
-/// In which part of a test a sample was read.
+/// The part of a test in which a sample was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// Before the load: what the host does by itself.
+    /// Before the load: background activity of the host.
     Idle,
     /// From before the first packet to after the last.
     Load,
 }
 
 impl Sample {
-    /// Whether both are of the same source, so that one may be subtracted from the other.
+    /// Whether both are of the same source, so that one can be subtracted from the other.
     #[must_use]
     pub fn same_source(&self, other: &Self) -> bool {
         (self.host, &self.source, &self.interface) == (other.host, &other.source, &other.interface)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What each processor did while the tests ran, from raw samples: its load and its interrupts, span
-//! after span. Spans lie between two samples of one test; between tests nothing is known.
+//! Load and interrupts of each CPU over time, from raw samples. A span lies between two samples of one test;
+//! nothing is known between tests.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use crate::order;
 use crate::output::Role;
 use crate::sample::Sample;
 
-/// One row of a strip.
+/// One row of a strip chart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
-    /// On which end.
+    /// The end.
     pub host: Role,
     /// `cpu0`, or an interrupt's name.
     pub name: String,
-    /// In the order of time.
+    /// In chronological order.
     pub spans: Vec<Span>,
 }
 
-/// What was so between two samples.
+/// A value between two samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Span {
-    /// After the host's first sample, seconds.
+    /// Seconds after the host's first sample.
     pub start_s: f64,
-    /// After the host's first sample, seconds.
+    /// Seconds after the host's first sample.
     pub end_s: f64,
-    /// A share of the time, or events a second.
+    /// A share of the time, or events per second.
     pub value: f64,
 }
 
-/// Share of the time in which each processor was not idle, 0…1 (`/proc/stat`).
+/// Returns the busy share of each CPU, 0…1 (`/proc/stat`).
 #[must_use]
 pub fn processors(samples: &[Sample]) -> Vec<Series> {
     let names = |counter: &str| counter.strip_suffix(".idle").map(str::to_owned);
@@ -47,8 +47,8 @@ pub fn processors(samples: &[Sample]) -> Vec<Series> {
     )
 }
 
-/// Interrupts a second of each line and processor (`/proc/interrupts`); without that source the
-/// softirqs (`/proc/softirqs`). The busiest lines first; those that never moved are left out.
+/// Returns the interrupts per second by line and CPU (`/proc/interrupts`), or without that source the softirqs
+/// (`/proc/softirqs`). The busiest lines come first; lines without interrupts are left out.
 #[must_use]
 pub fn interrupts(samples: &[Sample]) -> Vec<Series> {
     let named = |sample: &Sample| sample.counters.keys().cloned().collect();
@@ -64,7 +64,7 @@ pub fn interrupts(samples: &[Sample]) -> Vec<Series> {
     all
 }
 
-/// The highest value of a row; 0 where there is none.
+/// The highest value of a row; 0 for an empty one.
 #[must_use]
 pub fn most(series: &Series) -> f64 {
     series
@@ -74,7 +74,7 @@ pub fn most(series: &Series) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Samples of one source and host, and what of each pair makes a value.
+/// Builds rows from the pairs of samples of one source, by host.
 fn rows(
     samples: &[Sample],
     source: &str,
@@ -111,7 +111,7 @@ fn rows(
     rows.into_values().collect()
 }
 
-/// Neighbours of one test at least [`SHORTEST_NS`] apart; of a long test as many as a strip can show.
+/// Returns consecutive samples of one test, at least [`SHORTEST_NS`] apart and at most [`MOST_SPANS`] of them.
 fn pairs<'s>(readings: &[&'s Sample]) -> Vec<(&'s Sample, &'s Sample)> {
     let stride_ns = match (readings.first(), readings.last()) {
         (Some(first), Some(last)) => (last.t_ns - first.t_ns) / MOST_SPANS,
@@ -134,7 +134,7 @@ fn pairs<'s>(readings: &[&'s Sample]) -> Vec<(&'s Sample, &'s Sample)> {
     pairs
 }
 
-/// Ticks of a processor that were not idle, of all.
+/// The busy share of a CPU's ticks.
 fn busy(before: &Sample, after: &Sample, name: &str) -> Option<f64> {
     let ticks = |part: &str| moved(before, after, &format!("{name}.{part}"));
     let idle = ticks("idle")? + ticks("iowait").unwrap_or(0.0);
@@ -156,9 +156,9 @@ fn moved(before: &Sample, after: &Sample, name: &str) -> Option<f64> {
     }
 }
 
-/// `guest` stands among `user` (proc(5)).
+/// `user` includes `guest` (proc(5)).
 const WORK: [&str; 6] = ["user", "nice", "system", "irq", "softirq", "steal"];
-/// Ticks are 4 to 10 ms: what lies closer says nothing.
+/// Ticks are 4 to 10 ms long: a shorter distance is too inaccurate.
 const SHORTEST_NS: u64 = 200_000_000;
 const MOST_SPANS: u64 = 240;
 
@@ -217,11 +217,11 @@ mod tests {
             )
         };
         let rows = interrupts(&[lines(0.0, 0, 5, 7), lines(2.0, 100, 1005, 7)]);
-        let told: Vec<_> = rows
+        let shown: Vec<_> = rows
             .iter()
             .map(|row| (row.name.as_str(), row.spans[0].value))
             .collect();
-        assert_eq!(told, [("25:eth0/cpu1", 500.0), ("24:eth0/cpu0", 50.0)]);
+        assert_eq!(shown, [("25:eth0/cpu1", 500.0), ("24:eth0/cpu0", 50.0)]);
     }
 
     #[test]

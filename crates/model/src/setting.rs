@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a host is set up, as the tool that a user would ask prints it. Raw is raw: what cannot be
-//! read is absent, never a default.
+//! Settings of a host as the usual tools print them. What cannot be read is absent, never a default.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::Role;
 
-/// What one source said once a run.
+/// The values of one source, read once per run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Setting {
-    /// On which end it was read.
+    /// The end where it was read.
     pub host: Role,
-    /// Where a user would read it: `ethtool -g`, `sysctl`, `/proc/cmdline` …
+    /// Where a user would read them: `ethtool -g`, `sysctl`, `/proc/cmdline` …
     pub source: String,
-    /// Of which interface; `null` for settings of the whole host.
+    /// The interface; `null` for settings of the whole host.
     pub interface: Option<String>,
-    /// The source's name of each setting, and its value as the source prints it.
+    /// Values as the source prints them, by the source's names.
     pub values: BTreeMap<String, String>,
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Quantities with their unit: how a person types them ([parse]) and reads them ([mod@format]).
+//! Quantities with units: from text ([parse]) and as text ([mod@format]).
 //!
-//! Rates are decimal bits a second (SI). Sizes are bytes, and their letters are 1024-based as in
-//! iperf3's `-l`, `-n` and `-w`. Times are nanoseconds inside, seconds when typed bare.
+//! Rates are decimal bits per second (SI). Sizes are bytes with 1024-based suffixes, as iperf3's `-l`, `-n` and
+//! `-w`. Times are stored in nanoseconds; a bare number is seconds.
 
 pub mod format;
 pub mod parse;
 
 pub use parse::UnitError;
 
-/// A rate of payload bits; the layer is told by whoever prints it.
+/// A bit rate; the text next to it names the layer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
 pub struct BitsPerSecond(pub f64);
 
-/// A rate of packets.
+/// A packet rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
 pub struct PacketsPerSecond(pub f64);
 
@@ -29,7 +29,7 @@ pub struct Nanos(pub u64);
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
 pub struct Ratio(pub f64);
 
-/// A rate as it may be asked for.
+/// A requested rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
     /// `100M`, `1.5Gbit`, `940Mbit/s`.
@@ -41,7 +41,7 @@ pub enum Rate {
 }
 
 impl BitsPerSecond {
-    /// The nearest whole number of bits a second.
+    /// Rounds to whole bits per second.
     #[must_use]
     pub fn whole(self) -> u64 {
         self.0.round() as u64
@@ -49,8 +49,8 @@ impl BitsPerSecond {
 }
 
 impl Rate {
-    /// The payload bits a second that this means for datagrams of `payload_bytes`, given the
-    /// payload rate that the link can carry. `None`: a share of a line rate that is not known.
+    /// Converts to payload bits per second for datagrams of `payload_bytes`, given the payload rate at line
+    /// rate. `None` for a share of an unknown line rate.
     #[must_use]
     pub fn of_payload(
         self,

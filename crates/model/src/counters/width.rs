@@ -7,11 +7,11 @@
 /// Where a counter wraps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Width {
-    /// After 2^16.
+    /// It wraps at 2^16.
     Bits16,
-    /// After 2^32.
+    /// It wraps at 2^32.
     Bits32,
-    /// After 2^64: never.
+    /// It never wraps in practice.
     Bits64,
     /// No table says. Kernels of 32 bits and many drivers keep 32-bit counters, so a fall from the end of
     /// 32 bits is a wrap.
@@ -48,7 +48,7 @@ impl Width {
     }
 }
 
-/// What a counter grew by.
+/// The growth of a counter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Growth {
     /// The least possible growth.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Quantities as text: four significant digits, one unit a column, aligned on the decimal point,
-//! the point a `.` in every locale.
+//! Quantities as text: four significant digits, one unit per column, aligned on the decimal point, which is
+//! `.` in every locale.
 
 use std::fmt;
 
 use super::{BitsPerSecond, Bytes, Nanos, PacketsPerSecond};
 
-/// One step of a unit: `(size in base units, its name)`, smallest first.
+/// A unit: `(size in base units, name)`.
 pub type Step = (f64, &'static str);
 
-/// Decimal bits a second.
+/// Bit rates, decimal.
 pub const BIT_RATES: &[Step] = &[
     (1.0, "bit/s"),
     (1e3, "kbit/s"),
@@ -17,9 +17,9 @@ pub const BIT_RATES: &[Step] = &[
     (1e9, "Gbit/s"),
     (1e12, "Tbit/s"),
 ];
-/// Packets a second.
+/// Packet rates.
 pub const PACKET_RATES: &[Step] = &[(1.0, "pps"), (1e3, "kpps"), (1e6, "Mpps")];
-/// Sizes of memory.
+/// Sizes, 1024-based.
 pub const SIZES: &[Step] = &[
     (1.0, "bytes"),
     (1024.0, "KiB"),
@@ -29,10 +29,10 @@ pub const SIZES: &[Step] = &[
 ];
 /// Times, from nanoseconds.
 pub const TIMES: &[Step] = &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")];
-/// Latencies from nanoseconds: microseconds, whatever their size.
+/// Latencies are always shown in microseconds.
 pub const MICROSECOND: Step = (1e3, "us");
 
-/// What stands for an unknown number.
+/// The text for an unknown number.
 pub const UNKNOWN: &str = "n/a";
 
 impl fmt::Display for BitsPerSecond {
@@ -65,14 +65,14 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// `value` (in base units) with the unit that suits it: `612.4 Mbit/s`.
+/// Formats `value` (in base units) with a suitable unit: `612.4 Mbit/s`.
 #[must_use]
 pub fn with_unit(value: f64, steps: &[Step]) -> String {
     let (size, name) = step_for(value, steps);
     format!("{} {name}", significant(value / size))
 }
 
-/// Four significant digits, at most three decimals.
+/// Formats four significant digits, at most three decimals.
 #[must_use]
 pub fn significant(value: f64) -> String {
     let whole_digits = |value: f64| format!("{:.0}", value.abs().trunc()).len();
@@ -92,26 +92,25 @@ pub fn significant(value: f64) -> String {
 /// A column of numbers in one unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// The unit that all of them share.
+    /// The common unit.
     pub unit: &'static str,
-    /// All of one width, aligned on the decimal point; unknown ones say [`UNKNOWN`].
+    /// Cells of one width, aligned on the decimal point; [`UNKNOWN`] for an unknown value.
     pub cells: Vec<String>,
 }
 
-/// Formats a column: the unit suits its (lower) median, so that a sweep from 50 M to 1000 M reads
-/// in megabits.
+/// Formats a column in the unit that suits its (lower) median: a sweep from 50 M to 1000 M is in Mbit/s.
 #[must_use]
 pub fn column(values: &[Option<f64>], steps: &[Step]) -> Column {
     column_in(values, common_step(values, steps))
 }
 
-/// The unit that suits a column, or several that are to share one.
+/// Returns the unit that suits the median of `values`.
 #[must_use]
 pub fn common_step(values: &[Option<f64>], steps: &[Step]) -> Step {
     step_for(lower_median(values), steps)
 }
 
-/// Formats a column in a given unit.
+/// Formats a column in the given unit.
 #[must_use]
 pub fn column_in(values: &[Option<f64>], (size, unit): Step) -> Column {
     let texts: Vec<_> = values
@@ -124,7 +123,7 @@ pub fn column_in(values: &[Option<f64>], (size, unit): Step) -> Column {
     }
 }
 
-/// Pads numbers so that their points stand under each other.
+/// Pads numbers so that their decimal points line up.
 #[must_use]
 pub fn align(texts: &[Option<String>]) -> Vec<String> {
     let places = |text: &str| text.split_once('.').map_or(0, |(_, after)| after.len() + 1);
@@ -144,7 +143,7 @@ pub fn align(texts: &[Option<String>]) -> Vec<String> {
         .collect()
 }
 
-/// A loss ratio in per cent: `0` only for none at all.
+/// Formats a loss ratio in percent; `0` means no loss at all.
 #[must_use]
 pub fn percent(ratio: f64) -> String {
     let percent = ratio * 100.0;
@@ -156,7 +155,7 @@ pub fn percent(ratio: f64) -> String {
     }
 }
 
-/// The lower median of the magnitudes, zeros left out.
+/// The lower median of the magnitudes, without zeros.
 fn lower_median(values: &[Option<f64>]) -> f64 {
     let known = values.iter().flatten().map(|value| value.abs());
     let mut known: Vec<_> = known.filter(|value| *value > 0.0).collect();
@@ -165,7 +164,7 @@ fn lower_median(values: &[Option<f64>]) -> f64 {
     known.get(middle).copied().unwrap_or(0.0)
 }
 
-/// The largest step that leaves at least one whole unit of `value` after rounding.
+/// The largest unit of which `value` has at least one after rounding.
 fn step_for(value: f64, steps: &[Step]) -> Step {
     let fits = |step: &&Step| value.abs() / step.0 >= 0.9995;
     let smallest = steps.first().copied().unwrap_or((1.0, ""));

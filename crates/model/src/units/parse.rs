@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Quantities from text. Case does not matter except that bit and byte are spelt; a bare number is
-//! bit/s, bytes or seconds. Every refusal names the value and the forms that are allowed.
+//! Quantities from text. Case is ignored, and bit and byte must be spelt out; a bare number is bit/s, bytes or
+//! seconds. Every error names the value and the accepted forms.
 
 use std::error::Error;
 use std::fmt;
@@ -8,16 +8,16 @@ use std::str::FromStr;
 
 use super::{BitsPerSecond, Bytes, Nanos, PacketsPerSecond, Rate, Ratio};
 
-/// A value that cannot be read.
+/// A value that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitError {
-    /// What was typed.
+    /// The text.
     pub value: String,
-    /// What it should have been: `a rate`, `a size` …
+    /// What was expected: `a rate`, `a size` …
     pub wanted: &'static str,
-    /// What is wrong with it, where more can be said than that.
+    /// What is wrong with it, if more is known.
     pub why: Option<&'static str>,
-    /// The forms that are allowed.
+    /// The accepted forms.
     pub forms: &'static str,
 }
 
@@ -79,8 +79,7 @@ impl FromStr for BitsPerSecond {
 impl FromStr for Bytes {
     type Err = UnitError;
 
-    /// `K`, `M`, `G`, `T` and `KiB` … are powers of 1024, as in iperf3. A fraction of a byte is
-    /// cut off.
+    /// `K`, `M`, `G`, `T` and `KiB` … are powers of 1024, as in iperf3. Fractions of a byte are dropped.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let refuse = |why| refusal(text, "a size", why, SIZE_FORMS);
         let (number, unit) = split(text).map_err(refuse)?;
@@ -143,7 +142,7 @@ impl FromStr for Ratio {
     }
 }
 
-/// A decimal number as typed: `digits` less `decimals` places.
+/// A decimal number: `digits` / 10^`decimals`.
 #[derive(Clone, Copy)]
 struct Number {
     digits: u64,
@@ -155,14 +154,14 @@ impl Number {
         self.digits as f64 / 10_f64.powi(self.decimals as i32)
     }
 
-    /// `self × unit`, exact, less the fraction; `None` beyond 64 bits.
+    /// Returns `self × unit`, rounded down; `None` beyond 64 bits.
     fn times(self, unit: u64) -> Option<u64> {
         let product = u128::from(self.digits) * u128::from(unit) / 10_u128.pow(self.decimals);
         u64::try_from(product).ok()
     }
 }
 
-/// The number at the start and the unit after it, blanks between them allowed.
+/// Splits the number from the unit; blanks between them are allowed.
 fn split(text: &str) -> Result<(Number, &str), Option<&'static str>> {
     let text = text.trim();
     let end = text
