@@ -20,10 +20,10 @@ mod texts;
 mod thread;
 
 use crate::account::{SideAccount, StreamAccount};
-pub(crate) use describe::{describe, host_for};
+pub(crate) use describe::host_for;
 use drops::Drops;
 pub(crate) use drops::MACHINE as UNREAD;
-use linerate_linux::cpu::{Load, SystemTimes, Usage, process_usage};
+use linerate_linux::cpu::{SystemTimes, Usage, process_usage};
 use linerate_linux::setup::RawSetting;
 use linerate_linux::{clock, nic};
 use linerate_model::output::{Cpu, Host, MovedCounter};
@@ -186,18 +186,8 @@ impl Sampler {
 
     /// CPU load of this host between begin and end.
     fn cpu(&self) -> Option<Cpu> {
-        let load = Load::between(
-            self.before.as_ref()?.times.as_ref()?,
-            self.after.as_ref()?.times.as_ref()?,
-        )?;
-        Some(Cpu {
-            user: load.user,
-            system: load.system,
-            softirq: load.softirq,
-            irq: load.irq,
-            steal: load.steal,
-            busiest_cpu: load.busiest_cpu,
-        })
+        let before = self.before.as_ref()?.times.as_ref()?;
+        self.after.as_ref()?.times.as_ref()?.load_since(before)
     }
 
     /// CPU use of this process in percent of one CPU: total, user, system (iperf3's figures).

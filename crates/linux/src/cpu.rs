@@ -8,6 +8,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
+use linerate_model::output::Cpu;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -128,12 +129,6 @@ pub fn process_usage() -> Usage {
     usage(libc::RUSAGE_SELF)
 }
 
-/// What the calling thread has used (`getrusage(RUSAGE_THREAD)`).
-#[must_use]
-pub fn thread_usage() -> Usage {
-    usage(libc::RUSAGE_THREAD)
-}
-
 /// One processor's time since boot, by what it did, in ticks of 1/`USER_HZ` (`/proc/stat`, proc(5)).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTimes {
@@ -210,38 +205,21 @@ impl SystemTimes {
     }
 }
 
-/// How busy the machine was between two readings, as shares of all processor time (0 … 1).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Load {
-    /// Share in user space.
-    pub user: f64,
-    /// Share in system calls.
-    pub system: f64,
-    /// Share in soft interrupts.
-    pub softirq: f64,
-    /// Share in interrupt handlers.
-    pub irq: f64,
-    /// Share taken by the hypervisor.
-    pub steal: f64,
-    /// Share of its own time for which the busiest processor was busy.
-    pub busiest_cpu: f64,
-}
-
-impl Load {
-    /// `None` if no tick passed between the readings.
+impl SystemTimes {
+    /// Returns the shares of all CPU time (0 … 1) since `before`; `None` if no tick has passed.
     #[must_use]
-    pub fn between(before: &SystemTimes, after: &SystemTimes) -> Option<Self> {
-        let all = after.all.since(&before.all);
+    pub fn load_since(&self, before: &Self) -> Option<Cpu> {
+        let all = self.all.since(&before.all);
         let total = all.total();
         if total == 0 {
             return None;
         }
         let share = |ticks: u64| ticks as f64 / total as f64;
-        let busiest = after.each.iter().filter_map(|(cpu, times)| {
+        let busiest = self.each.iter().filter_map(|(cpu, times)| {
             let (_, earlier) = before.each.iter().find(|(other, _)| other == cpu)?;
             times.since(earlier).busy_ratio()
         });
-        Some(Self {
+        Some(Cpu {
             user: share(all.user),
             system: share(all.system),
             softirq: share(all.softirq),
@@ -302,11 +280,11 @@ mod tests {
         let after = SystemTimes::parse(
             "cpu  20 0 20 140 10 0 20 0 15 0\ncpu0 20 0 20 40 0 0 10 0 15 0\ncpu1 0 0 0 100 10 0 10 0 0 0\nintr 5\n",
         );
-        let load = Load::between(&before, &after).unwrap();
+        let load = after.load_since(&before).unwrap();
         assert!((load.user - 10.0 / 110.0).abs() < 1e-9, "{load:?}");
         assert!((load.softirq - 20.0 / 110.0).abs() < 1e-9, "{load:?}");
         assert_eq!(load.busiest_cpu, 1.0);
-        assert_eq!(Load::between(&after, &after), None);
+        assert_eq!(after.load_since(&after), None);
     }
 
     #[test]

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The offloads of an interface that the oldest ethtool interface can switch
 //! (`SIOCETHTOOL`, linux/ethtool.h), which is enough for a veth.
-#![expect(unsafe_code, reason = "an ioctl with a pointer in it")]
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
 
-use rustix::net::{AddressFamily, SocketType};
+use crate::nic::ethtool::request::{self, Ethtool};
 
 /// An offload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,41 +63,10 @@ pub fn switch(interface: &str, offload: Offload, on: bool) -> io::Result<()> {
 const GET_FLAGS: u32 = 0x25;
 const RECEIVE_VLAN: u32 = 1 << 8;
 
-/// `struct ethtool_value`.
-#[repr(C)]
-struct Value {
-    command: u32,
-    data: u32,
-}
-
+/// `struct ethtool_value`: command, data.
 fn exchange(interface: &str, command: u32, data: u32) -> io::Result<u32> {
-    let socket: OwnedFd = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)?;
-    let mut value = Value { command, data };
-    let mut request = libc::ifreq {
-        ifr_name: interface_name(interface)?,
-        ifr_ifru: libc::__c_anonymous_ifr_ifru {
-            ifru_data: (&raw mut value).cast(),
-        },
-    };
-    // SAFETY: `request` and the value it points to outlive the call, and each of the four
-    // commands reads and writes one `struct ethtool_value`.
-    let done = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
-    if done < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(value.data)
-    }
+    let mut value = request::command(command, 8);
+    request::put(&mut value, 4, data);
+    Ethtool::of(interface)?.exchange(&mut value)?;
+    request::get(&value, 4)
 }
-
-fn interface_name(name: &str) -> io::Result<[libc::c_char; libc::IFNAMSIZ]> {
-    let mut bytes = [0; libc::IFNAMSIZ];
-    if name.len() >= bytes.len() {
-        return Err(io::Error::from_raw_os_error(libc::ENODEV));
-    }
-    for (to, from) in bytes.iter_mut().zip(name.bytes()) {
-        *to = from as libc::c_char;
-    }
-    Ok(bytes)
-}
-
-const SIOCETHTOOL: libc::Ioctl = 0x8946;

@@ -1,39 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who this machine is: what every result names its host by.
+//! The identity of this machine, for results.
 
+use std::ffi::CStr;
+use std::path::Path;
+
+use linerate_model::output::{Host, Role};
 use rustix::system::uname;
 
-/// Facts that do not change while the program runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostFacts {
-    /// The node name.
-    pub hostname: String,
-    /// `/proc/sys/kernel/random/boot_id`; equal on two "hosts" of one machine (the lab).
-    pub boot_id: Option<String>,
-    /// `uname -r`.
-    pub kernel: String,
-    /// `uname -m`.
-    pub arch: String,
-    /// The processor's name, or on ARM the board's, from `/proc/cpuinfo` or the device tree.
-    pub cpu_model: Option<String>,
-    /// Processors this process may run on.
-    pub cpus: usize,
-    /// `MemTotal`, in bytes.
-    pub memory_bytes: Option<u64>,
-}
+use crate::nic;
+use crate::sysfs::line;
 
-/// Reads the facts; what cannot be read is absent.
+/// Describes this host and these interfaces of the calling thread's network namespace; what cannot be read is absent.
 #[must_use]
-pub fn facts() -> HostFacts {
+pub fn describe<'a>(interfaces: impl IntoIterator<Item = &'a str>) -> Host {
     let names = uname();
-    HostFacts {
-        hostname: names.nodename().to_string_lossy().into_owned(),
-        boot_id: line("/proc/sys/kernel/random/boot_id"),
-        kernel: names.release().to_string_lossy().into_owned(),
-        arch: names.machine().to_string_lossy().into_owned(),
+    let text = |name: &CStr| Some(name.to_string_lossy().into_owned());
+    Host {
+        role: Role::Local,
+        hostname: text(names.nodename()),
+        boot_id: line(Path::new("/proc/sys/kernel/random/boot_id")),
+        kernel: text(names.release()),
+        arch: text(names.machine()),
         cpu_model: cpu_model(),
-        cpus: crate::cpu::count(),
-        memory_bytes: memory_bytes(),
+        cpus: u32::try_from(crate::cpu::count()).ok(),
+        interfaces: interfaces
+            .into_iter()
+            .filter_map(|name| nic::describe(name).ok())
+            .collect(),
+        agent: true,
+        withheld: None,
     }
 }
 
@@ -54,7 +49,7 @@ pub fn memory_bytes() -> Option<u64> {
 
 fn cpu_model() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    model_in(&text).or_else(|| line("/proc/device-tree/model"))
+    model_in(&text).or_else(|| line(Path::new("/proc/device-tree/model")))
 }
 
 /// x86 "model name", MIPS "cpu model", PowerPC "cpu", old ARM "Hardware": in this order.
@@ -70,22 +65,17 @@ fn model_in(cpuinfo: &str) -> Option<String> {
         })
 }
 
-fn line(path: &str) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let text = text.trim_matches(|character: char| character == '\0' || character.is_whitespace());
-    (!text.is_empty()).then(|| text.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn this_host_has_a_name_and_a_kernel() {
-        let facts = facts();
-        assert!(!facts.hostname.is_empty() && facts.kernel.contains('.'));
-        assert!(facts.memory_bytes.unwrap() > 1 << 20);
-        assert_eq!(facts.boot_id.unwrap().len(), 36);
+        let host = describe(["lo", "no-such-if"]);
+        assert!(!host.hostname.unwrap().is_empty() && host.kernel.unwrap().contains('.'));
+        assert_eq!(host.boot_id.unwrap().len(), 36);
+        assert_eq!(host.interfaces.len(), 1);
+        assert!(memory_bytes().unwrap() > 1 << 20);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Makes a command believe that it runs on an old vendor kernel (about Linux 4.4), or on one older
-//! than batches.
+//! Makes a command run as if on an old vendor kernel (about Linux 4.4), or without single facilities.
 //!
 //! A seccomp filter (seccomp(2), classic BPF over `struct seccomp_data`) answers what such a
 //! kernel answers: ENOPROTOOPT to socket options it does not know, EPROTONOSUPPORT to generic
@@ -17,19 +16,11 @@ pub fn see_old_kernel(command: &mut Command) {
     filter(command, &old_kernel());
 }
 
-/// Makes `command` and all its descendants see a kernel that moves one datagram a call: without
-/// `recvmmsg` (Linux 2.6.33) and `sendmmsg` (3.0), as some sandboxes are.
-pub fn see_no_batches(command: &mut Command) {
-    let refuse = |call| Rule::refuse(call, Vec::new(), libc::ENOSYS);
-    filter(
-        command,
-        &[libc::SYS_recvmmsg, libc::SYS_sendmmsg].map(refuse),
-    );
-}
-
-/// What a sandbox may withhold from who moves frames.
+/// A facility that a sandbox may withhold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Withheld {
+    /// `recvmmsg` (Linux 2.6.33) and `sendmmsg` (3.0): ENOSYS.
+    Batches,
     /// Programs and maps: EPERM.
     Bpf,
     /// AF_XDP sockets: EAFNOSUPPORT.
@@ -38,15 +29,20 @@ pub enum Withheld {
     SendRing,
 }
 
-/// Makes `command` and all its descendants do without.
+/// Withholds facilities from `command` and all its descendants.
 pub fn withhold(command: &mut Command, withheld: &[Withheld]) {
-    let rules: Vec<_> = withheld.iter().map(|one| one.rule()).collect();
+    let rules: Vec<_> = withheld.iter().flat_map(|one| one.rules()).collect();
     filter(command, &rules);
 }
 
 impl Withheld {
-    fn rule(self) -> Rule {
-        match self {
+    fn rules(self) -> Vec<Rule> {
+        let rule = match self {
+            Self::Batches => {
+                return [libc::SYS_recvmmsg, libc::SYS_sendmmsg]
+                    .map(|call| Rule::refuse(call, Vec::new(), libc::ENOSYS))
+                    .into();
+            }
             Self::Bpf => Rule::refuse(libc::SYS_bpf, Vec::new(), libc::EPERM),
             Self::Xdp => {
                 let family = vec![(0, libc::AF_XDP as u32)];
@@ -59,7 +55,8 @@ impl Withheld {
                 ];
                 Rule::refuse(libc::SYS_setsockopt, option, libc::ENOMEM)
             }
-        }
+        };
+        vec![rule]
     }
 }
 

@@ -47,6 +47,17 @@ impl Cpu {
 }
 
 impl LinkKind {
+    /// The name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wire => "wire",
+            Self::Veth => "veth",
+            Self::Tap => "tap",
+            Self::Loopback => "loopback",
+        }
+    }
+
     /// The name in a report, which marks virtual links.
     #[must_use]
     pub fn label(self) -> &'static str {

@@ -3,7 +3,8 @@
 //! only those with addresses in the benchmarking networks of RFC 2544 and RFC 5180.
 
 use crate::sampler::Audience;
-use linerate_linux::nic::{self, Link, LinkKind};
+use linerate_linux::nic::{self, Link};
+use linerate_model::output::LinkKind;
 use linerate_wire::frame::is_benchmark_address;
 use std::net::IpAddr;
 

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A snapshot of a host without a test: its settings, and its counters since boot.
 
-use super::{Audience, Reader, UdpSockets, describe, settings};
+use super::{Audience, Reader, UdpSockets, settings};
 use linerate_linux::host;
-use linerate_model::output::{Host, Role};
+use linerate_model::output::Host;
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 
 /// Describes this host with these interfaces.
 pub fn this_host(interfaces: &[String]) -> Host {
-    let facts = host::facts();
-    Host {
-        role: Role::Local,
-        hostname: Some(facts.hostname),
-        boot_id: facts.boot_id,
-        kernel: Some(facts.kernel),
-        arch: Some(facts.arch),
-        cpu_model: facts.cpu_model,
-        cpus: u32::try_from(facts.cpus).ok(),
-        interfaces: interfaces
-            .iter()
-            .filter_map(|name| describe(name))
-            .collect(),
-        agent: true,
-        withheld: None,
-    }
+    host::describe(interfaces.iter().map(String::as_str))
 }
 
 /// Reads the settings of the host and the interfaces.

@@ -11,7 +11,7 @@ use linerate_linux::nic;
 use linerate_linux::packet::PacketSender;
 use linerate_linux::port::{self, Backend, Receiver, Wanted};
 use linerate_model::failure::Failure;
-use linerate_model::output::Port;
+use linerate_model::output::{LinkKind, Port};
 use linerate_wire::frame::{Neighbours, Side};
 
 use super::refused;
@@ -61,7 +61,7 @@ impl TesterPort {
             let hint = format!("ip link set {interface} up; then check cable and device");
             return Err(Failure::measuring(what(), why).hint(hint));
         }
-        let is_veth = link.link_kind == nic::LinkKind::Veth;
+        let is_veth = link.link_kind == LinkKind::Veth;
         let (sender, receiver, chosen) =
             open(interface, wanted, is_veth).map_err(|why| refused::failure(interface, &why))?;
         let socket = || {

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 
 use linerate_diagnose::explain::explain;
 use linerate_linux::nic;
-use linerate_model::output::{Fact, Output};
+use linerate_model::output::{Fact, LinkKind, Output};
 use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::setting::Setting;
@@ -79,6 +79,6 @@ fn interfaces(named: Option<&str>) -> Result<Vec<String>, Failure> {
     let all = nic::list().map_err(|error| Failure::measuring(what, error))?;
     let shown = all
         .into_iter()
-        .filter(|link| link.link_kind != nic::LinkKind::Loopback && link.up);
+        .filter(|link| link.link_kind != LinkKind::Loopback && link.up);
     Ok(shown.map(|link| link.name).collect())
 }

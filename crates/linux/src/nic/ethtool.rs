@@ -3,7 +3,7 @@
 //! interface is set up, in [`settings`].
 
 pub(super) mod registers;
-mod request;
+pub(crate) mod request;
 pub mod settings;
 mod statistics;
 mod strings;

@@ -3,10 +3,10 @@
 
 use std::io;
 
+use linerate_model::output::LinkKind;
 use linerate_wire::netlink::attribute::{self, text, word};
 use linerate_wire::netlink::link as wire_link;
 
-use super::LinkKind;
 use crate::netlink::Netlink;
 
 /// One interface.

@@ -47,7 +47,6 @@ pub struct Mover {
     file: Option<File>,
     completions: ReceiveBuffers,
     in_flight: u32,
-    copied: u32,
 }
 
 impl Mover {
@@ -70,7 +69,6 @@ impl Mover {
             file: None,
             completions: ReceiveBuffers::new(1, 1, false),
             in_flight: 0,
-            copied: 0,
         };
         match tx {
             TxMode::ZeroCopy
@@ -100,12 +98,6 @@ impl Mover {
     #[must_use]
     pub fn rx_mode(&self) -> RxMode {
         self.rx
-    }
-
-    /// Zero-copy sends that the kernel copied after all (loopback, veth, devices without scatter-gather).
-    #[must_use]
-    pub fn copied_anyway(&self) -> u32 {
-        self.copied
     }
 
     /// Sends at most one block (the first `limit_bytes` of it) with one system call; returns the bytes taken.
@@ -189,11 +181,7 @@ impl Mover {
                 .message(0)
                 .controls()
                 .find_map(|(_, _, data)| completion(data));
-            let Some((count, copied)) = done else {
-                continue;
-            };
-            self.in_flight = self.in_flight.saturating_sub(count);
-            self.copied = self.copied.saturating_add(if copied { count } else { 0 });
+            self.in_flight = self.in_flight.saturating_sub(done.unwrap_or(0));
         }
     }
 
@@ -236,14 +224,13 @@ impl Drop for Mover {
     }
 }
 
-/// How many sends are complete, and whether the kernel copied them (`struct sock_extended_err`).
-fn completion(data: &[u8]) -> Option<(u32, bool)> {
+/// The number of sends that are complete (`struct sock_extended_err`).
+fn completion(data: &[u8]) -> Option<u32> {
     let word = |at: usize| Some(u32::from_ne_bytes(data.get(at..at + 4)?.try_into().ok()?));
     if *data.get(4)? != ORIGIN_ZEROCOPY {
         return None;
     }
-    let count = word(12)?.wrapping_sub(word(8)?).wrapping_add(1);
-    Some((count, *data.get(6)? & CODE_COPIED != 0))
+    Some(word(12)?.wrapping_sub(word(8)?).wrapping_add(1))
 }
 
 /// A file of the block's bytes: anonymous memory, else (before Linux 3.17) an unlinked temporary file.
@@ -271,6 +258,5 @@ pub fn set_wait(stream: &TcpStream, wait: Duration) -> io::Result<()> {
 pub(super) const SO_ZEROCOPY: c_int = 60;
 const MSG_ZEROCOPY: u32 = 0x0400_0000;
 const ORIGIN_ZEROCOPY: u8 = 5;
-const CODE_COPIED: u8 = 1;
 const COMPLETIONS_EVERY: u32 = 32;
 const COMPLETION_WAIT_NS: u64 = 200_000_000;

@@ -20,7 +20,7 @@ use libc::c_int;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::errors::{self, QueuedError};
-use crate::message::{self, ReceiveBuffers, SendBatch};
+use crate::message::{ReceiveBuffers, SendBatch};
 use crate::sockopt;
 
 /// How datagrams are handed to the kernel.
@@ -43,7 +43,7 @@ pub enum Fault {
     QueueFull,
     /// A local firewall rule refused it (`EPERM`).
     Filtered,
-    /// Longer than the path takes unfragmented (`EMSGSIZE`); ask [`Sender::path_mtu`].
+    /// Longer than the path takes unfragmented (`EMSGSIZE`).
     TooBig,
     /// The peer answers that nobody listens, again and again (`ECONNREFUSED`).
     Refused,
@@ -76,7 +76,6 @@ pub struct Sender {
     batch: SendBatch,
     errors: ReceiveBuffers,
     last_error: Option<QueuedError>,
-    stall: Duration,
 }
 
 impl Sender {
@@ -113,7 +112,6 @@ impl Sender {
             batch,
             errors: errors::buffers(),
             last_error: None,
-            stall: Duration::from_millis(20),
         })
     }
 
@@ -143,11 +141,6 @@ impl Sender {
         } else {
             1
         }
-    }
-
-    /// How long a send may wait for room in the send buffer before [`Fault::SendBufferFull`] (default 20 ms).
-    pub fn set_stall(&mut self, stall: Duration) {
-        self.stall = stall;
     }
 
     /// The payload of slot `index`, to write headers (or once, a pattern) into.
@@ -193,22 +186,6 @@ impl Sender {
     #[must_use]
     pub fn last_error(&self) -> Option<QueuedError> {
         self.last_error
-    }
-
-    /// The path MTU that the kernel knows for the connected peer, in bytes of IP packet.
-    #[must_use]
-    pub fn path_mtu(&self) -> Option<u32> {
-        let v6 = sockopt::get_int(&self.fd, libc::IPPROTO_IPV6, libc::IPV6_MTU);
-        let mtu = v6
-            .or_else(|_| sockopt::get_int(&self.fd, libc::IPPROTO_IP, libc::IP_MTU))
-            .ok()?;
-        u32::try_from(mtu).ok()
-    }
-
-    /// Bytes of accepted datagrams that have not left the socket's charge yet (`SIOCOUTQ`), `None` if unknown.
-    #[must_use]
-    pub fn unsent_bytes(&self) -> Option<usize> {
-        message::output_queue_bytes(self.fd.as_fd())
     }
 
     /// One system call; how many datagrams it took (at least one).
@@ -260,7 +237,7 @@ impl Sender {
     }
 
     fn wait_for_room(&self) -> Option<Fault> {
-        let timeout = Timespec::try_from(self.stall).ok();
+        let timeout = Timespec::try_from(STALL).ok();
         let mut fds = [PollFd::new(&self.fd, PollFlags::OUT)];
         match poll(&mut fds, timeout.as_ref()) {
             Ok(0) => Some(Fault::SendBufferFull),
@@ -358,6 +335,8 @@ const LARGEST_PAYLOAD_BYTES: usize = 65_507;
 /// A segmented send is one IP packet to the stack: 65535 − 40 − 8, good for both families.
 const LARGEST_SUPER_BYTES: usize = 65_487;
 const LARGEST_BATCH: usize = 1024;
+/// The longest wait for room in the send buffer before [`Fault::SendBufferFull`].
+const STALL: Duration = Duration::from_millis(20);
 /// A queued error answers one send; more in a row are not queued ones.
 const RETRIES: u32 = 4;
 

@@ -13,9 +13,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use linerate_linux::netns::NetNs;
-use linerate_linux::nic::{self, LinkKind};
+use linerate_linux::nic;
 use linerate_linux::rtnl::{Qdisc, Rtnl};
 use linerate_linux::udp::{self, Fault, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode};
+use linerate_model::output::LinkKind;
 
 const TESTS: &[(&str, fn())] = &[
     (
@@ -84,13 +85,11 @@ fn a_full_send_buffer_is_a_fault_and_not_a_hang() {
     });
     let receiver = pair.receiver(B4);
     let mut sender = pair.sender(&receiver, 1000, 10, TxMode::Mmsg, false);
-    sender.set_stall(Duration::from_millis(1));
     let full = (0..1000)
         .map(|_| sender.send(0..10))
         .find(|sent| sent.fault.is_some())
         .unwrap();
     assert_eq!(full.fault, Some(Fault::SendBufferFull));
-    assert!(sender.unsent_bytes().unwrap() > 0);
 }
 
 fn a_datagram_beyond_the_mtu() {
@@ -104,7 +103,6 @@ fn a_datagram_beyond_the_mtu() {
             (0, Some(Fault::TooBig)),
             "{address}"
         );
-        assert_eq!(whole.path_mtu(), Some(1500));
         let mut fragments = pair.sender(&receiver, 4000, 1, TxMode::Mmsg, false);
         assert_eq!(fragments.send(0..1).accepted, 1);
         assert_eq!(received(&mut receiver, 1), 1);

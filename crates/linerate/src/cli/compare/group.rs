@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use linerate_method::experiment::{Figure, Key, figures};
-use linerate_model::compat::{self, Family};
+use linerate_model::compat::{self, DocumentKind};
 use linerate_model::output::{Excluded, Output};
 use linerate_model::run::Run;
 use linerate_wire::json;
@@ -119,8 +119,8 @@ fn read(name: &Path) -> Result<Run, Failure> {
 
 fn of_text(text: &str) -> Result<Run, Box<dyn Error>> {
     let value: Value = json::text(text)?;
-    match value["schema"].as_str().and_then(Family::of) {
-        Some(Family::Output) => {
+    match value["schema"].as_str().and_then(DocumentKind::of) {
+        Some(DocumentKind::Output) => {
             let output = compat::output(json::text(text)?)?;
             Ok(of_document(&output))
         }

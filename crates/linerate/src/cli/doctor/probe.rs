@@ -36,7 +36,7 @@ pub(super) fn all() -> Vec<Check> {
 }
 
 fn kernel() -> Check {
-    let release = host::facts().kernel;
+    let release = host::describe([]).kernel.unwrap_or_default();
     match version(&release) {
         Some(version) if version < OLDEST_KERNEL => Check::fails(
             "kernel",
@@ -55,8 +55,8 @@ fn version(release: &str) -> Option<(u32, u32)> {
 }
 
 fn processors() -> Check {
-    let facts = host::facts();
-    let model = facts.cpu_model.unwrap_or_else(|| facts.arch.clone());
+    let host = host::describe([]);
+    let model = host.cpu_model.or(host.arch).unwrap_or_default();
     let count = cpu::count();
     match count {
         1 => Check::works(

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use linerate_model::compat::{self, Family};
+use linerate_model::compat::{self, DocumentKind};
 use linerate_model::output::{Output, Passage, Trial};
 use linerate_model::record::Record;
 use linerate_model::run::Run;
@@ -106,8 +106,8 @@ fn document(name: &str, text: &str) -> Result<Option<Record>, Failure> {
         return Ok(None);
     };
     let wrong = |why: &dyn Display| Failure::usage(format!("read {name}"), why);
-    match value["schema"].as_str().and_then(Family::of) {
-        Some(Family::Output) => {
+    match value["schema"].as_str().and_then(DocumentKind::of) {
+        Some(DocumentKind::Output) => {
             let output: Output = json::text(text).map_err(|why| wrong(&why))?;
             let output = compat::output(output).map_err(|why| wrong(&why))?;
             let mut run = Run::begin(&output.kind, &output.tool.version, &output.command);
@@ -116,7 +116,7 @@ fn document(name: &str, text: &str) -> Result<Option<Record>, Failure> {
             let record = Record::of_run(run, Vec::new());
             Ok(Some(record.with_trials(&output.trials)))
         }
-        Some(Family::Run) => {
+        Some(DocumentKind::Run) => {
             let run = json::text(text).map_err(|why| wrong(&why))?;
             let run = compat::run(run).map_err(|why| wrong(&why))?;
             Ok(Some(Record::of_run(run, Vec::new())))

@@ -4,11 +4,12 @@
 
 use std::io;
 
-use linerate_linux::nic::{self, LinkKind, Phy, Window};
+use linerate_linux::nic::{self, Phy, Window};
 use linerate_registers::{self, Bus, Map, Read, Register, Undecodable, apart, registers_of_dump};
 
 use super::view::{RegisterView, Shown};
 use linerate_model::failure::Failure;
+use linerate_model::output::LinkKind;
 
 /// Every register that the interface tells, or those of these names.
 pub(super) fn read(
@@ -188,7 +189,7 @@ impl Asked<'_> {
         }
     }
 
-    fn nothing(&self, kind: LinkKind, failures: &[Missing]) -> Failure {
+    fn nothing(&self, kind: Option<LinkKind>, failures: &[Missing]) -> Failure {
         let Self {
             interface, driver, ..
         } = self;
@@ -212,9 +213,10 @@ impl Asked<'_> {
 }
 
 /// What kind of software an interface is, in `ip`'s words; none if there is a device behind it.
-fn software(interface: &str, kind: LinkKind) -> Option<String> {
+fn software(interface: &str, kind: Option<LinkKind>) -> Option<String> {
     let of_link = nic::link(interface).ok().and_then(|link| link.kind);
-    of_link.or_else(|| (kind != LinkKind::Wire).then(|| kind.as_str().to_owned()))
+    let virtual_kind = kind.filter(|kind| *kind != LinkKind::Wire);
+    of_link.or_else(|| virtual_kind.map(|kind| kind.name().to_owned()))
 }
 
 fn maps_of(driver: &str) -> Vec<&'static Map> {

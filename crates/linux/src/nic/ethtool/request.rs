@@ -30,7 +30,7 @@ impl Ethtool {
     }
 
     /// One `SIOCETHTOOL`. The commands used here write no more than the sizes that their callers allocate.
-    pub(super) fn exchange(&self, request: &mut [u8]) -> io::Result<()> {
+    pub(crate) fn exchange(&self, request: &mut [u8]) -> io::Result<()> {
         let data = request.as_mut_ptr().cast();
         let mut call = libc::ifreq {
             ifr_name: self.name,
@@ -61,17 +61,17 @@ impl Ethtool {
 }
 
 /// A request of `bytes`, its first word the command.
-pub(super) fn command(command: u32, bytes: usize) -> Vec<u8> {
+pub(crate) fn command(command: u32, bytes: usize) -> Vec<u8> {
     let mut request = vec![0; bytes];
     put(&mut request, 0, command);
     request
 }
 
-pub(super) fn put(request: &mut [u8], at: usize, value: u32) {
+pub(crate) fn put(request: &mut [u8], at: usize, value: u32) {
     request[at..at + 4].copy_from_slice(&value.to_ne_bytes());
 }
 
-pub(super) fn get(request: &[u8], at: usize) -> io::Result<u32> {
+pub(crate) fn get(request: &[u8], at: usize) -> io::Result<u32> {
     let bytes = request.get(at..at + 4).ok_or_else(malformed)?;
     Ok(u32::from_ne_bytes(
         bytes.try_into().map_err(|_| malformed())?,
