@@ -4,7 +4,7 @@
 //! Hot path: [`Watched::record`] neither allocates nor locks.
 
 use linerate_method::latency::Delays;
-use linerate_method::reset::SilenceWatch;
+use linerate_method::reset::GapWatch;
 use linerate_method::steadiness::RateWatch;
 
 /// What to observe.
@@ -28,7 +28,7 @@ pub(crate) enum Watched {
         from_sequence: u64,
         delays: Box<Delays>,
     },
-    Silence(SilenceWatch),
+    Silence(GapWatch),
     Rate(RateWatch),
 }
 
@@ -40,7 +40,7 @@ impl Watched {
                 from_sequence,
                 delays: Box::default(),
             },
-            Watch::Silence => Self::Silence(SilenceWatch::default()),
+            Watch::Silence => Self::Silence(GapWatch::default()),
             Watch::Rate => Self::Rate(RateWatch::default()),
         }
     }

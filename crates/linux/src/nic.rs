@@ -15,7 +15,8 @@ mod window;
 use std::io;
 use std::net::SocketAddr;
 
-use linerate_model::output::{Interface, LinkKind};
+use linerate_model::output::Interface;
+pub use linerate_model::output::LinkKind;
 
 pub use address::{interface_of, local_addresses, local_toward};
 pub use counters::Counters;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a count of lost packets says about the loss ratio: the upper bound of Clopper and Pearson
-//! (1934), so that "0 lost" is never printed as "no loss".
+//! Upper bound of a loss ratio from a count of lost packets (Clopper and Pearson 1934): "0 lost" does not
+//! prove "no loss".
 //!
-//! The bound takes losses as independent. They come in bursts, so it holds for the ratio of this run
-//! and is too narrow as a forecast for the next one.
+//! The bound assumes independent losses. Losses come in bursts, so it is too narrow as a forecast for the next
+//! run.
 
 use crate::stats::beta;
 
-/// The loss ratio that is exceeded with at most 5 % probability, given `lost` of `sent`: one-sided,
+/// Returns the one-sided 95 % upper bound of the loss ratio, given `lost` of `sent`:
 /// `1 − 0.05^(1/sent)` ≈ 3 / sent when nothing was lost. `None` when nothing was sent or `lost > sent`.
 pub fn loss_upper95(lost: u64, sent: u64) -> Option<f64> {
     clopper_pearson_upper(lost, sent, 0.05)
 }
 
-/// The upper Clopper–Pearson limit with error probability `alpha` (0…1) on this side: the (1 − alpha)
-/// quantile of Beta(lost + 1, sent − lost).
-pub fn clopper_pearson_upper(lost: u64, sent: u64, alpha: f64) -> Option<f64> {
+/// Returns the upper Clopper–Pearson limit with a one-sided error of `alpha` (0…1): the (1 − alpha) quantile
+/// of Beta(lost + 1, sent − lost).
+fn clopper_pearson_upper(lost: u64, sent: u64, alpha: f64) -> Option<f64> {
     if sent == 0 || lost > sent {
         return None;
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An experiment that compares two configurations: which one to run next, when to stop, what it says.
+//! An experiment that compares two configurations: the order of the runs, the stopping rule and the verdict.
 //!
-//! Runs come in blocks A B B A or B A A B, drawn by a seeded coin. The coin is what makes the answer
-//! right: were there no effect, each block's difference could as well have had the other sign, whatever
-//! drifts meanwhile. Before anything is changed an A/A phase runs the same setting as both arms: it gives
-//! the noise and the smallest effect that the experiment will find, and it finds a broken harness.
+//! Runs come in blocks A B B A or B A A B, chosen at random from a seed. The random order makes the test valid:
+//! without an effect, each block's difference is equally likely to have the other sign, whatever drifts. Before
+//! anything is changed, an A/A phase runs the same setting as both arms: it measures the noise and the smallest
+//! effect that the experiment can detect, and it reveals a broken harness.
 //!
-//! The error of 5 % is spent once. The sign e-process is looked at after every block; what it spends is
-//! computed exactly ([`error_spent`](crate::stats::e_process::error_spent)) and the exact sign-flip test at
-//! the last block gets the rest. Equivalence spends its own 5 % likewise: 1 % on early looks, 4 % at the end.
+//! The total error is 5 %. The sign e-process is evaluated after every block; the error that it spends is
+//! computed exactly ([`error_spent`](crate::stats::e_process::error_spent)), and the exact sign-flip test after
+//! the last block gets the rest. Equivalence has its own 5 %: 1 % for early looks, 4 % at the end.
 
 pub mod blocks;
 pub mod environment;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What became of the frames of one direction of a forwarding test, by their signatures.
+//! Accounting of the frames of one direction of a forwarding test, by their signatures.
 //!
-//! Sequences start at 1 in each trial. A frame is received when it arrives at the right port whole:
-//! with our signature, of this trial, of the direction that ends here, with length and content as
-//! sent. A frame that is damaged on the way is lost to the user, so it is counted as corrupt (or of
-//! bad length) *and* stays lost; a wrong TTL says which way the frame took, but it did arrive
+//! Sequences start at 1 in each trial. A frame counts as received if it arrives intact at the right
+//! port: with our signature of this trial and direction, with length and content as sent. A damaged frame is
+//! counted as corrupt (or of bad length) *and* as lost; a frame with a wrong TTL counts as received
 //! (RFC 2544 §10, RFC 2889 §4).
 //!
 //! After [`DirectionAccount::finish`]: `offered = received + lost`. Nothing here allocates, locks or
@@ -27,23 +26,23 @@ use crate::sequence::{Arrival, LossBurst, SequenceAccount};
 /// A frame with our signature of this trial, as it arrived at a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
-    /// Which direction it was sent in.
+    /// The direction in which it was sent.
     pub stream: u8,
     /// Its number in that direction, from 1.
     pub sequence: u64,
     pub condition: Condition,
 }
 
-/// How a frame arrived. The worst applies.
+/// The condition of an arrived frame; the worst one applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// As it was sent.
     Whole,
-    /// Not the TTL that the path should leave it with.
+    /// With an unexpected TTL.
     BadTtl,
     /// Longer or shorter than it was sent.
     BadLength,
-    /// Payload or checksum do not fit.
+    /// With a wrong payload or checksum.
     Corrupt,
 }
 
@@ -53,9 +52,9 @@ pub struct DirectionAccount {
     stream: u8,
     sequences: SequenceAccount,
     received_by_flow: Box<[u64]>,
-    /// Frames of one flow in succession.
+    /// Consecutive frames of one flow.
     turn_frames: u64,
-    /// A frame from far ahead that waits to be believed.
+    /// A frame from far ahead that is not yet confirmed.
     held: Option<u64>,
     counted: Faults,
 }
@@ -63,40 +62,40 @@ pub struct DirectionAccount {
 /// One direction of one trial, in frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DirectionTotals {
-    /// What the sender really sent.
+    /// Frames that the sender sent.
     pub offered: u64,
-    /// Different ones that arrived whole (or with a bad TTL only).
+    /// Unique frames that arrived intact (or only with a bad TTL).
     pub received: u64,
     /// `offered − received`.
     pub lost: u64,
-    /// Second and further copies.
+    /// Copies after the first.
     pub duplicates: u64,
     /// Arrived after one that was sent later.
     pub reordered: u64,
     /// Largest reordering extent in frames, RFC 4737 §4.2.2.
     pub reorder_extent_max: u64,
-    /// So late that a duplicate and a loss cannot be told apart; still counted as lost.
+    /// Too late to tell reordered frames from duplicates; counted as lost.
     pub late: u64,
     /// Sequences that cannot have been sent.
     pub wild: u64,
-    /// Stretches of lost frames between two that arrived.
+    /// Runs of lost frames between two that arrived.
     pub gaps: u64,
-    /// Frames of another direction: flooded, looped or sent to the wrong port.
+    /// Frames of the other direction: flooded, looped or sent to the wrong port.
     pub misforwarded: u64,
     pub corrupt: u64,
     pub bad_length: u64,
     pub bad_ttl: u64,
     /// Frames without our signature, or of another trial.
     pub foreign: u64,
-    /// The number of the last frame lost; `None` if none was.
+    /// The sequence of the last lost frame.
     pub last_lost: Option<u64>,
-    /// More arrived than the sender says it sent: the trial is invalid.
+    /// More frames arrived than the sender reports as sent: the trial is invalid.
     pub contradicted: bool,
 }
 
 impl DirectionAccount {
-    /// The account of direction `stream` with `flows` flows, of which the frames take turns: frame
-    /// `n` is of flow `(n − 1) mod flows`. Reordered is told from late over `window_frames`.
+    /// Creates the account of direction `stream` with `flows` flows in round robin: frame `n` is of flow
+    /// `(n − 1) mod flows`. Reordered frames are distinguished from late ones within `window_frames`.
     pub fn new(stream: u8, flows: usize, window_frames: u64) -> Self {
         Self {
             stream,
@@ -108,7 +107,7 @@ impl DirectionAccount {
         }
     }
 
-    /// The same where each flow sends so many frames before it is the next one's turn.
+    /// Sets the number of consecutive frames of each flow.
     #[must_use]
     pub fn in_turns_of(self, frames: usize) -> Self {
         Self {
@@ -117,8 +116,8 @@ impl DirectionAccount {
         }
     }
 
-    /// Counts a frame with our signature that arrived at `now_ns` (any clock, the same for all).
-    /// True if it is received: new, at the right port, whole.
+    /// Records a frame with our signature that arrived at `now_ns` (any clock, the same for all). Returns
+    /// whether it is received: new, at the right port, intact.
     #[inline]
     pub fn record(&mut self, frame: &Frame, now_ns: u64) -> bool {
         if frame.stream != self.stream {
@@ -140,14 +139,14 @@ impl DirectionAccount {
         self.arrive(frame.sequence, now_ns)
     }
 
-    /// Counts a frame that is not ours, or of another trial.
+    /// Records a frame that is not ours, or of another trial.
     #[inline]
     pub fn record_foreign(&mut self) {
         self.counted.foreign += 1;
     }
 
-    /// The account after the residual wait; `offered` is the sender's exact count. Afterwards
-    /// nothing is to be recorded.
+    /// Closes the account after the residual wait; `offered` is the sender's exact count. Nothing may be
+    /// recorded afterwards.
     pub fn finish(&mut self, offered: u64) -> DirectionTotals {
         let totals = self.sequences.finish(Some(offered));
         self.settle_held();
@@ -175,12 +174,12 @@ impl DirectionAccount {
         }
     }
 
-    /// Frames received of each flow; complete after [`Self::finish`].
+    /// Received frames per flow; complete after [`Self::finish`].
     pub fn received_by_flow(&self) -> &[u64] {
         &self.received_by_flow
     }
 
-    /// Stretches of lost frames, oldest first, complete after [`Self::finish`]; at most 4096.
+    /// Runs of lost frames, oldest first, complete after [`Self::finish`]; at most 4096.
     pub fn bursts(&self) -> &[LossBurst] {
         self.sequences.bursts()
     }
@@ -226,7 +225,7 @@ fn is_received(arrival: Arrival) -> bool {
     matches!(arrival, Arrival::New | Arrival::Reordered { .. })
 }
 
-/// Counts of what was not received as sent.
+/// Counts of frames that were not received as sent.
 #[derive(Debug, Clone, Copy, Default)]
 struct Faults {
     misforwarded: u64,

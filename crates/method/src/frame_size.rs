@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Frame sizes, what a link carries of them, and mixes of them.
+//! Frame sizes, their line rates, and mixes.
 //!
-//! Frame sizes count from the destination address to the FCS, as RFC 2544 §9 does: 64 … 1518 bytes.
+//! A frame size counts from the destination address to the FCS, as in RFC 2544 §9: 64 … 1518 bytes.
 
 mod mix;
 
@@ -10,19 +10,14 @@ pub use mix::{Mix, MixError};
 /// The sizes of RFC 2544 §9.1 for Ethernet, in bytes with FCS.
 pub const RFC_2544_BYTES: [u16; 7] = [64, 128, 256, 512, 1024, 1280, 1518];
 
-/// The sizes of RFC 8219 §5.1 (and RFC 5180), jumbo frames included, in bytes with FCS.
-pub const RFC_8219_BYTES: [u16; 13] = [
-    64, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216,
-];
-
-/// The smallest IPv6 frame with room for UDP and an 18-byte signature, in bytes with FCS: what the
-/// "64" of a list stands for with IPv6 (RFC 8219 §5.1.1 replaces 64 by 84 likewise).
+/// The smallest IPv6 frame with room for UDP and an 18-byte signature, in bytes with FCS. It replaces 64 with
+/// IPv6 (as RFC 8219 §5.1.1).
 pub const IPV6_SMALLEST_BYTES: u16 = 84;
 
-/// What a rate in bits counts of each frame. Never print one without its layer.
+/// The layer of a bit rate. Never print a rate without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layer {
-    /// Frame, preamble, delimiter and gap: what occupies the link.
+    /// Frame, preamble, delimiter and inter-frame gap.
     L1,
     /// The frame with its FCS.
     L2,
@@ -30,7 +25,7 @@ pub enum Layer {
     L3,
 }
 
-/// The most frames per second of `frame_bytes` that a link carries in one direction (RFC 2544 §20).
+/// Returns the line rate for `frame_bytes` in frames per second and direction (RFC 2544 §20).
 ///
 /// ```
 /// use linerate_method::frame_size::line_rate_fps;
@@ -40,13 +35,13 @@ pub fn line_rate_fps(link_bits_per_second: u64, frame_bytes: u16) -> f64 {
     link_bits_per_second as f64 / Layer::L1.bits(f64::from(frame_bytes))
 }
 
-/// The bits per second that `fps` frames of `frame_bytes` a second are, at `layer`.
+/// Converts `fps` frames of `frame_bytes` to bits per second at `layer`.
 pub fn bits_per_second(layer: Layer, fps: f64, frame_bytes: u16) -> f64 {
     fps * layer.bits(f64::from(frame_bytes))
 }
 
 impl Layer {
-    /// Bits of this layer in a frame of (on average) `frame_bytes`.
+    /// The bits of this layer in a frame of (on average) `frame_bytes`.
     fn bits(self, frame_bytes: f64) -> f64 {
         8.0 * match self {
             Self::L1 => frame_bytes + PREAMBLE_AND_GAP_BYTES,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Distributions of nanoseconds with a fixed memory: 1 ns to 1 hour at three significant digits.
+//! Histograms of nanoseconds with fixed memory: 1 ns to 1 hour at three significant digits.
 //!
 //! The memory (about 140 KiB, most of it never touched) is allocated once; recording does not
-//! allocate and cannot fail. Smallest and largest value are kept exactly, beside the histogram.
+//! allocate and cannot fail. The smallest and the largest value are exact.
 
 use hdrhistogram::Histogram as Hdr;
 use linerate_model::output::Quantiles;
@@ -15,7 +15,7 @@ pub struct Histogram {
     max_ns: u64,
 }
 
-/// The five numbers printed of a distribution, in nanoseconds; percentiles by nearest rank.
+/// Percentiles by nearest rank, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Percentiles {
     pub min: u64,
@@ -25,7 +25,7 @@ pub struct Percentiles {
     pub max: u64,
 }
 
-/// Values counted together.
+/// A bucket of the histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bucket {
     /// Lowest value of the bucket in nanoseconds.
@@ -50,13 +50,13 @@ impl Histogram {
         }
     }
 
-    /// Counts one value. Above one hour it is counted as one hour; `max` stays exact.
+    /// Records one value. Values above one hour count as one hour; `max` stays exact.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
         self.record_n(value_ns, 1);
     }
 
-    /// Counts `count` equal values.
+    /// Records `count` equal values.
     #[inline]
     pub fn record_n(&mut self, value_ns: u64, count: u32) {
         if count > 0 {
@@ -66,7 +66,7 @@ impl Histogram {
         }
     }
 
-    /// Adds all values of `other`, as if they had been recorded here.
+    /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         // Both have the same fixed bounds, so every value of the one fits into the other.
         if self.counts.add(&other.counts).is_ok() {
@@ -75,7 +75,7 @@ impl Histogram {
         }
     }
 
-    /// Number of values.
+    /// The number of values.
     pub fn len(&self) -> u64 {
         self.counts.len()
     }
@@ -85,14 +85,13 @@ impl Histogram {
         self.counts.is_empty()
     }
 
-    /// The value that a share `quantile` (0…1) of all values does not exceed, within 0.1 %; `None`
-    /// when empty.
+    /// Returns the `quantile` (0…1) of the values, within 0.1 %; `None` if empty.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let value = self.counts.value_at_quantile(quantile);
         (!self.is_empty()).then(|| value.clamp(self.min_ns, self.max_ns))
     }
 
-    /// The five numbers; `None` when empty.
+    /// Returns the percentiles; `None` if empty.
     pub fn percentiles(&self) -> Option<Percentiles> {
         Some(Percentiles {
             min: self.quantile(0.0).map(|_| self.min_ns)?,
@@ -103,7 +102,7 @@ impl Histogram {
         })
     }
 
-    /// All buckets that hold something, lowest first.
+    /// The buckets that are not empty, lowest first.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.counts.iter_recorded().map(|step| Bucket {
             from_ns: self.counts.lowest_equivalent(step.value_iterated_to()),

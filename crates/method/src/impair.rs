@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a bad wire does to each frame: the lab wire's model of one direction.
+//! The impairments of the lab's wire, in one direction.
 //!
-//! A frame may be lost (alone or in bursts), then waits in a byte-limited FIFO that a line drains,
-//! then travels for a delay with jitter, and may be duplicated, damaged or held back. The model holds
-//! no frames: it answers at once with the time at which the frame is to come out. Times passed in
-//! must not decrease; one that does counts as the last one. The same seed, configuration and frames
-//! give the same fates.
+//! A frame may be lost (alone or in bursts), then waits in a byte-limited FIFO with a line rate, then has a
+//! delay with jitter, and may be duplicated, corrupted or held back. The model stores no frames: it returns the
+//! time at which the frame leaves. Times must not decrease; one that does counts as the last one. The same
+//! seed, configuration and frames give the same results.
 //!
 //! ```
 //! use linerate_method::impair::{Fate, Impairment, Wire};
@@ -15,28 +14,28 @@
 
 use crate::rng::Rng;
 
-/// What the wire does. All zero (the default) is a perfect wire.
+/// Impairments of the wire; none by default.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Impairment {
-    /// Time every frame travels.
+    /// One-way delay.
     pub delay_ns: u64,
-    /// Uniform extra of 0 to this; a frame never overtakes another by it.
+    /// Additional uniform delay of 0 to this; it does not reorder frames.
     pub jitter_ns: u64,
-    /// Share of frames lost one by one.
+    /// Share of frames lost independently.
     pub loss_ratio: f64,
     /// Loss in bursts.
     pub burst_loss: BurstLoss,
-    /// Frames that others may overtake.
+    /// Reordering.
     pub reorder: Reorder,
     /// Share of frames that arrive twice.
     pub duplicate_ratio: f64,
     /// Share of frames with one bit flipped.
     pub corrupt_ratio: f64,
-    /// First byte of a frame that may be damaged (0: all of it); shorter frames are spared.
+    /// First byte of a frame that may be corrupted (0: any); shorter frames are not.
     pub corrupt_from_byte: usize,
-    /// Speed of the line in bits of frame per second; 0 is infinite, and then there is no queue.
+    /// Line rate in bits of frame per second; 0 is unlimited, without a queue.
     pub rate_bits_per_second: u64,
-    /// Room for frames that wait, including the one being sent. A frame larger than that never passes.
+    /// Size of the queue, including the frame being sent. A larger frame never passes.
     pub fifo_bytes: u64,
 }
 
@@ -44,29 +43,29 @@ pub struct Impairment {
 /// loss is `p_enter / (p_enter + p_leave)`, the mean burst `1 / p_leave` frames.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BurstLoss {
-    /// Chance to turn bad, per frame.
+    /// Probability per frame to turn bad.
     pub p_enter: f64,
-    /// Chance to turn good, per frame.
+    /// Probability per frame to turn good.
     pub p_leave: f64,
 }
 
-/// A share of the frames is held back, all others pass it.
+/// A share of the frames is held back, so that others overtake it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Reorder {
     pub ratio: f64,
     pub extra_ns: u64,
 }
 
-/// What becomes of a frame.
+/// The fate of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Drop(DropReason),
     Pass {
-        /// When it comes out, all copies together.
+        /// When it leaves, with all copies.
         at_ns: u64,
         /// 1, or 2 if duplicated.
         copies: u8,
-        /// The bit to flip, counted from the first of the frame.
+        /// The bit to flip, from 0.
         corrupt_bit: Option<u64>,
     },
 }
@@ -78,11 +77,11 @@ pub enum DropReason {
     Loss,
     /// By `burst_loss`.
     BurstLoss,
-    /// The FIFO had no room left.
+    /// The FIFO was full.
     Fifo,
 }
 
-/// How many frames came in, and what became of them: `admitted = passed + lost + burst_lost + fifo_lost`.
+/// Frame counts: `admitted = passed + lost + burst_lost + fifo_lost`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WireCounts {
     pub admitted: u64,
@@ -104,13 +103,13 @@ pub struct Wire {
     counts: WireCounts,
     bad: bool,
     now_ns: u64,
-    /// When the line will have sent all that waits, in ns · 2²⁰ (so that no rate rounds).
+    /// When the queue will be empty, in ns · 2²⁰ (so that no rate is rounded).
     idle_from: u128,
     last_at_ns: u64,
 }
 
 impl Wire {
-    /// A wire in its good state with an empty FIFO.
+    /// Creates a wire in its good state with an empty FIFO.
     pub fn new(config: Impairment, seed: u64) -> Self {
         Self {
             config,
@@ -134,7 +133,7 @@ impl Wire {
         self.counts
     }
 
-    /// A frame of `frame_bytes` (without FCS) comes in at `now_ns`.
+    /// Admits a frame of `frame_bytes` (without FCS) at `now_ns`.
     pub fn admit(&mut self, now_ns: u64, frame_bytes: usize) -> Fate {
         self.now_ns = self.now_ns.max(now_ns);
         let draw = self.draw(frame_bytes);
@@ -146,8 +145,7 @@ impl Wire {
         fate
     }
 
-    /// A frame comes in that chance spares, and for which nothing is drawn: it waits for the line and
-    /// travels like all others.
+    /// Admits a frame that is exempt from random impairments: only queue and delay apply.
     pub fn admit_spared(&mut self, now_ns: u64, frame_bytes: usize) -> Fate {
         self.now_ns = self.now_ns.max(now_ns);
         let fate = self.pass(frame_bytes, &Draw::default());
@@ -162,8 +160,8 @@ impl Wire {
         }
     }
 
-    /// All chance of one frame, always in the same number of draws: changing one setting leaves the
-    /// draws of the others as they were.
+    /// Draws all random numbers of one frame, always the same number of them: changing one setting does not
+    /// change the draws of the others.
     fn draw(&mut self, frame_bytes: usize) -> Draw {
         let turn = if self.bad {
             self.config.burst_loss.p_leave
@@ -191,8 +189,8 @@ impl Wire {
         draw.lost.then_some(DropReason::Loss)
     }
 
-    /// When the line has sent the last bit; `None` if the FIFO has no room. What waits is the line's
-    /// remaining work: bytes = time · rate / 8.
+    /// Returns when the last bit is sent; `None` if the FIFO is full. The queue length is the remaining work:
+    /// bytes = time · rate / 8.
     fn through_fifo(&mut self, frame_bytes: usize) -> Option<u64> {
         let rate = u128::from(self.config.rate_bits_per_second);
         if rate == 0 {

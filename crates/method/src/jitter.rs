@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Interarrival jitter of RFC 3550 §6.4.1: J += (|D| − J) / 16, where D is the difference of the
-//! transit times of two packets that arrived one after the other.
+//! transit times of two consecutive arrivals.
 //!
-//! The order is that of arrival, not of sequence, as the RFC says; hence a gap needs no special
-//! case: D across a lost packet is the difference between the two packets that did arrive. The
-//! clocks of both ends may differ by any constant, because it cancels in D.
+//! As in the RFC, the order is that of arrival, not of sequence, so lost packets need no special case. The
+//! clocks of both ends may differ by any constant, which cancels in D.
 
-/// The running estimate for one flow. Costs a few floating-point operations a packet.
+/// The running estimate of one flow.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Jitter {
     last_transit_ns: Option<i64>,
@@ -14,14 +13,12 @@ pub struct Jitter {
 }
 
 impl Jitter {
-    /// No packet seen yet.
+    /// An estimate without packets.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the transit time (arrival − sending time, in ns, any constant offset) of the next arrival.
-    ///
-    /// The first packet only sets the reference.
+    /// Records the transit time (arrival − sending time, in ns, with any constant offset) of the next arrival.
     pub fn record(&mut self, transit_ns: i64) {
         if let Some(last) = self.last_transit_ns.replace(transit_ns) {
             let difference = transit_ns.abs_diff(last) as f64;

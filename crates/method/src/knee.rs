@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The search for the knee: the highest rate without loss, and the lowest with it.
 //!
-//! The search says which rate to try ([`KneeSearch::next_rate`]) and is told what came of it
-//! ([`KneeSearch::feed`]). First it climbs a ladder, or doubles from a start; then it narrows the
-//! bracket between the highest lossless rate and the lowest lossy one. Where loss is seen, what got
-//! through is the best guess of the knee (RFC 9971 calls it the forwarding rate), so it is tried
-//! next, then a rate one resolution away on its other side; where the guess is wrong the steps grow
-//! and the bracket is bisected. Loss curves are not always monotone, so only rates below the first
-//! lossy one count as lossless. These rules keep noise and the tester's own limits out of the answer:
+//! [`KneeSearch::next_rate`] returns the rate to try, [`KneeSearch::feed`] takes the result. First the search
+//! tries a list of rates, or doubles from a start; then it narrows the bracket between the highest lossless
+//! rate and the lowest lossy one. After loss, the forwarded rate (RFC 9971) is the best guess of the knee, so it
+//! is tried next, and then a rate one resolution away on the other side; where the guess is wrong, the steps
+//! grow and the bracket is bisected. Loss curves are not always monotone, so only rates below the first lossy
+//! one count as lossless. These rules keep noise and the tester's own limits out of the result:
 //!
-//! - one trial with loss proves nothing: two of up to three must lose before a rate is lossy;
-//! - a sender that cannot reach the rate is never success: two such trials end the search with
-//!   [`LimitedBy::Sender`], and the rate that it did reach without loss is a bound from below;
-//! - a lossless rate is what was really offered there, not what was asked;
+//! - one trial with loss is not enough: two of up to three must lose before a rate is lossy;
+//! - a trial whose sender falls short is never a success: two of them end the search with
+//!   [`LimitedBy::Sender`], and the rate that was reached without loss is a lower bound;
+//! - a lossless rate is the offered one, not the requested one;
 //! - invalid trials are repeated a few times and do not count.
 
-mod rung;
+mod rate;
 
-use rung::{Rung, Verdict};
+use rate::{Rate, Verdict};
 
-/// What to search.
+/// Parameters of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KneeConfig {
-    /// How the search begins.
+    /// The first phase.
     pub begin: Begin,
     /// Payload of each packet in bytes.
     pub payload_bytes: u32,
-    /// The highest loss ratio that counts as without loss; 0 is none at all.
+    /// The highest loss ratio that counts as lossless; 0 allows none.
     pub goal_loss_ratio: f64,
     /// The search ends when the bracket is narrower than this share of its upper end.
     pub resolution_ratio: f64,
@@ -37,27 +36,27 @@ pub struct KneeConfig {
 /// The first phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begin {
-    /// Try each of these rates (bits per second) once, in this order, whatever comes.
+    /// Try each of these rates (bits per second) once, in this order.
     Ladder(Vec<u64>),
-    /// Try `start`; double up to `to` while nothing is lost, go down to `from` while it is. A start
-    /// at `to` asks for the most at once, and goes on from what of it got through.
+    /// Try `start`; double up to `to` without loss, go down to `from` with loss. A start at `to` begins with the
+    /// maximum and continues from the rate that got through.
     Around { start: u64, from: u64, to: u64 },
 }
 
-/// What came of one trial.
+/// The result of one trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trial {
-    /// Payload rate at which the sender really sent.
+    /// The offered payload rate.
     pub offered_bits_per_second: u64,
     pub sent_packets: u64,
     pub lost_packets: u64,
-    /// The sender missed the asked rate by more than its tolerance.
+    /// The sender missed the requested rate by more than its tolerance.
     pub sender_limited: bool,
-    /// False if the numbers mean nothing (counts that contradict each other, a peer that vanished).
+    /// False if the numbers are useless (contradictory counts, a lost peer).
     pub valid: bool,
 }
 
-/// The answer.
+/// The result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
     /// Highest rate without loss below every rate with loss; `None` if there is none. With
@@ -76,18 +75,18 @@ pub struct Knee {
 /// What ended the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitedBy {
-    /// The bracket is as narrow as asked: the path or the receiver loses above it.
+    /// The bracket is narrow enough: the path or the receiver loses above it.
     Loss,
     /// The sender cannot send faster.
     Sender,
     /// The whole range is without loss.
     Range,
-    /// Trials ran out (or were invalid, or the search was stopped) before the bracket was narrow.
+    /// The trials were used up (or invalid, or the search was stopped) before the bracket was narrow.
     Trials,
 }
 
 impl LimitedBy {
-    /// The word in the documents.
+    /// The name in documents.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Loss => "loss",
@@ -102,22 +101,22 @@ impl LimitedBy {
 #[derive(Debug, Clone)]
 pub struct KneeSearch {
     config: KneeConfig,
-    /// All rates known, lowest first.
-    rungs: Vec<Rung>,
+    /// All rates tried, lowest first.
+    rates: Vec<Rate>,
     trials: u32,
 }
 
 impl KneeSearch {
-    /// A search that has tried nothing.
+    /// Creates a search without trials.
     pub fn new(config: KneeConfig) -> Self {
         Self {
             config,
-            rungs: Vec::new(),
+            rates: Vec::new(),
             trials: 0,
         }
     }
 
-    /// The rate to try next in bits per second; `None` when the search is over.
+    /// Returns the next rate in bits per second; `None` when the search is done.
     pub fn next_rate(&self) -> Option<u64> {
         match self.decide() {
             Decision::Try(rate) => Some(rate),
@@ -125,35 +124,35 @@ impl KneeSearch {
         }
     }
 
-    /// Takes the result of a trial at the asked rate.
+    /// Records the result of a trial at the requested rate.
     pub fn feed(&mut self, asked_bits_per_second: u64, trial: Trial) {
         self.trials += 1;
         if !trial.valid || trial.sent_packets == 0 {
-            self.rung(asked_bits_per_second).invalid += 1;
+            self.rate(asked_bits_per_second).invalid += 1;
             return;
         }
         let loss_ratio = trial.lost_packets as f64 / trial.sent_packets as f64;
         let lossy = loss_ratio > self.config.goal_loss_ratio;
         let offered = trial.offered_bits_per_second.min(asked_bits_per_second);
         let misses = self.misses_at(asked_bits_per_second);
-        let rung = self.rung(asked_bits_per_second);
-        rung.misses = rung.misses.max(misses);
+        let rate = self.rate(asked_bits_per_second);
+        rate.misses = rate.misses.max(misses);
         match (trial.sender_limited, lossy) {
-            (false, false) => rung.pass(offered),
-            (false, true) => rung.lose(loss_ratio),
-            (true, false) => rung.fall_short(Some(offered)),
+            (false, false) => rate.pass(offered),
+            (false, true) => rate.lose(loss_ratio),
+            (true, false) => rate.fall_short(Some(offered)),
             (true, true) => {
-                rung.fall_short(None);
-                self.rung(offered).lose(loss_ratio);
+                rate.fall_short(None);
+                self.rate(offered).lose(loss_ratio);
             }
         }
     }
 
-    /// The answer: final when [`Self::next_rate`] is `None`, the best known before.
+    /// The result: final when [`Self::next_rate`] is `None`, else the best so far.
     pub fn knee(&self) -> Knee {
         let first_bad = self.first_bad();
-        let passed = self.lossless_below(first_bad).and_then(|rung| rung.offered);
-        let reached = first_bad.and_then(Rung::reached_at_most);
+        let passed = self.lossless_below(first_bad).and_then(|rate| rate.offered);
+        let reached = first_bad.and_then(Rate::reached_at_most);
         let limited_by = match self.decide() {
             _ if reached > passed => LimitedBy::Sender,
             Decision::Try(_) => LimitedBy::Trials,
@@ -161,10 +160,10 @@ impl KneeSearch {
         };
         let lossless = passed.max(reached);
         let lossy = self
-            .rungs
+            .rates
             .iter()
-            .find(|rung| rung.verdict() == Verdict::Lossy);
-        let lossy = lossy.map(|rung| rung.bits_per_second);
+            .find(|rate| rate.verdict() == Verdict::Lossy);
+        let lossy = lossy.map(|rate| rate.bits_per_second);
         Knee {
             lossless_bits_per_second: lossless,
             lossy_bits_per_second: lossy,
@@ -183,16 +182,16 @@ impl KneeSearch {
             return Decision::Try(rate);
         }
         if self
-            .rungs
+            .rates
             .iter()
-            .any(|rung| rung.verdict() == Verdict::Unusable)
+            .any(|rate| rate.verdict() == Verdict::Unusable)
         {
             return Decision::Done(LimitedBy::Trials);
         }
         self.settled()
     }
 
-    /// Out of trials: still a proper answer if the last one completed it.
+    /// After the last trial: the search may be complete nevertheless.
     fn exhausted(&self) -> LimitedBy {
         match self.settled() {
             Decision::Done(limited_by) if self.untried_step().is_none() => limited_by,
@@ -200,28 +199,28 @@ impl KneeSearch {
         }
     }
 
-    /// The rest of the first phase, where it is a list; a rate without a valid trial comes again.
+    /// The next rate of the first phase; a rate without a valid trial is repeated.
     fn untried_step(&self) -> Option<u64> {
         let untried = |rate: &u64| match self.find(*rate) {
-            Some(rung) => rung.verdict() == Verdict::Untried,
+            Some(rate) => rate.verdict() == Verdict::Untried,
             None => true,
         };
         match &self.config.begin {
             Begin::Ladder(rates) => rates.iter().copied().find(untried),
-            Begin::Around { start, from, to } if self.rungs.is_empty() => {
+            Begin::Around { start, from, to } if self.rates.is_empty() => {
                 Some((*start).min(*to).max(*from))
             }
             Begin::Around { .. } => {
                 let again = self
-                    .rungs
+                    .rates
                     .iter()
-                    .find(|rung| rung.verdict() == Verdict::Untried);
-                again.map(|rung| rung.bits_per_second)
+                    .find(|rate| rate.verdict() == Verdict::Untried);
+                again.map(|rate| rate.bits_per_second)
             }
         }
     }
 
-    /// Where the lowest rate that is not lossless stands, and what that asks for.
+    /// The next step, given the lowest rate that is not lossless.
     fn settled(&self) -> Decision {
         let Some(bad) = self.first_bad() else {
             return self.climb();
@@ -239,8 +238,8 @@ impl KneeSearch {
         }
     }
 
-    /// What got through where much was lost, and at least one resolution below it. Little loss may
-    /// be there at any rate and tells nothing; and a guess made from a guess would creep.
+    /// The forwarded rate after gross loss, at least one resolution lower. Little loss may occur at any rate and
+    /// gives no guess; and a guess from a guess would creep.
     fn guess(&self) -> Option<u64> {
         let bad = self.first_bad()?;
         let upper = bad.bits_per_second;
@@ -248,8 +247,8 @@ impl KneeSearch {
         (bad.gross() && bad.misses == 0 && guess < upper).then_some(guess)
     }
 
-    /// Nothing is lossless yet: the guess, a growing step below a guess that was lossy, or half.
-    fn below(&self, bad: &Rung) -> u64 {
+    /// Without a lossless rate: the guess, a growing step below a lossy guess, or half.
+    fn below(&self, bad: &Rate) -> u64 {
         let step = match bad.misses {
             0 => bad.bits_per_second / 2,
             misses => self.down(bad.bits_per_second, misses - 1),
@@ -257,8 +256,8 @@ impl KneeSearch {
         self.guess().unwrap_or(step).max(self.lowest())
     }
 
-    /// The guess where it parts the bracket; else a growing step up from it, as far as the middle.
-    fn between(&self, lower: u64, bad: &Rung) -> u64 {
+    /// The guess if it divides the bracket; else a growing step up, at most to the middle.
+    fn between(&self, lower: u64, bad: &Rate) -> u64 {
         let forwarded = bad.forwarded();
         let middle = middle(lower, bad.bits_per_second);
         match self.guess().filter(|guess| *guess > lower) {
@@ -268,16 +267,16 @@ impl KneeSearch {
         }
     }
 
-    /// Lossless rates above one that seemed to be the knee.
+    /// The number of lossless rates above one that seemed to be the knee.
     fn passed_above(&self, bits_per_second: u64) -> u32 {
-        let above = |rung: &&Rung| {
-            rung.verdict() == Verdict::Lossless && rung.bits_per_second > bits_per_second
+        let above = |rate: &&Rate| {
+            rate.verdict() == Verdict::Lossless && rate.bits_per_second > bits_per_second
         };
-        let count = self.rungs.iter().filter(above).count();
+        let count = self.rates.iter().filter(above).count();
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    /// How many steps below a guess a rate would be that is tried next; 0 is none.
+    /// The number of steps below a guess that a rate would be; 0 is none.
     fn misses_at(&self, bits_per_second: u64) -> u32 {
         let lossy = self.first_bad().filter(|bad| bad.lost > 0);
         match lossy {
@@ -287,7 +286,7 @@ impl KneeSearch {
         }
     }
 
-    /// A resolution lower, or more after misses; at most half.
+    /// One resolution lower, or more after misses; at most half.
     fn down(&self, bits_per_second: u64, misses: u32) -> u64 {
         (bits_per_second as f64 * (1.0 - self.step_ratio(misses))) as u64
     }
@@ -297,15 +296,15 @@ impl KneeSearch {
         (up as u64).max(bits_per_second.saturating_add(1))
     }
 
-    /// A little less than the resolution, so that the step closes the bracket.
+    /// Slightly less than the resolution, so that the step closes the bracket.
     fn step_ratio(&self, misses: u32) -> f64 {
         let growth = STEP_GROWTH.powi(i32::try_from(misses).unwrap_or(i32::MAX));
         (self.config.resolution_ratio * 0.99 * growth).min(0.5)
     }
 
-    /// Nothing was lost so far: go on upwards, or the range is done.
+    /// Without loss so far: go up, or finish at the end of the range.
     fn climb(&self) -> Decision {
-        let highest = self.rungs.last().map_or(0, |rung| rung.bits_per_second);
+        let highest = self.rates.last().map_or(0, |rate| rate.bits_per_second);
         match self.config.begin {
             Begin::Around { to, .. } if highest < to => {
                 Decision::Try(to.min(highest.saturating_mul(2)))
@@ -327,38 +326,38 @@ impl KneeSearch {
         }
     }
 
-    fn first_bad(&self) -> Option<&Rung> {
-        let bad = |rung: &&Rung| !matches!(rung.verdict(), Verdict::Lossless | Verdict::Untried);
-        self.rungs.iter().find(bad)
+    fn first_bad(&self) -> Option<&Rate> {
+        let bad = |rate: &&Rate| !matches!(rate.verdict(), Verdict::Lossless | Verdict::Untried);
+        self.rates.iter().find(bad)
     }
 
-    fn lossless_below(&self, bad: Option<&Rung>) -> Option<&Rung> {
-        let end = bad.map_or(u64::MAX, |rung| rung.bits_per_second);
+    fn lossless_below(&self, bad: Option<&Rate>) -> Option<&Rate> {
+        let end = bad.map_or(u64::MAX, |rate| rate.bits_per_second);
         let below = self
-            .rungs
+            .rates
             .iter()
-            .take_while(|rung| rung.bits_per_second < end);
+            .take_while(|rate| rate.bits_per_second < end);
         below
-            .filter(|rung| rung.verdict() == Verdict::Lossless)
+            .filter(|rate| rate.verdict() == Verdict::Lossless)
             .last()
     }
 
-    fn find(&self, bits_per_second: u64) -> Option<&Rung> {
+    fn find(&self, bits_per_second: u64) -> Option<&Rate> {
         let found = self
-            .rungs
-            .binary_search_by_key(&bits_per_second, |rung| rung.bits_per_second);
-        found.ok().map(|index| &self.rungs[index])
+            .rates
+            .binary_search_by_key(&bits_per_second, |rate| rate.bits_per_second);
+        found.ok().map(|index| &self.rates[index])
     }
 
-    fn rung(&mut self, bits_per_second: u64) -> &mut Rung {
+    fn rate(&mut self, bits_per_second: u64) -> &mut Rate {
         let found = self
-            .rungs
-            .binary_search_by_key(&bits_per_second, |rung| rung.bits_per_second);
+            .rates
+            .binary_search_by_key(&bits_per_second, |rate| rate.bits_per_second);
         let index = found.unwrap_or_else(|index| {
-            self.rungs.insert(index, Rung::new(bits_per_second));
+            self.rates.insert(index, Rate::new(bits_per_second));
             index
         });
-        &mut self.rungs[index]
+        &mut self.rates[index]
     }
 
     fn pps(&self, bits_per_second: u64) -> f64 {
@@ -377,7 +376,7 @@ fn middle(lower: u64, upper: u64) -> u64 {
     middle.clamp(lower + 1, upper - 1)
 }
 
-/// By how much a step grows after each miss.
+/// The growth of a step after each miss.
 const STEP_GROWTH: f64 = 8.0;
 
 #[cfg(test)]

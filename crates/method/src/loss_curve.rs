@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The frame loss curve (RFC 2544 §26.3): loss at the maximum load, a step below, and so on, until two
-//! trials in succession lose nothing.
+//! The frame loss curve (RFC 2544 §26.3): loss at the maximum load and at decreasing loads, until two trials in
+//! succession have no loss.
 //!
 //! ```
 //! use linerate_method::loss_curve::LossCurve;
@@ -32,7 +32,7 @@ pub struct Point {
     pub load_fps: f64,
     /// The load as a share of the maximum, 0 … 1: the abscissa.
     pub load_ratio: f64,
-    /// Lost of the frames really offered, 0 … 1: the ordinate. `None` if none were offered.
+    /// Loss ratio of the offered frames, 0 … 1: the ordinate. `None` if none were offered.
     pub loss_ratio: Option<f64>,
     /// The tester sent less than intended: the loss belongs to a lower load than this.
     pub under_run: bool,
@@ -44,7 +44,7 @@ pub struct Point {
 pub struct StepError(pub f64);
 
 impl LossCurve {
-    /// A curve down from `max_load_fps` (frames per second and direction) in steps of this share of
+    /// Creates a curve down from `max_load_fps` (frames per second and direction) in steps of this share of
     /// it, at most 0.1.
     pub fn new(max_load_fps: f64, step_ratio: f64) -> Result<Self, StepError> {
         if !(step_ratio > 0.0 && step_ratio <= 0.1) {
@@ -64,7 +64,7 @@ impl LossCurve {
         Some(self.max_load_fps * load_ratio)
     }
 
-    /// What came of the trial at [`Self::next_load_fps`]. Ignored when the curve is complete.
+    /// Records the result of the trial at [`Self::next_load_fps`]. Ignored when the curve is complete.
     pub fn report(&mut self, measured: Measurement) {
         let (Some(load_fps), Some(load_ratio)) = (self.next_load_fps(), self.next_ratio()) else {
             return;
@@ -84,7 +84,7 @@ impl LossCurve {
         &self.points
     }
 
-    /// The most trials that the curve can take: for the estimate of its time.
+    /// The maximum number of trials, to estimate the duration.
     pub fn trials_max(&self) -> u32 {
         (1.0 / self.step_ratio - ROUNDING).ceil() as u32
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! When to send: absolute deadlines in integer arithmetic, small batches, and a bounded catching up.
+//! Send times: absolute deadlines in integer arithmetic, small batches, and bounded catch-up.
 //!
 //! Packet `k` of a flow is due at `start + k · payload bits / rate`, computed from `k` each time, so
-//! that no error adds up. Packets go out in batches of an eighth of the declared burst, each at the
-//! deadline of its first packet. Timers wake late: a delay of up to a tolerance of about half a
-//! burst is made good at once, a longer one at *rate + a quarter of a burst per millisecond* (5 %
+//! that errors do not accumulate. Packets go out in batches of an eighth of the declared burst, each at the
+//! deadline of its first packet. Timers wake late: a delay of up to about half a
+//! burst is caught up at once, a longer one at *rate + a quarter of a burst per millisecond* (5 %
 //! above the rate with the default burst). Hence
 //!
 //! > no window of 1 ms carries more than `rate · 1 ms + one burst`,
 //!
 //! even if the sender is descheduled inside a send call. The batches conform to the generic cell rate
-//! algorithm (ITU-T I.371 annex A) at the catching-up rate, which admits in a window its rate times
-//! window and tolerance, and one batch; one more batch may leave late by any time. What is still owed
-//! at the end is lateness of the sender, never loss of the path.
+//! algorithm (ITU-T I.371 annex A) at the catch-up rate, which admits per window its rate times
+//! window and tolerance, plus one batch; one more batch may leave arbitrarily late. Packets still unsent
+//! at the end are lateness of the sender, never loss of the path.
 //!
 //! ```
 //! use linerate_method::pacing::{Pace, Pacer, PacerConfig, default_burst_packets};
@@ -28,20 +28,20 @@
 //! assert_eq!(pacer.next(3_000), Pace::WaitUntil(23_520));
 //! ```
 
-/// What is asked of the sender.
+/// The requested load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacerConfig {
-    /// Payload bits per second; `None` or 0 is as fast as possible.
+    /// Payload bits per second; `None` or 0 is unlimited.
     pub bits_per_second: Option<u64>,
     /// Payload of one packet in bytes.
     pub payload_bytes: u32,
-    /// The declared burst; less than 3 counts as 3, the smallest that leaves room to catch up.
+    /// The declared burst, at least 3: the smallest that leaves room to catch up.
     pub burst_packets: u32,
-    /// When the first packet is due, in the clock of all calls.
+    /// When the first packet is due, by the clock of all calls.
     pub start_ns: u64,
 }
 
-/// What to do now.
+/// The next action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// Send this many packets at once, then call [`Pacer::sent`].
@@ -50,14 +50,14 @@ pub enum Pace {
     WaitUntil(u64),
 }
 
-/// How far the sender fell behind its schedule.
+/// How far the sender fell behind schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lateness {
-    /// The longest time by which a batch came after its deadline.
+    /// The largest delay of a batch after its deadline.
     pub behind_ns_max: u64,
-    /// The longest time that one send call took: the part of it that the scheduler or the socket cost.
+    /// The duration of the longest send call.
     pub send_call_ns_max: u64,
-    /// Packets that were due and were not sent.
+    /// Packets that were due but not sent.
     pub unsent_packets: u64,
 }
 
@@ -93,7 +93,7 @@ impl Pacer {
         }
     }
 
-    /// Sends a batch now or says until when there is nothing to send.
+    /// Returns the batch to send now, or when the next one is due.
     pub fn next(&mut self, now_ns: u64) -> Pace {
         let due_ns = self.deadline_ns(self.sent_packets);
         let ready_ns = due_ns.max(self.not_before_ns);
@@ -107,9 +107,9 @@ impl Pacer {
         Pace::Send(self.batch_packets())
     }
 
-    /// `packets` of the last batch went out (fewer if the socket took fewer); `now_ns` is after the
-    /// call. The space to the next batch counts from when this one was begun, so that a slow send
-    /// call costs no rate.
+    /// Records that `packets` of the last batch were sent (fewer if the socket took fewer); `now_ns` is after the
+    /// call. The gap to the next batch counts from the start of this one, so a slow send call does not reduce
+    /// the rate.
     pub fn sent(&mut self, packets: u32, now_ns: u64) {
         self.sent_packets += u64::from(packets);
         let earliest_ns = self.granted_at_ns.saturating_sub(self.tolerance_ns());
@@ -119,7 +119,7 @@ impl Pacer {
         self.send_call_ns_max = self.send_call_ns_max.max(call_ns);
     }
 
-    /// How late the sender was, judged at `end_ns` (the end of the test, or now).
+    /// Returns the lateness at `end_ns` (the end of the test, or now).
     pub fn lateness(&self, end_ns: u64) -> Lateness {
         let due = self.packets_due_before(end_ns).unwrap_or(0);
         Lateness {
@@ -134,18 +134,17 @@ impl Pacer {
         self.sent_packets
     }
 
-    /// The most that [`Self::next`] hands out at once.
+    /// The largest batch of [`Self::next`].
     pub fn batch_packets(&self) -> u32 {
         (self.config.burst_packets / 8).max(1)
     }
 
-    /// The burst that the 1 ms bound is stated with.
+    /// The declared burst.
     pub fn burst_packets(&self) -> u32 {
         self.config.burst_packets
     }
 
-    /// How many packets the schedule holds before `end_ns`: what a test of that length must send.
-    /// `None` without a rate.
+    /// The number of packets due before `end_ns`; `None` without a rate.
     pub fn packets_due_before(&self, end_ns: u64) -> Option<u64> {
         let rate = u128::from(self.config.bits_per_second?);
         let elapsed = u128::from(end_ns.saturating_sub(self.config.start_ns));
@@ -162,7 +161,7 @@ impl Pacer {
         self.config.start_ns.saturating_add(saturate(after))
     }
 
-    /// Time of `packets` at the catching-up rate.
+    /// The duration of `packets` at the catch-up rate.
     fn catching_up_ns(&self, packets: u64) -> u64 {
         let Some(rate) = self.config.bits_per_second else {
             return 0;
@@ -172,19 +171,19 @@ impl Pacer {
         saturate((u128::from(packets) * self.packet_bits() * NS_PER_S).div_ceil(rate))
     }
 
-    /// How late a batch may be without pushing the next one back: what the burst has left, at the
-    /// catching-up rate (rounded down, so that the bound holds).
+    /// How late a batch may be without delaying the next one: the rest of the burst at the catch-up rate,
+    /// rounded down so that the bound holds.
     fn tolerance_ns(&self) -> u64 {
         let left = self.burst_left_packets() - self.credit_packets();
         self.catching_up_ns(u64::from(left)).saturating_sub(1)
     }
 
-    /// Packets a millisecond above the rate, for catching up.
+    /// Packets per millisecond above the rate, to catch up.
     fn credit_packets(&self) -> u32 {
         (self.burst_left_packets() / 3).max(1)
     }
 
-    /// The burst less the two batches that the edges of a window may hit.
+    /// The burst minus the two batches that may cross the edges of a window.
     fn burst_left_packets(&self) -> u32 {
         self.config.burst_packets - 2 * self.batch_packets()
     }
@@ -194,8 +193,8 @@ impl Pacer {
     }
 }
 
-/// The burst to declare where none was asked for: 200 µs at the asked rate, at least 8 packets (room
-/// to wake late) and at most 128 (batches of 16).
+/// Returns the default burst: 200 µs at the requested rate, at least 8 packets (tolerance for late timers)
+/// and at most 128 (batches of 16).
 pub fn default_burst_packets(bits_per_second: Option<u64>, payload_bytes: u32) -> u32 {
     let Some(rate) = bits_per_second.filter(|&rate| rate > 0) else {
         return MAX_DEFAULT_BURST_PACKETS;

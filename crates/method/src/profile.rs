@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How long everything takes: the waits and durations of a forwarding test, by name.
+//! Profiles: named sets of waits and durations of a forwarding test.
 //!
 //! RFC 2544 asks for trials of 60 s (§24) and waits of 2, 2 and 5 s around each (§23). Only `strict`
-//! keeps to that; what the others shorten is a deviation, and [`Profile::deviations`] says so.
+//! complies; [`Profile::deviations`] lists what the others shorten.
 //!
-//! The profiles are data, `knowledge/profiles/*.toml` with a reason for each deviation, made constants by `build.rs`.
+//! The profiles are data, `knowledge/profiles/*.toml` with a reason for each deviation, turned into constants by `build.rs`.
 
 mod wall_time;
 
@@ -15,22 +15,21 @@ use crate::search::Goal;
 pub struct Profile {
     pub name: &'static str,
     pub waits: Waits,
-    /// The throughput goal, without loss. [`Self::goal`] gives it for another loss ratio.
+    /// The throughput goal, without loss. [`Self::goal`] returns it for another loss ratio.
     pub throughput: Goal,
-    /// Seconds after which one search ends, if it was not said otherwise; its bounds are told as far
-    /// as they are known.
+    /// Default limit of one search in seconds; its bounds so far are then reported.
     pub search_limit_s: Option<f64>,
-    /// Whether the partial-drop rate is searched for together with the throughput.
+    /// Whether the partial-drop rate is searched as well.
     pub with_pdr: bool,
-    /// Whether the loss curve and the back-to-back frames are measured without being asked for.
+    /// Whether the loss curve and the back-to-back frames are measured by default.
     pub with_curves: bool,
-    /// One trial of the frame loss curve (RFC 2544 §26.3).
+    /// Seconds of one trial of the frame loss curve (RFC 2544 §26.3).
     pub loss_curve_trial_s: f64,
     /// Seconds of traffic of one latency measurement (RFC 2544 §26.2 asks for 120).
     pub latency_stream_s: f64,
     /// Seconds before the first frame counts for latency (RFC 8219 §7.2: 60).
     pub latency_settle_s: f64,
-    /// How often latency is measured (RFC 8219 §7.2: at least 20 times).
+    /// Repetitions of the latency measurement (RFC 8219 §7.2: at least 20).
     pub latency_repeats: u32,
     /// Independent back-to-back searches for each size (RFC 9004 §6.3: N, to be reported).
     pub burst_searches: u32,
@@ -40,11 +39,11 @@ pub struct Profile {
     pub burst_residual_s: f64,
     /// Seconds of overload before the rate is halved (RFC 2544 §26.5: at least 60).
     pub overload_s: f64,
-    /// Seconds watched at the halved rate.
+    /// Seconds observed at the halved rate.
     pub recovery_s: f64,
-    /// Seconds watched for the device to come back from a reset (RFC 6201).
+    /// Seconds observed after a reset (RFC 6201).
     pub reset_s: f64,
-    /// How often recovery and reset are measured.
+    /// Repetitions of recovery and reset.
     pub repeats: u32,
 }
 
@@ -61,18 +60,18 @@ pub struct Waits {
 
 include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
 
-/// What an RFC asks, and the value that it is about.
+/// A requirement of an RFC, and the value that it concerns.
 type Asked = (&'static str, fn(&Profile) -> f64);
 
 impl Profile {
-    /// The profile of this name.
+    /// Returns the profile with this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::STRICT, Self::LAB, Self::QUICK]
             .into_iter()
             .find(|profile| profile.name == name)
     }
 
-    /// The goals that the profile searches for unless told otherwise.
+    /// The default goals of the profile.
     pub fn goals(&self) -> Vec<Goal> {
         let mut goals = vec![self.throughput];
         if self.with_pdr {
@@ -81,8 +80,8 @@ impl Profile {
         goals
     }
 
-    /// The profile's goal with some loss allowed. A width below the loss ratio would ask for more
-    /// than one trial can tell (RFC 9971), so it grows with it.
+    /// The profile's goal with some loss allowed. The width is at least the loss ratio, which limits the
+    /// precision of a trial (RFC 9971).
     pub fn goal(&self, loss_ratio: f64) -> Goal {
         Goal {
             loss_ratio,
@@ -91,7 +90,7 @@ impl Profile {
         }
     }
 
-    /// What is shorter than the RFCs ask, in words for the report; empty for `strict`.
+    /// Returns the durations that are shorter than the RFCs require, as text; empty for `strict`.
     pub fn deviations(&self) -> Vec<String> {
         let strict = Self::STRICT;
         let values = ASKED.iter().map(|(what, of)| (what, of(self), of(&strict)));
@@ -103,12 +102,12 @@ impl Profile {
 }
 
 impl Waits {
-    /// What each trial takes beyond its traffic, in seconds.
+    /// The duration of a trial beyond its traffic, in seconds.
     pub fn per_trial_s(&self) -> f64 {
         self.learning_s + self.residual_s + self.settle_s
     }
 
-    /// As if the last wait were longer: what trials take that need so many seconds in all beside their traffic.
+    /// Extends the last wait so that a trial takes this many seconds beyond its traffic.
     #[must_use]
     pub fn taking(self, per_trial_s: f64) -> Self {
         let more_s = (per_trial_s - self.per_trial_s()).max(0.0);

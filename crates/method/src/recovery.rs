@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! System recovery (RFC 2544 §26.5): how long a device still loses frames after an overload has ended.
+//! System recovery (RFC 2544 §26.5): how long a device loses frames after the end of an overload.
 //!
-//! The device is sent 110 % of its throughput (at most line rate) for a while; at a moment A the rate
-//! drops to half of that; B is the moment of the last loss. The RFC prints the recovery time as
-//! A − B; it can only be B − A.
+//! The device receives 110 % of its throughput (at most line rate) for a while; at time A the rate drops to half
+//! of that; B is the time of the last loss. The RFC defines the recovery time as A − B, an erratum for B − A.
 //!
-//! Moments are those of sending: frames are numbered from 1 over both phases, so the number of the
-//! last lost frame dates it to within one gap, without any clock of the receiver.
+//! Times are those of sending: frames are numbered from 1 over both phases, so the number of the last lost frame
+//! dates it to within one gap, without a receiver's clock.
 
-/// What to send.
+/// The two phases.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
     /// Frames per second and direction of the overload.
@@ -21,15 +20,15 @@ pub struct Plan {
     pub reduced_frames: u64,
 }
 
-/// What became of it.
+/// The result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Recovery {
-    /// Seconds from the drop of the rate to the last loss, within one gap of the reduced rate; 0 if
-    /// nothing was lost after the drop.
+    /// Seconds from the drop of the rate to the last loss, within one gap of the reduced rate; 0 without loss
+    /// after the drop.
     After { seconds: f64 },
-    /// Frames were still lost at the end: not recovered within the seconds watched.
+    /// Frames were lost until the end: no recovery within the observation time.
     NotYet { watched_s: f64 },
-    /// The overload lost nothing: it was none, and there is nothing to recover from.
+    /// Nothing was lost: the load was no overload.
     NoOverload,
 }
 
@@ -47,7 +46,7 @@ impl Plan {
         }
     }
 
-    /// The recovery, by the number of the last lost frame over both phases, from 1: see
+    /// Returns the recovery, from the number of the last lost frame over both phases:
     /// [`crate::flow_account::DirectionTotals::last_lost`].
     pub fn recovery(&self, last_lost: Option<u64>) -> Recovery {
         let Some(last_lost) = last_lost else {
@@ -64,7 +63,7 @@ impl Plan {
     }
 }
 
-/// Average of the repetitions in seconds; `None` if one of them did not recover, or there are none.
+/// The mean of the repetitions in seconds; `None` if one did not recover, or without any.
 pub fn mean_s(recoveries: &[Recovery]) -> Option<f64> {
     let seconds: Option<Vec<f64>> = recoveries.iter().map(Recovery::seconds).collect();
     let seconds = seconds.filter(|seconds| !seconds.is_empty())?;

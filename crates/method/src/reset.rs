@@ -1,92 +1,90 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reset (RFC 2544 §26.6 as RFC 6201 has it): how long a device forwards nothing while it starts anew.
+//! Reset (RFC 2544 §26.6, RFC 6201): how long a device forwards nothing after a reset.
 //!
-//! Two ways, and both are reported: by timestamps, from the last frame before the silence to the
-//! first one after it; and by loss, the frames lost over the rate at which they were offered, which
-//! also counts what is lost while the device stutters back.
+//! Both methods are reported: by timestamps, from the last frame before the outage to the first one after it;
+//! and by loss, the lost frames divided by the offered rate, which includes loss during an unstable start.
 
-/// Watches the arrivals of one direction for their longest silence. Nothing here allocates.
+/// Finds the longest gap between the arrivals of one direction. Nothing here allocates.
 #[derive(Debug, Clone, Default)]
-pub struct SilenceWatch {
+pub struct GapWatch {
     last_ns: Option<u64>,
-    longest: Option<Silence>,
+    longest: Option<Gap>,
 }
 
-/// A time without a frame, in the receiver's clock.
+/// A gap, by the receiver's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Silence {
+pub struct Gap {
     /// The last frame before it.
     pub from_ns: u64,
     /// The first frame after it.
     pub to_ns: u64,
 }
 
-impl SilenceWatch {
-    /// A frame arrived.
+impl GapWatch {
+    /// Records an arrival.
     #[inline]
     pub fn record(&mut self, now_ns: u64) {
         if let Some(from_ns) = self.last_ns {
-            let silence = Silence {
+            let gap = Gap {
                 from_ns,
                 to_ns: now_ns,
             };
-            if self.longest.is_none_or(|known| silence.ns() > known.ns()) {
-                self.longest = Some(silence);
+            if self.longest.is_none_or(|known| gap.ns() > known.ns()) {
+                self.longest = Some(gap);
             }
         }
         self.last_ns = Some(self.last_ns.map_or(now_ns, |last_ns| last_ns.max(now_ns)));
     }
 
-    /// The longest silence between two frames; `None` with fewer than two.
-    pub fn longest(&self) -> Option<Silence> {
+    /// The longest gap; `None` with fewer than two frames.
+    pub fn longest(&self) -> Option<Gap> {
         self.longest
     }
 
-    /// When the last frame arrived: if that is long before the end of the stream, the device has
-    /// not come back, and [`Self::longest`] is not the reset.
+    /// When the last frame arrived: if that is long before the end of the stream, the device has not recovered,
+    /// and [`Self::longest`] is not the reset time.
     pub fn last_ns(&self) -> Option<u64> {
         self.last_ns
     }
 }
 
-impl Silence {
-    /// How long it lasted: the reset time by timestamps, within one gap.
+impl Gap {
+    /// The duration: the reset time by timestamps, within one frame interval.
     pub fn ns(&self) -> u64 {
         self.to_ns.saturating_sub(self.from_ns)
     }
 }
 
-/// What became of a reset.
+/// The result of a reset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reset {
-    /// Nothing arrived for so many seconds.
+    /// Nothing arrived for this many seconds.
     After { seconds: f64 },
-    /// The device had not come back when sending ended.
+    /// The device had not recovered at the end of the stream.
     NotBack,
     /// Nothing was lost: there was no reset.
     None,
 }
 
 impl Reset {
-    /// From the silences of a stream that was sent until `sent_until_ns` (in the receiver's clock),
-    /// of which so many frames did not arrive.
-    pub fn of(watch: &SilenceWatch, sent_until_ns: u64, missing_frames: u64) -> Self {
-        let silence_ns = watch.longest().map_or(0, |silence| silence.ns());
+    /// Evaluates a stream that was sent until `sent_until_ns` (by the receiver's clock), of which
+    /// `missing_frames` did not arrive.
+    pub fn of(watch: &GapWatch, sent_until_ns: u64, missing_frames: u64) -> Self {
+        let gap_ns = watch.longest().map_or(0, |gap| gap.ns());
         let last_ns = watch.last_ns().unwrap_or(0);
         if missing_frames == 0 {
             Self::None
-        } else if sent_until_ns.saturating_sub(last_ns) > silence_ns {
+        } else if sent_until_ns.saturating_sub(last_ns) > gap_ns {
             Self::NotBack
         } else {
             Self::After {
-                seconds: silence_ns as f64 / 1e9,
+                seconds: gap_ns as f64 / 1e9,
             }
         }
     }
 }
 
-/// The reset time by loss in seconds: lost frames over the offered rate in frames per second.
-/// `None` for a rate of 0.
+/// Returns the reset time by loss in seconds: lost frames divided by the offered rate. `None` for a rate of 0.
 pub fn by_loss_s(lost_frames: u64, offered_fps: f64) -> Option<f64> {
     (offered_fps > 0.0).then(|| lost_frames as f64 / offered_fps)
 }
@@ -97,7 +95,7 @@ mod tests {
 
     #[test]
     fn both_ways_agree_about_a_clean_outage() {
-        let mut watch = SilenceWatch::default();
+        let mut watch = GapWatch::default();
         let gap_ns = 1_000_000;
         // Of 10 000 frames, 3000 … 7999 meet a device that is down.
         let arrived = (0..3000_u64).chain(8000..10_000);
@@ -110,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_device_that_is_not_back_has_no_time() {
-        let mut watch = SilenceWatch::default();
+        let mut watch = GapWatch::default();
         [0, 10, 300, 310]
             .into_iter()
             .for_each(|now_ns| watch.record(now_ns));
@@ -118,20 +116,20 @@ mod tests {
         let back = Reset::After { seconds: 290e-9 };
         assert_eq!(Reset::of(&watch, 320, 5), back);
         assert_eq!(Reset::of(&watch, 900, 5), Reset::NotBack);
-        assert_eq!(Reset::of(&SilenceWatch::default(), 9, 5), Reset::NotBack);
+        assert_eq!(Reset::of(&GapWatch::default(), 9, 5), Reset::NotBack);
     }
 
     #[test]
     fn without_frames_there_is_no_answer() {
-        let mut watch = SilenceWatch::default();
+        let mut watch = GapWatch::default();
         watch.record(5);
         assert_eq!(watch.longest(), None);
         assert_eq!(by_loss_s(1, 0.0), None);
     }
 
     #[test]
-    fn a_clock_that_steps_back_makes_no_silence() {
-        let mut watch = SilenceWatch::default();
+    fn a_clock_that_steps_back_makes_no_gap() {
+        let mut watch = GapWatch::default();
         [10, 5, 12]
             .into_iter()
             .for_each(|now_ns| watch.record(now_ns));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Repeatable chance: splitmix64 (Steele, Lea, Flood 2014). The seed is part of a run's record, so
-//! that everything drawn can be drawn again. Not for secrets.
+//! Reproducible random numbers: splitmix64 (Steele, Lea, Flood 2014). The seed is part of a run's record. Not for
+//! secrets.
 
 /// A generator; the same seed gives the same numbers on every machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// A generator that starts from `seed` (any value).
+    /// Creates a generator from any seed.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -28,8 +28,8 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True with probability `ratio`. Draws even for 0 and 1, so that changing one ratio does not
-    /// shift the draws of another.
+    /// Returns true with probability `ratio`. It draws even for 0 and 1, so that changing one ratio does not
+    /// change later draws.
     pub fn chance(&mut self, ratio: f64) -> bool {
         self.unit() < ratio
     }

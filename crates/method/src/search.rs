@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The search for the highest load that a device forwards: RFC 9971 (MLRsearch), several goals at once.
 //!
-//! [`Controller::next`] says what to measure, [`Controller::report`] is told what came of it, until
-//! there is nothing left to ask; [`Controller::results`] may be read at any time. Loads are frames
+//! [`Controller::next`] returns the next trial, [`Controller::report`] takes its result, until the search is
+//! done; [`Controller::results`] may be read at any time. Loads are frames
 //! per second **in each direction**; loss is counted over the sum of all directions.
 //!
-//! Classification and relevant bounds are the RFC's to the letter ([`classify`]). How loads are
-//! chosen is free there; here it begins at the maximum, goes on from what got through, and then lets
-//! each goal narrow its own interval with trials that grow from short to full length. Where several
-//! goals want a trial, the lowest load is tried first: an upper bound found there makes all trials
-//! above it needless.
+//! Classification and relevant bounds are exactly the RFC's ([`classify`]). The RFC leaves the choice of loads
+//! open: this search begins at the maximum, continues from the forwarded rate, and then each goal narrows its own
+//! interval with trials from short to full length. If several goals propose a trial, the lowest load goes first:
+//! an upper bound there makes all trials above it unnecessary.
 //!
 //! ```
 //! use linerate_method::search::{Controller, Goal, Measurement, Step};
@@ -46,7 +45,7 @@ use classify::{Trial, Verdict};
 use lattice::Lattice;
 use loads::{Bracket, Loads};
 use opening::Opening;
-use selector::{Nomination, Selector};
+use selector::{Proposal, Selector};
 
 /// The search: a state machine without a clock.
 #[derive(Debug, Clone)]
@@ -55,11 +54,11 @@ pub struct Controller {
     lattice: Lattice,
     loads: Loads,
     phase: Phase,
-    /// The trial that was asked for and not yet reported.
+    /// The trial that is not yet reported.
     pending: Option<Pending>,
     time_limit_s: Option<f64>,
     elapsed_s: f64,
-    /// What the last trial took beyond its duration.
+    /// The overhead of the last trial.
     overhead_s: f64,
     trials: u32,
     traffic_s: f64,
@@ -67,12 +66,12 @@ pub struct Controller {
     last_forwarded_fps: Option<f64>,
 }
 
-/// What to do next.
+/// The next action.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
     /// Send at `load_fps` frames per second in each direction for `duration_s` seconds.
     Measure { load_fps: f64, duration_s: f64 },
-    /// Nothing more to ask: [`Controller::results`] and [`Controller::ended`] are final.
+    /// The search is done: [`Controller::results`] and [`Controller::ended`] are final.
     Done,
 }
 
@@ -87,8 +86,7 @@ enum Phase {
 #[derive(Debug, Clone)]
 struct Main {
     selectors: Vec<Selector>,
-    /// The stride outwards that all goals keep to at least, so that two of them do not crawl up or
-    /// down side by side.
+    /// The minimum outward stride of all goals, so that two of them do not advance in small steps side by side.
     shared_stride: usize,
 }
 
@@ -96,13 +94,13 @@ struct Main {
 struct Pending {
     step: usize,
     duration_s: f64,
-    /// The goal that wanted it, and the stride that it makes the shared one.
+    /// The goal that proposed it, and its stride, which becomes the shared one.
     winner: Option<(usize, usize)>,
 }
 
 impl Controller {
-    /// A search for all of `goals` between two loads in frames per second and direction. The
-    /// maximum is the line rate, or what the tester itself can do.
+    /// Creates a search for all of `goals` between two loads in frames per second and direction. The maximum is
+    /// line rate or the tester's limit.
     pub fn new(goals: &[Goal], min_load_fps: f64, max_load_fps: f64) -> Result<Self, GoalError> {
         goal::validate_all(goals, min_load_fps, max_load_fps)?;
         let widths: Vec<f64> = goals.iter().map(|goal| goal.width).collect();
@@ -123,7 +121,7 @@ impl Controller {
         })
     }
 
-    /// One trial at the maximum load before all others, whose result is not used.
+    /// Adds a warm-up trial at the maximum load, whose result is discarded.
     pub fn with_warm_up(mut self, duration_s: f64) -> Self {
         if self.trials == 0 && duration_s > 0.0 {
             self.phase = Phase::WarmUp { duration_s };
@@ -131,14 +129,14 @@ impl Controller {
         self
     }
 
-    /// No trial is begun that would end, with as much overhead as the last one had, later than this.
+    /// Sets a time limit: no trial begins that would end later, with the overhead of the last one.
     pub fn with_time_limit(mut self, limit_s: f64) -> Self {
         self.time_limit_s = Some(limit_s);
         self
     }
 
-    /// The trial to make. Asked again before a report, the answer is the same: a trial that failed
-    /// for the tester's own reasons is simply repeated.
+    /// Returns the next action. It is the same until a report: a trial that failed for the tester's own reasons
+    /// is simply repeated.
     #[expect(
         clippy::should_implement_trait,
         reason = "an iterator has no report between two items"
@@ -158,13 +156,13 @@ impl Controller {
         }
     }
 
-    /// What came of the trial that [`Self::next`] asked for. Ignored if it asked for none.
+    /// Records the result of the trial from [`Self::next`]. Ignored without one.
     pub fn report(&mut self, measured: Measurement) {
         self.take(measured, |trial| trial);
     }
 
-    /// As [`Self::report`], of a load that the tester cannot offer, however often it tries: an upper
-    /// bound of every goal at once, which is the tester's own.
+    /// As [`Self::report`], for a load that the tester cannot offer: it is at once an upper bound of every goal,
+    /// caused by the tester.
     pub fn report_unoffered(&mut self, measured: Measurement) {
         let longest = |of: fn(&Goal) -> f64| self.goals.iter().map(of).fold(0.0, f64::max);
         let (full_s, whole_s) = (
@@ -196,13 +194,13 @@ impl Controller {
         self.advance(&pending, &trial);
     }
 
-    /// The bounds of each goal, in the order of the goals, as far as they are known.
+    /// The bounds of each goal so far, in the order of the goals.
     pub fn results(&self) -> Vec<Bounds> {
         let of = |goal| Bounds::new(goal, &self.loads, &self.lattice);
         self.goals.iter().map(of).collect()
     }
 
-    /// What the last load tried is now, for each goal; empty before the first trial.
+    /// The classification of the last load for each goal; empty before the first trial.
     pub fn verdicts(&self) -> Vec<Verdict> {
         let Some(step) = self.last_tried else {
             return Vec::new();
@@ -212,7 +210,7 @@ impl Controller {
         self.goals.iter().map(of).collect()
     }
 
-    /// Why the search is over; `None` while it goes on.
+    /// Why the search ended; `None` while it is running.
     pub fn ended(&self) -> Option<Ended> {
         match self.phase {
             Phase::Ended(ended) => Some(ended),
@@ -220,26 +218,26 @@ impl Controller {
         }
     }
 
-    /// Trials reported, the warm-up included.
+    /// The number of trials, the warm-up included.
     pub fn trials(&self) -> u32 {
         self.trials
     }
 
-    /// Seconds of traffic reported, the warm-up included.
+    /// Seconds of traffic, the warm-up included.
     pub fn traffic_s(&self) -> f64 {
         self.traffic_s
     }
 
-    /// Seconds that the trials took with all waits, as reported.
+    /// Seconds of all trials, waits included.
     pub fn elapsed_s(&self) -> f64 {
         self.elapsed_s
     }
 
     fn plan(&mut self) -> Option<Pending> {
         let pending = match &mut self.phase {
-            Phase::WarmUp { duration_s } => Pending::unasked(self.lattice.last(), *duration_s),
-            Phase::Opening(opening) => Pending::unasked(opening.step(), opening.duration_s()),
-            Phase::Main(main) => match main.nominate(&self.loads) {
+            Phase::WarmUp { duration_s } => Pending::of_search(self.lattice.last(), *duration_s),
+            Phase::Opening(opening) => Pending::of_search(opening.step(), opening.duration_s()),
+            Phase::Main(main) => match main.propose(&self.loads) {
                 Ok(pending) => pending,
                 Err(ended) => return self.end(ended),
             },
@@ -294,24 +292,24 @@ impl Main {
         }
     }
 
-    /// The nomination that goes first: lowest load, then longest trial, then widest stride.
-    fn nominate(&mut self, loads: &Loads) -> Result<Pending, Ended> {
+    /// Returns the proposal that goes first: lowest load, then longest trial, then widest stride.
+    fn propose(&mut self, loads: &Loads) -> Result<Pending, Ended> {
         let shared_stride = self.shared_stride;
-        let mut best: Option<(usize, Nomination)> = None;
+        let mut best: Option<(usize, Proposal)> = None;
         for (goal, selector) in self.selectors.iter_mut().enumerate() {
-            match selector.nominate(loads, shared_stride) {
+            match selector.propose(loads, shared_stride) {
                 None if selector.gives_up(loads) => return Err(Ended::BelowMinimum),
-                Some(nomination) if best.is_none_or(|(_, best)| nomination.goes_before(&best)) => {
-                    best = Some((goal, nomination));
+                Some(proposal) if best.is_none_or(|(_, best)| proposal.goes_before(&best)) => {
+                    best = Some((goal, proposal));
                 }
                 _ => {}
             }
         }
-        let (goal, nomination) = best.ok_or(Ended::Reached)?;
+        let (goal, proposal) = best.ok_or(Ended::Reached)?;
         Ok(Pending {
-            step: nomination.step,
-            duration_s: nomination.duration_s,
-            winner: Some((goal, nomination.stride)),
+            step: proposal.step,
+            duration_s: proposal.duration_s,
+            winner: Some((goal, proposal.stride)),
         })
     }
 
@@ -326,7 +324,7 @@ impl Main {
 }
 
 impl Pending {
-    fn unasked(step: usize, duration_s: f64) -> Self {
+    fn of_search(step: usize, duration_s: f64) -> Self {
         Self {
             step,
             duration_s,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Receiver accounting of one flow: which packets arrived, which did not, in which order.
+//! Receiver accounting of one flow: loss, duplication and reordering.
 //!
-//! Sequences are 64 bits and start at 1. A sliding bitmap remembers the last `window` of them, so a
-//! packet that comes late is told from a duplicate exactly while it is inside the window. Beyond it
-//! the two look alike: such a packet is *late*, and its sequence stays lost.
+//! Sequences are 64 bits and start at 1. A sliding bitmap covers the last `window` of them, in which
+//! reordered packets and duplicates are distinguished exactly. An older packet may be either: it counts as
+//! *late*, and its sequence stays lost.
 //!
-//! Two equations hold at any time: `sent = received_unique + lost`, and
+//! Two equations always hold: `sent = received_unique + lost`, and
 //! `arrivals = received_unique + duplicates + late + wild`.
 //!
 //! Nothing here allocates, locks or panics after [`SequenceAccount::new`].
@@ -23,23 +23,22 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// What one arrival turned out to be.
+/// The classification of one arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// Higher than all before it (RFC 4737 §3.3: at least *NextExp*).
     New,
-    /// Lower than one that came before it: reordered by the definition of RFC 4737 §3.3.
-    /// `extent` is that of §4.2.2: how many packets, each counted once, arrived from the first that
-    /// overtook this one up to it.
+    /// Lower than one before it: reordered by the definition of RFC 4737 §3.3.
+    /// `extent` is that of §4.2.2: the number of unique packets from the first one that overtook it.
     Reordered { extent: u64 },
-    /// Its sequence had already arrived.
+    /// A copy of a packet that had already arrived.
     Duplicate,
-    /// Older than the window: reordered or duplicate, nobody can say. Its sequence stays as it was.
+    /// Older than the window: reordered or duplicate, which is unknown. The state of its sequence does not change.
     Late,
-    /// A jump of more than a window, which a second packet from there has to confirm: until then it
-    /// counts as wild. What it turned out to be is [`SequenceAccount::take_confirmed`]'s answer.
+    /// A jump of more than a window, which counts as wild until a second packet near it confirms it:
+    /// see [`SequenceAccount::take_confirmed`].
     Held,
-    /// No sequence that this flow can have sent: 0, or absurdly far ahead; or a copy of the one held.
+    /// A sequence that this flow cannot have sent (0, or far too high), or a copy of the one held.
     Wild,
 }
 
@@ -47,19 +46,19 @@ pub enum Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SequenceTotals {
-    /// Packets of the flow: the sender's final count, or the highest sequence where it is unknown.
+    /// Packets of the flow: the sender's final count, or the highest sequence if that is unknown.
     pub sent: u64,
-    /// Different sequences that arrived.
+    /// Unique packets that arrived.
     #[serde(rename = "unique")]
     pub received_unique: u64,
     /// `sent − received_unique`.
     pub lost: u64,
-    /// The part of `lost` behind the last packet that arrived: invisible without the sender's count.
+    /// The part of `lost` after the highest sequence that arrived: unknown without the sender's count.
     #[serde(skip)]
     pub tail_lost: u64,
-    /// Arrivals whose sequence had already arrived.
+    /// Arrivals of packets that had already arrived.
     pub duplicates: u64,
-    /// Arrivals after one with a higher sequence.
+    /// Unique arrivals after one with a higher sequence.
     pub reordered: u64,
     /// Largest reordering extent in packets, RFC 4737 §4.2.2; 0 without reordering.
     pub reorder_extent_max: u64,
@@ -68,31 +67,31 @@ pub struct SequenceTotals {
     /// Arrivals with an impossible sequence.
     #[serde(skip)]
     pub wild: u64,
-    /// Highest sequence that arrived; 0 if none did.
+    /// The highest sequence that arrived; 0 if none did.
     pub highest: u64,
-    /// The sender claims fewer packets than the highest that arrived: one of the two counts is
-    /// wrong, the test is invalid, and `sent` is the highest sequence.
+    /// The sender's count is below the highest sequence that arrived: one of the two is wrong, the test is
+    /// invalid, and `sent` is the highest sequence.
     pub contradicted: bool,
 }
 
-/// Consecutive sequences that never arrived.
+/// A run of consecutive lost packets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LossBurst {
-    /// The first of them.
+    /// The first lost sequence.
     pub first_sequence: u64,
-    /// How many.
+    /// The number of lost packets.
     pub packets: u64,
-    /// When the packet arrived that revealed the gap, in the receiver's clock.
+    /// When the packet that revealed the gap arrived, by the receiver's clock.
     pub at_ns: u64,
 }
 
 /// The account of one flow.
 #[derive(Debug, Clone)]
 pub struct SequenceAccount {
-    /// One bit a sequence of `(closed, closed + window]`, at `sequence % window`; 1 = arrived.
+    /// One bit per sequence of `(closed, closed + window]`, at `sequence % window`; 1 = arrived.
     bits: Box<[u64]>,
     window: u64,
-    /// Sequences up to here have left the window and are judged.
+    /// Sequences up to here have left the window and are final.
     closed: u64,
     counted: SequenceTotals,
     suspect: Option<Suspect>,
@@ -105,8 +104,7 @@ pub struct SequenceAccount {
 }
 
 impl SequenceAccount {
-    /// An empty account that tells reordered from duplicate over `window_packets` (rounded up to a
-    /// power of two, at least 64).
+    /// Creates an empty account with a window of `window_packets` (rounded up to a power of two, at least 64).
     pub fn new(window_packets: u64) -> Self {
         let window = window_packets.clamp(64, MAX_WINDOW).next_power_of_two();
         Self {
@@ -124,7 +122,7 @@ impl SequenceAccount {
         }
     }
 
-    /// Counts the arrival of `sequence` at `now_ns` (any clock, the same for all calls).
+    /// Records the arrival of `sequence` at `now_ns` (any clock, the same for all calls).
     #[inline]
     pub fn record(&mut self, sequence: u64, now_ns: u64) -> Arrival {
         if sequence <= self.counted.highest {
@@ -141,19 +139,19 @@ impl SequenceAccount {
         Arrival::New
     }
 
-    /// What the last packet that was [`Arrival::Held`] turned out to be, once, as soon as that is
-    /// known: after the [`Self::record`] or [`Self::finish`] that confirmed it.
+    /// Returns, once, the classification of the last packet that was [`Arrival::Held`], after the
+    /// [`Self::record`] or [`Self::finish`] that confirmed it.
     pub fn take_confirmed(&mut self) -> Option<Arrival> {
         self.confirmed.take()
     }
 
-    /// The account so far, as if nothing were under way behind the highest sequence.
+    /// Returns the totals so far, as if no packet after the highest sequence were in flight.
     pub fn totals(&self) -> SequenceTotals {
         self.totals_of(None)
     }
 
-    /// Judges everything still open. `sent` is the sender's exact count, `None` where there is none
-    /// (stock senders tell it only in their results). Afterwards nothing is to be recorded.
+    /// Closes the account. `sent` is the sender's exact count, if known (stock senders report it only in their
+    /// results). Nothing may be recorded afterwards.
     pub fn finish(&mut self, sent: Option<u64>) -> SequenceTotals {
         let end = sent.unwrap_or(0).max(self.counted.highest);
         if let Some(suspect) = self.suspect.take_if(|suspect| suspect.sequence <= end) {
@@ -163,27 +161,27 @@ impl SequenceAccount {
         self.totals_of(sent)
     }
 
-    /// The loss bursts that have left the window, oldest first; all of them after [`Self::finish`],
-    /// when their packets and [`Self::bursts_dropped_packets`] sum up to `lost − tail_lost`.
+    /// The loss bursts that have left the window, oldest first; complete after [`Self::finish`], when their
+    /// packets and [`Self::bursts_dropped_packets`] sum up to `lost − tail_lost`.
     ///
-    /// Dates are exact until some 500 gaps are open inside one window; beyond that a gap takes the
-    /// date of one at most `window / 512` sequences before it.
+    /// Times are exact for about 500 gaps within one window; further gaps take the time of one at most
+    /// `window / 512` sequences before.
     pub fn bursts(&self) -> &[LossBurst] {
         &self.bursts
     }
 
-    /// Bursts that did not fit into the list.
+    /// The number of bursts that did not fit into the list.
     pub fn bursts_dropped(&self) -> u64 {
         self.bursts_dropped
     }
 
-    /// Lost packets of the bursts that did not fit into the list.
+    /// The number of lost packets in those bursts.
     pub fn bursts_dropped_packets(&self) -> u64 {
         self.bursts_dropped_packets
     }
 
-    /// The highest lost sequence below one that arrived, of those that have left the window: of all
-    /// of them after [`Self::finish`]. `None` if there is none.
+    /// The highest lost sequence that has left the window and is below one that arrived; final after
+    /// [`Self::finish`].
     pub fn last_lost(&self) -> Option<u64> {
         (self.last_lost > 0).then_some(self.last_lost)
     }
@@ -205,7 +203,7 @@ impl SequenceAccount {
         }
     }
 
-    /// `sequence` becomes the highest; what it skipped is a gap dated now.
+    /// Makes `sequence` the highest and opens a gap for the skipped ones.
     #[inline]
     fn advance(&mut self, sequence: u64, now_ns: u64) {
         let skipped = sequence - self.counted.highest - 1;
@@ -244,8 +242,8 @@ impl SequenceAccount {
         Arrival::Reordered { extent }
     }
 
-    /// A jump of more than a window is believed only when a second packet comes from there: one
-    /// damaged sequence must not make everything behind it look late (RFC 3550 A.1 does likewise).
+    /// Accepts a jump of more than a window only when a second packet near it arrives: one corrupt sequence
+    /// must not make all following packets late (as RFC 3550 A.1).
     #[cold]
     fn far_ahead(&mut self, sequence: u64, now_ns: u64) -> Arrival {
         self.counted.wild += 1;
@@ -258,7 +256,7 @@ impl SequenceAccount {
                 self.suspect = Some(Suspect { copies, ..known });
                 Arrival::Wild
             }
-            // Confirmed; or no longer far ahead itself, and the next jump must not make it forgotten.
+            // Confirmed; or no longer far ahead itself: the next jump must not discard it.
             Some(known)
                 if known.sequence.abs_diff(sequence) < self.window
                     || known.sequence.saturating_sub(self.counted.highest) <= self.window =>
@@ -278,7 +276,7 @@ impl SequenceAccount {
         }
     }
 
-    /// What the stream has reached without a jump was genuine: it must not grow late.
+    /// A suspect that the stream reaches without a jump was genuine.
     #[cold]
     fn pass_suspect(&mut self) {
         let highest = self.counted.highest;
@@ -287,7 +285,7 @@ impl SequenceAccount {
         }
     }
 
-    /// The suspect was genuine. The stream may have reached it in the meantime.
+    /// Counts a genuine suspect, which the stream may have passed meanwhile.
     fn accept(&mut self, suspect: Suspect) {
         self.counted.wild -= suspect.copies;
         for copy in 0..suspect.copies {
@@ -303,7 +301,7 @@ impl SequenceAccount {
         }
     }
 
-    /// The window now begins above `sequence`: what has not arrived up to there is lost.
+    /// Moves the window above `sequence`: what has not arrived up to there is lost.
     #[inline]
     fn close_up_to(&mut self, sequence: u64) {
         while self.closed < sequence.min(self.counted.highest) {
@@ -343,9 +341,8 @@ impl SequenceAccount {
         }
     }
 
-    /// Remembers when and at which arrival the gap behind the highest sequence was seen. Half of the
-    /// ring is exact; of the other half each entry stands for a stretch of the window, so that it
-    /// cannot run over.
+    /// Records when and at which arrival the gap after the highest sequence was seen. Half of the entries are
+    /// exact; each entry of the other half covers a part of the window, so the ring cannot overflow.
     fn open_gap(&mut self, now_ns: u64) {
         let first_sequence = self.counted.highest + 1;
         while self
@@ -400,7 +397,7 @@ impl SequenceAccount {
     }
 }
 
-/// The 64-bit sequence that a 32-bit counter means: the one nearest to the highest seen so far.
+/// Extends a 32-bit counter to the 64-bit sequence nearest to the highest one so far.
 pub fn unwrap32(last_highest: u64, sequence: u32) -> u64 {
     let step = sequence.wrapping_sub(last_highest as u32).cast_signed();
     last_highest
@@ -408,7 +405,7 @@ pub fn unwrap32(last_highest: u64, sequence: u32) -> u64 {
         .unwrap_or(u64::from(sequence))
 }
 
-/// A skipped stretch: which sequence it began with, when and at which unique arrival it was seen.
+/// A gap: its first sequence, and when and at which unique arrival it was seen.
 #[derive(Debug, Clone, Copy)]
 struct Gap {
     first_sequence: u64,
@@ -416,7 +413,7 @@ struct Gap {
     arrival: u64,
 }
 
-/// A packet from more than a window ahead that waits for a second one to confirm it.
+/// A packet from more than a window ahead, not yet confirmed.
 #[derive(Debug, Clone, Copy)]
 struct Suspect {
     sequence: u64,
@@ -424,13 +421,13 @@ struct Suspect {
     copies: u64,
 }
 
-/// Widest window: 2 MiB of bitmap.
+/// The largest window: 2 MiB of bitmap.
 const MAX_WINDOW: u64 = 1 << 24;
-/// Further ahead than this no test can be: seven minutes of silence at ten million packets a second.
+/// The largest possible jump: seven minutes of loss at ten million packets per second.
 const WILD_AHEAD: u64 = 1 << 32;
-/// Gaps remembered while they are inside the window.
+/// The number of gaps recorded per window.
 const GAPS: usize = 1024;
-/// Loss bursts kept; the memory is touched only when they occur.
+/// The number of loss bursts kept; the memory is touched only when they occur.
 const BURSTS: usize = 4096;
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Devices under test that exist only as arithmetic: a search is judged by many of them, and the
-//! time that it will take is estimated with one.
+//! Simulated devices under test: tests judge a search by many of them, and its duration is estimated with one.
 
 use crate::rng::Rng;
 use crate::search::Measurement;
@@ -10,9 +9,9 @@ use crate::search::Measurement;
 pub enum Device {
     /// Forwards up to its capacity.
     Hard { capacity_fps: f64 },
-    /// As hard, and a queue holds some frames more in each trial.
+    /// As hard, with a queue for some more frames in each trial.
     Buffered { capacity_fps: f64, frames: u64 },
-    /// As hard, and always loses this share.
+    /// As hard, and it always loses this share.
     Floor { capacity_fps: f64, loss_ratio: f64 },
     /// As hard, and some trials, drawn with this probability, lose at least this many frames.
     Noisy {
@@ -30,7 +29,7 @@ pub enum Device {
     },
 }
 
-/// A device with its chance and its history.
+/// A device with its random numbers and its history.
 #[derive(Debug, Clone)]
 pub struct Simulated {
     device: Device,
@@ -39,7 +38,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// A device before its first trial; the seed matters only to those that draw.
+    /// Creates a device; the seed matters only to random ones.
     pub fn new(device: Device, seed: u64) -> Self {
         Self {
             device,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How evenly packets arrived: the time between them, and the most bytes in any millisecond.
+//! Spacing of arrivals: the gaps between packets, and the most bytes in any millisecond.
 //!
-//! Fed with the kernel's receive timestamps, in order of arrival. A batch that the kernel handed up
-//! as one (GRO) has one timestamp: its packets count as simultaneous. Costs O(1) a packet, amortised,
-//! and allocates only in [`Spacing::new`].
+//! Input are the kernel's receive timestamps in order of arrival. A batch that the kernel delivered as one (GRO)
+//! has one timestamp: its packets count as simultaneous. The cost is O(1) per packet, amortised; only
+//! [`Spacing::new`] allocates.
 
 use std::collections::VecDeque;
 
@@ -17,11 +17,10 @@ pub struct Spacing {
     window: VecDeque<Batch>,
     window_bytes: u64,
     window_bytes_max: u64,
-    merged: u64,
 }
 
 impl Spacing {
-    /// Nothing has arrived yet.
+    /// A spacing without arrivals.
     pub fn new() -> Self {
         Self {
             between: Histogram::new(),
@@ -29,18 +28,17 @@ impl Spacing {
             window: VecDeque::with_capacity(BATCHES),
             window_bytes: 0,
             window_bytes_max: 0,
-            merged: 0,
         }
     }
 
-    /// One packet of `bytes` (any one layer; the maximum comes out in the same) arrived at `at_ns`.
+    /// Records one packet of `bytes` (of any layer, always the same) at `at_ns`.
     #[inline]
     pub fn arrive(&mut self, at_ns: u64, bytes: u32) {
         self.arrive_batch(at_ns, 1, u64::from(bytes));
     }
 
-    /// `packets` with `bytes` in all arrived at one time. A time before the last one (the clock was
-    /// stepped back) counts as the last one.
+    /// Records `packets` with `bytes` in total at one time. A time before the last one (the clock was stepped
+    /// back) counts as the last one.
     #[inline]
     pub fn arrive_batch(&mut self, at_ns: u64, packets: u32, bytes: u64) {
         let last_ns = self.last_ns.unwrap_or(at_ns);
@@ -53,7 +51,7 @@ impl Spacing {
         }
     }
 
-    /// The time between consecutive arrivals.
+    /// The gaps between consecutive arrivals.
     pub fn between(&self) -> &Histogram {
         &self.between
     }
@@ -61,20 +59,6 @@ impl Spacing {
     /// The most bytes in any half-open window of 1 ms, `(t − 1 ms, t]`.
     pub fn max_bytes_in_1ms(&self) -> u64 {
         self.window_bytes_max
-    }
-
-    /// How often the window held more different timestamps than it remembers (over four million
-    /// a second). Two were then taken for one, and the maximum may be too high, never too low.
-    pub fn merged(&self) -> u64 {
-        self.merged
-    }
-
-    /// Adds another flow's times between packets. The maxima of two flows do not add up to that of
-    /// their sum: the larger one is kept.
-    pub fn merge(&mut self, other: &Self) {
-        self.between.merge(&other.between);
-        self.window_bytes_max = self.window_bytes_max.max(other.window_bytes_max);
-        self.merged += other.merged;
     }
 
     fn slide(&mut self, at_ns: u64, bytes: u64) {
@@ -91,7 +75,6 @@ impl Spacing {
         let full = self.window.len() >= BATCHES;
         match self.window.back_mut() {
             Some(newest) if full || newest.at_ns == at_ns => {
-                self.merged += u64::from(newest.at_ns != at_ns);
                 newest.at_ns = at_ns;
                 newest.bytes += bytes;
             }
@@ -113,7 +96,8 @@ struct Batch {
 }
 
 const WINDOW_NS: u64 = 1_000_000;
-/// Different timestamps remembered of one window.
+/// Different timestamps kept of one window. With more (over four million per second), two are merged, and the
+/// maximum may be too high, never too low.
 const BATCHES: usize = 4096;
 
 #[cfg(test)]
@@ -181,12 +165,11 @@ mod tests {
     }
 
     #[test]
-    fn too_many_timestamps_are_said_and_never_lower_the_maximum() {
+    fn too_many_timestamps_never_lower_the_maximum() {
         let mut spacing = Spacing::new();
         let before = spacing.window.capacity();
         (0..20_000).for_each(|n| spacing.arrive(n * 100, 1));
         assert_eq!(spacing.window.capacity(), before);
-        assert!(spacing.merged() > 0);
         assert!(spacing.max_bytes_in_1ms() >= 10_000);
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Statistics for measurements of networks: what an honest comparison of runs needs, and no more.
+//! Statistics to compare runs.
 //!
-//! One run is one observation: packets and intervals within a run depend on each other, so none of the
-//! tests here may be given them. All functions are pure, take finite numbers, and answer `None` where the
-//! numbers are too few. Random draws come from a seed ([`crate::rng`]).
+//! One run is one observation: packets and intervals within a run are not independent, so these tests must not be
+//! applied to them. All functions are pure, expect finite numbers, and return `None` for too few of them. Random
+//! draws come from a seed ([`crate::rng`]).
 
 pub mod beta;
 pub mod change_point;

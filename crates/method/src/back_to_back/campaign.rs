@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Several independent searches in as little time as possible: the first begins with a short limit,
-//! which rises when it was too low (RFC 9004 §6.2); the others begin a little above what is known.
+//! Several independent searches in little time: the first begins with a short limit, which is raised if it was
+//! too low (RFC 9004 §6.2); the others begin a little above the last result.
 
 use super::{BurstSearch, Longest};
 
-/// How to search.
+/// Parameters of the searches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
     /// The rate of the bursts in frames per second.
     pub burst_fps: f64,
-    /// The longest burst of the first search in seconds, unless it loses nothing.
+    /// The initial limit of the first search in seconds; raised if such a burst has no loss.
     pub first_limit_s: f64,
-    /// The longest burst at all in seconds (RFC 9004 §6.2: up to 30).
+    /// The longest burst in seconds (RFC 9004 §6.2: up to 30).
     pub limit_s: f64,
-    /// A search ends when longest and shortest failed burst are as close, a share of the failed one.
+    /// A search ends when the longest good and the shortest failed burst are this close, relative to the latter.
     pub step_ratio: f64,
-    /// A burst fails when it loses so often in succession.
+    /// A burst fails if this many tries in succession have loss.
     pub tries: u32,
-    /// How many searches.
+    /// The number of searches.
     pub searches: u32,
 }
 
-/// The searches of one size, one after the other.
+/// The searches for one frame size, one after another.
 #[derive(Debug, Clone)]
 pub struct Campaign {
     plan: Plan,
@@ -32,7 +32,7 @@ pub struct Campaign {
 }
 
 impl Campaign {
-    /// Before the first burst.
+    /// A campaign without bursts.
     pub fn new(plan: Plan) -> Self {
         let first = frames(plan.first_limit_s.min(plan.limit_s), plan.burst_fps);
         Self {
@@ -44,13 +44,13 @@ impl Campaign {
         }
     }
 
-    /// The burst to send, in frames; `None` when all searches are over.
+    /// Returns the next burst in frames; `None` when all searches are done.
     pub fn next_frames(&self) -> Option<u64> {
         let is_over = self.is_endless || self.longest_frames.len() >= self.plan.searches as usize;
         self.search.next_frames().filter(|_| !is_over)
     }
 
-    /// What the burst lost. Ignored when all searches are over.
+    /// Records the loss of the burst. Ignored when all searches are done.
     pub fn report(&mut self, lost_frames: u64) {
         if self.next_frames().is_none() {
             return;
@@ -66,12 +66,12 @@ impl Campaign {
         }
     }
 
-    /// The longest burst without loss of each search that ended.
+    /// The longest burst without loss of each completed search.
     pub fn longest_frames(&self) -> &[u64] {
         &self.longest_frames
     }
 
-    /// Whether the longest burst at all lost nothing: there is no benchmark.
+    /// Whether the longest allowed burst had no loss: there is no benchmark.
     pub fn is_endless(&self) -> bool {
         self.is_endless
     }
@@ -102,9 +102,9 @@ fn frames(seconds: f64, fps: f64) -> u64 {
     ((seconds * fps) as u64).max(1)
 }
 
-/// A limit that lost nothing is made so many times longer.
+/// The factor by which a limit without loss is raised.
 const RAISE: u64 = 4;
-/// The next search begins so many times above what the last one found.
+/// The limit of the next search, relative to the last result.
 const ABOVE: u64 = 2;
 const FEW_FRAMES: u64 = 16;
 

@@ -4,33 +4,33 @@
 /// One independent search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BurstSearch {
-    /// The longest burst that lost nothing; 0 before one did.
+    /// The longest burst without loss; 0 at first.
     longest: u64,
-    /// The shortest burst that failed; above the limit before one did.
+    /// The shortest failed burst; above the limit at first.
     shortest_failed: u64,
     limit: u64,
     resolution: u64,
-    /// The same as a share of the shortest burst that failed.
+    /// The resolution relative to the shortest failed burst.
     resolution_ratio: f64,
     tries: u32,
-    /// How often the burst asked for has lost already.
+    /// Tries of the current burst that had loss.
     losses: u32,
     bursts: u32,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Longest {
-    /// So many frames, within the resolution.
+    /// This many frames, within the resolution.
     Frames(u64),
-    /// The limit itself lost nothing: repeat with a higher one (RFC 9004 §6.2, at most 30 s).
+    /// A burst at the limit had no loss: repeat with a higher limit (RFC 9004 §6.2, at most 30 s).
     AtLimit,
 }
 
 impl BurstSearch {
-    /// A search up to `limit_frames` (burst time limit times line rate) that ends within
-    /// `resolution_frames`, the step size to be reported. A burst fails when `tries` of the same
-    /// length lose in succession: 2 for TST 009's `max(r) = 2`, 1 without verification.
+    /// Creates a search up to `limit_frames` (burst time limit times line rate) with a step size of
+    /// `resolution_frames`. A burst fails if `tries` of the same length in succession have loss: 2 for TST 009's
+    /// `max(r) = 2`, 1 without verification.
     pub fn new(limit_frames: u64, resolution_frames: u64, tries: u32) -> Self {
         Self {
             longest: 0,
@@ -44,8 +44,7 @@ impl BurstSearch {
         }
     }
 
-    /// The same search, which also ends when the two are within this share of the shortest burst
-    /// that failed.
+    /// Sets a resolution relative to the shortest failed burst, too.
     #[must_use]
     pub fn within(self, resolution_ratio: f64) -> Self {
         Self {
@@ -54,7 +53,7 @@ impl BurstSearch {
         }
     }
 
-    /// The burst to send, in frames; `None` when the search is over. The limit comes first.
+    /// Returns the next burst in frames, the limit first; `None` when the search is done.
     pub fn next_frames(&self) -> Option<u64> {
         if self.limit == 0 || self.longest >= self.limit {
             return None;
@@ -67,7 +66,7 @@ impl BurstSearch {
         (open > self.resolution.max(share)).then(|| self.longest + open / 2)
     }
 
-    /// What the burst lost. Ignored when the search is over.
+    /// Records the loss of the burst. Ignored when the search is done.
     pub fn report(&mut self, lost_frames: u64) {
         let Some(frames) = self.next_frames() else {
             return;
@@ -85,7 +84,7 @@ impl BurstSearch {
         }
     }
 
-    /// The answer; `None` while the search goes on.
+    /// The result; `None` while the search is running.
     pub fn longest(&self) -> Option<Longest> {
         if self.next_frames().is_some() {
             return None;
@@ -97,7 +96,7 @@ impl BurstSearch {
         })
     }
 
-    /// Bursts sent, repetitions included.
+    /// The number of bursts, repetitions included.
     pub fn bursts(&self) -> u32 {
         self.bursts
     }

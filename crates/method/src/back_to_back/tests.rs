@@ -16,12 +16,11 @@ fn b1_a_gigabit_of_64_bytes() {
 }
 
 #[test]
-fn b2_ten_gigabit_and_an_operating_rate() {
+fn b2_ten_gigabit() {
     let found = Benchmark::new(&[30_000], 1e10 / 672.0, 12e6).unwrap();
     assert!(is_close(found.implied_s, 0.002_016), "{found:?}");
     assert!(is_close(found.corrected_s, 0.000_390_297_6), "{found:?}");
     assert!(is_close(found.buffer_frames, 5808.0), "{found:?}");
-    assert!(is_close(found.buffer_s_at(1e6), 0.005_808));
 }
 
 #[test]
@@ -34,8 +33,7 @@ fn b4_not_applicable_at_line_rate() {
 #[test]
 fn several_searches_have_a_spread() {
     let found = Benchmark::new(&[25_500, 26_000, 26_500], 1e6, 5e5).unwrap();
-    assert_eq!((found.min_frames, found.max_frames), (25_500, 26_500));
-    assert_eq!((found.mean_frames, found.searches), (26_000.0, 3));
+    assert_eq!(found.mean_frames, 26_000.0);
     assert_eq!(found.deviation_frames, Some(500.0));
     let single = Benchmark::new(&[25_500], 1e6, 5e5).unwrap();
     assert_eq!(single.deviation_frames, None);
@@ -44,10 +42,10 @@ fn several_searches_have_a_spread() {
 #[test]
 fn the_wait_lasts_until_the_backlog_is_through() {
     // 1000 frames in 1 ms, forwarded in 10 ms: 9 ms of backlog.
-    assert!(is_close(wait_s(1000, 1e6, 1e5, RESIDUAL_S), 2.009));
+    assert!(is_close(wait_s(1000, 1e6, 1e5, 2.0), 2.009));
     // A burst of 10 s takes precedence over the 2 s.
-    assert!(is_close(wait_s(10_000_000, 1e6, 1e6, RESIDUAL_S), 10.0));
-    assert_eq!(wait_s(1000, 1e6, 0.0, RESIDUAL_S), 2.0);
+    assert!(is_close(wait_s(10_000_000, 1e6, 1e6, 2.0), 10.0));
+    assert_eq!(wait_s(1000, 1e6, 0.0, 2.0), 2.0);
 }
 
 /// A device with a buffer that is drained at its throughput while the burst comes in at line rate.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An experiment as a comparison: the figure that decides, and those beside it.
+//! An experiment as a comparison: the primary figure and the secondary ones.
 
 use linerate_model::output::{Comparison, Guard, Judgement};
 
@@ -12,7 +12,7 @@ use super::verdict::judge;
 use crate::stats::paired::{self, Effect};
 use crate::stats::{equivalence, sign_flip};
 
-/// The runs of the complete blocks, one figure each.
+/// One figure of all runs of the complete blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Runs<'a> {
     /// With A.
@@ -21,8 +21,8 @@ pub struct Runs<'a> {
     pub b: &'a [Figure],
 }
 
-/// The figure that decides.
-pub fn decided(key: &Key, runs: Runs<'_>, experiment: &Experiment) -> Comparison {
+/// Compares the primary figure.
+pub fn primary(key: &Key, runs: Runs<'_>, experiment: &Experiment) -> Comparison {
     let plan = experiment.plan();
     let evidence = experiment.evidence();
     let noise = Effect::of(experiment.noise());
@@ -46,12 +46,12 @@ pub fn decided(key: &Key, runs: Runs<'_>, experiment: &Experiment) -> Comparison
         e_value: evidence.map(|evidence| evidence.e_value),
         mde: experiment.minimal_effect(),
         verdict: evidence.map_or(Judgement::Inconclusive, verdict),
-        ..beside(key, runs, experiment.blocks(), plan.margin)
+        ..secondary(key, runs, experiment.blocks(), plan.margin)
     }
 }
 
-/// A figure beside it, by the log-ratios of its blocks: looked at once, at the end.
-pub fn beside(key: &Key, runs: Runs<'_>, log_ratios: &[f64], margin: f64) -> Comparison {
+/// Compares a secondary figure by the log-ratios of its blocks, once at the end.
+pub fn secondary(key: &Key, runs: Runs<'_>, log_ratios: &[f64], margin: f64) -> Comparison {
     let effect = Effect::of(log_ratios);
     let p = sign_flip::p(log_ratios, 0);
     let ci90 = effect.map(|effect| effect.interval(2.0 * ALPHA));
@@ -86,7 +86,7 @@ pub fn beside(key: &Key, runs: Runs<'_>, log_ratios: &[f64], margin: f64) -> Com
     }
 }
 
-/// The log-ratios of a figure, a block each; runs come two and two.
+/// Returns the log-ratio of a figure in each block; a block has two runs of each arm.
 pub fn log_ratios(runs: Runs<'_>) -> Vec<f64> {
     let pairs = runs.a.chunks_exact(2).zip(runs.b.chunks_exact(2));
     let compared = |pair: &[Figure]| pair.iter().map(|run| run.compared).collect::<Vec<_>>();
@@ -95,7 +95,7 @@ pub fn log_ratios(runs: Runs<'_>) -> Vec<f64> {
         .collect()
 }
 
-/// Whether a figure beside the one that decides became worse by more than its margin: one-sided, 95 %.
+/// Tests whether a secondary figure became worse by more than its margin: one-sided, 95 %.
 pub fn guard(of: &Comparison) -> Guard {
     let bound = 1.0 + of.margin;
     let harmed = |[low, high]: [f64; 2]| match of.higher_is_better {
@@ -115,7 +115,7 @@ pub fn guard(of: &Comparison) -> Guard {
     }
 }
 
-/// The word of the contract for why an experiment ended.
+/// The name in documents of why an experiment ended.
 pub fn word(stop: Stop) -> &'static str {
     match stop {
         Stop::Proven => "proven",

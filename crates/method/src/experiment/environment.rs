@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! In what else two groups of runs differ: kernel, driver, settings, the plan itself. An effect belongs to
-//! everything that changed, not to what was meant to change.
+//! Other differences between two groups of runs: kernel, driver, settings, the plan itself. An effect is due to
+//! everything that changed, not only to the intended change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::output::{Difference, Host, Role};
 use linerate_model::run::Run;
 
-/// What differs between the groups, in the order of importance. What one group did not read is unknown
-/// and no difference.
+/// Returns the differences between the groups, most important first. What one group did not read is unknown,
+/// not different.
 pub fn differences(before: &[&Run], after: &[&Run]) -> Vec<Difference> {
     let [before, after] = [before, after].map(facts);
     let shared = before.iter().filter_map(|(fact, values)| {
         let others = after.get(fact)?;
-        (values != others).then(|| fact.told(values, others))
+        (values != others).then(|| fact.difference(values, others))
     });
     shared.collect()
 }
 
-/// One thing that is known of a run.
+/// One property of a run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Fact {
-    /// 0 is looked at first.
+    /// 0 is the most important.
     weight: u8,
     host: Option<u8>,
     what: String,
@@ -29,7 +29,7 @@ struct Fact {
 }
 
 impl Fact {
-    fn told(&self, before: &BTreeSet<String>, after: &BTreeSet<String>) -> Difference {
+    fn difference(&self, before: &BTreeSet<String>, after: &BTreeSet<String>) -> Difference {
         Difference {
             what: self.what.clone(),
             host: self.host.map(|at| ROLES[usize::from(at)]),
@@ -42,7 +42,7 @@ impl Fact {
 
 type Facts = BTreeMap<Fact, BTreeSet<String>>;
 
-/// Every fact with its values among the runs.
+/// All facts with their values among the runs.
 fn facts(runs: &[&Run]) -> Facts {
     let mut facts = Facts::new();
     for run in runs {
@@ -65,23 +65,24 @@ fn of_command(run: &Run, learn: &mut impl FnMut(Fact, &str)) {
     };
     learn(of_plan("linerate".to_owned()), &run.tool.version);
     learn(of_plan("command".to_owned()), &run.kind);
-    let told = run
+    let options = run
         .plan
         .iter()
         .filter(|(name, _)| !LOOKS.contains(&name.as_str()));
-    told.for_each(|(name, value)| learn(of_plan(format!("--{}", name.replace('_', "-"))), value));
+    options
+        .for_each(|(name, value)| learn(of_plan(format!("--{}", name.replace('_', "-"))), value));
 }
 
 fn of_host(host: &Host, learn: &mut impl FnMut(Fact, &str)) {
-    let mut told = |weight, what: &str, interface: Option<&str>, value: Option<String>| {
+    let mut add = |weight, what: &str, interface: Option<&str>, value: Option<String>| {
         if let Some(value) = value {
             learn(fact(weight, host.role, what, interface), &value);
         }
     };
-    told(0, "kernel", None, host.kernel.clone());
-    told(0, "host", None, host.hostname.clone());
-    told(0, "processor", None, host.cpu_model.clone());
-    told(
+    add(0, "kernel", None, host.kernel.clone());
+    add(0, "host", None, host.hostname.clone());
+    add(0, "processor", None, host.cpu_model.clone());
+    add(
         0,
         "processors",
         None,
@@ -91,13 +92,13 @@ fn of_host(host: &Host, learn: &mut impl FnMut(Fact, &str)) {
         .boot_id
         .as_deref()
         .map(|id| id.chars().take(8).collect());
-    told(1, "boot", None, boot);
+    add(1, "boot", None, boot);
     for interface in &host.interfaces {
         let name = Some(interface.name.as_str());
-        told(0, "driver", name, interface.driver.clone());
-        told(0, "mtu", name, interface.mtu.map(|mtu| mtu.to_string()));
+        add(0, "driver", name, interface.driver.clone());
+        add(0, "mtu", name, interface.mtu.map(|mtu| mtu.to_string()));
         let speed = interface.link_bits_per_second;
-        told(0, "link bit/s", name, speed.map(|speed| speed.to_string()));
+        add(0, "link bit/s", name, speed.map(|speed| speed.to_string()));
     }
 }
 
@@ -108,9 +109,9 @@ fn of_settings(run: &Run, learn: &mut impl FnMut(Fact, &str)) {
         .filter(|setting| setting.source != "/proc/meminfo");
     for setting in kept {
         let interface = setting.interface.as_deref();
-        // The interface told its MTU already.
-        let told = |name: &str| setting.source == "ip link" && name == "mtu";
-        for (name, value) in setting.values.iter().filter(|(name, _)| !told(name)) {
+        // The interface has its MTU already.
+        let known = |name: &str| setting.source == "ip link" && name == "mtu";
+        for (name, value) in setting.values.iter().filter(|(name, _)| !known(name)) {
             let what = match setting.source.strip_prefix("/proc/") {
                 Some(_) if setting.values.len() == 1 => name.clone(),
                 _ => format!("{} {name}", setting.source),
@@ -131,7 +132,7 @@ fn fact(weight: u8, role: Role, what: &str, interface: Option<&str>) -> Fact {
 }
 
 const ROLES: [Role; 3] = [Role::Local, Role::Remote, Role::Device];
-/// Options that change how a result looks, and where it goes.
+/// Options that only affect the presentation of results.
 const LOOKS: [&str; 11] = [
     "ascii",
     "color",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The figures of a run that can be compared with those of another: one number a run, never more.
+//! The figures of a run that can be compared between runs: one number per run.
 
 use linerate_model::output::{
     Direction, ForwardResult, Knee, Latency, Output, Phase, Protocol, Test,
@@ -8,34 +8,34 @@ use linerate_model::units::BitsPerSecond;
 
 use crate::stats::fairness;
 
-/// What is compared. Two figures of one key are the same figure of two runs.
+/// Identifies a figure: figures of two runs with the same key can be compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// `throughput`, `loss`, `rtt-p99`, `knee`, `fairness`, `forwarding`, or an imported one's name.
     pub metric: String,
-    /// Of which test: name, direction, and the rate that was asked.
+    /// The test: name, direction and requested rate.
     pub name: String,
-    /// In which unit; empty for ratios.
+    /// The unit; empty for ratios.
     pub unit: String,
-    /// Whether more of it is better.
+    /// Whether a higher value is better.
     pub higher_is_better: bool,
 }
 
 /// One figure of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What it is.
+    /// The figure.
     pub key: Key,
-    /// As it is shown.
+    /// The value as shown.
     pub value: f64,
-    /// As it is compared, positive: a loss ratio gets half a packet, so that no loss has a logarithm.
+    /// The positive value that is compared: a loss ratio has half a packet added, so that its logarithm exists.
     pub compared: f64,
-    /// The rates of its flows, where there are several.
+    /// The rates of its flows, if there are several.
     pub flows: Vec<f64>,
 }
 
 impl Key {
-    /// Whether a person means it by `loss`, or by `loss:down` if its name has that word.
+    /// Whether it is selected by `metric`, such as `loss`, or `loss:down` for a name with that word.
     pub fn is_named(&self, metric: &str) -> bool {
         match metric.split_once(':') {
             Some((metric, word)) => self.metric == metric && self.name.contains(word),
@@ -43,8 +43,8 @@ impl Key {
         }
     }
 
-    /// The margin within which this figure does not matter, given that of rates: loss comes in bursts, so
-    /// that less than a factor of two is nothing; of latencies a tenth.
+    /// The margin of this figure, given that of rates: a factor of two for loss, which comes in bursts, and at
+    /// least a tenth for latencies.
     pub fn margin(&self, of_rates: f64) -> f64 {
         match self.metric.as_str() {
             LOSS => 1.0,
@@ -54,10 +54,10 @@ impl Key {
     }
 }
 
-/// All figures of a run, the one that decides by default first. What is not valid has none.
+/// Returns all figures of a run, the default primary one first. Invalid tests have none.
 pub fn figures(output: &Output) -> Vec<Figure> {
-    let told = |test: &&Test| test.valid && output.kind != "sweep" && !output.is_trial(test);
-    let tests: Vec<&Test> = output.tests.iter().filter(told).collect();
+    let counts = |test: &&Test| test.valid && output.kind != "sweep" && !output.is_trial(test);
+    let tests: Vec<&Test> = output.tests.iter().filter(counts).collect();
     let of_tests = |of: fn(&Test) -> Option<Figure>| tests.iter().filter_map(move |test| of(test));
     let rates = of_tests(throughput);
     let rates = output.results.iter().filter_map(forwarding).chain(rates);
@@ -135,7 +135,7 @@ fn figure(metric: &str, name: String, unit: &str, higher_is_better: bool, value:
     }
 }
 
-/// Name and direction, and what was asked of UDP: another rate is another test.
+/// Name, direction and, for UDP, the requested rate: another rate is another test.
 fn name(test: &Test) -> String {
     let streams = match test.streams {
         0 | 1 => String::new(),
@@ -196,13 +196,13 @@ mod tests {
             }],
             ..Output::new("udp", "0")
         };
-        let told: Vec<_> = figures(&output)
+        let found: Vec<_> = figures(&output)
             .into_iter()
             .map(|figure| (figure.key.metric, figure.key.name, figure.value))
             .collect();
         let name = "udp up, 400.0 Mbit/s asked".to_owned();
         assert_eq!(
-            told,
+            found,
             [
                 ("throughput".to_owned(), name.clone(), 399e6),
                 ("loss".to_owned(), name, 0.02),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Two groups of runs that were not interleaved, as runs that exist never are: exact ranks decide. What
-//! else changed between the groups is not in the numbers, so the environments have to be compared, too.
+//! Two groups of stored runs, which were not interleaved: an exact rank test decides. Other changes between the
+//! groups do not show in the numbers, so the environments must be compared as well.
 
 use linerate_model::output::{Comparison, Side};
 
@@ -9,7 +9,7 @@ use super::plan::ALPHA;
 use super::verdict::judge;
 use crate::stats::{describe, equivalence, fairness, many, shift, student, two_samples};
 
-/// One figure of two groups of runs. The verdict is left to [`settle`].
+/// Compares one figure of two groups of runs. [`settle`] adds the verdict.
 pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> Comparison {
     let [first, second] = [before, after].map(compared);
     let interval = |alpha| shift::ratio(&first, &second, alpha)?.interval;
@@ -35,8 +35,8 @@ pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> C
     }
 }
 
-/// Gives the verdicts of figures that are judged together: each p is adjusted for their number (Holm),
-/// and so is the number of runs that a proof needs.
+/// Adds the verdicts of figures that are judged together: each p, and the number of runs needed for a proof, is
+/// adjusted for the number of figures (Holm).
 pub fn settle(together: &mut [&mut Comparison]) {
     let p: Vec<f64> = together.iter().map(|one| one.p.unwrap_or(1.0)).collect();
     let share = ALPHA / p.len().max(1) as f64;
@@ -52,7 +52,7 @@ pub fn settle(together: &mut [&mut Comparison]) {
     }
 }
 
-/// What one group is like.
+/// Summarises one group.
 pub fn side(figures: &[Figure]) -> Side {
     let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
     let flows = middle(figures).map_or(&[][..], |figure| &figure.flows);
@@ -72,7 +72,7 @@ pub fn side(figures: &[Figure]) -> Side {
     }
 }
 
-/// Of the mean, by Student's t; runs of one setting are taken as independent.
+/// The 95 % confidence interval of the mean (Student's t), assuming independent runs.
 fn mean_interval(values: &[f64]) -> Option<[f64; 2]> {
     let (mean, sd) = (describe::mean(values)?, describe::sd(values)?);
     let n = values.len() as f64;
@@ -91,7 +91,7 @@ fn middle(figures: &[Figure]) -> Option<&Figure> {
     sorted.get(figures.len().checked_sub(1)? / 2).copied()
 }
 
-/// By the pooled standard deviation of logarithms: a ratio minus 1.
+/// The minimal detectable effect as a ratio minus 1, from the pooled standard deviation of the logarithms.
 fn minimal_effect(first: &[f64], second: &[f64]) -> Option<f64> {
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<_>>();
     let (a, b) = (describe::sd(&logs(first))?, describe::sd(&logs(second))?);

@@ -27,12 +27,12 @@ impl Order {
         })
     }
 
-    /// Whose turn it is after `done` runs of the block; `None` after the last.
+    /// The arm of the next run after `done` runs of the block; `None` after the last.
     pub fn arm(self, done: usize) -> Option<Arm> {
         self.0.get(done).copied()
     }
 
-    /// The values of one arm, given those of all runs.
+    /// Selects the values of one arm.
     pub fn of(self, arm: Arm, values: &[f64]) -> Vec<f64> {
         let runs = self.0.iter().zip(values);
         runs.filter(|(of, _)| **of == arm)

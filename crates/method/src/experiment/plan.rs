@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is fixed before the first run.
+//! The parameters that are fixed before the first run.
 
 use crate::stats::{e_process, normal, sign_flip, student};
 
@@ -8,16 +8,16 @@ use crate::stats::{e_process, normal, sign_flip, student};
 pub struct Plan {
     /// Blocks with A as both arms; 0 for none.
     pub aa_blocks: usize,
-    /// At most so many blocks of A and B, at least [`FEWEST_BLOCKS`].
+    /// The maximum number of blocks of A and B, at least [`FEWEST_BLOCKS`].
     pub most_blocks: usize,
-    /// A ratio that differs from 1 by less does not matter: 0.02 is 2 %.
+    /// Smaller differences do not matter: 0.02 is 2 %.
     pub margin: f64,
-    /// Of the coin.
+    /// Seed of the order of the blocks.
     pub seed: u64,
 }
 
 impl Plan {
-    /// Whether `ab` makes such a plan: a damaged record of another would be judged for hours.
+    /// Whether `ab` can make this plan: judging a damaged record could take hours.
     pub(super) fn is_possible(&self) -> bool {
         self.most_blocks <= MOST_BLOCKS
             && self.aa_blocks <= MOST_BLOCKS
@@ -25,12 +25,12 @@ impl Plan {
             && self.margin >= 0.0
     }
 
-    /// Runs until the limit, A/A included.
+    /// The maximum number of runs, A/A included.
     pub fn most_runs(&self) -> usize {
         super::order::RUNS * (self.aa_blocks + self.most_blocks)
     }
 
-    /// The p that the sign-flip test at the last block has to reach: 5 % less what the looks before spent.
+    /// The p that the sign-flip test must reach after the last block: 5 % minus the error spent before.
     pub fn last_alpha(&self) -> f64 {
         ALPHA - e_process::error_spent(FEWEST_BLOCKS, self.most_blocks, E_THRESHOLD)
     }
@@ -45,10 +45,9 @@ impl Plan {
         }
     }
 
-    /// The ratio minus 1 that this experiment finds with a probability of 80 %, if blocks have the standard
-    /// deviation `sd` known with `df` degrees of freedom. It accounts for three things that the textbook's
-    /// formula does not: that the looks cost some error, that `sd` is itself an estimate, and that few
-    /// blocks have few sign patterns.
+    /// Returns the ratio minus 1 that this experiment detects with a probability of 80 %, if blocks have the
+    /// standard deviation `sd`, known with `df` degrees of freedom. Unlike the textbook formula it accounts for
+    /// the error spent on early looks, the uncertainty of `sd`, and the few sign patterns of few blocks.
     pub fn minimal_effect(&self, sd: f64, df: f64) -> Option<f64> {
         let n = self.most_blocks as f64;
         let step = sign_flip::smallest_p(self.most_blocks);
@@ -58,7 +57,7 @@ impl Plan {
         let known = critical + normal::quantile(PLANNED_POWER);
         let estimated = student::noncentral_quantile(PLANNED_POWER, df, critical)?.max(known);
         let by_size = estimated / n.sqrt();
-        // At the fewest blocks every sign has to agree.
+        // With the fewest blocks all signs must agree.
         let all_agree = sign_flip::smallest_p(self.most_blocks) * 3.0 > self.last_alpha();
         let by_sign = normal::quantile(PLANNED_POWER.powf(1.0 / n)) * estimated / known;
         let deviations = if all_agree {
@@ -72,13 +71,13 @@ impl Plan {
 
 /// Below six blocks the sign-flip test cannot reach 5 %.
 pub const FEWEST_BLOCKS: usize = 6;
-/// More than any plan has.
+/// The most blocks of any plan.
 const MOST_BLOCKS: usize = 200;
-/// 80 %, and what giving up and noise that is not normal cost (`simulation`).
+/// 80 %, plus the power lost by futility stops and non-normal noise (`simulation`).
 const PLANNED_POWER: f64 = 0.88;
-/// The probability to see an effect, or an equivalence, that is not there.
+/// The error: the probability of a false effect, or of a false equivalence.
 pub(super) const ALPHA: f64 = 0.05;
 /// 1 / α of the e-process.
 pub(super) const E_THRESHOLD: f64 = 1.0 / ALPHA;
-/// Of the 5 % for equivalence, what all early looks together may spend.
+/// The part of the 5 % for equivalence that all early looks together may spend.
 const EARLY_EQUIVALENCE: f64 = 0.01;

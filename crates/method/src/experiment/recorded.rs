@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An experiment as it is stored, and what it says: the same when it ends and years later.
+//! A stored experiment and its conclusions, which do not depend on when they are drawn.
 
 use linerate_model::output::{self, Comparison, Excluded, ExperimentFigure, ExperimentRun};
 use linerate_model::output::{ExperimentPhase, Side};
@@ -11,8 +11,8 @@ use super::plan::Plan;
 use super::run::{Experiment, Phase, Slot};
 use crate::stats::paired;
 
-/// Everything that the blocks say, the figure that decides first; nothing where no run has it, or the plan
-/// is none that can be. Sentences are left to who prints them.
+/// Returns the comparisons of all figures, the primary one first; empty if no run has the primary figure or the
+/// plan is impossible. The caller adds the sentences.
 pub fn judged(record: &output::Experiment) -> Vec<Comparison> {
     let plan = plan(record);
     let Some(key) = deciding(record).filter(|_| plan.is_possible()) else {
@@ -24,7 +24,7 @@ pub fn judged(record: &output::Experiment) -> Vec<Comparison> {
     let experiment = Experiment::of_blocks(plan, noise, question);
     let of = |key: &Key| [&a, &b].map(|runs| figures_of(runs, key));
     let [of_a, of_b] = of(&key);
-    let mut all = vec![blocks::decided(
+    let mut all = vec![blocks::primary(
         &key,
         Runs { a: &of_a, b: &of_b },
         &experiment,
@@ -34,7 +34,7 @@ pub fn judged(record: &output::Experiment) -> Vec<Comparison> {
         let runs = Runs { a: &of_a, b: &of_b };
         if of_a.len() == a.len() && of_b.len() == b.len() {
             let margin = other.margin(record.margin);
-            all.push(blocks::beside(
+            all.push(blocks::secondary(
                 &other,
                 runs,
                 &blocks::log_ratios(runs),
@@ -46,7 +46,7 @@ pub fn judged(record: &output::Experiment) -> Vec<Comparison> {
     all
 }
 
-/// What is known of a run before it is over.
+/// The record of a run that has begun.
 pub fn begun(slot: Slot, id: String) -> ExperimentRun {
     let arm = |arm| match arm {
         Arm::A => output::Arm::A,
@@ -66,13 +66,13 @@ pub fn begun(slot: Slot, id: String) -> ExperimentRun {
     }
 }
 
-/// The figure that decides: the first that is called as asked, of the first run that has one.
+/// The primary figure: the first with the requested name, of the first run that has one.
 pub fn deciding(record: &output::Experiment) -> Option<Key> {
     let metric = record.metric.as_deref();
     record.runs.iter().find_map(|run| named(run, metric))
 }
 
-/// The first figure of a run that is called as asked.
+/// The first figure of a run with the requested name.
 pub fn named(run: &ExperimentRun, metric: Option<&str>) -> Option<Key> {
     let mut keys = run.figures.iter().map(key);
     keys.find(|key| metric.is_none_or(|metric| key.is_named(metric)))
@@ -106,7 +106,7 @@ fn plan(record: &output::Experiment) -> Plan {
     }
 }
 
-/// Guards, environment, names: what the numbers do not say.
+/// Adds guards, environment and labels.
 fn complete(all: &mut [Comparison], record: &output::Experiment, runs: [&[&ExperimentRun]; 2]) {
     let guards = all.iter().skip(1).map(blocks::guard).collect();
     if let Some(first) = all.first_mut() {
@@ -134,7 +134,7 @@ fn excluded(run: &ExperimentRun) -> Option<Excluded> {
     })
 }
 
-/// The runs of the question that count for one side, block by block.
+/// The counted A/B runs of one side, block by block.
 fn side(record: &output::Experiment, arm: output::Arm) -> Vec<&ExperimentRun> {
     counting(record, ExperimentPhase::Ab)
         .filter(|run| run.arm == arm)
@@ -166,7 +166,7 @@ fn block_ratios(record: &output::Experiment, key: &Key, phase: ExperimentPhase) 
     runs.chunks_exact(RUNS).filter_map(ratio).collect()
 }
 
-/// Of the first run: a figure that it has not is none of all runs.
+/// The figures of the first run: a figure that it lacks cannot be in all runs.
 fn keys(runs: &[&ExperimentRun]) -> impl Iterator<Item = Key> {
     let first = runs.first().map(|run| run.figures.as_slice());
     first.unwrap_or_default().iter().map(key)
@@ -200,7 +200,7 @@ mod tests {
     use crate::experiment::Step;
     use linerate_model::output::Judgement;
 
-    /// An experiment whose B gives twice as much; the third run is spoilt.
+    /// An experiment whose B gives twice as much; the third run is invalid.
     fn record() -> (output::Experiment, Experiment) {
         let plan = Plan {
             aa_blocks: 1,
@@ -222,7 +222,7 @@ mod tests {
             let mut run = begun(slot, format!("{}", record.runs.len() + 1));
             if record.runs.len() == 2 {
                 run.invalid_reason = Some("too late".to_owned());
-                experiment.spoil();
+                experiment.discard_block();
             } else {
                 let nth = record.runs.len() as f64;
                 let value = if slot.setting() == Arm::B {
@@ -230,7 +230,9 @@ mod tests {
                 } else {
                     100.0
                 } + nth / 50.0;
-                run.figures = [("throughput", value), ("loss", 0.5)].map(told).into();
+                run.figures = [("throughput", value), ("loss", 0.5)]
+                    .map(named_value)
+                    .into();
                 experiment.report(value);
             }
             record.take(run);
@@ -238,7 +240,7 @@ mod tests {
         (record, experiment)
     }
 
-    fn told((metric, value): (&str, f64)) -> ExperimentFigure {
+    fn named_value((metric, value): (&str, f64)) -> ExperimentFigure {
         ExperimentFigure {
             metric: metric.to_owned(),
             value,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! When an experiment stops, and the evidence that it then has.
+//! The stopping rule of an experiment, and its evidence.
 
 use super::plan::{ALPHA, E_THRESHOLD, FEWEST_BLOCKS, Plan};
 use crate::stats::equivalence;
@@ -13,22 +13,22 @@ pub enum Stop {
     Proven,
     /// The difference, if any, is inside the margin.
     Equivalent,
-    /// Neither proof was in sight any more.
+    /// A proof had become unlikely.
     Futile,
     /// The last block was done.
     AllBlocks,
 }
 
-/// What a number of blocks says.
+/// The evidence of a number of blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
     /// Log-ratios of B over A.
     pub effect: Effect,
-    /// Of the exact sign-flip test.
+    /// The p of the exact sign-flip test.
     pub p: f64,
-    /// The p that decides here.
+    /// The p that proves a difference.
     pub alpha: f64,
-    /// Of the signs.
+    /// The e-value of the signs.
     pub e_value: f64,
     /// The ratio differs from 1.
     pub different: bool,
@@ -37,7 +37,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Of blocks of an experiment that was looked at after every block; `None` below two.
+    /// The evidence of an experiment that was evaluated after every block; `None` below two blocks.
     pub fn of(log_ratios: &[f64], plan: &Plan) -> Option<Self> {
         let effect = Effect::of(log_ratios)?;
         let (p, alpha) = (sign_flip::p(log_ratios, plan.seed)?, plan.last_alpha());
@@ -76,9 +76,9 @@ fn is_equivalent(effect: &Effect, plan: &Plan) -> bool {
     equivalence::p(effect, plan.margin) <= plan.equivalence_alpha(effect.n)
 }
 
-/// Past the middle, if the effect looks like a small part of what could still be proven, and the interval
-/// will be too wide at the last block to show that it is inside the margin. Stopping without a proof
-/// never makes a false one; it costs little power (`simulation`).
+/// In the second half: whether the effect seems to be a small part of the provable one, and the interval at the
+/// last block would be too wide to prove equivalence. A futility stop cannot cause a false proof, and it costs
+/// little power (`simulation`).
 fn is_futile(effect: &Effect, plan: &Plan) -> bool {
     let at_end = effect.sd / (plan.most_blocks as f64).sqrt();
     let df = plan.most_blocks as f64 - 1.0;
@@ -88,5 +88,5 @@ fn is_futile(effect: &Effect, plan: &Plan) -> bool {
     2 * effect.n >= plan.most_blocks && hopeless() && too_wide()
 }
 
-/// The share of the provable effect below which hope is given up.
+/// The share of the provable effect below which the experiment is futile.
 const HOPELESS: f64 = 0.15;

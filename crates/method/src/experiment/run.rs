@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The experiment as a state machine: [`Experiment::next`] says what to run, [`Experiment::report`] takes
-//! what it gave.
+//! The experiment as a state machine: [`Experiment::next`] returns the next run, [`Experiment::report`] takes its
+//! result.
 
 use super::order::{Arm, Order, RUNS};
 use super::plan::Plan;
@@ -9,30 +9,30 @@ use crate::rng::Rng;
 use crate::stats::paired::{self, Effect};
 use crate::stats::sign_flip;
 
-/// What to do next.
+/// The next action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Apply the setting, measure, report.
     Run(Slot),
-    /// Nothing: it is over.
+    /// The experiment is done.
     Done(Stop),
 }
 
 /// One run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// Noise first, then the question.
+    /// A/A first, then A/B.
     pub phase: Phase,
-    /// From 1, in its phase.
+    /// Number within its phase, from 1.
     pub block: usize,
-    /// From 1, in its block.
+    /// Number within its block, from 1.
     pub run: usize,
-    /// Which arm it counts for.
+    /// The arm it counts for.
     pub arm: Arm,
 }
 
 impl Slot {
-    /// Which configuration is to be applied: in the A/A phase always A.
+    /// The configuration to apply: in the A/A phase always A.
     pub fn setting(&self) -> Arm {
         match self.phase {
             Phase::Noise => Arm::A,
@@ -50,19 +50,19 @@ pub enum Phase {
     Question,
 }
 
-/// A comparison under way.
+/// A running comparison.
 #[derive(Debug, Clone)]
 pub struct Experiment {
     plan: Plan,
     coin: Rng,
     order: Order,
-    /// Of the block that is being run.
+    /// Values of the current block.
     values: Vec<f64>,
-    /// So often it could not be finished.
-    spoilt: u32,
-    /// So often in a row each configuration gave nothing.
-    in_row: [u32; 2],
-    /// Log-ratios of the blocks done, and their runs.
+    /// Failed attempts at the current block.
+    attempts: u32,
+    /// Consecutive failures of each configuration.
+    failures: [u32; 2],
+    /// Log-ratios of the completed blocks, and their values.
     noise: Vec<f64>,
     blocks: Vec<f64>,
     a: Vec<f64>,
@@ -71,7 +71,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// One that has not begun. Fewer blocks than needed for a proof are raised to that.
+    /// Creates an experiment, with at least as many blocks as a proof needs.
     pub fn new(plan: Plan) -> Self {
         let most_blocks = plan.most_blocks.max(super::FEWEST_BLOCKS);
         let mut coin = Rng::new(plan.seed);
@@ -83,8 +83,8 @@ impl Experiment {
             order: Order::toss(&mut coin),
             coin,
             values: Vec::new(),
-            spoilt: 0,
-            in_row: [0; 2],
+            attempts: 0,
+            failures: [0; 2],
             noise: Vec::new(),
             blocks: Vec::new(),
             a: Vec::new(),
@@ -93,7 +93,7 @@ impl Experiment {
         }
     }
 
-    /// One that was carried out, by the log-ratios of its blocks. It goes no further.
+    /// Restores a completed experiment from the log-ratios of its blocks.
     pub(super) fn of_blocks(plan: Plan, noise: Vec<f64>, blocks: Vec<f64>) -> Self {
         Self {
             noise,
@@ -102,7 +102,7 @@ impl Experiment {
         }
     }
 
-    /// What to do now; the same until something is reported.
+    /// Returns the next action; it is the same until a result is reported.
     pub fn next(&self) -> Step {
         if let Some(stop) = self.stop {
             return Step::Done(stop);
@@ -119,15 +119,15 @@ impl Experiment {
         })
     }
 
-    /// Takes the figure of the run that [`Experiment::next`] named: a positive number. False, and the block
-    /// is to be run again, if it is none.
+    /// Records the figure of the run from [`Experiment::next`]. Returns false, and the block must be repeated,
+    /// if it is not a positive number.
     pub fn report(&mut self, value: f64) -> bool {
         if !(value.is_finite() && value > 0.0) {
-            self.spoil();
+            self.discard_block();
             return false;
         }
         if let Step::Run(slot) = self.next() {
-            self.in_row[slot.setting() as usize] = 0;
+            self.failures[slot.setting() as usize] = 0;
             self.values.push(value);
             if self.values.len() == RUNS {
                 self.close_block();
@@ -136,22 +136,22 @@ impl Experiment {
         true
     }
 
-    /// The block cannot be used: it is run again from its beginning, in the same order.
-    pub fn spoil(&mut self) {
+    /// Discards the current block, which must be repeated in the same order.
+    pub fn discard_block(&mut self) {
         if let Step::Run(slot) = self.next() {
-            self.in_row[slot.setting() as usize] += 1;
+            self.failures[slot.setting() as usize] += 1;
         }
-        self.spoilt += 1;
+        self.attempts += 1;
         self.values.clear();
     }
 
-    /// Whether to give up: one configuration gave nothing several times in a row, whatever the other gave
-    /// meanwhile, or a block was begun often.
+    /// Whether to give up: one configuration failed several times in succession, or a block was repeated too
+    /// often.
     pub fn is_hopeless(&self) -> bool {
-        self.spoilt >= MOST_SPOILT || self.in_row.iter().any(|runs| *runs >= MOST_IN_ROW)
+        self.attempts >= MOST_ATTEMPTS || self.failures.iter().any(|runs| *runs >= MOST_FAILURES)
     }
 
-    /// The plan, as it is carried out.
+    /// The plan in use.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -161,12 +161,12 @@ impl Experiment {
         &self.noise
     }
 
-    /// The log-ratios of B over A, a block each.
+    /// The log-ratio of B over A of each block.
     pub fn blocks(&self) -> &[f64] {
         &self.blocks
     }
 
-    /// The figures of one arm, of complete blocks of the A/B phase.
+    /// The values of one arm in complete A/B blocks.
     pub fn figures(&self, arm: Arm) -> &[f64] {
         match arm {
             Arm::A => &self.a,
@@ -174,17 +174,17 @@ impl Experiment {
         }
     }
 
-    /// The p of a difference between A and A: small once in a while, or the harness is broken.
+    /// The p of a difference between A and A: repeatedly small values indicate a broken harness.
     pub fn noise_p(&self) -> Option<f64> {
         sign_flip::p(&self.noise, self.plan.seed)
     }
 
-    /// What the blocks done so far say.
+    /// The evidence of the completed blocks.
     pub fn evidence(&self) -> Option<Evidence> {
         Evidence::of(&self.blocks, &self.plan)
     }
 
-    /// The ratio minus 1 that would probably be found, by the noise of all blocks so far.
+    /// The minimal detectable effect as a ratio minus 1, from the noise of all blocks so far.
     pub fn minimal_effect(&self) -> Option<f64> {
         let parts = [Effect::of(&self.noise), Effect::of(&self.blocks)];
         let parts: Vec<(f64, f64)> = parts
@@ -219,14 +219,14 @@ impl Experiment {
             }
         }
         self.values.clear();
-        self.spoilt = 0;
+        self.attempts = 0;
         self.order = Order::toss(&mut self.coin);
     }
 }
 
 /// Attempts at one block.
-const MOST_SPOILT: u32 = 10;
-const MOST_IN_ROW: u32 = 4;
+const MOST_ATTEMPTS: u32 = 10;
+const MOST_FAILURES: u32 = 4;
 
 #[cfg(test)]
 mod tests {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spoilt_block_is_run_again_in_the_same_order() {
+    fn a_discarded_block_is_run_again_in_the_same_order() {
         let mut experiment = Experiment::new(plan());
         let first = slot(&experiment);
         experiment.report(100.0);
@@ -285,7 +285,7 @@ mod tests {
         assert!(!experiment.report(0.0));
         assert_eq!(slot(&experiment), first);
         experiment.report(100.0);
-        experiment.spoil();
+        experiment.discard_block();
         assert_eq!(slot(&experiment), first);
     }
 
@@ -300,7 +300,7 @@ mod tests {
             runs += 1;
             match slot(&experiment).setting() {
                 Arm::A => assert!(experiment.report(100.0)),
-                Arm::B => experiment.spoil(),
+                Arm::B => experiment.discard_block(),
             }
         }
         assert!((4..=8).contains(&runs), "{runs}");
@@ -312,13 +312,13 @@ mod tests {
         let mut blocks = 0;
         while !experiment.is_hopeless() {
             (0..3).for_each(|_| assert!(experiment.report(100.0)));
-            experiment.spoil();
+            experiment.discard_block();
             blocks += 1;
         }
         assert_eq!(blocks, 10);
         let mut experiment = Experiment::new(plan());
         for _ in 0..8 {
-            (0..3).for_each(|_| experiment.spoil());
+            (0..3).for_each(|_| experiment.discard_block());
             (0..4).for_each(|_| assert!(experiment.report(100.0)));
         }
         assert!(!experiment.is_hopeless(), "a block that succeeds forgives");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The whole procedure on simulated links: how often it sees what is not there, and how often it finds
-//! the effect that it said it would find. Seeds are fixed: the counts are the same everywhere.
+//! The whole procedure on simulated links: its rate of false effects, and its power at the effect that it states.
+//! Seeds are fixed, so the counts are reproducible.
 
 use super::*;
 use crate::rng::Rng;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The word for what was found.
+//! The verdict of a comparison.
 
 use linerate_model::output::Judgement;
 
-/// Whether B is better, given what was proven: that the ratio B / A differs from 1, and on which side, and
-/// that it is inside the margin of what matters. Both may be: real, and not worth anything.
+/// Returns the verdict, given whether the ratio B / A was proven to differ from 1, and whether it was proven to
+/// be inside the margin. Both may be true: a real but irrelevant difference.
 pub fn judge(different: bool, equivalent: bool, ratio: f64, higher_is_better: bool) -> Judgement {
     let better = (ratio > 1.0) == higher_is_better;
     match (different, equivalent, better) {

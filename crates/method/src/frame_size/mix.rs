@@ -5,28 +5,28 @@ use std::fmt;
 
 use super::Layer;
 
-/// A sequence of frame sizes that is sent over and over.
+/// A repeated sequence of frame sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mix {
     sizes_bytes: Vec<u16>,
     genome: Genome,
 }
 
-/// A genome that cannot be sent.
+/// An invalid mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MixError {
     #[error("a mix needs at least one size")]
     Empty,
-    #[error("'{0}' is no size of RFC 6985: a to j, or z for the MTU")]
+    #[error("'{0}' is not a size of RFC 6985: a to j, or z for the MTU")]
     Letter(char),
     #[error("a mix has at most 26 different sizes")]
     TooManySizes,
-    #[error("a mix of {0} frames is too long: at most 1024, before it begins anew")]
+    #[error("a mix of {0} frames is too long: at most 1024 before it repeats")]
     TooManyFrames(u64),
 }
 
 impl Mix {
-    /// RFC 6985: letters a = 64 … g = 1518, h = 2112, i = 9000, j = 16000; z is the frame that
+    /// Creates an RFC 6985 mix: letters a = 64 … g = 1518, h = 2112, i = 9000, j = 16000; z is the frame that
     /// fills `mtu_bytes`. The order of the letters is the order of the frames.
     pub fn standard(genome: &str, mtu_bytes: u16) -> Result<Self, MixError> {
         let size = |letter| match letter {
@@ -42,7 +42,7 @@ impl Mix {
         Self::of(sizes_bytes, genome)
     }
 
-    /// RFC 6985, custom: any sizes, in the order given; letters are dealt out by size.
+    /// Creates an RFC 6985 custom mix: any sizes in the given order, with letters assigned by size.
     pub fn custom(sizes_bytes: &[u16]) -> Result<Self, MixError> {
         let different = different(sizes_bytes);
         if different.len() > 26 {
@@ -51,7 +51,7 @@ impl Mix {
         Self::of(sizes_bytes.to_vec(), Genome::Custom(different))
     }
 
-    /// So many of each size, spread evenly: (7, 64), (4, 570), (1, 1518).
+    /// Creates a mix of (count, size) with even spacing, such as (7, 64), (4, 570), (1, 1518).
     ///
     /// ```
     /// use linerate_method::frame_size::Mix;
@@ -70,7 +70,7 @@ impl Mix {
             due.iter_mut()
                 .zip(parts)
                 .for_each(|(due, (weight, _))| *due += i64::from(*weight));
-            // The first of those that are most behind.
+            // The first of those with the largest deficit.
             let most = due
                 .iter()
                 .copied()
@@ -84,7 +84,7 @@ impl Mix {
         Self::custom(&order)
     }
 
-    /// The same with every smaller frame made as large as this.
+    /// Raises smaller frames to this size.
     #[must_use]
     pub fn at_least(self, smallest_bytes: u16) -> Self {
         let larger = |size: &u16| (*size).max(smallest_bytes);
@@ -98,7 +98,7 @@ impl Mix {
         }
     }
 
-    /// Frames of one size, which is no mix.
+    /// Frames of one size.
     pub fn one(size_bytes: u16) -> Self {
         Self {
             sizes_bytes: vec![size_bytes],
@@ -106,7 +106,7 @@ impl Mix {
         }
     }
 
-    /// The mix that most peers call IMIX: 7 of 64, 4 of 594 and 1 of 1518 bytes, spread out.
+    /// The usual IMIX: 7 frames of 64, 4 of 594 and 1 of 1518 bytes.
     pub fn classic() -> Self {
         const S: u16 = 64;
         const M: u16 = 594;
@@ -117,40 +117,40 @@ impl Mix {
         }
     }
 
-    /// Each size once, the smallest first.
+    /// The unique sizes, smallest first.
     pub fn different_bytes(&self) -> Vec<u16> {
         different(&self.sizes_bytes)
     }
 
-    /// The sizes in their order, in bytes with FCS.
+    /// The sizes in order, in bytes with FCS.
     pub fn sizes_bytes(&self) -> &[u16] {
         &self.sizes_bytes
     }
 
-    /// Whether there are several sizes: only then there is a genome to be printed.
+    /// Whether there are several sizes, and so a genome to print.
     pub fn is_mixed(&self) -> bool {
         self.sizes_bytes
             .iter()
             .any(|size| *size != self.sizes_bytes[0])
     }
 
-    /// The size of a frame in bytes with FCS; of a mix the mean, rounded.
+    /// The (mean) frame size in bytes with FCS, rounded.
     pub fn frame_bytes(&self) -> u16 {
         self.mean_bytes().round() as u16
     }
 
-    /// Average size of a frame in bytes with FCS.
+    /// The mean frame size in bytes with FCS.
     pub fn mean_bytes(&self) -> f64 {
         let total: u64 = self.sizes_bytes.iter().map(|&size| u64::from(size)).sum();
         total as f64 / self.sizes_bytes.len() as f64
     }
 
-    /// The most frames per second of this mix that a link carries in one direction.
+    /// The line rate of this mix in frames per second and direction.
     pub fn line_rate_fps(&self, link_bits_per_second: u64) -> f64 {
         link_bits_per_second as f64 / Layer::L1.bits(self.mean_bytes())
     }
 
-    /// The bits per second that `fps` frames of this mix a second are, at `layer`.
+    /// Converts `fps` frames of this mix to bits per second at `layer`.
     pub fn bits_per_second(&self, layer: Layer, fps: f64) -> f64 {
         fps * layer.bits(self.mean_bytes())
     }
@@ -173,7 +173,7 @@ fn different(sizes_bytes: &[u16]) -> Vec<u16> {
     different
 }
 
-/// The genome as RFC 6985 wants it printed: `IMIX - aaafg`, or `CUSTOM IMIX - AAB (A=64 B=1400)`.
+/// Formats the genome as RFC 6985 requires: `IMIX - aaafg`, or `CUSTOM IMIX - AAB (A=64 B=1400)`.
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let different = match &self.genome {
@@ -200,7 +200,7 @@ impl fmt::Display for Mix {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Genome {
     Standard(String),
-    /// The different sizes: A, B, C …
+    /// The unique sizes: A, B, C …
     Custom(Vec<u16>),
 }
 

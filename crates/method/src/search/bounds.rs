@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the search found for one goal.
+//! The result of a search for one goal.
 
 use super::classify::{Trial, Verdict};
 use super::goal::Goal;
@@ -16,25 +16,24 @@ pub struct Bounds {
     /// Conditional throughput at the lower bound: equal to it where the goal allows no loss.
     pub conditional_throughput_fps: Option<f64>,
     pub regularity: Regularity,
-    /// The upper bound stands only because the tester did not send all it should have: it says
-    /// nothing about the device.
+    /// The upper bound exists only because the tester did not send all frames: it is not a limit of the device.
     pub upper_by_tester: bool,
 }
 
-/// Whether the bounds are as close as the goal asks, and if not, why.
+/// Whether the bounds are as close as the goal requires, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regularity {
     /// Both bounds, as close as asked.
     Regular,
-    /// The maximum load meets the goal: the device may do more.
+    /// The maximum load meets the goal: the device may forward more.
     AtMaximum,
-    /// The minimum load does not meet the goal: the device does less.
+    /// The minimum load does not meet the goal: the device forwards less.
     BelowMinimum,
-    /// The search was not finished.
+    /// The search did not finish.
     Unfinished,
 }
 
-/// Why the search is over.
+/// Why the search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// Every goal is reached, or at a limit of the loads.
@@ -46,13 +45,6 @@ pub enum Ended {
 }
 
 impl Bounds {
-    /// Whether the tester, not the device, is what ends the search: the upper bound is its own, or
-    /// the lower one is within 5 % of what it can send at most (frames per second and direction).
-    pub fn is_tester_limited(&self, ceiling_fps: f64) -> bool {
-        let near = |lower_fps: f64| lower_fps >= ceiling_fps * NEAR_CEILING;
-        self.upper_by_tester || self.lower_fps.is_some_and(near)
-    }
-
     pub(super) fn new(goal: &Goal, loads: &Loads, lattice: &Lattice) -> Self {
         let rule = goal.rule();
         let bracket = loads.bracket(&rule);
@@ -79,7 +71,7 @@ impl Bounds {
     }
 }
 
-/// Without the under-runs the load would not be an upper bound.
+/// Whether the load is an upper bound only because of trials that the tester did not send completely.
 fn is_by_tester(goal: &Goal, trials: &[Trial]) -> bool {
     let sent: Vec<Trial> = trials
         .iter()
@@ -88,6 +80,3 @@ fn is_by_tester(goal: &Goal, trials: &[Trial]) -> bool {
         .collect();
     goal.rule().classify(&sent) != Verdict::Upper
 }
-
-/// Of its ceiling a tester is not to be trusted with the last 5 %.
-const NEAR_CEILING: f64 = 0.95;

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How long a search will take, before it starts: the search itself, run against arithmetic.
+//! Estimates the duration of a search by running it against simulated devices.
 //!
-//! Nobody knows the device yet. One with a sharp limit, wherever that lies, takes much the same
-//! number of trials: that is the typical time, unless it was seen to be unsteady. One that is faster
-//! than the tester takes a handful; one that never does the same twice, or loses a little at any
-//! load, takes several times as many.
+//! A device with a sharp limit takes about the same number of trials wherever the limit is: that is the typical
+//! time, unless the device is known to be unsteady. A device that is faster than the tester takes a few trials; an
+//! unsteady one, or one that loses a little at any load, takes several times as many.
 
 use super::{Controller, Goal, GoalError, Step};
 use crate::simulated::{Device, Simulated};
 
-/// Seconds of wall time that one search takes.
+/// The wall time of one search in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The device does the maximum load.
+    /// If the device forwards the maximum load.
     pub least_s: f64,
-    /// The device has a limit between the loads, as steady as [`Circumstances::spread`] says.
+    /// If the device has a limit between the loads, as steady as [`Circumstances::spread`] says.
     pub typical_s: f64,
-    /// The device is unsteady, or loses at every load.
+    /// If the device is unsteady, or loses at every load.
     pub most_s: f64,
 }
 
-/// What is known of tester and device before the start.
+/// Known properties of tester and device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Circumstances {
-    /// Seconds that each trial takes beside its traffic: [`crate::profile::Waits::per_trial_s`] and
-    /// what the tester itself needs.
+    /// Seconds per trial beyond its traffic: [`crate::profile::Waits::per_trial_s`] and the tester's overhead.
     pub per_trial_s: f64,
     /// The share by which the device's limit varies from trial to trial
     /// ([`crate::steadiness::RateWatch`]); 0 for a sharp limit.
@@ -79,7 +77,7 @@ pub fn estimate(
 }
 
 impl Controller {
-    /// Seconds that the rest of the search takes if the device stays as it is: for a display, at any time.
+    /// Estimates the remaining seconds if the device does not change.
     pub fn left_s(&self, known: Circumstances) -> f64 {
         let Circumstances {
             per_trial_s,
@@ -92,7 +90,7 @@ impl Controller {
         wall_time_s(rest, device, 0, per_trial_s) - spent_s
     }
 
-    /// Where the device's limit seems to be by now: between the bounds, or what got through last.
+    /// The estimated limit of the device: between the bounds, or the last forwarded rate.
     fn seen_capacity_fps(&self) -> f64 {
         let max_fps = self.lattice.load_fps(self.lattice.last());
         let found = self.results().first().copied();
@@ -127,7 +125,7 @@ pub(crate) fn wall_time_s(
     search.traffic_s() + f64::from(search.trials()) * per_trial_s
 }
 
-/// Chances of an unsteady device: a few for each share.
+/// Draws of an unsteady device: a few for each share.
 const DRAWS: u64 = 28;
-/// Where between the loads the limit of a device may be.
+/// Positions of the device's limit between the loads.
 const SHARES: [f64; 7] = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What to search for, and the coarser targets on the way to it.
+//! Search goals, and the coarser targets that precede them.
 
 use super::classify::Rule;
 
@@ -11,7 +11,7 @@ pub struct Goal {
     pub loss_ratio: f64,
     /// The share of the duration sum that bad trials may fill at a lower bound. [0, 1).
     pub exceed_ratio: f64,
-    /// Done when lower and upper bound are closer than this share of the upper one. (0, 1).
+    /// The search is done when lower and upper bound are closer than this share of the upper one. (0, 1).
     pub width: f64,
     /// Seconds of the first, shortest trials; not used without preceding targets.
     pub initial_trial_s: f64,
@@ -21,13 +21,13 @@ pub struct Goal {
     pub duration_sum_s: f64,
     /// Coarser targets with shorter trials before the goal itself; at most 7.
     pub preceding_targets: u32,
-    /// A step outwards that misses its bound makes the next one so many times wider; at least 2.
+    /// Factor by which a step outwards that misses its bound widens the next one; at least 2.
     pub expansion: u32,
-    /// The whole search ends when the minimum load turns out too high for this goal.
+    /// The whole search ends if the minimum load does not meet this goal.
     pub fail_fast: bool,
 }
 
-/// A goal, or a range of loads, that cannot be searched for.
+/// An invalid goal or range of loads.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum GoalError {
     #[error("a search needs at least one goal")]
@@ -50,7 +50,7 @@ pub enum GoalError {
     PrecedingTargets(u32),
     #[error("loads must be 0 < minimum ({min_fps} frames/s) < maximum ({max_fps} frames/s)")]
     Loads { min_fps: f64, max_fps: f64 },
-    #[error("{min_fps} frames/s for {trial_s} s is not even one frame: raise the minimum load")]
+    #[error("{min_fps} frames/s for {trial_s} s is less than one frame: raise the minimum load")]
     NotOneFrame { min_fps: f64, trial_s: f64 },
 }
 
@@ -89,7 +89,7 @@ impl Goal {
     }
 
     /// ETSI GS NFV-TST 009 binary search with loss verification: a trial of 60 s with loss is
-    /// repeated, and only two of them condemn a load.
+    /// repeated, and a load fails only after two of them.
     pub const fn tst009() -> Self {
         Self {
             exceed_ratio: 0.5,
@@ -98,7 +98,7 @@ impl Goal {
         }
     }
 
-    /// What decides a load for this goal.
+    /// The rule that classifies a load for this goal.
     pub fn rule(&self) -> Rule {
         self.rule_for(self.duration_sum_s)
     }
@@ -137,7 +137,7 @@ impl Goal {
         self.validate_durations()
     }
 
-    /// The shortest trial that a search for this goal makes.
+    /// The shortest trial of a search for this goal.
     pub(super) fn shortest_trial_s(&self) -> f64 {
         self.rule_for(self.sum_before(self.preceding_targets))
             .full_trial_s
@@ -181,7 +181,7 @@ impl Goal {
     }
 }
 
-/// What a selector is after at the moment.
+/// The current target of a selector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Target {
     pub(super) rule: Rule,
@@ -189,7 +189,7 @@ pub(super) struct Target {
     pub(super) width_steps: usize,
 }
 
-/// Whether a search for all of `goals` between these loads makes sense.
+/// Checks that a search for all of `goals` between these loads is possible.
 pub(super) fn validate_all(goals: &[Goal], min_fps: f64, max_fps: f64) -> Result<(), GoalError> {
     goals.iter().try_for_each(Goal::validate)?;
     if !(min_fps > 0.0 && min_fps < max_fps && max_fps.is_finite()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! All trials so far by load, and the bounds that matter.
+//! All trials by load, and the relevant bounds.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) struct Loads {
 /// The relevant bounds (RFC 9971, Relevant Upper and Lower Bound) as lattice steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Bracket {
-    /// The largest lower bound below `upper`; lower bounds above it are flukes.
+    /// The largest lower bound below `upper`; lower bounds above it are irrelevant.
     pub(super) lower: Option<usize>,
     /// The smallest upper bound.
     pub(super) upper: Option<usize>,
@@ -51,7 +51,7 @@ impl Bracket {
         Some(self.upper?.saturating_sub(self.lower?))
     }
 
-    /// Whether a trial at `step` could make or improve a bound. `enough_steps` is close enough.
+    /// Whether a trial at `step` could add or improve a bound, given the target width `enough_steps`.
     pub(super) fn is_worth(&self, step: usize, enough_steps: usize) -> bool {
         self.lower.is_none_or(|lower| lower < step)
             && self.upper.is_none_or(|upper| step < upper)

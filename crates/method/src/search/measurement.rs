@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What came of a trial.
+//! The result of a trial.
 
 use super::classify::Trial;
 
 /// The counts of one trial, over all directions together.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Measurement {
-    /// Frames that load and duration call for: ⌊load · duration⌋ for each direction.
+    /// Intended frames: ⌊load · duration⌋ for each direction.
     pub intended_frames: u64,
-    /// Frames that the tester really sent. Fewer than intended is never success.
+    /// Frames that the tester sent. Fewer than intended is never a success.
     pub offered_frames: u64,
     /// Offered frames that did not come back with our signature.
     pub lost_frames: u64,
-    /// The seconds that count for the duration sum; `None` for the intended duration. Feed wall
-    /// time only where the report says so.
+    /// Seconds that count for the duration sum; `None` for the intended duration.
     pub effective_duration_s: Option<f64>,
-    /// Seconds that the trial took with all waits, for the time limit; `None` for the duration.
+    /// Seconds of the trial with all waits, for the time limit; `None` for the duration.
     pub elapsed_s: Option<f64>,
 }
 
 impl Measurement {
-    /// A trial of a tester that sent everything.
+    /// A trial of which the tester sent all frames.
     pub fn new(intended_frames: u64, lost_frames: u64) -> Self {
         Self {
             intended_frames,

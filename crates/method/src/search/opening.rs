@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The first trials: the maximum load, what of it got through, and one more beside that.
+//! The first trials: the maximum load, the rate that got through, and one more next to it.
 //!
-//! What a device forwards when it is overloaded is the best hint at what it can do without loss.
+//! The rate that an overloaded device forwards is the best estimate of its rate without loss.
 
 use super::goal::Goal;
 use super::lattice::Lattice;
@@ -42,8 +42,8 @@ impl Opening {
         self.duration_s
     }
 
-    /// Takes the loss ratio of the trial made. `Some` when the opening is over: the last two loads
-    /// tried, which need not be bounds.
+    /// Records the loss ratio of the trial. Returns the last two loads when the opening is done; they need not be
+    /// bounds.
     pub(super) fn feed(&mut self, loss_ratio: f64, lattice: &Lattice) -> Option<Bracket> {
         let tried = self.step;
         if let Some(second) = self.second {

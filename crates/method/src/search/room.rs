@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where between its neighbours a load is worth a trial: not closer to a bound than the width asked
-//! for, and on the limit itself where the limit is near.
+//! Places a trial between its neighbours: not closer to a bound than the target width, and on the limit itself if
+//! that is near.
 
 /// The steps between two neighbours: bounds, which were measured, or the limits of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Room {
     low: usize,
     high: usize,
-    /// The neighbour is a limit, which may itself be tried.
+    /// The neighbour is a limit, which may be tried.
     low_free: bool,
     high_free: bool,
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What one goal would like to try next.
+//! The trials that one goal proposes.
 //!
-//! A selector works through its goal's targets, coarsest first. For each it nominates by the first
-//! of these that applies: halve the interval inherited from the target before, confirm its lower
+//! A selector works through its goal's targets, coarsest first. For each it proposes by the first of these that
+//! applies: halve the interval inherited from the target before, confirm its lower
 //! end, confirm its upper end, go down or up from the only bound there is, bisect. A step outwards
 //! that misses its bound widens the next one.
 
@@ -22,20 +22,20 @@ pub(super) struct Selector {
     initial: Bracket,
     /// The next step outwards, unless another goal's is wider.
     stride: usize,
-    /// What the last nomination was for.
+    /// What the last proposal was for.
     waits_for: Option<Missing>,
 }
 
 /// A trial that some selector wants.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Nomination {
+pub(super) struct Proposal {
     pub(super) step: usize,
     pub(super) duration_s: f64,
     /// The stride that all selectors keep to at least, if this is tried.
     pub(super) stride: usize,
 }
 
-impl Nomination {
+impl Proposal {
     /// Whether this is tried before `other`: lowest load, then longest trial, then widest stride.
     pub(super) fn goes_before(&self, other: &Self) -> bool {
         let by_load = self.step.cmp(&other.step);
@@ -69,11 +69,11 @@ impl Selector {
     }
 
     /// The trial wanted next; `None` when the goal is reached, or a limit of the search is.
-    pub(super) fn nominate(&mut self, loads: &Loads, shared_stride: usize) -> Option<Nomination> {
+    pub(super) fn propose(&mut self, loads: &Loads, shared_stride: usize) -> Option<Proposal> {
         loop {
             let bracket = loads.bracket(&self.target().rule);
             if let Some((step, stride)) = self.pick(bracket, shared_stride) {
-                return Some(Nomination {
+                return Some(Proposal {
                     step,
                     duration_s: self.target().rule.full_trial_s,
                     stride,
@@ -88,13 +88,13 @@ impl Selector {
         }
     }
 
-    /// No load meets the goal, and then the whole search is to end.
+    /// Whether no load meets the goal and the whole search must end.
     pub(super) fn gives_up(&self, loads: &Loads) -> bool {
         self.fail_fast && loads.bracket(&self.target().rule).lower.is_none()
     }
 
-    /// The nominated trial was made: widens the stride where it missed its bound. Returns the
-    /// stride that all selectors keep to from then on, if it changed.
+    /// Records that the proposed trial was made, and widens the stride if it missed its bound. Returns the new
+    /// shared stride if it changed.
     pub(super) fn tried(&mut self, loads: &Loads, step: usize) -> Option<usize> {
         let bracket = loads.bracket(&self.target().rule);
         let missed = match self.waits_for? {

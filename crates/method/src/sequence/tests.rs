@@ -140,14 +140,14 @@ proptest! {
     fn its_equations_hold_for_any_sequences(sequences in prop::collection::vec(0..100_000_u64, 1..400), sent in 0..200_000_u64) {
         let mut account = SequenceAccount::new(1024);
         let is_unique = |arrival| matches!(arrival, Arrival::New | Arrival::Reordered { .. });
-        let mut told = 0;
+        let mut reported = 0;
         for (now_ns, &sequence) in sequences.iter().enumerate() {
-            told += u64::from(is_unique(account.record(sequence, now_ns as u64)));
-            told += u64::from(account.take_confirmed().is_some_and(is_unique));
+            reported += u64::from(is_unique(account.record(sequence, now_ns as u64)));
+            reported += u64::from(account.take_confirmed().is_some_and(is_unique));
         }
         let totals = account.finish(Some(sent));
-        told += u64::from(account.take_confirmed().is_some_and(is_unique));
-        prop_assert_eq!(told, totals.received_unique, "each unique one was told");
+        reported += u64::from(account.take_confirmed().is_some_and(is_unique));
+        prop_assert_eq!(reported, totals.received_unique, "each unique one was reported");
         prop_assert_eq!(totals.sent, totals.received_unique + totals.lost);
         let arrivals = totals.received_unique + totals.duplicates + totals.late + totals.wild;
         prop_assert_eq!(arrivals, sequences.len() as u64);
@@ -245,7 +245,7 @@ fn a_long_outage_is_loss_once_a_second_packet_confirms_it() {
     assert_eq!(account.take_confirmed(), None);
     assert_eq!(account.record(1001, 22), Arrival::New);
     assert_eq!(account.take_confirmed(), Some(Arrival::New));
-    assert_eq!(account.take_confirmed(), None, "told once");
+    assert_eq!(account.take_confirmed(), None, "reported once");
     let totals = account.finish(Some(1001));
     assert_eq!((totals.received_unique, totals.lost), (3, 998));
     assert_eq!((totals.duplicates, totals.wild), (1, 0));
@@ -304,14 +304,14 @@ fn a_suspect_is_not_forgotten_for_another() {
 
 #[test]
 fn the_last_packet_after_an_outage_counts_if_the_sender_sent_it() {
-    let mut told = SequenceAccount::new(64);
-    told.record(1, 10);
-    told.record(1000, 20);
-    let mut untold = told.clone();
-    assert_eq!(told.finish(Some(1000)).lost, 998);
-    assert_eq!(told.take_confirmed(), Some(Arrival::New));
-    assert_eq!(untold.finish(None).wild, 1);
-    assert_eq!(untold.take_confirmed(), None);
+    let mut with_count = SequenceAccount::new(64);
+    with_count.record(1, 10);
+    with_count.record(1000, 20);
+    let mut without = with_count.clone();
+    assert_eq!(with_count.finish(Some(1000)).lost, 998);
+    assert_eq!(with_count.take_confirmed(), Some(Arrival::New));
+    assert_eq!(without.finish(None).wild, 1);
+    assert_eq!(without.take_confirmed(), None);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The gamma and beta functions that the tests of this room stand on.
+//! The gamma and beta functions.
 
 /// The `x` (0…1) at which the regularised incomplete beta function reaches `probability`, by bisection.
 pub fn quantile(probability: f64, a: f64, b: f64) -> f64 {

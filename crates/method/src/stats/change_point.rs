@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where a figure over many runs changes its level: the segmentation with the least squared error, each
-//! change paying a penalty (optimal partitioning with the pruning of Killick, Fearnhead and Eckley 2012).
+//! Change points of a figure over many runs: the segmentation with the least squared error plus a penalty per
+//! change (optimal partitioning with the pruning of Killick, Fearnhead and Eckley 2012).
 
 use super::describe;
 
-/// The places at which a new level begins, ascending. The noise is estimated from neighbours, robustly;
-/// a level is at least [`SHORTEST`] values long.
+/// Returns the indices at which a new level begins, ascending. The noise is estimated robustly from the
+/// differences of neighbours; a level has at least [`SHORTEST`] values.
 pub fn change_points(series: &[f64]) -> Vec<usize> {
     match noise(series) {
         Some(noise) => {
@@ -22,7 +22,7 @@ fn noise(series: &[f64]) -> Option<f64> {
     }
     let steps: Vec<f64> = series.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let robust = describe::MAD_TO_SD * describe::mad(&steps)?;
-    // Most neighbours are equal, as of a rate that the wire caps: the few steps are all there is.
+    // Most neighbours are equal, as with a rate at line rate: use the few steps.
     let wide = if robust > 0.0 {
         robust
     } else {
@@ -31,7 +31,7 @@ fn noise(series: &[f64]) -> Option<f64> {
     Some(wide / core::f64::consts::SQRT_2).filter(|noise| *noise > 0.0)
 }
 
-/// Running sums, by which the squared error of any stretch is known at once.
+/// Running sums, which give the squared error of any segment.
 struct Costs {
     sums: Vec<f64>,
     squares: Vec<f64>,
@@ -93,9 +93,9 @@ fn ends(before: &[usize], n: usize) -> Vec<usize> {
     places
 }
 
-/// Values of the shortest level: one odd run is none.
+/// The shortest level: a single outlier is not a level.
 pub const SHORTEST: usize = 3;
-/// In variances, times ln n: twice the usual 2 ln n, for what is called a change here will be looked into.
+/// The penalty in variances, times ln n: twice the usual 2 ln n, to avoid false changes.
 const PENALTY: f64 = 4.0;
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a few numbers are like: median and MAD first, for they are what outliers do not move. Nothing is
-//! ever deleted; what lies far out is flagged.
+//! Descriptive statistics.
 
 /// The mean; `None` of nothing.
 pub fn mean(values: &[f64]) -> Option<f64> {
@@ -48,5 +47,5 @@ pub fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// By which the MAD of normal noise becomes its standard deviation.
+/// The ratio of standard deviation to MAD for normal noise.
 pub const MAD_TO_SD: f64 = 1.4826;

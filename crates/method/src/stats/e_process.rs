@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Stopping early without lying: the average likelihood ratio of the signs of blocks against a fair coin.
-//! It may be looked at after every block (Ville 1939); the mean of an e-value is 1 if there is no effect,
-//! so that it reaches 1/α with a probability of at most α, however often one looks.
+//! An e-process for valid early stopping: the average likelihood ratio of the blocks' signs against a fair coin.
+//! It may be evaluated after every block (Ville 1939): without an effect its expectation is 1, so it reaches 1/α
+//! with a probability of at most α, however often it is evaluated.
 
 use super::beta;
 
-/// The e-value of `wins` among `n` blocks with any difference: 2ⁿ B(wins + 1, n − wins + 1). Large for few
-/// wins, too: the direction is that of `wins` − n/2.
+/// Returns the e-value of `wins` among `n` blocks: 2ⁿ B(wins + 1, n − wins + 1). It is also large for few wins: the
+/// direction is the sign of `wins` − n/2.
 pub fn e_value(wins: usize, n: usize) -> f64 {
     let (k, n) = (wins as f64, n as f64);
     (n * core::f64::consts::LN_2 + beta::ln_beta(k + 1.0, n - k + 1.0)).exp()
 }
 
-/// Of log-ratios: those of 0 count for neither side. 1 of nothing.
+/// Returns the e-value of log-ratios, without those that are 0; 1 for none.
 pub fn of_blocks(log_ratios: &[f64]) -> f64 {
     let wins = log_ratios.iter().filter(|value| **value > 0.0).count();
     let losses = log_ratios.iter().filter(|value| **value < 0.0).count();
     e_value(wins, wins + losses)
 }
 
-/// The exact probability that a fair coin reaches `threshold`, on either side, at some look from the
-/// `first` to the `last` block: the error that looking spends.
+/// Returns the exact probability that a fair coin reaches `threshold` at any block from `first` to `last`: the error
+/// that the early looks spend.
 pub fn error_spent(first: usize, last: usize, threshold: f64) -> f64 {
     let mut going = vec![1.0];
     let mut spent = 0.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether a difference is too small to matter: two one-sided tests (Schuirmann 1987). "p > 0.05" does not
-//! say so; only an interval that lies inside the margin does.
+//! Equivalence: two one-sided tests (Schuirmann 1987). A p above 0.05 does not prove equivalence; an interval inside
+//! the margin does.
 
 use super::paired::Effect;
 use super::student;

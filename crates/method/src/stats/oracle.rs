@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Our functions against those of another library, over the range that measurements need.
+//! Comparison with another library, over the range that measurements need.
 
 use statrs::distribution::{Beta, ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma;

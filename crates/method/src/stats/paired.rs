@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Blocks of paired runs: the logarithm of a ratio per block, and Student's interval of their mean. The
-//! ratio scale, because "2 % faster" means the same at 90 Mbit/s and at 9 Gbit/s.
+//! Blocks of paired runs: the log-ratio of each block, and Student's interval of their mean. Logarithms, because
+//! "2 % faster" means the same at 90 Mbit/s and at 9 Gbit/s.
 
 use super::{describe, student};
 
@@ -16,7 +16,7 @@ fn mean_ln(values: &[f64]) -> Option<f64> {
     describe::mean(&logs).filter(|_| positive)
 }
 
-/// The mean of a few effects, and how well it is known.
+/// The mean effect of some blocks, and its precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
     /// How many blocks.
@@ -37,7 +37,7 @@ impl Effect {
         })
     }
 
-    /// How many times better: e to the mean.
+    /// The ratio: e to the mean.
     pub fn ratio(&self) -> f64 {
         self.mean.exp()
     }
@@ -47,7 +47,7 @@ impl Effect {
         self.sd / (self.n as f64).sqrt()
     }
 
-    /// The interval of the ratio with an error of `alpha` (0…1) on both sides together.
+    /// The confidence interval of the ratio with a two-sided error of `alpha` (0…1).
     pub fn interval(&self, alpha: f64) -> [f64; 2] {
         let half = student::quantile(1.0 - alpha / 2.0, self.df()) * self.standard_error();
         [(self.mean - half).exp(), (self.mean + half).exp()]

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! By how much two groups differ: the median of all pairwise differences or ratios (Hodges and Lehmann
-//! 1963), with the exact interval that the test of Mann and Whitney has.
+//! The difference of two groups: the median of all pairwise differences or ratios (Hodges and Lehmann
+//! 1963), with the exact interval of the test of Mann and Whitney.
 
 use super::describe;
 use super::two_samples::{arrangements, sums_of};
 
-/// An estimate and what encloses it.
+/// An estimate with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
     /// The median of the pairs.
     pub estimate: f64,
-    /// The interval; `None`: too few runs for the asked confidence.
+    /// The interval; `None` with too few runs.
     pub interval: Option<Interval>,
 }
 
@@ -21,7 +21,7 @@ pub struct Interval {
     pub low: f64,
     /// Its upper end.
     pub high: f64,
-    /// The probability that it encloses the shift: at least what was asked.
+    /// The probability that it contains the shift.
     pub coverage: f64,
 }
 
@@ -52,8 +52,8 @@ fn of_pairs(first: &[f64], second: &[f64], alpha: f64, of: fn(f64, f64) -> f64) 
     Some(Shift { estimate, interval })
 }
 
-/// How many pairs may be left out on each side, and the coverage then: 1 − 2 P(U ≤ k − 1) for the k-th
-/// pair from either end.
+/// Returns the number of pairs to cut on each side, and the coverage: 1 − 2 P(U ≤ k − 1) for the k-th pair from
+/// either end.
 fn enclosing(n: usize, m: usize, alpha: f64) -> Option<(usize, f64)> {
     let ranks: Vec<usize> = (1..=n + m).collect();
     let ways = sums_of(&ranks, n);

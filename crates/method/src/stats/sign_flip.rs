@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The exact test of paired differences: were there no effect, each difference could as well have had the
-//! other sign. It assumes nothing of the noise, and with orders drawn by a coin it holds whatever drifts.
+//! The exact sign-flip test of paired differences: without an effect, each difference is equally likely to have the
+//! other sign. It makes no assumption about the noise, and with a random order it is valid under any drift.
 
 use crate::rng::Rng;
 
-/// The share of the sign patterns whose sum is at least as far from 0 as that of `differences`: exact up to
-/// 20 of them, else estimated from `seed` and never below 1 / (draws + 1). `None` of nothing.
+/// Returns the share of the sign patterns whose sum is at least as far from 0 as that of `differences`: exact up to
+/// 20 of them, else estimated from random draws, and at least 1 / (draws + 1). `None` for none.
 pub fn p(differences: &[f64], seed: u64) -> Option<f64> {
     if differences.is_empty() {
         return None;
@@ -25,7 +25,7 @@ pub fn smallest_p(n: usize) -> f64 {
     0.5_f64.powi(n as i32 - 1).min(1.0)
 }
 
-/// How many differences are needed before a p of at most `alpha` (> 0) can be reached.
+/// The number of differences needed to reach a p of at most `alpha` (> 0).
 pub fn needed_blocks(alpha: f64) -> usize {
     (1..).find(|n| smallest_p(*n) <= alpha).unwrap_or(1)
 }

@@ -264,7 +264,7 @@ fn loss_ratios() {
         3.035_358_949_177_169_3e-5,
         1e-9,
     );
-    // Five runs, one of which was spoilt: the pooled interval is falsely precise.
+    // Five runs, one of which was disturbed: the pooled interval is falsely precise.
     let ratios = [3., 4601., 2., 1., 4.].map(|lost| lost / 68_965.0);
     within(describe::mean(&ratios).unwrap(), 0.013_372, 1e-4);
     within(describe::median(&ratios).unwrap(), 4.35e-5, 1e-3);

@@ -283,7 +283,7 @@ fn an_upper_bound_of_the_tester_is_not_one_of_the_device() {
     }
     let found = search.results()[0];
     assert!(found.lower_fps.unwrap() <= 700_001.0 && found.upper_fps.unwrap() > 700_000.0);
-    assert!(found.upper_by_tester && found.is_tester_limited(1e9));
+    assert!(found.upper_by_tester);
     let device = log::search(
         &[Goal::ndr()],
         (1e4, 1_488_095.0),
@@ -292,7 +292,6 @@ fn an_upper_bound_of_the_tester_is_not_one_of_the_device() {
     );
     let found = device.results[0];
     assert!(!found.upper_by_tester);
-    assert!(found.is_tester_limited(7.2e5) && !found.is_tester_limited(1.4e6));
 }
 
 /// A device of 900 kpps, and a tester that spoils every trial above 500 kpps: one trial a load is enough.
@@ -384,6 +383,6 @@ fn loads_that_make_no_sense_are_refused() {
     );
     assert_eq!(
         refused(Goal::ndr(), [0.5, 2.0]).as_deref(),
-        Some("0.5 frames/s for 1 s is not even one frame: raise the minimum load")
+        Some("0.5 frames/s for 1 s is less than one frame: raise the minimum load")
     );
 }

@@ -155,7 +155,7 @@ impl<'a> Trial<'a> {
         run.figures = ran.figures.into_iter().map(Into::into).collect();
         run.invalid_reason = ran.unusable;
         if run.invalid_reason.is_some() {
-            self.experiment.spoil();
+            self.experiment.discard_block();
             return Ok(());
         }
         let known = recorded::deciding(&self.record);
@@ -164,7 +164,7 @@ impl<'a> Trial<'a> {
             .or_else(|| recorded::named(run, self.record.metric.as_deref()));
         let Some(figure) = decides.and_then(|key| recorded::figure(run, &key)) else {
             run.invalid_reason = Some("it lacks the deciding figure".to_owned());
-            self.experiment.spoil();
+            self.experiment.discard_block();
             return match (&self.args.metric, known) {
                 (Some(metric), None) => Err(no_such_figure(metric, run)),
                 _ => Ok(()),

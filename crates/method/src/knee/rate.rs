@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is known of one rate, and what that makes of it.
+//! The trials of one rate, and its classification.
 
 /// All trials of one rate.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Rung {
+pub(super) struct Rate {
     pub(super) bits_per_second: u64,
     pub(super) passed: u32,
     pub(super) lost: u32,
     pub(super) fell_short: u32,
     pub(super) invalid: u32,
     loss_ratio_max: f64,
-    /// The most that was offered here by a trial that passed.
+    /// The highest rate that a passed trial offered here.
     pub(super) offered: Option<u64>,
-    /// The rate that a sender reached without loss when asked for this one.
+    /// The rate that a sender without loss reached when this one was requested.
     reached: Option<u64>,
-    /// 1 if so much got through at a higher rate, 2 a step below such a rate, and so on.
+    /// 1 for the forwarded rate of a higher load, 2 for a step below such a rate, and so on.
     pub(super) misses: u32,
 }
 
-/// What the trials make of a rate.
+/// The classification of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// No valid trial yet.
     Untried,
-    /// No valid trial, and no patience left.
+    /// No valid trial after several attempts.
     Unusable,
-    /// Not lossless, and one trial is too little to say so.
+    /// Not lossless, but one trial is not enough.
     Doubtful,
     Lossless,
     Lossy,
     SenderLimited,
 }
 
-impl Rung {
-    /// Nothing tried yet.
+impl Rate {
+    /// A rate without trials.
     pub(super) fn new(bits_per_second: u64) -> Self {
         Self {
             bits_per_second,
@@ -68,23 +68,23 @@ impl Rung {
         }
     }
 
-    /// What a sender reached here that fell short; says nothing where the rate itself loses.
+    /// The rate that a sender reached here that fell short; `None` if the rate itself is lossy.
     pub(super) fn reached_at_most(&self) -> Option<u64> {
         self.reached.filter(|_| self.verdict() != Verdict::Lossy)
     }
 
-    /// What got through in the worst trial.
+    /// The forwarded rate of the worst trial.
     pub(super) fn forwarded(&self) -> u64 {
         (self.bits_per_second as f64 * (1.0 - self.loss_ratio_max.min(1.0))) as u64
     }
 
-    /// Too much loss for an accident: the search goes on below at once, and the rate is tried again
-    /// only if it ends up as the edge of the bracket.
+    /// Whether the loss is too high for an accident: the search continues below at once, and the rate is repeated
+    /// only if it becomes the edge of the bracket.
     pub(super) fn gross(&self) -> bool {
         self.loss_ratio_max >= GROSS_LOSS_RATIO
     }
 }
 
-/// Invalid trials of one rate that are repeated.
+/// The number of invalid trials of one rate that are repeated.
 const INVALID_MAX: u32 = 2;
 const GROSS_LOSS_RATIO: f64 = 0.01;
