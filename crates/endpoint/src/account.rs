@@ -6,7 +6,7 @@
 //! peer the far side's account is rebuilt from the standard result keys, with the rest absent.
 
 use linerate_method::sequence::{LossBurst, SequenceTotals};
-use linerate_model::output::{Cpu, IoMode, MovedCounter, Quantiles};
+use linerate_model::output::{Cpu, IoMode, Quantiles};
 use serde::{Deserialize, Serialize};
 
 /// Everything one side measured in one test.
@@ -17,8 +17,6 @@ pub struct SideAccount {
     pub streams: Vec<StreamAccount>,
     /// Load of this side's processors over the test; `None` where `/proc/stat` cannot be read.
     pub cpu: Option<Cpu>,
-    /// Kernel counters that moved during the test on this side.
-    pub counters: Vec<MovedCounter>,
     /// Name of the interface that carries the test on this side.
     pub interface: Option<String>,
     /// The test broke before the results: only intermediate reports are known.

@@ -14,8 +14,8 @@ pub(crate) use intervals::{Halves, live, live_at_both_ends};
 use linerate_method::bound::loss_upper95;
 use linerate_model::order;
 use linerate_model::output::{
-    CpuPair, Direction, Dscp, Flow, Host, Interval, LossBurst, Mode, MovedCounter, Quantiles,
-    ReceiveBuffer, Role, Spacing, Test,
+    CpuPair, Direction, Dscp, Flow, Host, Interval, LossBurst, Mode, Quantiles, ReceiveBuffer,
+    Spacing, Test,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -112,7 +112,6 @@ impl<'a> Fold<'a> {
             },
             flows: self.pairs.iter().map(|pair| self.flow(pair)).collect(),
             intervals: self.intervals(),
-            counters: self.counters(),
             local_interface: self.measured.local.interface.clone(),
             remote_interface: self
                 .measured
@@ -356,28 +355,6 @@ impl<'a> Fold<'a> {
         let sent: Vec<_> = self.tx().filter_map(|tx| tx.intervals.get(index)).collect();
         let received: Vec<_> = self.rx().filter_map(|rx| rx.intervals.get(index)).collect();
         both_ends(&sent, &received, self.udp()).unwrap_or_default()
-    }
-
-    fn counters(&self) -> Vec<MovedCounter> {
-        let as_role = |role: Role| {
-            move |counter: &MovedCounter| MovedCounter {
-                host: role,
-                ..counter.clone()
-            }
-        };
-        let local = self
-            .measured
-            .local
-            .counters
-            .iter()
-            .map(as_role(Role::Local));
-        let remote = self
-            .measured
-            .remote
-            .into_iter()
-            .flat_map(|remote| &remote.counters)
-            .map(as_role(Role::Remote));
-        local.chain(remote).collect()
     }
 }
 

@@ -30,7 +30,7 @@ impl Memory {
     }
 
     /// The most that a client is given for the socket buffer of each of its `streams`: the kernel
-    /// takes twice that (socket(7)), and this is nobody's own wish.
+    /// takes twice that (socket(7)), and the client decides, not this host.
     pub(crate) fn most_buffer_bytes(self, streams: u32) -> usize {
         small(self.bytes / 8 / each(streams)).max(LEAST_BUFFER_BYTES)
     }

@@ -9,7 +9,6 @@ mod describe;
 mod drops;
 mod interface;
 mod interrupts;
-mod moved;
 mod reader;
 mod reading;
 mod settings;
@@ -26,7 +25,7 @@ pub(crate) use drops::MACHINE as UNREAD;
 use linerate_linux::cpu::{SystemTimes, Usage, process_usage};
 use linerate_linux::setup::RawSetting;
 use linerate_linux::{clock, nic};
-use linerate_model::output::{Cpu, Host, MovedCounter};
+use linerate_model::output::{Cpu, Host};
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 pub(crate) use reader::Reader;
@@ -59,8 +58,8 @@ pub(crate) struct Sampler {
     inbox: Vec<Sample>,
     settings: Vec<Setting>,
     settings_ordered: bool,
-    first: Vec<Sample>,
-    last: Option<Vec<Sample>>,
+    has_first: bool,
+    has_last: bool,
     before: Option<Moment>,
     after: Option<Moment>,
 }
@@ -87,8 +86,8 @@ impl Sampler {
             inbox: Vec::new(),
             settings: Vec::new(),
             settings_ordered: false,
-            first: Vec::new(),
-            last: None,
+            has_first: false,
+            has_last: false,
             before: None,
             after: None,
         }
@@ -132,7 +131,7 @@ impl Sampler {
         self.before = Some(Moment::now());
         self.order(Order::Begin(phase));
         let deadline_ns = clock::monotonic_ns() + DRIVER_TIMEOUT_NS;
-        while self.first.is_empty() && clock::monotonic_ns() < deadline_ns && self.wait() {}
+        while !self.has_first && clock::monotonic_ns() < deadline_ns && self.wait() {}
     }
 
     /// Orders the last reading, after the traffic has stopped; see [`Sampler::has_ended`].
@@ -148,7 +147,7 @@ impl Sampler {
         self.drain();
         let timeout_ns = settle::LONGEST_NS + DRIVER_TIMEOUT_NS;
         let overdue = |after: &Moment| clock::monotonic_ns() > after.at_ns + timeout_ns;
-        self.last.is_some() || self.thread.is_none() || self.after.as_ref().is_some_and(overdue)
+        self.has_last || self.thread.is_none() || self.after.as_ref().is_some_and(overdue)
     }
 
     /// Orders the last reading and waits for it.
@@ -163,17 +162,11 @@ impl Sampler {
         std::mem::take(&mut self.inbox)
     }
 
-    /// Counters of packets that moved between begin and end.
-    fn moved(&self) -> Vec<MovedCounter> {
-        moved::between(&self.first, self.last.as_deref().unwrap_or(&[]))
-    }
-
     /// This end's account of a test with these streams.
     pub(crate) fn account(&self, streams: Vec<StreamAccount>) -> SideAccount {
         SideAccount {
             streams,
             cpu: self.cpu(),
-            counters: self.moved(),
             interface: self.interface.clone(),
             ..SideAccount::default()
         }
@@ -239,17 +232,17 @@ impl Sampler {
 
     fn note(&mut self, report: Report) {
         let samples = match report {
-            Report::First(samples) => {
-                self.first.clone_from(&samples);
-                samples
-            }
-            Report::Between(samples) => samples,
             Report::Settings(settings) => {
                 self.settings = settings;
                 return;
             }
+            Report::First(samples) => {
+                self.has_first = true;
+                samples
+            }
+            Report::Between(samples) => samples,
             Report::Last(samples) => {
-                self.last = Some(samples.clone());
+                self.has_last = true;
                 samples
             }
         };

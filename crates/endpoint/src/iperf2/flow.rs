@@ -229,7 +229,7 @@ impl std::fmt::Display for Counted {
 
 /// Sequence, seconds, microseconds.
 const OLD_HEADER_BYTES: usize = 12;
-/// Reordered or duplicate is told apart within so many datagrams; a flow that begins beyond is none.
+/// Reordered datagrams and duplicates are distinguished within this many; a later first datagram is no flow.
 const WINDOW_PACKETS: u64 = 65_536;
 const FARTHEST_FIRST: i64 = 65_536;
 

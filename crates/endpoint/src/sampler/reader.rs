@@ -61,10 +61,10 @@ impl Reader {
     /// One sample a source: those of the interface first, those of the sockets last, so that what a
     /// test counts begins after all of them.
     pub(crate) fn read(&mut self, phase: Phase) -> Vec<Sample> {
-        let mut samples = Samples::new(phase);
-        self.of_interface(&mut samples);
-        self.of_host(&mut samples);
-        samples.all
+        Samples::collect(phase, |samples| {
+            self.of_interface(samples);
+            self.of_host(samples);
+        })
     }
 
     /// Reads for the last time, against the packets' path, after the counters have settled.
@@ -74,26 +74,23 @@ impl Reader {
 
     /// Reads in the reverse order, for the end of a test.
     pub(super) fn read_last(&mut self, phase: Phase) -> Vec<Sample> {
-        let mut samples = Samples::new(phase);
-        self.of_host(&mut samples);
-        self.of_interface(&mut samples);
-        samples.all
+        Samples::collect(phase, |samples| {
+            self.of_host(samples);
+            self.of_interface(samples);
+        })
     }
 
     /// Reads only the CPU times.
     pub(crate) fn read_load(&mut self, phase: Phase) -> Vec<Sample> {
-        let mut samples = Samples::new(phase);
-        for text in self.texts.iter_mut().filter(|text| text.is_load()) {
-            samples.add(text.read());
-        }
-        samples.all
+        let texts = self.texts.iter_mut().filter(|text| text.is_load());
+        Samples::collect(phase, |samples| {
+            texts.for_each(|text| samples.add(text.read()))
+        })
     }
 
     /// Reads only the interfaces.
     pub(super) fn of_interface_now(&mut self, phase: Phase) -> Vec<Sample> {
-        let mut samples = Samples::new(phase);
-        self.of_interface(&mut samples);
-        samples.all
+        Samples::collect(phase, |samples| self.of_interface(samples))
     }
 
     fn of_interface(&mut self, samples: &mut Samples) {
@@ -124,9 +121,11 @@ struct Samples {
 }
 
 impl Samples {
-    fn new(phase: Phase) -> Self {
+    fn collect(phase: Phase, read: impl FnOnce(&mut Self)) -> Vec<Sample> {
         let all = Vec::new();
-        Self { phase, all }
+        let mut samples = Self { phase, all };
+        read(&mut samples);
+        samples.all
     }
 
     fn add(&mut self, reading: Reading) {

@@ -60,17 +60,17 @@ impl ClientAuth {
         Some(Message::Proof { proof })
     }
 
-    /// Why the server withholds, or its words are those of a stranger. A version that knows no tokens
-    /// says nothing.
-    pub fn judge(&self, said: Option<TokenStatus>, proof: Option<&str>) -> Option<Withheld> {
+    /// Returns why the server withholds details, or why its report is not trusted. A version without
+    /// tokens sends no status.
+    pub fn judge(&self, status: Option<TokenStatus>, proof: Option<&str>) -> Option<Withheld> {
         let Some(own) = &self.own else {
-            return match said? {
+            return match status? {
                 TokenStatus::None => Some(Withheld::HasNoToken),
                 TokenStatus::Needed => Some(Withheld::NeedsToken),
                 TokenStatus::Refused | TokenStatus::Accepted => None,
             };
         };
-        match said {
+        match status {
             None | Some(TokenStatus::None) => Some(Withheld::HasNoToken),
             Some(TokenStatus::Refused) => Some(Withheld::OtherToken),
             Some(TokenStatus::Needed) => Some(Withheld::Unproven),

@@ -9,78 +9,53 @@ use linerate_linux::udp::{self, Opened};
 use linerate_model::failure::Failure;
 use linerate_wire::iperf3::hello as stock;
 use linerate_wire::linerate::hello::{Hello, Kind, Reply};
-use std::io;
 
 impl Client<'_> {
-    /// All hellos at once, each again every 250 ms until answered or until the server starts.
+    /// Sends all hellos at once, and each again every 250 ms until answered or until the server starts.
     pub(super) fn connect_udp(&mut self) -> Result<(), Ended> {
         let mut open = Vec::new();
         for index in 0..self.config.streams_total() {
-            let opened = self
-                .open_udp(index)
-                .map_err(|error| self.stream_failure(index, &error))?;
-            open.push((index, opened));
+            open.push((index, self.open_udp(index)?));
         }
-        self.introduce(&open)?;
+        let is_reply = |bytes: &[u8]| Reply::decode(bytes).is_some();
+        self.exchange_hellos(&open, HELLO_EVERY_NS, is_reply, |client, index| {
+            let hello = Hello {
+                cookie: client.cookie,
+                index: index as u16,
+                kind: Kind::Data,
+            };
+            hello.encode().to_vec()
+        })?;
         for (index, opened) in open {
             self.spawn_udp(index, opened)?;
         }
         Ok(())
     }
 
-    fn introduce(&mut self, open: &[(u32, Opened)]) -> Result<(), Ended> {
-        let deadline_ns = monotonic_ns() + HELLO_NS;
-        let mut answered = vec![false; open.len()];
-        let mut next_ns = 0;
-        while !self.running && !answered.iter().all(|&yes| yes) {
-            let now_ns = monotonic_ns();
-            if now_ns >= deadline_ns {
-                return Err(self.udp_is_blocked().into());
-            }
-            if self.interrupt.requested().is_some() {
-                return Err(Failure::interrupted("connect the UDP streams").into());
-            }
-            if now_ns >= next_ns {
-                self.say_hello(open, &answered);
-                next_ns = now_ns + HELLO_EVERY_NS;
-            }
-            for (seen, (_, opened)) in answered.iter_mut().zip(open) {
-                *seen = *seen || is_answered(opened, |bytes| Reply::decode(bytes).is_some());
-            }
-            if let Some(event) = self.pump(now_ns + SHORT_STEP_NS)? {
-                self.note(event)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn say_hello(&self, open: &[(u32, Opened)], answered: &[bool]) {
-        for ((index, opened), _) in open.iter().zip(answered).filter(|(_, seen)| !**seen) {
-            let hello = Hello {
-                cookie: self.cookie,
-                index: *index as u16,
-                kind: Kind::Data,
-            };
-            // What cannot be sent now is sent again; a closed port shows as a missing answer.
-            let _ = opened.socket.send(&hello.encode());
-        }
-    }
-
     /// One after the other, each hello once: a stock server takes a second one for the next stream.
-    /// Only after two seconds of silence it is more likely lost than late.
+    /// After two seconds of silence it is more likely lost than late.
     pub(super) fn connect_stock_udp(&mut self) -> Result<(), Ended> {
         for index in 0..self.config.streams_total() {
-            let opened = self
-                .open_udp(index)
-                .map_err(|error| self.stream_failure(index, &error))?;
-            self.greet_stock(&opened)?;
-            self.spawn_udp(index, opened)?;
+            let open = [(index, self.open_udp(index)?)];
+            self.exchange_hellos(&open, STOCK_HELLO_EVERY_NS, stock::is_reply, |_, _| {
+                stock::HELLO.to_vec()
+            })?;
+            for (index, opened) in open {
+                self.spawn_udp(index, opened)?;
+            }
         }
         Ok(())
     }
 
-    fn greet_stock(&mut self, opened: &Opened) -> Result<(), Ended> {
+    fn exchange_hellos(
+        &mut self,
+        open: &[(u32, Opened)],
+        every_ns: u64,
+        is_reply: impl Fn(&[u8]) -> bool,
+        hello: impl Fn(&Self, u32) -> Vec<u8>,
+    ) -> Result<(), Ended> {
         let deadline_ns = monotonic_ns() + HELLO_NS;
+        let mut answered = vec![false; open.len()];
         let mut next_ns = 0;
         while !self.running {
             let now_ns = monotonic_ns();
@@ -91,11 +66,17 @@ impl Client<'_> {
                 return Err(Failure::interrupted("connect the UDP streams").into());
             }
             if now_ns >= next_ns {
-                let _ = opened.socket.send(&stock::HELLO);
-                next_ns = now_ns + STOCK_HELLO_EVERY_NS;
+                next_ns = now_ns + every_ns;
+                for ((index, opened), _) in open.iter().zip(&answered).filter(|(_, seen)| !**seen) {
+                    // What cannot be sent now is sent again; a closed port shows as a missing answer.
+                    let _ = opened.socket.send(&hello(self, *index));
+                }
             }
-            if is_answered(opened, stock::is_reply) {
-                return Ok(());
+            for (seen, (_, opened)) in answered.iter_mut().zip(open) {
+                *seen = *seen || is_answered(opened, &is_reply);
+            }
+            if !answered.contains(&false) {
+                break;
             }
             if let Some(event) = self.pump(now_ns + SHORT_STEP_NS)? {
                 self.note(event)?;
@@ -104,17 +85,17 @@ impl Client<'_> {
         Ok(())
     }
 
-    fn open_udp(&self, index: u32) -> io::Result<Opened> {
-        let options = self.config.udp_options(self.config.client_sends(index));
-        let opened = udp::connect(
-            self.server,
-            connect::local(self.plan, self.server, index),
-            &options,
-        )?;
-        self.sampler
-            .follow(&opened.socket, self.config.client_sends(index));
-        opened.socket.set_nonblocking(true)?;
-        Ok(opened)
+    fn open_udp(&self, index: u32) -> Result<Opened, Failure> {
+        let sends = self.config.client_sends(index);
+        let local = connect::local(self.plan, self.server, index);
+        let opened = udp::connect(self.server, local, &self.config.udp_options(sends));
+        opened
+            .and_then(|opened| {
+                self.sampler.follow(&opened.socket, sends);
+                opened.socket.set_nonblocking(true)?;
+                Ok(opened)
+            })
+            .map_err(|error| self.stream_failure(index, &error))
     }
 
     fn spawn_udp(&mut self, index: u32, opened: Opened) -> Result<(), Ended> {
