@@ -101,6 +101,11 @@ impl Limit {
         least.min(self.load_fps / 2.0)
     }
 
+    /// Whether the highest load is the line rate.
+    pub(crate) fn is_line_rate(&self) -> bool {
+        self.line_fps == Some(self.load_fps)
+    }
+
     /// Whether this load is within 5 % of what the tester can send.
     pub(crate) fn is_testers(&self, fps: f64) -> bool {
         let line_is_reached = self.line_fps.is_some_and(|line| fps >= line * NEARLY);

@@ -4,6 +4,7 @@
 use linerate_model::failure::Failure;
 use linerate_model::output::ForwardTest;
 
+use crate::benchmark;
 use crate::plan::Procedure;
 use crate::subject::Subject;
 use crate::tester::Tester;
@@ -26,7 +27,10 @@ impl Forecast {
         let mut each_s = Vec::new();
         for procedure in tester.plan.tests() {
             for subject in subjects.iter().take(procedure.subjects()) {
-                each_s.push((procedure, subject.estimate_s(procedure, tester)?));
+                each_s.push((
+                    procedure,
+                    benchmark::estimate_s(subject, procedure, tester)?,
+                ));
             }
         }
         Ok(Self {

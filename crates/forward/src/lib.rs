@@ -6,8 +6,7 @@
 //!
 //! ```text
 //! guard (RFC 6815) ─► tester: open ports, answer ARP and ND ─► bridge or router? ─► probe: 100 frames
-//!   ─► ceiling: what can the tester send? ─► for each size and way: load_search ⇄ trial
-//!   ─► for each other benchmark, size and way: benchmark ⇄ trial
+//!   ─► ceiling: what can the tester send? ─► for each benchmark, size and way: benchmark (load_search) ⇄ trial
 //! ```
 //! A trial is learning, traffic, residual frames, counts; the method ([`linerate_method::search`]) chooses the loads.
 //! [`Surroundings`] refuses ports of a network in use, [`Device`] reads the DUT's own counters around each trial.
@@ -94,7 +93,7 @@ pub fn run(
     for procedure in plan.tests() {
         for subject in subjects.iter_mut().take(procedure.subjects()) {
             let begun = Instant::now();
-            subject.measure(procedure, forecast.later_s(), &mut trials)?;
+            benchmark::measure(subject, procedure, forecast.later_s(), &mut trials)?;
             forecast.ended(begun.elapsed().as_secs_f64());
         }
     }

@@ -1,27 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The search for the highest load that meets each goal: one size, one way, all goals.
 
-use linerate_method::frame_size::{Layer, Mix};
-use linerate_method::search::{Bounds, Circumstances, Controller, Regularity, Step};
+use linerate_method::frame_size::Layer;
+use linerate_method::search::{Bounds, Controller, Regularity, Step, estimate};
 use linerate_model::failure::Failure;
 use linerate_model::output::{ForwardResult, Quantiles, Trial};
 
-use crate::ceiling::Limit;
 use crate::event::Event;
-use crate::plan::{ForwardPlan, Way};
+use crate::plan::ForwardPlan;
+use crate::subject::Subject;
+use crate::tester::Tester;
 use crate::trial::{TrialRequest, TrialRun, genome};
 use crate::trials::Trials;
 
 /// The search of one size and way.
 #[derive(Debug)]
 pub(crate) struct LoadSearch<'a> {
-    pub sizes: &'a Mix,
-    pub way: Way,
-    pub limit: Limit,
-    /// The variation of the device's rate, as a share of it.
-    pub spread: f64,
+    pub subject: &'a Subject<'a>,
     /// The estimated duration of everything that follows, seconds.
     pub later_s: f64,
+}
+
+/// The estimated duration of a search, seconds.
+///
+/// # Errors
+/// Bounds that make no sense.
+pub(crate) fn estimate_s(subject: &Subject<'_>, tester: &Tester<'_>) -> Result<f64, Failure> {
+    let goals = tester.plan.search_goals();
+    let (least_fps, most_fps) = (subject.limit.least_fps(&goals), subject.limit.load_fps);
+    let search = estimate(&goals, least_fps, most_fps, subject.circumstances(tester))
+        .map_err(|why| Failure::usage("estimate the duration", why))?;
+    // A device that forwarded more than it will be offered needs no search.
+    let expected_s = match subject.unpaced.fps > most_fps * CLEARLY {
+        true => search.least_s,
+        false => search.typical_s,
+    };
+    Ok(expected_s.min(tester.plan.search_limit_s().unwrap_or(f64::INFINITY)))
 }
 
 impl LoadSearch<'_> {
@@ -32,7 +46,8 @@ impl LoadSearch<'_> {
     pub(crate) fn run(&self, trials: &mut Trials<'_, '_>) -> Result<Vec<ForwardResult>, Failure> {
         let plan = trials.tester.plan;
         let goals = plan.search_goals();
-        let mut search = Controller::new(&goals, self.limit.least_fps(&goals), self.limit.load_fps)
+        let limit = &self.subject.limit;
+        let mut search = Controller::new(&goals, limit.least_fps(&goals), limit.load_fps)
             .map_err(|why| Failure::usage("search for the highest rate", why))?;
         if let Some(limit_s) = plan.search_limit_s() {
             search = search.with_time_limit(limit_s);
@@ -53,10 +68,7 @@ impl LoadSearch<'_> {
             } else {
                 search.report(run.measurement());
             }
-            let known = Circumstances {
-                per_trial_s: trials.tester.overhead.per_trial_s(&plan.profile.waits),
-                spread: self.spread,
-            };
+            let known = self.subject.circumstances(trials.tester);
             trials.report(Event::Left(search.left_s(known) + self.later_s));
         }
         let bounds = search.results().into_iter().zip(&plan.goals);
@@ -84,7 +96,7 @@ impl LoadSearch<'_> {
             purpose: "search",
             load_fps: Some(load_fps),
             duration_s,
-            ..TrialRequest::of(self.sizes, self.way)
+            ..TrialRequest::of(self.subject.sizes, self.subject.way)
         };
         let plan = trials.tester.plan;
         let mut elapsed_s = 0.0;
@@ -103,7 +115,7 @@ impl LoadSearch<'_> {
 
     /// Where the device keeps the sender from sending, the tester is not at fault.
     fn excuse(&self, run: &mut TrialRun) {
-        if self.limit.holds_up(run) {
+        if self.subject.limit.holds_up(run) {
             run.trial.valid = true;
             run.trial.invalid_reason = None;
         }
@@ -111,30 +123,27 @@ impl LoadSearch<'_> {
 
     /// `unoffered`: the loads that the tester could not offer in any attempt.
     fn result(&self, bounds: &Bounds, goal: &str, unoffered: &[f64]) -> ForwardResult {
-        let held_up = bounds.upper_by_tester
-            && bounds
-                .upper_fps
-                .is_some_and(|fps| self.limit.is_paths(fps) && !unoffered.contains(&fps));
+        let Subject {
+            sizes, way, limit, ..
+        } = self.subject;
+        let by_path = |fps: f64| limit.is_paths(fps) && !unoffered.contains(&fps);
+        let held_up = bounds.upper_by_tester && bounds.upper_fps.is_some_and(by_path);
         let throughput = bounds.conditional_throughput_fps;
-        let bits = |layer| throughput.map(|fps| self.sizes.bits_per_second(layer, fps));
+        let bits = |layer| throughput.map(|fps| sizes.bits_per_second(layer, fps));
         ForwardResult {
-            frame_bytes: self.sizes.frame_bytes(),
-            genome: genome(self.sizes),
+            frame_bytes: sizes.frame_bytes(),
+            genome: genome(sizes),
             goal: goal.to_owned(),
-            direction: self.way.name().to_owned(),
+            direction: way.name().to_owned(),
             lower_fps: bounds.lower_fps,
             upper_fps: bounds.upper_fps,
             throughput_fps: throughput,
             l1_bits_per_second: bits(Layer::L1),
             l2_bits_per_second: bits(Layer::L2),
-            line_rate_ratio: throughput
-                .zip(self.limit.line_fps)
-                .map(|(fps, line)| fps / line),
+            line_rate_ratio: throughput.zip(limit.line_fps).map(|(fps, line)| fps / line),
             held_up,
             tester_limited: (bounds.upper_by_tester && !held_up)
-                || bounds
-                    .lower_fps
-                    .is_some_and(|fps| self.limit.is_testers(fps)),
+                || bounds.lower_fps.is_some_and(|fps| limit.is_testers(fps)),
             irregular: self.irregular(bounds),
             ..ForwardResult::default()
         }
@@ -143,7 +152,7 @@ impl LoadSearch<'_> {
     fn irregular(&self, bounds: &Bounds) -> Option<String> {
         let why = match bounds.regularity {
             Regularity::Regular => return None,
-            Regularity::AtMaximum if self.limit.line_fps == Some(self.limit.load_fps) => {
+            Regularity::AtMaximum if self.subject.limit.is_line_rate() => {
                 "no upper bound: line rate reached"
             }
             Regularity::AtMaximum => "no upper bound: no higher load was offered",
@@ -174,5 +183,7 @@ fn latency(trial: &Trial) -> Option<Quantiles> {
     ways.max_by_key(|latency| latency.p99)
 }
 
+/// A device that forwarded this many times the load is clearly faster.
+const CLEARLY: f64 = 1.2;
 const REPEATS: u32 = 8;
 const REPEATS_OF_LOAD: u32 = 2;

@@ -210,6 +210,11 @@ impl<'a> Tester<'a> {
         }
     }
 
+    /// The time that a trial takes in addition to its traffic, seconds.
+    pub(crate) fn per_trial_s(&self) -> f64 {
+        self.overhead.per_trial_s(&self.plan.profile.waits)
+    }
+
     /// The TTL of a frame after the device.
     pub(crate) fn ttl(&self) -> u8 {
         match self.path {

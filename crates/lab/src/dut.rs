@@ -19,7 +19,7 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 
-pub use fault::{DEVICE_FAULTS, DeviceFault};
+pub use fault::DeviceFault;
 
 use linerate_model::failure::Failure;
 

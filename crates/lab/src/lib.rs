@@ -42,7 +42,8 @@ pub use host::Host;
 pub use isolation::Isolation;
 pub use token::LabToken;
 pub use topology::Topology;
-pub use wire::{Ceiling, DirectionReport, Wire, WireReport, WireSpec};
+use wire::Wire;
+pub use wire::{Ceiling, DirectionReport, WireReport, WireSpec};
 
 use disturbances::Disturbances;
 use linerate_model::failure::Failure;

@@ -28,7 +28,7 @@ pub use spec::WireSpec;
 
 /// A wire that carries frames until it is dropped.
 #[derive(Debug)]
-pub struct Wire {
+pub(super) struct Wire {
     stop: Arc<AtomicBool>,
     /// The links at both ends are in use. What arrives earlier cannot be delivered: it is
     /// neither carried nor counted.
@@ -99,7 +99,7 @@ impl Wire {
     }
 
     /// Stops the wire and completes its log.
-    pub fn finish(mut self) -> WireReport {
+    pub(super) fn finish(mut self) -> WireReport {
         self.stop_and_count()
     }
 

@@ -2,7 +2,7 @@
 //! The record of a run as text, HTML, CSV, XLSX, JSON, JUnit XML and OpenMetrics.
 //!
 //! In: [`subject::Subject`]s, each a document with its findings, settings and series. Out: a `String` or bytes; nothing
-//! is written to files here. [`view`] decides what is shown in which order, [`sheets`] turns the document's lists into
+//! is written to files here. `view` decides what is shown in which order, [`sheets`] turns the document's lists into
 //! tables, and one module per format lays it out. [`redact`] replaces names and addresses before; [`live`] and
 //! [`interval`] show a test while it runs. No number is computed here.
 //!
@@ -33,6 +33,8 @@ pub mod redact;
 pub mod sheets;
 pub mod subject;
 pub mod term;
-pub mod view;
+mod view;
 pub mod xlsx;
 mod xml;
+
+pub use view::comparison::sentence;

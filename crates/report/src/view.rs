@@ -3,22 +3,22 @@
 //! numbers are `n/a`.
 
 mod benchmarks;
-pub mod charts;
-pub mod comparison;
+pub(crate) mod charts;
+pub(crate) mod comparison;
 mod conclusions;
 mod counters;
 mod device;
-pub mod effect_plot;
-pub mod figures;
+pub(crate) mod effect_plot;
+pub(crate) mod figures;
 mod findings;
 mod forward;
 mod history;
 mod knees;
 mod ledger;
 mod parts;
-pub mod path;
+pub(crate) mod path;
 mod setup;
-pub mod span;
+pub(crate) mod span;
 mod tcp;
 mod title;
 mod udp;
@@ -27,18 +27,18 @@ use linerate_model::order;
 use linerate_model::output::{Cpu, Direction, ErrorReport, Output, Protocol, Role, Test};
 use linerate_model::units::format;
 
-pub use parts::Parts;
+pub(crate) use parts::Parts;
 
 /// A result, ready to be laid out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct View {
+pub(crate) struct View {
     /// In the order of reading.
     pub blocks: Vec<Block>,
 }
 
 /// A part of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block {
+pub(crate) enum Block {
     /// Sentences under a heading.
     Lines {
         /// May be empty.
@@ -59,7 +59,7 @@ pub enum Block {
 
 /// One sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub(crate) struct Line {
     /// Depth, in columns.
     pub indent: usize,
     /// The words.
@@ -74,7 +74,7 @@ pub struct Line {
 
 /// The meaning of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Tone {
+pub(crate) enum Tone {
     /// Something failed.
     Bad,
     /// Something was met.
@@ -88,7 +88,7 @@ pub enum Tone {
 
 /// Columns of equal length.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Table {
+pub(crate) struct Table {
     /// The title, with the layer and the side that counted.
     pub heading: String,
     /// How many of the first columns name the row.
@@ -101,7 +101,7 @@ pub struct Table {
 
 /// One column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub(crate) struct Column {
     /// What is in it.
     pub name: String,
     /// In which unit; may be empty.
@@ -114,7 +114,7 @@ pub struct Column {
 
 /// The alignment of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
+pub(crate) enum Align {
     /// Words.
     Left,
     /// Numbers.
@@ -123,8 +123,7 @@ pub enum Align {
 
 impl View {
     /// The blocks of a result.
-    #[must_use]
-    pub fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         if output.history.is_some() {
             let blocks = history::blocks(output);
             return Self { blocks };
@@ -154,8 +153,7 @@ impl View {
     }
 
     /// An error: what, why, what to try.
-    #[must_use]
-    pub fn error(report: &ErrorReport) -> Vec<Line> {
+    pub(crate) fn error(report: &ErrorReport) -> Vec<Line> {
         let mut lines = vec![Line::new(0, format!("error: {}", report.what)).tone(Tone::Bad)];
         if !report.why.is_empty() {
             lines.push(Line::new(2, format!("why: {}", report.why)));
@@ -167,8 +165,7 @@ impl View {
     }
 
     /// The same view with each text passed through `change`.
-    #[must_use]
-    pub fn map_text(mut self, change: &dyn Fn(&str) -> String) -> Self {
+    pub(crate) fn map_text(mut self, change: &dyn Fn(&str) -> String) -> Self {
         for block in &mut self.blocks {
             match block {
                 Block::Lines { heading, lines } => {
@@ -229,8 +226,7 @@ impl Line {
 
 impl Table {
     /// The number of rows.
-    #[must_use]
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.columns
             .iter()
             .map(|column| column.cells.len())
@@ -239,8 +235,7 @@ impl Table {
     }
 
     /// The meaning of a row.
-    #[must_use]
-    pub fn tone(&self, row: usize) -> Tone {
+    pub(crate) fn tone(&self, row: usize) -> Tone {
         self.tones.get(row).copied().unwrap_or_default()
     }
 

@@ -19,7 +19,7 @@ pub(super) fn measure(
     let mut result = BackToBack {
         subject: subject.record(),
         burst_fps: plan.burst_fps,
-        is_line_rate: limit.line_fps == Some(limit.load_fps),
+        is_line_rate: limit.is_line_rate(),
         throughput_fps: subject.throughput_fps,
         step_ratio: plan.step_ratio,
         tries: plan.tries,

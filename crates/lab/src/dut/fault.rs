@@ -45,7 +45,7 @@ pub enum DeviceFault {
 }
 
 /// Every fault of a device, in the order of the help.
-pub const DEVICE_FAULTS: &[FaultKind<DeviceFault>] = fault_kinds! { DeviceFault:
+const DEVICE_FAULTS: &[FaultKind<DeviceFault>] = fault_kinds! { DeviceFault:
     "rate" "10M" Rate { bits_per_second: bits_per_second } "rate limit of the device (bits from Ethernet header to payload)" KERNELS;
     "loss" "1000" Loss { every: count } "the router drops every n-th frame" LOSING;
     "flood" "" Flood {} "the bridge learns no address" &[Bridge];

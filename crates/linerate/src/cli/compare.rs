@@ -6,7 +6,7 @@ mod table;
 
 use linerate_method::experiment::{Key, blocks, environment, groups};
 use linerate_model::output::{Comparison, Expectation, Output};
-use linerate_report::view::comparison::sentence;
+use linerate_report::sentence;
 
 use super::args::CompareArgs;
 use super::document::document;

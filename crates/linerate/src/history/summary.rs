@@ -8,7 +8,7 @@ use linerate_method::experiment::{Figure, figures, recorded};
 use linerate_model::compat;
 use linerate_model::output::{Experiment, StoredFigure, StoredRun};
 use linerate_model::run::Run;
-use linerate_report::view::comparison::sentence;
+use linerate_report::sentence;
 use linerate_wire::json;
 
 use crate::store::RUN;

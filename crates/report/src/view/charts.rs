@@ -12,7 +12,7 @@ use linerate_model::order;
 
 /// Curves over one axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chart {
+pub(crate) struct Chart {
     /// What it shows.
     pub title: &'static str,
     /// Layer and side of its numbers.
@@ -27,7 +27,7 @@ pub struct Chart {
 
 /// One axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// What is on it.
     pub label: &'static str,
     /// The units to choose from.
@@ -38,7 +38,7 @@ pub struct Axis {
 
 /// One curve.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
+pub(crate) struct Curve {
     /// In the legend.
     pub label: String,
     /// In base units, from left to right.
@@ -48,8 +48,7 @@ pub struct Curve {
 }
 
 /// All charts that the run has numbers for.
-#[must_use]
-pub fn of(subject: &Subject) -> Vec<Chart> {
+pub(crate) fn of(subject: &Subject) -> Vec<Chart> {
     let output = &subject.output;
     let charts = [
         over_time(output),

@@ -13,7 +13,7 @@ use super::{Block, Tone};
 
 /// One figure of two sides.
 #[derive(Debug, Clone)]
-pub struct EffectPlot<'c> {
+pub(crate) struct EffectPlot<'c> {
     /// The figure, its unit, and whether more or less is better.
     pub title: String,
     /// Without the change and with it.
@@ -27,7 +27,7 @@ pub struct EffectPlot<'c> {
 
 /// One side.
 #[derive(Debug, Clone)]
-pub struct Arm<'c> {
+pub(crate) struct Arm<'c> {
     /// `A`, `before` …
     pub name: &'static str,
     /// Its runs.
@@ -38,7 +38,7 @@ pub struct Arm<'c> {
 
 /// The ratio of after to before, on its own axis.
 #[derive(Debug, Clone)]
-pub struct Effect {
+pub(crate) struct Effect {
     /// The change in a few words.
     pub summary: String,
     /// Whether it is good or bad.
@@ -56,8 +56,7 @@ pub struct Effect {
 }
 
 /// The plots of all figures with runs, the primary ones first.
-#[must_use]
-pub fn of(all: &[Comparison]) -> Vec<EffectPlot<'_>> {
+pub(crate) fn of(all: &[Comparison]) -> Vec<EffectPlot<'_>> {
     let (first, others): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.primary);
     let drawn = first.into_iter().chain(others);
     drawn.filter_map(EffectPlot::of).take(MOST).collect()
@@ -108,8 +107,7 @@ impl<'c> EffectPlot<'c> {
     }
 
     /// The position of a value on the axis, 0…1.
-    #[must_use]
-    pub fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         self.span.share(value / self.step.0)
     }
 }

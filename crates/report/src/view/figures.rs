@@ -11,7 +11,7 @@ use super::{name, relevant, way};
 
 /// One figure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// Its name in the document: `delivered_bits_per_second` …
     pub metric: &'static str,
     /// The test's id; may be empty.
@@ -28,7 +28,7 @@ pub struct Figure {
 
 /// Base units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// Payload (L4) bits per second.
     BitsPerSecond,
     /// Frames per second.
@@ -43,8 +43,7 @@ pub enum Unit {
 
 impl Figure {
     /// The value with a unit: `941.5 Mbit/s`.
-    #[must_use]
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let steps: &[Step] = match self.unit {
             Unit::BitsPerSecond => BIT_RATES,
             Unit::FramesPerSecond => PACKET_RATES,
@@ -61,8 +60,7 @@ impl Figure {
     }
 
     /// The name for people.
-    #[must_use]
-    pub fn label(&self) -> &'static str {
+    pub(crate) fn label(&self) -> &'static str {
         match self.metric {
             "achieved_bits_per_second" => "L4 goodput reached",
             "delivered_bits_per_second" => "L4 goodput delivered",
@@ -78,8 +76,7 @@ impl Figure {
 }
 
 /// All of them, the answer first.
-#[must_use]
-pub fn of(output: &Output) -> Vec<Figure> {
+pub(crate) fn of(output: &Output) -> Vec<Figure> {
     let verdicts = output.verdicts.iter().map(verdict);
     let knees = output.knees.iter().map(knee);
     let results = output.results.iter().map(result);

@@ -10,7 +10,7 @@ use super::{
 
 /// A result, answer first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parts {
+pub(crate) struct Parts {
     /// What, where and when.
     pub title: Vec<Block>,
     /// Invalid numbers, verdicts, expectations, and causes.
@@ -27,8 +27,7 @@ pub struct Parts {
 
 impl Parts {
     /// The blocks of a result.
-    #[must_use]
-    pub fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         if output.history.is_some() {
             return Self {
                 measured: history::blocks(output),
@@ -53,8 +52,7 @@ impl Parts {
     }
 
     /// Title to evidence.
-    #[must_use]
-    pub fn into_blocks(self) -> Vec<Block> {
+    pub(crate) fn into_blocks(self) -> Vec<Block> {
         let parts = [
             self.title,
             self.answer,

@@ -9,7 +9,7 @@ use linerate_model::order;
 
 /// One test's way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Way {
+pub(crate) struct Way {
     /// Whose it is, and how much was lost.
     pub title: String,
     /// What was sent, in words; empty where it is not known.
@@ -26,7 +26,7 @@ pub struct Way {
 
 /// One stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stop {
+pub(crate) struct Stop {
     /// `tx-app` … `rx-app`.
     pub stage: String,
     /// The same in words.
@@ -44,8 +44,7 @@ pub struct Stop {
 }
 
 /// The ways of the tests that lost something, those that lost most first.
-#[must_use]
-pub fn ways(output: &Output) -> Vec<Way> {
+pub(crate) fn ways(output: &Output) -> Vec<Way> {
     let mut entries = entries(output);
     order::by_key(&mut entries, |(_, entry)| {
         std::cmp::Reverse(entry.lost_packets)

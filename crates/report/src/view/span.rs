@@ -3,7 +3,7 @@
 
 /// From `low` to `high`, with a line at each whole `tick`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Span {
+pub(crate) struct Span {
     /// The left end.
     pub low: f64,
     /// The right end, beyond `low`.
@@ -13,8 +13,7 @@ pub struct Span {
 
 impl Span {
     /// Around values, from zero where they are not close to each other; `None` of none.
-    #[must_use]
-    pub fn around(values: &[f64]) -> Option<Self> {
+    pub(crate) fn around(values: &[f64]) -> Option<Self> {
         let finite = || values.iter().copied().filter(|value| value.is_finite());
         let (mut low, mut high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
         if low >= high {
@@ -35,14 +34,12 @@ impl Span {
     }
 
     /// The position of a value: 0 is the left end, 1 the right end; values beyond are at the end.
-    #[must_use]
-    pub fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
     /// The values that are written at the axis.
-    #[must_use]
-    pub fn ticks(&self) -> Vec<f64> {
+    pub(crate) fn ticks(&self) -> Vec<f64> {
         let first = (self.low / self.tick - NEARLY).ceil();
         let last = (self.high / self.tick + NEARLY).floor();
         let many = (last - first).max(0.0) as u32;
@@ -53,8 +50,7 @@ impl Span {
 }
 
 /// One, two or five of a power of ten, so that four to eight of them reach `most`.
-#[must_use]
-pub fn tick(most: f64) -> f64 {
+pub(crate) fn tick(most: f64) -> f64 {
     if most <= 0.0 || !most.is_finite() {
         return 1.0;
     }
@@ -70,8 +66,7 @@ pub fn tick(most: f64) -> f64 {
 }
 
 /// Without zeros that say nothing.
-#[must_use]
-pub fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let text = format!("{value:.6}");
     match text.trim_end_matches('0').trim_end_matches('.') {
         "-0" => "0".to_owned(),

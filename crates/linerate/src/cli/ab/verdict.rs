@@ -8,7 +8,7 @@ use linerate_model::output::{
     Arm, Comparison, Difference, Expectation, Experiment, ExperimentPhase, Output, Restored,
 };
 use linerate_model::run::Run;
-use linerate_report::view::comparison::sentence;
+use linerate_report::sentence;
 
 use crate::cli::values::compare::FailIf;
 use crate::store;

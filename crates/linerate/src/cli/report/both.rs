@@ -4,8 +4,8 @@
 use linerate_method::experiment::{Figure, environment, figures, groups};
 use linerate_model::output::{Comparison, Difference, Output};
 use linerate_model::run::Run;
+use linerate_report::sentence;
 use linerate_report::subject::Subject;
-use linerate_report::view::comparison::sentence;
 
 use crate::cli::document::document;
 
