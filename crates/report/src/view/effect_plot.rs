@@ -7,9 +7,9 @@ use linerate_model::units::format::{
     BIT_RATES, PACKET_RATES, Step, TIMES, common_step, significant,
 };
 
-use super::comparison::{changes, interval, is_in_per_cent, names, title, tone};
+use super::Block;
+use super::comparison::{changes, interval, is_in_per_cent, names, title};
 use super::span::{Span, short};
-use super::{Block, Tone};
 
 /// One figure of two sides.
 #[derive(Debug, Clone)]
@@ -41,8 +41,6 @@ pub(crate) struct Arm<'c> {
 pub(crate) struct Effect {
     /// The change in a few words.
     pub summary: String,
-    /// Whether it is good or bad.
-    pub tone: Tone,
     /// The estimate, as a position on the axis, 0…1.
     pub at: f64,
     /// The ends of its 95 % interval; `None`: too few runs.
@@ -165,7 +163,6 @@ impl Effect {
         });
         Some(Self {
             summary: format!("{after}: {}{range}", changes(one, ratio)),
-            tone: tone(one.verdict),
             at: axis.share(ratio),
             ends: one.ci95.map(|ends| ends.map(|end| axis.share(end))),
             none: axis.share(1.0),
@@ -445,7 +442,6 @@ o run, 2-9 runs; [-|-] mean or effect, 95 % interval; : no change";
     fn ends_in_the_wrong_order_are_drawn_all_the_same() {
         let effect = |margin, ends| Effect {
             summary: String::new(),
-            tone: Tone::Plain,
             at: 0.5,
             ends: Some(ends),
             none: 0.5,
