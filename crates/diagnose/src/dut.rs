@@ -241,10 +241,10 @@ fn of_packets(counter: &MovedCounter) -> bool {
 
 /// The group of readings around a trial's traffic.
 const TRAFFIC: &str = "traffic";
-const LOAD: &str = "/proc/stat";
-const SOFTNET: &str = "/proc/net/softnet_stat";
-const INTERRUPTS: &str = "/proc/interrupts";
-const DRIVER: &str = "ethtool -S";
+const LOAD: &str = Source::Stat.text();
+const SOFTNET: &str = Source::Softnet.text();
+const INTERRUPTS: &str = Source::Interrupts.text();
+const DRIVER: &str = Source::Ethtool.text();
 const MOST_INTERRUPTS: usize = 16;
 /// What names of drops, errors and waits have in common.
 const TELLING: &[&str] = &[

@@ -21,7 +21,7 @@ mod window;
 
 use std::collections::BTreeMap;
 
-use linerate_model::output::{Role, Test, TrialDevice};
+use linerate_model::output::{MovedCounter, Role, Test, TrialDevice};
 
 use linerate_knowledge::Driver;
 use linerate_model::record::Record;
@@ -42,6 +42,8 @@ pub struct Evidence<'r> {
     pub record: &'r Record,
     index: window::Index<'r>,
     drivers: BTreeMap<(Role, &'r str), Option<&'static Driver>>,
+    /// What a document without samples lists, by group.
+    documents: BTreeMap<&'r str, Vec<&'r MovedCounter>>,
     /// What the device counted in trials that lost nothing.
     quiet: Vec<&'r TrialDevice>,
 }
@@ -76,6 +78,7 @@ impl<'r> Evidence<'r> {
             .filter(|trial| trial.valid && trial.directions.iter().all(|way| way.lost_frames == 0));
         Self {
             record,
+            documents: documents(record),
             drivers,
             quiet: lossless.filter_map(|trial| trial.device.as_ref()).collect(),
             index,
@@ -121,6 +124,22 @@ impl<'r> Evidence<'r> {
         let outside = self.index.keys().filter(|(_, outside)| *outside);
         outside.map(|((host, _, interface), _)| (*host, *interface))
     }
+}
+
+fn documents(record: &Record) -> BTreeMap<&str, Vec<&MovedCounter>> {
+    let mut documents: BTreeMap<&str, Vec<&MovedCounter>> = BTreeMap::new();
+    for test in record
+        .run
+        .tests
+        .iter()
+        .filter(|_| record.samples.is_empty())
+    {
+        documents
+            .entry(&test.group)
+            .or_default()
+            .extend(&test.counters);
+    }
+    documents
 }
 
 #[cfg(test)]

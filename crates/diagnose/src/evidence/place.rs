@@ -63,23 +63,20 @@ impl<'e, 'r> Place<'e, 'r> {
     #[must_use]
     pub fn names(&self, source: impl AsRef<str>) -> Vec<&'r str> {
         let source = source.as_ref();
-        let of_document = |all: &'r [MovedCounter]| {
-            let here = all.iter().filter(|one| self.is_of(one, source));
-            here.map(|one| one.name.as_str()).collect()
-        };
+        let listed = |one: &&'r MovedCounter| self.is_of(one, source);
         match self.window {
-            Window::Trial(device) => of_document(&device.counters),
+            Window::Trial(device) => {
+                let listed = device.counters.iter().filter(listed);
+                listed.map(|one| one.name.as_str()).collect()
+            }
             Window::Load(group) if self.evidence.record.samples.is_empty() => {
-                let tests = self.evidence.record.run.tests.iter();
-                let of_group = tests.filter(|test| test.group == group);
-                of_group
-                    .flat_map(|test| of_document(&test.counters))
-                    .collect()
+                let listed = self.document(group).filter(listed);
+                listed.map(|one| one.name.as_str()).collect()
             }
             _ => {
-                let last = self.samples(source).last().copied();
-                last.map(|sample| sample.counters.keys().map(String::as_str).collect())
-                    .unwrap_or_default()
+                let last = self.samples(source).last();
+                let names = last.map(|sample| sample.counters.keys().map(String::as_str));
+                names.into_iter().flatten().collect()
             }
         }
     }
@@ -179,12 +176,14 @@ impl<'e, 'r> Place<'e, 'r> {
 
     /// A document without samples still has what moved. What it does not list may as well not have been read.
     fn in_document(&self, group: &str, source: &str, name: &str) -> Option<Moved> {
-        let tests = self.evidence.record.run.tests.iter();
-        let mut listed = tests
-            .filter(|test| test.group == group)
-            .flat_map(|test| &test.counters);
+        let mut listed = self.document(group);
         let found = listed.find(|one| self.is_of(one, source) && one.name == name)?;
         Some(Moved::by(found.delta).of_others_too())
+    }
+
+    fn document(&self, group: &str) -> impl Iterator<Item = &'r MovedCounter> {
+        let listed = self.evidence.documents.get(group);
+        listed.into_iter().flatten().copied()
     }
 
     /// What a trial does not list did not move. The background is the most that a trial counted which lost nothing, in

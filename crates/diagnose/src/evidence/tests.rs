@@ -71,11 +71,11 @@ fn a_reset_has_no_growth_and_no_background_is_not_0() {
 #[test]
 fn a_document_without_samples_still_has_what_moved() {
     let mut record = run(vec![udp("a", 10, 0)]);
-    record.run.tests[0].counters = vec![linerate_model::output::MovedCounter {
+    record.run.tests[0].counters = vec![MovedCounter {
         name: "dropped".to_owned(),
         delta: 5,
         source: Source::Softnet.text().to_owned(),
-        ..Default::default()
+        ..MovedCounter::default()
     }];
     let moved = dropped(&record, 0).unwrap();
     assert_eq!((moved.grew.at_least, moved.background), (5, None));

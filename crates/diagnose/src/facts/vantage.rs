@@ -117,7 +117,7 @@ impl<'r> Vantage<'r> {
     }
 
     /// The counters of this interface.
-    pub(super) fn place(&self) -> Place<'r, 'r> {
+    pub(super) fn counters(&self) -> Place<'r, 'r> {
         let window = self
             .test
             .map_or(Window::Outside, |test| Window::Load(&test.group));
@@ -125,19 +125,19 @@ impl<'r> Vantage<'r> {
     }
 
     /// The counters of the whole host.
-    pub(super) fn whole_host(&self) -> Place<'r, 'r> {
-        self.place().whole_host()
+    pub(super) fn host_counters(&self) -> Place<'r, 'r> {
+        self.counters().whole_host()
     }
 
     /// Growth of a counter of this interface.
     pub(super) fn of_interface(&self, source: impl AsRef<str>, name: &str) -> Option<Counted> {
         self.interface?;
-        counted(&self.place(), source.as_ref(), name)
+        counted(&self.counters(), source.as_ref(), name)
     }
 
     /// Growth of a counter of the whole host.
     pub(super) fn of_host(&self, source: impl AsRef<str>, name: &str) -> Option<Counted> {
-        counted(&self.whole_host(), source.as_ref(), name)
+        counted(&self.host_counters(), source.as_ref(), name)
     }
 
     /// What a setting of this interface is, as its tool prints it.
@@ -157,13 +157,13 @@ impl<'r> Vantage<'r> {
 
     /// The table of this interface's driver.
     pub(super) fn table(&self) -> Option<&'static Driver> {
-        self.place().driver()
+        self.counters().driver()
     }
 
     /// The speed of this interface's link: as the host describes it, else as ethtool prints it.
     pub(super) fn link_bits_per_second(&self) -> Option<f64> {
         let described = self
-            .place()
+            .counters()
             .described()
             .and_then(|known| known.link_bits_per_second);
         let printed = || {

@@ -6,34 +6,34 @@ use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, set_up, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence)
+    for vantage in vantages(evidence)
         .iter()
-        .filter(|place| place.test.is_none())
+        .filter(|vantage| vantage.test.is_none())
     {
-        if let Some(mode) = setting(place, "iommu_group_type") {
-            place.add(facts, "iommu_mode", mode, "", SOURCE);
+        if let Some(mode) = setting(vantage, "iommu_group_type") {
+            vantage.add(facts, "iommu_mode", mode, "", SOURCE);
         }
         for (name, which) in [
             ("pcie_bits_per_second", "current"),
             ("pcie_max_bits_per_second", "max"),
         ] {
-            if let Some(rate) = bits_per_second(place, which) {
-                place.add(facts, name, rate, "bit/s", SOURCE);
+            if let Some(rate) = bits_per_second(vantage, which) {
+                vantage.add(facts, name, rate, "bit/s", SOURCE);
             }
         }
-        if let Some(rate) = place.link_bits_per_second().or_else(|| fastest(place)) {
-            place.add(facts, "nic_bits_per_second", rate, "bit/s", "ethtool");
+        if let Some(rate) = vantage.link_bits_per_second().or_else(|| fastest(vantage)) {
+            vantage.add(facts, "nic_bits_per_second", rate, "bit/s", "ethtool");
         }
     }
 }
 
-fn setting<'r>(place: &Vantage<'r>, key: &str) -> Option<&'r str> {
-    set_up(place.record, place.host, SOURCE, place.interface, key)
+fn setting<'r>(vantage: &Vantage<'r>, key: &str) -> Option<&'r str> {
+    set_up(vantage.record, vantage.host, SOURCE, vantage.interface, key)
 }
 
-fn bits_per_second(place: &Vantage<'_>, which: &str) -> Option<f64> {
-    let speed = setting(place, &format!("{which}_link_speed"))?;
-    let width = setting(place, &format!("{which}_link_width"))?;
+fn bits_per_second(vantage: &Vantage<'_>, which: &str) -> Option<f64> {
+    let speed = setting(vantage, &format!("{which}_link_speed"))?;
+    let width = setting(vantage, &format!("{which}_link_width"))?;
     let width: f64 = width.trim_start_matches('x').parse().ok()?;
     Some(lane(speed)? * width)
 }
@@ -55,8 +55,8 @@ fn lane(speed: &str) -> Option<f64> {
 }
 
 /// `10000baseT/Full` and so on.
-fn fastest(place: &Vantage<'_>) -> Option<f64> {
-    let modes = place.set_up("ethtool", "Supported link modes")?;
+fn fastest(vantage: &Vantage<'_>) -> Option<f64> {
+    let modes = vantage.set_up("ethtool", "Supported link modes")?;
     let speed = |mode: &str| mode.split_once("base")?.0.parse::<f64>().ok();
     let fastest = modes
         .split_whitespace()

@@ -6,20 +6,20 @@ use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence)
+    for vantage in vantages(evidence)
         .iter()
-        .filter(|place| place.test.is_none())
+        .filter(|vantage| vantage.test.is_none())
     {
-        if let Some(rate) = bits_per_second(place) {
-            place.add(facts, "usb_bits_per_second", rate, "bit/s", "lsusb -t");
+        if let Some(rate) = bits_per_second(vantage) {
+            vantage.add(facts, "usb_bits_per_second", rate, "bit/s", "lsusb -t");
         }
     }
 }
 
 /// `lsusb -t` names the driver of each device and its speed in megabits.
-fn bits_per_second(place: &Vantage<'_>) -> Option<f64> {
-    let driver = place.driver_name()?;
-    let speed = place.host_set_up("lsusb -t", driver)?;
+fn bits_per_second(vantage: &Vantage<'_>) -> Option<f64> {
+    let driver = vantage.driver_name()?;
+    let speed = vantage.host_set_up("lsusb -t", driver)?;
     let megabits: f64 = speed.trim_end_matches('M').parse().ok()?;
     (megabits > 0.0).then_some(megabits * 1e6)
 }

@@ -12,16 +12,16 @@ use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     let hosts = vantages(evidence).into_iter();
-    for place in hosts.filter(|place| place.test.is_none() && place.interface.is_none()) {
-        if let Some(ratio) = collapse(evidence.record, place.host) {
+    for vantage in hosts.filter(|vantage| vantage.test.is_none() && vantage.interface.is_none()) {
+        if let Some(ratio) = collapse(evidence.record, vantage.host) {
             let source = "the tests' accounts";
-            place.add(facts, "receive_collapse_ratio", ratio, "ratio", source);
+            vantage.add(facts, "receive_collapse_ratio", ratio, "ratio", source);
         }
-        if let Some(ratio) = tcp_receive_of_send(evidence.record, place.host) {
+        if let Some(ratio) = tcp_receive_of_send(evidence.record, vantage.host) {
             let source = "the tests' delivered rates";
-            place.add(facts, "tcp_receive_of_send_ratio", ratio, "ratio", source);
+            vantage.add(facts, "tcp_receive_of_send_ratio", ratio, "ratio", source);
         }
-        of_old_kernel(&place, facts);
+        of_old_kernel(&vantage, facts);
     }
 }
 
@@ -69,17 +69,17 @@ fn tests(
 
 /// Of the i.MX kernels of the 3.0 series: whether the processor may wait in a state that the network
 /// interrupt does not end (erratum ERR006687).
-fn of_old_kernel(place: &Vantage<'_>, facts: &mut Facts) {
-    let version = place.host_set_up("/proc/version", "version");
+fn of_old_kernel(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let version = vantage.host_set_up("/proc/version", "version");
     let series = version.and_then(|version| version.split_whitespace().nth(2));
     let is_old = series.is_some_and(|series| series.starts_with("3.0."));
     // Serial port and frame buffer of an i.MX are called after it: ttymxc1, mxcfb0.
-    let cmdline = place.host_set_up("/proc/cmdline", "cmdline");
+    let cmdline = vantage.host_set_up("/proc/cmdline", "cmdline");
     if let (true, Some(cmdline)) = (is_old, cmdline.filter(|cmdline| cmdline.contains("mxc"))) {
         let off = cmdline
             .split_whitespace()
             .any(|word| word == "enable_wait_mode=off");
         let mode = if off { "off" } else { "on" };
-        place.add(facts, "wait_mode", mode, "", "/proc/cmdline, /proc/version");
+        vantage.add(facts, "wait_mode", mode, "", "/proc/cmdline, /proc/version");
     }
 }

@@ -9,26 +9,26 @@ use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence) {
-        rate(&place, facts);
-        let Some(vectors) = vectors(&place) else {
+    for vantage in vantages(evidence) {
+        rate(&vantage, facts);
+        let Some(vectors) = vectors(&vantage) else {
             continue;
         };
-        spread(&place, &vectors, facts);
-        frequency(&place, &vectors, facts);
-        place.add(facts, "irq_moves", moves(&place), "events", SOURCE);
+        spread(&vantage, &vectors, facts);
+        frequency(&vantage, &vectors, facts);
+        vantage.add(facts, "irq_moves", moves(&vantage), "events", SOURCE);
     }
 }
 
 /// Growth of each interrupt of the interface, by label and processor. `None` if none of them was read.
 /// In a pasted text without the interface's name they are those that look like a network card's.
-pub(in crate::facts) fn vectors(place: &Vantage<'_>) -> Option<Vectors> {
+pub(in crate::facts) fn vectors(vantage: &Vantage<'_>) -> Option<Vectors> {
     let mut vectors = Vectors::new();
-    for (name, moved) in place.whole_host().each(Source::Interrupts) {
+    for (name, moved) in vantage.host_counters().each(Source::Interrupts) {
         let Some((label, cpu)) = name.rsplit_once('/') else {
             continue;
         };
-        if belongs(place, label) {
+        if belongs(vantage, label) {
             let by_cpu = vectors.entry(label.to_owned()).or_default();
             by_cpu.insert(cpu.to_owned(), moved.grew.at_least);
         }
@@ -39,12 +39,12 @@ pub(in crate::facts) fn vectors(place: &Vantage<'_>) -> Option<Vectors> {
 pub(in crate::facts) type Vectors = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// By number, where the host says which are the interface's; else by name.
-fn belongs(place: &Vantage<'_>, label: &str) -> bool {
+fn belongs(vantage: &Vantage<'_>, label: &str) -> bool {
     let (number, handler) = label.split_once(':').unwrap_or((label, ""));
-    let Some(interface) = place.interface else {
-        return place.record.pasted && looks_like_network(handler);
+    let Some(interface) = vantage.interface else {
+        return vantage.record.pasted && looks_like_network(handler);
     };
-    let known = place
+    let known = vantage
         .set_up(&format!("/proc/irq/{number}"), "name")
         .is_some();
     let mut words = handler.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -56,7 +56,7 @@ fn looks_like_network(handler: &str) -> bool {
     NETWORK.iter().any(|word| handler.contains(word))
 }
 
-fn spread(place: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
+fn spread(vantage: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
     let all: u64 = vectors.values().flat_map(BTreeMap::values).sum();
     let active = vectors
         .values()
@@ -66,7 +66,7 @@ fn spread(place: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
         *by_cpu.entry(cpu).or_default() += count;
     }
     let mut add = |name: &str, value: f64, unit: &str, source: &str| {
-        place.add(facts, name, value, unit, source);
+        vantage.add(facts, name, value, unit, source);
     };
     add("irq_vectors", vectors.len() as f64, "", SOURCE);
     add("irq_active_vectors", active.count() as f64, "", SOURCE);
@@ -82,7 +82,7 @@ fn spread(place: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
             "ratio",
             SOURCE,
         );
-        if let Some(shares) = Shares::of(place) {
+        if let Some(shares) = Shares::of(vantage) {
             add(
                 "irq_cpu_softirq",
                 shares.softirq(cpu),
@@ -92,8 +92,8 @@ fn spread(place: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
         }
     }
     let portals = vectors.keys().all(|label| label.contains("dpio"));
-    place.add(facts, "irq_portals", portals, "", SOURCE);
-    place.add(
+    vantage.add(facts, "irq_portals", portals, "", SOURCE);
+    vantage.add(
         facts,
         "irq_shared",
         vectors.keys().any(|label| is_shared(label)),
@@ -107,12 +107,12 @@ fn is_shared(label: &str) -> bool {
     label.contains(", ")
 }
 
-fn frequency(place: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
+fn frequency(vantage: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
     let count = |by_cpu: &BTreeMap<String, u64>| by_cpu.values().sum::<u64>();
     let all: u64 = vectors.values().map(count).sum();
     let busiest = vectors.values().map(count).max().unwrap_or(0);
-    if let Some(span) = place.whole_host().span_s(SOURCE) {
-        place.add(
+    if let Some(span) = vantage.host_counters().span_s(SOURCE) {
+        vantage.add(
             facts,
             "irq_vector_per_second",
             busiest as f64 / span,
@@ -120,11 +120,11 @@ fn frequency(place: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
             SOURCE,
         );
     }
-    let packets = |name| Some(place.of_interface(LINK, name)?.value);
+    let packets = |name| Some(vantage.of_interface(LINK, name)?.value);
     let both = packets("rx_packets").zip(packets("tx_packets"));
     if let Some(packets) = both.map(|(rx, tx)| rx + tx).filter(|packets| *packets > 0) {
         let source = "/proc/interrupts, rtnl_link_stats64 rx_packets, tx_packets";
-        place.add(
+        vantage.add(
             facts,
             "irq_per_packet",
             all as f64 / packets as f64,
@@ -134,20 +134,20 @@ fn frequency(place: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
     }
 }
 
-fn rate(place: &Vantage<'_>, facts: &mut Facts) {
-    let span = place.place().span_s(LINK);
-    if let Some((counted, span)) = place.of_interface(LINK, "rx_packets").zip(span) {
+fn rate(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let span = vantage.counters().span_s(LINK);
+    if let Some((counted, span)) = vantage.of_interface(LINK, "rx_packets").zip(span) {
         let rate = counted.value as f64 / span;
-        place.add(facts, "rx_pps", rate, "1/s", &counted.source);
+        vantage.add(facts, "rx_pps", rate, "1/s", &counted.source);
     }
 }
 
 /// From reading to reading: an interrupt that came almost only on one processor, and then almost only on another.
-fn moves(place: &Vantage<'_>) -> f64 {
+fn moves(vantage: &Vantage<'_>) -> f64 {
     let mut at: BTreeMap<String, String> = BTreeMap::new();
     let mut moves = 0;
-    for step in place.whole_host().steps(Source::Interrupts) {
-        for (label, cpu) in homes(place, step) {
+    for step in vantage.host_counters().steps(Source::Interrupts) {
+        for (label, cpu) in homes(vantage, step) {
             let before = at.insert(label, cpu.clone());
             moves += u32::from(before.is_some_and(|before| before != cpu));
         }
@@ -155,12 +155,12 @@ fn moves(place: &Vantage<'_>) -> f64 {
     f64::from(moves)
 }
 
-fn homes(place: &Vantage<'_>, step: Vec<(&str, u64)>) -> Vec<(String, String)> {
+fn homes(vantage: &Vantage<'_>, step: Vec<(&str, u64)>) -> Vec<(String, String)> {
     let mut grown = Vectors::new();
     for (name, count) in step {
         let named = name
             .rsplit_once('/')
-            .filter(|(label, _)| belongs(place, label));
+            .filter(|(label, _)| belongs(vantage, label));
         if let Some((label, cpu)) = named {
             let by_cpu = grown.entry(label.to_owned()).or_default();
             by_cpu.insert(cpu.to_owned(), count);
@@ -174,8 +174,8 @@ fn homes(place: &Vantage<'_>, step: Vec<(&str, u64)>) -> Vec<(String, String)> {
     grown.into_iter().filter_map(home).collect()
 }
 
-const SOURCE: &str = "/proc/interrupts";
-const LINK: &str = "rtnl_link_stats64";
+const SOURCE: &str = Source::Interrupts.text();
+const LINK: &str = Source::Link.text();
 /// Fewer interrupts than these say nothing of where they go.
 const FEW: u64 = 100;
 const NETWORK: &[&str] = &[

@@ -11,19 +11,23 @@ use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence) {
-        if place.test.is_none() && place.interface.is_some() {
+    for vantage in vantages(evidence) {
+        if vantage.test.is_none() && vantage.interface.is_some() {
             continue;
         }
-        if let Some(cpus) = evidence.record.host(place.host).and_then(|host| host.cpus) {
-            place.add_to_host(facts, "cpus", f64::from(cpus), "", "the host's description");
+        if let Some(cpus) = evidence
+            .record
+            .host(vantage.host)
+            .and_then(|host| host.cpus)
+        {
+            vantage.add_to_host(facts, "cpus", f64::from(cpus), "", "the host's description");
         }
-        match Shares::of(&place) {
-            Some(shares) => each(&place, &shares, facts),
-            None => together(&place, facts),
+        match Shares::of(&vantage) {
+            Some(shares) => each(&vantage, &shares, facts),
+            None => together(&vantage, facts),
         }
-        if let Some(ratio) = run_delay_ratio(&place) {
-            place.add_to_host(
+        if let Some(ratio) = run_delay_ratio(&vantage) {
+            vantage.add_to_host(
                 facts,
                 "run_delay_ratio",
                 ratio,
@@ -34,9 +38,9 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     }
 }
 
-fn each(place: &Vantage<'_>, shares: &Shares, facts: &mut Facts) {
+fn each(vantage: &Vantage<'_>, shares: &Shares, facts: &mut Facts) {
     let mut add = |name: &str, share: f64| {
-        place.add_to_host(facts, name, share, "ratio", "/proc/stat");
+        vantage.add_to_host(facts, name, share, "ratio", "/proc/stat");
     };
     if let Some(busiest) = shares.busiest() {
         add("busiest_cpu", shares.busy(busiest));
@@ -62,8 +66,8 @@ fn each(place: &Vantage<'_>, shares: &Shares, facts: &mut Facts) {
     }
     add("cpu_idle", shares.all(IDLE));
     add("cpu_steal", shares.all(&["steal"]));
-    if let Some(node) = shares.busiest().and_then(|cpu| node(place, cpu)) {
-        place.add_to_host(
+    if let Some(node) = shares.busiest().and_then(|cpu| node(vantage, cpu)) {
+        vantage.add_to_host(
             facts,
             "busiest_cpu_node",
             node,
@@ -74,11 +78,11 @@ fn each(place: &Vantage<'_>, shares: &Shares, facts: &mut Facts) {
 }
 
 /// All processors together, as the test has them.
-fn together(place: &Vantage<'_>, facts: &mut Facts) {
-    let Some(test) = place.test else {
+fn together(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let Some(test) = vantage.test else {
         return;
     };
-    let cpu: Option<Cpu> = match place.host {
+    let cpu: Option<Cpu> = match vantage.host {
         Role::Local => test.cpu.local,
         Role::Remote | Role::Device => test.cpu.remote,
     };
@@ -87,7 +91,7 @@ fn together(place: &Vantage<'_>, facts: &mut Facts) {
     };
     let busy = cpu.user + cpu.system + cpu.softirq + cpu.irq + cpu.steal;
     let mut add = |name: &str, share: f64| {
-        place.add_to_host(facts, name, share, "ratio", "the test's processor load");
+        vantage.add_to_host(facts, name, share, "ratio", "the test's processor load");
     };
     add("busiest_cpu", cpu.busiest_cpu.max(busy));
     add("cpu_idle", (1.0 - busy).max(0.0));
@@ -100,8 +104,8 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    pub(super) fn of(place: &Vantage<'_>) -> Option<Self> {
-        Self::of_ticks(place.whole_host().end_to_end(Source::Stat))
+    pub(super) fn of(vantage: &Vantage<'_>) -> Option<Self> {
+        Self::of_ticks(vantage.host_counters().end_to_end(Source::Stat))
     }
 
     /// `None` where no time passed.
@@ -167,9 +171,9 @@ fn sum(kinds: &BTreeMap<String, u64>) -> u64 {
 }
 
 /// Of the processor for which threads waited longest.
-fn run_delay_ratio(place: &Vantage<'_>) -> Option<f64> {
+fn run_delay_ratio(vantage: &Vantage<'_>) -> Option<f64> {
     let source = "/proc/schedstat";
-    let host = place.whole_host();
+    let host = vantage.host_counters();
     let span_s = host.span_s(source)?;
     let delays = host.end_to_end(source).into_iter();
     let delays = delays.filter(|(name, _)| name.ends_with(".run_delay"));
@@ -178,10 +182,10 @@ fn run_delay_ratio(place: &Vantage<'_>) -> Option<f64> {
 }
 
 /// The memory node whose list of processors names this one.
-fn node(place: &Vantage<'_>, cpu: &str) -> Option<f64> {
+fn node(vantage: &Vantage<'_>, cpu: &str) -> Option<f64> {
     let number: u32 = cpu.strip_prefix("cpu")?.parse().ok()?;
     (0..NODES_MAX).find_map(|node| {
-        let list = place.host_set_up("/sys/devices/system/node", &format!("node{node}"))?;
+        let list = vantage.host_set_up("/sys/devices/system/node", &format!("node{node}"))?;
         in_list(list, number).then_some(f64::from(node))
     })
 }

@@ -6,22 +6,22 @@ use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, set_up_number, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence)
+    for vantage in vantages(evidence)
         .iter()
-        .filter(|place| place.test.is_none())
+        .filter(|vantage| vantage.test.is_none())
     {
-        match place.interface {
-            Some(_) => of_interface(place, facts),
-            None => of_host(place, facts),
+        match vantage.interface {
+            Some(_) => of_interface(vantage, facts),
+            None => of_host(vantage, facts),
         }
     }
 }
 
-fn of_interface(place: &Vantage<'_>, facts: &mut Facts) {
-    coalescing(place, facts);
-    let replacement = place.driver_name().and_then(replacement);
+fn of_interface(vantage: &Vantage<'_>, facts: &mut Facts) {
+    coalescing(vantage, facts);
+    let replacement = vantage.driver_name().and_then(replacement);
     if let Some(replacement) = replacement {
-        place.add(
+        vantage.add(
             facts,
             "legacy_driver_replacement",
             replacement,
@@ -29,9 +29,9 @@ fn of_interface(place: &Vantage<'_>, facts: &mut Facts) {
             "ethtool -i driver",
         );
     }
-    let node = place.set_up("/sys/class/net/device", "numa_node");
+    let node = vantage.set_up("/sys/class/net/device", "numa_node");
     if let Some(node) = node.and_then(|node| node.parse::<f64>().ok()) {
-        place.add(
+        vantage.add(
             facts,
             "device_numa_node",
             node,
@@ -41,15 +41,15 @@ fn of_interface(place: &Vantage<'_>, facts: &mut Facts) {
     }
 }
 
-fn coalescing(place: &Vantage<'_>, facts: &mut Facts) {
+fn coalescing(vantage: &Vantage<'_>, facts: &mut Facts) {
     let source = "ethtool -c";
-    let number = |key| set_up_number(place.record, place.host, source, place.interface, key);
-    if let Some(adaptive) = place.set_up(source, "Adaptive RX") {
-        place.add(facts, "adaptive_rx", adaptive, "", source);
+    let number = |key| set_up_number(vantage.record, vantage.host, source, vantage.interface, key);
+    if let Some(adaptive) = vantage.set_up(source, "Adaptive RX") {
+        vantage.add(facts, "adaptive_rx", adaptive, "", source);
     }
     if let Some(microseconds) = number("rx-usecs") {
-        place.add(facts, "rx_usecs", microseconds as f64, "µs", source);
-        place.add(
+        vantage.add(facts, "rx_usecs", microseconds as f64, "µs", source);
+        vantage.add(
             facts,
             "coalesce_ms",
             microseconds as f64 / 1e3,
@@ -58,17 +58,17 @@ fn coalescing(place: &Vantage<'_>, facts: &mut Facts) {
         );
     }
     // Who was asked for its driver was asked for its coalescing too.
-    let asked = place.set_up("ethtool -i", "driver").is_some();
+    let asked = vantage.set_up("ethtool -i", "driver").is_some();
     let known = number("rx-usecs").is_some() || number("rx-frames").is_some();
     if asked || known {
-        place.add(facts, "coalescing_known", known, "", source);
+        vantage.add(facts, "coalescing_known", known, "", source);
     }
 }
 
-fn of_host(place: &Vantage<'_>, facts: &mut Facts) {
-    frequency(place, facts);
-    if let Some(latency) = deepest_idle_us(place) {
-        place.add(
+fn of_host(vantage: &Vantage<'_>, facts: &mut Facts) {
+    frequency(vantage, facts);
+    if let Some(latency) = deepest_idle_us(vantage) {
+        vantage.add(
             facts,
             "deepest_idle_us",
             latency,
@@ -77,12 +77,12 @@ fn of_host(place: &Vantage<'_>, facts: &mut Facts) {
         );
     }
     for (name, source, key) in WORDS {
-        if let Some(word) = place.host_set_up(source, key) {
-            place.add(facts, name, word, "", &format!("{source} {key}"));
+        if let Some(word) = vantage.host_set_up(source, key) {
+            vantage.add(facts, name, word, "", &format!("{source} {key}"));
         }
     }
-    if let Some(options) = debug_options(place) {
-        place.add(
+    if let Some(options) = debug_options(vantage) {
+        vantage.add(
             facts,
             "kernel_debug_options",
             options,
@@ -92,15 +92,15 @@ fn of_host(place: &Vantage<'_>, facts: &mut Facts) {
     }
 }
 
-fn frequency(place: &Vantage<'_>, facts: &mut Facts) {
+fn frequency(vantage: &Vantage<'_>, facts: &mut Facts) {
     let source = |cpu: u32| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq");
-    let word = |key| place.host_set_up(&source(0), key);
+    let word = |key| vantage.host_set_up(&source(0), key);
     if let Some(governor) = word("scaling_governor") {
-        place.add(facts, "governor", governor, "", "cpufreq scaling_governor");
+        vantage.add(facts, "governor", governor, "", "cpufreq scaling_governor");
         // The drivers that choose by themselves call that powersave.
         let chooses = word("scaling_driver").is_some_and(|driver| driver.contains("pstate"));
         let held = matches!(governor, "powersave" | "userspace") && !chooses;
-        place.add(
+        vantage.add(
             facts,
             "frequency_held_low",
             held,
@@ -109,14 +109,14 @@ fn frequency(place: &Vantage<'_>, facts: &mut Facts) {
         );
     }
     let ratio = |cpu: u32| {
-        let number = |key| set_up_number(place.record, place.host, &source(cpu), None, key);
+        let number = |key| set_up_number(vantage.record, vantage.host, &source(cpu), None, key);
         let highest = number("cpuinfo_max_freq").filter(|highest| *highest > 0)?;
         Some(number("scaling_cur_freq")? as f64 / highest as f64)
     };
     let ratios: Vec<f64> = (0..CPUS_MAX).map_while(ratio).collect();
     if !ratios.is_empty() {
         let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
-        place.add(
+        vantage.add(
             facts,
             "cpu_frequency_ratio",
             mean,
@@ -126,13 +126,13 @@ fn frequency(place: &Vantage<'_>, facts: &mut Facts) {
     }
 }
 
-fn deepest_idle_us(place: &Vantage<'_>) -> Option<f64> {
+fn deepest_idle_us(vantage: &Vantage<'_>) -> Option<f64> {
     let latency = |state: u32| {
         let source = format!("/sys/devices/system/cpu/cpu0/cpuidle/state{state}");
-        let allowed = place
+        let allowed = vantage
             .host_set_up(&source, "disable")
             .is_none_or(|disable| disable == "0");
-        let latency = set_up_number(place.record, place.host, &source, None, "latency")?;
+        let latency = set_up_number(vantage.record, vantage.host, &source, None, "latency")?;
         Some(if allowed { latency } else { 0 })
     };
     (0..STATES_MAX)
@@ -142,13 +142,13 @@ fn deepest_idle_us(place: &Vantage<'_>) -> Option<f64> {
 }
 
 /// Those that are on; empty if the configuration is known and none is.
-fn debug_options(place: &Vantage<'_>) -> Option<String> {
+fn debug_options(vantage: &Vantage<'_>) -> Option<String> {
     let source = "/proc/config.gz";
     let of_host = |setting: &&linerate_model::setting::Setting| {
-        setting.host == place.host && setting.source == source
+        setting.host == vantage.host && setting.source == source
     };
-    place.record.run.settings.iter().find(of_host)?;
-    let on = |name: &&&str| place.host_set_up(source, name) == Some("y");
+    vantage.record.run.settings.iter().find(of_host)?;
+    let on = |name: &&&str| vantage.host_set_up(source, name) == Some("y");
     let on: Vec<&str> = DEBUG.iter().filter(on).copied().collect();
     Some(on.join(" "))
 }

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the kernel's receive path says of itself: backlog, budget, packets handed to other processors.
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Source};
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence) {
-        if place.test.is_none() && place.interface.is_some() {
+    for vantage in vantages(evidence) {
+        if vantage.test.is_none() && vantage.interface.is_some() {
             continue;
         }
-        let counted = |name| place.of_host(SOURCE, name);
-        place.add_counted_to_host(facts, "softnet_dropped", "packets", counted("dropped"));
-        place.add_counted_to_host(
+        let counted = |name| vantage.of_host(SOURCE, name);
+        vantage.add_counted_to_host(facts, "softnet_dropped", "packets", counted("dropped"));
+        vantage.add_counted_to_host(
             facts,
             "softnet_flow_limit",
             "packets",
             counted("flow_limit_count"),
         );
-        place.add_counted_to_host(facts, "time_squeezes", "events", counted("time_squeeze"));
+        vantage.add_counted_to_host(facts, "time_squeezes", "events", counted("time_squeeze"));
         per_second(
-            &place,
+            &vantage,
             "time_squeeze_per_second",
             counted("time_squeeze"),
             facts,
         );
         per_second(
-            &place,
+            &vantage,
             "received_rps_per_second",
             counted("received_rps"),
             facts,
@@ -34,12 +34,12 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     }
 }
 
-fn per_second(place: &Vantage<'_>, name: &str, counted: Option<Counted>, facts: &mut Facts) {
-    let span = place.whole_host().span_s(SOURCE);
+fn per_second(vantage: &Vantage<'_>, name: &str, counted: Option<Counted>, facts: &mut Facts) {
+    let span = vantage.host_counters().span_s(SOURCE);
     if let Some((counted, span)) = counted.zip(span) {
         let rate = counted.value as f64 / span;
-        place.add_to_host(facts, name, rate, "1/s", &counted.source);
+        vantage.add_to_host(facts, name, rate, "1/s", &counted.source);
     }
 }
 
-const SOURCE: &str = "/proc/net/softnet_stat";
+const SOURCE: &str = Source::Softnet.text();

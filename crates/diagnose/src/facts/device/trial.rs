@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Of each trial that decided a rate: what the device did meanwhile, and where it lost frames.
 
+use crate::evidence::Source;
 use linerate_model::output::{DeviceProcessor, DeviceQueue, LedgerEntry, Role, TrialDevice, Value};
 
 use crate::dut::{Deciding, Ports, name, reported};
@@ -155,9 +156,9 @@ fn stages(one: &Deciding<'_>, ledger: &[LedgerEntry], into: &mut TrialFacts<'_>)
 
 const ACCOUNT: &str = "the trial's account";
 const LEDGER: &str = "the ledger";
-const STAT: &str = "/proc/stat";
-const SOFTNET: &str = "/proc/net/softnet_stat";
-const DRIVER: &str = "ethtool -S";
-const PAUSE: &str = "ethtool -I -a";
+const STAT: &str = Source::Stat.text();
+const SOFTNET: &str = Source::Softnet.text();
+const DRIVER: &str = Source::Ethtool.text();
+const PAUSE: &str = Source::Pause.text();
 /// Not the time that a port was paused, nor what a driver calls a pause of its own.
 const PAUSE_NAMES: [&str; 4] = ["pause_frames", "flow_control", "pause_ctrl", "pauseframes"];

@@ -3,66 +3,67 @@
 
 use super::registers::{self, PAUSE_SENT, counted_by_register};
 use crate::calc::pause::{InForce, Offer, time_s};
+use crate::evidence::Source;
 use crate::facts::Facts;
 use crate::facts::vantage::{Meaning, Vantage};
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    if place.interface.is_some() && place.test.is_none() {
-        offers(place, facts);
-        agreement(place, facts);
-        longest(place, facts);
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if vantage.interface.is_some() && vantage.test.is_none() {
+        offers(vantage, facts);
+        agreement(vantage, facts);
+        longest(vantage, facts);
     }
-    frames(place, facts);
+    frames(vantage, facts);
 }
 
-fn agreement(place: &Vantage<'_>, facts: &mut Facts) {
-    let in_force = in_force(place);
-    place.add(facts, "pause_known", in_force.is_some(), "", "ethtool -a");
+fn agreement(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let in_force = in_force(vantage);
+    vantage.add(facts, "pause_known", in_force.is_some(), "", "ethtool -a");
     let Some((in_force, source)) = in_force else {
         return;
     };
-    place.add(facts, "pause_tx", word(in_force.tx), "", source);
-    place.add(facts, "pause_rx", word(in_force.rx), "", source);
-    if let Some(because) = missing_because(place).filter(|_| !in_force.tx) {
-        place.add(facts, "pause_missing_because", because, "", "ethtool");
+    vantage.add(facts, "pause_tx", word(in_force.tx), "", source);
+    vantage.add(facts, "pause_rx", word(in_force.rx), "", source);
+    if let Some(because) = missing_because(vantage).filter(|_| !in_force.tx) {
+        vantage.add(facts, "pause_missing_because", because, "", "ethtool");
     }
 }
 
-fn offers(place: &Vantage<'_>, facts: &mut Facts) {
+fn offers(vantage: &Vantage<'_>, facts: &mut Facts) {
     for (name, key) in [
         ("pause_offered", OFFERED),
         ("pause_offered_by_partner", PARTNER_OFFERED),
     ] {
-        if let Some(words) = place.set_up("ethtool", key) {
-            place.add(facts, name, words, "", "ethtool");
+        if let Some(words) = vantage.set_up("ethtool", key) {
+            vantage.add(facts, name, words, "", "ethtool");
         }
     }
 }
 
 /// What holds: what was set by force; else what `ethtool -a` calls negotiated; else what follows from
 /// both offers, or from ours alone where we offer nothing; else the MAC's own register; else what was asked for.
-fn in_force(place: &Vantage<'_>) -> Option<(InForce, &'static str)> {
+fn in_force(vantage: &Vantage<'_>) -> Option<(InForce, &'static str)> {
     let set = |tx, rx| {
-        let on = |key| place.set_up("ethtool -a", key).map(|word| word == "on");
+        let on = |key| vantage.set_up("ethtool -a", key).map(|word| word == "on");
         Some(InForce {
             tx: on(tx)?,
             rx: on(rx)?,
         })
     };
     let asked = set("TX", "RX");
-    if place.set_up("ethtool -a", "Autonegotiate") == Some("off") {
+    if vantage.set_up("ethtool -a", "Autonegotiate") == Some("off") {
         return Some((asked?, "ethtool -a"));
     }
     let negotiated = set("TX negotiated", "RX negotiated").map(|found| (found, "ethtool -a"));
-    let agreed = || Some((agreed(place)?, "ethtool, linkmode_resolve_pause"));
+    let agreed = || Some((agreed(vantage)?, "ethtool, linkmode_resolve_pause"));
     let register =
-        || registers::pause(place).map(|on| (InForce { tx: on, rx: on }, "registers RCR"));
+        || registers::pause(vantage).map(|on| (InForce { tx: on, rx: on }, "registers RCR"));
     let asked = || Some((asked?, "ethtool -a"));
     negotiated.or_else(agreed).or_else(register).or_else(asked)
 }
 
-fn agreed(place: &Vantage<'_>) -> Option<InForce> {
-    let offer = |key| Offer::of_words(place.set_up("ethtool", key)?);
+fn agreed(vantage: &Vantage<'_>) -> Option<InForce> {
+    let offer = |key| Offer::of_words(vantage.set_up("ethtool", key)?);
     let nothing = Offer {
         pause: false,
         asymmetric: false,
@@ -76,14 +77,14 @@ fn agreed(place: &Vantage<'_>) -> Option<InForce> {
     Some(ours.with(theirs))
 }
 
-fn missing_because(place: &Vantage<'_>) -> Option<&'static str> {
-    let negotiates = |source, key| place.set_up(source, key) != Some("off");
+fn missing_because(vantage: &Vantage<'_>) -> Option<&'static str> {
+    let negotiates = |source, key| vantage.set_up(source, key) != Some("off");
     if !negotiates("ethtool", "Auto-negotiation") || !negotiates("ethtool -a", "Autonegotiate") {
         return Some("no-negotiation");
     }
     match (
-        place.set_up("ethtool", OFFERED)?,
-        place.set_up("ethtool", PARTNER_OFFERED),
+        vantage.set_up("ethtool", OFFERED)?,
+        vantage.set_up("ethtool", PARTNER_OFFERED),
     ) {
         ("No", _) => Some("this-end"),
         (_, Some("No")) => Some("partner"),
@@ -92,22 +93,22 @@ fn missing_because(place: &Vantage<'_>) -> Option<&'static str> {
     }
 }
 
-fn frames(place: &Vantage<'_>, facts: &mut Facts) {
+fn frames(vantage: &Vantage<'_>, facts: &mut Facts) {
     let counted = |asked, name| {
-        let described = place.meaning(asked).into_iter();
-        let all = described.chain(place.of_interface("ethtool -I -a", name));
+        let described = vantage.meaning(asked).into_iter();
+        let all = described.chain(vantage.of_interface(Source::Pause, name));
         all.max_by_key(|counted| counted.value)
     };
     let sent = counted(Meaning::PauseSent, "tx_pause_frames")
-        .or_else(|| counted_by_register(place, PAUSE_SENT));
+        .or_else(|| counted_by_register(vantage, PAUSE_SENT));
     let received = counted(Meaning::PauseReceived, "rx_pause_frames");
-    let duration = place.test.map(|test| test.duration_s);
+    let duration = vantage.test.map(|test| test.duration_s);
     let span = duration
-        .or_else(|| between(place))
+        .or_else(|| between(vantage))
         .filter(|span| *span > 0.0);
     if let Some((received, span)) = received.as_ref().zip(span) {
         let rate = received.value as f64 / span;
-        place.add(
+        vantage.add(
             facts,
             "rx_pause_frames_per_second",
             rate,
@@ -115,27 +116,27 @@ fn frames(place: &Vantage<'_>, facts: &mut Facts) {
             &received.source,
         );
     }
-    place.add_counted(facts, "tx_pause_frames", "frames", sent);
-    place.add_counted(facts, "rx_pause_frames", "frames", received);
+    vantage.add_counted(facts, "tx_pause_frames", "frames", sent);
+    vantage.add_counted(facts, "rx_pause_frames", "frames", received);
 }
 
 /// How far two readings outside of any test are apart, seconds.
-fn between(place: &Vantage<'_>) -> Option<f64> {
+fn between(vantage: &Vantage<'_>) -> Option<f64> {
     let sources = ["ethtool -S", "ethtool -I -a"].into_iter();
     let span = |source| {
         Vantage {
             test: None,
-            ..*place
+            ..*vantage
         }
-        .place()
+        .counters()
         .span_s(source)
     };
     sources.filter_map(span).next()
 }
 
-fn longest(place: &Vantage<'_>, facts: &mut Facts) {
-    if let Some(speed) = place.link_bits_per_second() {
-        place.add(
+fn longest(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if let Some(speed) = vantage.link_bits_per_second() {
+        vantage.add(
             facts,
             "pause_longest_ms",
             time_s(u16::MAX, speed) * 1e3,

@@ -11,27 +11,27 @@ pub(super) const RECEIVE_OVERFLOW: &str = "IEEE_R_MACERR";
 /// The counter of pause frames sent.
 pub(super) const PAUSE_SENT: &str = "IEEE_T_FDXFC";
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    if let Some(removed) = switch(place, "RCR", "PADEN").filter(|_| place.test.is_none()) {
-        place.add(facts, "enet_padding_removed", removed, "", "registers RCR");
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if let Some(removed) = switch(vantage, "RCR", "PADEN").filter(|_| vantage.test.is_none()) {
+        vantage.add(facts, "enet_padding_removed", removed, "", "registers RCR");
     }
 }
 
 /// Whether the MAC does flow control.
-pub(super) fn pause(place: &Vantage<'_>) -> Option<bool> {
-    switch(place, "RCR", "FCE")
+pub(super) fn pause(vantage: &Vantage<'_>) -> Option<bool> {
+    switch(vantage, "RCR", "FCE")
 }
 
 /// A counter that somebody read as a register. It has 16 bits and the driver's reset clears it: of a
 /// row of readings that fall, the sum of what each shows is the best that can be said.
-pub(super) fn counted_by_register(place: &Vantage<'_>, name: &str) -> Option<Counted> {
+pub(super) fn counted_by_register(vantage: &Vantage<'_>, name: &str) -> Option<Counted> {
     let sampled = spellings(name).find_map(|name| {
-        let of_interface = place.of_interface("registers", &name);
-        of_interface.or_else(|| place.of_host("registers", &name))
+        let of_interface = vantage.of_interface("registers", &name);
+        of_interface.or_else(|| vantage.of_host("registers", &name))
     });
     let read = || {
         Some(Counted {
-            value: value(place, name)?,
+            value: value(vantage, name)?,
             since_boot: true,
             source: format!("registers {name}"),
         })
@@ -40,8 +40,8 @@ pub(super) fn counted_by_register(place: &Vantage<'_>, name: &str) -> Option<Cou
 }
 
 /// Whether a field of one bit is set.
-fn switch(place: &Vantage<'_>, register: &str, field: &str) -> Option<bool> {
-    let decoded = registers::decode(map()?, register, value(place, register)?, None).ok()?;
+fn switch(vantage: &Vantage<'_>, register: &str, field: &str) -> Option<bool> {
+    let decoded = registers::decode(map()?, register, value(vantage, register)?, None).ok()?;
     Some(decoded.field(field)?.value != 0)
 }
 
@@ -64,11 +64,11 @@ fn spellings(name: &str) -> impl Iterator<Item = String> {
 }
 
 /// The last reading of a register.
-fn value(place: &Vantage<'_>, name: &str) -> Option<u64> {
-    let mut readings = place.record.run.settings.iter().rev().filter(|setting| {
-        setting.host == place.host
+fn value(vantage: &Vantage<'_>, name: &str) -> Option<u64> {
+    let mut readings = vantage.record.run.settings.iter().rev().filter(|setting| {
+        setting.host == vantage.host
             && setting.source == "registers"
-            && (setting.interface.is_none() || setting.interface.as_deref() == place.interface)
+            && (setting.interface.is_none() || setting.interface.as_deref() == vantage.interface)
     });
     let text =
         readings.find_map(|setting| spellings(name).find_map(|name| setting.values.get(&name)))?;

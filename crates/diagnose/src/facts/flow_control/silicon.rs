@@ -8,15 +8,15 @@ use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
 use linerate_model::record::{Record, Side};
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    let Some(test) = place.test else {
-        return of_the_machine(place, facts);
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let Some(test) = vantage.test else {
+        return of_the_machine(vantage, facts);
     };
-    let carried: Option<f64> = of_group(place.record, test)
+    let carried: Option<f64> = of_group(vantage.record, test)
         .map(|test| test.delivered_bits_per_second)
         .sum();
     if let Some(carried) = carried {
-        place.add(
+        vantage.add(
             facts,
             "port_bits_per_second",
             carried,
@@ -24,8 +24,8 @@ pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
             "the tests' accounts",
         );
     }
-    if let Some(plateau) = plateau(place, test).filter(|_| place.side == Some(Side::Sender)) {
-        place.add(
+    if let Some(plateau) = plateau(vantage, test).filter(|_| vantage.side == Some(Side::Sender)) {
+        vantage.add(
             facts,
             "sender_plateau_bits_per_second",
             plateau,
@@ -34,7 +34,7 @@ pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
         );
     }
     if let (Some(sent), Some(0)) = (test.sent_packets, test.received_packets) {
-        place.add(
+        vantage.add(
             facts,
             "nothing_received",
             sent > 0,
@@ -44,15 +44,15 @@ pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
     }
 }
 
-fn of_the_machine(place: &Vantage<'_>, facts: &mut Facts) {
-    if place.interface.is_some() {
+fn of_the_machine(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if vantage.interface.is_some() {
         return;
     }
-    if let Some(family) = family(place) {
-        place.add(facts, "soc_family", family, "", "machine");
+    if let Some(family) = family(vantage) {
+        vantage.add(facts, "soc_family", family, "", "machine");
     }
-    if breaks_frames(place) {
-        place.add(facts, "broken_frames_logged", true, "", "dmesg");
+    if breaks_frames(vantage) {
+        vantage.add(facts, "broken_frames_logged", true, "", "dmesg");
     }
 }
 
@@ -65,10 +65,10 @@ fn of_group<'r>(record: &'r Record, test: &'r Test) -> impl Iterator<Item = &'r 
 }
 
 /// By what the device tree, the chip or the processor calls itself.
-fn family(place: &Vantage<'_>) -> Option<&'static str> {
-    let host = place.record.host(place.host);
+fn family(vantage: &Vantage<'_>) -> Option<&'static str> {
+    let host = vantage.record.host(vantage.host);
     let processor = host.and_then(|host| host.cpu_model.as_deref());
-    let machine = ["compatible", "soc_id"].map(|key| place.host_set_up("machine", key));
+    let machine = ["compatible", "soc_id"].map(|key| vantage.host_set_up("machine", key));
     let names: Vec<String> = machine
         .into_iter()
         .flatten()
@@ -86,13 +86,13 @@ fn family(place: &Vantage<'_>) -> Option<&'static str> {
 }
 
 /// The rate that two or more tests of this sender reach which were asked for different higher ones.
-fn plateau(place: &Vantage<'_>, test: &Test) -> Option<f64> {
+fn plateau(vantage: &Vantage<'_>, test: &Test) -> Option<f64> {
     let same_way = |other: &&Test| {
         other.direction == test.direction
             && other.protocol == test.protocol
             && other.payload_bytes == test.payload_bytes
     };
-    let short: Vec<(f64, f64)> = place
+    let short: Vec<(f64, f64)> = vantage
         .record
         .run
         .tests
@@ -113,10 +113,10 @@ fn plateau(place: &Vantage<'_>, test: &Test) -> Option<f64> {
 }
 
 /// Old drivers pass on what a FIFO error made of two frames.
-fn breaks_frames(place: &Vantage<'_>) -> bool {
-    let settings = place.record.run.settings.iter();
+fn breaks_frames(vantage: &Vantage<'_>) -> bool {
+    let settings = vantage.record.run.settings.iter();
     let mut logs =
-        settings.filter(|setting| setting.host == place.host && setting.source == "dmesg");
+        settings.filter(|setting| setting.host == vantage.host && setting.source == "dmesg");
     let complains = |line: &String| BROKEN.iter().any(|word| line.contains(word));
     logs.any(|setting| setting.values.values().any(complains))
 }

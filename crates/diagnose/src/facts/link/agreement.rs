@@ -6,10 +6,10 @@ use linerate_model::output::LinkKind;
 use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    let offered = place.test.and_then(|test| test.offered_bits_per_second);
-    if let (Some(offered), Some(speed)) = (offered, place.link_bits_per_second()) {
-        place.add(
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let offered = vantage.test.and_then(|test| test.offered_bits_per_second);
+    if let (Some(offered), Some(speed)) = (offered, vantage.link_bits_per_second()) {
+        vantage.add(
             facts,
             "offered_link_ratio",
             offered / speed,
@@ -17,17 +17,17 @@ pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
             "the test's account, ethtool",
         );
     }
-    if place.test.is_some() || place.interface.is_none() {
+    if vantage.test.is_some() || vantage.interface.is_none() {
         return;
     }
-    if let Some(driver) = place.driver_name() {
-        place.add(facts, "driver", driver, "", "ethtool -i");
+    if let Some(driver) = vantage.driver_name() {
+        vantage.add(facts, "driver", driver, "", "ethtool -i");
     }
-    if let Some(speed) = place.link_bits_per_second() {
-        place.add(facts, "link_bits_per_second", speed, "bit/s", "ethtool");
+    if let Some(speed) = vantage.link_bits_per_second() {
+        vantage.add(facts, "link_bits_per_second", speed, "bit/s", "ethtool");
     }
-    if let Some(common) = common_bits_per_second(place) {
-        place.add(
+    if let Some(common) = common_bits_per_second(vantage) {
+        vantage.add(
             facts,
             "link_common_bits_per_second",
             common,
@@ -39,26 +39,32 @@ pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
         ("duplex", "Duplex"),
         ("autonegotiation", "Auto-negotiation"),
     ] {
-        if let Some(word) = place.set_up("ethtool", key).filter(|_| !is_virtual(place)) {
-            place.add(facts, name, word, "", "ethtool");
+        if let Some(word) = vantage
+            .set_up("ethtool", key)
+            .filter(|_| !is_virtual(vantage))
+        {
+            vantage.add(facts, name, word, "", "ethtool");
         }
     }
 }
 
 /// A virtual link has no duplex, whatever its driver answers.
-fn is_virtual(place: &Vantage<'_>) -> bool {
-    let described = place.record.host(place.host).map(|host| &host.interfaces);
+fn is_virtual(vantage: &Vantage<'_>) -> bool {
+    let described = vantage
+        .record
+        .host(vantage.host)
+        .map(|host| &host.interfaces);
     let mut described = described.into_iter().flatten();
     let kind = described
-        .find(|known| Some(known.name.as_str()) == place.interface)
+        .find(|known| Some(known.name.as_str()) == vantage.interface)
         .and_then(|known| known.link_kind);
     kind.is_some_and(|kind| kind != LinkKind::Wire)
 }
 
 /// The fastest mode that stands in both ends' lists.
-fn common_bits_per_second(place: &Vantage<'_>) -> Option<f64> {
-    let ours = place.set_up("ethtool", "Advertised link modes")?;
-    let theirs = place.set_up("ethtool", "Link partner advertised link modes")?;
+fn common_bits_per_second(vantage: &Vantage<'_>) -> Option<f64> {
+    let ours = vantage.set_up("ethtool", "Advertised link modes")?;
+    let theirs = vantage.set_up("ethtool", "Link partner advertised link modes")?;
     let shared = ours
         .split_whitespace()
         .filter(|mode| theirs.split_whitespace().any(|other| other == *mode));

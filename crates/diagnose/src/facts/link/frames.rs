@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Frames that arrived broken, collisions, and a link that went away.
 
+use crate::evidence::Source;
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage};
 use linerate_knowledge::Group;
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    let mut add = |name, unit, counted| place.add_counted(facts, name, unit, counted);
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let mut add = |name, unit, counted| vantage.add_counted(facts, name, unit, counted);
     add(
         "rx_length_errors",
         "frames",
-        link(place, "rx_length_errors"),
+        link(vantage, "rx_length_errors"),
     );
     add(
         "align_errors",
         "frames",
-        either(place, "rx_frame_errors", "AlignmentErrors"),
+        either(vantage, "rx_frame_errors", "AlignmentErrors"),
     );
     add(
         "late_collisions",
         "events",
-        either(place, "tx_window_errors", "LateCollisions"),
+        either(vantage, "tx_window_errors", "LateCollisions"),
     );
     add(
         "carrier_changes",
         "events",
-        link(place, "carrier_changes").filter(|counted| !counted.since_boot),
+        link(vantage, "carrier_changes").filter(|counted| !counted.since_boot),
     );
     let collisions =
-        link(place, "collisions").or_else(|| place.of_interface("/proc/net/dev", "tx_colls"));
+        link(vantage, "collisions").or_else(|| vantage.of_interface(Source::ProcDev, "tx_colls"));
     add("collisions", "events", collisions);
-    add("fec_uncorrected", "blocks", uncorrected(place));
-    checks(place, facts);
-    logged(place, facts);
+    add("fec_uncorrected", "blocks", uncorrected(vantage));
+    checks(vantage, facts);
+    logged(vantage, facts);
 }
 
-fn checks(place: &Vantage<'_>, facts: &mut Facts) {
-    let Some(wrong) = either(place, "rx_crc_errors", "FrameCheckSequenceErrors") else {
+fn checks(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let Some(wrong) = either(vantage, "rx_crc_errors", "FrameCheckSequenceErrors") else {
         return;
     };
-    if let Some(right) = place.of_interface("rtnl_link_stats64", "rx_packets") {
+    if let Some(right) = vantage.of_interface(Source::Link, "rx_packets") {
         let came = (wrong.value + right.value).max(1);
-        place.add(
+        vantage.add(
             facts,
             "crc_error_ratio",
             wrong.value as f64 / came as f64,
@@ -49,28 +50,29 @@ fn checks(place: &Vantage<'_>, facts: &mut Facts) {
             &wrong.source,
         );
     }
-    place.add_counted(facts, "crc_errors", "frames", Some(wrong));
+    vantage.add_counted(facts, "crc_errors", "frames", Some(wrong));
 }
 
 /// A link counter and the MAC's own of the same: the larger, since a packet shows in both.
-fn either(place: &Vantage<'_>, of_link: &str, of_mac: &str) -> Option<Counted> {
-    let all = [link(place, of_link), place.of_interface("eth-mac", of_mac)];
+fn either(vantage: &Vantage<'_>, of_link: &str, of_mac: &str) -> Option<Counted> {
+    let all = [
+        link(vantage, of_link),
+        vantage.of_interface("eth-mac", of_mac),
+    ];
     all.into_iter()
         .flatten()
         .max_by_key(|counted| counted.value)
 }
 
 /// A link counter, unless this driver never fills it.
-fn link(place: &Vantage<'_>, name: &str) -> Option<Counted> {
-    let blind = place
+fn link(vantage: &Vantage<'_>, name: &str) -> Option<Counted> {
+    let blind = vantage
         .table()
         .is_some_and(|table| table.is_blind(Group::Link, name));
-    place
-        .of_interface("rtnl_link_stats64", name)
-        .filter(|_| !blind)
+    vantage.of_interface(Source::Link, name).filter(|_| !blind)
 }
 
-fn uncorrected(place: &Vantage<'_>) -> Option<Counted> {
+fn uncorrected(vantage: &Vantage<'_>) -> Option<Counted> {
     let sources = [
         ("fec", "uncorrectable_blocks"),
         ("ethtool -I --show-fec", "uncorrectable_blocks"),
@@ -80,20 +82,20 @@ fn uncorrected(place: &Vantage<'_>) -> Option<Counted> {
     ];
     sources
         .into_iter()
-        .find_map(|(source, name)| place.of_interface(source, name))
+        .find_map(|(source, name)| vantage.of_interface(source, name))
 }
 
 /// Once per host, not per interface: the log's lines are not assigned to interfaces here.
-fn logged(place: &Vantage<'_>, facts: &mut Facts) {
-    if place.test.is_some() || place.interface.is_some() {
+fn logged(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if vantage.test.is_some() || vantage.interface.is_some() {
         return;
     }
-    let logs = place
+    let logs = vantage
         .record
         .run
         .settings
         .iter()
-        .filter(|setting| setting.host == place.host && setting.source == "dmesg");
+        .filter(|setting| setting.host == vantage.host && setting.source == "dmesg");
     let mut logs = logs.peekable();
     if logs.peek().is_none() {
         return;
@@ -104,5 +106,5 @@ fn logged(place: &Vantage<'_>, facts: &mut Facts) {
     let downs = lines
         .filter(|line| line.contains("link is down") || line.contains("link down"))
         .count();
-    place.add(facts, "link_downs_logged", downs as f64, "events", "dmesg");
+    vantage.add(facts, "link_downs_logged", downs as f64, "events", "dmesg");
 }

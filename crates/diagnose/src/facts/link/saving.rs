@@ -7,13 +7,13 @@ use crate::facts::vantage::Vantage;
 use crate::facts::{Facts, fact};
 use linerate_model::record::Record;
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    if place.test.is_some() {
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if vantage.test.is_some() {
         return;
     }
-    if let Some(status) = place.set_up("ethtool --show-eee", "EEE status") {
+    if let Some(status) = vantage.set_up("ethtool --show-eee", "EEE status") {
         let active = status.contains("active") && !status.contains("inactive");
-        place.add(facts, "eee_active", active, "", "ethtool --show-eee");
+        vantage.add(facts, "eee_active", active, "", "ethtool --show-eee");
     }
 }
 

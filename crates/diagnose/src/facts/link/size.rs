@@ -4,25 +4,25 @@
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage, set_up_number};
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    if let Some(mtu) = mtu(place).filter(|_| place.test.is_none()) {
-        place.add(facts, "mtu", mtu as f64, "bytes", "ip link");
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if let Some(mtu) = mtu(vantage).filter(|_| vantage.test.is_none()) {
+        vantage.add(facts, "mtu", mtu as f64, "bytes", "ip link");
     }
-    if place.is_host() {
-        place.add_counted_to_host(facts, "packets_too_long", "packets", too_long(place));
+    if vantage.is_host() {
+        vantage.add_counted_to_host(facts, "packets_too_long", "packets", too_long(vantage));
     }
 }
 
-fn mtu(place: &Vantage<'_>) -> Option<u64> {
-    let name = place.interface?;
-    let described = place.record.host(place.host).and_then(|host| {
+fn mtu(vantage: &Vantage<'_>) -> Option<u64> {
+    let name = vantage.interface?;
+    let described = vantage.record.host(vantage.host).and_then(|host| {
         let mut known = host.interfaces.iter();
         known.find(|known| known.name == name)?.mtu.map(u64::from)
     });
-    described.or_else(|| set_up_number(place.record, place.host, "ip link", Some(name), "mtu"))
+    described.or_else(|| set_up_number(vantage.record, vantage.host, "ip link", Some(name), "mtu"))
 }
 
-fn too_long(place: &Vantage<'_>) -> Option<Counted> {
+fn too_long(vantage: &Vantage<'_>) -> Option<Counted> {
     let sources = [
         ("/proc/net/snmp", "IpFragFails"),
         ("/proc/net/snmp6", "Ip6FragFails"),
@@ -31,7 +31,7 @@ fn too_long(place: &Vantage<'_>) -> Option<Counted> {
     ];
     let counted = sources
         .into_iter()
-        .filter_map(|(source, name)| place.of_host(source, name));
+        .filter_map(|(source, name)| vantage.of_host(source, name));
     counted.reduce(|sum, more| Counted {
         value: sum.value + more.value,
         since_boot: sum.since_boot || more.since_boot,

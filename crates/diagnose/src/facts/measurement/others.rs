@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What else was going on: other traffic, captures, processors that changed their pace.
 
+use crate::evidence::Source;
 use linerate_model::output::{Protocol, Test};
 
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage, set_up_number};
 use linerate_model::record::Side;
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    multicast(place, facts);
-    match place.test {
-        Some(test) => foreign(place, test, facts),
-        None => outside(place, facts),
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    multicast(vantage, facts);
+    match vantage.test {
+        Some(test) => foreign(vantage, test, facts),
+        None => outside(vantage, facts),
     }
 }
 
 /// Of a UDP test that has the interface for itself, everything beyond what its sender sent.
-fn foreign(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
-    let alone = place
+fn foreign(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+    let alone = vantage
         .record
         .run
         .tests
@@ -25,18 +26,18 @@ fn foreign(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
         .filter(|other| other.group == test.group)
         .count()
         == 1;
-    let whole = test.payload_bytes + UDP_IP_BYTES <= mtu(place).unwrap_or(USUAL_MTU_BYTES);
-    if test.protocol != Protocol::Udp || place.side != Some(Side::Receiver) || !alone || !whole {
+    let whole = test.payload_bytes + UDP_IP_BYTES <= mtu(vantage).unwrap_or(USUAL_MTU_BYTES);
+    if test.protocol != Protocol::Udp || vantage.side != Some(Side::Receiver) || !alone || !whole {
         return;
     }
-    let arrived = place.of_interface(LINK, "rx_packets");
-    let arrived = arrived.or_else(|| around(place));
+    let arrived = vantage.of_interface(LINK, "rx_packets");
+    let arrived = arrived.or_else(|| around(vantage));
     let (Some(arrived), Some(sent)) = (arrived, test.sent_packets.filter(|sent| *sent > 0)) else {
         return;
     };
     let own = sent + test.duplicate_packets.unwrap_or(0);
     let foreign = arrived.value.saturating_sub(own) as f64;
-    place.add(
+    vantage.add(
         facts,
         "foreign_packet_ratio",
         foreign / sent as f64,
@@ -44,7 +45,7 @@ fn foreign(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
         &arrived.source,
     );
     if test.duration_s > 0.0 {
-        place.add(
+        vantage.add(
             facts,
             "foreign_packets_per_second",
             foreign / test.duration_s,
@@ -54,22 +55,22 @@ fn foreign(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     }
 }
 
-fn mtu(place: &Vantage<'_>) -> Option<u32> {
-    let interfaces = &place.record.host(place.host)?.interfaces;
+fn mtu(vantage: &Vantage<'_>) -> Option<u32> {
+    let interfaces = &vantage.record.host(vantage.host)?.interfaces;
     let mut interfaces = interfaces.iter();
-    let interface = interfaces.find(|known| Some(known.name.as_str()) == place.interface);
+    let interface = interfaces.find(|known| Some(known.name.as_str()) == vantage.interface);
     interface?.mtu
 }
 
 /// What readings before and after the only test of a text count.
-fn around(place: &Vantage<'_>) -> Option<Counted> {
-    let record = place.record;
+fn around(vantage: &Vantage<'_>) -> Option<Counted> {
+    let record = vantage.record;
     let outside = Vantage {
         test: None,
-        ..*place
+        ..*vantage
     };
     let counted = |source| {
-        outside.place().span_s(source)?;
+        outside.counters().span_s(source)?;
         outside.of_interface(source, "rx_packets")
     };
     let only = record.pasted && record.run.tests.len() == 1;
@@ -78,25 +79,25 @@ fn around(place: &Vantage<'_>) -> Option<Counted> {
 }
 
 /// No test sends any.
-fn multicast(place: &Vantage<'_>, facts: &mut Facts) {
-    let span = place.place().span_s(LINK);
-    if let Some((received, span)) = place.of_interface(LINK, "multicast").zip(span) {
+fn multicast(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let span = vantage.counters().span_s(LINK);
+    if let Some((received, span)) = vantage.of_interface(LINK, "multicast").zip(span) {
         let rate = received.value as f64 / span;
-        place.add(facts, "multicast_per_second", rate, "1/s", &received.source);
+        vantage.add(facts, "multicast_per_second", rate, "1/s", &received.source);
     }
 }
 
-fn outside(place: &Vantage<'_>, facts: &mut Facts) {
-    if let Some(interface) = place.interface {
+fn outside(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if let Some(interface) = vantage.interface {
         let sockets = set_up_number(
-            place.record,
-            place.host,
+            vantage.record,
+            vantage.host,
             "/proc/net/packet",
             Some(interface),
             "sockets",
         );
         if let Some(sockets) = sockets {
-            place.add(
+            vantage.add(
                 facts,
                 "capture_sockets",
                 sockets as f64,
@@ -106,8 +107,8 @@ fn outside(place: &Vantage<'_>, facts: &mut Facts) {
         }
         return;
     }
-    if let Some(change) = frequency_change(place) {
-        place.add(
+    if let Some(change) = frequency_change(vantage) {
+        vantage.add(
             facts,
             "frequency_change_ratio",
             change,
@@ -115,21 +116,21 @@ fn outside(place: &Vantage<'_>, facts: &mut Facts) {
             "scaling_cur_freq",
         );
     }
-    if throttled(place) {
-        place.add(facts, "throttling_logged", true, "", "dmesg");
+    if throttled(vantage) {
+        vantage.add(facts, "throttling_logged", true, "", "dmesg");
     }
 }
 
 /// Between the first and the last reading of each processor that was read more than once.
-fn frequency_change(place: &Vantage<'_>) -> Option<f64> {
+fn frequency_change(vantage: &Vantage<'_>) -> Option<f64> {
     let mut readings: std::collections::BTreeMap<&str, Vec<f64>> =
         std::collections::BTreeMap::new();
-    for setting in place
+    for setting in vantage
         .record
         .run
         .settings
         .iter()
-        .filter(|setting| setting.host == place.host)
+        .filter(|setting| setting.host == vantage.host)
     {
         let frequency = setting
             .values
@@ -149,10 +150,10 @@ fn frequency_change(place: &Vantage<'_>) -> Option<f64> {
     (before > 0.0).then(|| ((after - before) / before).abs())
 }
 
-fn throttled(place: &Vantage<'_>) -> bool {
-    let settings = place.record.run.settings.iter();
+fn throttled(vantage: &Vantage<'_>) -> bool {
+    let settings = vantage.record.run.settings.iter();
     let mut logs =
-        settings.filter(|setting| setting.host == place.host && setting.source == "dmesg");
+        settings.filter(|setting| setting.host == vantage.host && setting.source == "dmesg");
     logs.any(|setting| {
         let mut lines = setting
             .values
@@ -167,4 +168,4 @@ fn throttled(place: &Vantage<'_>) -> bool {
 /// Headers of UDP and IPv4. A datagram that does not fit is several packets.
 const UDP_IP_BYTES: u32 = 28;
 const USUAL_MTU_BYTES: u32 = 1500;
-const LINK: &str = "rtnl_link_stats64";
+const LINK: &str = Source::Link.text();

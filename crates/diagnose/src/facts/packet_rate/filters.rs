@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What IP threw away on purpose: packet filter, tracked connections, neighbours, routes back.
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Source};
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage, profiled, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence) {
-        if place.test.is_none() && place.interface.is_some() {
+    for vantage in vantages(evidence) {
+        if vantage.test.is_none() && vantage.interface.is_some() {
             continue;
         }
-        let mut add = |name, unit, counted| place.add_counted_to_host(facts, name, unit, counted);
-        add("netfilter_drops", "packets", netfilter(&place));
+        let mut add = |name, unit, counted| vantage.add_counted_to_host(facts, name, unit, counted);
+        add("netfilter_drops", "packets", netfilter(&vantage));
         add(
             "conntrack_drops",
             "packets",
-            sum(&place, CONNTRACK, &["drop", "early_drop"]),
+            sum(&vantage, CONNTRACK, &["drop", "early_drop"]),
         );
         add(
             "neighbour_discards",
             "packets",
-            neighbours(&place, "unresolved_discards"),
+            neighbours(&vantage, "unresolved_discards"),
         );
         add(
             "neighbour_table_fulls",
             "events",
-            neighbours(&place, "table_fulls"),
+            neighbours(&vantage, "table_fulls"),
         );
         add(
             "rp_filter_drops",
             "packets",
-            place.of_host("/proc/net/netstat", "TcpExtIPReversePathFilter"),
+            vantage.of_host(Source::Netstat, "TcpExtIPReversePathFilter"),
         );
-        if let Some(missing) = missing_in_ip(&place) {
-            place.add_to_host(
+        if let Some(missing) = missing_in_ip(&vantage) {
+            vantage.add_to_host(
                 facts,
                 "ip_layer_missing",
                 missing,
@@ -41,15 +41,15 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
                 "/proc/net/snmp IpInReceives, IpInDelivers",
             );
         }
-        if let Some((entries, source)) = entries(&place) {
-            place.add_to_host(facts, "conntrack_entries", entries, "", source);
+        if let Some((entries, source)) = entries(&vantage) {
+            vantage.add_to_host(facts, "conntrack_entries", entries, "", source);
         }
-        if let Some(share) = profiled(&place, FILTER) {
-            place.add_to_host(facts, "filter_cpu_share", share, "ratio", "perf top");
+        if let Some(share) = profiled(&vantage, FILTER) {
+            vantage.add_to_host(facts, "filter_cpu_share", share, "ratio", "perf top");
         }
-        let most = place.host_set_up("sysctl", "net.netfilter.nf_conntrack_max");
+        let most = vantage.host_set_up("sysctl", "net.netfilter.nf_conntrack_max");
         if let Some(most) = most.and_then(|most| most.parse::<f64>().ok()) {
-            place.add_to_host(
+            vantage.add_to_host(
                 facts,
                 "conntrack_max",
                 most,
@@ -61,8 +61,8 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
 }
 
 /// The most that there were during a test; else what a reading of the count says.
-fn entries(place: &Vantage<'_>) -> Option<(f64, &'static str)> {
-    let counted = place.whole_host().levels(CONNTRACK, "entries");
+fn entries(vantage: &Vantage<'_>) -> Option<(f64, &'static str)> {
+    let counted = vantage.host_counters().levels(CONNTRACK, "entries");
     let counted = counted
         .into_iter()
         .max()
@@ -70,7 +70,7 @@ fn entries(place: &Vantage<'_>) -> Option<(f64, &'static str)> {
     let name = "net.netfilter.nf_conntrack_count";
     let read = || {
         Some((
-            place.host_set_up("sysctl", name)?.parse().ok()?,
+            vantage.host_set_up("sysctl", name)?.parse().ok()?,
             "sysctl nf_conntrack_count",
         ))
     };
@@ -78,25 +78,25 @@ fn entries(place: &Vantage<'_>) -> Option<(f64, &'static str)> {
 }
 
 /// Of the test's own packets where they are counted apart, else of all.
-fn netfilter(place: &Vantage<'_>) -> Option<Counted> {
+fn netfilter(vantage: &Vantage<'_>) -> Option<Counted> {
     [
         "skb:kfree_skb flow",
         "skb:kfree_skb flow received",
         "skb:kfree_skb",
     ]
     .iter()
-    .find_map(|source| place.of_host(source, "NETFILTER_DROP"))
+    .find_map(|source| vantage.of_host(source, "NETFILTER_DROP"))
     .or_else(|| {
         // What the rules counted before the first reading may be years old.
-        let rules = place.of_host("nft list ruleset", "drop.packets");
+        let rules = vantage.of_host("nft list ruleset", "drop.packets");
         rules.filter(|counted| !counted.since_boot)
     })
 }
 
-fn neighbours(place: &Vantage<'_>, name: &str) -> Option<Counted> {
+fn neighbours(vantage: &Vantage<'_>, name: &str) -> Option<Counted> {
     ["/proc/net/stat/arp_cache", "/proc/net/stat/ndisc_cache"]
         .iter()
-        .filter_map(|source| place.of_host(source, name))
+        .filter_map(|source| vantage.of_host(source, name))
         .reduce(|one, other| Counted {
             value: one.value + other.value,
             source: format!("{}, {}", one.source, other.source),
@@ -104,10 +104,10 @@ fn neighbours(place: &Vantage<'_>, name: &str) -> Option<Counted> {
         })
 }
 
-fn sum(place: &Vantage<'_>, source: &str, names: &[&str]) -> Option<Counted> {
+fn sum(vantage: &Vantage<'_>, source: &str, names: &[&str]) -> Option<Counted> {
     names
         .iter()
-        .filter_map(|name| place.of_host(source, name))
+        .filter_map(|name| vantage.of_host(source, name))
         .reduce(|one, other| Counted {
             value: one.value + other.value,
             source: format!("{}, {}", one.source, other.source),
@@ -117,12 +117,12 @@ fn sum(place: &Vantage<'_>, source: &str, names: &[&str]) -> Option<Counted> {
 
 /// Taken in by IPv4 and neither given to a protocol, nor forwarded, nor counted as bad. Of a test only:
 /// since the start of a machine the counters say nothing.
-fn missing_in_ip(place: &Vantage<'_>) -> Option<f64> {
-    place.test?;
-    let count = |name| Some(place.of_host("/proc/net/snmp", name)?.value as f64);
+fn missing_in_ip(vantage: &Vantage<'_>) -> Option<f64> {
+    vantage.test?;
+    let count = |name| Some(vantage.of_host(Source::Snmp, name)?.value as f64);
     let accounted: f64 = ACCOUNTED.iter().filter_map(|name| count(name)).sum();
     let joined = count("IpReasmReqds").unwrap_or(0.0) - count("IpReasmOKs").unwrap_or(0.0);
-    let route_back = place.of_host("/proc/net/netstat", "TcpExtIPReversePathFilter");
+    let route_back = vantage.of_host(Source::Netstat, "TcpExtIPReversePathFilter");
     let route_back = route_back.map_or(0.0, |counted| counted.value as f64);
     Some(
         (count("IpInReceives")? - count("IpInDelivers")? - accounted - joined - route_back)
@@ -132,7 +132,7 @@ fn missing_in_ip(place: &Vantage<'_>) -> Option<f64> {
 
 /// What runs for each packet: the rules themselves (nftables, iptables), not what tracks connections.
 const FILTER: &[&str] = &["nft_", "ipt_do_table", "ip6t_do_table", "ebt_do_table"];
-const CONNTRACK: &str = "/proc/net/stat/nf_conntrack";
+const CONNTRACK: &str = Source::Conntrack.text();
 const ACCOUNTED: &[&str] = &[
     "IpForwDatagrams",
     "IpInHdrErrors",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a host that forwards does, and by which way.
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Source};
 use linerate_model::output::Test;
 
 use crate::facts::vantage::{Vantage, vantages};
@@ -9,40 +9,40 @@ use crate::facts::{Facts, fact};
 use linerate_model::record::Record;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence) {
-        if place.test.is_some() || place.interface.is_none() {
-            counters(&place, facts);
+    for vantage in vantages(evidence) {
+        if vantage.test.is_some() || vantage.interface.is_none() {
+            counters(&vantage, facts);
         }
-        if place.test.is_none() && place.interface.is_none() {
-            set_up(&place, facts);
+        if vantage.test.is_none() && vantage.interface.is_none() {
+            set_up(&vantage, facts);
         }
     }
     of_bridged(evidence.record, facts, "routed_of_bridged", &["rout"]);
     of_bridged(evidence.record, facts, "bypass_of_kernel", BYPASSES);
 }
 
-fn counters(place: &Vantage<'_>, facts: &mut Facts) {
-    let fails = place.of_host(SNMP, "IpFragFails");
-    place.add_counted_to_host(facts, "fragmentation_failures", "packets", fails);
-    let forwarded = place.of_host(SNMP, "IpForwDatagrams");
-    let received = place
+fn counters(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let fails = vantage.of_host(SNMP, "IpFragFails");
+    vantage.add_counted_to_host(facts, "fragmentation_failures", "packets", fails);
+    let forwarded = vantage.of_host(SNMP, "IpForwDatagrams");
+    let received = vantage
         .of_host(SNMP, "IpInReceives")
         .filter(|received| received.value > 0);
     if let Some((forwarded, received)) = forwarded.zip(received) {
         let share = forwarded.value as f64 / received.value as f64;
         let source = format!("{}, IpInReceives", forwarded.source);
-        place.add_to_host(facts, "forwarded_share", share, "ratio", &source);
+        vantage.add_to_host(facts, "forwarded_share", share, "ratio", &source);
     }
-    let span = place.whole_host().span_s(SNMP);
-    if let Some((counted, span)) = place.of_host(SNMP, "IpForwDatagrams").zip(span) {
+    let span = vantage.host_counters().span_s(SNMP);
+    if let Some((counted, span)) = vantage.of_host(SNMP, "IpForwDatagrams").zip(span) {
         let rate = counted.value as f64 / span;
-        place.add_to_host(facts, "forwarded_pps", rate, "1/s", &counted.source);
+        vantage.add_to_host(facts, "forwarded_pps", rate, "1/s", &counted.source);
     }
 }
 
-fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
-    if let Some(forwards) = place.host_set_up("sysctl", "net.ipv4.ip_forward") {
-        place.add_to_host(
+fn set_up(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if let Some(forwards) = vantage.host_set_up("sysctl", "net.ipv4.ip_forward") {
+        vantage.add_to_host(
             facts,
             "forwarding",
             forwards,
@@ -51,17 +51,17 @@ fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
         );
     }
     let number = |source, key| {
-        place
+        vantage
             .host_set_up(source, key)?
             .trim_end_matches('%')
             .parse::<f64>()
             .ok()
     };
     if let Some(rules) = number("nft list ruleset", "rules") {
-        place.add_to_host(facts, "filter_rules", rules, "", "nft list ruleset");
+        vantage.add_to_host(facts, "filter_rules", rules, "", "nft list ruleset");
     }
     if let Some(tables) = number("nft list ruleset", "flowtables") {
-        place.add_to_host(facts, "flowtable", tables > 0.0, "", "nft list ruleset");
+        vantage.add_to_host(facts, "flowtable", tables > 0.0, "", "nft list ruleset");
     }
 }
 
@@ -88,4 +88,4 @@ fn of_bridged(record: &Record, facts: &mut Facts, name: &str, words: &[&str]) {
 
 /// Programs that take packets before the kernel's stack does.
 const BYPASSES: &[&str] = &["dpdk", "testpmd", "xdp", "vpp"];
-const SNMP: &str = "/proc/net/snmp";
+const SNMP: &str = Source::Snmp.text();

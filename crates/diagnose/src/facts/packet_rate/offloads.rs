@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the card does for the processor, and checksums that do not come out right.
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Source};
 use linerate_model::output::{Protocol, Test};
 
 use crate::facts::vantage::{Counted, Vantage, vantages};
@@ -9,20 +9,20 @@ use crate::facts::{Facts, fact};
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence) {
-        match place.test {
-            None if place.interface.is_some() => features(&place, facts),
-            None => place.add_counted_to_host(facts, "csum_errors", "packets", errors(&place)),
-            Some(test) if place.side == Some(Side::Receiver) => {
-                segments(&place, test, facts);
-                checksums(&place, test, facts);
+    for vantage in vantages(evidence) {
+        match vantage.test {
+            None if vantage.interface.is_some() => features(&vantage, facts),
+            None => vantage.add_counted_to_host(facts, "csum_errors", "packets", errors(&vantage)),
+            Some(test) if vantage.side == Some(Side::Receiver) => {
+                segments(&vantage, test, facts);
+                checksums(&vantage, test, facts);
             }
             Some(_) => {}
         }
     }
 }
 
-fn features(place: &Vantage<'_>, facts: &mut Facts) {
+fn features(vantage: &Vantage<'_>, facts: &mut Facts) {
     for (name, key) in [
         ("tso", "tcp-segmentation-offload"),
         ("gso", "generic-segmentation-offload"),
@@ -30,22 +30,22 @@ fn features(place: &Vantage<'_>, facts: &mut Facts) {
         ("lro", "large-receive-offload"),
         ("tx_checksumming", "tx-checksumming"),
     ] {
-        if let Some(state) = place.set_up("ethtool -k", key) {
-            place.add(facts, name, state, "", &format!("ethtool -k {key}"));
+        if let Some(state) = vantage.set_up("ethtool -k", key) {
+            vantage.add(facts, name, state, "", &format!("ethtool -k {key}"));
         }
     }
 }
 
 /// How many packets the stack handles, and how large they come.
-fn segments(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+fn segments(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let count = |name| {
-        place
+        vantage
             .of_interface(LINK, name)
             .filter(|counted| counted.value > 0)
     };
     if let Some((bytes, packets)) = count("rx_bytes").zip(count("rx_packets")) {
         let each = bytes.value as f64 / packets.value as f64;
-        place.add(facts, "rx_bytes_per_packet", each, "bytes", &bytes.source);
+        vantage.add(facts, "rx_bytes_per_packet", each, "bytes", &bytes.source);
     }
     let mss = test.mss_bytes.filter(|mss| *mss > 0);
     if let Some((rate, mss)) = test.delivered_bits_per_second.zip(mss) {
@@ -60,27 +60,27 @@ fn segments(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     }
 }
 
-fn checksums(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+fn checksums(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let version = if test.af == 6 { 6.0 } else { 4.0 };
-    place.add_to_host(facts, "ip_version", version, "", "the test's account");
-    let Some(errors) = errors(place) else {
+    vantage.add_to_host(facts, "ip_version", version, "", "the test's account");
+    let Some(errors) = errors(vantage) else {
         return;
     };
     let count = errors.value as f64;
-    place.add_to_host(facts, "csum_errors", count, "packets", &errors.source);
+    vantage.add_to_host(facts, "csum_errors", count, "packets", &errors.source);
     if let Some(sent) = test.sent_packets.filter(|sent| *sent > 0) {
         let ratio = count / sent as f64;
-        place.add_to_host(facts, "csum_error_ratio", ratio, "ratio", &errors.source);
+        vantage.add_to_host(facts, "csum_error_ratio", ratio, "ratio", &errors.source);
     }
-    if let Some(only) = short_only(place) {
-        place.add_to_host(facts, "csum_errors_short_only", only, "", &errors.source);
+    if let Some(only) = short_only(vantage) {
+        vantage.add_to_host(facts, "csum_errors_short_only", only, "", &errors.source);
     }
 }
 
-fn errors(place: &Vantage<'_>) -> Option<Counted> {
+fn errors(vantage: &Vantage<'_>) -> Option<Counted> {
     COUNTERS
         .iter()
-        .filter_map(|(source, name)| place.of_host(source, name))
+        .filter_map(|(source, name)| vantage.of_host(source, name))
         .reduce(|one, other| Counted {
             value: one.value + other.value,
             source: format!("{}, {}", one.source, other.source),
@@ -89,16 +89,16 @@ fn errors(place: &Vantage<'_>) -> Option<Counted> {
 }
 
 /// Over all UDP tests of the direction; `None` unless both short and long datagrams were sent.
-fn short_only(place: &Vantage<'_>) -> Option<bool> {
-    let this = place.test?;
-    let tests = place.record.run.tests.iter().filter(|test| {
+fn short_only(vantage: &Vantage<'_>) -> Option<bool> {
+    let this = vantage.test?;
+    let tests = vantage.record.run.tests.iter().filter(|test| {
         test.protocol == Protocol::Udp && test.direction == this.direction && test.payload_bytes > 0
     });
     let (mut short, mut long) = (None, None);
     for test in tests {
         let there = Vantage {
             test: Some(test),
-            ..*place
+            ..*vantage
         };
         let bad = errors(&there).map(|errors| errors.value);
         let sum = if test.payload_bytes <= SHORT_BYTES {
@@ -113,7 +113,7 @@ fn short_only(place: &Vantage<'_>) -> Option<bool> {
 
 /// Payload of a UDP datagram whose frame is padded: 60 bytes less Ethernet, IPv4 and UDP headers.
 const SHORT_BYTES: u32 = 18;
-const LINK: &str = "rtnl_link_stats64";
+const LINK: &str = Source::Link.text();
 const COUNTERS: &[(&str, &str)] = &[
     ("/proc/net/snmp", "UdpInCsumErrors"),
     ("/proc/net/snmp", "TcpInCsumErrors"),

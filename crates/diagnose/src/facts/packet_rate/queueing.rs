@@ -7,21 +7,21 @@ use crate::facts::vantage::{Vantage, vantages};
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence)
+    for vantage in vantages(evidence)
         .iter()
-        .filter(|place| place.interface.is_some())
+        .filter(|vantage| vantage.interface.is_some())
     {
-        if place.side != Some(Side::Receiver) {
-            counters(place, facts);
+        if vantage.side != Some(Side::Receiver) {
+            counters(vantage, facts);
         }
-        if place.test.is_none()
-            && let Some(kind) = place.set_up("tc qdisc", "root")
+        if vantage.test.is_none()
+            && let Some(kind) = vantage.set_up("tc qdisc", "root")
         {
-            place.add(facts, "qdisc_kind", kind, "", "tc qdisc");
+            vantage.add(facts, "qdisc_kind", kind, "", "tc qdisc");
         }
-        let refused = place.test.and_then(|test| test.refused_packets);
-        if let Some(refused) = refused.filter(|_| place.side == Some(Side::Sender)) {
-            place.add(
+        let refused = vantage.test.and_then(|test| test.refused_packets);
+        if let Some(refused) = refused.filter(|_| vantage.side == Some(Side::Sender)) {
+            vantage.add(
                 facts,
                 "refused_packets",
                 refused as f64,
@@ -32,24 +32,24 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     }
 }
 
-fn counters(place: &Vantage<'_>, facts: &mut Facts) {
-    let counted = |name| place.of_interface(SOURCE, name);
+fn counters(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let counted = |name| vantage.of_interface(SOURCE, name);
     let Some(drops) = counted("drops") else {
         return;
     };
     let dropped = drops.value as f64;
-    place.add(facts, "qdisc_drops", dropped, "packets", &drops.source);
+    vantage.add(facts, "qdisc_drops", dropped, "packets", &drops.source);
     // Only fq limits each flow, and tells of it only where it dropped.
-    let of_flows = place.place().each(Source::Qdisc);
+    let of_flows = vantage.counters().each(Source::Qdisc);
     let of_flows = of_flows.filter(|(name, _)| name.ends_with("flows_plimit"));
     let each_flow: u64 = of_flows.map(|(_, moved)| moved.grew.at_least).sum();
     let each_flow = each_flow as f64;
-    place.add(facts, "flow_limit_drops", each_flow, "packets", SOURCE);
+    vantage.add(facts, "flow_limit_drops", each_flow, "packets", SOURCE);
     let Some(sent) = counted("packets").filter(|sent| sent.value > 0) else {
         return;
     };
     let sent = sent.value as f64;
-    place.add(
+    vantage.add(
         facts,
         "qdisc_drop_ratio",
         dropped / (sent + dropped),
@@ -58,7 +58,7 @@ fn counters(place: &Vantage<'_>, facts: &mut Facts) {
     );
     if let Some(requeues) = counted("requeues") {
         let ratio = requeues.value as f64 / sent;
-        place.add(
+        vantage.add(
             facts,
             "qdisc_requeue_ratio",
             ratio,

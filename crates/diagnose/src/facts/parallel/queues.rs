@@ -9,57 +9,57 @@ use crate::facts::{Facts, fact};
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence) {
-        if place.test.is_none() {
-            set_up(&place, facts);
+    for vantage in vantages(evidence) {
+        if vantage.test.is_none() {
+            set_up(&vantage, facts);
         }
-        counted(&place, facts);
+        counted(&vantage, facts);
     }
 }
 
 /// Receive queues: of the channels, else of sysfs, else (pasted) one for each interrupt.
-pub(super) fn of(place: &Vantage<'_>, interrupts: Option<f64>) -> Option<u32> {
-    let interrupts = interrupts.filter(|_| place.record.pasted);
-    let queues = receive(place).or(interrupts.map(|count| count as u64))?;
+pub(super) fn of(vantage: &Vantage<'_>, interrupts: Option<f64>) -> Option<u32> {
+    let interrupts = interrupts.filter(|_| vantage.record.pasted);
+    let queues = receive(vantage).or(interrupts.map(|count| count as u64))?;
     u32::try_from(queues).ok().filter(|queues| *queues > 0)
 }
 
-fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
+fn set_up(vantage: &Vantage<'_>, facts: &mut Facts) {
     let from_interrupts = facts.list().iter().find_map(|fact| {
         let here =
-            fact.name == "irq_vectors" && fact.test_id.is_none() && fact.host == Some(place.host);
+            fact.name == "irq_vectors" && fact.test_id.is_none() && fact.host == Some(vantage.host);
         here.then(|| fact.value.number())?
     });
     let source = "ethtool -l, /sys/class/net/queues, /proc/interrupts";
-    if let Some(queues) = of(place, from_interrupts) {
-        place.add(facts, "queues", f64::from(queues), "", source);
-        if place.record.pasted {
+    if let Some(queues) = of(vantage, from_interrupts) {
+        vantage.add(facts, "queues", f64::from(queues), "", source);
+        if vantage.record.pasted {
             // Of whose tests these queues are, a pasted text does not say.
             facts.add(fact("queues", f64::from(queues), "", source));
         }
     }
-    if let Some(most) = channels(place, "RX", "max") {
-        place.add(facts, "queues_max", most as f64, "", "ethtool -l");
+    if let Some(most) = channels(vantage, "RX", "max") {
+        vantage.add(facts, "queues_max", most as f64, "", "ethtool -l");
     }
-    let transmit = channels(place, "TX", "current").or_else(|| in_sysfs(place, "tx-"));
+    let transmit = channels(vantage, "TX", "current").or_else(|| in_sysfs(vantage, "tx-"));
     if let Some(queues) = transmit {
-        place.add(facts, "tx_queues", queues as f64, "", source);
+        vantage.add(facts, "tx_queues", queues as f64, "", source);
     }
 }
 
-fn receive(place: &Vantage<'_>) -> Option<u64> {
-    channels(place, "RX", "current").or_else(|| in_sysfs(place, "rx-"))
+fn receive(vantage: &Vantage<'_>) -> Option<u64> {
+    channels(vantage, "RX", "current").or_else(|| in_sysfs(vantage, "rx-"))
 }
 
 /// Combined channels and those of one direction only add up.
-fn channels(place: &Vantage<'_>, direction: &str, which: &str) -> Option<u64> {
+fn channels(vantage: &Vantage<'_>, direction: &str, which: &str) -> Option<u64> {
     let number = |kind: &str| {
         let key = format!("{kind}.{which}");
         set_up_number(
-            place.record,
-            place.host,
+            vantage.record,
+            vantage.host,
             "ethtool -l",
-            place.interface,
+            vantage.interface,
             &key,
         )
     };
@@ -68,11 +68,11 @@ fn channels(place: &Vantage<'_>, direction: &str, which: &str) -> Option<u64> {
     (sum > 0).then_some(sum)
 }
 
-fn in_sysfs(place: &Vantage<'_>, prefix: &str) -> Option<u64> {
-    let settings = place.record.run.settings.iter().find(|setting| {
-        setting.host == place.host
+fn in_sysfs(vantage: &Vantage<'_>, prefix: &str) -> Option<u64> {
+    let settings = vantage.record.run.settings.iter().find(|setting| {
+        setting.host == vantage.host
             && setting.source == "/sys/class/net/queues"
-            && setting.interface.as_deref() == place.interface
+            && setting.interface.as_deref() == vantage.interface
     })?;
     let numbers: std::collections::BTreeSet<&str> = settings
         .values
@@ -86,12 +86,12 @@ fn in_sysfs(place: &Vantage<'_>, prefix: &str) -> Option<u64> {
     (!numbers.is_empty()).then_some(numbers.len() as u64)
 }
 
-fn counted(place: &Vantage<'_>, facts: &mut Facts) {
-    let receives = place.side != Some(Side::Sender);
+fn counted(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let receives = vantage.side != Some(Side::Sender);
     if receives {
-        let queues = by_queue(place, "rx");
-        if place.test.is_some() {
-            place.add(
+        let queues = by_queue(vantage, "rx");
+        if vantage.test.is_some() {
+            vantage.add(
                 facts,
                 "queue_counters_known",
                 queues.is_some(),
@@ -102,13 +102,13 @@ fn counted(place: &Vantage<'_>, facts: &mut Facts) {
         if let Some(queues) = queues {
             let all: u64 = queues.values().sum();
             let top = queues.values().max().copied().unwrap_or(0) as f64 / all as f64;
-            place.add(facts, "queues_used", used(&queues), "", SOURCES[0].text());
-            place.add(facts, "queue_top_share", top, "ratio", SOURCES[0].text());
+            vantage.add(facts, "queues_used", used(&queues), "", SOURCES[0].text());
+            vantage.add(facts, "queue_top_share", top, "ratio", SOURCES[0].text());
         }
     }
-    let sends = place.side != Some(Side::Receiver);
-    if let Some(queues) = by_queue(place, "tx").filter(|_| sends) {
-        place.add(
+    let sends = vantage.side != Some(Side::Receiver);
+    if let Some(queues) = by_queue(vantage, "tx").filter(|_| sends) {
+        vantage.add(
             facts,
             "tx_queues_used",
             used(&queues),
@@ -124,9 +124,9 @@ fn used(queues: &BTreeMap<String, u64>) -> f64 {
 }
 
 /// Growth of the packets of each queue; `None` unless there are several and some grew.
-fn by_queue(place: &Vantage<'_>, direction: &str) -> Option<BTreeMap<String, u64>> {
+fn by_queue(vantage: &Vantage<'_>, direction: &str) -> Option<BTreeMap<String, u64>> {
     SOURCES.iter().find_map(|source| {
-        let each = place.place().each(*source);
+        let each = vantage.counters().each(*source);
         let queues: BTreeMap<String, u64> = each
             .filter_map(|(name, moved)| Some((queue_of(name, direction)?, moved.grew.at_least)))
             .collect();

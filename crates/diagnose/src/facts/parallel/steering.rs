@@ -9,15 +9,15 @@ use crate::facts::cpu::vectors;
 use crate::facts::vantage::{Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence)
+    for vantage in vantages(evidence)
         .iter()
-        .filter(|place| place.interface.is_some())
+        .filter(|vantage| vantage.interface.is_some())
     {
-        if place.test.is_none() {
-            set_up(place, facts);
+        if vantage.test.is_none() {
+            set_up(vantage, facts);
         }
-        if let Some(includes) = rps_includes_irq_cpu(place) {
-            place.add(
+        if let Some(includes) = rps_includes_irq_cpu(vantage) {
+            vantage.add(
                 facts,
                 "rps_includes_irq_cpu",
                 includes,
@@ -28,10 +28,10 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     }
 }
 
-fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
-    if let Some(fields) = place.set_up("ethtool -n", "udp4") {
+fn set_up(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if let Some(fields) = vantage.set_up("ethtool -n", "udp4") {
         let ports = fields.contains("L4") || fields == "sdfn";
-        place.add(
+        vantage.add(
             facts,
             "udp_hash_has_ports",
             ports,
@@ -39,8 +39,8 @@ fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
             "ethtool -n rx-flow-hash udp4",
         );
     }
-    if let Some(pinned) = pinned(place) {
-        place.add(
+    if let Some(pinned) = pinned(vantage) {
+        vantage.add(
             facts,
             "irq_pinned",
             pinned,
@@ -50,15 +50,15 @@ fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
     }
 }
 
-fn pinned(place: &Vantage<'_>) -> Option<bool> {
-    let lists: Vec<&str> = place
+fn pinned(vantage: &Vantage<'_>) -> Option<bool> {
+    let lists: Vec<&str> = vantage
         .record
         .run
         .settings
         .iter()
         .filter(|setting| {
-            setting.host == place.host
-                && setting.interface.as_deref() == place.interface
+            setting.host == vantage.host
+                && setting.interface.as_deref() == vantage.interface
                 && setting.source.starts_with("/proc/irq/")
         })
         .filter_map(|setting| setting.values.get("smp_affinity_list").map(String::as_str))
@@ -68,9 +68,9 @@ fn pinned(place: &Vantage<'_>) -> Option<bool> {
 }
 
 /// Of the first queue: all are set alike where a person or a script sets them.
-fn rps_includes_irq_cpu(place: &Vantage<'_>) -> Option<bool> {
-    let mask = place.set_up("/sys/class/net/queues", "rx-0.rps_cpus")?;
-    let vectors = vectors(place)?;
+fn rps_includes_irq_cpu(vantage: &Vantage<'_>) -> Option<bool> {
+    let mask = vantage.set_up("/sys/class/net/queues", "rx-0.rps_cpus")?;
+    let vectors = vectors(vantage)?;
     let mut by_cpu: BTreeMap<&str, u64> = BTreeMap::new();
     for (cpu, count) in vectors.values().flatten() {
         *by_cpu.entry(cpu).or_default() += count;

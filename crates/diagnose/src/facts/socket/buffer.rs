@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The datagram socket's receive buffer: what was asked, what was granted, for how long it lasts.
 
+use crate::evidence::Source;
 use linerate_model::output::{ReceiveBuffer, Role, Test};
 
 use crate::calc::udp_buffer::{lasts_s, usual_truesize_bytes};
@@ -8,31 +9,34 @@ use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage, set_up_number};
 use linerate_model::record::Side;
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    if let Some(test) = place.test.filter(|_| place.side == Some(Side::Receiver)) {
-        of_test(place, test, facts);
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if let Some(test) = vantage
+        .test
+        .filter(|_| vantage.side == Some(Side::Receiver))
+    {
+        of_test(vantage, test, facts);
     }
-    if place.is_host() {
-        errors(place, facts);
+    if vantage.is_host() {
+        errors(vantage, facts);
     }
 }
 
-fn of_test(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+fn of_test(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let Some(buffer) = test.receive_buffer_bytes else {
         return;
     };
     let mut add = |name, bytes: Option<u64>| {
         if let Some(bytes) = bytes {
-            place.add(facts, name, bytes as f64, "bytes", "SO_RCVBUF");
+            vantage.add(facts, name, bytes as f64, "bytes", "SO_RCVBUF");
         }
     };
     add("receive_buffer_asked_bytes", buffer.asked);
     add("receive_buffer_granted_bytes", buffer.granted);
-    cut_by(place, buffer, facts);
+    cut_by(vantage, buffer, facts);
     if let (Some(granted), Some(rate)) = (buffer.granted, stream_pps(test)) {
         // The kernel keeps twice of what it grants, to pay for its own bookkeeping.
         let lasts = lasts_s(granted * 2, usual_truesize_bytes(test.payload_bytes), rate);
-        place.add(
+        vantage.add(
             facts,
             "receive_buffer_lasts_ms",
             lasts * 1e3,
@@ -43,11 +47,11 @@ fn of_test(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
 }
 
 /// A kernel grants at most its setting; where that is unknown it is the usual suspect.
-fn cut_by(place: &Vantage<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
-    let most = most_bytes(place);
+fn cut_by(vantage: &Vantage<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
+    let most = most_bytes(vantage);
     if let Some(most) = most {
         let source = "sysctl net.core.rmem_max";
-        place.add(facts, "rmem_max_bytes", most as f64, "bytes", source);
+        vantage.add(facts, "rmem_max_bytes", most as f64, "bytes", source);
     }
     let (Some(asked), Some(granted)) = (buffer.asked, buffer.granted) else {
         return;
@@ -59,21 +63,21 @@ fn cut_by(place: &Vantage<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
         } else {
             "net.core.rmem_max"
         };
-        place.add(facts, "receive_buffer_cut_by", by, "", "SO_RCVBUF, sysctl");
+        vantage.add(facts, "receive_buffer_cut_by", by, "", "SO_RCVBUF, sysctl");
     }
 }
 
 /// The receiver's `net.core.rmem_max`; both ends of one machine have the same.
-fn most_bytes(place: &Vantage<'_>) -> Option<u64> {
-    let of = |host| set_up_number(place.record, host, "sysctl", None, "net.core.rmem_max");
+fn most_bytes(vantage: &Vantage<'_>) -> Option<u64> {
+    let of = |host| set_up_number(vantage.record, host, "sysctl", None, "net.core.rmem_max");
     let shared = || {
-        place
+        vantage
             .record
             .one_machine()
             .then(|| of(Role::Local))
             .flatten()
     };
-    of(place.host).or_else(shared)
+    of(vantage.host).or_else(shared)
 }
 
 /// Datagrams a second that one stream offered.
@@ -83,14 +87,14 @@ pub(super) fn stream_pps(test: &Test) -> Option<f64> {
 }
 
 /// Both versions of IP together.
-fn errors(place: &Vantage<'_>, facts: &mut Facts) {
-    let Some(errors) = both(place, "RcvbufErrors") else {
+fn errors(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let Some(errors) = both(vantage, "RcvbufErrors") else {
         return;
     };
-    if let Some(received) = both(place, "InDatagrams") {
+    if let Some(received) = both(vantage, "InDatagrams") {
         let came = (errors.value + received.value).max(1);
         let ratio = errors.value as f64 / came as f64;
-        place.add_to_host(
+        vantage.add_to_host(
             facts,
             "udp_buffer_error_ratio",
             ratio,
@@ -98,13 +102,13 @@ fn errors(place: &Vantage<'_>, facts: &mut Facts) {
             &errors.source,
         );
     }
-    place.add_counted_to_host(facts, "udp_buffer_errors", "datagrams", Some(errors));
+    vantage.add_counted_to_host(facts, "udp_buffer_errors", "datagrams", Some(errors));
 }
 
 /// A UDP counter of `/proc/net/snmp` and its twin of IPv6.
-pub(super) fn both(place: &Vantage<'_>, name: &str) -> Option<Counted> {
-    let four = place.of_host("/proc/net/snmp", &format!("Udp{name}"));
-    let six = place.of_host("/proc/net/snmp6", &format!("Udp6{name}"));
+pub(super) fn both(vantage: &Vantage<'_>, name: &str) -> Option<Counted> {
+    let four = vantage.of_host(Source::Snmp, &format!("Udp{name}"));
+    let six = vantage.of_host(Source::Snmp6, &format!("Udp6{name}"));
     match (four, six) {
         (Some(four), Some(six)) => Some(Counted {
             value: four.value + six.value,

@@ -2,29 +2,30 @@
 //! Packets with wrong checksums, who would have thrown them away, and stages that nobody counts.
 
 use super::buffer::both;
+use crate::evidence::Source;
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage};
 use linerate_knowledge::{Group, Stage};
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    if place.is_host() {
-        place.add_counted_to_host(facts, "checksum_errors", "packets", wrong(place));
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if vantage.is_host() {
+        vantage.add_counted_to_host(facts, "checksum_errors", "packets", wrong(vantage));
     }
-    if place.test.is_some() {
+    if vantage.test.is_some() {
         return;
     }
-    if let Some(offload) = place.set_up("ethtool -k", "rx-checksumming") {
+    if let Some(offload) = vantage.set_up("ethtool -k", "rx-checksumming") {
         let word = offload.split_whitespace().next().unwrap_or(offload);
-        place.add(facts, "rx_checksum_offload", word, "", "ethtool -k");
+        vantage.add(facts, "rx_checksum_offload", word, "", "ethtool -k");
     }
-    if let Some(blind) = blind(place) {
-        place.add(facts, "rx_mac_blind", blind, "", "the driver's table");
+    if let Some(blind) = blind(vantage) {
+        vantage.add(facts, "rx_mac_blind", blind, "", "the driver's table");
     }
 }
 
-fn wrong(place: &Vantage<'_>) -> Option<Counted> {
-    let udp = both(place, "InCsumErrors");
-    let tcp = place.of_host("/proc/net/snmp", "TcpInCsumErrors");
+fn wrong(vantage: &Vantage<'_>) -> Option<Counted> {
+    let udp = both(vantage, "InCsumErrors");
+    let tcp = vantage.of_host(Source::Snmp, "TcpInCsumErrors");
     match (udp, tcp) {
         (Some(udp), Some(tcp)) => Some(Counted {
             value: udp.value + tcp.value,
@@ -36,10 +37,10 @@ fn wrong(place: &Vantage<'_>) -> Option<Counted> {
 }
 
 /// A driver whose link counters of the FIFO never move, and that shows no counter of its own.
-fn blind(place: &Vantage<'_>) -> Option<bool> {
-    let table = place.table()?;
+fn blind(vantage: &Vantage<'_>) -> Option<bool> {
+    let table = vantage.table()?;
     let never = |name: &&str| table.is_blind(Group::Link, name);
-    let own = place.dropped(Stage::RxMac);
+    let own = vantage.dropped(Stage::RxMac);
     Some(FIFO_COUNTERS.iter().all(never) && own.is_none())
 }
 

@@ -3,30 +3,31 @@
 
 use super::buffer::both;
 use crate::calc::tcp_memory::{Rules, TcpMemory, free_pages, is_autosized};
+use crate::evidence::Source;
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage};
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    if !place.is_host() {
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    if !vantage.is_host() {
         return;
     }
-    udp(place, facts);
-    tcp(place, facts);
-    shortage(place, facts);
-    if place.test.is_none() {
-        set_up(place, facts);
+    udp(vantage, facts);
+    tcp(vantage, facts);
+    shortage(vantage, facts);
+    if vantage.test.is_none() {
+        set_up(vantage, facts);
     }
 }
 
-fn udp(place: &Vantage<'_>, facts: &mut Facts) {
-    place.add_counted_to_host(
+fn udp(vantage: &Vantage<'_>, facts: &mut Facts) {
+    vantage.add_counted_to_host(
         facts,
         "udp_mem_errors",
         "datagrams",
-        both(place, "MemErrors"),
+        both(vantage, "MemErrors"),
     );
     filled(
-        place,
+        vantage,
         "UDP.mem",
         "net.ipv4.udp_mem",
         2,
@@ -35,44 +36,44 @@ fn udp(place: &Vantage<'_>, facts: &mut Facts) {
     );
 }
 
-fn tcp(place: &Vantage<'_>, facts: &mut Facts) {
+fn tcp(vantage: &Vantage<'_>, facts: &mut Facts) {
     filled(
-        place,
+        vantage,
         "TCP.mem",
         "net.ipv4.tcp_mem",
         1,
         "tcp_mem_ratio",
         facts,
     );
-    let pressures = place.of_host("/proc/net/netstat", "TcpExtTCPMemoryPressures");
-    place.add_counted_to_host(facts, "tcp_memory_pressures", "events", pressures);
+    let pressures = vantage.of_host(Source::Netstat, "TcpExtTCPMemoryPressures");
+    vantage.add_counted_to_host(facts, "tcp_memory_pressures", "events", pressures);
     let pruned = sum(
-        place,
+        vantage,
         &[
             "TcpExtPruneCalled",
             "TcpExtRcvPruned",
             "TcpExtTCPRcvCollapsed",
         ],
     );
-    place.add_counted_to_host(facts, "tcp_pruned", "events", pruned);
+    vantage.add_counted_to_host(facts, "tcp_pruned", "events", pruned);
 }
 
 /// The fullest moment, of a limit in pages.
 fn filled(
-    place: &Vantage<'_>,
+    vantage: &Vantage<'_>,
     gauge: &str,
     limit: &str,
     index: usize,
     name: &str,
     facts: &mut Facts,
 ) {
-    let pages = place.whole_host().levels("/proc/net/sockstat", gauge);
-    let limit_pages = triple(place, limit)
+    let pages = vantage.host_counters().levels("/proc/net/sockstat", gauge);
+    let limit_pages = triple(vantage, limit)
         .map(|three| three[index])
         .filter(|limit| *limit > 0);
     if let (Some(pages), Some(limit_pages)) = (pages.into_iter().max(), limit_pages) {
         let source = format!("/proc/net/sockstat {gauge}, {limit}");
-        place.add_to_host(
+        vantage.add_to_host(
             facts,
             name,
             pages as f64 / limit_pages as f64,
@@ -82,18 +83,18 @@ fn filled(
     }
 }
 
-fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
+fn set_up(vantage: &Vantage<'_>, facts: &mut Facts) {
     let mut bytes = |name, key| {
-        if let Some([_, _, max]) = triple(place, key) {
-            place.add(facts, name, max as f64, "bytes", key);
+        if let Some([_, _, max]) = triple(vantage, key) {
+            vantage.add(facts, name, max as f64, "bytes", key);
         }
     };
     bytes("tcp_rmem_max_bytes", "net.ipv4.tcp_rmem");
     bytes("tcp_wmem_max_bytes", "net.ipv4.tcp_wmem");
-    let Some(pages) = triple(place, TCP_MEM) else {
+    let Some(pages) = triple(vantage, TCP_MEM) else {
         return;
     };
-    place.add(
+    vantage.add(
         facts,
         "tcp_mem_pressure_pages",
         pages[1] as f64,
@@ -105,16 +106,16 @@ fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
     } else {
         "admin"
     };
-    place.add(
+    vantage.add(
         facts,
         "tcp_mem_set_by",
         set_by,
         "",
         "net/ipv4/tcp.c tcp_init_mem",
     );
-    if let Some(free) = started_with(place, pages).filter(|_| is_autosized(pages)) {
+    if let Some(free) = started_with(vantage, pages).filter(|_| is_autosized(pages)) {
         let megabytes = (free * PAGE_BYTES) as f64 / 1e6;
-        place.add(
+        vantage.add(
             facts,
             "tcp_mem_from_megabytes",
             megabytes,
@@ -125,8 +126,8 @@ fn set_up(place: &Vantage<'_>, facts: &mut Facts) {
 }
 
 /// Free pages at the kernel's start: by the rules under which the largest receive buffer fits too.
-fn started_with(place: &Vantage<'_>, tcp_mem: [u64; 3]) -> Option<u64> {
-    let [_, _, receive_max] = triple(place, "net.ipv4.tcp_rmem")?;
+fn started_with(vantage: &Vantage<'_>, tcp_mem: [u64; 3]) -> Option<u64> {
+    let [_, _, receive_max] = triple(vantage, "net.ipv4.tcp_rmem")?;
     let fits = |rules| {
         let free = free_pages(rules, tcp_mem[1]);
         let expected = TcpMemory::of_free_pages(rules, free);
@@ -135,15 +136,15 @@ fn started_with(place: &Vantage<'_>, tcp_mem: [u64; 3]) -> Option<u64> {
     fits(Rules::Eighth).or_else(|| fits(Rules::Sixteenth))
 }
 
-fn shortage(place: &Vantage<'_>, facts: &mut Facts) {
+fn shortage(vantage: &Vantage<'_>, facts: &mut Facts) {
     let kilobytes = |key| {
-        let text = place.host_set_up("/proc/meminfo", key)?;
+        let text = vantage.host_set_up("/proc/meminfo", key)?;
         text.split_whitespace().next()?.parse::<f64>().ok()
     };
     let available = kilobytes("MemAvailable")
         .or_else(|| Some(kilobytes("MemFree")? + kilobytes("Cached").unwrap_or(0.0)));
-    if let (Some(available), Some(total), None) = (available, kilobytes("MemTotal"), place.test) {
-        place.add(
+    if let (Some(available), Some(total), None) = (available, kilobytes("MemTotal"), vantage.test) {
+        vantage.add(
             facts,
             "memory_available_ratio",
             available / total,
@@ -151,19 +152,19 @@ fn shortage(place: &Vantage<'_>, facts: &mut Facts) {
             "/proc/meminfo",
         );
     }
-    let dropped = place.of_host("/proc/net/netstat", "TcpExtPFMemallocDrop");
-    let logged = logged(place).filter(|_| place.test.is_none());
+    let dropped = vantage.of_host(Source::Netstat, "TcpExtPFMemallocDrop");
+    let logged = logged(vantage).filter(|_| vantage.test.is_none());
     let failures = match (dropped, logged) {
         (Some(dropped), Some(logged)) if logged.value > dropped.value => Some(logged),
         (dropped, logged) => dropped.or(logged),
     };
-    place.add_counted_to_host(facts, "allocation_failures", "events", failures);
+    vantage.add_counted_to_host(facts, "allocation_failures", "events", failures);
 }
 
 /// Lines of the log in which the kernel had no memory at once.
-fn logged(place: &Vantage<'_>) -> Option<Counted> {
-    let settings = place.record.run.settings.iter();
-    let logs = settings.filter(|setting| setting.host == place.host && setting.source == "dmesg");
+fn logged(vantage: &Vantage<'_>) -> Option<Counted> {
+    let settings = vantage.record.run.settings.iter();
+    let logs = settings.filter(|setting| setting.host == vantage.host && setting.source == "dmesg");
     let lines = logs.flat_map(|setting| setting.values.values());
     let count = lines
         .filter(|line| line.contains("page allocation failure"))
@@ -175,10 +176,10 @@ fn logged(place: &Vantage<'_>) -> Option<Counted> {
     })
 }
 
-fn sum(place: &Vantage<'_>, names: &[&str]) -> Option<Counted> {
+fn sum(vantage: &Vantage<'_>, names: &[&str]) -> Option<Counted> {
     let mut counted = names
         .iter()
-        .filter_map(|name| place.of_host("/proc/net/netstat", name));
+        .filter_map(|name| vantage.of_host(Source::Netstat, name));
     let first = counted.next()?;
     Some(counted.fold(first, |sum, more| Counted {
         value: sum.value + more.value,
@@ -187,8 +188,8 @@ fn sum(place: &Vantage<'_>, names: &[&str]) -> Option<Counted> {
     }))
 }
 
-fn triple(place: &Vantage<'_>, key: &str) -> Option<[u64; 3]> {
-    let numbers: Option<Vec<u64>> = place
+fn triple(vantage: &Vantage<'_>, key: &str) -> Option<[u64; 3]> {
+    let numbers: Option<Vec<u64>> = vantage
         .host_set_up("sysctl", key)?
         .split_whitespace()
         .map(|word| word.parse().ok())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What kept the reader from emptying its buffer: how the losses lie in time, and who had the processors.
 
+use crate::evidence::Source;
 use linerate_model::output::{Role, Test};
 
 use super::buffer::stream_pps;
@@ -9,15 +10,15 @@ use crate::facts::cpu::Shares;
 use crate::facts::vantage::Vantage;
 use linerate_model::record::Side;
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    let Some(test) = place.test else {
-        return place.add(facts, "reader_known", false, "", "no test of our own");
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let Some(test) = vantage.test else {
+        return vantage.add(facts, "reader_known", false, "", "no test of our own");
     };
-    let busy = busiest_before(place);
+    let busy = busiest_before(vantage);
     let known = busy.is_some() || test.receive_buffer_bytes.is_some();
-    place.add(facts, "reader_known", known, "", STAT);
+    vantage.add(facts, "reader_known", known, "", STAT);
     if let Some(busy) = busy {
-        place.add(
+        vantage.add(
             facts,
             "idle_busiest_cpu",
             busy,
@@ -25,13 +26,13 @@ pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
             "/proc/stat before the test",
         );
     }
-    let cpu = if place.host == Role::Local {
+    let cpu = if vantage.host == Role::Local {
         test.cpu.local
     } else {
         test.cpu.remote
     };
     if let Some(cpu) = cpu {
-        place.add(
+        vantage.add(
             facts,
             "end_busiest_cpu",
             cpu.busiest_cpu,
@@ -39,36 +40,36 @@ pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
             "/proc/stat during the test",
         );
     }
-    if place.side == Some(Side::Receiver) {
-        let flood = test.requested_bits_per_second.is_none() && place.record.one_machine();
-        place.add(facts, "flood_on_one_machine", flood, "", "the command");
-        runs(place, test, facts);
+    if vantage.side == Some(Side::Receiver) {
+        let flood = test.requested_bits_per_second.is_none() && vantage.record.one_machine();
+        vantage.add(facts, "flood_on_one_machine", flood, "", "the command");
+        runs(vantage, test, facts);
     }
 }
 
 /// In the idle interval before this test.
-fn runs(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+fn runs(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let runs = test.loss_bursts.iter().map(|run| run.packets);
     let (Some(longest), Some(rate)) = (runs.clone().max(), stream_pps(test)) else {
         return;
     };
     let mean = runs.sum::<u64>() as f64 / test.loss_bursts.len() as f64;
     let source = "the test's account, loss_bursts";
-    place.add(
+    vantage.add(
         facts,
         "loss_run_longest_ms",
         longest as f64 / rate * 1e3,
         "ms",
         source,
     );
-    place.add(facts, "loss_run_mean", mean, "packets", source);
+    vantage.add(facts, "loss_run_mean", mean, "packets", source);
 }
 
 /// The busy share of the busiest processor between the first and the last sample.
 /// Of the processors, the busy share of the busiest one in the idle interval.
-fn busiest_before(place: &Vantage<'_>) -> Option<f64> {
-    let shares = Shares::of_ticks(place.whole_host().idle_end_to_end(STAT))?;
+fn busiest_before(vantage: &Vantage<'_>) -> Option<f64> {
+    let shares = Shares::of_ticks(vantage.host_counters().idle_end_to_end(STAT))?;
     Some(shares.busy(shares.busiest()?))
 }
 
-const STAT: &str = "/proc/stat";
+const STAT: &str = Source::Stat.text();

@@ -8,38 +8,38 @@ use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
 use linerate_model::record::{Record, Side};
 
-pub(super) fn collect(place: &Vantage<'_>, facts: &mut Facts) {
-    let Some(test) = place.test.filter(|test| test.protocol == Protocol::Tcp) else {
+pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let Some(test) = vantage.test.filter(|test| test.protocol == Protocol::Tcp) else {
         return;
     };
-    used(place, test, facts);
-    crowded(place, test, facts);
-    waiting(place, facts);
-    zero_windows(place, facts);
-    if place.side == Some(Side::Receiver) {
-        reach(place, test, facts);
+    used(vantage, test, facts);
+    crowded(vantage, test, facts);
+    waiting(vantage, facts);
+    zero_windows(vantage, facts);
+    if vantage.side == Some(Side::Receiver) {
+        reach(vantage, test, facts);
     }
 }
 
 /// Two ends that share processors which are all in use keep each other waiting: TCP's stop-watches then
 /// show whose turn it was, and a timer that comes late sends again what was not lost.
-fn crowded(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+fn crowded(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let used = |cpu: Cpu| cpu.user + cpu.system + cpu.softirq + cpu.irq + cpu.steal;
     let ends = [test.cpu.local, test.cpu.remote].into_iter().flatten();
-    let full = place.record.one_machine() && ends.map(used).any(|used| used > FULL);
+    let full = vantage.record.one_machine() && ends.map(used).any(|used| used > FULL);
     let source = "/proc/stat during the test";
-    place.add(facts, "machine_full", full, "", source);
+    vantage.add(facts, "machine_full", full, "", source);
     let stall = if full { LONGEST_TURN } else { 0.0 };
-    place.add(facts, "processor_stall_ratio", stall, "ratio", source);
+    vantage.add(facts, "processor_stall_ratio", stall, "ratio", source);
 }
 
-fn used(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+fn used(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let streams = f64::from(test.streams.max(1));
     let rtt_s = |ns: i64| (ns > 0).then_some(ns as f64 / 1e9);
     let under_load = test.rtt_ns.and_then(|rtt| rtt_s(rtt.p50));
     if let (Some(rtt), Some(rate)) = (under_load, test.delivered_bits_per_second) {
         let bytes = bandwidth_delay_bytes(rate / streams, rtt);
-        place.add(
+        vantage.add(
             facts,
             "tcp_window_used_bytes",
             bytes,
@@ -47,10 +47,10 @@ fn used(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
             "delivered rate, tcpi_rtt",
         );
     }
-    let least = idle_rtt_s(place.record).or_else(|| rtt_s(test.rtt_ns?.min));
-    if let (Some(rtt), Some(link)) = (least, place.link_bits_per_second()) {
+    let least = idle_rtt_s(vantage.record).or_else(|| rtt_s(test.rtt_ns?.min));
+    if let (Some(rtt), Some(link)) = (least, vantage.link_bits_per_second()) {
         let bytes = bandwidth_delay_bytes(link, rtt);
-        place.add(
+        vantage.add(
             facts,
             "tcp_bdp_bytes",
             bytes,
@@ -70,8 +70,8 @@ fn idle_rtt_s(record: &Record) -> Option<f64> {
 }
 
 /// The kernel's stop-watches: the first contains the two others (include/linux/tcp.h, `tcp_chrono`).
-fn waiting(place: &Vantage<'_>, facts: &mut Facts) {
-    let Some(test) = place.test.filter(|_| place.side == Some(Side::Sender)) else {
+fn waiting(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let Some(test) = vantage.test.filter(|_| vantage.side == Some(Side::Sender)) else {
         return;
     };
     let us = |time: Option<u64>| time.map(|time| time as f64);
@@ -83,22 +83,22 @@ fn waiting(place: &Vantage<'_>, facts: &mut Facts) {
         ("sndbuf_limited_ratio", test.sndbuf_limited_us),
     ] {
         if let Some(limited) = us(time) {
-            place.add_to_host(facts, fact, limited / busy, "ratio", "TCP_INFO");
+            vantage.add_to_host(facts, fact, limited / busy, "ratio", "TCP_INFO");
         }
     }
     if test.duration_s > 0.0 {
         let wall_us = test.duration_s * 1e6 * f64::from(test.streams.max(1));
         let nothing = (1.0 - busy / wall_us).max(0.0);
-        place.add_to_host(facts, "app_limited_ratio", nothing, "ratio", "TCP_INFO");
+        vantage.add_to_host(facts, "app_limited_ratio", nothing, "ratio", "TCP_INFO");
     }
 }
 
-fn zero_windows(place: &Vantage<'_>, facts: &mut Facts) {
+fn zero_windows(vantage: &Vantage<'_>, facts: &mut Facts) {
     let source = "/proc/net/netstat";
-    let advertised = place.of_host(source, "TcpExtTCPToZeroWindowAdv");
-    let span = place.whole_host().span_s(source);
+    let advertised = vantage.of_host(source, "TcpExtTCPToZeroWindowAdv");
+    let span = vantage.host_counters().span_s(source);
     if let (Some(advertised), Some(span)) = (advertised, span) {
-        place.add_to_host(
+        vantage.add_to_host(
             facts,
             "zero_windows_per_second",
             advertised.value as f64 / span,
@@ -108,13 +108,13 @@ fn zero_windows(place: &Vantage<'_>, facts: &mut Facts) {
     }
 }
 
-fn reach(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
-    let text = place.host_set_up("sysctl", "net.ipv4.tcp_rmem");
+fn reach(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+    let text = vantage.host_set_up("sysctl", "net.ipv4.tcp_rmem");
     let max: Option<f64> = text.and_then(|text| text.split_whitespace().nth(2)?.parse().ok());
     let rate = test.delivered_bits_per_second.filter(|rate| *rate > 0.0);
     if let (Some(max), Some(rate)) = (max, rate) {
         let reach_ms = max / 2.0 * 8.0 / rate * 1e3;
-        place.add_to_host(
+        vantage.add_to_host(
             facts,
             "tcp_rmem_reach_ms",
             reach_ms,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How a TCP test went over time: timeouts, round-trip times, new beginnings after pauses, transactions.
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Source};
 use linerate_model::output::{Interval, Protocol, Test};
 
 use crate::facts::Facts;
@@ -9,15 +9,15 @@ use crate::facts::vantage::{Counted, Vantage, vantages};
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence) {
-        match place.test {
-            Some(test) if test.protocol == Protocol::Tcp && place.side == Some(Side::Sender) => {
-                kernel(&place, facts);
-                account(&place, test, facts);
+    for vantage in vantages(evidence) {
+        match vantage.test {
+            Some(test) if test.protocol == Protocol::Tcp && vantage.side == Some(Side::Sender) => {
+                kernel(&vantage, facts);
+                account(&vantage, test, facts);
             }
-            None if place.interface.is_none() => {
-                kernel(&place, facts);
-                sysctls(&place, facts);
+            None if vantage.interface.is_none() => {
+                kernel(&vantage, facts);
+                sysctls(&vantage, facts);
             }
             _ => {}
         }
@@ -25,31 +25,31 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
 }
 
 /// What the sending kernel's TCP counted.
-fn kernel(place: &Vantage<'_>, facts: &mut Facts) {
+fn kernel(vantage: &Vantage<'_>, facts: &mut Facts) {
     let reorderings = REORDERINGS
         .iter()
-        .filter_map(|name| place.of_host(NETSTAT, name));
+        .filter_map(|name| vantage.of_host(NETSTAT, name));
     let reorderings = reorderings.reduce(|one, other| Counted {
         value: one.value + other.value,
         source: format!("{}, {}", one.source, other.source),
         ..one
     });
-    place.add_counted_to_host(facts, "tcp_reorderings", "events", reorderings);
-    let Some(timeouts) = place.of_host(NETSTAT, "TcpExtTCPTimeouts") else {
+    vantage.add_counted_to_host(facts, "tcp_reorderings", "events", reorderings);
+    let Some(timeouts) = vantage.of_host(NETSTAT, "TcpExtTCPTimeouts") else {
         return;
     };
     let count = timeouts.value as f64;
-    place.add_to_host(facts, "tcp_timeouts", count, "events", &timeouts.source);
-    if let Some(test) = place.test.filter(|test| test.duration_s > 0.0) {
+    vantage.add_to_host(facts, "tcp_timeouts", count, "events", &timeouts.source);
+    if let Some(test) = vantage.test.filter(|test| test.duration_s > 0.0) {
         let all = test.duration_s * f64::from(test.streams.max(1));
         let share = (count * TIMEOUT_S / all).min(1.0);
-        place.add_to_host(facts, "timeout_share", share, "ratio", &timeouts.source);
+        vantage.add_to_host(facts, "timeout_share", share, "ratio", &timeouts.source);
     }
 }
 
-fn account(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+fn account(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let mut add = |name: &str, value: f64, unit: &str| {
-        place.add_to_host(facts, name, value, unit, "the test's account");
+        vantage.add_to_host(facts, name, value, unit, "the test's account");
     };
     if let Some(rtt) = test.rtt_ns.filter(|rtt| rtt.min > 0) {
         add("rtt_ms", rtt.p50 as f64 / 1e6, "ms");
@@ -65,9 +65,9 @@ fn account(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
         .congestion
         .as_deref()
         .is_none_or(|word| !UNMOVED.contains(&word));
-    place.add_to_host(facts, "slows_at_loss", slows, "", "the test's account");
+    vantage.add_to_host(facts, "slows_at_loss", slows, "", "the test's account");
     if let Some(word) = &test.congestion {
-        place.add_to_host(
+        vantage.add_to_host(
             facts,
             "congestion_control",
             word.as_str(),
@@ -77,7 +77,7 @@ fn account(place: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     }
 }
 
-fn sysctls(place: &Vantage<'_>, facts: &mut Facts) {
+fn sysctls(vantage: &Vantage<'_>, facts: &mut Facts) {
     for (name, key) in [
         ("congestion_control", "net.ipv4.tcp_congestion_control"),
         (
@@ -85,8 +85,8 @@ fn sysctls(place: &Vantage<'_>, facts: &mut Facts) {
             "net.ipv4.tcp_slow_start_after_idle",
         ),
     ] {
-        if let Some(value) = place.host_set_up("sysctl", key) {
-            place.add_to_host(facts, name, value, "", &format!("sysctl {key}"));
+        if let Some(value) = vantage.host_set_up("sysctl", key) {
+            vantage.add_to_host(facts, name, value, "", &format!("sysctl {key}"));
         }
     }
 }
@@ -117,7 +117,7 @@ fn transaction_ms(test: &Test) -> Option<f64> {
     asks.then(|| f64::from(test.payload_bytes) * 8.0 / rate * 1e3)
 }
 
-const NETSTAT: &str = "/proc/net/netstat";
+const NETSTAT: &str = Source::Netstat.text();
 const REORDERINGS: &[&str] = &[
     "TcpExtTCPSACKReorder",
     "TcpExtTCPRenoReorder",

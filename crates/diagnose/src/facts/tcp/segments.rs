@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Segments that were sent again, those of them that nobody missed, and the rate that the loss leaves.
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Source};
 use linerate_model::output::{Protocol, Test};
 
 use crate::calc::tcp_bound::mathis_bits_per_second;
@@ -10,28 +10,28 @@ use crate::facts::vantage::{Vantage, vantages};
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for place in vantages(evidence) {
-        let of_sender = place.side == Some(Side::Sender)
-            && place
+    for vantage in vantages(evidence) {
+        let of_sender = vantage.side == Some(Side::Sender)
+            && vantage
                 .test
                 .is_some_and(|test| test.protocol == Protocol::Tcp);
-        if of_sender || (place.test.is_none() && place.interface.is_none()) {
-            sent_again(&place, facts);
+        if of_sender || (vantage.test.is_none() && vantage.interface.is_none()) {
+            sent_again(&vantage, facts);
         }
     }
 }
 
-fn sent_again(place: &Vantage<'_>, facts: &mut Facts) {
-    let Some(segments) = Segments::of(place) else {
+fn sent_again(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let Some(segments) = Segments::of(vantage) else {
         return;
     };
-    let spurious = place.of_host(NETSTAT, "TcpExtTCPDSACKRecv");
+    let spurious = vantage.of_host(NETSTAT, "TcpExtTCPDSACKRecv");
     let spurious = spurious.map(|counted| counted.value as f64);
     let again = segments.again;
     let needed = (again - spurious.unwrap_or(0.0)).max(0.0) / segments.sent;
     let source = segments.source;
     let mut add = |name: &str, value: f64, unit: &str, source: &str| {
-        place.add_to_host(facts, name, value, unit, source);
+        vantage.add_to_host(facts, name, value, unit, source);
     };
     add("retransmits", again, "segments", source);
     add("retransmit_ratio", again / segments.sent, "ratio", source);
@@ -45,7 +45,7 @@ fn sent_again(place: &Vantage<'_>, facts: &mut Facts) {
             "/proc/net/netstat TcpExtTCPDSACKRecv",
         );
     }
-    let bound = place.test.and_then(|test| bound(test, needed));
+    let bound = vantage.test.and_then(|test| bound(test, needed));
     if let Some(bound) = bound {
         add(
             "mathis_bits_per_second",
@@ -72,11 +72,11 @@ struct Segments {
 
 impl Segments {
     /// A test's own account, else what the host's TCP counted.
-    fn of(place: &Vantage<'_>) -> Option<Self> {
-        let segments = place
+    fn of(vantage: &Vantage<'_>) -> Option<Self> {
+        let segments = vantage
             .test
             .and_then(Self::of_test)
-            .or_else(|| Self::of_host(place))?;
+            .or_else(|| Self::of_host(vantage))?;
         (segments.sent > 0.0).then_some(segments)
     }
 
@@ -91,8 +91,8 @@ impl Segments {
         })
     }
 
-    fn of_host(place: &Vantage<'_>) -> Option<Self> {
-        let count = |name| Some(place.of_host(SNMP, name)?.value as f64);
+    fn of_host(vantage: &Vantage<'_>) -> Option<Self> {
+        let count = |name| Some(vantage.of_host(SNMP, name)?.value as f64);
         Some(Self {
             again: count("TcpRetransSegs")?,
             sent: count("TcpOutSegs")?,
@@ -103,5 +103,5 @@ impl Segments {
 
 /// Of an Ethernet frame with TCP's time stamps, where nobody says.
 const MSS_BYTES: u32 = 1448;
-const SNMP: &str = "/proc/net/snmp";
-const NETSTAT: &str = "/proc/net/netstat";
+const SNMP: &str = Source::Snmp.text();
+const NETSTAT: &str = Source::Netstat.text();

@@ -26,7 +26,7 @@ impl Vantage<'_> {
     /// its table has no such counter or none of them was read.
     pub(in crate::facts) fn meaning(&self, asked: Meaning) -> Option<Counted> {
         self.interface?;
-        sum(&self.place().resolved(|counter| asked.is(counter)))
+        sum(&self.counters().resolved(|counter| asked.is(counter)))
     }
 
     /// What died at a stage of the receiver, by the driver's table.
@@ -45,7 +45,7 @@ impl Vantage<'_> {
 
     fn drops_at(&self, stage: Stage, which: impl Fn(&Count) -> bool) -> Option<Counted> {
         self.interface?;
-        let mut drops = self.place().drops(Side::Receiver);
+        let mut drops = self.counters().drops(Side::Receiver);
         drops.retain(|count| count.stage == stage && which(count));
         sum(&drops)
     }

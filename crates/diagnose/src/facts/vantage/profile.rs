@@ -5,10 +5,10 @@ use super::Vantage;
 
 /// The share of the samples that fell into functions whose names have one of `words` in them, 0 to 1. `None` if nobody
 /// took a profile.
-pub(in crate::facts) fn profiled(place: &Vantage<'_>, words: &[&str]) -> Option<f64> {
-    let settings = place.record.run.settings.iter();
+pub(in crate::facts) fn profiled(vantage: &Vantage<'_>, words: &[&str]) -> Option<f64> {
+    let settings = vantage.record.run.settings.iter();
     let mut functions = settings
-        .filter(|setting| setting.host == place.host && setting.source == "perf top")
+        .filter(|setting| setting.host == vantage.host && setting.source == "perf top")
         .flat_map(|setting| &setting.values)
         .peekable();
     functions.peek()?;
