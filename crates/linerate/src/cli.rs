@@ -70,13 +70,13 @@ fn options(matches: &ArgMatches) -> BTreeMap<String, String> {
         .find_subcommand(name)
         .into_iter()
         .flat_map(clap::Command::get_arguments);
-    let told = arguments.filter_map(|argument| {
+    let options = arguments.filter_map(|argument| {
         let id = argument.get_id().as_str();
         let values = matches.try_get_raw(id).ok()??;
         let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
         Some((id.to_owned(), values.join(" ")))
     });
-    told.collect()
+    options.collect()
 }
 
 fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
@@ -104,26 +104,12 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
 }
 
 fn tcp(args: &TcpArgs, options: BTreeMap<String, String>) -> Exit {
-    let TcpArgs {
-        host,
-        lab,
-        target,
-        output,
-        ..
-    } = args;
-    let target = Target::server("tcp", (host, lab, target), output, options);
+    let target = Target::server("tcp", &args.server, options);
     one_test(target, |host| plan::tcp(args, host))
 }
 
 fn udp(args: &UdpArgs, options: BTreeMap<String, String>) -> Exit {
-    let UdpArgs {
-        host,
-        lab,
-        target,
-        output,
-        ..
-    } = args;
-    let target = Target::server("udp", (host, lab, target), output, options);
+    let target = Target::server("udp", &args.server, options);
     one_test(target, |host| plan::udp(args, host))
 }
 

@@ -16,7 +16,7 @@ pub enum Exit {
     ExpectationFailed = 1,
     /// The command line or a configuration is wrong.
     Usage = 2,
-    /// Could not measure: no permission, no such host, nobody answers.
+    /// Could not measure: no permission, no such host, no answer.
     CouldNotMeasure = 3,
     /// Measured, but the numbers are not valid.
     Invalid = 4,

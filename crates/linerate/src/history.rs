@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The stored runs, each in a line. What was read of a run once is remembered in a file that may be
-//! deleted at any time, in the same directory: ten thousand runs are listed without reading them all again.
+//! Lists the stored runs, one per line. Summaries are cached in a file of the same directory, which may
+//! be deleted at any time: ten thousand runs are listed without reading them all again.
 
 mod memory;
 mod summary;
@@ -49,8 +49,8 @@ pub(crate) fn remember(run: &Path) {
     };
     let name = name.to_string_lossy();
     let mut known = Memory::empty(directory);
-    let told = Stamp::of(run).and_then(|stamp| Ok((stamp, summary::read(run, &name)?)));
-    if let Ok((stamp, run)) = told {
+    let summary = Stamp::of(run).and_then(|stamp| Ok((stamp, summary::read(run, &name)?)));
+    if let Ok((stamp, run)) = summary {
         known.learn(stamp, &run);
         known.keep();
     }

@@ -182,7 +182,7 @@ impl Console {
         } else {
             text
         };
-        // Nobody is left to be told that stderr is closed.
+        // stderr is closed: the error cannot be reported.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
@@ -237,7 +237,7 @@ impl Console {
     }
 }
 
-/// Puts the cursor where so many lines of progress began, and clears what follows (ECMA-48: CUU, ED).
+/// Moves the cursor up by this many lines and clears what follows (ECMA-48: CUU, ED).
 fn over(lines: usize) -> String {
     match lines.saturating_sub(1) {
         0 => "\r\x1b[J".to_owned(),

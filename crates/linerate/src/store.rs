@@ -111,7 +111,7 @@ pub(crate) struct Store {
     location: Location,
     run: Run,
     samples: Option<File>,
-    /// In the directory of all runs, not in one of its own.
+    /// In the directory of all runs, not in one given by `-o`.
     among_others: bool,
 }
 
@@ -170,7 +170,7 @@ impl Store {
         });
     }
 
-    /// Adds how the hosts are set up, as they told it; written with the next results.
+    /// Adds the hosts' settings; written with the next results.
     pub(crate) fn settings(&mut self, settings: &[Setting]) {
         self.run.settings.extend_from_slice(settings);
     }
@@ -262,7 +262,7 @@ pub(crate) fn round_trips(directory: &Path) -> Vec<RoundTrips> {
     round_trips::read(&String::from_utf8_lossy(&text))
 }
 
-/// A directory of its own: no run ever shares or replaces another's.
+/// A new directory: no run ever shares or replaces another's.
 fn make_directory(place: &Destination, beginning: &Beginning<'_>) -> Result<PathBuf, String> {
     let wanted = match place {
         Destination::Directory(directory) => directory.clone(),

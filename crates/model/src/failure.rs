@@ -85,3 +85,12 @@ impl fmt::Display for Failure {
 }
 
 impl Error for Failure {}
+
+/// Cleans untrusted text for a message: strips control characters, truncates.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let shown = text.chars().filter(|letter| !letter.is_control());
+    shown.take(SHOWN_CHARACTERS).collect()
+}
+
+const SHOWN_CHARACTERS: usize = 300;

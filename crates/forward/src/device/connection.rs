@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use linerate_endpoint::extension::{Message, Part};
 use linerate_endpoint::token::{ClientAuth, known};
 use linerate_linux::signal::Interrupt;
+use linerate_model::failure::printable;
 use linerate_model::output::{Host, Role};
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
@@ -237,19 +238,12 @@ fn reap(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Untrusted text: strips control characters, truncates.
-fn printable(text: &str) -> String {
-    let shown = text.chars().filter(|c| !c.is_control());
-    shown.take(SHOWN_CHARACTERS).collect()
-}
-
 const PIECES: usize = 16;
 const PIECE_BYTES: usize = 64 * 1024;
 /// Exceeds the counters of a machine with hundreds of queues.
 const ANSWER_BYTES: usize = 16 << 20;
 const STEP: Duration = Duration::from_millis(100);
 const EXIT_WITHIN: Duration = Duration::from_millis(1000);
-const SHOWN_CHARACTERS: usize = 300;
 
 #[cfg(test)]
 mod tests {

@@ -30,7 +30,7 @@ pub(super) use output::{ColorChoice, DocumentFlags, OutputFlags};
 pub(super) use regs::RegsArgs;
 pub(super) use report::{ReportArgs, ReportFormat};
 pub(super) use serve::ServeArgs;
-pub(super) use target::TargetFlags;
+pub(super) use target::{ServerFlags, TargetFlags};
 
 use super::values;
 use clap::{Args, Parser, Subcommand};
@@ -81,18 +81,11 @@ pub(super) enum Command {
   linerate check 192.0.2.7 --quick --expect '>=940M'
   linerate check --lab --fault loss=0.5% --json")]
 pub(super) struct CheckArgs {
-    /// Name or address of the server
-    #[arg(required_unless_present = "lab")]
-    pub(super) host: Option<String>,
     /// Take about 8 seconds instead of 30
     #[arg(long)]
     pub(super) quick: bool,
     #[command(flatten)]
-    pub(super) lab: LabFlags,
-    #[command(flatten)]
-    pub(super) target: TargetFlags,
-    #[command(flatten)]
-    pub(super) output: OutputFlags,
+    pub(super) server: ServerFlags,
 }
 
 /// Raise the UDP rate in steps, then find the highest rate without loss
@@ -106,9 +99,6 @@ pub(super) struct CheckArgs {
   linerate sweep 192.0.2.7 -R -l 1400 -o /tmp/sweep   only down
   linerate sweep --lab --fault rate=300M")]
 pub(super) struct SweepArgs {
-    /// Name or address of the server
-    #[arg(required_unless_present = "lab")]
-    pub(super) host: Option<String>,
     /// First rate
     #[arg(long, value_name = "RATE", default_value = "50M", value_parser = values::rate)]
     pub(super) from: u64,
@@ -131,11 +121,7 @@ pub(super) struct SweepArgs {
     #[arg(short = 'l', long, value_name = "BYTES", value_parser = values::udp_length)]
     pub(super) length: Option<u32>,
     #[command(flatten)]
-    pub(super) lab: LabFlags,
-    #[command(flatten)]
-    pub(super) target: TargetFlags,
-    #[command(flatten)]
-    pub(super) output: OutputFlags,
+    pub(super) server: ServerFlags,
 }
 
 /// Check what works on this machine, and how to fix what does not

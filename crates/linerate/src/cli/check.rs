@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `linerate check`: the tests one after the other, then a verdict a direction.
+//! `linerate check`: its tests one after the other; the verdicts follow from the record.
 
 mod schedule;
 
@@ -23,19 +23,12 @@ use schedule::{Schedule, Size};
 
 /// Runs the command.
 pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
-    let CheckArgs {
-        host,
-        lab,
-        target,
-        output,
-        ..
-    } = args;
-    let target = Target::server("check", (host, lab, target), output, options);
+    let target = Target::server("check", &args.server, options);
     target.measure(|session, host| {
         let schedule = Schedule::new(args.quick, cpu::count());
         session.console.say(&schedule.announcement());
         session.live.announce(schedule.estimate_ms() as f64 / 1e3);
-        let base = plan::reached(&args.target, TestPlan::tcp(host));
+        let base = plan::reached(&args.server.target, TestPlan::tcp(host));
         measure(session, &schedule, &base)
     })
 }
@@ -112,14 +105,14 @@ fn climb(
     Ok(())
 }
 
-/// Where a search begins: a little below what TCP reached. What a host can do with small datagrams
-/// nothing has told yet: `None`, they begin with as many as it can send.
+/// Where a search begins: slightly below TCP's rate. For small datagrams nothing is known yet: `None`,
+/// it begins with as many as the host can send.
 fn start_bits_per_second(output: &Output, size: Size, direction: Direction) -> Option<u64> {
     let reached = best_tcp_bits_per_second(output, direction)?;
     (size == Size::Full).then_some((reached * 0.9).max(1e6) as u64)
 }
 
-/// The link's own rate for such datagrams; `None` where it has none.
+/// The line rate for such datagrams; `None` if unknown.
 fn ceiling_bits_per_second(output: &Output, size: Size) -> Option<u64> {
     let version6 = output.tests.iter().any(|test| test.af == 6);
     let family = if version6 { Family::V6 } else { Family::V4 };
@@ -145,10 +138,10 @@ fn best_tcp_bits_per_second(output: &Output, direction: Direction) -> Option<f64
     rates.max_by(f64::total_cmp)
 }
 
-/// UDP over IPv4 over an MTU of 1500; only a guess until the first trial tells.
+/// UDP over IPv4 over an MTU of 1500; a guess until the first trial.
 const FULL_PAYLOAD_BYTES: u32 = 1472;
 /// Small enough for the least Ethernet frame but one: 64 bytes of payload.
 const SMALL_PAYLOAD_BYTES: u32 = 64;
-/// No sender reaches it; asked of one it means as fast as it goes.
+/// No sender reaches it: it means unlimited.
 const UNPACED_BITS_PER_SECOND: u64 = 1_000_000_000_000;
 const LOWEST_BITS_PER_SECOND: u64 = 100_000;

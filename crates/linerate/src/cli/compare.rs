@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `linerate compare`: two groups of runs that exist, or two settings of a table.
+//! `linerate compare`: two groups of stored runs, or two settings of a table.
 
 mod group;
 mod table;
@@ -97,7 +97,7 @@ fn figures(args: &CompareArgs, before: &Group, after: &Group) -> Result<Vec<Comp
     Ok(all)
 }
 
-/// The first ones decide; each of the two sets shares one error of 5 %.
+/// The first figures decide; each of the two sets shares one error of 5 %.
 fn settle(all: &mut [Comparison], decisive: usize) {
     let (first, others) = all.split_at_mut(decisive);
     first.iter_mut().for_each(|one| one.primary = true);
@@ -106,7 +106,7 @@ fn settle(all: &mut [Comparison], decisive: usize) {
     }
 }
 
-/// What the numbers do not say: names, environments, guards, and the sentence.
+/// Adds names, environments, guards, and the sentence.
 fn complete(all: &mut [Comparison], before: &Group, after: &Group) {
     let guards: Vec<_> = all
         .iter()
@@ -128,7 +128,7 @@ fn complete(all: &mut [Comparison], before: &Group, after: &Group) {
     }
 }
 
-/// One run against one is no result, and what cannot fail is no check.
+/// Refuses one run against one, and a check that could never fail.
 fn too_few(all: &[Comparison], is_check: bool) -> Option<Failure> {
     let one = all.iter().find(|one| one.primary)?;
     let needed = one.needed?;
@@ -152,7 +152,7 @@ fn too_few(all: &[Comparison], is_check: bool) -> Option<Failure> {
 }
 
 fn nothing_in_common(before: &Group, after: &Group) -> Failure {
-    let told = |group: &Group| {
+    let contents = |group: &Group| {
         let keys = group.keys();
         let names = keys.map(|key| format!("{} {}", key.metric, key.name).trim_end().to_owned());
         let left_out = group.excluded.iter();
@@ -162,8 +162,8 @@ fn nothing_in_common(before: &Group, after: &Group) -> Failure {
     };
     let why = format!(
         "the groups have no figure in common; before: {}; after: {}",
-        told(before),
-        told(after)
+        contents(before),
+        contents(after)
     );
     Failure::usage("compare the two groups", why)
         .hint("runs of the same test: the same command, direction and requested rate")

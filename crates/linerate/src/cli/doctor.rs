@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `linerate doctor`: what works on this machine, by trying it, and a remedy for what does not.
+//! `linerate doctor`: tries what works on this machine, with a remedy for what does not.
 
 mod probe;
 
@@ -22,7 +22,7 @@ pub(super) struct Check {
     id: &'static str,
     /// What works or does not.
     name: &'static str,
-    /// `None`: this machine does not tell.
+    /// `None`: unknown on this machine.
     works: Option<bool>,
     /// What was found.
     found: String,
@@ -76,7 +76,7 @@ pub(super) fn run(args: &DoctorArgs) -> Exit {
     }
 }
 
-/// The document of every command, and the checks.
+/// The common document plus the checks.
 #[derive(Serialize)]
 struct Document {
     #[serde(flatten)]

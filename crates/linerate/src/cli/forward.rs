@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `linerate forward`: a device between two ports, real or made here.
+//! `linerate forward`: a DUT between two ports, or one created here.
 
 mod device;
 mod plan;
@@ -94,13 +94,13 @@ fn measure(session: &mut Session, plan: &ForwardPlan) -> Result<(), Failure> {
     let interrupt = session.interrupt.clone();
     let device = plan.device.as_deref();
     device.inspect(|device| device::meet(session, device));
-    let mut tell = |event: Event<'_>| {
+    let mut observe = |event: Event<'_>| {
         take(session, &event);
         if let (Event::Trial(trial), Some(device)) = (&event, device) {
             device::note(session, device, trial);
         }
     };
-    let ended = linerate_forward::run(plan, &mut tell, &interrupt);
+    let ended = linerate_forward::run(plan, &mut observe, &interrupt);
     device.inspect(|device| device::part(session, device));
     ended
 }

@@ -65,7 +65,7 @@ fn asked_for(args: &HistoryArgs, run: &StoredRun) -> bool {
         && args.kind.as_ref().is_none_or(|kind| run.kind == *kind)
 }
 
-/// Only the newest runs are told.
+/// Keeps the newest runs.
 fn shorten(history: &mut History, number: usize) {
     let older = match number {
         0 => 0,
@@ -130,9 +130,9 @@ fn is_called(figure: &StoredFigure, words: &str) -> bool {
 }
 
 fn only(found: BTreeMap<Series, Trend>, words: &str) -> Result<Trend, Failure> {
-    let told =
+    let describe =
         |(peer, kind, metric, name): &Series| format!("`{metric} {name}` of {kind} against {peer}");
-    let names: Vec<String> = found.keys().take(MOST_NAMED).map(told).collect();
+    let names: Vec<String> = found.keys().take(MOST_NAMED).map(describe).collect();
     let (why, hint) = match found.len() {
         1 => return Ok(found.into_values().next().unwrap_or_default()),
         0 => (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What `--iperf2` goes together with. Its peers have no control connection: whatever a server would
-//! have to be told cannot be had.
+//! Flags that `--iperf2` excludes: its peers have no control connection, so nothing can be requested
+//! of the server.
 
 use super::args::LabFlags;
 use linerate_endpoint::{Direction, TestPlan};

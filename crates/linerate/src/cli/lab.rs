@@ -26,7 +26,7 @@ use linerate_lab::{
 /// Runs COMMAND in host A and exits with its exit code; host B runs `linerate serve`. In
 /// COMMAND, {peer} stands for host B's address and {peer6} for its IPv6 address; so do
 /// LINERATE_PEER and LINERATE_PEER6 in its environment. Without COMMAND a shell is started in
-/// host A. Nothing is left behind.
+/// host A. No interface or process remains afterwards.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = examples(), after_long_help = examples())]
 pub struct LabArgs {
@@ -255,7 +255,7 @@ fn is_listening(port: Option<u16>) -> bool {
 }
 
 fn end(peer: &mut Child) {
-    // It may have ended by itself.
+    // It may have ended already.
     let _gone = peer.kill();
     let _status = peer.wait();
 }

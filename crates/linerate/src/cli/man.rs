@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `linerate man`: the manual pages, made from the same words as `--help`.
+//! `linerate man`: the manual pages, generated from the text of `--help`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -46,15 +46,12 @@ fn subcommand(top: &Command, name: &str) -> Result<Command, Failure> {
         .find(|command| command.get_name() == name);
     found.map(paged).ok_or_else(|| {
         let names: Vec<&str> = top.get_subcommands().map(Command::get_name).collect();
-        Failure::usage(
-            format!("show the page of '{name}'"),
-            "there is no such command",
-        )
-        .hint(format!("one of {}", names.join(", ")))
+        Failure::usage(format!("show the page of '{name}'"), "no such command")
+            .hint(format!("one of {}", names.join(", ")))
     })
 }
 
-/// A subcommand as a page of its own: `linerate-check`.
+/// A subcommand as its own page: `linerate-check`.
 fn paged(command: &Command) -> Command {
     let name = command.get_name();
     let (page, called) = (format!("linerate-{name}"), format!("linerate {name}"));
@@ -159,7 +156,7 @@ const FILES: &[(&str, &str)] = &[(
 
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("NO_COLOR", "no colour, unless --color always"),
-    ("CLICOLOR_FORCE", "colour even where stdout is no terminal"),
+    ("CLICOLOR_FORCE", "colour even if stdout is not a terminal"),
     ("TERM", "dumb: no colour, no status line"),
     (
         "LC_ALL, LC_CTYPE, LANG",

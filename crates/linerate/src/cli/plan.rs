@@ -13,7 +13,7 @@ use linerate_model::failure::Failure;
 
 /// The plan of `tcp`, for this host.
 pub(super) fn tcp(args: &TcpArgs, host: &str) -> Result<TestPlan, Failure> {
-    let mut plan = loaded(&args.load, &args.target, TestPlan::tcp(host));
+    let mut plan = loaded(&args.load, &args.server.target, TestPlan::tcp(host));
     plan.payload_bytes = args.length;
     paced(&mut plan, args.bitrate)?;
     plan.mss = args.set_mss;
@@ -25,13 +25,13 @@ pub(super) fn tcp(args: &TcpArgs, host: &str) -> Result<TestPlan, Failure> {
     if args.zerocopy {
         plan.tx_mode = IoMode::Sendfile;
     }
-    iperf2::check(&plan, &args.lab)?;
+    iperf2::check(&plan, &args.server.lab)?;
     Ok(plan)
 }
 
 /// The plan of `udp`, for this host.
 pub(super) fn udp(args: &UdpArgs, host: &str) -> Result<TestPlan, Failure> {
-    let mut plan = loaded(&args.load, &args.target, TestPlan::udp(host));
+    let mut plan = loaded(&args.load, &args.server.target, TestPlan::udp(host));
     plan.payload_bytes = args.length;
     if args.bitrate.is_some_and(|paced| paced.burst.is_some()) && args.burst.is_some() {
         return Err(Failure::usage(
@@ -46,7 +46,7 @@ pub(super) fn udp(args: &UdpArgs, host: &str) -> Result<TestPlan, Failure> {
     }
     plan.counters_64bit = args.counters_64bit;
     plan.dont_fragment = args.dont_fragment;
-    iperf2::check(&plan, &args.lab)?;
+    iperf2::check(&plan, &args.server.lab)?;
     Ok(plan)
 }
 

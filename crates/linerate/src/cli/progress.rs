@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a person sees of a test while it runs, on stderr.
+//! Progress of a running test, on stderr.
 
 use linerate_model::output::{
     Benchmarks, Direction, ForwardResult, Interval, Output, Subject, Test, Trial,
@@ -11,13 +11,13 @@ use linerate_report::term::{self, Style};
 use crate::output::{Console, ascii};
 use linerate_endpoint::{Event, Peer, Protocol, TestPlan};
 
-/// How much of it.
+/// How much progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// A line an interval, as iperf3's: `tcp`, `udp`.
+    /// One line per interval, like iperf3: `tcp`, `udp`.
     Lines,
-    /// Without a terminal a line an interval, with the name of its test, or one for a test that is
-    /// shorter than one: `check`, `sweep`.
+    /// Without a terminal one line per interval, with the name of its test, and one for a test that
+    /// is shorter than an interval: `check`, `sweep`.
     Status,
 }
 
@@ -34,7 +34,7 @@ impl Progress {
                 lost_packets: test.lost_packets.and_then(|lost| i64::try_from(lost).ok()),
                 ..Interval::default()
             };
-            console.say(&told(&plan.name, test.direction, &whole));
+            console.say(&interval_of_test(&plan.name, test.direction, &whole));
         }
     }
 
@@ -69,7 +69,7 @@ impl Progress {
                 },
                 Self::Status,
             ) if !console.redraws() => {
-                console.say(&told(&plan.name, *direction, interval));
+                console.say(&interval_of_test(&plan.name, *direction, interval));
             }
             (Event::Interval { .. }, Self::Status) => {}
         }
@@ -195,7 +195,7 @@ pub(super) fn heading(plan: &TestPlan) -> String {
     }
 }
 
-fn told(name: &str, direction: Direction, interval: &Interval) -> String {
+fn interval_of_test(name: &str, direction: Direction, interval: &Interval) -> String {
     let rate = interval
         .received_bits_per_second
         .or(interval.sent_bits_per_second);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `linerate report RUN…`: a stored run in another form. Nothing is measured and no number is new.
+//! `linerate report RUN…`: a stored run in another format.
 
 mod both;
 mod file;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &ReportArgs) -> Exit {
     }
 }
 
-/// As asked, else by the file's ending, else for the terminal.
+/// The requested format, else by the suffix of the file, else for the terminal.
 fn format(args: &ReportArgs) -> Result<ReportFormat, Failure> {
     let named = |name: &Path| {
         let ending = name.extension()?.to_str()?;
@@ -46,7 +46,7 @@ fn format(args: &ReportArgs) -> Result<ReportFormat, Failure> {
             "write several runs as one document",
             "json is the document of one run",
         )
-        .hint("a report for each of them, or --format xlsx")),
+        .hint("write one report per run, or use --format xlsx")),
         _ => Ok(format),
     }
 }
@@ -58,8 +58,8 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
         true => redact::redacted(subjects, &peers, READ).map_err(unreadable)?,
         false => subjects,
     };
-    // A person is shown how they differ first; a program finds each run's own numbers.
-    let told = || {
+    // People see first how the runs differ; programs get the numbers of each run.
+    let shown = || {
         both::of(&subjects)
             .into_iter()
             .chain(subjects.iter().cloned())
@@ -67,9 +67,9 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
     };
     let wrong = |error| Failure::measuring("write the document", error);
     match format {
-        ReportFormat::Term => Ok(terminal(args, &told()).into_bytes()),
-        ReportFormat::Html => Ok(html::render(&told()).into_bytes()),
-        ReportFormat::Md => Ok(markdown::render(&told()).into_bytes()),
+        ReportFormat::Term => Ok(terminal(args, &shown()).into_bytes()),
+        ReportFormat::Html => Ok(html::render(&shown()).into_bytes()),
+        ReportFormat::Md => Ok(markdown::render(&shown()).into_bytes()),
         ReportFormat::Csv => {
             let sheets = sheets::of(&subjects).map_err(wrong)?;
             let wanted = args.table.as_deref();
@@ -84,7 +84,7 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
         ReportFormat::Junit => Ok(junit::render(&subjects).into_bytes()),
         ReportFormat::Openmetrics => Ok(openmetrics::render(&subjects).into_bytes()),
         ReportFormat::Svg => {
-            let drawn = told()
+            let drawn = shown()
                 .iter()
                 .find_map(|subject| html::standalone(&subject.output));
             drawn.map(String::into_bytes).ok_or_else(nothing_compared)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One measuring command from its first word to its exit code: what was measured is gathered in
-//! the document, whatever happens after, and printed and stored at the end.
+//! One measuring command from start to exit code: results are gathered in the document, which is
+//! printed and stored at the end, also after an error.
 
 mod ending;
 mod watcher;
@@ -48,20 +48,20 @@ pub(super) struct Session {
     pub(super) interrupt: Interrupt,
     expect: Vec<Expect>,
     store: Store,
-    /// What the server is to know to be believed, and to tell all.
+    /// The token that the server must prove to know; with it the server reports everything.
     pub(super) token: Option<Secret>,
     samples: SampleLog,
     progress: Progress,
     pub(super) live: Live,
-    /// Held while `q` is listened to.
+    /// Held while `q` stops the test.
     keys: Option<Keys>,
-    /// What the hosts count by themselves, and how they are set up, has been read.
+    /// Whether background counters and settings of the hosts have been read.
     knows_hosts: bool,
     begun: Instant,
 }
 
 impl Session {
-    /// Begins the document and the run of a command. Keys are listened to on a `terminal`.
+    /// Begins the document and the run of a command. On a `terminal`, keys are read.
     pub(super) fn begin(
         target: &Target<'_>,
         interrupt: Interrupt,
@@ -225,11 +225,10 @@ impl Session {
         self.output.partial |= outcome.partial;
         self.store.checkpoint(&self.output);
         if let Some(text) = outcome.server_output {
-            self.console
-                .say(&format!("The server's own report:\n{text}"));
+            self.console.say(&format!("The server's report:\n{text}"));
         }
         match outcome.error {
-            // Whatever went wrong after the user's Ctrl-C, he ended it.
+            // After Ctrl-C any error counts as an interruption.
             Some(failure) if self.interrupt.requested().is_some() => Err(Failure {
                 kind: Kind::Interrupted,
                 ..failure
@@ -277,7 +276,7 @@ impl Session {
         };
         let judged: Vec<_> = self.expect.iter().map(judge).collect();
         self.output.expectations.extend(judged);
-        // Each run of a comparison is explained by itself.
+        // Each run of a comparison is explained on its own.
         if self.output.kind != "ab" {
             self.explain();
         }
@@ -305,12 +304,12 @@ impl Session {
         explain(&record, rules::embedded()).add_to(&mut self.output, false);
     }
 
-    /// Storing never fails a measurement; where it did not work is said.
+    /// Stores the run. A failure is reported and never fails the measurement.
     fn keep(&mut self) {
         self.output.run_dir = self.store.location().run_dir();
         let location = self.store.finish(&self.output).clone();
         self.output.run_dir = location.run_dir();
-        // The text has a line of its own for a stored run.
+        // The text already has a line for a stored run.
         if self.console.form != Form::Text || !matches!(location, Location::Stored(_)) {
             self.console.say(&location.to_string());
         }
@@ -339,7 +338,7 @@ impl Session {
             &self.output.run_dir,
             runs.is_some_and(|experiment| !experiment.runs.is_empty()),
         ) {
-            let text = format!("what was measured is stored in {directory}");
+            let text = format!("results so far are stored in {directory}");
             self.console.say(&text);
         }
     }
@@ -371,7 +370,7 @@ impl Session {
             .unwrap_or_default()
     }
 
-    /// Keeps one description of each end, the richest.
+    /// Merges the description of a host into the known one.
     fn meet(&mut self, host: Host) {
         match self
             .output

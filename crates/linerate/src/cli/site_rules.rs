@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `--rules DIR`: a site's own rules beside those that the program carries. One of the same id
+//! `--rules DIR`: a site's rules in addition to the built-in ones. One of the same id
 //! replaces ours.
 
 use std::fs;
@@ -12,7 +12,7 @@ use linerate_model::failure::Failure;
 /// The program's rules, and those of a directory.
 ///
 /// # Errors
-/// The directory cannot be read, has no rule, or a rule in it is wrong: every mistake is told.
+/// The directory cannot be read, has no rule, or a rule in it is wrong: every mistake is reported.
 pub(super) fn with(directory: Option<&Path>) -> Result<Vec<Rule>, Failure> {
     let mut all = rules::embedded().to_vec();
     let Some(directory) = directory else {
@@ -50,8 +50,8 @@ fn read(directory: &Path) -> Result<Vec<Rule>, Failure> {
         }
     }
     if !mistakes.is_empty() {
-        let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-        return Err(Failure::usage(what(), told.join("\n"))
+        let texts: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        return Err(Failure::usage(what(), texts.join("\n"))
             .hint("knowledge/README.md in the sources has a complete example"));
     }
     let rules: Vec<Rule> = understood

@@ -19,20 +19,13 @@ use linerate_model::failure::Failure;
 
 /// Runs the command.
 pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
-    let SweepArgs {
-        host,
-        lab,
-        target,
-        output,
-        ..
-    } = args;
-    let target = Target::server("sweep", (host, lab, target), output, options);
+    let target = Target::server("sweep", &args.server, options);
     let rates = match ladder(args.from, args.to, args.step) {
         Ok(rates) => rates,
         Err(error) => {
             let failure =
                 Failure::usage("lay out the rates", error).hint("--from 50M --to 1000M --step 50M");
-            return super::session::refuse("sweep", args.output.document.json, &failure);
+            return super::session::refuse("sweep", args.server.output.document.json, &failure);
         }
     };
     target.measure(|session, host| {
@@ -78,7 +71,7 @@ fn announcement(rungs: usize, ladder_ms: u64, search_ms: u64) -> String {
 }
 
 fn base(args: &SweepArgs, host: &str) -> TestPlan {
-    let plan = plan::reached(&args.target, TestPlan::udp(host));
+    let plan = plan::reached(&args.server.target, TestPlan::udp(host));
     TestPlan {
         duration_ms: args.time,
         payload_bytes: args.length,

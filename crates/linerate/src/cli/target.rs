@@ -13,7 +13,7 @@ use linerate_linux::proc;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::terminal::Foreground;
 
-use super::args::{LabFlags, LabShape, OutputFlags, TargetFlags};
+use super::args::{LabFlags, LabShape, OutputFlags, ServerFlags};
 use super::progress::Progress;
 use super::session::{self, Session};
 use crate::exit::Exit;
@@ -57,15 +57,14 @@ impl<'a> Target<'a> {
     /// A command that measures against a server: a host, or the second host of a lab.
     pub(super) fn server(
         kind: &'static str,
-        (host, lab, reach): (&'a Option<String>, &'a LabFlags, &'a TargetFlags),
-        output: &'a OutputFlags,
+        flags: &'a ServerFlags,
         options: BTreeMap<String, String>,
     ) -> Self {
         Self {
-            lab: Some(lab).filter(|lab| lab.lab),
-            ipv6: reach.version6,
-            token_file: reach.token_file.as_deref(),
-            ..Self::named(kind, host.as_deref(), output, options)
+            lab: Some(&flags.lab).filter(|lab| lab.lab),
+            ipv6: flags.target.version6,
+            token_file: flags.target.token_file.as_deref(),
+            ..Self::named(kind, flags.host.as_deref(), &flags.output, options)
         }
     }
 

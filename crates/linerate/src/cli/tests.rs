@@ -25,8 +25,8 @@ fn parsed(line: &str) -> Command {
 
 fn plan_of(line: &str) -> TestPlan {
     match parsed(line) {
-        Command::Tcp(args) => plan::tcp(&args, args.host.as_deref().unwrap()).unwrap(),
-        Command::Udp(args) => plan::udp(&args, args.host.as_deref().unwrap()).unwrap(),
+        Command::Tcp(args) => plan::tcp(&args, args.server.host.as_deref().unwrap()).unwrap(),
+        Command::Udp(args) => plan::udp(&args, args.server.host.as_deref().unwrap()).unwrap(),
         other => panic!("{line}: {other:?}"),
     }
 }

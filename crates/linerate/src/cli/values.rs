@@ -22,14 +22,14 @@ pub(super) fn rate(text: &str) -> Result<u64, String> {
 /// `-b` of iperf3: `RATE` or `RATE/BURST`; rate 0 is unlimited.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PacedRate {
-    /// `None`: as fast as it goes. Never a share of the line rate.
+    /// `None`: unlimited. Never a share of the line rate.
     pub(super) rate: Option<Rate>,
     /// Datagrams or writes sent back to back.
     pub(super) burst: Option<u32>,
 }
 
 pub(super) fn paced_rate(text: &str) -> Result<PacedRate, String> {
-    // `10Mbit/s` has a slash of its own.
+    // `10Mbit/s` contains a slash.
     let slash = text
         .rfind('/')
         .filter(|at| !text[at + 1..].eq_ignore_ascii_case("s"));

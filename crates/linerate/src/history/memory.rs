@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was read of runs before, a line each. A line counts only while the run's file is as it was.
-//! Whatever is wrong with the memory, the runs are read instead.
+//! A cache of run summaries, one per line. A line is valid only while the run's file is unchanged;
+//! without a valid line the run is read.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::RUN;
 
-/// By which a file that changed is told from one that did not.
+/// Identifies one state of a file: a changed file has another stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     bytes: u64,
@@ -45,12 +45,12 @@ impl Stamp {
     /// # Errors
     /// There is none: no run, as a sentence.
     pub(super) fn of(run: &Path) -> Result<Self, String> {
-        let told = fs::metadata(run.join(RUN)).map_err(|error| format!("no {RUN}: {error}"))?;
+        let metadata = fs::metadata(run.join(RUN)).map_err(|error| format!("no {RUN}: {error}"))?;
         Ok(Self {
-            bytes: told.len(),
-            modified_s: told.mtime(),
-            modified_ns: told.mtime_nsec(),
-            inode: told.ino(),
+            bytes: metadata.len(),
+            modified_s: metadata.mtime(),
+            modified_ns: metadata.mtime_nsec(),
+            inode: metadata.ino(),
         })
     }
 }

@@ -53,9 +53,9 @@ fn stored(figure: Figure) -> StoredFigure {
 
 /// As it was named on the command line.
 fn peer(run: &Run) -> String {
-    let told = |option: &str| run.plan.get(option).filter(|value| !value.is_empty());
-    let lab = told("lab").filter(|lab| *lab != "false");
-    match (told("host"), told("ports"), lab) {
+    let option_value = |option: &str| run.plan.get(option).filter(|value| !value.is_empty());
+    let lab = option_value("lab").filter(|lab| *lab != "false");
+    match (option_value("host"), option_value("ports"), lab) {
         (Some(host), ..) => host.clone(),
         (None, Some(ports), _) => ports.replace(' ', "-"),
         (None, None, Some(kind)) if kind != "true" => format!("lab-{kind}"),

@@ -9,7 +9,7 @@ use linerate_model::run::Run;
 
 use super::*;
 
-/// A directory of its own, gone with the test.
+/// A directory that the test removes.
 struct Place(PathBuf);
 
 impl Place {
@@ -52,12 +52,12 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What is left in a temporary directory harms nobody.
+        // Files left in a temporary directory do no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-fn told(history: &History) -> Vec<(&str, f64)> {
+fn figures(history: &History) -> Vec<(&str, f64)> {
     let runs = history.runs.iter();
     runs.map(|run| (run.name.as_str(), run.figures[0].value))
         .collect()
@@ -69,7 +69,7 @@ fn runs_are_listed_in_the_order_of_time_with_their_figures() {
     place.store("b", 2, 941e6);
     place.store("a", 3, 870e6);
     let history = place.read();
-    assert_eq!(told(&history), [("b", 941e6), ("a", 870e6)]);
+    assert_eq!(figures(&history), [("b", 941e6), ("a", 870e6)]);
     assert_eq!(
         (history.runs[0].peer.as_str(), history.runs[0].kind.as_str()),
         ("h2", "tcp")
@@ -87,9 +87,9 @@ fn what_is_remembered_is_not_read_again_and_what_changed_is() {
     assert_eq!(lines.lines().count(), 2);
     // Another figure in the memory shows where a run comes from.
     fs::write(place.memory(), lines.replace("1000000.0", "5000000.0")).unwrap();
-    assert_eq!(told(&place.read()), [("a", 5e6), ("b", 2e6)]);
+    assert_eq!(figures(&place.read()), [("a", 5e6), ("b", 2e6)]);
     place.store("a", 1, 1_234_567.0);
-    assert_eq!(told(&place.read()), [("a", 1_234_567.0), ("b", 2e6)]);
+    assert_eq!(figures(&place.read()), [("a", 1_234_567.0), ("b", 2e6)]);
     fs::write(place.memory(), "no JSON\n{}\n").unwrap();
     place.store("a", 1, 1e6);
     assert_eq!(place.read(), first);
@@ -114,7 +114,7 @@ fn what_is_no_run_is_said_and_costs_no_other() {
     fs::write(place.runs().join("a-file"), "x").unwrap();
     fs::create_dir_all(place.runs().join("odd/run.json")).unwrap();
     let history = place.read();
-    assert_eq!(told(&history), [("whole", 1e6)]);
+    assert_eq!(figures(&history), [("whole", 1e6)]);
     let why = |name: &str| {
         let one = history.unreadable.iter().find(|one| one.name == name);
         one.map_or("", |one| one.why.as_str())
@@ -136,8 +136,8 @@ fn where_nothing_can_be_remembered_all_is_read_each_time() {
     let place = Place::new("nowhere");
     place.store("a", 1, 1e6);
     fs::create_dir_all(place.memory()).unwrap();
-    assert_eq!(told(&place.read()), [("a", 1e6)]);
-    assert_eq!(told(&place.read()), [("a", 1e6)]);
+    assert_eq!(figures(&place.read()), [("a", 1e6)]);
+    assert_eq!(figures(&place.read()), [("a", 1e6)]);
     assert!(read(&place.0.join("absent")).is_err());
 }
 
@@ -149,7 +149,7 @@ fn a_run_that_ended_is_remembered_at_once() {
     remember(&place.runs().join("absent"));
     let lines = fs::read_to_string(place.memory()).unwrap();
     assert_eq!(lines.lines().count(), 1);
-    assert_eq!(told(&place.read()), [("a", 1e6)]);
+    assert_eq!(figures(&place.read()), [("a", 1e6)]);
     assert_eq!(
         fs::read_to_string(place.memory()).unwrap(),
         lines,

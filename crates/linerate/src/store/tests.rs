@@ -193,16 +193,16 @@ fn a_disk_that_fills_up_leaves_a_valid_partial_run() {
     symlink("/dev/full", scratch.0.join("samples.jsonl")).unwrap();
     let mut store = Store::open(&place, &beginning(0));
     store.sample(&sample(1));
-    let told = why(&store);
+    let reason = why(&store);
     store.sample(&sample(2));
     store.finish(&output());
-    assert_eq!(why(&store), told, "the first reason stands");
+    assert_eq!(why(&store), reason, "the first reason stands");
     assert!(
-        told.0.contains("samples.jsonl: No space left on device"),
+        reason.0.contains("samples.jsonl: No space left on device"),
         "{}",
-        told.0
+        reason.0
     );
-    assert_eq!(told.1.as_deref(), Some(scratch.0.as_path()));
+    assert_eq!(reason.1.as_deref(), Some(scratch.0.as_path()));
     fs::remove_file(scratch.0.join("samples.jsonl")).unwrap();
     assert!(read(&scratch.0).unwrap().0.partial);
 }

@@ -46,7 +46,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts a command, in a group of its own.
+    /// Starts a command in its own process group.
     ///
     /// # Errors
     /// It could not be started.
@@ -89,7 +89,7 @@ impl Running {
     fn wait(&mut self, interrupt: &Interrupt, slow: &mut dyn FnMut()) -> io::Result<ExitStatus> {
         let begun = Instant::now();
         let mut asked: Option<Instant> = None;
-        let mut told = false;
+        let mut announced = false;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
@@ -101,8 +101,8 @@ impl Running {
                     asked = Some(Instant::now());
                 }
                 Some(since) if is_over(since, interrupt) => self.signal(SIGKILL),
-                None if !told && begun.elapsed() > LONG => {
-                    told = true;
+                None if !announced && begun.elapsed() > LONG => {
+                    announced = true;
                     slow();
                 }
                 _ => {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The measurement that both configurations get: this program itself, a process a run.
+//! The measurement of both configurations: this program, one process per run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use linerate_model::output::Output;
 
 use super::child::{Reach, Running};
 use super::switch;
-use crate::cli::args::{Cli, Command as Measurement, ForwardArgs, LoadFlags};
+use crate::cli::args::{Cli, Command as Measurement, ForwardArgs, LoadFlags, ServerFlags};
 use crate::cli::{check, misunderstood, sweep};
 use crate::exit::Exit;
 use linerate_model::failure::Failure;
@@ -22,7 +22,7 @@ pub(super) struct Inner<'a> {
     words: &'a [String],
     /// Whom it measures against, as a stored run has it: the option's name and its value.
     pub(super) peer: (&'static str, String),
-    /// About how long one takes, if that can be told before, seconds.
+    /// Estimated duration of one run, seconds.
     pub(super) estimate_s: Option<f64>,
 }
 
@@ -48,14 +48,18 @@ impl<'a> Inner<'a> {
             .map(str::to_owned)
             .chain(words.iter().cloned());
         let cli = Cli::try_parse_from(all).map_err(|error| misunderstood(&error, kind))?;
-        let host = |host: &Option<String>| ("host", host.clone().unwrap_or_default());
+        let at = |server: &ServerFlags| ("host", server.host.clone().unwrap_or_default());
         let (peer, estimate_s, output) = match &cli.command {
-            Measurement::Udp(args) => (host(&args.host), seconds(&args.load), &args.output),
-            Measurement::Tcp(args) => (host(&args.host), seconds(&args.load), &args.output),
-            Measurement::Check(args) => {
-                (host(&args.host), Some(check::seconds(args)), &args.output)
+            Measurement::Udp(args) => (at(&args.server), seconds(&args.load), &args.server.output),
+            Measurement::Tcp(args) => (at(&args.server), seconds(&args.load), &args.server.output),
+            Measurement::Check(args) => (
+                at(&args.server),
+                Some(check::seconds(args)),
+                &args.server.output,
+            ),
+            Measurement::Sweep(args) => {
+                (at(&args.server), sweep::seconds(args), &args.server.output)
             }
-            Measurement::Sweep(args) => (host(&args.host), sweep::seconds(args), &args.output),
             Measurement::Forward(args) => (ports(args), None, &args.output),
             _ => return Err(no_measurement(kind)),
         };

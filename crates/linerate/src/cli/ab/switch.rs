@@ -12,7 +12,7 @@ use super::child::{self, Ended, Reach, Running};
 use crate::cli::args::AbArgs;
 use crate::cli::session::Session;
 use crate::output::Console;
-use linerate_model::failure::Failure;
+use linerate_model::failure::{Failure, printable};
 
 /// Sets up A or B.
 #[derive(Debug)]
@@ -118,19 +118,15 @@ fn shell(
 /// The first line that a process said, on stderr if it said something there.
 pub(super) fn complaint(ended: &Ended) -> Option<String> {
     let texts = [&ended.stderr, &ended.stdout];
-    texts.into_iter().find_map(|said| printable(said))
+    texts.into_iter().find_map(|said| first_line(said))
 }
 
-/// What a stranger says is shown without its control characters, and not at any length.
-fn printable(said: &[u8]) -> Option<String> {
-    let said = String::from_utf8_lossy(&said[..said.len().min(SHOWN_BYTES)]);
-    let mut lines = said.lines().map(|line| {
-        let line: String = line.chars().filter(|letter| !letter.is_control()).collect();
-        line.trim().to_owned()
-    });
+/// The first line of an output that is not empty, cleaned.
+fn first_line(said: &[u8]) -> Option<String> {
+    let said = String::from_utf8_lossy(said);
+    let mut lines = said.lines().map(|line| printable(line.trim()));
     lines.find(|line| !line.is_empty())
 }
 
 /// What is given up leaves the host as it was set up last.
 const HOW: &str = "; press Ctrl-C twice to give up";
-const SHOWN_BYTES: usize = 300;

@@ -27,8 +27,8 @@ pub(super) struct Trial<'a> {
     switch: Switch<'a>,
     begun: Instant,
     done: usize,
-    /// That the rates asked are too low.
-    told: bool,
+    /// Whether it warned that the requested rates are too low.
+    warned: bool,
 }
 
 impl<'a> Trial<'a> {
@@ -54,7 +54,7 @@ impl<'a> Trial<'a> {
             switch: Switch::of(args),
             begun: Instant::now(),
             done: 0,
-            told: false,
+            warned: false,
         }
     }
 
@@ -76,8 +76,8 @@ impl<'a> Trial<'a> {
             if let Some(reason) = ended {
                 self.again(session, slot, reason)?;
             } else if slot.run == RUNS_OF_A_BLOCK {
-                let told = messages::block(&self.experiment, slot);
-                told.iter().for_each(|text| session.console.say(text));
+                let texts = messages::block(&self.experiment, slot);
+                texts.iter().for_each(|text| session.console.say(text));
             }
         }
         Ok(())
@@ -149,7 +149,7 @@ impl<'a> Trial<'a> {
             session.output.hosts.clone_from(&ran.output.hosts);
         }
         run.run_dir.clone_from(&ran.output.run_dir);
-        if messages::is_beyond(&ran.output) && !std::mem::replace(&mut self.told, true) {
+        if messages::is_beyond(&ran.output) && !std::mem::replace(&mut self.warned, true) {
             session.console.say(messages::BEYOND);
         }
         run.figures = ran.figures.into_iter().map(Into::into).collect();
@@ -186,11 +186,11 @@ impl<'a> Trial<'a> {
         let setting = slot.setting();
         let what = format!("finish a block: the last run of {setting:?} gave no result");
         let words = self.args.measurement.join(" ");
-        let told = |arm| messages::yield_of(&self.record, arm);
+        let yields = |arm| messages::yield_of(&self.record, arm);
         let reason = format!(
             "{reason}; {}, {}",
-            told(output::Arm::A),
-            told(output::Arm::B)
+            yields(output::Arm::A),
+            yields(output::Arm::B)
         );
         Err(Failure::measuring(what, reason).hint(format!(
             "run `linerate {words}` alone with {setting:?} set up; use a longer --settle"

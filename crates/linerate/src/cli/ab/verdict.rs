@@ -33,7 +33,7 @@ pub(in crate::cli) fn conclude(output: &mut Output, fail_if: Option<FailIf>) {
 }
 
 /// One that was cut off came neither to put back what was there, nor to compare what its runs read: they are
-/// beside its record.
+/// next to its record.
 pub(in crate::cli) fn complete(record: &mut Experiment, directory: &Path) {
     if record.stopped.is_some() {
         return;

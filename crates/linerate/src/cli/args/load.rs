@@ -3,7 +3,7 @@
 
 use clap::Args;
 
-use super::{LabFlags, OutputFlags, TargetFlags};
+use super::ServerFlags;
 use crate::cli::values::{self, PacedRate};
 use linerate_model::output::IoMode;
 
@@ -15,9 +15,6 @@ use linerate_model::output::IoMode;
   linerate tcp 192.0.2.7 --bidir -C bbr --expect '>=900M'
   linerate tcp --lab --fault reno -i 0.5")]
 pub(in crate::cli) struct TcpArgs {
-    /// Name or address of the server
-    #[arg(required_unless_present = "lab")]
-    pub(in crate::cli) host: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) load: LoadFlags,
     /// Write size, 1 byte … 1 MiB [default: 128K]
@@ -42,11 +39,7 @@ pub(in crate::cli) struct TcpArgs {
     #[arg(long, value_name = "SEND[/RECEIVE]", value_parser = tcp_modes)]
     pub(in crate::cli) mode: Option<Modes>,
     #[command(flatten)]
-    pub(in crate::cli) lab: LabFlags,
-    #[command(flatten)]
-    pub(in crate::cli) target: TargetFlags,
-    #[command(flatten)]
-    pub(in crate::cli) output: OutputFlags,
+    pub(in crate::cli) server: ServerFlags,
 }
 
 /// Measure with UDP: rate, loss, order, jitter
@@ -59,9 +52,6 @@ pub(in crate::cli) struct TcpArgs {
   linerate udp 192.0.2.7 --bidir -b 900M -t 60 --expect 'loss<=0.001%'
   linerate udp --lab --fault duplicate=1% -b 50M")]
 pub(in crate::cli) struct UdpArgs {
-    /// Name or address of the server
-    #[arg(required_unless_present = "lab")]
-    pub(in crate::cli) host: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) load: LoadFlags,
     /// Payload, 16 … 65507 bytes [default: the control connection's MSS]
@@ -83,11 +73,7 @@ pub(in crate::cli) struct UdpArgs {
     #[arg(long)]
     pub(in crate::cli) dont_fragment: bool,
     #[command(flatten)]
-    pub(in crate::cli) lab: LabFlags,
-    #[command(flatten)]
-    pub(in crate::cli) target: TargetFlags,
-    #[command(flatten)]
-    pub(in crate::cli) output: OutputFlags,
+    pub(in crate::cli) server: ServerFlags,
 }
 
 /// What TCP and UDP tests have in common.

@@ -5,7 +5,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::{LabFlags, OutputFlags};
 use crate::cli::values::{self, BindTo};
+
+/// Against whom a command measures, and where the result goes.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ServerFlags {
+    /// Name or address of the server
+    #[arg(required_unless_present = "lab")]
+    pub(in crate::cli) host: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) lab: LabFlags,
+    #[command(flatten)]
+    pub(in crate::cli) target: TargetFlags,
+    #[command(flatten)]
+    pub(in crate::cli) output: OutputFlags,
+}
 
 /// How the server is reached.
 #[derive(Debug, Args)]

@@ -47,7 +47,7 @@ impl Schedule {
         Self { quick, cpus }
     }
 
-    /// What a person waits for, said first.
+    /// The announcement of the schedule.
     pub(super) fn announcement(&self) -> String {
         format!(
             "about {} s: latency, TCP up, down and both, UDP up and down, small datagrams",
@@ -116,7 +116,7 @@ impl Schedule {
         plan
     }
 
-    /// A flood, what got through of it, a rate beside that and its confirmation; and as many again for
+    /// A flood, its delivered rate, a neighbouring rate and its confirmation; and as many again for
     /// a path that is not so simple.
     pub(super) fn trials_max(&self) -> u32 {
         self.pick(4, 8)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Figures that somebody else measured: a CSV table (RFC 4180) with a heading. A row is a run of a
+//! Figures measured elsewhere: a CSV table (RFC 4180) with a heading. A row is a run of a
 //! setting; with a column `flow` it is one flow of a run, and the run is their sum.
 
 use std::fs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was given to be explained: stored runs, documents of `--json`, text.
+//! The inputs of `explain`: stored runs, documents of `--json`, text.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -22,7 +22,7 @@ use linerate_model::failure::Failure;
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
     pub(super) records: Vec<Record>,
-    /// Of devices, from the runs' directories.
+    /// Trials of DUTs, from the runs' directories.
     pub(super) trials: Vec<Trial>,
     pub(super) understood: Vec<Passage>,
     pub(super) ignored: Vec<Passage>,
@@ -52,7 +52,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// A text may be a document of `--json`; else it is what somebody pasted.
+    /// Reads each text as a document of `--json`, else as pasted output.
     fn understand(&mut self, texts: Vec<(String, String)>) -> Result<(), Failure> {
         let mut pastes = Vec::new();
         for (name, text) in texts {
@@ -71,7 +71,7 @@ impl Inputs {
             .collect();
         self.left_out = joined.place(left_out);
         if pasted.records.is_empty() && !pastes.is_empty() {
-            // Nothing was understood: what to collect can still be said.
+            // Nothing was parsed: what to collect can still be suggested.
             pasted.records.push(Record {
                 pasted: true,
                 ..Record::default()
@@ -125,7 +125,7 @@ fn document(name: &str, text: &str) -> Result<Option<Record>, Failure> {
     }
 }
 
-/// As much of a file as is read: bytes that are no text become `?`.
+/// The text of a file up to a limit; invalid UTF-8 is replaced.
 fn text(name: &Path) -> Result<String, Failure> {
     let what = || format!("read {}", name.display());
     let read = |source: &mut dyn Read| {
@@ -147,7 +147,7 @@ fn text(name: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Passages that a reader is told of without asking.
+/// The number of ignored passages that are always listed.
 const MOST_LEFT_OUT: usize = 8;
-/// Nobody pastes more; a log of a hundred megabytes is cut, and said to be.
+/// A longer text is cut, and reported as such.
 const MOST_BYTES: u64 = 32 << 20;

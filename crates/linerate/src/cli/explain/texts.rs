@@ -56,7 +56,7 @@ impl Texts {
     }
 }
 
-/// A file's own name tells its state better than the way to it.
+/// The file name says more than its directory.
 fn heading(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
@@ -80,11 +80,11 @@ mod tests {
         let joined = Texts::join(&texts);
         assert_eq!(joined.whole, "a.txt\n1\n2\nb.txt\n1\n2\n3\n");
         let placed = joined.place(vec![passage(1, 1), passage(2, 3), passage(6, 7)]);
-        let told: Vec<_> = placed
+        let names: Vec<_> = placed
             .iter()
             .map(|passage| (passage.first_line, passage.last_line, passage.what.as_str()))
             .collect();
-        assert_eq!(told, [(1, 2, "/tmp/a.txt: x"), (2, 3, "b.txt: x")]);
+        assert_eq!(names, [(1, 2, "/tmp/a.txt: x"), (2, 3, "b.txt: x")]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who tells what the device itself counts, and where that goes.
+//! The DUT's own counters: who reports them, and where they go.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) fn asked_for(
     Ok(Some(Arc::new(device)))
 }
 
-/// The lab's device always tells; where it cannot, it is measured without.
+/// Counters of the lab's DUT; without them it is measured all the same.
 pub(super) fn of_lab(lab: &DutLab, session: &mut Session) -> Option<Arc<Device>> {
     match Device::in_netns(lab.device().namespace(), dut::moved, &session.interrupt) {
         Ok(device) => Some(Arc::new(device)),
@@ -61,7 +61,7 @@ fn warn(session: &mut Session, device: &Device) {
     }
 }
 
-/// Takes in whether it told to the end.
+/// Records whether it reported until the end.
 pub(super) fn part(session: &mut Session, device: &Device) {
     if let Some(forward) = &mut session.output.forward {
         forward.device = Some(device.source());

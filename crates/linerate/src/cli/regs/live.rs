@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The registers of an interface: from the driver, from the PHY, and from the device's memory
-//! only where that is asked for and harmless.
+//! The registers of an interface: from the driver, from the PHY, and on request from the device's
+//! memory where reading has no side effects.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use super::view::{RegisterView, Shown};
 use linerate_model::failure::Failure;
 use linerate_model::output::LinkKind;
 
-/// Every register that the interface tells, or those of these names.
+/// Reads every readable register of an interface, or those of these names.
 pub(super) fn read(
     interface: &str,
     names: &[String],
@@ -20,29 +20,29 @@ pub(super) fn read(
 ) -> Result<RegisterView, Failure> {
     let described = nic::describe(interface).map_err(|why| no_interface(interface, &why))?;
     let driver = described.driver.clone().unwrap_or_default();
-    let asked = Asked {
+    let request = Request {
         interface,
         maps: maps_of(&driver),
         driver,
         names,
         speed: speed.or(described.link_bits_per_second),
     };
-    asked.every_name_is_known()?;
+    request.every_name_is_known()?;
     let mut view = RegisterView::default();
     let mut failures = Vec::new();
-    let map = asked.dump(&mut view, &mut failures);
-    asked.phy(&mut view, &mut failures);
+    let map = request.dump(&mut view, &mut failures);
+    request.phy(&mut view, &mut failures);
     if device_memory {
-        asked.memory(map, &mut view, &mut failures);
+        request.memory(map, &mut view, &mut failures);
     }
     if view.registers.is_empty() {
-        return Err(asked.nothing(described.link_kind, &failures));
+        return Err(request.nothing(described.link_kind, &failures));
     }
     failures.iter().for_each(|(_, why)| view.miss(why.clone()));
     Ok(view.together())
 }
 
-struct Asked<'a> {
+struct Request<'a> {
     interface: &'a str,
     driver: String,
     /// Of the driver's hardware.
@@ -52,11 +52,11 @@ struct Asked<'a> {
     speed: Option<u64>,
 }
 
-/// What did not work: whether for want of rights, and a sentence.
+/// What could not be read: whether permission was missing, and a sentence.
 type Missing = (bool, String);
 
-impl Asked<'_> {
-    /// A name that none of the maps has is a wrong command line.
+impl Request<'_> {
+    /// Refuses a name that no map has.
     fn every_name_is_known(&self) -> Result<(), Failure> {
         let maps = || {
             self.maps
@@ -94,7 +94,7 @@ impl Asked<'_> {
         Shown::new(apart(map, register, value, self.speed), source)
     }
 
-    /// What `ethtool -d` tells; the map that understands it.
+    /// Decodes the register dump (`ethtool -d`); returns its map.
     fn dump(&self, view: &mut RegisterView, failures: &mut Vec<Missing>) -> Option<&'static Map> {
         let dump = match nic::register_dump(self.interface) {
             Ok(dump) => dump,
@@ -123,7 +123,7 @@ impl Asked<'_> {
         Some(map)
     }
 
-    /// The PHY's registers. One that forgets what it tells is read only if it is asked for.
+    /// Reads the PHY's registers. One that is cleared by reading is read only if named.
     fn phy(&self, view: &mut RegisterView, failures: &mut Vec<Missing>) {
         let Some(map) = linerate_registers::map(PHY) else {
             return;
@@ -152,7 +152,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Only what reading does not change, only what the driver did not tell already.
+    /// Reads what the driver did not dump, and only registers without read side effects.
     fn memory(
         &self,
         map: Option<&'static Map>,
@@ -212,7 +212,7 @@ impl Asked<'_> {
     }
 }
 
-/// What kind of software an interface is, in `ip`'s words; none if there is a device behind it.
+/// The kind of a virtual interface, in `ip`'s words; `None` for a device.
 fn software(interface: &str, kind: Option<LinkKind>) -> Option<String> {
     let of_link = nic::link(interface).ok().and_then(|link| link.kind);
     let virtual_kind = kind.filter(|kind| *kind != LinkKind::Wire);

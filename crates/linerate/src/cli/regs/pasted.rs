@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Values that somebody else read: words of the command line, files, standard input.
+//! Values read elsewhere: arguments, files, standard input.
 
 use std::io;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(super) fn decode_words(
     Ok(decoder.view.together())
 }
 
-/// Whether a word is a value or a text, and no interface.
+/// Whether a word is a value or a text, not an interface.
 pub(super) fn is_pasted(word: &str) -> bool {
     word == "-" || word.contains('=') || Path::new(word).is_file()
 }
@@ -54,7 +54,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// `NAME=VALUE`, which has to be right.
+    /// Decodes `NAME=VALUE`.
     fn value(&mut self, word: &str) -> Result<(), Failure> {
         let reading = one_reading(word).ok_or_else(|| {
             Failure::usage(format!("decode {word}"), "it is not NAME=VALUE")
@@ -65,7 +65,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Whatever a text has; names that nobody knows are told at the end.
+    /// Decodes all values of a text; unknown names are reported at the end.
     fn text(&mut self, name: &str, text: &str) -> Result<(), Failure> {
         let before = self.view.registers.len();
         for (count, reading) in readings(text).enumerate() {
@@ -95,7 +95,10 @@ impl Decoder<'_> {
     /// A register's name without a value: what it is.
     fn bare(&mut self, word: &str) -> Result<(), Failure> {
         let map = self.map.ok_or_else(|| {
-            Failure::usage(format!("decode {word}"), "it has no value, and is no file")
+            Failure::usage(
+                format!("decode {word}"),
+                "it has no value and is not a file",
+            )
         })?;
         match map.register(word) {
             Some(register) => self.view.explain(register),
@@ -125,7 +128,7 @@ impl Decoder<'_> {
     }
 }
 
-/// What a word tells, if nothing is left over. A number may stand for the name.
+/// The one reading of a word. A number may stand for the name.
 fn one_reading(word: &str) -> Option<Reading> {
     let mut all = readings(word);
     match (all.next(), all.next()) {
@@ -142,7 +145,7 @@ fn one_reading(word: &str) -> Option<Reading> {
     }
 }
 
-/// A name and an address that do not belong together are a mistake of whoever pasted them.
+/// A remark if a name and its address do not belong together.
 fn elsewhere(map: &Map, named: Option<&Register>, reading: &Reading) -> Option<String> {
     let offset = map.offset_of(reading.address?)?;
     if named?.offset == offset {

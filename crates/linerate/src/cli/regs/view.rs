@@ -119,7 +119,7 @@ impl RegisterView {
     }
 }
 
-/// The document of every command, and the registers.
+/// The common document plus the registers.
 #[derive(Serialize)]
 struct Document<'t> {
     #[serde(flatten)]

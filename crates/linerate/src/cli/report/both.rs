@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Two runs as before and after: their common figures, with what one run against one can say (little).
+//! Two runs as before and after: their common figures. One run against one proves little.
 
 use linerate_method::experiment::{Figure, environment, figures, groups};
 use linerate_model::output::{Comparison, Difference, Output};
@@ -9,7 +9,7 @@ use linerate_report::subject::Subject;
 
 use crate::cli::document::document;
 
-/// A page before theirs; `None` unless they are two that have a figure in common.
+/// Returns a comparison page; `None` unless there are two runs with a figure in common.
 pub(super) fn of(subjects: &[Subject]) -> Option<Subject> {
     let [before, after] = subjects else {
         return None;
@@ -48,7 +48,7 @@ fn compared(subjects: [&Subject; 2]) -> Vec<Comparison> {
     all
 }
 
-/// In what their hosts and programs differ, as far as both tell.
+/// Differences between their hosts and programs, as far as both report them.
 fn differences(subjects: [&Subject; 2]) -> Vec<Difference> {
     let [before, after] = subjects.map(|subject| Run {
         tool: subject.output.tool.clone(),
@@ -60,5 +60,5 @@ fn differences(subjects: [&Subject; 2]) -> Vec<Difference> {
     environment::differences(&[&before], &[&after])
 }
 
-/// What differs by less does not matter: as `compare` has it.
+/// The default margin of `compare`.
 const MARGIN: f64 = 0.02;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs and documents as they are shown: a run is concluded anew, and then reads as it did when it was
-//! measured; a document says what was concluded then.
+//! Runs and documents to be shown: a run is explained again from its record; a document keeps the
+//! conclusions it has.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,10 @@ use crate::cli::values::compare::fail_if;
 use crate::store;
 use linerate_model::failure::Failure;
 
-/// Each as named, in that order; with the names of the peers that they were started with.
+/// Reads each run or document in order; also returns the peers that the runs measured against.
 ///
 /// # Errors
-/// What cannot be read, is neither a run nor a document, or was written by a later version.
+/// A file that cannot be read, is neither a run nor a document, or was written by a later version.
 pub(super) fn read(
     names: &[PathBuf],
     rules: &[Rule],
@@ -38,7 +38,7 @@ pub(super) fn read(
         }
     };
     let mut subjects: Vec<Subject> = names.iter().map(subject).collect::<Result<_, _>>()?;
-    tell_apart(&mut subjects);
+    make_unique(&mut subjects);
     Ok((subjects, peers))
 }
 
@@ -63,7 +63,7 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
     verdict::conclude(&mut output, fail_if);
     let (processors, interrupts) = (series::processors(&samples), series::interrupts(&samples));
     let record = Record::of_run(run, samples).with_trials(&output.trials);
-    // Each run of an experiment is explained by itself.
+    // Each run of an experiment is explained on its own.
     if output.experiment.is_none() {
         output.knees.clear();
         explain(&record, rules).add_to(&mut output, false);
@@ -78,7 +78,7 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
     })
 }
 
-/// What was asked with `--expect`, as the plan has it.
+/// The expectations of the plan (`--expect`).
 fn expectations(run: &Run, output: &Output) -> Vec<output::Expectation> {
     let asked = run.plan.get("expect").map_or("", String::as_str);
     let asked = asked
@@ -105,15 +105,15 @@ fn document(name: &Path) -> Result<Subject, Failure> {
     })
 }
 
-/// The last part of the way to it.
+/// The last component of its path.
 fn label(name: &Path) -> String {
     let name = fs::canonicalize(name).unwrap_or_else(|_| name.to_owned());
     let last = name.file_name().unwrap_or(name.as_os_str());
     last.to_string_lossy().into_owned()
 }
 
-/// Runs of one name get a letter.
-fn tell_apart(subjects: &mut [Subject]) {
+/// Gives runs of the same name a letter each.
+fn make_unique(subjects: &mut [Subject]) {
     let labels: Vec<String> = subjects
         .iter()
         .map(|subject| subject.label.clone())

@@ -37,10 +37,10 @@ impl FromStr for DevicePlace {
 /// A bare IPv6 address has no port.
 fn split(text: &str) -> Option<(&str, Option<&str>)> {
     if let Some(rest) = text.strip_prefix('[') {
-        let (host, behind) = rest.split_once(']')?;
-        return match behind {
+        let (host, rest) = rest.split_once(']')?;
+        return match rest {
             "" => Some((host, None)),
-            behind => Some((host, Some(behind.strip_prefix(':')?))),
+            rest => Some((host, Some(rest.strip_prefix(':')?))),
         };
     }
     match text.split_once(':') {
