@@ -56,10 +56,13 @@ pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
         next_commands.push(ASK_THE_DEVICE.to_owned());
     }
     let limits = Limits::of(record, &ledger);
-    let check = record.run.kind == "check";
+    let verdicts = match record.run.kind.as_str() {
+        "check" => limits.verdicts(),
+        _ => Vec::new(),
+    };
     Explanation {
         knees: limits.knees(),
-        verdicts: check.then(|| limits.verdicts()).unwrap_or_default(),
+        verdicts,
         ledger,
         facts: facts.list().to_vec(),
         findings: judged.findings,
