@@ -134,7 +134,7 @@ fn too_few(all: &[Comparison], is_check: bool) -> Option<Failure> {
     let needed = one.needed?;
     let (n, m) = (one.before.n, one.after.n);
     let hint = format!(
-        "use {needed} runs or more per side; or `linerate ab`, which makes and interleaves them"
+        "use at least {needed} runs per side; or `linerate ab`, which makes and interleaves them"
     );
     let refuse =
         |what: String, why: &str| Failure::new(Kind::Invalid, what, why).hint(hint.clone());

@@ -77,7 +77,7 @@ fn one_run_a_side_is_shown_and_refused() {
     assert_eq!(json["exit_code"], 4);
     assert_eq!(
         json["error"]["what"],
-        "cannot call 1 against 1 runs a result"
+        "cannot draw a result from 1 against 1 runs"
     );
     for (metric, ratio) in [
         ("TCP tx MTU 100", 0.8743),
@@ -239,7 +239,7 @@ fn a_check_that_could_never_fail_is_refused() {
     assert_eq!(output.status.code(), Some(4));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("could never fail") && said.contains("4 runs a side"),
+        said.contains("could never fail") && said.contains("at least 4 runs per side"),
         "{said}"
     );
 }

@@ -127,7 +127,7 @@ fn two_runs_of_one_kind_are_before_and_after() {
         "{picture}"
     );
     let told = error(&[&old, "-f", "svg"]);
-    assert!(told.contains("picture of a comparison"), "{told}");
+    assert!(told.contains("svg shows a comparison"), "{told}");
 }
 
 #[test]
