@@ -36,7 +36,7 @@ fn header(line: &str) -> Option<Vec<Column>> {
     let lower = line.to_ascii_lowercase();
     let words = lower.split_whitespace().filter(qualifies);
     let mut columns: Vec<Column> = words.map(column).collect();
-    // `frame size  pps`: all words for a size are one column.
+    // `frame size  pps`: no word for a size qualifies as a column.
     if !columns.contains(&Column::Size) && lower.trim_start().starts_with(['f', 'p', 's']) {
         columns.insert(0, Column::Size);
     }
