@@ -77,7 +77,7 @@ fn a_server_tells_a_stranger_of_processors_and_protocols_only() {
     assert_eq!(device.host().kernel, None);
     assert_eq!(device.settings(), []);
     drop(device);
-    server.await_line("told as a device: 5 answers");
+    server.await_line("read as a device under test: 5 answers");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn who_asks_for_long_keeps_no_test_away() {
         .unwrap();
     assert_eq!(test.status.code(), Some(0), "{test:?}");
     asking.truncate(3);
-    server.await_line("told as a device");
+    server.await_line("read as a device under test");
     assert!(ask().is_ok());
 }
 

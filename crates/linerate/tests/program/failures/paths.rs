@@ -168,7 +168,7 @@ fn servers_that_speak_another_protocol() {
     });
     refused(
         &format!("tcp 127.0.0.1 -p {silent} --connect-timeout 1s --json"),
-        &["silent", "listens on port"],
+        &["no message from the server", "listens on port"],
     );
 }
 
