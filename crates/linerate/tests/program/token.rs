@@ -125,7 +125,7 @@ fn only_who_knows_the_token_is_told_all() {
         );
         assert_no_secret_in(&run, &output);
     }
-    with.await_line("its token is not this server's");
+    with.await_line("its token is wrong");
     assert!(
         !command_lines().contains(SECRET),
         "`ps` shows it to everybody"
