@@ -83,7 +83,7 @@ fn the_wire_states_its_own_ceiling() -> Outcome {
     let stated = ["60", "1514"].map(|bytes| {
         let words = format!("the wire carries {bytes}-byte frames: ");
         let line = said.lines().find_map(|line| line.strip_prefix(&words))?;
-        line.split_once(" a second (")?.0.parse::<u64>().ok()
+        line.split_once(" per second (")?.0.parse::<u64>().ok()
     });
     let whole = output.status.success() && stated.iter().all(Option::is_some);
     ensure(whole, || format!("{output:?}"))
