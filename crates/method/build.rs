@@ -16,8 +16,8 @@ use toml::{Table, Value};
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Outcome<()> {
-    let told = |name| env::var_os(name).map(PathBuf::from).ok_or(name);
-    let directory = told("CARGO_MANIFEST_DIR")?.join("../../knowledge/profiles");
+    let variable = |name| env::var_os(name).map(PathBuf::from).ok_or(name);
+    let directory = variable("CARGO_MANIFEST_DIR")?.join("../../knowledge/profiles");
     println!("cargo:rerun-if-changed={}", directory.display());
     let read = |name: &str| -> Outcome<Table> {
         let file = directory.join(format!("{name}.toml"));
@@ -35,7 +35,7 @@ fn main() -> Outcome<()> {
             .map_err(|why| format!("knowledge/profiles/{name}.toml: {why}"))?;
     }
     code += &format!("}}\n{}", asked(&strict)?);
-    Ok(fs::write(told("OUT_DIR")?.join("profiles.rs"), code)?)
+    Ok(fs::write(variable("OUT_DIR")?.join("profiles.rs"), code)?)
 }
 
 fn constant(name: &str, profile: &Table) -> Outcome<String> {

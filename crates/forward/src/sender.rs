@@ -93,7 +93,7 @@ impl Stream<'_> {
     /// is never exceeded. The sum of the delays is part of the result.
     pub(crate) fn send(&self, sender: &mut port::Sender, interrupt: &Interrupt) -> Sent {
         clock::precise_sleep();
-        cpu::short_turns();
+        cpu::set_short_timeslice();
         let waited_before_ns = cpu::thread_waited_ns();
         let mut pacer = self.pacer();
         let mut sleeper = Sleeper::new(SPIN_LIMIT_NS);

@@ -294,7 +294,7 @@ fn pace(interface: &str, peer: &str, options: &Options) -> Result<String> {
     let start = monotonic_ns() + 10_000_000;
     let end = due(start, count) + 3 * options.length_ns() + 1_000_000_000;
     let (mut stalled, mut stalled_at_first) = (0, 0);
-    cpu::short_turns();
+    cpu::set_short_timeslice();
     let sent = std::thread::scope(|scope| {
         scope.spawn(|| {
             arrivals(&mut receiver, &mut times, count, end).map_err(|error| error.to_string())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! BPF without a compiler or a library: instructions are assembled here and handed to bpf(2).
+//! BPF without a compiler or a library: instructions are assembled here and passed to bpf(2).
 //!
-//! Everything lives behind file descriptors: when the last one closes, even by `kill -9`, the kernel
-//! detaches the program and frees it with its maps.
+//! Everything belongs to file descriptors: when the last one closes, even by `kill -9`, the kernel detaches the
+//! program and frees it with its maps.
 
 mod assembler;
 mod attribute;

@@ -29,13 +29,13 @@ use crate::seccomp::{Rule, program};
 #[derive(Debug)]
 pub struct BufferLimit {
     bytes: u32,
-    /// Where the command's first breath sends the notification descriptor.
+    /// Receives the notification descriptor from the started command.
     from_command: UnixStream,
 }
 
 impl BufferLimit {
-    /// Prepares a command; call [`BufferLimit::watch`] once it is started, or its first socket
-    /// waits for ever.
+    /// Prepares a command; call [`BufferLimit::watch`] after starting it, or its first socket
+    /// blocks for ever.
     ///
     /// # Errors
     /// Those of socketpair(2). A kernel before 5.5 refuses when the command is started (EINVAL).
@@ -51,7 +51,7 @@ impl BufferLimit {
         })
     }
 
-    /// Answers the command on a thread of its own, until the command and its children end.
+    /// Answers the command in a separate thread, until the command and its children end.
     ///
     /// # Errors
     /// Those of receiving the descriptor and of starting the thread.
@@ -153,7 +153,7 @@ struct Answer {
 
 const _: () = assert!(size_of::<Notification>() == 80 && size_of::<Answer>() == 24);
 
-/// `false`: nobody is left to ask.
+/// Returns `false` when no process is left.
 fn answer_one(notifications: &OwnedFd, bytes: u32) -> bool {
     let mut fds = [PollFd::new(notifications, PollFlags::IN)];
     let waited = poll(&mut fds, None);
@@ -183,7 +183,7 @@ fn answer_one(notifications: &OwnedFd, bytes: u32) -> bool {
     true
 }
 
-/// Sets the buffer of the socket that the call is about; `false`: it is none of ours.
+/// Sets the buffer of the socket that the call is about; `false`: it is not a datagram socket.
 fn limit(notification: &Notification, bytes: u32) -> io::Result<bool> {
     let process = process_of(notification.thread).unwrap_or(notification.thread);
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);

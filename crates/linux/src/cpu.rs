@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Processors: how many, where a thread runs, and who used their time.
+//! CPUs: their number, thread affinity, and CPU time.
 #![expect(
     unsafe_code,
     reason = "getrusage and sched_setattr have no safe wrapper"
@@ -42,12 +42,12 @@ pub fn pin(cpu: usize) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Asks the scheduler to serve the calling thread in short turns, and hence soon after it wakes, instead of in long
-/// ones: for a thread that empties a queue while others on its processor fill it. Its share stays the same; a thread
-/// of another policy (`chrt`) is left alone.
+/// Requests a short time slice for the calling thread, so that it runs soon after waking: for a thread that drains a
+/// queue while others on its CPU fill it. Its share stays the same; a thread of another policy (`chrt`) is not
+/// changed.
 ///
 /// `sched_setattr(2)` with a slice for `SCHED_OTHER`, Linux 6.12; earlier kernels ignore it.
-pub fn short_turns() {
+pub fn set_short_timeslice() {
     let Ok(nice) = rustix::process::getpriority_process(None) else {
         return;
     };
@@ -57,7 +57,7 @@ pub fn short_turns() {
     let attributes = SchedulingAttributes {
         size: size_of::<SchedulingAttributes>() as u32,
         nice,
-        runtime_ns: SHORT_TURN_NS,
+        runtime_ns: SHORT_SLICE_NS,
         ..SchedulingAttributes::default()
     };
     let this_thread: libc::c_long = 0;
@@ -96,7 +96,7 @@ struct SchedulingAttributes {
 }
 
 /// The shortest slice that the kernel grants.
-const SHORT_TURN_NS: u64 = 100_000;
+const SHORT_SLICE_NS: u64 = 100_000;
 
 /// CPU time of the calling thread in nanoseconds (`CLOCK_THREAD_CPUTIME_ID`).
 #[must_use]
@@ -106,8 +106,8 @@ pub fn thread_ns() -> u64 {
         + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// How long the calling thread could have run and did not, because others had its processor, in nanoseconds since it began
-/// (`/proc/thread-self/schedstat`). `None` where the kernel does not tell.
+/// How long the calling thread has waited on a run queue, in nanoseconds (`/proc/thread-self/schedstat`). `None` if the kernel
+/// does not report it.
 #[must_use]
 pub fn thread_waited_ns() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -302,7 +302,7 @@ mod tests {
         while thread_ns() < before + 2_000_000 {
             assert!(
                 crate::clock::monotonic_ns() < deadline,
-                "thread time stands still"
+                "thread time does not increase"
             );
         }
         assert!(process_usage().user_ns + process_usage().system_ns > 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why the kernel freed packets of a test: a BPF program on the tracepoint `skb:kfree_skb` counts the drop reasons.
 //!
-//! With the kernel's type information (`/sys/kernel/btf/vmlinux`) it counts the flows that it was told and this network
-//! namespace only, which is exact; without, every packet of the machine. Needs Linux 5.17 and the right to load
-//! programs. What it holds goes with the process, however that ends.
+//! With the kernel's type information (`/sys/kernel/btf/vmlinux`) it counts only the given flows in this network namespace,
+//! exactly; without it, every packet of the machine. Needs Linux 5.17 and the right to load
+//! programs. Everything is released when the process ends.
 
 mod filter;
 mod kernel;
@@ -65,7 +65,7 @@ impl Watch {
     /// Starts to count.
     ///
     /// # Errors
-    /// [`Refused`]: nothing is left behind.
+    /// [`Refused`]: nothing remains loaded.
     pub fn start(filter: &Filter) -> Result<Self, Refused> {
         let (counts, flows) = (counts()?, flows()?);
         let (program, filtered) = load(filter, &counts, &flows)?;
@@ -79,7 +79,7 @@ impl Watch {
     /// Starts to count every packet that the machine frees, as where the kernel has no type information.
     ///
     /// # Errors
-    /// [`Refused`]: nothing is left behind.
+    /// [`Refused`]: nothing remains loaded.
     pub fn start_unfiltered() -> Result<Self, Refused> {
         let counts = counts()?;
         let program = load_unfiltered(&counts)?;
@@ -113,8 +113,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Packets of a group's flows (without a filter: group 0) freed so far for each reason, by the kernel's name without `SKB_DROP_REASON_`. Every reason that the
-    /// kernel is known to have is there, if only with 0. A packet of several segments counts as so many where flows are told.
+    /// Packets of a group's flows (without a filter: group 0) freed so far for each reason, by the kernel's name without `SKB_DROP_REASON_`. All known reasons of
+    /// the kernel are included, if only with 0. With flows, a packet of several segments counts as that many.
     ///
     /// # Errors
     /// Those of the kernel, none of which is expected.
@@ -163,7 +163,7 @@ fn load(
     let why = match &Kernel::this().offsets {
         Ok(offsets) if offsets.arguments < LEAST_ARGUMENTS => {
             return Err(Refused::TooOld {
-                what: "kfree_skb gives no reason",
+                what: "skb:kfree_skb has no reason field",
             });
         }
         Ok(offsets) => {
@@ -214,7 +214,7 @@ fn refused(op: &'static str) -> impl Fn(io::Error) -> Refused {
         Some(libc::EPERM | libc::EACCES) => Refused::Permission { op, source },
         Some(libc::ENOSYS) => Refused::TooOld { what: "bpf(2)" },
         Some(libc::EINVAL) if op == ATTACH => Refused::TooOld {
-            what: "kfree_skb gives no reason",
+            what: "skb:kfree_skb has no reason field",
         },
         _ => Refused::Kernel {
             op,
@@ -234,7 +234,7 @@ type Flows = Map<{ filter::KEY_BYTES }, 4>;
 
 /// How many keys of flows there is room for; a flow takes two.
 pub const MOST_FLOWS: u32 = 4096;
-/// The kernel of 2026 has 128 of its own, its subsystems a few dozen.
+/// The kernel of 2026 has 128 reasons, its subsystems a few dozen.
 const MOST_REASONS: u32 = 1024;
 /// `skb`, `location`, `reason` (5.17), and since 6.11 `rx_sk`.
 const LEAST_ARGUMENTS: usize = 3;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The offloads of an interface that the oldest ethtool interface can switch
-//! (`SIOCETHTOOL`, linux/ethtool.h), which is enough for a veth.
+//! Offloads that the oldest ethtool commands can switch (linux/ethtool.h), which is enough for a veth.
 
 use std::io;
 
@@ -16,7 +15,7 @@ pub enum Offload {
 }
 
 impl Offload {
-    /// In an order in which switching off refuses nothing.
+    /// In an order in which each can be switched off.
     pub const ALL: [Self; 4] = [
         Self::TcpSegmentation,
         Self::GenericSegmentation,
@@ -35,26 +34,26 @@ impl Offload {
     }
 }
 
-/// Is the offload on, at an interface of the calling thread's namespace?
+/// Returns whether the offload is on, at an interface of the calling thread's namespace.
 ///
 /// # Errors
-/// EOPNOTSUPP where the driver does not know it.
+/// EOPNOTSUPP if the driver does not have it.
 pub fn is_on(interface: &str, offload: Offload) -> io::Result<bool> {
     exchange(interface, offload.commands().0, 0).map(|value| value != 0)
 }
 
-/// Does the interface take VLAN tags out of frames that arrive, and hand them over beside?
+/// Returns whether the interface strips VLAN tags from received frames.
 ///
 /// # Errors
-/// EOPNOTSUPP where the driver does not know it.
-pub fn takes_tags_out(interface: &str) -> io::Result<bool> {
+/// EOPNOTSUPP if the driver does not have it.
+pub fn strips_vlan_tags(interface: &str) -> io::Result<bool> {
     exchange(interface, GET_FLAGS, 0).map(|flags| flags & RECEIVE_VLAN != 0)
 }
 
 /// Switches an offload.
 ///
 /// # Errors
-/// EPERM without CAP_NET_ADMIN, EOPNOTSUPP where the driver cannot.
+/// EPERM without CAP_NET_ADMIN, EOPNOTSUPP if the driver cannot.
 pub fn switch(interface: &str, offload: Offload, on: bool) -> io::Result<()> {
     exchange(interface, offload.commands().1, on.into()).map(drop)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Echo requests (RFC 792, RFC 4443): the latency of a peer that runs nothing of ours.
+//! Echo requests (RFC 792, RFC 4443): the latency to a peer without linerate.
 //!
 //! An unprivileged ping socket first (icmp(7), the sysctl `net.ipv4.ping_group_range`), else a raw one
 //! (`CAP_NET_RAW`). The round trip ends when the kernel took the reply from the device, not when this thread woke.
@@ -118,7 +118,7 @@ impl Pinger {
         }
     }
 
-    /// Whether the privileged kind of socket had to be taken.
+    /// Whether a raw socket is in use.
     #[must_use]
     pub fn is_raw(&self) -> bool {
         self.raw

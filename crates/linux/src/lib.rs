@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Everything this program asks of Linux: sockets, clocks, signals, netlink, ethtool and `/proc`.
-//! All `unsafe` of the workspace is in this crate.
+//! The system calls of linerate, and all `unsafe` of the workspace.
+//!
+//! In: requests of the endpoint, the tester and the lab. Out: datagrams, streams and frames ([`udp`], [`tcp`],
+//! [`port`]), the kernel's counters and settings ([`nic`], [`proc`], [`setup`], [`drops`]), and private network
+//! namespaces ([`sandbox`], [`netns`], [`rtnl`]). Text and netlink messages are parsed in `linerate-wire`. A
+//! facility is probed by using it; what a kernel lacks is an error or `None`, and the mode in use can be queried.
+//!
+//! ```
+//! use linerate_linux::{clock, nic};
+//! let loopback = nic::describe("lo")?;
+//! assert!(loopback.mtu.is_some_and(|mtu| mtu > 1500));
+//! let deadline_ns = clock::monotonic_ns() + 100_000;
+//! assert!(clock::sleep_until_ns(deadline_ns, 0) >= deadline_ns);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod bpf;
 pub mod buffer_limit;

@@ -86,8 +86,8 @@ pub(crate) struct ReceiveBuffers {
     ask: usize,
     /// Whether the last batch got all it asked for, so that more may be waiting.
     filled: bool,
-    /// What a receive met behind its messages.
-    behind: Option<io::Error>,
+    /// An error after the messages of the last receive.
+    pending_error: Option<io::Error>,
     payload: Box<[u8]>,
     controls: Box<[Control]>,
     names: Box<[Name]>,
@@ -117,7 +117,7 @@ impl ReceiveBuffers {
             with_names,
             ask: capacity.min(LEAST_ASKED),
             filled: false,
-            behind: None,
+            pending_error: None,
             payload: vec![0; capacity * message_bytes].into_boxed_slice(),
             controls: vec![Control([0; CONTROL_BYTES]); capacity].into_boxed_slice(),
             names: vec![Name([0; 32]); capacity].into_boxed_slice(),
@@ -154,9 +154,9 @@ impl ReceiveBuffers {
 
     /// `recvmsg(2)` once a message: fills up to `capacity` messages, fewer at first; returns how many.
     ///
-    /// Only the first may wait. An error behind a message is kept for the next call.
+    /// Only the first may wait. An error after a message is kept for the next call.
     pub(crate) fn receive_singly(&mut self, fd: BorrowedFd<'_>, flags: c_int) -> io::Result<usize> {
-        if let Some(error) = self.behind.take() {
+        if let Some(error) = self.pending_error.take() {
             return Err(error);
         }
         let count = self.ask;
@@ -169,7 +169,7 @@ impl ReceiveBuffers {
                 Err(error) if received == 0 => return Err(error),
                 Err(error) if is_empty(&error) => break,
                 Err(error) => {
-                    self.behind = Some(error);
+                    self.pending_error = Some(error);
                     break;
                 }
             }
@@ -250,7 +250,7 @@ impl ReceiveBuffers {
     }
 }
 
-/// One received message, before its segments are told apart.
+/// One received message, before it is split into segments.
 #[derive(Clone, Copy)]
 pub(crate) struct Message<'a> {
     /// What fitted the buffer.
@@ -413,7 +413,7 @@ fn moved(result: c_long) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-/// A batch asks for at least so many.
+/// The smallest batch.
 const LEAST_ASKED: usize = 8;
 /// `UIO_MAXIOV`: more messages than this in one call are refused or cut.
 const LARGEST_BATCH: usize = 1024;

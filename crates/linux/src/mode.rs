@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From the names of modes to what the sockets can be asked for, and back. What does not fit a socket is its default.
+//! Conversions between [`IoMode`] and the modes of sockets. A mode that a socket lacks becomes its default.
 
 use linerate_model::output::IoMode;
 

@@ -44,7 +44,7 @@ impl NetNs {
         Ok(Self { fd })
     }
 
-    /// What tells it from others: the inode that `readlink /proc/self/ns/net` shows.
+    /// Its identity: the inode that `readlink /proc/self/ns/net` shows.
     ///
     /// # Errors
     /// Those of fstat(2).
@@ -97,7 +97,7 @@ impl AsRawFd for NetNs {
     }
 }
 
-/// Moves the calling thread, with a view of /sys of its own. Async-signal-safe.
+/// Moves the calling thread, and mounts its own /sys. Async-signal-safe.
 fn join(fd: BorrowedFd<'_>) -> io::Result<()> {
     move_into_link_name_space(fd, Some(LinkNameSpaceType::Network))?;
     let _machine_view = own_sys();

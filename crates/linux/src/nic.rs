@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Network interfaces of the calling thread's network namespace: what they are, what they count, who drives them.
+//! Network interfaces of the calling thread's network namespace: properties, counters, drivers.
 //!
 //! Everything comes by netlink and ioctl, which belong to the thread's namespace; `/sys` shows the interfaces of
 //! the namespace that mounted it, which in a lab is the machine's.

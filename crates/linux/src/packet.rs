@@ -45,7 +45,7 @@ impl PacketSender {
     }
 }
 
-/// Receives every frame that arrives at one interface, whoever it is for.
+/// Receives every frame that arrives at one interface, for any address.
 #[derive(Debug)]
 pub struct PacketReceiver {
     ring: Ring,
@@ -350,7 +350,7 @@ const TP_STATUS_VLAN_VALID: u32 = 1 << 4;
 /// Where the kernel does not say which kind of tag it was.
 const VLAN: u16 = 0x8100;
 const TAG_BYTES: usize = 4;
-/// `sll_pkttype` behind the 32 bytes of `struct tpacket2_hdr`.
+/// `sll_pkttype` after the 32 bytes of `struct tpacket2_hdr`.
 const PACKET_TYPE_AT: usize = 32 + 10;
 /// Header, address and alignment in front of a frame (net/packet/af_packet.c, `tpacket_rcv`).
 const SLOT_OVERHEAD_BYTES: usize = 96 + TAG_BYTES;

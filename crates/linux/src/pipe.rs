@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The reading end of a pipe to a child, which others may hold open after the child has ended.
+//! The reading end of a pipe to a child, which other processes may keep open after its end.
 
 use std::io;
 use std::os::fd::AsFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Waits 50 ms for something to read: bytes, or that the last writer is gone.
+/// Waits up to 50 ms for bytes, or for the end of the pipe.
 ///
 /// # Errors
 /// Those of poll(2) but an interruption, which is nothing to read yet.

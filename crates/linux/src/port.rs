@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A port of the tester: whole Ethernet frames out of and into one interface, by the fastest way that the machine allows.
+//! A port of the tester: sends and receives Ethernet frames at one interface, with the fastest backend that works.
 //!
-//! [`open`] tries AF_XDP with and without copying, then AF_PACKET, and says what it took and why not what is faster
-//! ([`Chosen`]). Every backend shows all that arrives at the interface, whoever it is for, and nothing that was sent here.
+//! [`open`] tries AF_XDP with and without copying, then AF_PACKET, and returns the backends in use and why faster ones failed
+//! ([`Chosen`]). Every backend delivers all frames that arrive at the interface, for any address, and none that were sent here.
 //! Everything is undone when the port is dropped or the process ends, even by `kill -9`.
 //!
 //! AF_PACKET leaves what arrives to the kernel's own stack as well: a test should use hardware addresses that are not the
@@ -64,8 +64,8 @@ enum SenderKind {
 }
 
 impl Sender {
-    /// Sends up to `count` frames of `length` bytes (without FCS). `fill` writes each, told its number from 0; what it finds there
-    /// is any old frame. Returns how many were handed over, the first ones: fewer when the device has no room.
+    /// Sends up to `count` frames of `length` bytes (without FCS). `fill` writes each, given its number from 0, over the
+    /// content of an old frame. Returns the number of frames handed over: fewer if the device has no room.
     ///
     /// # Errors
     /// Only if none was handed over: NetworkDown when the interface is down, without carrier or gone; EMSGSIZE beyond its MTU;
@@ -79,7 +79,7 @@ impl Sender {
         self.send_mixed(count, |_| length, fill)
     }
 
-    /// As [`Self::send`], for frames of several lengths: `length` is told the number of each.
+    /// As [`Self::send`], for frames of several lengths: `length` gets the number of each.
     ///
     /// # Errors
     /// As there.
@@ -168,7 +168,7 @@ impl Receiver {
         }
     }
 
-    /// Takes what is unread for lost: it stands among [`Self::kernel_drops`] from now on.
+    /// Counts unread frames as lost, in [`Self::kernel_drops`].
     pub fn give_up(&mut self) {
         if let ReceiverKind::Ring(receiver) = &mut self.0 {
             receiver.give_up();
@@ -194,7 +194,7 @@ impl Receiver {
 }
 
 impl Receiver {
-    /// One for each queue of [`Wanted::queues`], for threads of their own; what is no UDP goes with the first. With AF_PACKET one, which
+    /// One for each queue of [`Wanted::queues`], for separate threads; what is not UDP goes to the first. With AF_PACKET one, which
     /// shares with others by [`Wanted::fanout`]. Unsplit it receives from all.
     #[must_use]
     pub fn split(self) -> Vec<Self> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The kernel's text files as they are; `linerate-wire` gives them meaning.
+//! The kernel's text files, unparsed; `linerate-wire` parses them.
 
 use std::fs;
 use std::io;

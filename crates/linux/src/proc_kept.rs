@@ -45,7 +45,7 @@ impl Kept {
         }
     }
 
-    /// What the file says now.
+    /// Reads the file's present content.
     ///
     /// # Errors
     /// Those of reading it.
@@ -65,7 +65,7 @@ impl Kept {
     }
 }
 
-/// As much as the kernel hands out at once; the buffer grows to twice what a longer file needs.
+/// The kernel's usual chunk; the buffer doubles for longer files.
 const FIRST_BYTES: usize = 4096;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where the lab's commands and threads run, and whether they may run at all.
+//! CPU affinity and signals of the lab's commands.
 #![expect(unsafe_code, reason = "pre_exec")]
 
 use std::io;
@@ -17,7 +17,7 @@ pub fn pin_command(command: &mut Command, cpu: usize) {
     unsafe { command.pre_exec(pin) };
 }
 
-/// A child by its number, to be held up and let go. The caller keeps it from being reaped.
+/// A child process that can be paused and signalled. The caller must not reap it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader(Pid);
 
@@ -27,7 +27,7 @@ impl Reader {
         Self(Pid::from_child(child))
     }
 
-    /// SIGSTOP: it takes nothing from its sockets any more.
+    /// Sends SIGSTOP: it stops reading its sockets.
     ///
     /// # Errors
     /// ESRCH when it has gone.
@@ -35,7 +35,7 @@ impl Reader {
         Ok(rustix::process::kill_process(self.0, Signal::STOP)?)
     }
 
-    /// Passes a signal on, by its number; one that this system does not know is none.
+    /// Sends a signal by its number; unknown numbers are ignored.
     ///
     /// # Errors
     /// ESRCH when it has gone.
@@ -57,7 +57,7 @@ impl Reader {
         }
     }
 
-    /// SIGCONT.
+    /// Sends SIGCONT.
     ///
     /// # Errors
     /// ESRCH when it has gone.

@@ -15,7 +15,7 @@ use linerate_wire::netlink::order::{self, End, Order};
 use crate::netlink::Netlink;
 use crate::netns::NetNs;
 
-/// What the kernel refused.
+/// An operation that the kernel refused.
 #[derive(Debug, thiserror::Error)]
 #[error("{op} {object}: {source}")]
 pub struct RtnlError {
@@ -57,7 +57,7 @@ impl Rtnl {
         self.request("link add bridge", name, &order::bridge(name, None))
     }
 
-    /// Makes a bridge that forgets at once where an address is, and so sends everything everywhere.
+    /// Makes a bridge with an ageing time of 0, which floods everything.
     pub fn flooding_bridge(&mut self, name: &str) -> Result<(), RtnlError> {
         self.request("link add bridge", name, &order::bridge(name, Some(0)))
     }
@@ -100,7 +100,7 @@ impl Rtnl {
         self.request("route add", &to.to_string(), &order)
     }
 
-    /// Forgets the hardware address of a neighbour.
+    /// Deletes a neighbour entry.
     pub fn forget_neighbour(&mut self, name: &str, ip: IpAddr) -> Result<(), RtnlError> {
         let op = "neigh del";
         let order = order::forget_neighbour(index(op, name)?, ip);
@@ -118,7 +118,7 @@ impl Rtnl {
     }
 }
 
-/// Above what the kernel counts up to by itself in a namespace of ours.
+/// Above the indices that the kernel assigns in a new namespace.
 static NEXT_INDEX: AtomicU32 = AtomicU32::new(100);
 
 fn end<'a>((name, namespace): (&'a str, &NetNs)) -> End<'a> {

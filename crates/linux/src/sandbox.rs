@@ -178,7 +178,7 @@ fn explain(privilege: Privilege, source: io::Error) -> Refusal {
 struct Caller {
     uid: u32,
     gid: u32,
-    /// Without a terminal the program inside gets a process group of its own, and each signal
+    /// Without a terminal the program inside gets its own process group, and each signal
     /// exactly once: from here. At a terminal the terminal signals the whole group itself.
     own_group: bool,
 }
@@ -219,15 +219,15 @@ fn clone_into(privilege: Privilege) -> io::Result<Option<i32>> {
 
 // ---- inside -------------------------------------------------------------------------------
 
-/// Process 1: prepares the namespaces, tells the outside, forks, and buries the dead.
+/// Process 1: prepares the namespaces, reports to the outside, forks, and reaps children.
 /// Returns in the forked child only.
 fn become_init(privilege: Privilege, caller: Caller, mut outside: UnixStream) {
     let errno = match prepare(privilege, caller) {
         Ok(()) => 0,
         Err(error) => error.raw_os_error().unwrap_or(libc::EIO),
     };
-    let told = outside.write_all(&errno.to_ne_bytes());
-    if errno != 0 || told.is_err() {
+    let reported = outside.write_all(&errno.to_ne_bytes());
+    if errno != 0 || reported.is_err() {
         leave(1);
     }
     let before = block_signals();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How this host and one of its interfaces are set up: each source by the name under which a user reads the same, and
-//! its values as it prints them. What cannot be read is absent. Nothing is changed.
+//! Settings of this host and of one of its interfaces: each source by the command or file that a user would read, with
+//! its values as printed there. What cannot be read is absent. Nothing is changed.
 
 mod device;
 mod interface;
@@ -57,7 +57,7 @@ pub fn of_host() -> Vec<RawSetting> {
 
 fn present(all: Vec<RawSetting>) -> Vec<RawSetting> {
     all.into_iter()
-        .filter(|told| !told.values.is_empty())
+        .filter(|setting| !setting.values.is_empty())
         .collect()
 }
 
@@ -79,19 +79,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_host_tells_what_every_host_can() {
+    fn this_host_reports_what_every_host_can() {
         let host = of_host();
-        let of = |source: &str| host.iter().find(|told| told.source == source);
+        let of = |source: &str| host.iter().find(|setting| setting.source == source);
         assert!(
             of("/proc/version").is_some()
                 && of("sysctl").is_some()
                 && of("/proc/meminfo").is_some()
         );
-        assert!(host.iter().all(|told| !told.values.is_empty()));
+        assert!(host.iter().all(|setting| !setting.values.is_empty()));
         let loopback = of_interface("lo");
         let link = loopback
             .iter()
-            .find(|told| told.source == "ip link")
+            .find(|setting| setting.source == "ip link")
             .unwrap();
         let flags = link
             .values
@@ -99,6 +99,10 @@ mod tests {
             .find(|(name, _)| name == "flags")
             .unwrap();
         assert!(flags.1.starts_with("LOOPBACK,UP"), "{flags:?}");
-        assert!(loopback.iter().all(|told| told.source != "ethtool -g"));
+        assert!(
+            loopback
+                .iter()
+                .all(|setting| setting.source != "ethtool -g")
+        );
     }
 }

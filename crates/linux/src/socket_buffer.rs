@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Socket buffer sizes: asked for with privilege, then without, and reported as granted.
+//! Socket buffer sizes: requested with privilege, then without, and reported as granted.
 //!
 //! The kernel stores twice what is asked, because it charges each packet's own bookkeeping
 //! (`sk_buff` and page rounding, "truesize") to the buffer (socket(7)); `granted_bytes` is half of what it

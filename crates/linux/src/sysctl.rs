@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The `net.*` settings of the calling thread's network namespace.
 //!
-//! What `/proc/sys/net` shows is the namespace of who looks; inside a namespace other than the
-//! first, the settings that belong to the machine are absent or read-only.
+//! `/proc/sys/net` shows the reader's namespace; outside the initial namespace, machine-wide settings are absent or
+//! read-only.
 
 use std::fs;
 use std::io;

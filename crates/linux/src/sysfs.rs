@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `/sys/class/net`, where it shows the interfaces of the calling thread's network namespace. It shows those of who
-//! mounted it: in a lab, and in some containers, others of the same names.
+//! `/sys/class/net`, if it shows the calling thread's network namespace. It shows the namespace of the process that
+//! mounted it: in a lab, and in some containers, other interfaces of the same names.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 
 use crate::nic;
 
-/// The folder of an interface, if it is that of this namespace.
+/// The directory of an interface, if it is of this namespace.
 #[must_use]
 pub fn interface(name: &str) -> Option<PathBuf> {
     let folder = Path::new(NET).join(name);
     (folder.exists() && shows_this_namespace()).then_some(folder)
 }
 
-/// The device of an interface; none for a virtual one.
+/// The device of an interface; `None` for a virtual one.
 #[must_use]
 pub fn device(name: &str) -> Option<PathBuf> {
     fs::canonicalize(interface(name)?.join("device")).ok()
 }
 
-/// The numbers of the interrupts of an interface's device, or of what it sits on (a virtio device on PCI).
+/// The interrupts of an interface's device, or of its parent (a virtio device on PCI).
 #[must_use]
 pub fn interrupts(name: &str) -> Vec<String> {
     let Some(device) = device(name) else {
@@ -34,7 +34,7 @@ pub fn interrupts(name: &str) -> Vec<String> {
             .flatten()
             .flatten();
         numbers.extend(messages.filter_map(|entry| entry.file_name().into_string().ok()));
-        // 0: the device has none of its own.
+        // 0: the device has no interrupt.
         numbers
             .extend(line(&place.join("irq")).filter(|number| numbers.is_empty() && number != "0"));
         if !numbers.is_empty() {
@@ -53,7 +53,7 @@ pub fn line(path: &Path) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The names in a folder, sorted; none if there is no such folder.
+/// The names in a directory, sorted; empty if it does not exist.
 #[must_use]
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -75,7 +75,7 @@ fn shows_this_namespace() -> bool {
         .collect();
     let folder = Path::new(NET);
     let shown = names(folder).into_iter().filter_map(|name| {
-        // Beside the interfaces there is a file of bonding's.
+        // `bonding_masters` is not an interface.
         let index = line(&folder.join(&name).join("ifindex"))?;
         Some((name, index))
     });

@@ -69,7 +69,7 @@ pub struct Opened {
     pub recv_buffer: SocketBuffer,
     /// The send buffer asked and granted.
     pub send_buffer: SocketBuffer,
-    /// Datagrams that it had dropped when it was bound or connected: strangers'.
+    /// Datagrams that it had dropped when it was bound or connected: not of this peer.
     pub drops_before: u32,
 }
 

@@ -225,21 +225,21 @@ fn a_grant_below_what_was_asked_says_so() {
 }
 
 #[test]
-fn a_greeter_gives_each_peer_a_socket_of_its_own() {
-    let mut greeter = Acceptor::bind(None, 0, &Options::default()).unwrap();
+fn an_acceptor_gives_each_peer_its_own_socket() {
+    let mut acceptor = Acceptor::bind(None, 0, &Options::default()).unwrap();
     for address in LOOPBACKS {
         let peer = UdpSocket::bind(any_port(address)).unwrap();
         let other = UdpSocket::bind(any_port(address)).unwrap();
-        let at: SocketAddr = (address.parse::<IpAddr>().unwrap(), greeter.port()).into();
+        let at: SocketAddr = (address.parse::<IpAddr>().unwrap(), acceptor.port()).into();
         peer.connect(at).unwrap();
         peer.send(b"hello").unwrap();
-        let greeting = greeter.receive(PATIENCE).unwrap().unwrap();
+        let greeting = acceptor.receive(PATIENCE).unwrap().unwrap();
         assert_eq!(
             (&greeting.bytes[..], greeting.local),
             (&b"hello"[..], at.ip())
         );
         assert_eq!(greeting.source, peer.local_addr().unwrap());
-        let (twin, strays) = greeter
+        let (twin, strays) = acceptor
             .connected_twin(greeting.local, greeting.source, &Options::default())
             .unwrap();
         assert_eq!(strays, []);
@@ -251,7 +251,7 @@ fn a_greeter_gives_each_peer_a_socket_of_its_own() {
         twin.socket.set_read_timeout(Some(PATIENCE)).unwrap();
         assert_eq!(twin.socket.recv(&mut bytes).unwrap(), 4);
         other.send_to(b"other", at).unwrap();
-        let greeting = greeter.receive(PATIENCE).unwrap().unwrap();
+        let greeting = acceptor.receive(PATIENCE).unwrap().unwrap();
         assert_eq!(
             (&greeting.bytes[..], greeting.source),
             (&b"other"[..], other.local_addr().unwrap())
@@ -261,7 +261,7 @@ fn a_greeter_gives_each_peer_a_socket_of_its_own() {
 
 #[test]
 fn twins_made_under_a_storm_of_greetings_lose_none() {
-    let mut greeter = Acceptor::bind(
+    let mut acceptor = Acceptor::bind(
         None,
         0,
         &Options {
@@ -270,7 +270,7 @@ fn twins_made_under_a_storm_of_greetings_lose_none() {
         },
     )
     .unwrap();
-    let at: SocketAddr = ("127.0.0.1".parse::<IpAddr>().unwrap(), greeter.port()).into();
+    let at: SocketAddr = ("127.0.0.1".parse::<IpAddr>().unwrap(), acceptor.port()).into();
     let first = UdpSocket::bind("127.0.0.1:0").unwrap();
     let storm = std::thread::spawn(move || {
         let other = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -285,7 +285,7 @@ fn twins_made_under_a_storm_of_greetings_lose_none() {
     };
     let mut twins = Vec::new();
     for _ in 0..50 {
-        let (twin, strays) = greeter
+        let (twin, strays) = acceptor
             .connected_twin(at.ip(), first.local_addr().unwrap(), &Options::default())
             .unwrap();
         strays.iter().for_each(&mut note);
@@ -300,7 +300,7 @@ fn twins_made_under_a_storm_of_greetings_lose_none() {
             seen_late.push(u32::from_be_bytes(datagram.bytes.try_into().unwrap()));
         }
     }
-    while let Some(greeting) = greeter.receive(Duration::ZERO).unwrap() {
+    while let Some(greeting) = acceptor.receive(Duration::ZERO).unwrap() {
         note(&greeting);
     }
     seen_late

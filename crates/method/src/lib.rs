@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How to measure: receiver accounting, pacing arithmetic, statistics of one flow, the search for a
-//! rate, the benchmarks of a device in the middle, and the lab wire's impairment model.
+//! Measurement methods as pure state machines and functions.
 //!
-//! Everything here is a pure state machine or function. Time and random seeds come in as arguments;
-//! there is no clock, socket, file or thread. What runs once per packet neither allocates nor panics.
+//! In: times, sequence numbers, results of trials and random seeds, as arguments. Out: what to send and when
+//! ([`pacing`], [`knee`], [`search`]), accounts of what arrived ([`sequence`], [`flow_account`], [`spacing`]),
+//! benchmarks of a device under test ([`back_to_back`], [`latency`], [`recovery`], [`reset`]), and verdicts on the
+//! difference of two configurations ([`experiment`], [`stats`]). There is no clock, socket, file or thread; code
+//! that runs once per packet neither allocates nor panics.
+//!
+//! ```
+//! use linerate_method::sequence::SequenceAccount;
+//! let mut account = SequenceAccount::new(1024);
+//! for sequence in [1, 2, 4] {
+//!     account.record(sequence, 0);
+//! }
+//! assert_eq!(account.finish(Some(5)).lost, 2);
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod back_to_back;

@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_tiny_last_fragment_is_padded() {
-        // 1480 + 1 bytes behind the IP header: the second frame has one byte, padded to 64.
+        // 1480 + 1 bytes after the IP header: the second frame has one byte, padded to 64.
         let rate = gigabit(1500, Transport::Udp, Family::V4)
             .line_rate(1473)
             .unwrap();

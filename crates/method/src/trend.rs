@@ -5,10 +5,10 @@ use linerate_model::output::TrendLevel;
 
 use crate::stats::{change_point, describe};
 
-/// A level is at least so many runs long.
+/// The shortest level in runs.
 pub const SHORTEST_LEVEL_RUNS: usize = change_point::SHORTEST;
 
-/// The levels of `values`, which stand in the order of time; none of no values.
+/// Returns the levels of `values` in chronological order; empty without values.
 #[must_use]
 pub fn levels(values: &[f64]) -> Vec<TrendLevel> {
     let changes = change_point::change_points(values);

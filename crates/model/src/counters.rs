@@ -36,8 +36,8 @@ pub fn movement(before: u64, after: u64) -> Movement {
     }
 }
 
-/// The counters of `after` that were also in `before` and did not stand still, by name.
-/// Empty when the samples are of different sources.
+/// Returns the counters of `after` that are also in `before` and have changed, by name. Empty if the samples are
+/// of different sources.
 #[must_use]
 pub fn between<'a>(before: &Sample, after: &'a Sample) -> Vec<(&'a str, Movement)> {
     if !before.same_source(after) {

@@ -91,9 +91,8 @@ impl Test {
 }
 
 impl Knee {
-    /// The trials of `tests` that bound this knee: of those that met the goal the one nearest to
-    /// its lossless rate, of those that did not the one nearest to its lossy rate. `None` where
-    /// there is no bound.
+    /// The trials of `tests` that bound this knee: the one nearest to its lossless rate that met the goal, and the
+    /// one nearest to its lossy rate that did not. `None` where a bound is missing.
     #[must_use]
     pub fn bracket<'t>(&self, tests: &'t [Test]) -> (Option<&'t Test>, Option<&'t Test>) {
         (
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_that_does_not_balance_is_told() {
+    fn an_account_that_does_not_balance_is_reported() {
         let mut test = Test {
             sent_packets: Some(10),
             received_packets: Some(7),

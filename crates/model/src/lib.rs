@@ -1,5 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The words and the record: what a run consists of and how it is written down. Serde only.
+//! The vocabulary of linerate and the shapes of its files. Serde only.
+//!
+//! In: text that a user types ([`units`], [`expect`]) and files of earlier versions ([`compat`]). Out: the stored run
+//! ([`run`], [`sample`], [`setting`]), the `--json` document ([`output`]), and numbers derived from both
+//! ([`counters`], [`derived`], [`series`]). [`record::Record`] is what all conclusions are drawn from,
+//! [`failure::Failure`] what every command reports.
+//!
+//! ```
+//! use linerate_model::units::{BitsPerSecond, Rate};
+//! let rate: Rate = "1.5Gbit".parse()?;
+//! assert_eq!(rate, Rate::Bits(BitsPerSecond(1.5e9)));
+//! assert_eq!(BitsPerSecond(1.5e9).to_string(), "1.500 Gbit/s");
+//! # Ok::<(), linerate_model::units::UnitError>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod compat;

@@ -91,7 +91,7 @@ fn the_fixture_leaves_nothing_empty() {
     assert!(full(&serde_json::to_value(populated()).unwrap()));
 }
 
-/// Paths such as `tests[].mode.tx`. The shapes that occur in many places stand by their own name.
+/// Paths such as `tests[].mode.tx`. Objects that occur in many places have their own names.
 fn collect(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
     let Value::Object(map) = value else {
         if let Some(first) = value.as_array().and_then(|list| list.first()) {

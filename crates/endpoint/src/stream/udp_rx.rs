@@ -47,7 +47,7 @@ pub(crate) struct UdpReceived {
 impl UdpRx {
     /// Receives from now on until the drain is over; `None` when the test never started.
     pub(crate) fn run(mut self, line: &StartLine, progress: &Progress) -> Option<UdpReceived> {
-        cpu::short_turns();
+        cpu::set_short_timeslice();
         clock::precise_sleep();
         let mut counters = RxCounters::new(self.stamp, self.omit_ns);
         let mut failure = None;

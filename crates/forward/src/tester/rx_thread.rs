@@ -43,7 +43,7 @@ pub(super) struct RxThread {
 impl RxThread {
     /// Receives until the port is closed.
     pub(super) fn run(mut self, inbox: &Inbox<Order>) {
-        cpu::short_turns();
+        cpu::set_short_timeslice();
         let mut account = None;
         loop {
             match inbox.try_recv() {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Instructions one after the other, with jumps to labels. Opens nothing and asks nobody.
+//! Assembles instructions, with jumps to labels. No system calls.
 
 use super::instruction::{Condition, Helper, Instruction, Register, Size};
 use Register::{R0, R10};
 
-/// A place to jump to, forwards.
+/// A target of forward jumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Label(usize);
 
-/// A program in the making.
+/// A program under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
     code: Vec<Instruction>,
     /// Which instruction jumps to which label.
     jumps: Vec<(usize, Label)>,
-    /// Where each label stands, once it does.
+    /// The position of each placed label.
     places: Vec<Option<usize>>,
 }
 
@@ -24,7 +24,7 @@ impl Assembler {
         Label(self.places.len() - 1)
     }
 
-    /// The label stands here.
+    /// Places the label here.
     pub(crate) fn place(&mut self, label: Label) {
         self.places[label.0] = Some(self.code.len());
     }
@@ -95,7 +95,7 @@ impl Assembler {
         self.add(to, i32::from(offset));
     }
 
-    /// `to` = the map behind this descriptor.
+    /// `to` = the map of this descriptor.
     pub(crate) fn map(&mut self, to: Register, descriptor: i32) {
         self.push(WIDE, to, MAP_DESCRIPTOR, 0, descriptor);
         self.push(0, R0, R0, 0, 0);
@@ -147,7 +147,7 @@ impl Assembler {
         self.push(EXIT, R0, R0, 0, 0);
     }
 
-    /// The program; `None` if a label stands nowhere, behind its jump, or too far away.
+    /// Returns the program; `None` if a label is missing, before its jump, or too far away.
     pub(crate) fn finish(mut self) -> Option<Vec<Instruction>> {
         for (from, label) in &self.jumps {
             let over = self.places[label.0]?.checked_sub(from + 1)?;
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_that_stands_nowhere_or_behind_is_no_program() {
+    fn a_label_that_is_missing_or_before_its_jump_is_an_error() {
         let mut nowhere = Assembler::default();
         let label = nowhere.label();
         nowhere.jump(label);

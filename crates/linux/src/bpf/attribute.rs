@@ -5,7 +5,7 @@
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// What is asked.
+/// The command.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Command {
     MapCreate = 0,
@@ -99,7 +99,7 @@ pub(super) struct Info {
 
 pub(super) const NAME_BYTES: usize = 16;
 
-/// Asks the kernel; its answer is 0 or a descriptor.
+/// Calls bpf(2); the result is 0 or a descriptor.
 ///
 /// # Safety
 /// `A` is the command's part of `union bpf_attr`, and every address in it is that of memory which
@@ -122,7 +122,7 @@ pub(super) unsafe fn ask<A>(command: Command, attribute: &mut A) -> io::Result<l
 pub(super) unsafe fn open<A>(command: Command, attribute: &mut A) -> io::Result<OwnedFd> {
     // SAFETY: the caller vouches for it.
     let descriptor = unsafe { ask(command, attribute) }? as i32;
-    // SAFETY: the kernel just made it for us; nobody else owns it.
+    // SAFETY: the kernel has just created it for us; it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 

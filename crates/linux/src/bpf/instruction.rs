@@ -60,7 +60,7 @@ pub(crate) enum Size {
 }
 
 impl Size {
-    /// The load of so many bytes; `None` if there is none.
+    /// The load of this many bytes, if there is one.
     pub(crate) const fn of_bytes(bytes: u32) -> Option<Self> {
         match bytes {
             1 => Some(Self::Byte),

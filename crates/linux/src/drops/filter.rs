@@ -12,7 +12,7 @@ use socket2::{SockRef, Type};
 pub struct Filter {
     /// Packets of these; more can be added later.
     pub flows: Vec<Flow>,
-    /// Only in this network namespace (the inode of `/proc/self/ns/net`), and where it cannot be told; none: in all.
+    /// Only in this network namespace (the inode of `/proc/self/ns/net`), and where it is unknown; `None`: in all.
     pub netns: Option<u32>,
 }
 

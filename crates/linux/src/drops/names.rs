@@ -31,7 +31,7 @@ impl Names {
         Self(tracefs::symbols(text, "reason").into_iter().collect())
     }
 
-    /// Every name with its count; a number without a name is told as such.
+    /// Returns every name with its count; unknown reasons keep their number.
     pub(super) fn name(&self, mut counted: BTreeMap<u32, u64>) -> Vec<(String, u64)> {
         let known = self.0.iter();
         let mut all: Vec<_> = known
@@ -66,21 +66,21 @@ mod tests {
     #[test]
     fn known_reasons_are_named_even_at_zero_and_unknown_ones_are_not_lost() {
         let names = Names([(2, "NOT_SPECIFIED".to_owned()), (3, "NO_SOCKET".to_owned())].into());
-        let told = names.name([(3, 7), (200, 1), (0x2_0005, 4)].into());
-        let told: Vec<(&str, u64)> = told.iter().map(|(n, c)| (n.as_str(), *c)).collect();
+        let named = names.name([(3, 7), (200, 1), (0x2_0005, 4)].into());
+        let named: Vec<(&str, u64)> = named.iter().map(|(n, c)| (n.as_str(), *c)).collect();
         let expected = [
             ("NOT_SPECIFIED", 0),
             ("NO_SOCKET", 7),
             ("reason 200", 1),
             ("subsystem 2 reason 5", 4),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(named, expected);
     }
 
     #[test]
-    fn the_tracepoint_tells_names_too() {
+    fn the_tracepoint_has_names_too() {
         let text = "__print_symbolic(REC->reason, { 2, \"NOT_SPECIFIED\" })";
-        let told = Names::of_format(text).name([(2, 1)].into());
-        assert_eq!(told, [("NOT_SPECIFIED".to_owned(), 1)]);
+        let named = Names::of_format(text).name([(2, 1)].into());
+        assert_eq!(named, [("NOT_SPECIFIED".to_owned(), 1)]);
     }
 }

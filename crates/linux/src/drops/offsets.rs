@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_kernel_is_told_what_it_lacks() {
+    fn what_a_foreign_kernel_lacks_is_named() {
         let small = include_bytes!("../../../../fuzz/corpus/btf/small");
         let btf = Btf::parse(small).unwrap();
         assert_eq!(Offsets::of(&btf), Err("sk_buff.end".to_owned()));

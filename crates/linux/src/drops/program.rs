@@ -188,13 +188,13 @@ impl Filtered<'_> {
         self.a.place(passed);
     }
 
-    /// r7 has, at `net`, its namespace: not to be told, ours, or another.
-    fn compare_inode(&mut self, net: i32, of: i32, inode: u32, [untold, ours, other]: [Label; 3]) {
-        self.probe_pointer(R7, R7, net, untold);
-        self.probe(R7, of, Size::Word, untold);
+    /// r7 has, at `net`, its namespace: unknown, ours, or another.
+    fn compare_inode(&mut self, net: i32, of: i32, inode: u32, [unknown, ours, other]: [Label; 3]) {
+        self.probe_pointer(R7, R7, net, unknown);
+        self.probe(R7, of, Size::Word, unknown);
         self.a.load_stack(Size::Word, R0, SCRATCH);
         self.a.set_wide(R1, u64::from(LEAST_INODE));
-        self.a.jump_if_register(R0, Less, R1, untold);
+        self.a.jump_if_register(R0, Less, R1, unknown);
         self.a.set_wide(R1, u64::from(inode));
         self.a.jump_if_register(R0, NotEqual, R1, other);
         self.a.jump(ours);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Everything that one interface counts, read again and again over kept sockets. What the kernel or the driver does
-//! not have is empty, and not asked for twice.
+//! All counters of one interface, read repeatedly over open sockets. What the kernel or the driver lacks is empty, and
+//! not read again.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Finds out what there is to be read of the interface called `name`.
+    /// Opens the sockets for the interface called `name`.
     ///
     /// # Errors
     /// `ENODEV` without such an interface; those of netlink sockets.
@@ -52,7 +52,7 @@ impl Counters {
         })
     }
 
-    /// `rtnl_link_stats64` (`ip -s -s link`), and how often the carrier came and went.
+    /// `rtnl_link_stats64` (`ip -s -s link`), and carrier changes.
     pub fn link(&mut self) -> Vec<(&'static str, u64)> {
         let mut counters = Vec::new();
         let each = |answer: &[u8]| counters.extend(link::counters(answer));
@@ -82,7 +82,7 @@ impl Counters {
         self.standard = ask(&mut self.generic, family, false, &request, |answer| {
             groups.extend(ethtool::statistics(answer));
         });
-        // A driver that fills none of them never will.
+        // A driver without any of them is not asked again.
         self.standard = self.standard.filter(|_| !groups.is_empty());
         groups
     }
@@ -125,7 +125,7 @@ impl Counters {
     }
 }
 
-/// The family as long as it answers.
+/// Returns the family while it answers.
 fn ask(
     generic: &mut Option<Netlink>,
     family: Option<u16>,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where the memory of an interface's device is, and whether it may be read without harm.
+//! The memory of an interface's device, if it can be read safely.
 //!
-//! `/sys` may show another network namespace's interfaces: what it says is believed only if the
-//! number of the interface agrees.
+//! `/sys` may show the interfaces of another network namespace: it is used only if the interface index agrees.
 
 use std::fs;
 use std::io;
@@ -15,18 +14,18 @@ use super::link;
 pub struct DeviceMemory {
     /// `…/resource0` of a PCI device, or `/dev/mem`.
     pub file: PathBuf,
-    /// Where in the file it begins.
+    /// Offset in the file.
     pub offset: u64,
-    /// How many bytes.
+    /// Size.
     pub bytes: u64,
 }
 
-/// The memory of the device behind `interface`: its first PCI region, or the physical addresses
-/// that a platform device has been given.
+/// Returns the memory of the device of `interface`: its first PCI region, or the physical addresses of a platform
+/// device.
 ///
 /// # Errors
-/// In words, where it is unsafe or unknown: the interface is down or the device asleep (its clock
-/// may be off, and reading could hang the machine), or nothing tells the address for certain.
+/// A description, if reading is unsafe or the address unknown: the interface is down or the device suspended (its
+/// clock may be off, and reading could hang the machine), or the address is uncertain.
 pub fn device_memory(interface: &str) -> io::Result<DeviceMemory> {
     let link = link(interface)?;
     if !link.up {
@@ -39,8 +38,8 @@ pub fn device_memory(interface: &str) -> io::Result<DeviceMemory> {
     if index.trim() != link.index.to_string() {
         return Err(unsafe_now("/sys shows another network namespace"));
     }
-    let device = fs::canonicalize(entry.join("device"))
-        .map_err(|_| unsafe_now("there is no device behind it"))?;
+    let device =
+        fs::canonicalize(entry.join("device")).map_err(|_| unsafe_now("it has no device"))?;
     let power = fs::read_to_string(device.join("power/runtime_status")).unwrap_or_default();
     if !AWAKE.contains(&power.trim()) {
         return Err(unsafe_now(
@@ -66,7 +65,7 @@ fn platform_region(device: &Path) -> io::Result<DeviceMemory> {
     let name = device.file_name().unwrap_or_default().to_string_lossy();
     let iomem = fs::read_to_string("/proc/iomem")?;
     let (offset, bytes) = region(&iomem, &name)
-        .ok_or_else(|| unsafe_now("/proc/iomem does not tell where the device is"))?;
+        .ok_or_else(|| unsafe_now("/proc/iomem does not show the device's address"))?;
     Ok(DeviceMemory {
         file: PathBuf::from("/dev/mem"),
         offset,
@@ -91,7 +90,7 @@ fn unsafe_now(why: &str) -> io::Error {
     io::Error::other(why)
 }
 
-/// What `runtime_status` says of a device that is awake, or has no power management of its own.
+/// `runtime_status` of a device that is awake or has no power management.
 const AWAKE: [&str; 2] = ["active", "unsupported"];
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The parts of `SIOCETHTOOL` that every driver since Linux 2.6 answers: driver, speed, statistics; and how the
-//! interface is set up, in [`settings`].
+//! The parts of `SIOCETHTOOL` that every driver since Linux 2.6 answers: driver, speed, statistics; and the
+//! settings, in [`settings`].
 
 pub(super) mod registers;
 pub(crate) mod request;
@@ -24,7 +24,7 @@ pub fn driver(interface: &str) -> io::Result<String> {
     Ok(text(&info[4..36]))
 }
 
-/// The link speed in bit/s; `None` while the link is down or where there is no such thing.
+/// The link speed in bit/s; `None` if the link is down or has no speed.
 ///
 /// # Errors
 /// As [`driver`].
@@ -35,10 +35,10 @@ pub fn speed_bits_per_second(interface: &str) -> io::Result<Option<u64>> {
     Ok(known.then(|| u64::from(megabits) * 1_000_000))
 }
 
-/// How many queues of the interface receive (`ethtool -l`): those that only receive and the combined ones.
+/// The number of receive queues (`ethtool -l`), combined ones included.
 ///
 /// # Errors
-/// `ENODEV` without such an interface, `EOPNOTSUPP` where the driver does not tell.
+/// `ENODEV` without such an interface, `EOPNOTSUPP` if the driver does not report it.
 pub(crate) fn receive_queues(interface: &str) -> io::Result<u32> {
     // struct ethtool_channels: cmd, four maxima, then the current numbers: receive, transmit, other, combined.
     let answer = Ethtool::of(interface)?.ask(ETHTOOL_GCHANNELS, 36)?;
@@ -54,7 +54,7 @@ pub fn ethtool_stats(interface: &str) -> io::Result<Vec<(String, u64)>> {
     Statistics::of(&ethtool)?.read(&ethtool)
 }
 
-/// `ETHTOOL_GLINKSETTINGS` (Linux 4.6): the first call answers how long its bit maps are, negated.
+/// `ETHTOOL_GLINKSETTINGS` (Linux 4.6): the first call returns the negated length of its bit maps.
 fn link_settings(ethtool: &Ethtool) -> io::Result<Vec<u8>> {
     let request = ethtool.ask(ETHTOOL_GLINKSETTINGS, LINKSETTINGS_BYTES)?;
     let words = (request[LINK_MODE_WORDS] as i8).unsigned_abs();

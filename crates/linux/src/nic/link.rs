@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `RTM_GETLINK` (rtnetlink(7), include/uapi/linux/if_link.h), decoded leniently: what an old kernel does not send is absent.
+//! `RTM_GETLINK` (rtnetlink(7), include/uapi/linux/if_link.h), decoded leniently: what an old kernel lacks is absent.
 
 use std::io;
 
@@ -12,19 +12,19 @@ use crate::netlink::Netlink;
 /// One interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The kernel's number of the interface.
+    /// Interface index.
     pub index: u32,
     /// Name, at most 15 bytes.
     pub name: String,
     /// `IFF_…`, as the kernel has them.
     pub flags: u32,
-    /// `IFF_UP`: switched on by the administrator.
+    /// `IFF_UP`: administratively up.
     pub up: bool,
-    /// `IFF_LOWER_UP`: the medium is there.
+    /// `IFF_LOWER_UP`: carrier.
     pub carrier: bool,
     /// RFC 2863 state in `ip`'s words: `up`, `down`, `lowerlayerdown`, `unknown`…
     pub operstate: &'static str,
-    /// Bytes of IP packet; 0 if the kernel did not say.
+    /// MTU in bytes; 0 if not reported.
     pub mtu_bytes: u32,
     /// Hardware address.
     pub address: Vec<u8>,
@@ -34,7 +34,7 @@ pub struct Link {
     pub qdisc: Option<String>,
     /// The kind of virtual interface in `ip`'s words (`veth`, `tun`, `bridge`, `vlan`…); `None` for a device.
     pub kind: Option<String>,
-    /// What is measured over it.
+    /// Physical or virtual.
     pub link_kind: LinkKind,
     /// The bridge or bond it belongs to.
     pub controller: Option<u32>,
@@ -74,7 +74,7 @@ pub fn stats64(name: &str) -> io::Result<Vec<(&'static str, u64)>> {
     Ok(link(name)?.stats)
 }
 
-/// The attributes behind a fixed header of `skip` bytes, up to the first malformed one.
+/// The attributes after a fixed header of `skip` bytes, up to the first malformed one.
 pub(super) fn attributes(body: &[u8], skip: usize) -> impl Iterator<Item = (u16, &[u8])> {
     attribute::attributes(body.get(skip..).unwrap_or(&[]))
 }

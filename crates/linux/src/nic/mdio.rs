@@ -42,7 +42,7 @@ impl Phy {
         self.address
     }
 
-    /// One register, 0 to 31. Some forget what they tell: the caller knows which.
+    /// Reads one register, 0 to 31. Some are cleared by reading: the caller must know which.
     ///
     /// # Errors
     /// As [`Self::of`], and those of the bus.

@@ -85,7 +85,7 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // SAFETY: exactly what `open` mapped; nobody else has a pointer into it.
+        // SAFETY: exactly what `open` mapped; no pointer into it exists elsewhere.
         unsafe { libc::munmap(self.mapping.as_ptr(), self.mapped_bytes) };
     }
 }
@@ -104,7 +104,7 @@ fn too_large() -> io::Error {
 mod tests {
     use super::{DeviceMemory, Window};
 
-    /// A file stands for the device.
+    /// A file replaces the device.
     #[test]
     fn words_are_read_where_they_are_and_nowhere_else() {
         let file = std::env::temp_dir().join(format!("linerate-window-{}", std::process::id()));

@@ -80,7 +80,7 @@ impl Link {
         }
     }
 
-    /// One of the commands that tell a number of an interface.
+    /// Executes a command that returns a number of an interface.
     fn ask(&self, socket: BorrowedFd<'_>, command: libc::Ioctl) -> io::Result<libc::ifreq> {
         // SAFETY: `ifreq` is plain data, for which zeros are a value.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -133,7 +133,7 @@ pub(super) fn set<T: Copy>(
     check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value, length) })
 }
 
-/// Fills `words` as far as the kernel has something to tell.
+/// Fills `words` as far as the kernel returns values.
 ///
 /// # Errors
 /// Those of getsockopt(2).

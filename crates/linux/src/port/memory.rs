@@ -15,7 +15,7 @@ pub(super) struct Memory {
     mapping: Arc<Mapping>,
 }
 
-// SAFETY: an address range without a thread's identity; who may access what is decided by those that ask for addresses.
+// SAFETY: an address range without thread affinity; the users of addresses control access.
 unsafe impl Send for Memory {}
 // SAFETY: as above; a shared reference only gives addresses away.
 unsafe impl Sync for Memory {}
@@ -95,7 +95,7 @@ unsafe impl Sync for Mapping {}
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: exactly what was mapped; who holds an address of it also holds an owner.
+        // SAFETY: exactly what was mapped; every holder of an address also holds an owner.
         let _unmapped = unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }

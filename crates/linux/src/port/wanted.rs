@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is wanted of a port, and what was had.
+//! The request for a port, and its result.
 
 use std::fmt;
 use std::io;
 
-/// How frames cross the border of the kernel.
+/// How frames pass to and from the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
     /// AF_XDP; the device reads and writes our memory itself.
@@ -54,17 +54,17 @@ impl fmt::Display for Backend {
     }
 }
 
-/// What is wanted of a port.
+/// The request for a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// No other one; `None`: the first of [`Backend::ALL`] that can be had, for each direction.
+    /// Only this backend; `None`: the first of [`Backend::ALL`] that works, for each direction.
     pub backend: Option<Backend>,
-    /// The interface's queues that AF_XDP receives from, and of which it sends over the first; `None`: all. From others it receives
-    /// nothing but what is no UDP. AF_PACKET ignores this.
+    /// The interface's queues that AF_XDP receives from, and of which it sends over the first; `None`: all. From other queues it
+    /// receives only what is not UDP. AF_PACKET ignores this.
     pub queues: Option<Vec<u32>>,
     /// The longest frame, without FCS, in bytes.
     pub frame_bytes_max: usize,
-    /// How many frames may be on their way out.
+    /// The number of frames in flight for sending.
     pub send_frames: usize,
     /// How much memory holds frames that have arrived, in bytes. `None`: 64 MiB, on small machines a 32nd of what they have.
     pub receive_bytes: Option<usize>,
@@ -132,7 +132,7 @@ impl Fanout {
     }
 }
 
-/// What was had.
+/// The backends in use.
 #[derive(Debug)]
 pub struct Chosen {
     /// What sends.
@@ -143,7 +143,7 @@ pub struct Chosen {
     pub refused: Vec<Refused>,
 }
 
-/// What could not be had.
+/// A backend that did not work.
 #[derive(Debug, thiserror::Error)]
 #[error("{backend} {}: {op}: {source}", if *receiving { "receiving" } else { "sending" })]
 pub struct Refused {
@@ -157,7 +157,7 @@ pub struct Refused {
     pub source: io::Error,
 }
 
-/// No backend that was wanted can be had.
+/// No requested backend works.
 #[derive(Debug, thiserror::Error)]
 #[error("{interface}: {}", refused.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct OpenError {

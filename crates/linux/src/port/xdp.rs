@@ -2,8 +2,8 @@
 //! Frames by AF_XDP sockets (Linux 4.18; to receive 5.9), where the kernel's network stack is passed by. Sending needs CAP_NET_RAW only;
 //! receiving needs the right to load programs.
 //!
-//! Where the kernel has made a packet of its own of a frame before the program sees it, receiving so costs more than by AF_PACKET (measured
-//! on a veth: a third more processor time a frame), and is only done when it was asked for.
+//! In generic mode, where the kernel allocates an skb before the program runs, receiving costs more than by AF_PACKET (measured on a veth: a
+//! third more CPU time per frame), so it is used only on request.
 
 mod attachment;
 mod frames;
@@ -27,7 +27,7 @@ pub(super) use receiver::XdpReceiver;
 pub(super) use sender::XdpSender;
 use socket::{Failed, Opened, Plan};
 
-/// Opens the interface for sending and, if that is allowed, for receiving. What could not be had is added to `refused`.
+/// Opens the interface for sending and, if that is allowed, for receiving. What failed is added to `refused`.
 pub(super) fn open(
     interface: &str,
     wanted: &Wanted,
@@ -104,7 +104,7 @@ impl Ground {
         let control = PacketSocket::open(interface).map_err(failed)?;
         control.link().must_be_up(control.as_fd()).map_err(failed)?;
         let mtu = control.link().mtu_bytes(control.as_fd()).map_err(failed)?;
-        // Where nobody can tell there is one.
+        // If unknown, assume one.
         let count = nic::receive_queues(interface)
             .unwrap_or(1)
             .clamp(1, MOST_QUEUES as u32);
@@ -125,14 +125,14 @@ impl Ground {
         })
     }
 
-    /// A driver that starts anew with the program loses its link for a while.
+    /// A driver that restarts with the program loses its link for a while.
     fn attach(&self, interface: &str, wanted: &Wanted) -> Result<Attachment, Failed> {
         let asked_for = wanted.backend.is_some();
         if !asked_for && nic::driver(interface).is_ok_and(|driver| driver == "veth") {
             let why = io::Error::new(io::ErrorKind::Unsupported, "on a veth AF_PACKET is faster");
             return Err(("attach program", why));
         }
-        if wanted.tagged && ethtool_features::takes_tags_out(interface).unwrap_or(false) {
+        if wanted.tagged && ethtool_features::strips_vlan_tags(interface).unwrap_or(false) {
             return Err(("attach program", tags_are_taken_out(interface)));
         }
         let link = self.control.link();
@@ -250,7 +250,7 @@ const MOST_BYTES: usize = 16 << 20;
 const HEADROOM_BYTES: usize = 256;
 /// Ethernet and a tag.
 const HEADER_BYTES: usize = 18;
-/// For what is no test frame.
+/// For frames that are not test frames.
 const OTHERS_BYTES: usize = 1 << 20;
 const TAKEN_TIMEOUT: Duration = Duration::from_secs(1);
 const CARRIER_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The device behind an interface: where it sits, and how it is reached.
+//! The device of an interface: its bus, NUMA node and IOMMU.
 
 use super::{RawSetting, lines, setting};
 use crate::sysfs;

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_told_as_printed() {
+    fn memory_is_as_printed() {
         let text = "MemTotal:        1024 kB\nMemFree:          12 kB\nActive:  7 kB\n";
         let expected = [("MemTotal", "1024"), ("MemFree", "12")];
         assert_eq!(

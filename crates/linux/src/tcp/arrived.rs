@@ -8,10 +8,10 @@ use crate::message::ControlMessages;
 use crate::sockopt;
 
 /// The TOS or traffic class byte with which the packet arrived that completed the handshake of an
-/// **accepted** stream (`tcp_v4_syn_recv_sock`, `tcp_v6_syn_recv_sock` keep it). Of a stream that this
-/// end connected the kernel keeps none and tells 0: do not ask.
+/// **accepted** stream (`tcp_v4_syn_recv_sock`, `tcp_v6_syn_recv_sock` keep it). For a stream that this
+/// end connected the kernel returns 0, which means nothing.
 ///
-/// `None` where the kernel tells nothing; errors are the kernel's (`ENOPROTOOPT`: it has no such option).
+/// `None` if the kernel reports nothing; errors are the kernel's (`ENOPROTOOPT`: it has no such option).
 pub fn arrived_tos(stream: &TcpStream) -> io::Result<Option<u8>> {
     let ipv6 = stream.peer_addr()?.ip().to_canonical().is_ipv6();
     let (level, report, packet_options, kind) = if ipv6 {

@@ -50,7 +50,7 @@ pub struct Mover {
 }
 
 impl Mover {
-    /// Prepares a block of `block_bytes` filled by `fill`. What is not to be had falls back to copying: see
+    /// Prepares a block of `block_bytes` filled by `fill`. An unavailable mode falls back to copying: see
     /// [`Self::tx_mode`]. Blocking calls on the stream return when it is shut down from another thread.
     pub fn new(
         stream: TcpStream,

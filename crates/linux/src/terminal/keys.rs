@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Single keys from the terminal, without Enter, while this is held.
+//! Single key presses from the terminal, without Enter.
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use std::thread::{self, JoinHandle};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{self, LocalModes, OptionalActions, Termios};
 
-/// The terminal on stdin is this process's to change: it runs in the foreground. To be asked for before
-/// a PID namespace is entered, where process groups outside have no number.
+/// Proof that this process is in the foreground of the terminal on stdin, so that it may change its settings. Must be
+/// obtained before entering a PID namespace, where outer process groups have no number.
 #[derive(Debug, Clone, Copy)]
 pub struct Foreground(());
 
 impl Foreground {
-    /// `None` where stdin is no terminal, or the process is in the background.
+    /// `None` if stdin is not a terminal, or the process is in the background.
     #[must_use]
     pub fn held() -> Option<Self> {
         let stdin = io::stdin();
@@ -27,8 +27,8 @@ impl Foreground {
     }
 }
 
-/// The terminal on stdin gives each key as it is pressed and does not echo; dropping this restores it.
-/// Ctrl-C stays a signal.
+/// Puts the terminal on stdin into a mode without echo that delivers each key at once; dropping it restores the mode.
+/// Ctrl-C remains a signal.
 #[derive(Debug)]
 pub struct Keys {
     before: Termios,
@@ -37,7 +37,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Calls `pressed` with each key; `None` where the terminal cannot be changed or no thread be had.
+    /// Calls `pressed` with each key; `None` if the terminal cannot be changed or no thread can be started.
     pub fn watch(_: Foreground, pressed: impl FnMut(u8) + Send + 'static) -> Option<Self> {
         let stdin = io::stdin();
         let before = termios::tcgetattr(&stdin).ok()?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The well-known UDP port of a server: takes first datagrams of strangers, and gives each admitted peer
-//! a socket of its own on the same port.
+//! The well-known UDP port of a server: receives the first datagram of each peer, and opens a connected socket on the
+//! same port for each accepted peer.
 //!
 //! A twin exists unconnected between bind and connect, and in that instant takes datagrams of other peers;
 //! [`Acceptor::connected_twin`] hands those back, so that no greeting is lost to another peer's set-up.
@@ -19,14 +19,14 @@ pub struct Acceptor {
     port: u16,
 }
 
-/// A datagram of a peer that has no socket of its own yet.
+/// A datagram of a peer that has no connected socket yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Greeting {
     /// The payload, at most its first 2048 bytes.
     pub bytes: Vec<u8>,
     /// The payload's real length in bytes.
     pub length: usize,
-    /// Who sent it; an IPv4 peer of a dual-stack socket as plain IPv4.
+    /// The sender; an IPv4 peer of a dual-stack socket as plain IPv4.
     pub source: SocketAddr,
     /// The address of this host that it was sent to.
     pub local: IpAddr,
@@ -52,7 +52,7 @@ impl Acceptor {
         };
         let port = opened.socket.local_addr()?.port();
         Ok(Self {
-            receiver: Receiver::new(opened.socket.into(), strangers())?,
+            receiver: Receiver::new(opened.socket.into(), first_datagrams())?,
             port,
         })
     }
@@ -72,7 +72,7 @@ impl Acceptor {
     }
 
     /// Opens a socket on the same port, connected from `local` to `peer`, and returns what landed in it from
-    /// others (or from the peer) before it was connected, to be treated as if this greeter had received it.
+    /// others (or from the peer) before it was connected, to be handled as if this acceptor had received it.
     ///
     /// `options` are those of the data socket; its buffer is granted before the peer can send to it.
     ///
@@ -91,7 +91,7 @@ impl Acceptor {
         };
         let local = with_scope(local, self.port, peer);
         let opened = connect(peer, Some(local), &options)?;
-        let mut drain = Receiver::new(opened.socket.try_clone()?.into(), strangers())?;
+        let mut drain = Receiver::new(opened.socket.try_clone()?.into(), first_datagrams())?;
         let mut strays = Vec::new();
         // A peer that sends faster than this reads would never let it end.
         while strays.len() < MOST_STRAYS
@@ -128,7 +128,7 @@ fn next(receiver: &mut Receiver, timeout: Duration) -> io::Result<Option<Greetin
     }))
 }
 
-fn strangers() -> ReceiverConfig {
+fn first_datagrams() -> ReceiverConfig {
     ReceiverConfig {
         addresses: true,
         ..ReceiverConfig::new(CAPTURE_BYTES, 1, RxMode::Plain)
@@ -154,5 +154,5 @@ fn with_scope(local: IpAddr, port: u16, peer: SocketAddr) -> SocketAddr {
 }
 
 const CAPTURE_BYTES: usize = 2048;
-/// Far more than strangers send between bind and connect.
+/// Far more than other peers send between bind and connect.
 const MOST_STRAYS: usize = 1024;

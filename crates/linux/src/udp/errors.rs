@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The error queue of a socket (`IP_RECVERR`): ICMP messages and local refusals, with who said so.
+//! The error queue of a socket (`IP_RECVERR`): ICMP messages and local errors, with their origin.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::BorrowedFd;
 
 use crate::message::{Message, ReceiveBuffers};
 
-/// Who reported a queued error (include/uapi/linux/errqueue.h, `SO_EE_ORIGIN_*`).
+/// The origin of a queued error (include/uapi/linux/errqueue.h, `SO_EE_ORIGIN_*`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// This host's own stack.
@@ -24,7 +24,7 @@ pub enum Origin {
 pub struct QueuedError {
     /// The errno it was turned into.
     pub errno: i32,
-    /// Who reported it.
+    /// Its origin.
     pub origin: Origin,
     /// ICMP type (0 for local).
     pub icmp_type: u8,
@@ -75,7 +75,7 @@ fn parse(message: &Message<'_>) -> Option<QueuedError> {
         })
 }
 
-/// `struct sock_extended_err` and the offender's address behind it.
+/// `struct sock_extended_err` followed by the offender's address.
 fn extended(data: &[u8]) -> Option<QueuedError> {
     let word = |at: usize| Some(u32::from_ne_bytes(data.get(at..at + 4)?.try_into().ok()?));
     let errno = word(0)? as i32;

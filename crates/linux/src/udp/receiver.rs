@@ -23,18 +23,18 @@ use crate::clock::monotonic_ns;
 use crate::message::{Message, ReceiveBuffers};
 use crate::sockopt;
 
-/// How datagrams are taken from the kernel.
+/// How datagrams are received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RxMode {
-    /// One system call a datagram, as long as there are any; nothing else happens between them.
+    /// One system call per datagram, repeated while there are any.
     Plain,
-    /// `recvmmsg`: one system call for all that wait (Linux 2.6.33).
+    /// `recvmmsg`: one system call for all waiting datagrams (Linux 2.6.33).
     Mmsg,
     /// `UDP_GRO`: neighbours of equal length arrive as one message (Linux 5.0).
     Gro,
 }
 
-/// What a receiver is prepared for.
+/// Settings of a receiver.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceiverConfig {
     /// Bytes kept of each datagram; the rest is not copied, its length is still known. Ignored by GRO.
@@ -52,9 +52,9 @@ pub struct ReceiverConfig {
     /// Let each datagram carry the drop count too ([`Receiver::announced_drops`]), which costs a control message
     /// each once there were drops. Always on where the socket itself cannot be asked.
     pub announce_drops: bool,
-    /// While datagrams come densely, sleep so long before taking the next batch: fewer wake-ups, which on one
-    /// machine the sender's processor pays too. The socket's buffer must hold what arrives meanwhile; kernel time
-    /// stamps are not affected. Zero: take each datagram as soon as it comes.
+    /// While datagrams arrive densely, sleep this long before each batch: fewer wake-ups, which on one machine also
+    /// cost the sender's CPU. The socket's buffer must hold what arrives meanwhile; kernel timestamps are not
+    /// affected. Zero: receive each datagram at once.
     pub linger: Duration,
 }
 
@@ -190,7 +190,7 @@ impl Receiver {
         self.mode != RxMode::Gro
     }
 
-    /// The drop count that the last datagrams carried: free, but behind by what was dropped after them.
+    /// The drop count in the last datagrams: free, but without the drops after them.
     #[must_use]
     pub fn announced_drops(&self) -> Option<u32> {
         self.overflow.then_some(self.announced_drops)
@@ -305,7 +305,7 @@ pub struct Datagram<'a> {
     pub tos: Option<u8>,
     /// Where it was addressed to, if [`super::Options::packet_info`] is set.
     pub local: Option<IpAddr>,
-    /// Who sent it, if [`ReceiverConfig::addresses`] is set.
+    /// The sender, if [`ReceiverConfig::addresses`] is set.
     pub source: Option<SocketAddr>,
 }
 

@@ -7,8 +7,8 @@
 //! discipline dropped is refused with `ENOBUFS` and not counted (net/ipv4/udp.c, `udp_send_skb`). An ICMP
 //! error waits in the socket and is returned by the *next* send, which then does not send its datagram; the
 //! same slot is sent again, so that such an error neither loses nor doubles a datagram.
-//! Until the next hop's neighbour entry is resolved, the kernel takes datagrams into a queue whose losses nobody
-//! is told of (net/core/neighbour.c): exchange a datagram before counting.
+//! Until the next hop's neighbour entry is resolved, the kernel accepts datagrams into a queue whose losses are
+//! not reported (net/core/neighbour.c): exchange a datagram before counting.
 //! In [`TxMode::Gso`] a queue discipline that splits the segments itself can drop some of them unseen.
 
 use std::io;
@@ -23,29 +23,29 @@ use super::errors::{self, QueuedError};
 use crate::message::{ReceiveBuffers, SendBatch};
 use crate::sockopt;
 
-/// How datagrams are handed to the kernel.
+/// How datagrams are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TxMode {
-    /// One system call a datagram.
+    /// One system call per datagram.
     Plain,
-    /// `sendmmsg`: one system call a batch (Linux 3.0).
+    /// `sendmmsg`: one system call per batch (Linux 3.0).
     Mmsg,
-    /// `UDP_SEGMENT`: one trip through the stack for up to 64 datagrams (Linux 4.18).
+    /// `UDP_SEGMENT`: one pass through the stack for up to 64 datagrams (Linux 4.18).
     Gso,
 }
 
 /// Why a batch stopped before its end. The slot after the accepted ones was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The send buffer stayed full for the whole wait: the device or its queue takes no more.
+    /// The send buffer stayed full for the whole wait: the device or its queue is blocked.
     SendBufferFull,
     /// The local queue discipline dropped it (`ENOBUFS`).
     QueueFull,
     /// A local firewall rule refused it (`EPERM`).
     Filtered,
-    /// Longer than the path takes unfragmented (`EMSGSIZE`).
+    /// Longer than the path MTU (`EMSGSIZE`).
     TooBig,
-    /// The peer answers that nobody listens, again and again (`ECONNREFUSED`).
+    /// The peer repeatedly reports a closed port (`ECONNREFUSED`).
     Refused,
     /// No route, interface down, host unreachable: the errno.
     Unreachable(i32),
@@ -55,12 +55,12 @@ pub enum Fault {
     Other(i32),
 }
 
-/// What became of one [`Sender::send`].
+/// The result of one [`Sender::send`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
-    /// The first so many datagrams of the range went out; the others did not and may be sent again.
+    /// The number of datagrams sent, from the start of the range; the others may be sent again.
     pub accepted: usize,
-    /// ICMP errors that were waiting in the socket (see [`Sender::last_error`]); no datagram is missing for them.
+    /// ICMP errors that were pending in the socket (see [`Sender::last_error`]); they cost no datagram.
     pub pending_errors: u32,
     /// Why not all were accepted.
     pub fault: Option<Fault>,
@@ -155,7 +155,7 @@ impl Sender {
     /// Sends the slots of `range` in order, waiting for room in the send buffer if need be.
     ///
     /// # Panics
-    /// If the range ends behind [`Self::slots`].
+    /// If the range ends after [`Self::slots`].
     pub fn send(&mut self, range: Range<usize>) -> Sent {
         let mut sent = Sent {
             accepted: 0,

@@ -113,18 +113,18 @@ fn run_all() -> ExitCode {
     ExitCode::from(failed.min(1))
 }
 
-/// Root there is nobody here, and is told so.
+/// Root there has no rights here, and the error says so.
 fn refused_in_a_user_namespace() -> ExitCode {
     let refused = Watch::start(&Filter::default());
-    let told = matches!(
+    let reported = matches!(
         &refused,
         Err(Refused::Permission { .. } | Refused::TooOld { .. })
     );
     println!(
         "test in_a_user_namespace_it_is_refused ... {}",
-        if told { "ok" } else { "FAILED" }
+        if reported { "ok" } else { "FAILED" }
     );
-    ExitCode::from(u8::from(!told))
+    ExitCode::from(u8::from(!reported))
 }
 
 fn a_firewall_is_counted_exactly() {

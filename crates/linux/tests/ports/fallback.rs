@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is chosen where a sandbox withholds something, and what is told of it.
+//! What is chosen where a sandbox withholds something, and what is reported.
 
 use std::process::{Command, ExitCode};
 
@@ -14,8 +14,8 @@ struct Case {
     backend: Option<Backend>,
     /// What sends and what receives.
     had: [Backend; 2],
-    /// What is told, in this order, beside other things.
-    told: &'static [&'static str],
+    /// What is reported, in this order, among other things.
+    reported: &'static [&'static str],
 }
 
 const CASES: &[Case] = &[
@@ -23,13 +23,13 @@ const CASES: &[Case] = &[
         withheld: &[Withheld::Bpf],
         backend: Some(Backend::AfXdpCopy),
         had: [Backend::AfXdpCopy, Backend::AfPacketRing],
-        told: &["af_xdp_copy receiving: create map: Operation not permitted"],
+        reported: &["af_xdp_copy receiving: create map: Operation not permitted"],
     },
     Case {
         withheld: &[Withheld::Xdp],
         backend: None,
         had: [Backend::AfPacketRing, Backend::AfPacketRing],
-        told: &[
+        reported: &[
             "af_xdp_zero_copy sending",
             "af_xdp_copy sending: socket: Address family not",
         ],
@@ -38,7 +38,7 @@ const CASES: &[Case] = &[
         withheld: &[Withheld::Xdp, Withheld::SendRing],
         backend: None,
         had: [Backend::AfPacketMmsg, Backend::AfPacketRing],
-        told: &[
+        reported: &[
             "af_xdp_copy sending",
             "af_packet_ring sending: open: Cannot allocate memory",
         ],
@@ -56,7 +56,7 @@ pub(crate) fn what_is_withheld_is_done_without() {
         let mut again = Command::new(std::env::current_exe().unwrap());
         again.env(POOR, name);
         withhold(&mut again, case.withheld);
-        assert_told(case.had, case.told, &output(&mut again));
+        assert_reported(case.had, case.reported, &output(&mut again));
     }
 }
 
@@ -71,8 +71,8 @@ pub(crate) fn what_may_not_be_locked() {
         return;
     }
     let had = [Backend::AfPacketRing, Backend::AfPacketRing];
-    let told = ["af_xdp_copy sending: register memory: No buffer space"];
-    assert_told(had, &told, &said);
+    let reported = ["af_xdp_copy sending: register memory: No buffer space"];
+    assert_reported(had, &reported, &said);
 }
 
 fn output(again: &mut Command) -> String {
@@ -81,11 +81,11 @@ fn output(again: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn assert_told(had: [Backend; 2], told: &[&str], said: &str) {
+fn assert_reported(had: [Backend; 2], reported: &[&str], said: &str) {
     let [send, receive] = had;
     let mut lines = said.lines();
     assert_eq!(lines.next(), Some(&*format!("{send} {receive}")), "{said}");
-    for expected in told {
+    for expected in reported {
         assert!(
             lines.any(|line| line.starts_with(expected)),
             "{expected}: {said}"

@@ -45,7 +45,7 @@ const TESTS: &[(&str, fn())] = &[
         xdp::the_kernel_sees_what_is_no_test_frame,
     ),
     (
-        "what_is_faster_is_tried_first_and_told",
+        "what_is_faster_is_tried_first_and_reported",
         xdp::what_is_faster_is_tried_first,
     ),
     (
@@ -53,7 +53,7 @@ const TESTS: &[(&str, fn())] = &[
         xdp::without_the_right_to_load_programs,
     ),
     (
-        "what_is_withheld_is_done_without_and_told",
+        "what_is_withheld_is_done_without_and_reported",
         fallback::what_is_withheld_is_done_without,
     ),
     (

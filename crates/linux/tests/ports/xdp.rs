@@ -59,7 +59,7 @@ pub(crate) fn what_is_faster_is_tried_first() {
     );
 }
 
-/// Asked for, it is had where programs may be loaded; else frames are still received, and it is told why by AF_PACKET.
+/// On request it is used where programs may be loaded; else frames are received by AF_PACKET, and the reason is reported.
 pub(crate) fn without_the_right_to_load_programs() {
     let cable = Cable::new();
     let chosen = match chosen(&cable, &with(Backend::AfXdpCopy)) {

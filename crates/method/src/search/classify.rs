@@ -105,7 +105,7 @@ impl Rule {
 }
 
 impl Trial {
-    /// An under-run sorts behind all good trials.
+    /// An under-run sorts after all good trials.
     fn judged_ratio(&self) -> f64 {
         if self.under_run { 1.0 } else { self.loss_ratio }
     }
@@ -120,6 +120,6 @@ struct Seconds {
     short_high: f64,
 }
 
-/// Durations that are no binary fractions do not sum up exactly: a whole that is short by less than
+/// Durations that are not binary fractions do not sum up exactly: a sum that is short by less than
 /// this share is whole.
 const ROUNDING: f64 = 1e-9;

@@ -104,7 +104,7 @@ fn sharp(per_trial_s: f64) -> Circumstances {
 }
 
 /// The sizes of a whole run, on devices whose limit varies by as much as was seen: one search may
-/// take twice as long as another, a run is foretold.
+/// take twice as long as another, a run is estimated.
 #[test]
 fn the_estimate_of_an_unsteady_device_holds_for_a_run() {
     const SIZES: u64 = 7;
@@ -116,7 +116,7 @@ fn the_estimate_of_an_unsteady_device_holds_for_a_run() {
                 per_trial_s,
                 spread,
             };
-            let foretold_s =
+            let estimated_s =
                 SIZES as f64 * estimate(&goals, LOADS.0, LOADS.1, known).unwrap().typical_s;
             let device = Device::Jittery {
                 lowest_fps: 7e5 * (1.0 - spread),
@@ -128,10 +128,10 @@ fn the_estimate_of_an_unsteady_device_holds_for_a_run() {
             });
             let took_s = took_s.sum::<f64>() / RUNS as f64;
             let what = format!(
-                "{} {spread}: {took_s} s, foretold {foretold_s} s",
+                "{} {spread}: {took_s} s, estimated {estimated_s} s",
                 profile.name
             );
-            assert!((took_s - foretold_s).abs() <= 0.3 * took_s, "{what}");
+            assert!((took_s - estimated_s).abs() <= 0.3 * took_s, "{what}");
             println!("{what}");
         }
     }
@@ -148,9 +148,9 @@ fn is_typical(scenario: &Scenario, log: &Log) -> bool {
     is_steady && log.results.iter().all(is_regular)
 }
 
-/// What is left, told before each trial: right for a steady device, and nothing at the end for any.
+/// The remaining time before each trial: right for a steady device, and 0 at the end for any.
 #[test]
-fn what_is_left_is_foretold() {
+fn the_rest_is_estimated() {
     let (goals, per_trial_s) = (Profile::LAB.goals(), Profile::LAB.waits.per_trial_s());
     for scenario in scenarios() {
         let log = log::search(&goals, LOADS, scenario.device, scenario.seed);
@@ -158,12 +158,12 @@ fn what_is_left_is_foretold() {
         let mut search = Controller::new(&goals, LOADS.0, LOADS.1).unwrap();
         for entry in &log.entries {
             let past_s = search.traffic_s() + f64::from(search.trials()) * per_trial_s;
-            let foretold_s = past_s + search.left_s(sharp(per_trial_s));
-            let is_right = (foretold_s - took_s).abs() <= 0.3 * took_s;
+            let estimated_s = past_s + search.left_s(sharp(per_trial_s));
+            let is_right = (estimated_s - took_s).abs() <= 0.3 * took_s;
             let what = &scenario.name;
             assert!(
                 is_right || !is_typical(&scenario, &log),
-                "{what}: {foretold_s}, {took_s}"
+                "{what}: {estimated_s}, {took_s}"
             );
             assert_ne!(search.next(), Step::Done);
             search.report(entry.measured);

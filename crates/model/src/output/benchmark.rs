@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is measured of a device beside its highest rates: `benchmarks` of the document.
+//! Other benchmarks of a device under test: `benchmarks` of the document.
 //!
-//! Sizes of frames count the 4 bytes of the FCS; frames a second are those of each direction.
+//! Frame sizes include the 4-byte FCS; frames per second are those of each direction.
 
 use serde::{Deserialize, Serialize};
 
-/// Each benchmark has an entry a size and direction; what was not measured has none.
+/// Each benchmark has an entry per size and direction, if measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Benchmarks {
@@ -15,9 +15,9 @@ pub struct Benchmarks {
     pub back_to_back: Vec<BackToBack>,
     /// Latency at the throughput, RFC 8219 section 7.
     pub latency: Vec<DeviceLatency>,
-    /// How long losses go on after an overload, RFC 2544 section 26.5.
+    /// Recovery from an overload, RFC 2544 section 26.5.
     pub recovery: Vec<Recovery>,
-    /// How long nothing is forwarded when the device is reset, RFC 6201.
+    /// Recovery from a reset, RFC 6201.
     pub reset: Vec<Reset>,
 }
 
@@ -28,7 +28,7 @@ impl Benchmarks {
         *self == Self::default()
     }
 
-    /// Takes in what was measured since.
+    /// Adds later results.
     pub fn extend(&mut self, later: Self) {
         self.loss_curves.extend(later.loss_curves);
         self.back_to_back.extend(later.back_to_back);
@@ -38,7 +38,7 @@ impl Benchmarks {
     }
 }
 
-/// What frames went which way.
+/// Frame size and direction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Subject {
@@ -54,14 +54,14 @@ pub struct Subject {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LossCurve {
-    /// What frames went which way.
+    /// Frame size and direction.
     #[serde(flatten)]
     pub subject: Subject,
-    /// The load that is 1: the line rate, or what the tester can do, or what was allowed.
+    /// The maximum load: line rate, or the limit of the tester or the user.
     pub max_load_fps: f64,
     /// Length of each trial, seconds.
     pub trial_s: f64,
-    /// One a trial that counts; ends behind two in succession without loss.
+    /// One per valid trial; ends after two in succession without loss.
     pub points: Vec<LossPoint>,
 }
 
@@ -71,13 +71,13 @@ pub struct LossCurve {
 pub struct LossPoint {
     /// An entry of `trials[]`.
     pub trial: u32,
-    /// Frames a second that were to be sent.
+    /// Intended load, frames per second.
     pub load_fps: f64,
-    /// Of the highest load.
+    /// Relative to the maximum load.
     pub load_ratio: f64,
-    /// Lost of those that were sent; `null` if none were.
+    /// Loss ratio of the sent frames; `null` if none were.
     pub loss_ratio: Option<f64>,
-    /// The tester sent fewer than it should, or lost some itself: it is no loss of the device alone.
+    /// The tester did not send all frames or dropped some: the loss is not only the device's.
     pub tester_limited: bool,
 }
 
@@ -85,12 +85,12 @@ pub struct LossPoint {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackToBack {
-    /// What frames went which way.
+    /// Frame size and direction.
     #[serde(flatten)]
     pub subject: Subject,
-    /// The rate of the bursts: the line rate, or what the tester can do, or what was allowed.
+    /// The rate of the bursts: line rate, or the limit of the tester or the user.
     pub burst_fps: f64,
-    /// Whether that is the line rate; elsewhere frames do not follow each other at the minimum gap.
+    /// Whether that is line rate; otherwise the frames are not at minimum gap.
     pub is_line_rate: bool,
     /// The highest rate without loss, which the device forwards during the burst.
     pub throughput_fps: Option<f64>,
@@ -100,15 +100,15 @@ pub struct BackToBack {
     pub mean_frames: Option<f64>,
     /// Their standard deviation; `null` for a single search.
     pub deviation_frames: Option<f64>,
-    /// A search ends when longest and shortest failed are as close, a share of the failed one.
+    /// Resolution of a search, relative to the shortest failed burst.
     pub step_ratio: f64,
-    /// A burst fails when it loses so often in succession.
+    /// A burst fails if this many tries in succession have loss.
     pub tries: u32,
-    /// The longest burst that was allowed, seconds.
+    /// The longest allowed burst, seconds.
     pub limit_s: f64,
-    /// The benchmark's time at the rate of the bursts, seconds.
+    /// Duration of the mean burst, seconds.
     pub implied_s: Option<f64>,
-    /// The buffer: the same less what the device forwarded meanwhile, seconds at that rate.
+    /// The buffer: the same minus the frames forwarded meanwhile, seconds at that rate.
     pub corrected_s: Option<f64>,
     /// The buffer in frames.
     pub buffer_frames: Option<f64>,
@@ -120,24 +120,24 @@ pub struct BackToBack {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeviceLatency {
-    /// What frames went which way.
+    /// Frame size and direction.
     #[serde(flatten)]
     pub subject: Subject,
-    /// `a` or `b`: who sent those that are meant here.
+    /// The sending port, `a` or `b`.
     pub from: String,
-    /// Frames a second.
+    /// Frames per second.
     pub load_fps: Option<f64>,
     /// Length of each stream, seconds.
     pub stream_s: f64,
-    /// From when on frames count, seconds.
+    /// Time before the first frame counts, seconds.
     pub settle_s: f64,
-    /// One a stream.
+    /// One per stream.
     pub streams: Vec<LatencyStream>,
     /// The medians of the streams: typical latency.
     pub typical_ns: Option<Spread>,
     /// Their 99.9th percentiles: worst-case latency.
     pub worst_ns: Option<Spread>,
-    /// Their packet delay variations: 99.9th percentile less minimum.
+    /// Their packet delay variation: 99.9th percentile minus minimum.
     pub pdv_ns: Option<Spread>,
     /// Why there are no delays; `null` when there are.
     pub not_measured: Option<String>,
@@ -147,7 +147,7 @@ pub struct DeviceLatency {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spread {
-    /// Half of them are lower.
+    /// Median.
     pub median: u64,
     /// First percentile.
     pub p1: u64,
@@ -161,44 +161,44 @@ pub struct Spread {
 pub struct LatencyStream {
     /// An entry of `trials[]`.
     pub trial: u32,
-    /// How many frames count; RFC 8219 asks for 500.
+    /// The number of counted frames; RFC 8219 requires 500.
     pub frames: u64,
-    /// Lost or not sent, the whole stream through.
+    /// Lost or unsent frames of the whole stream.
     pub lost_frames: u64,
-    /// The shortest delay.
+    /// Minimum.
     pub min_ns: u64,
-    /// Half of them are shorter.
+    /// Median.
     pub median_ns: u64,
-    /// 99.9 % are shorter.
+    /// 99.9th percentile.
     pub p999_ns: u64,
-    /// The longest.
+    /// Maximum.
     pub max_ns: u64,
-    /// From frame to frame, later less earlier: the least.
+    /// Minimum inter-packet delay variation.
     pub ipdv_min_ns: Option<i64>,
-    /// The median of that.
+    /// Its median.
     pub ipdv_median_ns: Option<i64>,
-    /// The most.
+    /// Its maximum.
     pub ipdv_max_ns: Option<i64>,
 }
 
-/// How long losses went on after an overload.
+/// Recovery from an overload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recovery {
-    /// What frames went which way.
+    /// Frame size and direction.
     #[serde(flatten)]
     pub subject: Subject,
     /// The highest rate without loss.
     pub throughput_fps: Option<f64>,
-    /// 110 % of that, or what the line or the tester can do.
+    /// 110 % of that, or the limit of line or tester.
     pub overload_fps: Option<f64>,
-    /// For so long, seconds.
+    /// Duration of the overload, seconds.
     pub overload_s: f64,
     /// Half of the overload.
     pub reduced_fps: Option<f64>,
-    /// For so long, seconds.
+    /// Observation time, seconds.
     pub watched_s: f64,
-    /// One an attempt.
+    /// One per attempt.
     pub attempts: Vec<RecoveryAttempt>,
     /// The mean of all; `null` unless each of them recovered.
     pub mean_s: Option<f64>,
@@ -212,28 +212,28 @@ pub struct Recovery {
 pub struct RecoveryAttempt {
     /// An entry of `trials[]`.
     pub trial: u32,
-    /// `recovered`, `not-recovered` while it was watched, or `no-overload`: nothing was lost.
+    /// `recovered`, `not-recovered` within the observation time, or `no-overload`: nothing was lost.
     pub state: String,
     /// From the drop of the rate to the last loss, seconds.
     pub recovery_s: Option<f64>,
 }
 
-/// How long nothing was forwarded.
+/// Recovery from a reset.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reset {
-    /// What frames went which way.
+    /// Frame size and direction.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Frames a second, the highest rate without loss.
+    /// Load in frames per second: the highest rate without loss.
     pub load_fps: Option<f64>,
-    /// What reset the device; `null` if a person did.
+    /// The command that reset the device; `null` if a person did.
     pub command: Option<String>,
-    /// Watched for so long, seconds.
+    /// Observation time, seconds.
     pub watched_s: f64,
-    /// One a reset.
+    /// One per reset.
     pub attempts: Vec<ResetAttempt>,
-    /// The mean of all by timestamps; `null` unless the device came back from each.
+    /// Mean by timestamps; `null` unless the device recovered from each.
     pub mean_s: Option<f64>,
     /// Why there is no time; `null` when there is.
     pub not_measured: Option<String>,
@@ -245,10 +245,10 @@ pub struct Reset {
 pub struct ResetAttempt {
     /// An entry of `trials[]`.
     pub trial: u32,
-    /// `came-back`, `not-back` while it was watched, or `no-reset`: nothing was lost.
+    /// `came-back`, `not-back` within the observation time, or `no-reset`: nothing was lost.
     pub state: String,
-    /// From the last frame before the silence to the first one after it, seconds.
+    /// From the last frame before the outage to the first one after it, seconds.
     pub by_timestamps_s: Option<f64>,
-    /// Frames lost over the rate of sending, seconds.
+    /// Lost frames divided by the sending rate, seconds.
     pub by_loss_s: Option<f64>,
 }

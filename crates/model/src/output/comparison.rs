@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Two configurations, or two groups of runs, and what may be said of their difference.
+//! Comparison of two configurations or two groups of runs.
 
 use serde::{Deserialize, Serialize};
 
 use super::host::Role;
 
-/// One figure of two configurations.
+/// The comparison of one figure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Comparison {
-    /// What a person calls it.
+    /// A name for people.
     pub name: String,
     /// The figure: `throughput`, `loss`, `rtt-p99`, `knee`, `fairness`, or an imported one's name.
     pub metric: String,
-    /// Of the figure; empty for ratios.
+    /// The unit; empty for ratios.
     pub unit: String,
-    /// Whether more of it is better.
+    /// Whether a higher value is better.
     pub higher_is_better: bool,
-    /// The figure that decides; others are looked at, too.
+    /// Whether this is the primary figure.
     pub primary: bool,
     /// Without the change (A).
     pub before: Side,
     /// With it (B).
     pub after: Side,
-    /// Blocks of A B B A; `null` where runs were not interleaved.
+    /// Number of blocks; `null` if the runs were not interleaved.
     pub blocks: Option<u32>,
-    /// The most blocks that were planned.
+    /// Maximum number of blocks.
     pub blocks_planned: Option<u32>,
-    /// Of the coin that drew the order of each block.
+    /// Seed of the order of the blocks.
     pub order_seed: Option<u64>,
     /// The standard deviation of a block's log-ratio with A as both arms.
     pub aa_sigma: Option<f64>,
@@ -39,37 +39,37 @@ pub struct Comparison {
     pub log_ratios: Vec<f64>,
     /// After over before.
     pub ratio: Option<f64>,
-    /// It is in there with a probability of 95 %.
+    /// 95 % confidence interval of the ratio.
     pub ci95: Option<[f64; 2]>,
-    /// Of 90 %: for equivalence.
+    /// 90 % confidence interval, for equivalence.
     pub ci90: Option<[f64; 2]>,
-    /// What differs by less does not matter, as a ratio minus 1.
+    /// Margin as a ratio minus 1: smaller differences do not matter.
     pub margin: f64,
-    /// The exact probability of such a difference by chance.
+    /// Exact p.
     pub p: Option<f64>,
-    /// Holm's, over the figures that are judged together; `null` where one alone is.
+    /// p adjusted by Holm's method for all figures judged together; `null` for a single one.
     pub p_adjusted: Option<f64>,
-    /// The p that proves: less than 0.05 where looks before the last had their share.
+    /// The p that proves a difference: below 0.05 if early looks spent some of the error.
     pub alpha: f64,
-    /// The smallest p that so many runs can give.
+    /// The smallest p possible with this many runs.
     pub smallest_p: Option<f64>,
-    /// The average likelihood ratio of the blocks' signs; 20 is a proof at any time.
+    /// e-value of the blocks' signs; 20 is a proof at any time.
     pub e_value: Option<f64>,
-    /// A ratio minus 1 that is smaller would probably have been missed.
+    /// Minimal detectable effect, as a ratio minus 1.
     pub mde: Option<f64>,
-    /// How many runs a side, or blocks, are needed before anything can be proven.
+    /// Runs per side, or blocks, needed for a proof.
     pub needed: Option<u32>,
     /// Why it ended: `proven`, `equivalent`, `futile`, `all-blocks`, `interrupted`, `failed`.
     pub stopped: Option<String>,
-    /// Figures that must not become worse.
+    /// Secondary figures that must not become worse.
     pub guards: Vec<Guard>,
-    /// In what the two sides' environments differ.
+    /// Differences between the environments.
     pub environment_diff: Vec<Difference>,
     /// Runs that were left out.
     pub excluded: Vec<Excluded>,
-    /// The answer.
+    /// The verdict.
     pub verdict: Judgement,
-    /// The same in a sentence.
+    /// The verdict as a sentence.
     pub sentence: String,
 }
 
@@ -77,25 +77,25 @@ pub struct Comparison {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Side {
-    /// What it is called: the command that sets it up, or a setting's name.
+    /// Its label: the command that sets it up, or a name.
     pub label: String,
     /// Runs.
     pub n: u32,
-    /// Of the runs.
+    /// Over the runs.
     pub median: Option<f64>,
     /// Median absolute deviation, unscaled.
     pub mad: Option<f64>,
-    /// Of the runs.
+    /// Over the runs.
     pub mean: Option<f64>,
     /// n − 1.
     pub sd: Option<f64>,
-    /// The mean of many such runs is in there with a probability of 95 % (Student's t); `null` for one run.
+    /// 95 % confidence interval of the mean (Student's t); `null` for one run.
     pub mean_ci95: Option<[f64; 2]>,
     /// The lowest.
     pub min: Option<f64>,
     /// The highest.
     pub max: Option<f64>,
-    /// A run each, in their order.
+    /// One per run, in order.
     pub values: Vec<f64>,
     /// Where the runs are stored.
     pub runs: Vec<String>,
@@ -105,17 +105,17 @@ pub struct Side {
     pub flow_spread: Option<f64>,
 }
 
-/// A figure that is watched for harm.
+/// A secondary figure that must not become worse.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Guard {
     /// The figure.
     pub metric: String,
-    /// Of which test.
+    /// The test.
     pub name: String,
-    /// Of the figure; empty for ratios.
+    /// The unit; empty for ratios.
     pub unit: String,
-    /// Whether more of it is better.
+    /// Whether a higher value is better.
     pub higher_is_better: bool,
     /// Median without the change.
     pub before: Option<f64>,
@@ -123,9 +123,9 @@ pub struct Guard {
     pub after: Option<f64>,
     /// After over before.
     pub ratio: Option<f64>,
-    /// It is in there with a probability of 90 %: each side at 95 %.
+    /// 90 % confidence interval of the ratio: one-sided 95 %.
     pub ci90: Option<[f64; 2]>,
-    /// Proven to be worse by more than the margin.
+    /// Proven worse by more than the margin.
     pub worse: bool,
 }
 
@@ -135,13 +135,13 @@ pub struct Guard {
 pub struct Difference {
     /// What: `kernel`, `cmdline`, `ethtool -k tx-tcp-segmentation` …
     pub what: String,
-    /// On which end; `null` where it is neither's.
+    /// The host; `null` for neither.
     pub host: Option<Role>,
-    /// Of which interface.
+    /// The interface.
     pub interface: Option<String>,
-    /// Its values before; several where they differ among the runs.
+    /// Values before; several if they differ among the runs.
     pub before: Vec<String>,
-    /// Its values after.
+    /// Values after.
     pub after: Vec<String>,
 }
 
@@ -149,13 +149,13 @@ pub struct Difference {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Excluded {
-    /// Where it is stored, or which it was.
+    /// Its directory or number.
     pub run: String,
     /// Why.
     pub reason: String,
 }
 
-/// The answer.
+/// The verdict of a comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
@@ -168,8 +168,8 @@ pub enum Judgement {
     /// Nothing is proven.
     #[default]
     Inconclusive,
-    /// Proven to be better, by less than matters.
+    /// Proven better, but by less than the margin.
     BetterButIrrelevant,
-    /// Proven to be worse, by less than matters.
+    /// Proven worse, but by less than the margin.
     WorseButIrrelevant,
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What both ends' kernels counted during a test.
+//! Kernel counters and CPU load of both ends during a test.
 
 use serde::{Deserialize, Serialize};
 
 use super::host::Role;
 
-/// Both ends' load.
+/// CPU load of both ends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuPair {
@@ -15,7 +15,7 @@ pub struct CpuPair {
     pub remote: Option<Cpu>,
 }
 
-/// Shares of the whole machine's time, 0…1, from `/proc/stat`.
+/// Shares of all CPU time, 0…1, from `/proc/stat`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpu {
@@ -29,21 +29,21 @@ pub struct Cpu {
     pub irq: f64,
     /// `steal`.
     pub steal: f64,
-    /// The busiest processor's busy share.
+    /// Busy share of the busiest CPU.
     pub busiest_cpu: f64,
 }
 
-/// A kernel counter that moved.
+/// A kernel counter that increased.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MovedCounter {
-    /// On which end.
+    /// The host.
     pub host: Role,
-    /// Of which interface; `null` for counters of the whole host.
+    /// The interface; `null` for counters of the whole host.
     pub interface: Option<String>,
     /// The kernel's name.
     pub name: String,
-    /// By how much.
+    /// The increase.
     pub delta: u64,
     /// Where it was read: `/proc/net/snmp`, `rtnl_link_stats64`, `ethtool -S` …
     pub source: String,

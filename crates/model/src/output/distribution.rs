@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Many values in a few numbers.
+//! Summaries of distributions.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The whole document, and what every command says of itself.
+//! The whole document, and its general parts.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,17 +28,17 @@ pub struct Output {
     pub kind: String,
     /// The process's exit code.
     pub exit_code: u8,
-    /// Which program wrote this.
+    /// The program that wrote it.
     pub tool: Tool,
     /// The command line.
     pub command: Vec<String>,
     /// RFC 3339, UTC.
     pub started: String,
-    /// False when the wall clock was never set (before 2020).
+    /// False if the wall clock was never set (before 2020).
     pub clock_trusted: bool,
     /// Wall time of the whole command, seconds.
     pub duration_s: f64,
-    /// The command ended before its plan.
+    /// The command ended early.
     pub partial: bool,
     /// Where the run is stored.
     pub run_dir: Option<String>,
@@ -48,11 +48,11 @@ pub struct Output {
     pub tests: Vec<Test>,
     /// Latency, by phase.
     pub latency: Vec<Latency>,
-    /// One a direction (`check`).
+    /// One per direction (`check`).
     pub verdicts: Vec<Verdict>,
     /// Highest rates without loss.
     pub knees: Vec<Knee>,
-    /// How a device was measured (`forward`).
+    /// Parameters of a device measurement (`forward`).
     pub forward: Option<Forward>,
     /// Every trial of a device (`forward`).
     pub trials: Vec<Trial>,
@@ -60,33 +60,33 @@ pub struct Output {
     pub results: Vec<ForwardResult>,
     /// Figures of two configurations (`compare`, `ab`).
     pub comparison: Vec<Comparison>,
-    /// The runs behind it (`ab`).
+    /// The runs of the experiment (`ab`).
     pub experiment: Option<Experiment>,
-    /// What else was measured of a device (`forward`).
+    /// Other benchmarks of a device (`forward`).
     pub benchmarks: Benchmarks,
     /// Stored runs (`history`).
     pub history: Option<History>,
-    /// Whether ledger and findings were looked for at all.
+    /// Whether ledger and findings were computed.
     pub explained: bool,
-    /// How the host is set up (`inspect`).
+    /// Settings of the host (`inspect`).
     pub settings: Vec<Setting>,
     /// Where packets were lost.
     pub ledger: Vec<LedgerEntry>,
     /// Causes.
     pub findings: Vec<Finding>,
-    /// Rules without their evidence.
+    /// Rules that lack evidence.
     pub cannot_tell: Vec<CannotTell>,
-    /// Everything that is known, on request (`--facts`).
+    /// All facts, on request (`--facts`).
     pub facts: Vec<Fact>,
-    /// What of a pasted text was understood (`explain`).
+    /// Parsed passages of a pasted text (`explain`).
     pub understood: Vec<Passage>,
-    /// What of a pasted text was not (`explain`).
+    /// Ignored passages (`explain`).
     pub ignored: Vec<Passage>,
-    /// What to run next, to tell more.
+    /// What to run next, to learn more.
     pub next_commands: Vec<String>,
-    /// What `--expect` asked.
+    /// The expectations of `--expect`.
     pub expectations: Vec<Expectation>,
-    /// What went wrong; `null` on success.
+    /// The error; `null` on success.
     pub error: Option<ErrorReport>,
 }
 
@@ -113,7 +113,7 @@ pub struct Passage {
     pub first_line: u64,
     /// Last line, included.
     pub last_line: u64,
-    /// What it is, or why it was not read.
+    /// What it is, or why it was ignored.
     pub what: String,
 }
 
@@ -125,17 +125,17 @@ pub struct Tool {
     pub version: String,
 }
 
-/// What `--expect` asked, and whether it was met.
+/// An expectation, and whether it was met.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Expectation {
     /// As typed.
     pub expression: String,
-    /// The answer.
+    /// Whether it was met.
     pub met: bool,
 }
 
-/// An error for machines; the same three sentences that a person reads.
+/// An error for programs, with the same parts as the message.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ErrorReport {

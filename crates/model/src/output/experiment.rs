@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an experiment of two configurations did, run by run: enough to judge it again.
+//! The record of an experiment with two configurations, complete enough to judge it again.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,34 +13,34 @@ pub struct Experiment {
     pub a: String,
     /// The command that sets up B.
     pub b: String,
-    /// The command that puts back what was there.
+    /// The command that restores the previous configuration.
     pub restore: String,
-    /// What was measured each time: a command and its flags.
+    /// The measurement: a command and its flags.
     pub measurement: Vec<String>,
-    /// Between setting up and measuring, seconds.
+    /// Wait between set-up and measurement, seconds.
     pub settle_s: f64,
-    /// Of the coin that drew the order of each block.
+    /// Seed of the order of the blocks.
     pub order_seed: u64,
-    /// Blocks of A against A that were planned.
+    /// Planned blocks of A against A.
     pub aa_blocks: u32,
-    /// The most blocks of A against B that were planned.
+    /// Maximum number of blocks of A against B.
     pub blocks_planned: u32,
-    /// What differs by less does not matter, as a ratio minus 1.
+    /// Margin as a ratio minus 1: smaller differences do not matter.
     pub margin: f64,
-    /// The figure that decides, as asked; without one it is the first of the first run.
+    /// The requested primary figure; `null` for the default.
     pub metric: Option<String>,
-    /// Why it ended: `proven`, `equivalent`, `futile`, `all-blocks`, `interrupted`, `failed`; `null`: it was cut off.
+    /// Why it ended: `proven`, `equivalent`, `futile`, `all-blocks`, `interrupted`, `failed`; `null` if it was killed.
     pub stopped: Option<String>,
-    /// What put back what was there; `null`: nothing had to, or it was cut off.
+    /// How the configuration was restored; `null` if that was not needed, or it was killed.
     pub restored: Option<Restored>,
     /// In their order.
     pub runs: Vec<ExperimentRun>,
-    /// In what the runs with B differ from those with A, as both ends read it.
+    /// Differences between the environments of the runs with A and B.
     pub environment_diff: Vec<Difference>,
 }
 
 impl Experiment {
-    /// Takes a run that is over. One that is not valid ends its block; the fourth that is makes it count.
+    /// Adds a completed run. An invalid one discards its block; the fourth valid one completes it.
     pub fn take(&mut self, run: ExperimentRun) {
         let valid = run.invalid_reason.is_none();
         let is_last = valid && run.place == BLOCK_RUNS;
@@ -56,25 +56,25 @@ impl Experiment {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExperimentRun {
-    /// Its name; `runs/` has a directory of it.
+    /// Its name, and that of its directory in `runs/`.
     pub id: String,
     /// Where it is stored.
     pub run_dir: Option<String>,
-    /// Noise first, then the question.
+    /// A/A first, then A/B.
     pub phase: ExperimentPhase,
-    /// From 1, in its phase.
+    /// Number within its phase, from 1.
     pub block: u32,
-    /// From 1, in its block.
+    /// Number within its block, from 1.
     pub place: u32,
-    /// Which side it counts for.
+    /// The arm it counts for.
     pub arm: Arm,
-    /// What was set up: in the A/A phase always A.
+    /// The configuration: in the A/A phase always A.
     pub setting: Arm,
-    /// Its block was finished.
+    /// Whether its block was completed.
     pub counts: bool,
-    /// Why its block had to be run again.
+    /// Why its block had to be repeated.
     pub invalid_reason: Option<String>,
-    /// The one that tells most first.
+    /// The main figure first.
     pub figures: Vec<ExperimentFigure>,
 }
 
@@ -84,7 +84,7 @@ pub struct ExperimentRun {
 pub struct ExperimentFigure {
     /// `throughput`, `loss`, `rtt-p99`, `knee`, `fairness`, `forwarding`.
     pub metric: String,
-    /// Of which test.
+    /// The test.
     pub name: String,
     /// Empty for ratios.
     pub unit: String,
@@ -92,19 +92,19 @@ pub struct ExperimentFigure {
     pub higher_is_better: bool,
     /// The number.
     pub value: f64,
-    /// As it is compared, positive: a loss ratio gets half a packet.
+    /// The positive value that is compared: a loss ratio has half a packet added.
     pub compared: f64,
     /// The rates of its flows, where there are several.
     pub flows: Vec<f64>,
 }
 
-/// How what was there was put back.
+/// How the previous configuration was restored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Restored {
     /// The shell command.
     pub command: String,
-    /// Why it failed; `null`: it did not.
+    /// Why it failed; `null` on success.
     pub error: Option<String>,
 }
 
@@ -112,10 +112,10 @@ pub struct Restored {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExperimentPhase {
-    /// A against A: the noise.
+    /// A against A, for the noise.
     #[default]
     Aa,
-    /// A against B: the question.
+    /// A against B.
     Ab,
 }
 
@@ -125,9 +125,9 @@ const BLOCK_RUNS: u32 = 4;
 /// One of two configurations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Arm {
-    /// What is there.
+    /// The present configuration.
     #[default]
     A,
-    /// What may be better.
+    /// The change.
     B,
 }

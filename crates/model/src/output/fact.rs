@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One thing that is known, with its unit and where it comes from.
+//! A fact: a named value with its unit and source.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::host::Role;
 
-/// A named value. What it is a fact of (a test, a host, an interface) is `null` where it holds for all of them.
+/// A named value of a test, a host or an interface; `null` where it holds for all of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fact {
@@ -15,15 +15,15 @@ pub struct Fact {
     pub name: String,
     /// Its value.
     pub value: Value,
-    /// `packets`, `bit/s`, `s`, `ratio` …; empty for words and for yes or no.
+    /// `packets`, `bit/s`, `s`, `ratio` …; empty for text and yes or no.
     pub unit: String,
-    /// Where it was read, or from what it was computed.
+    /// Where it was read, or what it was computed from.
     pub source: String,
-    /// Of which test.
+    /// The test.
     pub test_id: Option<String>,
-    /// Of which end.
+    /// The host.
     pub host: Option<Role>,
-    /// Of which interface.
+    /// The interface.
     pub interface: Option<String>,
 }
 
@@ -80,7 +80,7 @@ impl From<String> for Value {
     }
 }
 
-/// Whole numbers without a point, others with four significant digits.
+/// Formats whole numbers without a decimal point, others with four significant digits.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

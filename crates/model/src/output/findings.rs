@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Causes, what to do about them, and what could not be told.
+//! Causes, what to do about them, and rules that lack evidence.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +18,11 @@ pub struct Finding {
     pub title: String,
     /// `proven`, `consistent` or `weak`.
     pub strength: String,
-    /// On which end.
+    /// The host.
     pub host: Role,
-    /// At which interface; `null` where it is the whole host.
+    /// The interface; `null` for the whole host.
     pub interface: Option<String>,
-    /// In which tests.
+    /// The tests.
     pub test_ids: Vec<String>,
     /// What it accounts for.
     pub explains: Explains,
@@ -30,15 +30,15 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// What to do; `null` for informational ones.
     pub change: Option<Change>,
-    /// How to see that it helped.
+    /// How to verify the change.
     pub verify: String,
-    /// Why it is so.
+    /// The explanation.
     pub why: String,
-    /// Who says so.
+    /// The source.
     pub source: String,
-    /// Worth knowing, and nothing that is wrong: `change` is then `null`.
+    /// Informational, not a fault: `change` is `null`.
     pub informational: bool,
-    /// Other findings' rules that say otherwise of the same evidence.
+    /// Rules of other findings that contradict it.
     pub conflicts: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ pub struct Explains {
     pub bits_per_second: Option<f64>,
 }
 
-/// A change as commands.
+/// A change, as commands.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Change {
@@ -60,7 +60,7 @@ pub struct Change {
     pub commands: Vec<String>,
     /// How to go back.
     pub undo: Vec<String>,
-    /// What can go wrong.
+    /// The risk.
     pub risk: String,
 }
 
@@ -70,12 +70,12 @@ pub struct Change {
 pub struct CannotTell {
     /// The rule.
     pub rule: String,
-    /// The cause that it would name.
+    /// Its cause.
     pub cause: String,
-    /// The facts that are not known.
+    /// The unknown facts.
     pub facts: Vec<String>,
-    /// What to read: the commands that would tell.
+    /// The commands that would provide them.
     pub missing: Vec<String>,
-    /// The host in question tells more to who knows its token.
+    /// The host would report more with its token.
     pub needs_token: bool,
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A device between two ports: how it was measured, every trial, and the highest rates.
+//! A device under test: parameters, every trial, and the highest rates.
 //!
-//! Sizes of frames and rates of layer 2 count the 4 bytes of the FCS, as RFC 2544 does. Frames a
-//! second are those of each direction.
+//! Frame sizes and layer-2 rates include the 4-byte FCS, as in RFC 2544. Frames per second are those of each
+//! direction.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,35 +19,35 @@ pub struct Forward {
     pub path: String,
     /// 4 or 6.
     pub af: u8,
-    /// The tag of every frame.
+    /// VLAN of all frames.
     pub vlan: Option<u16>,
-    /// How many flows share the frames.
+    /// The number of flows.
     pub flows: u32,
     /// `strict`, `lab` or `quick`.
     pub profile: String,
-    /// What was searched for.
+    /// The search goals.
     pub goals: Vec<Goal>,
     /// The waits around each trial.
     pub waits: Waits,
-    /// What the tester itself can do.
+    /// The tester's own limits.
     pub ceilings: Vec<Ceiling>,
-    /// Who told what the device counted; `null` where nobody did.
+    /// The source of the device's counters; `null` without one.
     pub device: Option<DeviceSource>,
-    /// What is measured, in this order.
+    /// The procedures, in order.
     pub tests: Vec<ForwardTest>,
-    /// The time that was foretold for all of it, seconds.
+    /// Estimated duration of all procedures, seconds.
     pub estimate_s: f64,
-    /// Where the procedure differs from RFC 2544, in words.
+    /// Deviations from RFC 2544, as text.
     pub deviations: Vec<String>,
 }
 
-/// One thing that is measured.
+/// One procedure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ForwardTest {
     /// `throughput`, `loss-curve`, `back-to-back`, `latency`, `recovery` or `reset`.
     pub name: String,
-    /// The time that was foretold, seconds.
+    /// Estimated duration, seconds.
     pub estimate_s: f64,
 }
 
@@ -61,25 +61,25 @@ pub struct Port {
     pub send_backend: String,
     /// How frames are received.
     pub receive_backend: String,
-    /// Why not by the faster ones; may be empty.
+    /// Why faster backends are not used; may be empty.
     pub not_used: Vec<String>,
 }
 
-/// A goal of the search, in the words of RFC 9971.
+/// A search goal, in RFC 9971's terms.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Goal {
     /// `ndr`, `pdr` or `loss=…`.
     pub name: String,
-    /// A trial that loses no more is good.
+    /// The highest loss ratio of a good trial.
     pub loss_ratio: f64,
-    /// This share of a load's time may be bad.
+    /// The share of a load's time that may be bad.
     pub exceed_ratio: f64,
     /// Length of a full trial, seconds.
     pub final_trial_s: f64,
-    /// Time at one load that decides, seconds.
+    /// Duration sum that decides a load, seconds.
     pub duration_sum_s: f64,
-    /// Between the bounds, as a share of the upper one.
+    /// Target width of the bracket, relative to the upper bound.
     pub width: f64,
 }
 
@@ -89,13 +89,13 @@ pub struct Goal {
 pub struct Waits {
     /// After the learning frames.
     pub learning_s: f64,
-    /// For frames still under way.
+    /// For residual frames.
     pub residual_s: f64,
     /// For the device to settle.
     pub settle_s: f64,
 }
 
-/// What the tester can do with frames of one size.
+/// The tester's limits for one frame size.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ceiling {
@@ -103,13 +103,13 @@ pub struct Ceiling {
     pub frame_bytes: u16,
     /// `a-b`, `b-a` or `both` at once.
     pub direction: String,
-    /// Frames that one port sends, a second.
+    /// Frames per second that one port sends.
     pub send_fps: f64,
-    /// Frames that it sends and another port receives and verifies, a second.
+    /// Frames per second that it sends and another port receives and verifies.
     pub loop_fps: Option<f64>,
-    /// Frames that it hands to the device, a second, as fast as it goes; not there where [`Self::over`] is the device.
+    /// Frames per second that it can hand to the device; absent if [`Self::over`] is `device`.
     pub path_fps: Option<f64>,
-    /// What that was measured over: `loop` (a cable of the tester's own) or `device`.
+    /// Where that was measured: over a `loop` (the tester's own cable) or the `device`.
     pub over: String,
 }
 
@@ -117,33 +117,33 @@ pub struct Ceiling {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trial {
-    /// From 1 on, in the order of the trials.
+    /// From 1, in chronological order.
     pub id: u32,
-    /// What it was for: `search`, `loss-curve`, `back-to-back`, `latency` …
+    /// The purpose: `search`, `loss-curve`, `back-to-back`, `latency` …
     pub purpose: String,
     /// With FCS; the mean where sizes are mixed.
     pub frame_bytes: u16,
     /// The sizes of a mix in their order (RFC 6985); `null` for frames of one size.
     pub genome: Option<String>,
-    /// Frames a second of each direction that were to be sent.
+    /// Intended load, frames per second and direction.
     pub load_fps: f64,
-    /// How long they were to be sent, seconds.
+    /// Intended duration, seconds.
     pub duration_s: f64,
-    /// How it went on, at another rate; `null` where the rate did not change.
+    /// The second phase at another rate; `null` without one.
     pub then: Option<TrialPhase>,
-    /// How the port that sends sends.
+    /// The backend of the sending port.
     pub backend: String,
     /// One, or two at the same time.
     pub directions: Vec<TrialDirection>,
     /// Per flow and direction, where there are several.
     pub flows: Vec<TrialFlow>,
-    /// (Lost + unsent) / intended of all directions: what the search judged by.
+    /// (Lost + unsent) / intended of all directions, as used by the search.
     pub loss_ratio: f64,
-    /// What the device's kernel counted meanwhile.
+    /// Counters of the device.
     pub device: Option<TrialDevice>,
-    /// Whether the tester did its part.
+    /// Whether the tester worked as intended.
     pub valid: bool,
-    /// Why it did not; `null` when it did.
+    /// Why not; `null` if valid.
     pub invalid_reason: Option<String>,
 }
 
@@ -151,9 +151,9 @@ pub struct Trial {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrialPhase {
-    /// Frames a second of each direction.
+    /// Frames per second and direction.
     pub load_fps: f64,
-    /// For so long, seconds.
+    /// Duration, seconds.
     pub duration_s: f64,
 }
 
@@ -165,8 +165,7 @@ impl TrialPhase {
     }
 }
 
-/// One direction of a trial. Every frame is counted once: what was received is not lost,
-/// duplicates are counted beside it.
+/// One direction of a trial. A frame is either received or lost; duplicates are counted separately.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrialDirection {
@@ -176,15 +175,15 @@ pub struct TrialDirection {
     pub to: String,
     /// Load times duration.
     pub intended_frames: u64,
-    /// Those that the tester's kernel took.
+    /// Accepted by the tester's kernel.
     pub offered_frames: u64,
-    /// Intended, and not taken.
+    /// Intended but not sent.
     pub unsent_frames: u64,
-    /// Different ones that arrived whole.
+    /// Unique frames that arrived intact.
     pub received_frames: u64,
-    /// Offered, and not received.
+    /// Offered but not received.
     pub lost_frames: u64,
-    /// Arrived again.
+    /// Copies.
     pub duplicate_frames: u64,
     /// Arrived after a later one.
     pub reordered_frames: u64,
@@ -192,34 +191,34 @@ pub struct TrialDirection {
     pub corrupt_frames: u64,
     /// Arrived at the port that sent them.
     pub misforwarded_frames: u64,
-    /// Arrived at the receiving port and were not of this trial.
+    /// Frames at the receiving port that are not of this trial.
     pub foreign_frames: u64,
-    /// Arrived with another TTL than a device of this kind leaves.
+    /// Arrived with an unexpected TTL.
     pub wrong_ttl_frames: u64,
-    /// Pieces of frames that the device cut: a link of it takes less.
+    /// Fragments: a link of the device has a smaller MTU.
     #[serde(default)]
     pub fragment_frames: u64,
     /// Frames that the tester's own kernel dropped at the receiving port.
     pub receiver_dropped_frames: Option<u64>,
-    /// How late the sender was at most while it could run.
+    /// The sender's largest lag while it could run.
     pub sender_behind_ns_max: u64,
-    /// How long the machine did not let it run; the rest of the trial moved by as much.
+    /// How long the sender was not scheduled; the rest of the trial was delayed by as much.
     pub sender_stalled_ns: u64,
-    /// How long it could have run and others had its processor, in pieces of any length.
+    /// How long the sender waited for its CPU in total.
     pub sender_waited_ns: u64,
-    /// From one frame to the next, by the sender's clock.
+    /// Gaps between frames, by the sender's clock.
     pub sender_gap_ns: Option<Quantiles>,
-    /// From the clock of the sender to that of the receiver, which are one.
+    /// Latency; sender and receiver have the same clock.
     pub latency_ns: Option<Quantiles>,
 }
 
-/// What arrived of one flow.
+/// Frames of one flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrialFlow {
-    /// `a` or `b`: who sent it.
+    /// The sending port, `a` or `b`.
     pub from: String,
-    /// From 0 on.
+    /// From 0.
     pub id: u32,
     /// Frames that arrived.
     pub received_frames: u64,
@@ -247,23 +246,23 @@ pub struct ForwardResult {
     pub l1_bits_per_second: Option<f64>,
     /// Of the throughput: bits of the frame with FCS.
     pub l2_bits_per_second: Option<f64>,
-    /// Throughput and what the link allows; `null` where there is no wire.
+    /// Throughput relative to line rate; `null` for virtual links.
     pub line_rate_ratio: Option<f64>,
     /// At the throughput.
     pub latency_ns: Option<Quantiles>,
-    /// The tester can hardly do more: the device may.
+    /// The tester reached its limit: the device may forward more.
     pub tester_limited: bool,
-    /// The upper bound is where the device's path no longer took frames as fast as they came, though the tester sends
-    /// more than that over a cable of its own: so in the lab, where the sender's processor does the device's work.
+    /// The device accepts frames no faster than the upper bound, although the tester can send more: as in the lab,
+    /// where the sender's CPU also does the device's work.
     pub held_up: bool,
-    /// Why a bound is missing or only partly known; `null` when both are.
+    /// Why a bound is missing or imprecise; `null` otherwise.
     pub irregular: Option<String>,
-    /// Trials of the size and direction, those of other goals included.
+    /// The number of trials of this size and direction, for all goals.
     pub trials: u32,
 }
 
 impl TrialDirection {
-    /// Share of the intended frames that did not arrive, sent or not.
+    /// Frames that were lost or not sent.
     #[must_use]
     pub fn bad_frames(&self) -> u64 {
         self.lost_frames.saturating_add(self.unsent_frames)

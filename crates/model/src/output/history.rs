@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was measured before: the stored runs with their figures, and one figure over them.
+//! Stored runs with their figures, and one figure over time.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 pub struct History {
     /// The directory that holds them.
     pub directory: String,
-    /// The oldest first.
+    /// Oldest first.
     pub runs: Vec<StoredRun>,
-    /// Of those that were asked for, older ones that are not told.
+    /// The number of older runs that are not listed.
     pub more: u64,
-    /// What lies there and is no run that can be read.
+    /// Entries of the directory that cannot be read as runs.
     pub unreadable: Vec<Unreadable>,
-    /// One figure over the runs, if asked for.
+    /// One figure over the runs, if requested.
     pub trend: Option<Trend>,
 }
 
@@ -29,13 +29,13 @@ pub struct StoredRun {
     pub started: String,
     /// The command: `check`, `udp` …
     pub kind: String,
-    /// Whom it measured against: a host, `lab`, two ports.
+    /// The peer: a host, `lab`, or two ports.
     pub peer: String,
-    /// It ended before its plan.
+    /// It ended early.
     pub partial: bool,
-    /// The one that tells most first; a run without a valid test has none.
+    /// The main figure first; a run without a valid test has none.
     pub figures: Vec<StoredFigure>,
-    /// What an experiment says, a sentence; else null.
+    /// The verdict of an experiment, a sentence; else `null`.
     pub verdict: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub struct StoredRun {
 pub struct StoredFigure {
     /// `throughput`, `loss`, `rtt-p99`, `knee`, `fairness`, `forwarding`.
     pub metric: String,
-    /// Of which test.
+    /// The test.
     pub name: String,
     /// Empty for ratios.
     pub unit: String,
@@ -69,17 +69,17 @@ pub struct Unreadable {
 pub struct Trend {
     /// As in [`StoredFigure`].
     pub metric: String,
-    /// Of which test.
+    /// The test.
     pub name: String,
     /// Empty for ratios.
     pub unit: String,
-    /// Against whom.
+    /// The peer.
     pub peer: String,
-    /// The oldest first.
+    /// Oldest first.
     pub points: Vec<TrendPoint>,
-    /// Stretches of one level; one: it did not change.
+    /// Periods of a constant level; with one, it did not change.
     pub levels: Vec<TrendLevel>,
-    /// A level is at least so many runs long; twice as many are needed to see a change.
+    /// The shortest level in runs; twice as many are needed to detect a change.
     pub shortest_level_runs: u32,
 }
 
@@ -95,15 +95,15 @@ pub struct TrendPoint {
     pub value: f64,
 }
 
-/// A stretch of runs at one level.
+/// Consecutive runs at one level.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrendLevel {
     /// Its first point, counted from 0.
     pub first: u32,
-    /// How many runs.
+    /// The number of runs.
     pub runs: u32,
-    /// Of its runs.
+    /// The median of its runs.
     pub median: f64,
     /// Median over that of the level before, minus 1; `null` for the first.
     pub change_ratio: Option<f64>,

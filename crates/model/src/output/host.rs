@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which end of a test.
+/// The role of a host.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -14,15 +14,15 @@ pub enum Role {
     Local,
     /// The peer.
     Remote,
-    /// A device between two ports.
+    /// A device under test.
     Device,
 }
 
-/// A machine as it described itself.
+/// A host as it describes itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Host {
-    /// Which end.
+    /// The role.
     pub role: Role,
     /// `uname -n`.
     pub hostname: Option<String>,
@@ -38,9 +38,9 @@ pub struct Host {
     pub cpus: Option<u32>,
     /// The interfaces that carry the tests.
     pub interfaces: Vec<Interface>,
-    /// Whether a linerate ran there (else a stock peer).
+    /// Whether linerate runs there (else a stock peer).
     pub agent: bool,
-    /// Why it told only what a test needs, where it told no more.
+    /// Why it reported only what a test needs; `null` if it reported everything.
     pub withheld: Option<Withheld>,
 }
 
@@ -52,35 +52,33 @@ impl Host {
     }
 }
 
-/// Why a host across the network tells nothing of its name, kernel, processor and set-up.
+/// Why a remote host does not report its name, kernel, processor and settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Withheld {
-    /// Its server has a token, and none was given here.
+    /// Its server has a token, but none was given here.
     NeedsToken,
-    /// Its server has none.
+    /// Its server has no token.
     HasNoToken,
-    /// Its server has another.
+    /// Its server has another token.
     OtherToken,
-    /// It said that it knows the token, and proved another: it may be anybody.
+    /// It claimed to know the token, but could not prove it: it is not authenticated.
     Unproven,
 }
 
 impl Withheld {
-    /// As a sentence about that host's server.
+    /// A sentence about that host's server.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
             Self::NeedsToken => {
-                "told only what a test needs; its server tells more with --token-file FILE"
+                "reported only what a test needs; its server reports more with --token-file FILE"
             }
             Self::HasNoToken => {
-                "told only what a test needs: its server has no token (for more, --token-file FILE at both ends)"
+                "reported only what a test needs: its server has no token (for more, --token-file FILE at both ends)"
             }
-            Self::OtherToken => "told only what a test needs: its server has another token",
-            Self::Unproven => {
-                "this server does not know the token: what it tells of its host is not trusted"
-            }
+            Self::OtherToken => "reported only what a test needs: its server has another token",
+            Self::Unproven => "this server does not know the token: its report is not trusted",
         }
     }
 }
@@ -97,15 +95,15 @@ pub struct Interface {
     pub link_bits_per_second: Option<u64>,
     /// MTU.
     pub mtu: Option<u32>,
-    /// A wire, or something that only looks like one.
+    /// Wire or virtual.
     pub link_kind: Option<LinkKind>,
 }
 
-/// What carries the frames.
+/// The kind of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkKind {
-    /// A real interface.
+    /// A physical interface.
     Wire,
     /// A virtual Ethernet pair.
     Veth,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Round-trip times, idle and beside a load.
+//! Round-trip times, idle and under load.
 
 use serde::{Deserialize, Serialize};
 
 use super::distribution::Quantiles;
 
-/// What runs beside the latency probe.
+/// The load during the latency probe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
@@ -24,11 +24,11 @@ pub enum Phase {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Latency {
-    /// Beside which load.
+    /// The load.
     pub phase: Phase,
     /// `udp-probe` (ours, to a linerate) or `icmp-echo` (to the host of a stock server).
     pub method: String,
-    /// Distribution; `null` when nothing came back.
+    /// Distribution; `null` without an answer.
     pub rtt_ns: Option<Quantiles>,
     /// Probes sent.
     pub sent: u64,

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where packets were lost, stage by stage, and the facts that say so.
+//! The loss ledger: where packets were lost, stage by stage, with evidence.
 
 use serde::{Deserialize, Serialize};
 
 use super::fact::Value;
 use super::host::Role;
 
-/// One test's losses by stage.
+/// The losses of one test by stage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LedgerEntry {
-    /// Of which test.
+    /// The test.
     pub test_id: String,
     /// `datagrams`, `segments` or `frames`.
     pub unit: String,
-    /// To be explained.
+    /// Lost packets.
     pub lost_packets: u64,
-    /// Explained.
+    /// Attributed to stages.
     pub stages: Vec<Stage>,
-    /// Not explained, at least.
+    /// Not attributed, at least.
     pub unattributed_lo: i64,
-    /// Not explained, at most.
+    /// Not attributed, at most.
     pub unattributed_hi: i64,
     /// Stages without a readable counter.
     pub blind: Vec<String>,
-    /// Sources that would have told more, and why they could not be read.
+    /// Sources that could not be read, with the reason.
     pub unread: Vec<Unread>,
 }
 
@@ -34,24 +34,24 @@ pub struct LedgerEntry {
 pub struct Unread {
     /// Its name.
     pub source: String,
-    /// On which end.
+    /// The host.
     pub host: Role,
     /// Why not.
     pub why: String,
-    /// What would help; may be empty.
+    /// What to try; may be empty.
     #[serde(rename = "try")]
     pub try_: String,
 }
 
-/// A stage's share.
+/// The losses at one stage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stage {
     /// `tx-app` … `rx-app`.
     pub stage: String,
-    /// On which end.
+    /// The host.
     pub host: Role,
-    /// At which interface.
+    /// The interface.
     pub interface: Option<String>,
     /// At least.
     pub lo: u64,
@@ -59,7 +59,7 @@ pub struct Stage {
     pub hi: u64,
     /// `exact`, `shared` or `balance`.
     pub kind: String,
-    /// What says so.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A test in parts: by stream, by interval, by run of losses.
+//! Parts of a test: streams, intervals, loss bursts.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Flow {
     pub delivered_bits_per_second: Option<f64>,
     /// Datagrams lost.
     pub lost_packets: Option<u64>,
-    /// TCP segments sent again.
+    /// Retransmitted TCP segments.
     pub retransmits: Option<u64>,
 }
 
@@ -25,9 +25,9 @@ pub struct Flow {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Interval {
-    /// After the start of the test.
+    /// Seconds after the start of the test.
     pub start_s: f64,
-    /// After the start of the test.
+    /// Seconds after the start of the test.
     pub end_s: f64,
     /// Sender's rate.
     pub sent_bits_per_second: Option<f64>,
@@ -35,9 +35,9 @@ pub struct Interval {
     pub received_bits_per_second: Option<f64>,
     /// Datagrams sent.
     pub sent_packets: Option<u64>,
-    /// Datagrams missed (negative when earlier gaps were filled).
+    /// Missing datagrams (negative if earlier gaps were filled).
     pub lost_packets: Option<i64>,
-    /// TCP segments sent again.
+    /// Retransmitted TCP segments.
     pub retransmits: Option<u64>,
     /// TCP congestion window, all streams.
     pub cwnd_bytes: Option<u64>,
@@ -51,7 +51,7 @@ pub struct Interval {
 pub struct LossBurst {
     /// Stream id.
     pub flow: u32,
-    /// When the gap was revealed, after the start of the test.
+    /// When the gap was detected, seconds after the start of the test.
     pub at_s: f64,
     /// First lost sequence, from 1.
     pub first_sequence: u64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One direction of one test: what was asked, what was offered, what arrived.
+//! One direction of one test: requested, offered and delivered.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,15 +15,15 @@ use super::stream::{Flow, Interval, LossBurst};
 pub struct Test {
     /// Unique in the document.
     pub id: String,
-    /// What a person calls it.
+    /// A name for people.
     pub name: String,
-    /// Entries of one bidirectional test share it.
+    /// Shared by the entries of one bidirectional test.
     pub group: String,
     /// Transport.
     pub protocol: Protocol,
     /// 4 or 6.
     pub af: u8,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// Parallel streams in this direction.
     pub streams: u32,
@@ -31,11 +31,11 @@ pub struct Test {
     pub payload_bytes: u32,
     /// Measured time, seconds.
     pub duration_s: f64,
-    /// The asked payload rate of all streams.
+    /// Requested payload rate of all streams.
     pub requested_bits_per_second: Option<f64>,
-    /// What the sender handed to its kernel.
+    /// Rate that the sender handed to its kernel.
     pub offered_bits_per_second: Option<f64>,
-    /// What the receiver got.
+    /// Rate at the receiver (goodput).
     pub delivered_bits_per_second: Option<f64>,
     /// Datagrams sent (TCP: null, as all packet counts).
     pub sent_packets: Option<u64>,
@@ -49,9 +49,9 @@ pub struct Test {
     pub reordered_packets: Option<u64>,
     /// RFC 4737 §4.2.2, packets.
     pub reorder_extent_max: Option<u64>,
-    /// Too late to be told from duplicates; they stand among the lost.
+    /// Too late to distinguish from duplicates; they count as lost.
     pub late_packets: Option<u64>,
-    /// Stamp does not check.
+    /// Datagrams with an invalid stamp.
     pub corrupt_packets: Option<u64>,
     /// `lost / sent`.
     pub loss_ratio: Option<f64>,
@@ -59,15 +59,15 @@ pub struct Test {
     pub loss_ratio_upper95: Option<f64>,
     /// RFC 3550 §6.4.1, the worst stream.
     pub jitter_ns: Option<f64>,
-    /// TCP segments sent again.
+    /// Retransmitted TCP segments.
     pub retransmits: Option<u64>,
     /// TCP smoothed round-trip time, sampled each interval.
     pub rtt_ns: Option<Quantiles>,
-    /// One-way delay, clocks' offset removed.
+    /// One-way delay, corrected for the clock offset.
     pub delay_ns: Option<Quantiles>,
     /// Uncertainty of that offset.
     pub delay_error_ns: Option<u64>,
-    /// How both sides moved the bytes.
+    /// The I/O modes of both ends.
     pub mode: Mode,
     /// Gaps between arrivals.
     pub spacing_ns: Option<Spacing>,
@@ -79,15 +79,15 @@ pub struct Test {
     pub receive_buffer_bytes: Option<ReceiveBuffer>,
     /// Datagrams that the receiving sockets dropped (`SO_RXQ_OVFL`, `SO_MEMINFO`).
     pub socket_drops: Option<u64>,
-    /// The kernel counted joined datagrams (`UDP_GRO`) as one drop: there were at least `socket_drops`.
+    /// The kernel counts coalesced datagrams (`UDP_GRO`) as one drop: `socket_drops` is a lower bound.
     pub socket_drops_at_least: bool,
-    /// The sender's largest lag behind its schedule.
+    /// The sender's largest lag behind schedule.
     pub sender_behind_ns_max: Option<u64>,
-    /// Datagrams that the asked rate called for and that were never handed to the kernel.
+    /// Datagrams due at the requested rate but not handed to the kernel.
     pub unsent_packets: Option<u64>,
-    /// Datagrams that the sender's own kernel refused (`ENOBUFS`); not among the sent.
+    /// Datagrams that the sender's kernel refused (`ENOBUFS`); not counted as sent.
     pub refused_packets: Option<u64>,
-    /// DSCP asked and seen on arrival.
+    /// DSCP, requested and on arrival.
     pub dscp: Option<Dscp>,
     /// Congestion control in use at the sender.
     pub congestion: Option<String>,
@@ -103,23 +103,23 @@ pub struct Test {
     pub local_interface: Option<String>,
     /// Interface of the peer.
     pub remote_interface: Option<String>,
-    /// What carries it.
+    /// The kind of the link.
     pub link_kind: Option<LinkKind>,
-    /// Load of the processors of both ends during the test.
+    /// CPU load of both ends during the test.
     pub cpu: CpuPair,
-    /// One a stream.
+    /// One entry per stream.
     pub flows: Vec<Flow>,
-    /// One an interval, all streams together.
+    /// One entry per interval, for all streams together.
     pub intervals: Vec<Interval>,
-    /// Losses in runs, each dated.
+    /// Runs of consecutive losses.
     pub loss_bursts: Vec<LossBurst>,
-    /// Counters that moved during the test.
+    /// Counters that increased during the test.
     pub counters: Vec<MovedCounter>,
     /// Whether the numbers may be used.
     pub valid: bool,
     /// Why not.
     pub invalid_reason: Option<String>,
-    /// In which ways they can mislead.
+    /// How the numbers can mislead.
     pub warnings: Vec<Warning>,
 }
 
@@ -134,7 +134,7 @@ pub enum Protocol {
     Udp,
 }
 
-/// Which way the payload goes.
+/// The direction of the payload.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -145,11 +145,11 @@ pub enum Direction {
     Down,
 }
 
-/// `SO_RCVBUF` as asked and as granted, bytes of payload accounting.
+/// `SO_RCVBUF`, requested and granted, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReceiveBuffer {
-    /// Asked.
+    /// Requested.
     pub asked: Option<u64>,
     /// Granted.
     pub granted: Option<u64>,
@@ -159,13 +159,13 @@ pub struct ReceiveBuffer {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Dscp {
-    /// Asked with `--dscp`.
+    /// Requested with `--dscp`.
     pub requested: Option<u8>,
     /// Seen by the receiver.
     pub seen: Option<u8>,
 }
 
-/// A way in which a number can mislead, and what to do.
+/// How numbers can mislead, and what to try.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Warning {

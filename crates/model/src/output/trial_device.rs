@@ -13,13 +13,13 @@ use super::counters::MovedCounter;
 pub struct DeviceSource {
     /// `lab`, `ssh`, `serve` or `command`.
     pub by: String,
-    /// Whom was asked; empty in the lab.
+    /// The address; empty in the lab.
     pub at: String,
-    /// Why it told no more from some trial on; `null` when it always answered.
+    /// Why it stopped reporting; `null` if it did not.
     pub stopped: Option<String>,
 }
 
-/// What the device's kernel counted during a trial.
+/// Counters of the device's kernel during a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrialDevice {
@@ -36,11 +36,11 @@ pub struct TrialDevice {
     pub softnet_dropped: u64,
     /// Every processor, by number.
     pub processors: Vec<DeviceProcessor>,
-    /// Receive queues of its interfaces that are counted one by one.
+    /// Receive queues with counters of their own.
     pub queues: Vec<DeviceQueue>,
-    /// Interrupts that came most often, at most 16.
+    /// The most frequent interrupts, at most 16.
     pub interrupts: Vec<DeviceInterrupt>,
-    /// What else moved: packets, drops and errors of its interfaces and protocols.
+    /// Other counters that increased: packets, drops and errors of its interfaces and protocols.
     pub counters: Vec<MovedCounter>,
 }
 
@@ -70,7 +70,7 @@ pub struct DeviceQueue {
     pub interface: String,
     /// The queue's number.
     pub number: u32,
-    /// Packets that it took.
+    /// Packets received.
     pub packets: u64,
 }
 
@@ -80,10 +80,10 @@ pub struct DeviceQueue {
 pub struct DeviceInterrupt {
     /// Number and description.
     pub name: String,
-    /// On all processors.
+    /// The number on all CPUs.
     pub count: u64,
-    /// The processor that took most of them.
+    /// The CPU with most of them.
     pub processor: u32,
-    /// So many there.
+    /// The number on that CPU.
     pub most: u64,
 }

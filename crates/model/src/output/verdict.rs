@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a direction reaches: the answer of `check`, the knee of a search.
+//! Conclusions per direction: the verdict of `check`, the knee of a search.
 
 use serde::{Deserialize, Serialize};
 
 use super::test::Direction;
 
-/// The answer of `check`, one a direction.
+/// The verdict of `check` for one direction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Verdict {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// The best payload rate that was measured.
+    /// The highest measured payload rate.
     pub achieved_bits_per_second: f64,
-    /// What the link's speed and framing allow for that payload.
+    /// Line rate for that payload.
     pub line_rate_bits_per_second: Option<f64>,
-    /// Who holds it back.
+    /// The limit.
     pub limit: Limit,
-    /// The facts that say so, or what was looked at in vain.
+    /// The evidence, or what was checked without result.
     pub why: String,
     /// What to do next; may be empty.
     #[serde(rename = "try")]
@@ -38,11 +38,11 @@ pub enum Limit {
     ReceiverSocket,
     /// The processors that both ends share are full: one machine.
     SharedCpu,
-    /// Something between.
+    /// The path between the hosts.
     Path,
-    /// The link's own rate.
+    /// Line rate.
     Link,
-    /// Not known.
+    /// Unknown.
     #[default]
     Unknown,
 }
@@ -53,27 +53,27 @@ pub enum Limit {
 pub struct Knee {
     /// The trials.
     pub test_ids: Vec<String>,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// UDP payload.
     pub payload_bytes: u32,
-    /// Highest rate that met the goal; with `limited_by` `sender` the knee is there or above.
+    /// Highest rate that met the goal; a lower bound if `limited_by` is `sender`.
     pub lossless_bits_per_second: Option<f64>,
-    /// Lowest confirmed rate that did not.
+    /// Lowest rate that confirmedly did not.
     pub lossy_bits_per_second: Option<f64>,
     /// The same in datagrams.
     pub lossless_pps: Option<f64>,
     /// The same in datagrams.
     pub lossy_pps: Option<f64>,
-    /// What counts as without loss.
+    /// Highest loss ratio that counts as lossless.
     pub goal_loss_ratio: f64,
     /// What ended the search: `loss`, `sender`, `range`, `trials`.
     pub limited_by: String,
-    /// How many trials.
+    /// The number of trials.
     pub trials: u32,
-    /// Who holds it back above the lossless rate.
+    /// The limit above the lossless rate.
     pub limit: Limit,
-    /// The facts that say so, or what was looked at in vain; may be empty.
+    /// The evidence, or what was checked without result; may be empty.
     pub why: String,
     /// What to do next; may be empty.
     #[serde(rename = "try")]
@@ -81,7 +81,7 @@ pub struct Knee {
 }
 
 impl Knee {
-    /// Without what was concluded of it: who holds it back, why, and what to try.
+    /// Returns the knee without its conclusions.
     #[must_use]
     pub fn as_measured(&self) -> Self {
         Self {

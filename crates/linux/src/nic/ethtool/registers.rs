@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The registers that a driver tells: `ETHTOOL_GREGS`, what `ethtool -d` prints.
+//! Register dumps of drivers: `ETHTOOL_GREGS`, as `ethtool -d`.
 
 use std::io;
 
@@ -10,13 +10,13 @@ use crate::nic::malformed;
 /// A driver's registers, in a layout that only the driver knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegisterDump {
-    /// What the driver says of the layout.
+    /// The driver's version of the layout.
     pub version: u32,
-    /// The blob as 32-bit words in the machine's order; a rest of less than a word is left out.
+    /// The dump as 32-bit words in native order; an incomplete last word is left out.
     pub words: Vec<u32>,
 }
 
-/// Asks the driver for its registers. It reads only what it may without harm.
+/// Reads the driver's register dump, which has no side effects.
 ///
 /// # Errors
 /// `EOPNOTSUPP` for a driver without a dump, `EPERM` without `CAP_NET_ADMIN`, `ENODEV` without
@@ -32,8 +32,8 @@ pub fn register_dump(interface: &str) -> io::Result<RegisterDump> {
         u32::try_from(bytes).map_err(|_| malformed())?,
     );
     ethtool.exchange(&mut request)?;
-    let told = usize::try_from(get(&request, 8)?).map_err(|_| malformed())?;
-    let words = request[HEADER_BYTES..][..told.min(bytes)].chunks_exact(4);
+    let length = usize::try_from(get(&request, 8)?).map_err(|_| malformed())?;
+    let words = request[HEADER_BYTES..][..length.min(bytes)].chunks_exact(4);
     Ok(RegisterDump {
         version: get(&request, 4)?,
         words: words
@@ -42,7 +42,7 @@ pub fn register_dump(interface: &str) -> io::Result<RegisterDump> {
     })
 }
 
-/// How long the blob will be: the last word of `ETHTOOL_GDRVINFO`.
+/// The length of the dump: the last word of `ETHTOOL_GDRVINFO`.
 fn dump_bytes(ethtool: &Ethtool) -> io::Result<usize> {
     let info = ethtool.ask(ETHTOOL_GDRVINFO, DRVINFO_BYTES)?;
     match usize::try_from(get(&info, DRVINFO_REGDUMP_LEN)?) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How an interface is set up, in the words of `ethtool`. A command that the driver refuses has no entry.
+//! Settings of an interface, in `ethtool`'s words. Commands that the driver refuses have no entry.
 
 mod features;
 mod flow_hash;
@@ -15,7 +15,7 @@ use super::Ethtool;
 /// Names and values, as the command prints them.
 pub type Values = Vec<(String, String)>;
 
-/// What each command says of the interface, with the command.
+/// Returns the output of each command, with the command.
 #[must_use]
 pub fn read(interface: &str) -> Vec<(&'static str, Values)> {
     let Ok(ethtool) = Ethtool::of(interface) else {

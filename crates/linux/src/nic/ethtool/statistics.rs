@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ethtool -S`: what the driver counts by names of its own. The names are asked for once; the values each time.
+//! `ethtool -S`: the driver's own counters. Names are read once, values each time.
 
 use std::io;
 
@@ -26,7 +26,7 @@ impl Statistics {
         })
     }
 
-    /// The values of now. A driver whose channels changed counts other things: the names are asked for anew.
+    /// Reads the values. If the number of counters has changed, such as with the channels, the names are read again.
     ///
     /// # Errors
     /// Those of the driver.

@@ -48,7 +48,7 @@ fn frame(header: &mut [u8]) -> Option<(&[u8], u64)> {
     Some((header.get(start..end)?, wall_ns))
 }
 
-/// The VLAN tag that the kernel took out, as it stands in a frame.
+/// The stripped VLAN tag as it appears in a frame.
 fn tag(header: &[u8]) -> Option<[u8; 4]> {
     let status = word(header, STATUS_AT)?;
     if status & VLAN_VALID == 0 {
@@ -66,7 +66,7 @@ fn tag(header: &[u8]) -> Option<[u8; 4]> {
     Some([a, b, c, d])
 }
 
-/// Moves the addresses to the front and the tag behind them; there is room, for PACKET_RESERVE asked for it.
+/// Moves the addresses to the front and inserts the tag after them, into the room of PACKET_RESERVE.
 fn put_back(header: &mut [u8], start: usize, tag: [u8; 4]) -> Option<usize> {
     let first = start
         .checked_sub(tag.len())
@@ -101,7 +101,7 @@ const STATUS_AT: usize = 20;
 const FRAME_AT: usize = 24;
 const VLAN_AT: usize = 32;
 const VLAN_PROTOCOL_AT: usize = 36;
-/// `sll_pkttype` of the `struct sockaddr_ll` behind it.
+/// `sll_pkttype` of the following `struct sockaddr_ll`.
 const KIND_AT: usize = 48 + 10;
 const HEADER_BYTES: usize = 48 + 20;
 const OUTGOING: u8 = libc::PACKET_OUTGOING;

@@ -162,7 +162,7 @@ impl RingReceiver {
     }
 
     fn ask(&mut self) {
-        // The kernel forgets what it tells. Nothing makes it fail.
+        // Reading resets the counters; it cannot fail.
         if let Ok([all, dropped, _frozen]) = self.socket.take_statistics() {
             self.drops += u64::from(dropped);
             self.entered += u64::from(all.saturating_sub(dropped));
@@ -280,6 +280,6 @@ const LEAST_BLOCKS: usize = 4;
 /// More than the headers of a block and of a frame, with alignment.
 const OVERHEAD_BYTES: usize = 256;
 const SMALLEST_FRAME_BYTES: u32 = 2048;
-/// After so long a block that is not full is shown, too. At a low rate it decides how long the ring lasts when nobody
+/// After this time an incomplete block is delivered as well. At a low rate it determines how long the ring lasts when nobody
 /// takes blocks out: 256 of them four seconds.
 const BLOCK_AGE_MS: u32 = 16;

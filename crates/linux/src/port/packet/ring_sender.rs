@@ -48,7 +48,7 @@ impl RingSender {
         })
     }
 
-    /// Sends up to `count` frames, each of its `length` in bytes; `fill` writes each, told its number. Returns how many the device took.
+    /// Sends up to `count` frames, each of its `length` in bytes; `fill` writes each, given its number. Returns how many the device took.
     ///
     /// # Errors
     /// If it took none: NetworkDown when the interface is down, without carrier or gone; EMSGSIZE beyond its MTU.
@@ -95,7 +95,7 @@ impl RingSender {
         Ok(most)
     }
 
-    /// Returns how many of the filled slots, which hold so many bytes, were taken, and why not all.
+    /// Returns the number of filled slots, of this many bytes, that were sent, and why not all.
     fn hand_over(&mut self, filled: usize, all_bytes: usize) -> (usize, Option<io::Error>) {
         let done = rustix::net::send(&self.socket, &[], SendFlags::DONTWAIT);
         let taken = match done {
@@ -116,7 +116,7 @@ impl RingSender {
         taken
     }
 
-    /// A device without room is no error, a lost one is.
+    /// A full device is not an error, a lost one is.
     fn say(&self, error: io::Error) -> io::Result<usize> {
         let error = self.socket.explain(error);
         match error.raw_os_error() {

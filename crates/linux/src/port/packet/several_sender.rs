@@ -97,7 +97,7 @@ impl SeveralSender {
         usize::try_from(done).map_err(|_negative| io::Error::last_os_error())
     }
 
-    /// A device without room is no error, a lost one is.
+    /// A full device is not an error, a lost one is.
     fn say(&self, error: io::Error) -> io::Result<usize> {
         let error = self.socket.explain(error);
         match error.raw_os_error() {

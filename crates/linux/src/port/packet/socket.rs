@@ -70,7 +70,7 @@ impl PacketSocket {
         link::set(self.descriptor.as_fd(), libc::SOL_PACKET, option, value)
     }
 
-    /// Frames seen and dropped for want of room since the last call.
+    /// Frames seen, and dropped for lack of room, since the last call.
     ///
     /// # Errors
     /// Those of getsockopt(2).

@@ -50,7 +50,7 @@ impl Writing {
         Some(place)
     }
 
-    /// What to tell the other side: all that was written.
+    /// Returns the index to publish: all that was written.
     pub(super) fn show(&mut self) -> u32 {
         self.shown = self.next;
         self.next
@@ -106,7 +106,7 @@ impl Reading {
         Some(place)
     }
 
-    /// What to tell the other side: all that was read.
+    /// Returns the index to publish: all that was read.
     pub(super) fn read(&self) -> u32 {
         self.next
     }
@@ -116,7 +116,7 @@ impl Reading {
 mod tests {
     use super::{Reading, Writing};
 
-    /// Both sides, what they have told each other, and the entries as they should be.
+    /// Both sides, the published indices, and the expected entries.
     struct Pair {
         writing: Writing,
         reading: Reading,

@@ -2,8 +2,8 @@
 //! Memory cut into frames, of which each is either ours or the kernel's. No system call here.
 //!
 //! A frame that is ours is a [`Frame`], of which there is never a second one: lending it to the kernel consumes it, and only the address
-//! that the kernel gives back makes it again. Bytes can be had of a `Frame` only, and the books are checked beside: what is lent cannot be
-//! touched, whatever tokens of other memory are shown.
+//! that the kernel gives back makes it again. Only a `Frame` gives access to bytes, and the state is checked as well: a lent
+//! frame cannot be accessed, even with a `Frame` of another memory.
 #![expect(unsafe_code, reason = "memory shared with the kernel")]
 
 use std::slice;
@@ -24,7 +24,7 @@ pub(super) struct Frames {
     first: u32,
     /// One a frame: whether the kernel has it.
     lent: Vec<bool>,
-    /// Frames that nobody uses; as large as it will ever be.
+    /// Unused frames; its capacity never grows.
     free: Vec<Frame>,
 }
 
@@ -50,7 +50,7 @@ impl Frames {
         }
     }
 
-    /// A frame that nobody uses.
+    /// Takes an unused frame.
     pub(super) fn take(&mut self) -> Option<Frame> {
         self.free.pop()
     }
@@ -81,7 +81,7 @@ impl Frames {
     /// The first `length` bytes of a frame; `None` if it is shorter, or not one of these.
     pub(super) fn bytes_mut(&mut self, frame: &mut Frame, length: usize) -> Option<&mut [u8]> {
         let first = self.part(frame, 0, length)?;
-        // SAFETY: inside the memory, in a frame that is not lent (`part`); `&mut self` lets nobody else have bytes of it.
+        // SAFETY: inside the memory, in a frame that is not lent (`part`); `&mut self` excludes other access.
         Some(unsafe { slice::from_raw_parts_mut(first, length) })
     }
 
@@ -89,7 +89,7 @@ impl Frames {
     pub(super) fn bytes(&self, frame: &Frame, address: u64, length: usize) -> Option<&[u8]> {
         let offset = address.checked_sub(u64::from(frame.0) * self.frame_bytes as u64)?;
         let first = self.part(frame, usize::try_from(offset).ok()?, length)?;
-        // SAFETY: inside the memory, in a frame that is not lent (`part`); `&self` lets nobody write to it.
+        // SAFETY: inside the memory, in a frame that is not lent (`part`); `&self` excludes writes.
         Some(unsafe { slice::from_raw_parts(first, length) })
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The program that takes test frames out of the receive path: UDP, with a VLAN tag or without, goes to the socket of the queue it came
-//! from. All else passes to the kernel, so that ARP, neighbour discovery, LLDP and a shell on the interface go on; who answers
-//! for the tester's own addresses sees it there by a packet socket.
+//! from. Everything else passes to the kernel, so that ARP, neighbour discovery, LLDP and a shell on the interface continue
+//! to work; a packet socket sees it there for the tester's own addresses.
 
 use crate::bpf::{Assembler, Condition, Helper, Instruction, Register, Size};
 use Condition::{Equal, Less, NotEqual};

@@ -20,7 +20,7 @@ pub(in crate::port) struct XdpSender {
     zero_copy: bool,
     /// The longest frame that the device takes.
     bytes_max: usize,
-    /// Tells what is wrong with the interface.
+    /// Returns the error of the interface.
     control: Arc<PacketSocket>,
 }
 
@@ -39,7 +39,7 @@ impl XdpSender {
         }
     }
 
-    /// Sends up to `count` frames, each of its `length` in bytes; `fill` writes each, told its number. Returns how many were handed
+    /// Sends up to `count` frames, each of its `length` in bytes; `fill` writes each, given its number. Returns how many were handed
     /// over. The kernel may take the last of them only at the next call, or at [`Self::flush`].
     ///
     /// # Errors

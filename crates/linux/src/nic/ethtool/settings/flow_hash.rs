@@ -6,13 +6,13 @@ use std::io;
 use super::super::request::{Ethtool, command, get, put};
 use super::{Values, pair};
 
-/// Of TCP and UDP flows; a card that does not tell has no entry.
+/// The hash fields of TCP and UDP flows; what the card does not report is absent.
 ///
 /// # Errors
-/// `EOPNOTSUPP` if the driver tells of none.
+/// `EOPNOTSUPP` if the driver reports none.
 pub(super) fn fields(ethtool: &Ethtool) -> io::Result<Values> {
-    let told = KINDS.map(|(name, kind)| Ok(pair(name, words(of(ethtool, kind)?))));
-    let values: Values = told.into_iter().filter_map(io::Result::ok).collect();
+    let fields = KINDS.map(|(name, kind)| Ok(pair(name, words(of(ethtool, kind)?))));
+    let values: Values = fields.into_iter().filter_map(io::Result::ok).collect();
     match values.is_empty() {
         true => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
         false => Ok(values),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loopback_tells_of_no_hash() {
+    fn the_loopback_has_no_hash() {
         let loopback = Ethtool::of("lo").unwrap();
         assert!(fields(&loopback).is_err());
     }

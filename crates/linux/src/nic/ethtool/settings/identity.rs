@@ -7,7 +7,7 @@ use super::super::request::text;
 use super::super::{DRVINFO_BYTES, ETHTOOL_GDRVINFO, Ethtool};
 use super::{Values, pair};
 
-/// What the driver calls itself. What it leaves empty is absent.
+/// The driver's identity. Empty fields are absent.
 pub(super) fn driver(ethtool: &Ethtool) -> io::Result<Values> {
     let info = ethtool.ask(ETHTOOL_GDRVINFO, DRVINFO_BYTES)?;
     let field = |name: &str, at: usize| pair(name, text(&info[at..at + 32]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ethtool X` and `ethtool --show-eee X`: what the link could do, what both ends offer, what they agreed on.
+//! `ethtool X` and `ethtool --show-eee X`: supported, advertised and negotiated link modes.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use super::super::request::{Ethtool, get};
 use super::super::{ETHTOOL_GSET, LINK_MODE_WORDS, LINKSETTINGS_BYTES, link_settings};
 use super::{Values, on_off, pair};
 
-/// A link as the driver tells it, whichever way it was asked.
+/// A link as the driver reports it, by the new or the old command.
 #[derive(Debug)]
 pub(super) struct Link {
     megabits: u32,
@@ -18,7 +18,7 @@ pub(super) struct Link {
     pub(super) negotiates: bool,
     supported: Vec<u32>,
     pub(super) advertised: Vec<u32>,
-    /// Empty where the partner told nothing.
+    /// Empty if the partner has advertised nothing.
     pub(super) partner: Vec<u32>,
 }
 
@@ -64,12 +64,12 @@ impl Link {
         })
     }
 
-    /// Whether the partner told what it offers.
+    /// Whether the partner's advertisement is known.
     pub(super) fn knows_partner(&self) -> bool {
         self.partner.iter().any(|word| *word != 0)
     }
 
-    /// Whether this end obeys pause frames and sends them, as both offers resolve.
+    /// Whether this end obeys and sends pause frames, as resolved from both advertisements.
     pub(super) fn resolved_pause(&self) -> Option<(bool, bool)> {
         let resolved = || resolved_pause(&self.advertised, &self.partner);
         (self.negotiates && self.knows_partner()).then(resolved)
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partner_that_told_nothing_is_absent() {
+    fn a_partner_without_advertisement_is_absent() {
         let silent = link(0);
         assert!(
             silent

@@ -26,7 +26,7 @@ pub(super) fn pause(ethtool: &Ethtool) -> io::Result<Values> {
     Ok(values)
 }
 
-/// `-g`: struct ethtool_ringparam: cmd, four maxima, four current lengths. A ring that cannot be is absent.
+/// `-g`: struct ethtool_ringparam: cmd, four maxima, four current lengths. Rings with a maximum of 0 are absent.
 pub(super) fn rings(ethtool: &Ethtool) -> io::Result<Values> {
     limits(
         &ethtool.ask(ETHTOOL_GRINGPARAM, 36)?,
@@ -42,7 +42,7 @@ pub(super) fn channels(ethtool: &Ethtool) -> io::Result<Values> {
     )
 }
 
-/// `-c`: struct ethtool_coalesce. What a driver does not know it leaves 0: beside the usual ones, zeros are absent.
+/// `-c`: struct ethtool_coalesce. Drivers leave unknown values 0: zeros are absent, except the common ones.
 pub(super) fn coalescing(ethtool: &Ethtool) -> io::Result<Values> {
     let answer = ethtool.ask(ETHTOOL_GCOALESCE, 4 * (COALESCING.len() + 1))?;
     let mut values = Vec::new();

@@ -7,7 +7,7 @@ use std::io;
 use super::super::request::{Ethtool, command, get, put};
 use super::{Values, pair};
 
-/// How many queues receive, how long the table is, and which of them stand in it. The hash key is nobody's business.
+/// The number of receive queues, the size of the indirection table, and the queues in it. The hash key is omitted.
 pub(super) fn indirection(ethtool: &Ethtool) -> io::Result<Values> {
     // struct ethtool_rxnfc: cmd, flow_type, data (64 bits), …
     let answer = ethtool.ask(ETHTOOL_GRXRINGS, RXNFC_BYTES)?;
@@ -21,7 +21,7 @@ pub(super) fn indirection(ethtool: &Ethtool) -> io::Result<Values> {
     Ok(values)
 }
 
-/// struct ethtool_rxfh_indir: cmd, size, ring_index[]. Asked with no room, the driver says how much it needs.
+/// struct ethtool_rxfh_indir: cmd, size, ring_index[]. With size 0 the driver returns the size of its table.
 fn table(ethtool: &Ethtool) -> io::Result<Vec<u32>> {
     let size = get(&ethtool.ask(ETHTOOL_GRXFHINDIR, 8)?, 4)?.min(MOST_ENTRIES);
     let mut request = command(ETHTOOL_GRXFHINDIR, 8 + 4 * size as usize);
