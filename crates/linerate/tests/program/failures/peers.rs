@@ -256,7 +256,11 @@ fn a_client_whose_terminal_is_paused_goes_on() {
     let ended = terminal.end();
     assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
     server.wait_for("done: UDP", 1);
-    assert!(!server.stderr().contains("no message from the client"), "{}", server.stderr());
+    assert!(
+        !server.stderr().contains("no message from the client"),
+        "{}",
+        server.stderr()
+    );
     witness.signal("KILL");
 }
 

@@ -122,7 +122,10 @@ fn ctrl_c_with_a_server_that_froze_is_still_130() {
     client.signal("INT");
     let document = broken_off(&client.end(), 130);
     server.signal("CONT");
-    assert!(error(&document).contains("no message from the server"), "{document:#}");
+    assert!(
+        error(&document).contains("no message from the server"),
+        "{document:#}"
+    );
 }
 
 #[test]
