@@ -12,9 +12,13 @@ use linerate_report::term::Style;
 
 /// Returns an empty document that begins now.
 pub(super) fn document(kind: &str) -> Output {
+    document_of(kind, &Date::at(linerate_linux::clock::wall_ns()))
+}
+
+/// Returns an empty document that began at `started`.
+pub(super) fn document_of(kind: &str, started: &Date) -> Output {
     let mut output = Output::new(kind, env!("CARGO_PKG_VERSION"));
     output.command = std::env::args().collect();
-    let started = Date::at(linerate_linux::clock::wall_ns());
     output.started = started.to_string();
     output.clock_trusted = started.trusted();
     output

@@ -26,7 +26,7 @@ use linerate_model::setting::Setting;
 use linerate_wire::linerate::token::Secret;
 
 use super::args::OutputFlags;
-use super::document::{color, document};
+use super::document::{color, document, document_of};
 use super::live::Live;
 use super::progress::{self, Progress};
 use super::sample_log::SampleLog;
@@ -68,8 +68,8 @@ impl Session {
         terminal: Option<Foreground>,
     ) -> Self {
         let flags = target.output;
-        let output = document(target.kind);
         let started = Date::at(linerate_linux::clock::wall_ns());
+        let output = document_of(target.kind, &started);
         let mut plan = target.options.clone();
         plan.remove(FAULT);
         let beginning = Beginning {
