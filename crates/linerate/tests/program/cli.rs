@@ -296,12 +296,15 @@ fn a_text_without_any_output_is_not_called_healthy() {
     };
     let prose = explained("hello, my network is slow since tuesday\n");
     assert!(
-        prose.contains("nothing in this text is an output"),
+        prose.contains("no known tool output in this text"),
         "{prose}"
     );
-    assert!(!prose.contains("no fault"), "{prose}");
+    assert!(!prose.contains("shows a fault"), "{prose}");
     let counters = explained("1: lo: <LOOPBACK,UP> mtu 65536 qdisc noqueue state UNKNOWN\n");
-    assert!(counters.contains("no fault is shown"), "{counters}");
+    assert!(
+        counters.contains("nothing in the parsed output shows a fault"),
+        "{counters}"
+    );
 }
 
 /// A stored run says again what was said when it was measured.
