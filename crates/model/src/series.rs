@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::counters::{Movement, movement};
+use crate::counters::{Width, growth};
 use crate::order;
 use crate::output::Role;
 use crate::sample::Sample;
@@ -149,11 +149,9 @@ fn rate(before: &Sample, after: &Sample, name: &str) -> Option<f64> {
 }
 
 fn moved(before: &Sample, after: &Sample, name: &str) -> Option<f64> {
-    match movement(*before.counters.get(name)?, *after.counters.get(name)?) {
-        Movement::Grew(delta) => Some(delta as f64),
-        Movement::Still => Some(0.0),
-        Movement::Reset => None,
-    }
+    let of = |sample: &Sample| Some((sample.t_ns, *sample.counters.get(name)?));
+    let grown = growth(&[of(before)?, of(after)?], Width::Unknown, f64::INFINITY)?;
+    Some(grown.at_least as f64)
 }
 
 /// `user` includes `guest` (proc(5)).

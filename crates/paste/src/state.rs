@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::text::{Counters, CpuShare, Ping, Settings, Transfer};
-use linerate_model::counters::{Movement, movement};
+use linerate_model::counters::{Width, growth};
 use linerate_model::output::{Latency, Quantiles, Role, Test};
 
 use super::flows::Flows;
@@ -152,7 +152,9 @@ impl State {
             (last.label.as_deref(), at.label),
             (Some("after"), Some("before"))
         );
-        let grew = |(before, after): &(u64, u64)| movement(*before, *after) != Movement::Reset;
+        let grew = |(before, after): &(u64, u64)| {
+            growth(&[(0, *before), (0, *after)], Width::Unknown, f64::INFINITY).is_some()
+        };
         let forth = same.iter().all(grew);
         let back = same.iter().all(|(before, after)| grew(&(*after, *before)));
         let same_place = last.section == at.section && self.between;
