@@ -184,3 +184,20 @@ fn a_device_that_told_nothing_has_no_entry() {
     silent.device = None;
     assert_eq!(entries(&Evidence::of(&record(vec![silent]))).count(), 0);
 }
+
+/// What two counters of one alias set show is one frame, and a register of 16 bits that may have wrapped is a lower bound.
+#[test]
+fn a_device_s_counters_are_read_as_those_of_a_link() {
+    let quiet = trial(1, 1000.0, 1000, 0);
+    let mut lossy = trial(2, 2000.0, 200_000, 100_000);
+    let moved = [("ethtool -S", "IEEE_rx_macerr"), (LINK, "rx_fifo_errors")];
+    let counters = moved.map(|(source, name)| counter(source, Some("eth0"), name, 4000));
+    lossy.device.as_mut().unwrap().counters.extend(counters);
+    let mut record = record(vec![quiet, lossy]);
+    for interface in &mut record.run.hosts[1].interfaces {
+        interface.driver = Some("fec".to_owned());
+    }
+    let evidence = Evidence::of(&record);
+    let entry = entries(&evidence).next().unwrap();
+    assert_eq!(spans(&entry), [("fwd-rx-mac", 4000, 100_000)]);
+}
