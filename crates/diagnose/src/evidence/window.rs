@@ -49,6 +49,8 @@ pub(super) struct Index<'r> {
 #[derive(Debug, Default)]
 pub(super) struct List<'r> {
     groups: BTreeMap<Option<&'r str>, Group<'r>>,
+    /// The groups with an idle interval, by where they begin.
+    idle: BTreeMap<usize, &'r str>,
 }
 
 /// Those of one group, in the order of reading.
@@ -77,8 +79,11 @@ impl<'r> Index<'r> {
                     begins: at,
                     ..Group::default()
                 });
-            match sample.phase {
-                Some(Phase::Idle) if sample.group.is_some() => group.idle.push(sample),
+            match (sample.phase, sample.group.as_deref()) {
+                (Some(Phase::Idle), Some(name)) => {
+                    group.idle.push(sample);
+                    list.idle.insert(group.begins, name);
+                }
                 _ => group.load.push(sample),
             }
         }
@@ -117,10 +122,9 @@ impl<'r> List<'r> {
     }
 
     fn idle_before(&self, begins: usize) -> Vec<&'r Sample> {
-        let idle = self.groups.values().filter(|group| !group.idle.is_empty());
-        let before = idle.filter(|group| group.begins < begins);
-        let last = before.max_by_key(|group| group.begins);
-        last.map(|group| group.idle.clone()).unwrap_or_default()
+        let last = self.idle.range(..begins).next_back();
+        let group = last.and_then(|(_, name)| self.groups.get(&Some(*name)));
+        group.map(|group| group.idle.clone()).unwrap_or_default()
     }
 
     fn group<'k>(&'k self, window: Window<'k>) -> Option<&'k Group<'r>> {
