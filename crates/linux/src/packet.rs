@@ -4,22 +4,23 @@
 //! Frames arrive in a ring of memory shared with the kernel (TPACKET_V2), whose size no
 //! setting of the machine limits. Hot path: [`PacketReceiver::receive`] makes no system call,
 //! [`PacketSender::send`] makes one; neither allocates nor locks.
-#![expect(unsafe_code, reason = "sockaddr_ll, packet options and a shared ring")]
+#![expect(unsafe_code, reason = "a ring shared with the kernel")]
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::ptr::NonNull;
+use std::os::fd::AsFd;
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::net::netdevice;
-use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
+use rustix::event::{PollFd, PollFlags};
+use rustix::net::SendFlags;
+
+use crate::port::{EVERYTHING, Memory, NOTHING, PacketSocket, wait};
 
 /// Sends frames out of one interface, past its queueing discipline.
 #[derive(Debug)]
 pub struct PacketSender {
-    fd: OwnedFd,
+    socket: PacketSocket,
 }
 
 impl PacketSender {
@@ -28,11 +29,11 @@ impl PacketSender {
     /// # Errors
     /// EPERM without CAP_NET_RAW, ENODEV for an unknown interface.
     pub fn open(interface: &str) -> io::Result<Self> {
-        let fd = open()?;
+        let socket = PacketSocket::open(interface)?;
         // An old kernel queues instead: slower, not wrong.
-        let _queued = set(&fd, libc::PACKET_QDISC_BYPASS, &1i32);
-        bind(&fd, interface, NOTHING)?;
-        Ok(Self { fd })
+        let _queued = socket.set(libc::PACKET_QDISC_BYPASS, &1i32);
+        socket.bind_down(NOTHING)?;
+        Ok(Self { socket })
     }
 
     /// Sends one frame.
@@ -40,7 +41,7 @@ impl PacketSender {
     /// # Errors
     /// ENOBUFS or EAGAIN when the device has no room, EMSGSIZE beyond its MTU.
     pub fn send(&self, frame: &[u8]) -> io::Result<()> {
-        rustix::net::send(&self.fd, frame, SendFlags::DONTWAIT)?;
+        rustix::net::send(&self.socket, frame, SendFlags::DONTWAIT)?;
         Ok(())
     }
 }
@@ -49,7 +50,7 @@ impl PacketSender {
 #[derive(Debug)]
 pub struct PacketReceiver {
     ring: Ring,
-    fd: OwnedFd,
+    socket: PacketSocket,
     /// The slot that the kernel fills next.
     next: usize,
     truncated: u64,
@@ -62,17 +63,17 @@ impl PacketReceiver {
     /// # Errors
     /// EPERM without CAP_NET_RAW, ENODEV for an unknown interface, ENOMEM.
     pub fn open(interface: &str, frame_bytes_max: usize, ring_bytes: usize) -> io::Result<Self> {
-        let fd = open()?;
+        let socket = PacketSocket::open(interface)?;
         // An old kernel shows what this machine sends, too: `receive` leaves it out.
-        let _shown = set(&fd, PACKET_IGNORE_OUTGOING, &1i32);
-        set(&fd, libc::PACKET_VERSION, &TPACKET_V2)?;
-        set(&fd, libc::PACKET_RESERVE, &(TAG_BYTES as u32))?;
-        let ring = Ring::map(&fd, frame_bytes_max, ring_bytes)?;
-        let index = bind(&fd, interface, EVERYTHING)?;
-        set(&fd, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(index))?;
+        let _shown = socket.set(PACKET_IGNORE_OUTGOING, &1i32);
+        socket.set(libc::PACKET_VERSION, &TPACKET_V2)?;
+        socket.set(libc::PACKET_RESERVE, &(TAG_BYTES as u32))?;
+        let ring = Ring::map(&socket, frame_bytes_max, ring_bytes)?;
+        socket.bind_down(EVERYTHING)?;
+        socket.join_promiscuous()?;
         Ok(Self {
             ring,
-            fd,
+            socket,
             next: 0,
             truncated: 0,
         })
@@ -104,15 +105,8 @@ impl PacketReceiver {
     /// # Errors
     /// Those of poll(2) but an interruption.
     pub fn wait(&self, timeout_ns: u64) -> io::Result<()> {
-        let timeout = Timespec {
-            tv_sec: (timeout_ns / 1_000_000_000) as i64,
-            tv_nsec: (timeout_ns % 1_000_000_000) as _,
-        };
-        let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
-        match rustix::event::poll(&mut fds, Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(errno) => Err(errno.into()),
-        }
+        let mut sockets = [PollFd::new(&self.socket, PollFlags::IN)];
+        wait(&mut sockets, Duration::from_nanos(timeout_ns))
     }
 
     /// Frames lost since the last call: the ring was full, or they were longer than a slot.
@@ -120,37 +114,21 @@ impl PacketReceiver {
     /// # Errors
     /// Those of getsockopt(2).
     pub fn take_losses(&mut self) -> io::Result<u64> {
-        let mut counts = [0u32; 2];
-        let mut length = size_of_val(&counts) as libc::socklen_t;
-        // SAFETY: `counts` has the size and layout of `struct tpacket_stats`.
-        let done = unsafe {
-            libc::getsockopt(
-                self.fd.as_raw_fd(),
-                libc::SOL_PACKET,
-                libc::PACKET_STATISTICS,
-                counts.as_mut_ptr().cast(),
-                &raw mut length,
-            )
-        };
-        let [_all, dropped] = counts;
-        check(done).map(|()| u64::from(dropped) + std::mem::take(&mut self.truncated))
+        let [_all, dropped, ..] = self.socket.take_statistics()?;
+        Ok(u64::from(dropped) + std::mem::take(&mut self.truncated))
     }
 }
 
 /// The memory shared with the kernel: equal slots, used in turn.
 #[derive(Debug)]
 struct Ring {
-    memory: NonNull<u8>,
-    bytes: usize,
+    memory: Memory,
     slot_bytes: usize,
     slots: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone, and no thread's identity matters to it.
-unsafe impl Send for Ring {}
-
 impl Ring {
-    fn map(fd: &OwnedFd, frame_bytes_max: usize, ring_bytes: usize) -> io::Result<Self> {
+    fn map(socket: &PacketSocket, frame_bytes_max: usize, ring_bytes: usize) -> io::Result<Self> {
         // Powers of two, so that slots fill blocks, and blocks are whole pages of any size.
         let slot_bytes = (frame_bytes_max + SLOT_OVERHEAD_BYTES).next_power_of_two();
         let block_bytes = slot_bytes.max(LARGEST_PAGE_BYTES);
@@ -163,29 +141,12 @@ impl Ring {
             tp_frame_size: slot_bytes as u32,
             tp_frame_nr: slots as u32,
         };
-        set(fd, libc::PACKET_RX_RING, &request)?;
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping of the ring that was just made, at an address of the kernel's.
-        let memory = unsafe {
-            let anywhere = std::ptr::null_mut();
-            libc::mmap(
-                anywhere,
-                bytes,
-                protection,
-                libc::MAP_SHARED,
-                fd.as_raw_fd(),
-                0,
-            )
-        };
-        match NonNull::new(memory.cast::<u8>()) {
-            Some(memory) if memory.as_ptr().cast() != libc::MAP_FAILED => Ok(Self {
-                memory,
-                bytes,
-                slot_bytes,
-                slots,
-            }),
-            _ => Err(io::Error::last_os_error()),
-        }
+        socket.set(libc::PACKET_RX_RING, &request)?;
+        Ok(Self {
+            memory: Memory::of(socket.as_fd(), 0, bytes)?,
+            slot_bytes,
+            slots,
+        })
     }
 
     /// The slot if the kernel has filled it and left it to us.
@@ -196,13 +157,6 @@ impl Ring {
         };
         let ours = slot.status().load(Ordering::Acquire) & TP_STATUS_USER != 0;
         ours.then_some(slot)
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: exactly what was mapped; slots borrow the ring, so none is in use.
-        let _unmapped = unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
     }
 }
 
@@ -248,7 +202,7 @@ impl<'a> Slot<'a> {
             return None;
         }
         // SAFETY: inside the slot, as was just compared.
-        let to = unsafe { self.ring.memory.as_ptr().add(self.start + first) };
+        let to = unsafe { self.ring.memory.start().as_ptr().add(self.start + first) };
         // SAFETY: inside the slot, which is ours; no slice of it is alive.
         unsafe { std::ptr::copy_nonoverlapping(header.as_ptr(), to, header.len()) };
         Some(first)
@@ -278,68 +232,13 @@ impl<'a> Slot<'a> {
         let offset = offset.min(self.ring.slot_bytes);
         let length = length.min(self.ring.slot_bytes - offset);
         // SAFETY: within the mapping, because a slot begins `slot_bytes` before its end at most.
-        let first = unsafe { self.ring.memory.as_ptr().add(self.start + offset) };
+        let first = unsafe { self.ring.memory.start().as_ptr().add(self.start + offset) };
         // SAFETY: within the mapping as above; the kernel writes to a slot only while it is the
         // kernel's, and but for the status word this is called only while it is ours.
         unsafe { slice::from_raw_parts(first, length) }
     }
 }
 
-fn open() -> io::Result<OwnedFd> {
-    let flags = SocketFlags::CLOEXEC;
-    Ok(rustix::net::socket_with(
-        AddressFamily::PACKET,
-        SocketType::RAW,
-        flags,
-        None,
-    )?)
-}
-
-/// Returns the interface's number.
-fn bind(fd: &OwnedFd, interface: &str, protocol: u16) -> io::Result<u32> {
-    let index = netdevice::name_to_index(fd, interface)?;
-    let address = libc::sockaddr_ll {
-        sll_family: libc::AF_PACKET as libc::c_ushort,
-        sll_protocol: protocol.to_be(),
-        sll_ifindex: index as i32,
-        sll_hatype: 0,
-        sll_pkttype: 0,
-        sll_halen: 0,
-        sll_addr: [0; 8],
-    };
-    let length = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: `address` is a sockaddr_ll of that length and outlives the call.
-    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) })?;
-    Ok(index)
-}
-
-fn promiscuous(index: u32) -> libc::packet_mreq {
-    libc::packet_mreq {
-        mr_ifindex: index as i32,
-        mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
-        mr_alen: 0,
-        mr_address: [0; 8],
-    }
-}
-
-fn set<T>(fd: &OwnedFd, option: i32, value: &T) -> io::Result<()> {
-    let length = size_of::<T>() as libc::socklen_t;
-    let value = std::ptr::from_ref(value).cast();
-    // SAFETY: `value` points to `length` initialised bytes that outlive the call.
-    check(unsafe { libc::setsockopt(fd.as_raw_fd(), libc::SOL_PACKET, option, value, length) })
-}
-
-fn check(done: i32) -> io::Result<()> {
-    if done < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
-}
-
-/// Protocols to receive.
-const NOTHING: u16 = 0;
-const EVERYTHING: u16 = libc::ETH_P_ALL as u16;
 /// linux/if_packet.h; Linux 4.20.
 const PACKET_IGNORE_OUTGOING: i32 = 23;
 /// `enum tpacket_versions`.

@@ -18,6 +18,9 @@ mod xdp;
 use std::io;
 use std::time::Duration;
 
+pub(crate) use link::wait;
+pub(crate) use memory::Memory;
+pub(crate) use packet::{EVERYTHING, NOTHING, PacketSocket};
 use packet::{RingReceiver, RingSender, SeveralSender};
 pub use wanted::{Backend, Chosen, Fanout, FanoutBy, OpenError, Refused, Wanted};
 use xdp::{XdpReceiver, XdpSender};

@@ -7,7 +7,7 @@
 //! effect that the experiment can detect, and it reveals a broken harness.
 //!
 //! The total error is 5 %. The sign e-process is evaluated after every block; the error that it spends is
-//! computed exactly ([`error_spent`](crate::stats::e_process::error_spent)), and the exact sign-flip test after
+//! computed exactly (`e_process::error_spent`), and the exact sign-flip test after
 //! the last block gets the rest. Equivalence has its own 5 %: 1 % for early looks, 4 % at the end.
 
 pub mod blocks;

@@ -77,7 +77,6 @@ pub enum Step {
 
 #[derive(Debug, Clone)]
 enum Phase {
-    WarmUp { duration_s: f64 },
     Opening(Opening),
     Main(Main),
     Ended(Ended),
@@ -119,14 +118,6 @@ impl Controller {
             last_tried: None,
             last_forwarded_fps: None,
         })
-    }
-
-    /// Adds a warm-up trial at the maximum load, whose result is discarded.
-    pub fn with_warm_up(mut self, duration_s: f64) -> Self {
-        if self.trials == 0 && duration_s > 0.0 {
-            self.phase = Phase::WarmUp { duration_s };
-        }
-        self
     }
 
     /// Sets a time limit: no trial begins that would end later, with the overhead of the last one.
@@ -182,10 +173,6 @@ impl Controller {
             return;
         };
         self.account(&pending, &measured);
-        if let Phase::WarmUp { .. } = self.phase {
-            self.phase = Phase::Opening(Opening::new(&self.goals, &self.lattice));
-            return;
-        }
         let trial = counted(measured.trial(pending.duration_s));
         self.loads.add(pending.step, trial);
         self.last_tried = Some(pending.step);
@@ -218,12 +205,12 @@ impl Controller {
         }
     }
 
-    /// The number of trials, the warm-up included.
+    /// The number of trials.
     pub fn trials(&self) -> u32 {
         self.trials
     }
 
-    /// Seconds of traffic, the warm-up included.
+    /// Seconds of traffic.
     pub fn traffic_s(&self) -> f64 {
         self.traffic_s
     }
@@ -235,7 +222,6 @@ impl Controller {
 
     fn plan(&mut self) -> Option<Pending> {
         let pending = match &mut self.phase {
-            Phase::WarmUp { duration_s } => Pending::of_search(self.lattice.last(), *duration_s),
             Phase::Opening(opening) => Pending::of_search(opening.step(), opening.duration_s()),
             Phase::Main(main) => match main.propose(&self.loads) {
                 Ok(pending) => pending,
@@ -275,7 +261,7 @@ impl Controller {
                 }
             }
             Phase::Main(main) => main.tried(pending, &self.loads),
-            Phase::WarmUp { .. } | Phase::Ended(_) => {}
+            Phase::Ended(_) => {}
         }
     }
 }

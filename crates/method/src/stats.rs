@@ -5,19 +5,19 @@
 //! applied to them. All functions are pure, expect finite numbers, and return `None` for too few of them. Random
 //! draws come from a seed ([`crate::rng`]).
 
-pub mod beta;
-pub mod change_point;
-pub mod describe;
-pub mod e_process;
-pub mod equivalence;
+pub(crate) mod beta;
+pub(crate) mod change_point;
+pub(crate) mod describe;
+pub(crate) mod e_process;
+pub(crate) mod equivalence;
 pub mod fairness;
-pub mod many;
-pub mod normal;
+pub(crate) mod many;
+pub(crate) mod normal;
 pub mod paired;
-pub mod shift;
-pub mod sign_flip;
-pub mod student;
-pub mod two_samples;
+pub(crate) mod shift;
+pub(crate) mod sign_flip;
+pub(crate) mod student;
+pub(crate) mod two_samples;
 
 #[cfg(test)]
 mod oracle;

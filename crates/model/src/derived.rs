@@ -71,15 +71,6 @@ impl LinkKind {
 }
 
 impl Test {
-    /// Whether the packet counts, where they are known, satisfy `sent = received + lost`.
-    #[must_use]
-    pub fn balances(&self) -> bool {
-        match (self.sent_packets, self.received_packets, self.lost_packets) {
-            (Some(sent), Some(received), Some(lost)) => received.checked_add(lost) == Some(sent),
-            _ => true,
-        }
-    }
-
     /// Whether the sender missed a requested rate by more than its tolerance.
     #[must_use]
     pub fn fell_short_of(&self, bits_per_second: f64) -> bool {
@@ -228,19 +219,6 @@ mod tests {
         };
         let (lossless, _) = knee.bracket(&output.tests);
         assert_eq!(lossless.map(|test| test.id.as_str()), Some("kept"));
-    }
-
-    #[test]
-    fn an_account_that_does_not_balance_is_reported() {
-        let mut test = Test {
-            sent_packets: Some(10),
-            received_packets: Some(7),
-            lost_packets: Some(3),
-            ..Test::default()
-        };
-        assert!(test.balances());
-        test.lost_packets = Some(2);
-        assert!(!test.balances());
     }
 
     #[test]

@@ -100,7 +100,7 @@ const NO_CARRIER: &str = "has no carrier";
 ///
 /// # Errors
 /// What is pending on a socket; those of poll(2) but an interruption.
-pub(super) fn wait(sockets: &mut [PollFd<'_>], timeout: Duration) -> io::Result<()> {
+pub(crate) fn wait(sockets: &mut [PollFd<'_>], timeout: Duration) -> io::Result<()> {
     let timeout = Timespec {
         tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
         tv_nsec: timeout.subsec_nanos() as _,

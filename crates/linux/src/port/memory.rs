@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Zeroed when it is made, aligned to a page.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     start: NonNull<u8>,
     bytes: usize,
     mapping: Arc<Mapping>,
@@ -25,7 +25,7 @@ impl Memory {
     ///
     /// # Errors
     /// ENOMEM.
-    pub(super) fn own(bytes: usize) -> io::Result<Self> {
+    pub(crate) fn own(bytes: usize) -> io::Result<Self> {
         Self::map(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
     }
 
@@ -33,7 +33,7 @@ impl Memory {
     ///
     /// # Errors
     /// EINVAL if it offers nothing so large there, ENOMEM.
-    pub(super) fn of(socket: BorrowedFd<'_>, offset: u64, bytes: usize) -> io::Result<Self> {
+    pub(crate) fn of(socket: BorrowedFd<'_>, offset: u64, bytes: usize) -> io::Result<Self> {
         Self::map(bytes, libc::MAP_SHARED, socket.as_raw_fd(), offset)
     }
 
@@ -56,7 +56,7 @@ impl Memory {
     }
 
     /// Another owner, for another part of it.
-    pub(super) fn share(&self) -> Self {
+    pub(crate) fn share(&self) -> Self {
         let (start, bytes) = (self.start, self.bytes);
         let mapping = Arc::clone(&self.mapping);
         Self {
@@ -66,16 +66,16 @@ impl Memory {
         }
     }
 
-    pub(super) fn start(&self) -> NonNull<u8> {
+    pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// The address of `length` bytes at `offset`, if all of them are inside.
-    pub(super) fn at(&self, offset: usize, length: usize) -> Option<NonNull<u8>> {
+    pub(crate) fn at(&self, offset: usize, length: usize) -> Option<NonNull<u8>> {
         let inside = offset.checked_add(length)? <= self.bytes;
         // SAFETY: within the mapping, as was just compared.
         inside.then(|| unsafe { self.start.add(offset) })

@@ -10,4 +10,4 @@ mod socket;
 pub(super) use receiver::RingReceiver;
 pub(super) use ring_sender::RingSender;
 pub(super) use several_sender::SeveralSender;
-pub(super) use socket::PacketSocket;
+pub(crate) use socket::{EVERYTHING, NOTHING, PacketSocket};

@@ -2,7 +2,7 @@
 //! The gamma and beta functions.
 
 /// The `x` (0…1) at which the regularised incomplete beta function reaches `probability`, by bisection.
-pub fn quantile(probability: f64, a: f64, b: f64) -> f64 {
+pub(crate) fn quantile(probability: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..BISECTIONS {
         let middle = f64::midpoint(low, high);
@@ -19,7 +19,7 @@ pub fn quantile(probability: f64, a: f64, b: f64) -> f64 {
 }
 
 /// I_x(a, b), DLMF 8.17: by the continued fraction on the side of the mean where it converges fast.
-pub fn regularised(x: f64, a: f64, b: f64) -> f64 {
+pub(crate) fn regularised(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
@@ -60,12 +60,12 @@ fn away_from_zero(value: f64) -> f64 {
 }
 
 /// ln B(a, b) for a, b > 0.
-pub fn ln_beta(a: f64, b: f64) -> f64 {
+pub(crate) fn ln_beta(a: f64, b: f64) -> f64 {
     ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b)
 }
 
 /// ln Γ(x) for x > 0 by Stirling's series (DLMF 5.11.1), after shifting small x upwards.
-pub fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut product) = (x, 1.0_f64);
     while x < 15.0 {
         product *= x;

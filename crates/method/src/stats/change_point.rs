@@ -6,7 +6,7 @@ use super::describe;
 
 /// Returns the indices at which a new level begins, ascending. The noise is estimated robustly from the
 /// differences of neighbours; a level has at least [`SHORTEST`] values.
-pub fn change_points(series: &[f64]) -> Vec<usize> {
+pub(crate) fn change_points(series: &[f64]) -> Vec<usize> {
     match noise(series) {
         Some(noise) => {
             Costs::of(series).split(PENALTY * noise * noise * (series.len() as f64).ln())
@@ -94,7 +94,7 @@ fn ends(before: &[usize], n: usize) -> Vec<usize> {
 }
 
 /// The shortest level: a single outlier is not a level.
-pub const SHORTEST: usize = 3;
+pub(crate) const SHORTEST: usize = 3;
 /// The penalty in variances, times ln n: twice the usual 2 ln n, to avoid false changes.
 const PENALTY: f64 = 4.0;
 

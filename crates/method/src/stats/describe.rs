@@ -2,12 +2,12 @@
 //! Descriptive statistics.
 
 /// The mean; `None` of nothing.
-pub fn mean(values: &[f64]) -> Option<f64> {
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The standard deviation of a sample (n − 1); `None` below two values.
-pub fn sd(values: &[f64]) -> Option<f64> {
+pub(crate) fn sd(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
@@ -15,12 +15,12 @@ pub fn sd(values: &[f64]) -> Option<f64> {
 
 /// A quantile by linear interpolation between order statistics (Hyndman and Fan's type 7); `None` of
 /// nothing. `q` is 0…1.
-pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+pub(crate) fn quantile(values: &[f64], q: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values), q)
 }
 
 /// The same of values in ascending order.
-pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
+pub(crate) fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = q.clamp(0.0, 1.0) * last as f64;
     let (below, part) = (place.floor() as usize, place.fract());
@@ -29,23 +29,23 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
 }
 
 /// The median; `None` of nothing.
-pub fn median(values: &[f64]) -> Option<f64> {
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
 /// The median absolute deviation from the median, unscaled; `None` of nothing.
-pub fn mad(values: &[f64]) -> Option<f64> {
+pub(crate) fn mad(values: &[f64]) -> Option<f64> {
     let median = median(values)?;
     let distances: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
     self::median(&distances)
 }
 
 /// In ascending order.
-pub fn sorted(values: &[f64]) -> Vec<f64> {
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted
 }
 
 /// The ratio of standard deviation to MAD for normal noise.
-pub const MAD_TO_SD: f64 = 1.4826;
+pub(crate) const MAD_TO_SD: f64 = 1.4826;

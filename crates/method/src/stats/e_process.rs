@@ -7,13 +7,13 @@ use super::beta;
 
 /// Returns the e-value of `wins` among `n` blocks: 2ⁿ B(wins + 1, n − wins + 1). It is also large for few wins: the
 /// direction is the sign of `wins` − n/2.
-pub fn e_value(wins: usize, n: usize) -> f64 {
+pub(crate) fn e_value(wins: usize, n: usize) -> f64 {
     let (k, n) = (wins as f64, n as f64);
     (n * core::f64::consts::LN_2 + beta::ln_beta(k + 1.0, n - k + 1.0)).exp()
 }
 
 /// Returns the e-value of log-ratios, without those that are 0; 1 for none.
-pub fn of_blocks(log_ratios: &[f64]) -> f64 {
+pub(crate) fn of_blocks(log_ratios: &[f64]) -> f64 {
     let wins = log_ratios.iter().filter(|value| **value > 0.0).count();
     let losses = log_ratios.iter().filter(|value| **value < 0.0).count();
     e_value(wins, wins + losses)
@@ -21,7 +21,7 @@ pub fn of_blocks(log_ratios: &[f64]) -> f64 {
 
 /// Returns the exact probability that a fair coin reaches `threshold` at any block from `first` to `last`: the error
 /// that the early looks spend.
-pub fn error_spent(first: usize, last: usize, threshold: f64) -> f64 {
+pub(crate) fn error_spent(first: usize, last: usize, threshold: f64) -> f64 {
     let mut going = vec![1.0];
     let mut spent = 0.0;
     for n in 1..=last {

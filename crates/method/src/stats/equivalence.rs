@@ -7,7 +7,7 @@ use super::student;
 
 /// The p of equivalence within ±`margin` (0.02 is 2 %): the larger of the two one-sided tests against
 /// ln(1 + margin) and −ln(1 + margin).
-pub fn p(effect: &Effect, margin: f64) -> f64 {
+pub(crate) fn p(effect: &Effect, margin: f64) -> f64 {
     let bound = margin.ln_1p();
     let (above, below) = (effect.mean + bound, bound - effect.mean);
     let closest = above.min(below);
@@ -18,6 +18,6 @@ pub fn p(effect: &Effect, margin: f64) -> f64 {
 }
 
 /// Whether an interval of ratios lies inside the margin.
-pub fn is_inside([low, high]: [f64; 2], margin: f64) -> bool {
+pub(crate) fn is_inside([low, high]: [f64; 2], margin: f64) -> bool {
     low > 1.0 / (1.0 + margin) && high < 1.0 + margin
 }

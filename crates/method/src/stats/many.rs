@@ -2,7 +2,7 @@
 //! Many tests at once: of twenty changes without effect, tested at 5 % each, one looks like an improvement.
 
 /// Returns Holm's adjusted p (1979), in the order given. They bound the chance of even one false discovery.
-pub fn holm(p: &[f64]) -> Vec<f64> {
+pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
     let mut adjusted = vec![0.0; p.len()];

@@ -2,7 +2,7 @@
 //! The standard normal distribution.
 
 /// P(Z > z).
-pub fn upper_tail(z: f64) -> f64 {
+pub(crate) fn upper_tail(z: f64) -> f64 {
     if z < 0.0 {
         return 1.0 - upper_tail(-z);
     }
@@ -15,7 +15,7 @@ pub fn upper_tail(z: f64) -> f64 {
 }
 
 /// The `z` with P(Z ≤ z) = `probability` (0…1), by bisection.
-pub fn quantile(probability: f64) -> f64 {
+pub(crate) fn quantile(probability: f64) -> f64 {
     let (mut low, mut high) = (-FARTHEST, FARTHEST);
     while high - low > 1e-14 * (1.0 + high.abs()) {
         let middle = f64::midpoint(low, high);

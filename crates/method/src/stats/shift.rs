@@ -7,38 +7,39 @@ use super::two_samples::{arrangements, sums_of};
 
 /// An estimate with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shift {
+pub(crate) struct Shift {
     /// The median of the pairs.
-    pub estimate: f64,
+    pub(crate) estimate: f64,
     /// The interval; `None` with too few runs.
-    pub interval: Option<Interval>,
+    pub(crate) interval: Option<Interval>,
 }
 
 /// An interval of order statistics of the pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// Its lower end.
-    pub low: f64,
+    pub(crate) low: f64,
     /// Its upper end.
-    pub high: f64,
+    pub(crate) high: f64,
     /// The probability that it contains the shift.
-    pub coverage: f64,
+    pub(crate) coverage: f64,
 }
 
-/// The second group minus the first; `alpha` (0…1) is the error of both sides. `None` if one is empty.
-pub fn difference(first: &[f64], second: &[f64], alpha: f64) -> Option<Shift> {
-    of_pairs(first, second, alpha, |a, b| b - a)
-}
-
-/// The second group over the first, positive values only; else as [`difference`].
-pub fn ratio(first: &[f64], second: &[f64], alpha: f64) -> Option<Shift> {
+/// Returns the second group over the first; `alpha` (0…1) is the two-sided error. `None` if a group is empty or a value is
+/// not positive.
+pub(crate) fn ratio(first: &[f64], second: &[f64], alpha: f64) -> Option<Shift> {
     let positive = first.iter().chain(second).all(|value| *value > 0.0);
     positive
         .then(|| of_pairs(first, second, alpha, |a, b| b / a))
         .flatten()
 }
 
-fn of_pairs(first: &[f64], second: &[f64], alpha: f64, of: fn(f64, f64) -> f64) -> Option<Shift> {
+pub(super) fn of_pairs(
+    first: &[f64],
+    second: &[f64],
+    alpha: f64,
+    of: fn(f64, f64) -> f64,
+) -> Option<Shift> {
     let pairs = first
         .iter()
         .flat_map(|a| second.iter().map(move |b| of(*a, *b)));

@@ -6,7 +6,7 @@ use crate::rng::Rng;
 
 /// Returns the share of the sign patterns whose sum is at least as far from 0 as that of `differences`: exact up to
 /// 20 of them, else estimated from random draws, and at least 1 / (draws + 1). `None` for none.
-pub fn p(differences: &[f64], seed: u64) -> Option<f64> {
+pub(crate) fn p(differences: &[f64], seed: u64) -> Option<f64> {
     if differences.is_empty() {
         return None;
     }
@@ -21,12 +21,12 @@ pub fn p(differences: &[f64], seed: u64) -> Option<f64> {
 }
 
 /// The smallest p that `n` differences can reach.
-pub fn smallest_p(n: usize) -> f64 {
+pub(crate) fn smallest_p(n: usize) -> f64 {
     0.5_f64.powi(n as i32 - 1).min(1.0)
 }
 
 /// The number of differences needed to reach a p of at most `alpha` (> 0).
-pub fn needed_blocks(alpha: f64) -> usize {
+pub(crate) fn needed_blocks(alpha: f64) -> usize {
     (1..).find(|n| smallest_p(*n) <= alpha).unwrap_or(1)
 }
 

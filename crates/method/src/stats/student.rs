@@ -4,18 +4,18 @@
 use super::{beta, normal};
 
 /// P(|T| > |t|) with `df` > 0 degrees of freedom.
-pub fn two_sided_p(t: f64, df: f64) -> f64 {
+pub(crate) fn two_sided_p(t: f64, df: f64) -> f64 {
     beta::regularised(df / (df + t * t), df / 2.0, 0.5)
 }
 
 /// P(T > t).
-pub fn upper_tail(t: f64, df: f64) -> f64 {
+pub(crate) fn upper_tail(t: f64, df: f64) -> f64 {
     let half = two_sided_p(t, df) / 2.0;
     if t > 0.0 { half } else { 1.0 - half }
 }
 
 /// The `t` with P(T ≤ t) = `probability` (0…1, both excluded).
-pub fn quantile(probability: f64, df: f64) -> f64 {
+pub(crate) fn quantile(probability: f64, df: f64) -> f64 {
     if probability < 0.5 {
         return -quantile(1.0 - probability, df);
     }
@@ -34,7 +34,7 @@ pub fn quantile(probability: f64, df: f64) -> f64 {
 /// The quantile of the non-central t distribution, by the approximation of Johnson and Welch (1940):
 /// good to a percent for the planning of experiments, which is all that it is for. `None` where the
 /// approximation ends (few degrees of freedom with a probability near 1).
-pub fn noncentral_quantile(probability: f64, df: f64, noncentrality: f64) -> Option<f64> {
+pub(crate) fn noncentral_quantile(probability: f64, df: f64, noncentrality: f64) -> Option<f64> {
     // E[s/σ], exactly: √(2/ν) Γ((ν+1)/2) / Γ(ν/2).
     let log_b = beta::ln_gamma(f64::midpoint(df, 1.0)) - beta::ln_gamma(df / 2.0);
     let b = (2.0 / df).sqrt() * log_b.exp();

@@ -4,7 +4,7 @@
 use super::normal;
 
 /// Returns the two-sided p of the test; `None` if a group is empty.
-pub fn mann_whitney(first: &[f64], second: &[f64]) -> Option<f64> {
+pub(crate) fn mann_whitney(first: &[f64], second: &[f64]) -> Option<f64> {
     if first.is_empty() || second.is_empty() {
         return None;
     }
@@ -25,12 +25,12 @@ pub fn mann_whitney(first: &[f64], second: &[f64]) -> Option<f64> {
 }
 
 /// The smallest two-sided p that groups of these sizes can reach, however different they are.
-pub fn smallest_p(n: usize, m: usize) -> f64 {
+pub(crate) fn smallest_p(n: usize, m: usize) -> f64 {
     (2.0 / arrangements(n, m)).min(1.0)
 }
 
 /// The smallest size of two equal groups that can reach a p of at most `alpha` (> 0).
-pub fn needed_runs(alpha: f64) -> usize {
+pub(crate) fn needed_runs(alpha: f64) -> usize {
     (1..).find(|n| smallest_p(*n, *n) <= alpha).unwrap_or(1)
 }
 

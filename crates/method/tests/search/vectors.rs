@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whole searches whose course is known from the reference implementation (PyPI MLRsearch 1.2.1).
 
-use linerate_method::search::{Controller, Ended, Goal, Regularity};
-use linerate_method::simulated::{Device, Simulated};
+use linerate_method::search::{Ended, Goal, Regularity};
+use linerate_method::simulated::Device;
 
 use crate::log::{self, Log};
 
@@ -309,12 +309,4 @@ fn v13_v14_slower_than_the_minimum_load() {
         assert_eq!(log.ended, Some(ended));
         assert_eq!(log.results[0].regularity, Regularity::BelowMinimum);
     }
-}
-
-#[test]
-fn v15_the_warm_up_is_not_used() {
-    let controller = Controller::new(&[Goal::ndr()], WIDE.0, WIDE.1).unwrap();
-    let mut device = Simulated::new(MILLION, 0);
-    let log = log::drive(controller.with_warm_up(1.0), &mut device);
-    assert_log(&log, 28, 28.0, &[regular(NDR)]);
 }

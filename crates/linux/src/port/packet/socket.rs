@@ -12,7 +12,7 @@ use crate::port::link::{self, Link};
 
 /// Bound to one interface.
 #[derive(Debug)]
-pub(in crate::port) struct PacketSocket {
+pub(crate) struct PacketSocket {
     descriptor: OwnedFd,
     link: Link,
 }
@@ -22,7 +22,7 @@ impl PacketSocket {
     ///
     /// # Errors
     /// EPERM without CAP_NET_RAW, ENODEV for an unknown interface, EAFNOSUPPORT where the kernel has no packet sockets.
-    pub(in crate::port) fn open(interface: &str) -> io::Result<Self> {
+    pub(crate) fn open(interface: &str) -> io::Result<Self> {
         let (family, kind) = (AddressFamily::PACKET, SocketType::RAW);
         let descriptor = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
         let link = Link::new(netdevice::name_to_index(&descriptor, interface)?, interface);
@@ -33,7 +33,16 @@ impl PacketSocket {
     ///
     /// # Errors
     /// NetworkDown if it is down.
-    pub(in crate::port) fn bind(&self, protocol: u16) -> io::Result<()> {
+    pub(crate) fn bind(&self, protocol: u16) -> io::Result<()> {
+        self.bind_down(protocol)?;
+        self.link.must_be_up(self.as_fd())
+    }
+
+    /// As [`Self::bind`], for an interface that may be down.
+    ///
+    /// # Errors
+    /// Those of bind(2).
+    pub(crate) fn bind_down(&self, protocol: u16) -> io::Result<()> {
         let address = libc::sockaddr_ll {
             sll_family: libc::AF_PACKET as libc::c_ushort,
             sll_protocol: protocol.to_be(),
@@ -46,15 +55,14 @@ impl PacketSocket {
         let length = size_of_val(&address) as libc::socklen_t;
         let socket = self.descriptor.as_raw_fd();
         // SAFETY: `address` is a sockaddr_ll of that length and outlives the call.
-        link::check(unsafe { libc::bind(socket, (&raw const address).cast(), length) })?;
-        self.link.must_be_up(self.as_fd())
+        link::check(unsafe { libc::bind(socket, (&raw const address).cast(), length) })
     }
 
     /// Makes the interface take what is for others, until the socket is closed.
     ///
     /// # Errors
     /// Those of setsockopt(2).
-    pub(in crate::port) fn join_promiscuous(&self) -> io::Result<()> {
+    pub(crate) fn join_promiscuous(&self) -> io::Result<()> {
         let member = libc::packet_mreq {
             mr_ifindex: self.link.index() as i32,
             mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
@@ -66,7 +74,7 @@ impl PacketSocket {
 
     /// # Errors
     /// Those of setsockopt(2); ENOPROTOOPT where the kernel is too old.
-    pub(in crate::port) fn set<T: Copy>(&self, option: i32, value: &T) -> io::Result<()> {
+    pub(crate) fn set<T: Copy>(&self, option: i32, value: &T) -> io::Result<()> {
         link::set(self.descriptor.as_fd(), libc::SOL_PACKET, option, value)
     }
 
@@ -74,7 +82,7 @@ impl PacketSocket {
     ///
     /// # Errors
     /// Those of getsockopt(2).
-    pub(in crate::port) fn take_statistics(&self) -> io::Result<[u32; 3]> {
+    pub(crate) fn take_statistics(&self) -> io::Result<[u32; 3]> {
         let mut counts = [0_u32; 3];
         link::get(
             self.descriptor.as_fd(),
@@ -90,7 +98,7 @@ impl PacketSocket {
     }
 
     /// What failed, as it concerns the interface.
-    pub(in crate::port) fn explain(&self, error: io::Error) -> io::Error {
+    pub(crate) fn explain(&self, error: io::Error) -> io::Error {
         self.link.explain(self.descriptor.as_fd(), error)
     }
 }
@@ -102,5 +110,5 @@ impl AsFd for PacketSocket {
 }
 
 /// Protocols to receive.
-pub(in crate::port) const NOTHING: u16 = 0;
-pub(in crate::port) const EVERYTHING: u16 = libc::ETH_P_ALL as u16;
+pub(crate) const NOTHING: u16 = 0;
+pub(crate) const EVERYTHING: u16 = libc::ETH_P_ALL as u16;
