@@ -124,7 +124,10 @@ fn pieces_of_frames_are_counted_as_pieces() {
             );
         }
         let why = "frames of 1518 bytes: they arrive at port1 in fragments";
-        assert!(ran.said.contains(why), "{}", ran.said);
+        // On a busy machine the tester's own receiver may lose the probe's frames, and says so instead.
+        if !ran.said.contains(why) {
+            return Err(ran.said.clone());
+        }
         Ok(())
     });
 }
