@@ -163,7 +163,7 @@ fn terminate(child: &Child) {
 fn what_does_not_measure_is_refused_before_anything_is_changed() {
     let place = place("refused");
     for (measurement, said) in [
-        (&["inspect"][..], "does not measure"),
+        (&["inspect"][..], "it is not a measuring command"),
         (&["udp", "h", "--json"], "set for each run"),
         (&["udp", "h", "-l", "15"], "expected 16 to 65507 bytes"),
     ] {

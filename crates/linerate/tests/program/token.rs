@@ -174,7 +174,7 @@ fn the_text_says_how_more_is_to_be_had() {
         String::from_utf8(output.stdout).unwrap()
     };
     let stranger = said(&["--ascii"]);
-    let hint = "its server tells more with --token-file FILE";
+    let hint = "its server reports more with --token-file";
     assert!(
         stranger.contains(hint) && !stranger.contains("token-not-shared"),
         "{stranger}"
