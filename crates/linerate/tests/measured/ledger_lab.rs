@@ -34,23 +34,22 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("rcvbuf=8K", "-b 0 -l 4000", "rx-socket"),
 ];
 
+/// On a busy machine few of what was asked for is sent, and what else crosses the link weighs more.
+const ATTEMPTS: usize = 3;
+
 #[test]
 fn each_fault_stands_where_it_loses() {
     let wrong = side_by_side(FAULTS, |(faults, flags, stage)| {
         let mut wrong = Vec::new();
-        let name: String = format!("{faults}{flags}").replace([' ', '=', '%', ':'], "-");
-        let Some(record) = measure(&name, faults, flags) else {
-            println!("skipped: no namespaces");
-            return wrong;
-        };
-        let ways = [
-            ("", record.clone()),
-            (", no reasons", without_reasons(record)),
-        ];
-        for (way, record) in ways {
-            for entry in ledger::of(&Evidence::of(&record)) {
-                let case = format!("{faults} {flags}{way}");
-                wrong.extend(misplaced(&case, &entry, stage));
+        for number in 0..ATTEMPTS {
+            let turn = Turn::of_attempt(number);
+            let Some(record) = measure(turn, faults, flags) else {
+                println!("skipped: no namespaces");
+                return Vec::new();
+            };
+            wrong = misplaced_in(record, &format!("{faults} {flags}"), stage);
+            if wrong.is_empty() {
+                break;
             }
         }
         wrong
@@ -62,7 +61,7 @@ fn each_fault_stands_where_it_loses() {
 /// The sender is told of what its qdisc drops: that was never sent.
 #[test]
 fn what_the_qdisc_refuses_is_not_lost() {
-    let Some(record) = measure("refused", "qdisc-limit=20M", "-b 50M") else {
+    let Some(record) = measure(Turn::together(), "qdisc-limit=20M", "-b 50M") else {
         return println!("skipped: no namespaces");
     };
     let refused = record.run.tests[0].refused_packets.unwrap_or(0);
@@ -75,7 +74,7 @@ fn what_the_qdisc_refuses_is_not_lost() {
 
 #[test]
 fn two_faults_share_what_was_lost() {
-    let Some(record) = measure("pair", "loss=7% rcvbuf=4K", "-b 0 -l 300") else {
+    let Some(record) = measure(Turn::together(), "loss=7% rcvbuf=4K", "-b 0 -l 300") else {
         return println!("skipped: no namespaces");
     };
     let drops = record.run.tests[0].socket_drops.unwrap();
@@ -91,6 +90,20 @@ fn two_faults_share_what_was_lost() {
         assert_eq!((at("rx-socket").lo, at("rx-socket").hi), (drops, drops));
         assert!(at("wire").lo >= (lost - drops) * 99 / 100, "{entry:?}");
     }
+}
+
+/// What is wrong with a record, with the kernel's drop reasons and without.
+fn misplaced_in(record: Record, case: &str, stage: &str) -> Vec<String> {
+    let with = ledger::of(&Evidence::of(&record));
+    let without = ledger::of(&Evidence::of(&without_reasons(record)));
+    let ways = [("", with), (", no reasons", without)];
+    let entries = ways.iter().flat_map(|(way, entries)| {
+        let case = format!("{case}{way}");
+        entries
+            .iter()
+            .filter_map(move |entry| misplaced(&case, entry, stage))
+    });
+    entries.collect()
 }
 
 /// What is wrong with an entry, if less than 99 % stand at the stage, or more than 2 % may be elsewhere.
@@ -118,7 +131,8 @@ fn without_reasons(mut record: Record) -> Record {
 }
 
 /// A run between two hosts of the lab; `None` where there are no namespaces.
-fn measure(name: &str, faults: &str, flags: &str) -> Option<Record> {
+fn measure(_turn: Turn, faults: &str, flags: &str) -> Option<Record> {
+    let name = format!("{faults}{flags}").replace([' ', '=', '%', ':'], "-");
     let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ledger-lab-{name}"));
     if place.exists() {
         fs::remove_dir_all(&place).unwrap();
@@ -129,9 +143,7 @@ fn measure(name: &str, faults: &str, flags: &str) -> Option<Record> {
     for fault in faults.split_whitespace() {
         command.args(["--fault", fault]);
     }
-    let turn = Turn::together();
     let output = command.output().unwrap();
-    drop(turn);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let Some(record) = stored(&place) else {
         assert!(said.contains("namespace"), "{faults} {flags}: {said}");
