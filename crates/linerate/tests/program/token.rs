@@ -174,7 +174,7 @@ fn the_text_says_how_more_is_to_be_had() {
         String::from_utf8(output.stdout).unwrap()
     };
     let stranger = said(&["--ascii"]);
-    let hint = "its server reports more with --token-file";
+    let hint = "with --token-file FILE it reports more";
     assert!(
         stranger.contains(hint) && !stranger.contains("token-not-shared"),
         "{stranger}"
@@ -183,7 +183,7 @@ fn the_text_says_how_more_is_to_be_had() {
     assert!(other.contains("its server has another token"), "{other}");
     let known = said(&["--ascii", "--token-file", &right_text]);
     assert!(
-        !known.contains("told only") && !known.contains(hint),
+        !known.contains("reported only") && !known.contains(hint),
         "{known}"
     );
 }

@@ -72,7 +72,7 @@ impl Withheld {
     pub const fn text(self) -> &'static str {
         match self {
             Self::NeedsToken => {
-                "reported only what a test needs; its server reports more with --token-file FILE"
+                "reported only what a test needs; with --token-file FILE it reports more"
             }
             Self::HasNoToken => {
                 "reported only what a test needs: its server has no token (for more, --token-file FILE at both ends)"
