@@ -126,15 +126,18 @@ impl<'a> Client<'a> {
             .clamp(64, 65_000);
         let config = StreamConfig::of_plan(plan, false, mss);
         let sockets = UdpSockets::ConnectedTo(server.port());
-        let sampler = Sampler::of(stream.local_addr().ok(), sockets, Audience::User);
+        let local = stream.local_addr().ok();
         let session = ClientSession::new(
             &cookie,
             request::params(plan, &config, load, auth.nonce()),
             request::timeouts(plan),
             monotonic_ns(),
         );
-        let control = Control::new(stream, session)
-            .map_err(|error| Failure::measuring("use the control connection", error))?;
+        let in_use = |error| Failure::measuring("use the control connection", error);
+        let mut control = Control::new(stream, session).map_err(in_use)?;
+        // The server waits a few seconds for the cookie; on a busy host a sampler takes longer to open.
+        control.flush().map_err(in_use)?;
+        let sampler = Sampler::of(local, sockets, Audience::User);
         Ok(Self {
             plan,
             load,

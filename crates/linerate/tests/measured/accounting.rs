@@ -165,7 +165,8 @@ fn attempt(_turn: Turn, faults: &[&str], flags: &str) -> Result<Vec<Value>, Sile
     let document: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{flags}: {error}: {said}"));
     let why = document["error"]["why"].as_str();
-    if why.is_some_and(|why| why.contains("no message from the server")) {
+    let silent = ["no message from the server", "closed the connection"];
+    if why.is_some_and(|why| silent.iter().any(|said| why.contains(said))) {
         return Err(Silent);
     }
     let tests = document["tests"].as_array().unwrap().clone();
