@@ -73,7 +73,8 @@ fn fact_agrees(
         told,
         line
     );
-    let unseen = line.hi == LOST && is_narrow(case.driver, stage);
+    // What other stages lost for certain is taken off an upper end that nothing else bounds.
+    let unseen = line.hi > LOST / 2 && is_narrow(case.driver, stage);
     prop_assert!(
         !known || unseen || told == line.hi,
         "{} is not {:?}",
