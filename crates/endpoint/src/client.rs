@@ -133,10 +133,8 @@ impl<'a> Client<'a> {
             request::timeouts(plan),
             monotonic_ns(),
         );
-        let in_use = |error| Failure::measuring("use the control connection", error);
-        let mut control = Control::new(stream, session).map_err(in_use)?;
-        // The server waits a few seconds for the cookie; on a busy host a sampler takes longer to open.
-        control.flush().map_err(in_use)?;
+        let control = Control::new(stream, session)
+            .map_err(|error| Failure::measuring("use the control connection", error))?;
         let sampler = Sampler::of(local, sockets, Audience::User);
         Ok(Self {
             plan,

@@ -20,10 +20,9 @@ mod thread;
 
 use crate::account::{SideAccount, StreamAccount};
 pub(crate) use describe::host_for;
-use drops::Drops;
+use drops::Followed;
 pub(crate) use drops::MACHINE as UNREAD;
 use linerate_linux::cpu::{SystemTimes, Usage, process_usage};
-use linerate_linux::setup::RawSetting;
 use linerate_linux::{clock, nic};
 use linerate_model::output::{Cpu, Host};
 use linerate_model::sample::{Phase, Sample};
@@ -34,8 +33,9 @@ pub use snapshot::{setup, this_host, totals};
 pub(crate) use sockets::UdpSockets;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::Duration;
-use thread::{Order, Report, SamplerThread};
+use thread::{Order, Report, SamplerThread, Sources};
 
 /// For whom samples are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,9 +51,7 @@ pub(crate) enum Audience {
 #[derive(Debug)]
 pub(crate) struct Sampler {
     interface: Option<String>,
-    audience: Audience,
-    sockets: UdpSockets,
-    drops: Result<Drops, RawSetting>,
+    streams: Arc<Followed>,
     thread: Option<SamplerThread>,
     inbox: Vec<Sample>,
     settings: Vec<Setting>,
@@ -77,12 +75,17 @@ impl Sampler {
     pub(crate) fn of(local: Option<SocketAddr>, sockets: UdpSockets, audience: Audience) -> Self {
         let address = local.map(|local| local.ip().to_canonical());
         let interface = address.and_then(|address| nic::interface_of(address).ok().flatten());
-        Self {
-            interface,
+        let streams = Followed::create();
+        let sources = Sources {
+            interface: interface.clone(),
             audience,
             sockets,
-            drops: Drops::open(audience),
-            thread: None,
+            streams: Arc::clone(&streams),
+        };
+        Self {
+            interface,
+            streams,
+            thread: SamplerThread::start(sources).ok(),
             inbox: Vec::new(),
             settings: Vec::new(),
             settings_ordered: false,
@@ -95,16 +98,12 @@ impl Sampler {
 
     /// Counts the drops of each direction separately. Call it before the first reading.
     pub(crate) fn set_bidirectional(&self) {
-        if let Ok(drops) = &self.drops {
-            drops.set_bidirectional();
-        }
+        self.streams.set_bidirectional();
     }
 
     /// Adds a stream of the test by its connected socket; `sends`: this end sends.
     pub(crate) fn follow(&self, socket: &impl AsFd, sends: bool) {
-        if let Ok(drops) = &self.drops {
-            drops.follow(socket, sends);
-        }
+        self.streams.follow(socket, sends);
     }
 
     /// Orders one reading without load.
@@ -196,20 +195,9 @@ impl Sampler {
         (user + system, user, system)
     }
 
-    /// Sends an order; the first one starts the thread. Without a thread there are no samples.
+    /// Sends an order. Without a thread there are no samples.
     fn order(&mut self, order: Order) {
-        if self.thread.is_none() {
-            let interface = self.interface.clone();
-            let drops = self.drops.clone();
-            self.thread = SamplerThread::start(interface, self.audience, self.sockets, drops).ok();
-        }
-        if !self
-            .thread
-            .as_ref()
-            .is_some_and(|thread| thread.order(order))
-        {
-            self.thread = None;
-        }
+        self.thread = self.thread.take().filter(|thread| thread.order(order));
     }
 
     fn drain(&mut self) {

@@ -6,6 +6,7 @@
 //! programs. Everything is released when the process ends.
 
 mod filter;
+mod flows;
 mod kernel;
 mod names;
 mod offsets;
@@ -19,6 +20,7 @@ use kernel::Kernel;
 
 pub use crate::bpf::program_ids;
 pub use filter::{Filter, Flow, Protocol};
+pub use flows::{Flows, MOST_FLOWS};
 
 /// Drop reasons, counted from [`Watch::start`] on.
 #[derive(Debug)]
@@ -67,13 +69,21 @@ impl Watch {
     /// # Errors
     /// [`Refused`]: nothing remains loaded.
     pub fn start(filter: &Filter) -> Result<Self, Refused> {
-        let (counts, flows) = (counts()?, flows()?);
-        let (program, filtered) = load(filter, &counts, &flows)?;
-        let watch = Self::attach(counts, flows, program, filtered)?;
+        let flows = Flows::create()?;
         for flow in &filter.flows {
-            watch.add(flow).map_err(refused("flow"))?;
+            flows.add(flow).map_err(refused("flow"))?;
         }
-        Ok(watch)
+        Self::over(flows, filter.netns)
+    }
+
+    /// Starts to count `flows`, in a network namespace as [`Filter::netns`] says.
+    ///
+    /// # Errors
+    /// [`Refused`]: nothing remains loaded.
+    pub fn over(flows: Flows, netns: Option<u32>) -> Result<Self, Refused> {
+        let counts = counts()?;
+        let (program, filtered) = load(netns, &counts, &flows)?;
+        Self::attach(counts, flows, program, filtered)
     }
 
     /// Starts to count every packet that the machine frees, as where the kernel has no type information.
@@ -83,7 +93,12 @@ impl Watch {
     pub fn start_unfiltered() -> Result<Self, Refused> {
         let counts = counts()?;
         let program = load_unfiltered(&counts)?;
-        Self::attach(counts, flows()?, program, Err("not asked for".to_owned()))
+        Self::attach(
+            counts,
+            Flows::create()?,
+            program,
+            Err("not asked for".to_owned()),
+        )
     }
 
     fn attach(
@@ -102,15 +117,12 @@ impl Watch {
         })
     }
 
-    /// Counts packets of `flow` too, in both directions.
+    /// Counts packets of `flow` too, see [`Flows::add`].
     ///
     /// # Errors
-    /// E2BIG beyond [`MOST_FLOWS`]; EINVAL if its ends are of different families.
+    /// Those of [`Flows::add`].
     pub fn add(&self, flow: &Flow) -> io::Result<()> {
-        for key in flow.keys()? {
-            self.flows.insert(&key, &flow.group.to_ne_bytes())?;
-        }
-        Ok(())
+        self.flows.add(flow)
     }
 
     /// Packets of a group's flows (without a filter: group 0) freed so far for each reason, by the kernel's name without `SKB_DROP_REASON_`. All known reasons of
@@ -156,7 +168,7 @@ impl Watch {
 
 /// The program that filters, or, with the reason why, the one that counts everything.
 fn load(
-    filter: &Filter,
+    netns: Option<u32>,
     counts: &Counts,
     flows: &Flows,
 ) -> Result<(Program, Result<(), String>), Refused> {
@@ -167,7 +179,7 @@ fn load(
             });
         }
         Ok(offsets) => {
-            let code = program::filtered(offsets, filter.netns, counts.number(), flows.number());
+            let code = program::filtered(offsets, netns, counts.number(), flows.number());
             match code.map(|code| Program::load(ProgramKind::RawTracepoint, NAME, &code)) {
                 Some(Ok(program)) => return Ok((program, Ok(()))),
                 Some(Err(error)) if is_permission(&error.source) => {
@@ -192,10 +204,6 @@ fn load_unfiltered(counts: &Counts) -> Result<Program, Refused> {
 
 fn counts() -> Result<Counts, Refused> {
     Map::create(MapKind::Hash, "linerate_counts", MOST_REASONS).map_err(refused("create map"))
-}
-
-fn flows() -> Result<Flows, Refused> {
-    Map::create(MapKind::Hash, "linerate_flows", MOST_FLOWS).map_err(refused("create map"))
 }
 
 fn load_refused(error: LoadError) -> Refused {
@@ -229,11 +237,6 @@ fn is_permission(error: &io::Error) -> bool {
 
 /// Reason and group → packets.
 type Counts = Map<8, 8>;
-/// [`Flow::keys`] → the group.
-type Flows = Map<{ filter::KEY_BYTES }, 4>;
-
-/// How many keys of flows there is room for; a flow takes two.
-pub const MOST_FLOWS: u32 = 4096;
 /// The kernel of 2026 has 128 reasons, its subsystems a few dozen.
 const MOST_REASONS: u32 = 1024;
 /// `skb`, `location`, `reason` (5.17), and since 6.11 `rx_sk`.

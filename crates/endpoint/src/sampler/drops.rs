@@ -4,7 +4,7 @@
 
 use super::Audience;
 use super::reading::Reading;
-use linerate_linux::drops::{Filter, Flow, Watch};
+use linerate_linux::drops::{Flow, Flows, Refused, Watch};
 use linerate_linux::netns::NetNs;
 use linerate_linux::setup::RawSetting;
 use std::collections::BTreeMap;
@@ -12,35 +12,24 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A watch over the streams, shared by the conversation, which names them, and the thread that reads.
-#[derive(Debug, Clone)]
-pub(super) struct Drops {
-    watch: Arc<Watch>,
+/// The streams of a test, which the conversation names while the thread that reads may still be attaching the program: that
+/// takes seconds where several tests begin at once.
+#[derive(Debug)]
+pub(super) struct Followed {
+    flows: Result<Flows, Refused>,
     /// A stream could not be named, so what is counted is not the test.
-    incomplete: Arc<AtomicBool>,
+    incomplete: AtomicBool,
     /// Both ends send: drops are counted by direction.
-    bidirectional: Arc<AtomicBool>,
+    bidirectional: AtomicBool,
 }
 
-impl Drops {
-    /// Watches the network namespace of the calling thread. A peer gets the drops of its own test only.
-    ///
-    /// # Errors
-    /// Why the kernel's reasons are not read here.
-    pub(super) fn open(audience: Audience) -> Result<Self, RawSetting> {
-        let netns = NetNs::current().and_then(|netns| netns.inode());
-        let filter = Filter {
-            flows: Vec::new(),
-            netns: Some(netns.map_err(|error| unread(&error.to_string(), ""))?),
-        };
-        let watch = Watch::start(&filter).map_err(|why| unread(&why.to_string(), why.remedy()))?;
-        if let (Audience::Peer, Err(why)) = (audience, watch.is_filtered()) {
-            return Err(unread(why, "a kernel with CONFIG_DEBUG_INFO_BTF=y"));
-        }
-        Ok(Self {
-            watch: Arc::new(watch),
-            incomplete: Arc::default(),
-            bidirectional: Arc::default(),
+impl Followed {
+    /// No stream so far.
+    pub(super) fn create() -> Arc<Self> {
+        Arc::new(Self {
+            flows: Flows::create(),
+            incomplete: AtomicBool::default(),
+            bidirectional: AtomicBool::default(),
         })
     }
 
@@ -51,12 +40,38 @@ impl Drops {
 
     /// From now on this connected socket's packets count, in both directions. `sends`: its data goes out here.
     pub(super) fn follow(&self, socket: &impl AsFd, sends: bool) {
+        let Ok(flows) = &self.flows else { return };
         if Flow::of(socket, if sends { SENT.1 } else { RECEIVED.1 })
-            .and_then(|flow| self.watch.add(&flow))
+            .and_then(|flow| flows.add(&flow))
             .is_err()
         {
             self.incomplete.store(true, Ordering::Relaxed);
         }
+    }
+}
+
+/// The drops of the streams that are followed.
+#[derive(Debug)]
+pub(super) struct Drops {
+    watch: Watch,
+    followed: Arc<Followed>,
+}
+
+impl Drops {
+    /// Watches the network namespace of the calling thread. A peer gets the drops of its own test only.
+    ///
+    /// # Errors
+    /// Why the kernel's reasons are not read here.
+    pub(super) fn open(audience: Audience, followed: Arc<Followed>) -> Result<Self, RawSetting> {
+        let refused = |why: &Refused| unread(&why.to_string(), why.remedy());
+        let netns = NetNs::current().and_then(|netns| netns.inode());
+        let netns = netns.map_err(|error| unread(&error.to_string(), ""))?;
+        let flows = followed.flows.as_ref().map_err(refused)?.clone();
+        let watch = Watch::over(flows, Some(netns)).map_err(|why| refused(&why))?;
+        if let (Audience::Peer, Err(why)) = (audience, watch.is_filtered()) {
+            return Err(unread(why, "a kernel with CONFIG_DEBUG_INFO_BTF=y"));
+        }
+        Ok(Self { watch, followed })
     }
 
     /// One list, or one for each way of the data.
@@ -64,10 +79,10 @@ impl Drops {
         if self.watch.is_filtered().is_err() {
             return self.list(MACHINE, &[0]).into_iter().collect();
         }
-        if self.incomplete.load(Ordering::Relaxed) {
+        if self.followed.incomplete.load(Ordering::Relaxed) {
             return Vec::new();
         }
-        let lists = if self.bidirectional.load(Ordering::Relaxed) {
+        let lists = if self.followed.bidirectional.load(Ordering::Relaxed) {
             vec![
                 self.list(SENT.0, &[SENT.1]),
                 self.list(RECEIVED.0, &[RECEIVED.1]),
@@ -111,14 +126,17 @@ const RECEIVED: (&str, u32) = ("skb:kfree_skb flow received", 2);
 
 #[cfg(test)]
 mod tests {
-    use super::{Audience, Drops, FLOW, RECEIVED, Reading, SENT};
+    use super::{Audience, Drops, FLOW, Followed, RECEIVED, Reading, SENT};
     use std::net::UdpSocket;
+    use std::sync::Arc;
 
     #[test]
     fn only_a_followed_sockets_drops_count() {
-        let Some(drops) = watched() else { return };
+        let Some((drops, streams)) = watched() else {
+            return;
+        };
         let [followed, other] = [(); 2].map(|()| to_closed_port());
-        drops.follow(&followed, true);
+        streams.follow(&followed, true);
         lose(&other, 20);
         lose(&followed, 3);
         let [read] = <[Reading; 1]>::try_from(drops.read()).unwrap();
@@ -130,11 +148,13 @@ mod tests {
 
     #[test]
     fn drops_of_one_direction_are_not_the_others() {
-        let Some(drops) = watched() else { return };
-        drops.set_bidirectional();
+        let Some((drops, streams)) = watched() else {
+            return;
+        };
+        streams.set_bidirectional();
         let [out, back] = [(); 2].map(|()| to_closed_port());
-        drops.follow(&out, true);
-        drops.follow(&back, false);
+        streams.follow(&out, true);
+        streams.follow(&back, false);
         lose(&back, 3);
         let [sent, received] = <[Reading; 2]>::try_from(drops.read()).unwrap();
         assert_eq!((sent.source, received.source), (SENT.0, RECEIVED.0));
@@ -144,15 +164,18 @@ mod tests {
 
     #[test]
     fn a_stream_that_cannot_be_named_silences_the_source() {
-        let Some(drops) = watched() else { return };
+        let Some((drops, streams)) = watched() else {
+            return;
+        };
         assert_eq!(drops.read().len(), 1);
-        drops.follow(&UdpSocket::bind("127.0.0.1:0").unwrap(), true);
+        streams.follow(&UdpSocket::bind("127.0.0.1:0").unwrap(), true);
         assert_eq!(drops.read().len(), 0, "it is not connected");
     }
 
-    fn watched() -> Option<Drops> {
-        match Drops::open(Audience::Peer) {
-            Ok(drops) => Some(drops),
+    fn watched() -> Option<(Drops, Arc<Followed>)> {
+        let streams = Followed::create();
+        match Drops::open(Audience::Peer, Arc::clone(&streams)) {
+            Ok(drops) => Some((drops, streams)),
             Err(refused) => {
                 assert_eq!(refused.source, super::MACHINE);
                 assert!(!refused.values.is_empty());

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The thread that reads: on order, and once a second between begin and end.
 
-use super::drops::Drops;
+use super::drops::{Drops, Followed};
 use super::reader::Reader;
 use super::{Audience, UdpSockets, settings};
 use linerate_linux::clock::monotonic_ns;
-use linerate_linux::setup::RawSetting;
 use linerate_model::sample::{Phase, Sample};
 use linerate_model::setting::Setting;
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -46,27 +46,34 @@ pub(super) struct SamplerThread {
     reports: Receiver<Report>,
 }
 
+/// What the thread reads.
+#[derive(Debug)]
+pub(super) struct Sources {
+    pub(super) interface: Option<String>,
+    pub(super) audience: Audience,
+    pub(super) sockets: UdpSockets,
+    pub(super) streams: Arc<Followed>,
+}
+
 impl SamplerThread {
-    /// Starts the thread in the network namespace of the calling one.
-    pub(super) fn start(
-        interface: Option<String>,
-        audience: Audience,
-        sockets: UdpSockets,
-        drops: Result<Drops, RawSetting>,
-    ) -> io::Result<Self> {
+    /// Starts the thread in the network namespace of the calling one. It opens the sources itself: the caller has a
+    /// peer to answer, and to open them takes seconds on a busy host.
+    pub(super) fn start(sources: Sources) -> io::Result<Self> {
         let (orders, taken) = channel();
         let (send, reports) = channel();
         thread::Builder::new()
             .name("sampler".to_owned())
             .spawn(move || {
+                let (interface, audience) = (sources.interface, sources.audience);
+                let drops = Drops::open(audience, sources.streams);
                 let refused = drops.as_ref().err().cloned();
                 let settings = || {
                     let mut all = settings::read(interface.as_deref(), audience);
                     all.extend(refused.clone().map(|why| settings::setting(why, None)));
                     all
                 };
-                let reader = Reader::open(interface.clone(), audience, sockets).with(drops.ok());
-                work(reader, settings, &taken, &send);
+                let reader = Reader::open(interface.clone(), audience, sources.sockets);
+                work(reader.with(drops.ok()), settings, &taken, &send);
             })?;
         Ok(Self { orders, reports })
     }
