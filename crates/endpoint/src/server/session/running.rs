@@ -11,7 +11,25 @@ use linerate_wire::iperf3::server::ServerEvent;
 
 impl Session<'_, '_> {
     pub(super) fn start(&mut self) {
+        // To open the sources takes seconds on a busy host: the times of the test begin after it.
+        self.sampler.begin(if self.is_idle() {
+            Phase::Idle
+        } else {
+            Phase::Load
+        });
+        self.report_samples();
         let now_ns = monotonic_ns();
+        let length_ns = self.length_ns();
+        self.control
+            .session
+            .start(Some(length_ns + GRACE_NS), now_ns);
+        self.streams.go(now_ns);
+        self.start_heartbeat();
+        self.read_settings();
+    }
+
+    /// How long the client's test takes at most, its warm-up included.
+    fn length_ns(&self) -> u64 {
         let asked = self.request.as_ref().and_then(|request| {
             request
                 .duration_ns
@@ -22,19 +40,7 @@ impl Session<'_, '_> {
             .time_s
             .filter(|&time_s| time_s > 0)
             .map(|time_s| (time_s + self.params.omit_s.unwrap_or(0)) * SECOND_NS);
-        let length_ns = asked.or(standard).unwrap_or(MOST_SECONDS * SECOND_NS);
-        self.control
-            .session
-            .start(Some(length_ns + GRACE_NS), now_ns);
-        self.sampler.begin(if self.is_idle() {
-            Phase::Idle
-        } else {
-            Phase::Load
-        });
-        self.report_samples();
-        self.streams.go(now_ns);
-        self.start_heartbeat();
-        self.read_settings();
+        asked.or(standard).unwrap_or(MOST_SECONDS * SECOND_NS)
     }
 
     /// Serves the running test until the client ends it.
