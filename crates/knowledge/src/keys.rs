@@ -8,7 +8,7 @@ use linerate_model::output::Value;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use crate::mistake::Mistakes;
+use crate::mistake::{Mistake, Mistakes};
 
 /// A word and its position.
 pub type Word = Spanned<String>;
@@ -26,13 +26,9 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    pub fn note(self, mistakes: &mut Mistakes<'_>) {
-        mistakes.at(self.at, self.wrong, &self.allowed);
-    }
-
     /// Reports a value of another kind than the `allowed` one.
-    pub fn kind(given: &Given<'_>, allowed: &str) -> Self {
-        let is = match given.get_ref() {
+    pub fn kind(at: usize, value: &DeValue<'_>, allowed: &str) -> Self {
+        let is = match value {
             DeValue::String(text) => format!("string {text:?}"),
             DeValue::Integer(number) => format!("integer `{number}`"),
             DeValue::Float(number) => format!("floating point `{number}`"),
@@ -42,7 +38,7 @@ impl Wrong {
             DeValue::Table(_) => "a table".to_owned(),
         };
         Self {
-            at: given.span().start,
+            at,
             wrong: format!("not the right kind of value: {is}"),
             allowed: allowed.to_owned(),
         }
@@ -56,18 +52,51 @@ pub trait FromToml: Sized {
     fn from_toml(given: Given<'_>) -> Result<Self, Wrong>;
 }
 
-/// Reads a whole file.
+/// Reads the file `file` as an `R`, which `understand` turns into a `T`.
 ///
 /// # Errors
-/// It is not TOML, or not a `T`.
-pub fn file<T: FromToml>(text: &str) -> Result<T, Wrong> {
+/// Every mistake found, in the order of the checks. TOML's own stop at the first.
+pub fn read<R: FromToml, T>(
+    file: &str,
+    text: &str,
+    understand: impl FnOnce(&R, &mut Mistakes<'_>) -> T,
+) -> Result<T, Vec<Mistake>> {
+    let mut mistakes = Mistakes::new(file, text);
+    let understood = match parse(text) {
+        Ok(raw) => Some(understand(&raw, &mut mistakes)),
+        Err(Wrong { at, wrong, allowed }) => {
+            mistakes.at(at, wrong, &allowed);
+            None
+        }
+    };
+    let found = mistakes.into_found();
+    understood.filter(|_| found.is_empty()).ok_or(found)
+}
+
+fn parse<R: FromToml>(text: &str) -> Result<R, Wrong> {
     let table = DeTable::parse(text).map_err(|why| Wrong {
         at: why.span().map_or(0, |span| span.start),
         wrong: why.message().to_owned(),
         allowed: String::new(),
     })?;
     let (span, table) = (table.span(), table.into_inner());
-    T::from_toml(Spanned::new(span, DeValue::Table(table)))
+    R::from_toml(Spanned::new(span, DeValue::Table(table)))
+}
+
+/// A kind of table: its keys, each with its type and whether it is needed (`need`) or empty by default (`or_default`).
+#[macro_export]
+macro_rules! toml_table {
+    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $key:ident: $kind:ty = $take:ident,)+ }) => {
+        $(#[$doc])*
+        pub(super) struct $name { $($(#[$about])* pub(super) $key: $kind,)+ }
+
+        impl $crate::keys::FromToml for $name {
+            fn from_toml(given: $crate::keys::Given<'_>) -> Result<Self, $crate::keys::Wrong> {
+                let mut keys = $crate::keys::Keys::of(given, &[$(stringify!($key)),+])?;
+                Ok(Self { $($key: keys.$take(stringify!($key))?,)+ })
+            }
+        }
+    };
 }
 
 /// A table whose keys are taken one after the other.
@@ -109,32 +138,21 @@ impl<'t> Keys<'t> {
         T::from_toml(given)
     }
 
-    /// Takes an optional key.
+    /// Takes a key that is absent, empty or false by default.
     ///
     /// # Errors
     /// It is of another kind.
-    pub fn may<T: FromToml>(&mut self, key: &str) -> Result<Option<T>, Wrong> {
-        self.table.remove(key).map(T::from_toml).transpose()
-    }
-
-    /// Takes a key that is empty or false by default.
-    ///
-    /// # Errors
-    /// It is of another kind.
-    pub fn or_none<T: FromToml + Default>(&mut self, key: &str) -> Result<T, Wrong> {
-        Ok(self.may(key)?.unwrap_or_default())
+    pub fn or_default<T: FromToml + Default>(&mut self, key: &str) -> Result<T, Wrong> {
+        let given = self.table.remove(key);
+        given.map_or_else(|| Ok(T::default()), T::from_toml)
     }
 }
 
 fn table(given: Given<'_>) -> Result<(usize, DeTable<'_>), Wrong> {
     let at = given.span().start;
-    match given.get_ref() {
-        DeValue::Table(_) => {}
-        _ => return Err(Wrong::kind(&given, "a table")),
-    }
     match given.into_inner() {
         DeValue::Table(table) => Ok((at, table)),
-        _ => Ok((at, DeTable::new())),
+        other => Err(Wrong::kind(at, &other, "a table")),
     }
 }
 
@@ -150,15 +168,18 @@ impl<T: FromToml> FromToml for Spanned<T> {
     }
 }
 
+impl<T: FromToml> FromToml for Option<T> {
+    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
+        T::from_toml(given).map(Some)
+    }
+}
+
 impl<T: FromToml> FromToml for Vec<T> {
     fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
-        match given.get_ref() {
-            DeValue::Array(_) => {}
-            _ => return Err(Wrong::kind(&given, "a list: [\"…\"]")),
-        }
+        let at = given.span().start;
         match given.into_inner() {
             DeValue::Array(list) => list.into_iter().map(T::from_toml).collect(),
-            _ => Ok(Self::new()),
+            other => Err(Wrong::kind(at, &other, "a list: [\"…\"]")),
         }
     }
 }
@@ -173,52 +194,54 @@ impl<T: FromToml> FromToml for BTreeMap<String, T> {
     }
 }
 
+/// Reads a value that `understand` takes, or reports what is `allowed`.
+fn scalar<T>(
+    given: &Given<'_>,
+    allowed: &str,
+    understand: impl FnOnce(&DeValue<'_>) -> Option<T>,
+) -> Result<T, Wrong> {
+    let value = given.get_ref();
+    understand(value).ok_or_else(|| Wrong::kind(given.span().start, value, allowed))
+}
+
 impl FromToml for String {
     fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
-        match given.get_ref() {
-            DeValue::String(text) => Ok(text.clone().into_owned()),
-            _ => Err(Wrong::kind(&given, "a string")),
-        }
+        scalar(&given, "a string", |value| {
+            value.as_str().map(str::to_owned)
+        })
     }
 }
 
 impl FromToml for bool {
     fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
-        match given.get_ref() {
-            DeValue::Boolean(flag) => Ok(*flag),
-            _ => Err(Wrong::kind(&given, "true or false")),
-        }
+        scalar(&given, "true or false", |value| value.as_bool())
     }
 }
 
 impl FromToml for f64 {
     fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
-        let number = match given.get_ref() {
+        scalar(&given, "a number", |value| match value {
             DeValue::Float(number) => number.as_str().parse().ok(),
-            _ => whole(&given).map(|number| number as Self),
-        };
-        number.ok_or_else(|| Wrong::kind(&given, "a number"))
+            _ => whole(value).map(|number| number as Self),
+        })
     }
 }
 
 impl FromToml for u64 {
     fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
-        let number = whole(&given).and_then(|number| number.try_into().ok());
-        number.ok_or_else(|| Wrong::kind(&given, "a whole number, not below 0"))
+        integer(&given, "a whole number, not below 0")
     }
 }
 
 impl FromToml for u32 {
     fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
-        let number = whole(&given).and_then(|number| number.try_into().ok());
-        number.ok_or_else(|| Wrong::kind(&given, "a whole number of 32 bits"))
+        integer(&given, "a whole number of 32 bits")
     }
 }
 
 impl FromToml for u8 {
     fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
-        let number = whole(&given).and_then(|number| number.try_into().ok());
-        number.ok_or_else(|| Wrong::kind(&given, "a whole number of 8 bits"))
+        integer(&given, "a whole number of 8 bits")
     }
 }
 
@@ -232,10 +255,12 @@ impl FromToml for Value {
     }
 }
 
+fn integer<T: TryFrom<i64>>(given: &Given<'_>, allowed: &str) -> Result<T, Wrong> {
+    scalar(given, allowed, |value| whole(value)?.try_into().ok())
+}
+
 /// TOML's integers are of 64 bits with a sign.
-fn whole(given: &Given<'_>) -> Option<i64> {
-    match given.get_ref() {
-        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok(),
-        _ => None,
-    }
+fn whole(value: &DeValue<'_>) -> Option<i64> {
+    let number = value.as_integer()?;
+    i64::from_str_radix(number.as_str(), number.radix()).ok()
 }

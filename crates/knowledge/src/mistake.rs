@@ -42,7 +42,7 @@ pub struct Mistakes<'t> {
 }
 
 impl<'t> Mistakes<'t> {
-    pub const fn new(file: &'t str, text: &'t str) -> Self {
+    pub(crate) const fn new(file: &'t str, text: &'t str) -> Self {
         Self {
             file,
             text,
@@ -78,7 +78,7 @@ impl<'t> Mistakes<'t> {
         understood
     }
 
-    pub fn into_found(self) -> Vec<Mistake> {
+    pub(crate) fn into_found(self) -> Vec<Mistake> {
         self.found
     }
 

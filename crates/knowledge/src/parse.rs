@@ -12,22 +12,10 @@ use crate::mistake::{Mistake, Mistakes};
 /// # Errors
 /// Every mistake found, in the order of the checks. TOML's own stop at the first.
 pub fn parse(file: &str, text: &str) -> Result<Driver, Vec<Mistake>> {
-    let mut mistakes = Mistakes::new(file, text);
-    let raw = match keys::file::<RawDriver>(text) {
-        Ok(raw) => raw,
-        Err(wrong) => {
-            wrong.note(&mut mistakes);
-            return Err(mistakes.into_found());
-        }
-    };
-    check(file, &raw, &mut mistakes);
-    let driver = understand(&raw, &mut mistakes);
-    let found = mistakes.into_found();
-    if found.is_empty() {
-        Ok(driver)
-    } else {
-        Err(found)
-    }
+    keys::read(file, text, |raw, mistakes| {
+        check(file, raw, mistakes);
+        understand(raw, mistakes)
+    })
 }
 
 fn understand(raw: &RawDriver, mistakes: &mut Mistakes<'_>) -> Driver {

@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 use super::parse::sources;
 use super::raw::Word;
 use super::{Mistake, Source, Stage};
-use crate::keys::{self, FromToml, Given, Keys, Wrong};
+use crate::keys;
 use crate::mistake::Mistakes;
 use crate::packed;
+use crate::toml_table;
 
 /// The meaning of a drop reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +56,6 @@ pub fn stage_of(reason: &str) -> ReasonStage {
 pub struct Reason {
     /// The kernel's name, without `SKB_DROP_REASON_`.
     pub name: String,
-    /// The source of a statement.
-    pub sources: Vec<Source>,
     kind: Kind,
     stages: Vec<Stage>,
 }
@@ -74,28 +73,17 @@ enum Kind {
 /// # Errors
 /// Every mistake found. TOML's own stop at the first.
 pub fn parse_reasons(file: &str, text: &str) -> Result<Vec<Reason>, Vec<Mistake>> {
-    let mut mistakes = Mistakes::new(file, text);
-    let raw = match keys::file::<RawFile>(text) {
-        Ok(raw) => raw,
-        Err(wrong) => {
-            wrong.note(&mut mistakes);
-            return Err(mistakes.into_found());
+    keys::read(file, text, |raw: &RawFile, mistakes| {
+        let mut reasons = Vec::new();
+        for entry in &raw.reason {
+            understand(entry, &mut reasons, mistakes);
         }
-    };
-    let mut reasons: Vec<Reason> = Vec::new();
-    for entry in &raw.reason {
-        understand(entry, &mut reasons, &mut mistakes);
-    }
-    let found = mistakes.into_found();
-    if found.is_empty() {
-        Ok(reasons)
-    } else {
-        Err(found)
-    }
+        reasons
+    })
 }
 
 fn understand(raw: &RawReason, reasons: &mut Vec<Reason>, mistakes: &mut Mistakes<'_>) {
-    let sources = sources(&raw.source, mistakes);
+    sources(&raw.source, mistakes);
     let stages = raw.stages.iter();
     let stages: Vec<Stage> = stages
         .filter_map(|w| mistakes.word("stages", w, Stage::of_word, Stage::WORDS))
@@ -120,7 +108,6 @@ fn understand(raw: &RawReason, reasons: &mut Vec<Reason>, mistakes: &mut Mistake
         }
         reasons.push(Reason {
             name: name.get_ref().clone(),
-            sources: sources.clone(),
             kind: kind.unwrap_or(Kind::Unknown),
             stages: stages.clone(),
         });
@@ -138,44 +125,22 @@ fn kind(raw: &RawReason) -> Option<Kind> {
     }
 }
 
-struct RawFile {
-    _kernel: String,
-    reason: Vec<RawReason>,
-}
-
-impl FromToml for RawFile {
-    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
-        let mut keys = Keys::of(given, &["kernel", "reason"])?;
-        Ok(Self {
-            _kernel: keys.need("kernel")?,
-            reason: keys.or_none("reason")?,
-        })
+toml_table! {
+    RawFile {
+        #[expect(dead_code, reason = "names the kernel that was read")]
+        kernel: String = need,
+        reason: Vec<RawReason> = or_default,
     }
 }
 
-struct RawReason {
-    stages: Vec<Word>,
-    benign: bool,
-    observer: bool,
-    unknown: bool,
-    names: Vec<Word>,
-    source: Vec<Word>,
-}
-
-impl FromToml for RawReason {
-    fn from_toml(given: Given<'_>) -> Result<Self, Wrong> {
-        let mut keys = Keys::of(
-            given,
-            &["stages", "benign", "observer", "unknown", "names", "source"],
-        )?;
-        Ok(Self {
-            stages: keys.or_none("stages")?,
-            benign: keys.or_none("benign")?,
-            observer: keys.or_none("observer")?,
-            unknown: keys.or_none("unknown")?,
-            names: keys.need("names")?,
-            source: keys.need("source")?,
-        })
+toml_table! {
+    RawReason {
+        stages: Vec<Word> = or_default,
+        benign: bool = or_default,
+        observer: bool = or_default,
+        unknown: bool = or_default,
+        names: Vec<Word> = need,
+        source: Vec<Word> = need,
     }
 }
 

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The source of a statement: a file and a function of the kernel, or memory.
 
-/// The source of a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The kind of source that a statement cites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// A place in the kernel that the table names (`Driver::kernel`).
-    Kernel {
-        /// Path from the root of the kernel's sources.
-        file: String,
-        /// The function, array or macro in that file.
-        place: String,
-    },
+    /// A function, array or macro in a file of the kernel that the table names (`Driver::kernel`).
+    Kernel,
     /// From memory, not verified.
     Recall,
 }
@@ -27,10 +22,7 @@ impl Source {
             return Some(Self::Recall);
         }
         let (file, place) = text.split_once(' ')?;
-        (is_kernel_path(file) && is_identifier(place)).then(|| Self::Kernel {
-            file: file.to_owned(),
-            place: place.to_owned(),
-        })
+        (is_kernel_path(file) && is_identifier(place)).then_some(Self::Kernel)
     }
 }
 

@@ -10,6 +10,8 @@ macro_rules! words {
         pub enum $name { $($(#[$vdoc])* $variant,)+ }
 
         impl $name {
+            /// Every one, in its order.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
             /// Every word of this list, as a table writes it.
             pub const WORDS: &[&str] = &[$($word),+];
 

@@ -55,10 +55,8 @@ pub fn check_together<'m>(maps: impl IntoIterator<Item = (&'m str, &'m Map)>) ->
 
 fn kernel_is_named(raw: &RawMap, map: &Map, mistakes: &mut Mistakes<'_>) {
     let of_registers = map.registers.iter().flat_map(|r| &r.sources);
-    let cites_kernel = map.sources.iter().chain(of_registers);
-    let cites_kernel = cites_kernel
-        .into_iter()
-        .any(|s| matches!(s, Source::Kernel { .. }));
+    let mut cites_kernel = map.sources.iter().chain(of_registers);
+    let cites_kernel = cites_kernel.any(|s| *s == Source::Kernel);
     let number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     match &raw.kernel {
         None if cites_kernel => mistakes.at(
@@ -93,7 +91,7 @@ fn bases_have_a_window(raw: &RawMap, mistakes: &mut Mistakes<'_>) {
         let allowed = "how many bytes of addresses the block takes: window = 0x4000";
         mistakes.at(raw.map.span().start, wrong, allowed);
     }
-    if raw.bases.iter().any(|b| b.value().is_none()) {
+    if raw.bases.iter().any(|b| b.0.is_none()) {
         let wrong = "an entry of `bases` is not a number".to_owned();
         mistakes.at(raw.map.span().start, wrong, "bases = [0x02188000]");
     }

@@ -3,21 +3,8 @@
 
 use super::decode::Decoded;
 
-/// The directions of pause frames, seen from this end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pause {
-    /// In none.
-    Off,
-    /// This end sends them.
-    Transmit,
-    /// This end obeys them.
-    Receive,
-    /// Both.
-    Both,
-}
-
 /// Pause abilities of one end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ability {
     /// The bit PAUSE.
     pub pause: bool,
@@ -25,31 +12,37 @@ pub struct Ability {
     pub asymmetric: bool,
 }
 
-impl Pause {
-    /// Resolves the abilities of both ends (IEEE 802.3 table 28B-3).
+/// The directions of pause frames, seen from this end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pause {
+    /// This end sends them: it may stop its partner.
+    pub tx: bool,
+    /// This end obeys its partner's.
+    pub rx: bool,
+}
+
+impl Ability {
+    /// Resolves the abilities of both ends (IEEE 802.3 table 28B-3; drivers/net/phy, `linkmode_resolve_pause`).
     #[must_use]
-    pub const fn resolve(local: Ability, partner: Ability) -> Self {
-        if local.pause && partner.pause {
-            Self::Both
-        } else if local.asymmetric && partner.asymmetric {
-            match (local.pause, partner.pause) {
-                (false, true) => Self::Transmit,
-                (true, false) => Self::Receive,
-                _ => Self::Off,
-            }
-        } else {
-            Self::Off
+    pub const fn with(self, partner: Self) -> Pause {
+        let symmetric = self.pause && partner.pause;
+        let asymmetric = self.asymmetric && partner.asymmetric;
+        Pause {
+            tx: symmetric || (asymmetric && partner.pause),
+            rx: symmetric || (asymmetric && self.pause),
         }
     }
+}
 
+impl Pause {
     /// Returns a sentence.
     #[must_use]
     pub const fn words(self) -> &'static str {
-        match self {
-            Self::Off => "pause: off; this end neither sends nor obeys pause frames",
-            Self::Transmit => "pause: this end sends pause frames and does not obey them",
-            Self::Receive => "pause: this end obeys pause frames and sends none",
-            Self::Both => "pause: both directions",
+        match (self.tx, self.rx) {
+            (false, false) => "pause: off; this end neither sends nor obeys pause frames",
+            (true, false) => "pause: this end sends pause frames and does not obey them",
+            (false, true) => "pause: this end obeys pause frames and sends none",
+            (true, true) => "pause: both directions",
         }
     }
 }
@@ -75,7 +68,7 @@ pub fn agreed(registers: &[Decoded]) -> Vec<String> {
         }
     }];
     if let Some((local, partner)) = ability(local).zip(ability(partner)) {
-        said.push(Pause::resolve(local, partner).words().to_owned());
+        said.push(local.with(partner).words().to_owned());
     }
     said
 }

@@ -15,22 +15,11 @@ use linerate_model::order;
 /// # Errors
 /// Every mistake found, in the order of the checks. TOML's own stop at the first.
 pub fn parse(file: &str, text: &str) -> Result<Map, Vec<Mistake>> {
-    let mut mistakes = Mistakes::new(file, text);
-    let raw = match keys::file::<RawMap>(text) {
-        Ok(raw) => raw,
-        Err(wrong) => {
-            wrong.note(&mut mistakes);
-            return Err(mistakes.into_found());
-        }
-    };
-    let map = Reader(&mut mistakes).map(&raw);
-    check(&raw, &map, &mut mistakes);
-    let found = mistakes.into_found();
-    if found.is_empty() {
-        Ok(map)
-    } else {
-        Err(found)
-    }
+    keys::read(file, text, |raw, mistakes| {
+        let map = Reader(mistakes).map(raw);
+        check(raw, &map, mistakes);
+        map
+    })
 }
 
 /// Understands words, and notes those that it does not.
@@ -52,7 +41,7 @@ impl Reader<'_, '_> {
             kernel: raw.kernel.as_ref().map(|k| k.get_ref().clone()),
             drivers: raw.drivers.clone(),
             prefixes: raw.prefixes.clone(),
-            bases: raw.bases.iter().filter_map(|b| b.value()).collect(),
+            bases: raw.bases.iter().filter_map(|b| b.0).collect(),
             window_bytes: raw.window,
             bus,
             dump,
@@ -107,7 +96,7 @@ impl Reader<'_, '_> {
 
     fn reset(&mut self, raw: &RawRegister) -> Option<u64> {
         let reset = raw.reset.as_ref()?;
-        let value = reset.get_ref().value();
+        let value = reset.get_ref().0;
         if value.is_none() {
             let wrong = "`reset` is not a number".to_owned();
             self.0.at(reset.span().start, wrong, NUMBER);

@@ -3,23 +3,13 @@
 
 use linerate_knowledge::Source as Kernel;
 
-/// The source of a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The kind of source that a statement cites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// A place in the kernel that the map names (`Map::kernel`).
-    Kernel {
-        /// Path from the root of the kernel's sources.
-        file: String,
-        /// The macro, function or array in that file.
-        place: String,
-    },
-    /// A document: its kind (one of [`Self::KINDS`]) and the place in it.
-    Document {
-        /// `manual`, `standard`, …
-        kind: String,
-        /// Which one and where.
-        place: String,
-    },
+    /// A macro, function or array in a file of the kernel that the map names (`Map::kernel`).
+    Kernel,
+    /// A place in a document of one of [`Self::KINDS`].
+    Document,
     /// From memory, not verified.
     Recall,
 }
@@ -39,11 +29,10 @@ impl Source {
         if let Some((kind, place)) = text.split_once(' ')
             && Self::KINDS.contains(&kind)
         {
-            let (kind, place) = (kind.to_owned(), place.trim().to_owned());
-            return (!place.is_empty()).then_some(Self::Document { kind, place });
+            return (!place.trim().is_empty()).then_some(Self::Document);
         }
         Kernel::of_text(text).map(|source| match source {
-            Kernel::Kernel { file, place } => Self::Kernel { file, place },
+            Kernel::Kernel => Self::Kernel,
             Kernel::Recall => Self::Recall,
         })
     }
@@ -56,15 +45,12 @@ mod tests {
     #[test]
     fn a_source_says_where_to_look() {
         assert_eq!(Source::of_text("recall"), Some(Source::Recall));
-        assert!(matches!(
+        assert_eq!(
             Source::of_text("manual i.MX6DQRM ENET_RCR"),
-            Some(Source::Document { place, .. }) if place == "i.MX6DQRM ENET_RCR"
-        ));
+            Some(Source::Document)
+        );
         let kernel = "drivers/net/ethernet/freescale/fec.h FEC_R_CNTRL";
-        assert!(matches!(
-            Source::of_text(kernel),
-            Some(Source::Kernel { .. })
-        ));
+        assert_eq!(Source::of_text(kernel), Some(Source::Kernel));
         for vague in [
             "",
             "manual",

@@ -201,19 +201,25 @@ fn a_dump_among_prose_is_recognised() {
 /// Linux' `linkmode_resolve_pause` says the same of all sixteen.
 #[test]
 fn pause_resolves_as_the_standard_says() {
-    use Pause::{Both, Off, Receive, Transmit};
+    let pause = |tx, rx| Pause { tx, rx };
+    let [off, receive, transmit, both] = [
+        pause(false, false),
+        pause(false, true),
+        pause(true, false),
+        pause(true, true),
+    ];
     // Rows: our (PAUSE, ASM_DIR); columns: the partner's, in the order 00 01 10 11.
     let table = [
-        ((false, false), [Off, Off, Off, Off]),
-        ((false, true), [Off, Off, Off, Transmit]),
-        ((true, false), [Off, Off, Both, Both]),
-        ((true, true), [Off, Receive, Both, Both]),
+        ((false, false), [off, off, off, off]),
+        ((false, true), [off, off, off, transmit]),
+        ((true, false), [off, off, both, both]),
+        ((true, true), [off, receive, both, both]),
     ];
     let ability = |(pause, asymmetric)| Ability { pause, asymmetric };
     for (local, row) in table {
         let partners = [(false, false), (false, true), (true, false), (true, true)];
         for (partner, expected) in partners.into_iter().zip(row) {
-            let resolved = Pause::resolve(ability(local), ability(partner));
+            let resolved = ability(local).with(ability(partner));
             assert_eq!(resolved, expected, "{local:?} {partner:?}");
         }
     }

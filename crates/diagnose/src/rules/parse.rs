@@ -21,26 +21,14 @@ use linerate_model::order;
 /// # Errors
 /// Every mistake found. TOML's own stop at the first.
 pub fn parse(file: &str, text: &str) -> Result<Vec<Rule>, Vec<Mistake>> {
-    let mut mistakes = Mistakes::new(file, text);
-    let raw = match keys::file::<RawFile>(text) {
-        Ok(raw) => raw,
-        Err(wrong) => {
-            wrong.note(&mut mistakes);
-            return Err(mistakes.into_found());
-        }
-    };
-    let rules: Vec<Rule> = raw
-        .rule
-        .iter()
-        .filter_map(|raw| rule(raw, &mut mistakes))
-        .collect();
-    let mut found = mistakes.into_found();
-    order::by_key(&mut found, |mistake| mistake.line);
-    if found.is_empty() {
-        Ok(rules)
-    } else {
-        Err(found)
-    }
+    let read = keys::read(file, text, |raw: &RawFile, mistakes| {
+        let rules = raw.rule.iter().filter_map(|raw| rule(raw, mistakes));
+        rules.collect()
+    });
+    read.map_err(|mut found: Vec<Mistake>| {
+        order::by_key(&mut found, |mistake| mistake.line);
+        found
+    })
 }
 
 /// What is wrong between files that are each right: an id used twice, a `contradicts` of no rule.

@@ -2,10 +2,11 @@
 //! Flow control: what both ends offer, what is in force, and how often it was used.
 
 use super::registers::{self, PAUSE_SENT, counted_by_register};
-use crate::calc::pause::{InForce, Offer, time_s};
+use crate::calc::pause::{ability_of_words, time_s};
 use crate::evidence::Source;
 use crate::facts::Facts;
 use crate::facts::vantage::{Meaning, Vantage};
+use linerate_registers::{Ability, Pause};
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     if vantage.interface.is_some() && vantage.test.is_none() {
@@ -18,34 +19,29 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
 
 fn agreement(vantage: &Vantage<'_>, facts: &mut Facts) {
     let in_force = in_force(vantage);
-    vantage.add(facts, "pause_known", in_force.is_some(), "", "ethtool -a");
+    vantage.add(facts, "pause_known", in_force.is_some(), "ethtool -a");
     let Some((in_force, source)) = in_force else {
         return;
     };
-    vantage.add(facts, "pause_tx", word(in_force.tx), "", source);
-    vantage.add(facts, "pause_rx", word(in_force.rx), "", source);
-    if let Some(because) = missing_because(vantage).filter(|_| !in_force.tx) {
-        vantage.add(facts, "pause_missing_because", because, "", "ethtool");
-    }
+    vantage.add(facts, "pause_tx", word(in_force.tx), source);
+    vantage.add(facts, "pause_rx", word(in_force.rx), source);
+    let because = missing_because(vantage).filter(|_| !in_force.tx);
+    vantage.add(facts, "pause_missing_because", because, "ethtool");
 }
 
 fn offers(vantage: &Vantage<'_>, facts: &mut Facts) {
-    for (name, key) in [
-        ("pause_offered", OFFERED),
-        ("pause_offered_by_partner", PARTNER_OFFERED),
-    ] {
-        if let Some(words) = vantage.set_up("ethtool", key) {
-            vantage.add(facts, name, words, "", "ethtool");
-        }
-    }
+    let offered = vantage.set_up("ethtool", OFFERED);
+    vantage.add(facts, "pause_offered", offered, "ethtool");
+    let offered = vantage.set_up("ethtool", PARTNER_OFFERED);
+    vantage.add(facts, "pause_offered_by_partner", offered, "ethtool");
 }
 
 /// What holds: what was set by force; else what `ethtool -a` calls negotiated; else what follows from
 /// both offers, or from ours alone where we offer nothing; else the MAC's own register; else what was asked for.
-fn in_force(vantage: &Vantage<'_>) -> Option<(InForce, &'static str)> {
+fn in_force(vantage: &Vantage<'_>) -> Option<(Pause, &'static str)> {
     let set = |tx, rx| {
         let on = |key| vantage.set_up("ethtool -a", key).map(|word| word == "on");
-        Some(InForce {
+        Some(Pause {
             tx: on(tx)?,
             rx: on(rx)?,
         })
@@ -57,17 +53,14 @@ fn in_force(vantage: &Vantage<'_>) -> Option<(InForce, &'static str)> {
     let negotiated = set("TX negotiated", "RX negotiated").map(|found| (found, "ethtool -a"));
     let agreed = || Some((agreed(vantage)?, "ethtool, linkmode_resolve_pause"));
     let register =
-        || registers::pause(vantage).map(|on| (InForce { tx: on, rx: on }, "registers RCR"));
+        || registers::pause(vantage).map(|on| (Pause { tx: on, rx: on }, "registers RCR"));
     let asked = || Some((asked?, "ethtool -a"));
     negotiated.or_else(agreed).or_else(register).or_else(asked)
 }
 
-fn agreed(vantage: &Vantage<'_>) -> Option<InForce> {
-    let offer = |key| Offer::of_words(vantage.set_up("ethtool", key)?);
-    let nothing = Offer {
-        pause: false,
-        asymmetric: false,
-    };
+fn agreed(vantage: &Vantage<'_>) -> Option<Pause> {
+    let offer = |key| ability_of_words(vantage.set_up("ethtool", key)?);
+    let nothing = Ability::default();
     let ours = offer(OFFERED)?;
     let theirs = if ours == nothing {
         nothing
@@ -108,42 +101,23 @@ fn frames(vantage: &Vantage<'_>, facts: &mut Facts) {
         .filter(|span| *span > 0.0);
     if let Some((received, span)) = received.as_ref().zip(span) {
         let rate = received.value as f64 / span;
-        vantage.add(
-            facts,
-            "rx_pause_frames_per_second",
-            rate,
-            "1/s",
-            &received.source,
-        );
+        vantage.add(facts, "rx_pause_frames_per_second", rate, &received.source);
     }
-    vantage.add_counted(facts, "tx_pause_frames", "frames", sent);
-    vantage.add_counted(facts, "rx_pause_frames", "frames", received);
+    vantage.add_counted(facts, "tx_pause_frames", sent);
+    vantage.add_counted(facts, "rx_pause_frames", received);
 }
 
 /// How far two readings outside of any test are apart, seconds.
 fn between(vantage: &Vantage<'_>) -> Option<f64> {
-    let sources = ["ethtool -S", "ethtool -I -a"].into_iter();
-    let span = |source| {
-        Vantage {
-            test: None,
-            ..*vantage
-        }
-        .counters()
-        .span_s(source)
-    };
-    sources.filter_map(span).next()
+    let outside = vantage.without_test().counters();
+    let mut sources = ["ethtool -S", "ethtool -I -a"].into_iter();
+    sources.find_map(|source| outside.span_s(source))
 }
 
 fn longest(vantage: &Vantage<'_>, facts: &mut Facts) {
-    if let Some(speed) = vantage.link_bits_per_second() {
-        vantage.add(
-            facts,
-            "pause_longest_ms",
-            time_s(u16::MAX, speed) * 1e3,
-            "ms",
-            "IEEE 802.3 annex 31B",
-        );
-    }
+    let speed = vantage.link_bits_per_second();
+    let longest = speed.map(|speed| time_s(u16::MAX, speed) * 1e3);
+    vantage.add(facts, "pause_longest_ms", longest, "IEEE 802.3 annex 31B");
 }
 
 const fn word(on: bool) -> &'static str {
