@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers derived from those of the document, the same in every output format.
 
-use crate::output::{Cpu, ForwardResult, Interval, Knee, LinkKind, Output, Test, Verdict};
+use crate::output::{
+    Cpu, CpuPair, ForwardResult, Interval, Knee, LinkKind, Output, Role, Test, Verdict,
+};
 
 impl Verdict {
     /// The achieved share of line rate, 0 … 1; `None` if the line rate is unknown.
@@ -43,6 +45,18 @@ impl Cpu {
     #[must_use]
     pub fn busy(&self) -> f64 {
         self.user + self.system + self.softirq + self.irq + self.steal
+    }
+}
+
+impl CpuPair {
+    /// The load of a host, if it is known.
+    #[must_use]
+    pub const fn of(&self, host: Role) -> Option<Cpu> {
+        match host {
+            Role::Local => self.local,
+            Role::Remote => self.remote,
+            Role::Device => None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use linerate_model::output::Evidence;
 
-use super::claim::{Claim, Claims, Kind, evidence};
+use super::claim::{Claims, Kind, evidence};
 use super::path::Path;
 use super::span::Span;
 use linerate_knowledge::Stage;
@@ -23,14 +23,8 @@ fn nothing_before_the_kernel(path: &Path<'_>, claims: &mut Claims) {
     let unsent = counted("unsent_packets", path.test.unsent_packets);
     let refused = counted("refused_packets", path.test.refused_packets);
     for (stage, evidence) in [(Stage::TxApp, unsent), (Stage::TxSocket, refused)] {
-        claims.complete(Claim {
-            stage,
-            host: path.sender.role,
-            interface: None,
-            kind: Kind::Exact,
-            seen: Span::default(),
-            evidence: evidence.into_iter().collect(),
-        });
+        let (seen, evidence) = (Span::default(), evidence.into_iter().collect());
+        claims.complete(path.sender.claim(stage, Kind::Exact, seen, evidence));
     }
 }
 
@@ -41,17 +35,15 @@ fn unusable(path: &Path<'_>, claims: &mut Claims) {
     let (Some(corrupt), late) = (test.corrupt_packets, test.late_packets.unwrap_or(0)) else {
         return;
     };
-    claims.complete(Claim {
-        stage: Stage::RxApp,
-        host: path.receiver.role,
-        interface: None,
-        kind: Kind::Exact,
-        seen: Span::new(corrupt, corrupt.saturating_add(late)),
-        evidence: vec![
-            of_test("corrupt_packets", corrupt),
-            of_test("late_packets", late),
-        ],
-    });
+    let seen = Span::new(corrupt, corrupt.saturating_add(late));
+    let evidence = vec![
+        of_test("corrupt_packets", corrupt),
+        of_test("late_packets", late),
+    ];
+    claims.complete(
+        path.receiver
+            .claim(Stage::RxApp, Kind::Exact, seen, evidence),
+    );
 }
 
 /// A count of the test's own account.

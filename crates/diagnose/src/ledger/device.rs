@@ -6,6 +6,7 @@
 //! moved is believed by its name, and one that did not move says nothing.
 
 use super::claim::{Claim, Claims, Kind, evidence};
+use super::internet::pieces;
 use super::path::{End, Path};
 use super::span::Span;
 use crate::evidence::{Count, Moved, Source};
@@ -63,19 +64,10 @@ fn adjust(path: &Path<'_>, side: Side, count: &mut Count) {
 }
 
 fn claim(path: &Path<'_>, end: &End<'_>, count: Count) -> Claim {
-    Claim {
-        stage: count.stage,
-        host: end.role,
-        interface: end.interface.map(str::to_owned),
-        kind: Kind::Shared,
-        seen: packets(path, end, &count),
-        evidence: vec![evidence(
-            &count.name,
-            count.counted,
-            count.unit.word(),
-            count.source.text(),
-        )],
-    }
+    let seen = packets(path, end, &count);
+    let (unit, source) = (count.unit.word(), count.source.text());
+    let evidence = vec![evidence(&count.name, count.counted, unit, source)];
+    end.claim_at_interface(count.stage, Kind::Shared, seen, evidence)
 }
 
 fn packets(path: &Path<'_>, end: &End<'_>, count: &Count) -> Span {
@@ -84,8 +76,7 @@ fn packets(path: &Path<'_>, end: &End<'_>, count: &Count) -> Span {
     } else {
         1
     };
-    let seen = count.moved.seen(path.lost);
-    seen.each_up_to(joined).pieces_of(path.fragments)
+    pieces(path, count.moved, joined)
 }
 
 /// What the core drops on an interface: frames for another host; for no protocol, where the driver
@@ -109,13 +100,9 @@ fn core(path: &Path<'_>, side: Side, driver: &Driver, claims: &mut Claims) {
             .filter(|_| *field == "rx_dropped");
         let moved = moved.without(backlog.unwrap_or(Moved::nothing()));
         let grew = moved.grew.at_least;
-        claims.add(Claim {
-            stage,
-            host: path.end(side).role,
-            interface: path.end(side).interface.map(str::to_owned),
-            kind: Kind::Shared,
-            seen: super::internet::pieces(path, moved, path.end(side).joined),
-            evidence: vec![evidence(field, grew, "packets", Source::Link.text())],
-        });
+        let end = path.end(side);
+        let seen = pieces(path, moved, end.joined);
+        let evidence = vec![evidence(field, grew, "packets", Source::Link.text())];
+        claims.add(end.claim_at_interface(stage, Kind::Shared, seen, evidence));
     }
 }

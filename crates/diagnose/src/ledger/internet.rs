@@ -4,7 +4,7 @@
 
 use linerate_model::output::Protocol;
 
-use super::claim::{Claim, Claims, Kind};
+use super::claim::{Claims, Kind};
 use super::path::Path;
 use super::socket::{Counted, sum};
 use super::span::Span;
@@ -33,14 +33,8 @@ fn neighbours(path: &Path<'_>, claims: &mut Claims) {
     let Some((moved, evidence)) = sum([waited, refused].into_iter().flatten()) else {
         return;
     };
-    claims.add(Claim {
-        stage: Stage::TxIp,
-        host: path.sender.role,
-        interface: None,
-        kind: Kind::Shared,
-        seen: pieces(path, moved, path.sender.joined),
-        evidence,
-    });
+    let seen = pieces(path, moved, path.sender.joined);
+    claims.add(path.sender.claim(Stage::TxIp, Kind::Shared, seen, evidence));
 }
 
 /// `OutDiscards` also counts what the qdisc dropped, which is booked there.
@@ -60,14 +54,11 @@ fn qdisc(path: &Path<'_>, claims: &mut Claims) {
     };
     let reported = if path.sender.exact { reported(path) } else { 0 };
     let moved = moved.less(reported).perhaps_without(sent_again(path));
-    claims.add(Claim {
-        stage: Stage::TxQdisc,
-        host: path.sender.role,
-        interface: path.sender.interface.map(str::to_owned),
-        kind: Kind::Shared,
-        seen: pieces(path, moved, path.sender.joined),
-        evidence: vec![evidence],
-    });
+    let seen = pieces(path, moved, path.sender.joined);
+    claims.add(
+        path.sender
+            .claim_at_interface(Stage::TxQdisc, Kind::Shared, seen, vec![evidence]),
+    );
 }
 
 /// TCP beside a UDP test sends again what it lost.
@@ -97,14 +88,11 @@ fn backlog(path: &Path<'_>, claims: &mut Claims) {
     else {
         return;
     };
-    claims.add(Claim {
-        stage: Stage::RxSoftnet,
-        host: path.receiver.role,
-        interface: None,
-        kind: Kind::Shared,
-        seen: pieces(path, moved, path.receiver.joined),
-        evidence: vec![evidence],
-    });
+    let seen = pieces(path, moved, path.receiver.joined);
+    claims.add(
+        path.receiver
+            .claim(Stage::RxSoftnet, Kind::Shared, seen, vec![evidence]),
+    );
 }
 
 /// What IP itself says that it dropped. What a filter dropped stands in no counter; the balance of
@@ -126,14 +114,10 @@ fn input(path: &Path<'_>, claims: &mut Claims) {
     if path.fragments > 1 {
         seen = seen.plus(not_whole(path));
     }
-    claims.add(Claim {
-        stage: Stage::RxIp,
-        host: path.receiver.role,
-        interface: None,
-        kind: Kind::Shared,
-        seen,
-        evidence,
-    });
+    claims.add(
+        path.receiver
+            .claim(Stage::RxIp, Kind::Shared, seen, evidence),
+    );
 }
 
 /// A datagram that was never whole again may have lost its fragment anywhere.

@@ -2,10 +2,12 @@
 //! A test as the ledger sees it: its two ends, what each can count, and how counters' units
 //! relate to its packets.
 
-use linerate_model::output::{IoMode, LinkKind, Protocol, Role, Test};
+use linerate_model::output::{Evidence, IoMode, LinkKind, Protocol, Role, Test};
 
-use crate::evidence::{Evidence, Extent, Moved, Place, Source};
-use linerate_knowledge::Driver;
+use super::claim::{Claim, Kind};
+use super::span::Span;
+use crate::evidence::{self, Extent, Moved, Place, Source};
+use linerate_knowledge::{Driver, Stage};
 use linerate_model::record::Side;
 
 /// One direction of one test.
@@ -40,7 +42,7 @@ pub(super) struct End<'r> {
 }
 
 impl<'r> Path<'r> {
-    pub(super) fn of(evidence: &'r Evidence<'r>, test: &'r Test, lost: u64) -> Self {
+    pub(super) fn of(evidence: &'r evidence::Evidence<'r>, test: &'r Test, lost: u64) -> Self {
         let record = evidence.record;
         let (sender, receiver) = (
             End::of(evidence, test, Side::Sender),
@@ -162,7 +164,7 @@ impl<'r> Path<'r> {
 }
 
 impl<'r> End<'r> {
-    fn of(evidence: &'r Evidence<'r>, test: &'r Test, side: Side) -> Self {
+    fn of(evidence: &'r evidence::Evidence<'r>, test: &'r Test, side: Side) -> Self {
         let (role, name) = (side.role(test), side.interface(test));
         let record = evidence.record;
         let host = record.host(role);
@@ -175,6 +177,40 @@ impl<'r> End<'r> {
             joined: joined(test),
             mtu_bytes: place.described().and_then(|own| own.mtu),
             place,
+        }
+    }
+}
+
+impl End<'_> {
+    /// A claim of this host of one stage.
+    pub(super) fn claim(
+        &self,
+        stage: Stage,
+        kind: Kind,
+        seen: Span,
+        evidence: Vec<Evidence>,
+    ) -> Claim {
+        Claim {
+            stage,
+            host: self.role,
+            interface: None,
+            kind,
+            seen,
+            evidence,
+        }
+    }
+
+    /// A claim of this end's interface of one stage.
+    pub(super) fn claim_at_interface(
+        &self,
+        stage: Stage,
+        kind: Kind,
+        seen: Span,
+        evidence: Vec<Evidence>,
+    ) -> Claim {
+        Claim {
+            interface: self.interface.map(str::to_owned),
+            ..self.claim(stage, kind, seen, evidence)
         }
     }
 }

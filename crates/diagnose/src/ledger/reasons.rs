@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use linerate_model::output::Evidence;
 
-use super::claim::{Claim, Claims, Kind, evidence};
+use super::claim::{Claims, Kind, evidence};
 use super::path::Path;
 use super::span::Span;
 use crate::evidence::Source;
@@ -82,14 +82,8 @@ impl Found {
         for (stage, _) in STACK.iter().filter(|(_, of)| *of == side) {
             let (freed, evidence) = self.by_stage.remove(stage).unwrap_or_default();
             let freed = freed.saturating_sub(refused(path, *stage));
-            claims.complete(Claim {
-                stage: *stage,
-                host: path.end(side).role,
-                interface: None,
-                kind: Kind::Exact,
-                seen: Span::new(freed, freed),
-                evidence,
-            });
+            let seen = Span::new(freed, freed);
+            claims.complete(path.end(side).claim(*stage, Kind::Exact, seen, evidence));
         }
     }
 }

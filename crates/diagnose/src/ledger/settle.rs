@@ -23,14 +23,14 @@ pub(super) fn settle(path: &Path<'_>, mut claims: Claims, balance: &Balance) -> 
     let exact = tallies.0.values().filter(|tally| tally.kind == Kind::Exact);
     let claimed: u64 = exact.map(|tally| tally.seen.lo).sum();
     let is_blind = |stage: &Stage| exists(path, *stage) && !tallies.0.contains_key(stage);
-    let blind: Vec<Stage> = STAGES.into_iter().filter(is_blind).collect();
-    let mut entry = tallies.entry(path.lost);
-    entry.unattributed_lo -= signed(claimed.saturating_sub(path.lost));
-    entry.blind = blind
-        .into_iter()
-        .map(|stage| stage.word().to_owned())
-        .collect();
-    entry
+    let blind = Stage::ALL.iter().filter(|stage| is_blind(stage));
+    let blind = blind.map(|stage| stage.word().to_owned()).collect();
+    let entry = tallies.entry(path.lost);
+    LedgerEntry {
+        unattributed_lo: entry.unattributed_lo - signed(claimed.saturating_sub(path.lost)),
+        blind,
+        ..entry
+    }
 }
 
 /// What the balances find beyond the counters of drops of the same stage.
@@ -43,14 +43,11 @@ fn beyond_counters(path: &Path<'_>, claims: &mut Claims, balance: &Balance) {
         let Some(gap) = gap else { continue };
         let counted = claims.all.iter().filter(|claim| claim.stage == stage);
         let counted = counted.fold(Span::default(), |sum, claim| sum.plus(claim.seen));
-        claims.add(Claim {
-            stage,
-            host: path.receiver.role,
-            interface: None,
-            kind: Kind::Balance,
-            seen: gap.seen.without(counted),
-            evidence: gap.evidence.clone(),
-        });
+        let seen = gap.seen.without(counted);
+        claims.add(
+            path.receiver
+                .claim(stage, Kind::Balance, seen, gap.evidence.clone()),
+        );
     }
 }
 
@@ -135,21 +132,4 @@ const BEFORE: [Stage; 5] = [
     Stage::TxIp,
     Stage::TxQdisc,
     Stage::TxRing,
-];
-
-const STAGES: [Stage; 14] = [
-    Stage::TxApp,
-    Stage::TxSocket,
-    Stage::TxIp,
-    Stage::TxQdisc,
-    Stage::TxRing,
-    Stage::TxMac,
-    Stage::Wire,
-    Stage::RxMac,
-    Stage::RxRing,
-    Stage::RxXdp,
-    Stage::RxSoftnet,
-    Stage::RxIp,
-    Stage::RxSocket,
-    Stage::RxApp,
 ];

@@ -7,7 +7,7 @@
 use linerate_model::output::{Evidence, Protocol};
 
 use super::account::of_test;
-use super::claim::{Claim, Claims, Kind, evidence};
+use super::claim::{Claims, Kind, evidence};
 use super::path::Path;
 use super::span::Span;
 use crate::evidence::{Moved, Source};
@@ -71,14 +71,8 @@ fn wrong_checksums(path: &Path<'_>, claims: &mut Claims) {
         return;
     };
     let seen = moved.seen(path.lost).each_up_to(path.receiver.joined);
-    claims.add(Claim {
-        stage: Stage::Wire,
-        host: path.receiver.role,
-        interface: path.receiver.interface.map(str::to_owned),
-        kind: Kind::Shared,
-        seen,
-        evidence,
-    });
+    let receiver = &path.receiver;
+    claims.add(receiver.claim_at_interface(Stage::Wire, Kind::Shared, seen, evidence));
 }
 
 /// The receiving socket: its own count where there is one, else the host's.
@@ -102,14 +96,7 @@ fn datagrams(path: &Path<'_>, claims: &mut Claims) {
             (Kind::Shared, seen, evidence)
         }
     };
-    let claim = Claim {
-        stage: Stage::RxSocket,
-        host: path.receiver.role,
-        interface: None,
-        kind,
-        seen,
-        evidence,
-    };
+    let claim = path.receiver.claim(Stage::RxSocket, kind, seen, evidence);
     if kind == Kind::Exact {
         claims.complete(claim);
     } else {
@@ -142,14 +129,11 @@ fn remainder(path: &Path<'_>, claims: &mut Claims) {
     };
     let parts = ["RcvbufErrors", "MemErrors", "InCsumErrors"].map(|name| udp(path, side, name));
     let known = sum(parts.into_iter().flatten()).map_or(Moved::nothing(), |(moved, _)| moved);
-    claims.add(Claim {
-        stage: Stage::RxSocket,
-        host: path.receiver.role,
-        interface: None,
-        kind: Kind::Shared,
-        seen: all.moved.without(known).seen(path.lost),
-        evidence: vec![all.evidence],
-    });
+    let seen = all.moved.without(known).seen(path.lost);
+    claims.add(
+        path.receiver
+            .claim(Stage::RxSocket, Kind::Shared, seen, vec![all.evidence]),
+    );
 }
 
 /// `SndbufErrors` also counts what the qdisc dropped, which is booked there.
@@ -160,14 +144,11 @@ fn send_buffer(path: &Path<'_>, claims: &mut Claims) {
     let queued = path
         .counted(Side::Sender, Source::Qdisc, "drops")
         .unwrap_or(Moved::nothing());
-    claims.add(Claim {
-        stage: Stage::TxSocket,
-        host: path.sender.role,
-        interface: None,
-        kind: Kind::Shared,
-        seen: all.moved.without(queued).seen(path.lost),
-        evidence: vec![all.evidence],
-    });
+    let seen = all.moved.without(queued).seen(path.lost);
+    claims.add(
+        path.sender
+            .claim(Stage::TxSocket, Kind::Shared, seen, vec![all.evidence]),
+    );
 }
 
 /// What TCP's receiving sockets threw away.
@@ -183,12 +164,9 @@ fn segments(path: &Path<'_>, claims: &mut Claims) {
     let Some((moved, evidence)) = sum(counted.into_iter().flatten()) else {
         return;
     };
-    claims.add(Claim {
-        stage: Stage::RxSocket,
-        host: path.receiver.role,
-        interface: None,
-        kind: Kind::Shared,
-        seen: moved.seen(path.lost).each_up_to(path.receiver.joined),
-        evidence,
-    });
+    let seen = moved.seen(path.lost).each_up_to(path.receiver.joined);
+    claims.add(
+        path.receiver
+            .claim(Stage::RxSocket, Kind::Shared, seen, evidence),
+    );
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How busy the processors of each side were during a test.
 
-use linerate_model::output::{Cpu, Role, Test};
+use linerate_model::output::{Cpu, Test};
 use linerate_model::record::Side;
 
 /// The busy share of the busiest processor, 0 … 1.
@@ -33,11 +33,7 @@ pub(super) fn load(test: &Test, side: Side) -> String {
 }
 
 fn cpu(test: &Test, side: Side) -> Option<Cpu> {
-    match side.role(test) {
-        Role::Local => test.cpu.local,
-        Role::Remote => test.cpu.remote,
-        Role::Device => None,
-    }
+    test.cpu.of(side.role(test))
 }
 
 /// A processor this busy has nothing to spare.

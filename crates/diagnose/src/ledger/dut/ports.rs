@@ -38,13 +38,8 @@ fn of_interface<'r>(path: &Path<'r>, name: &'r str) -> Vec<Claim<DutStage>> {
         }));
     }
     claims.extend(path.dropped(DutStage::Qdisc, Some(name), Source::Qdisc, "drops"));
-    claims.extend(
-        place
-            .driver()
-            .map(|driver| core(path, name, driver))
-            .into_iter()
-            .flatten(),
-    );
+    let driver = place.driver().into_iter();
+    claims.extend(driver.flat_map(|driver| core(path, name, driver)));
     claims
 }
 
@@ -102,14 +97,18 @@ pub(super) fn between(
             ..missing(stage, Some(interface), frames, NOISE)?
         })
     };
-    let taken = Counted::of_link(
-        "rx_packets",
-        path.grew(Some(ingress), Source::Link, "rx_packets"),
-    );
-    let sent = Counted::of_link(
-        "tx_packets",
-        path.grew(Some(egress), Source::Link, "tx_packets"),
-    );
+    let at_port = |port, name| Counted {
+        name,
+        source: Source::Link.text(),
+        frames: path.grew(Some(port), Source::Link, name),
+    };
+    let of_trial = |name, frames| Counted {
+        name,
+        source: "the trial's account",
+        frames,
+    };
+    let taken = at_port(ingress, "rx_packets");
+    let sent = at_port(egress, "tx_packets");
     // On IP's way its own counts say more.
     let bridged = path.grew(None, Source::Snmp, "IpForwDatagrams") == 0
         && path.grew(None, Source::Snmp6, "Ip6OutForwDatagrams") == 0;
@@ -117,8 +116,8 @@ pub(super) fn between(
     let before = at(&[At::RxMac, At::RxRing, At::WireIn, At::Softnet]);
     let inside = at(&[At::Softnet, At::Qdisc, At::TxRing, At::Ip, At::Neighbour]);
     let after = at(&[At::TxMac, At::Softnet]);
-    let offered = Counted::of_trial("offered_frames", way.offered_frames);
-    let received = Counted::of_trial("received_frames", way.received_frames);
+    let offered = of_trial("offered_frames", way.offered_frames);
+    let received = of_trial("received_frames", way.received_frames);
     let gaps = [
         gap(At::WireIn, ingress, offered, taken, before),
         gap(At::Bridge, ingress, taken, sent, inside).filter(|_| bridged),
@@ -133,24 +132,6 @@ struct Counted {
     name: &'static str,
     source: &'static str,
     frames: u64,
-}
-
-impl Counted {
-    const fn of_link(name: &'static str, frames: u64) -> Self {
-        Self {
-            name,
-            source: Source::Link.text(),
-            frames,
-        }
-    }
-
-    const fn of_trial(name: &'static str, frames: u64) -> Self {
-        Self {
-            name,
-            source: "the trial's account",
-            frames,
-        }
-    }
 }
 
 /// Frames that the device sends on its own, and those between two readings.

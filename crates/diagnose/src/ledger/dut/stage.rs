@@ -1,52 +1,47 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The stages of a frame's way through a device under test.
 
-use linerate_knowledge::Stage;
+use linerate_knowledge::{Stage, words};
 
 use crate::ledger::tally::PathStage;
 
-macro_rules! stages {
-    ($($(#[$doc:meta])* $name:ident = $word:literal,)+) => {
-        /// Where on its way through a device a frame is.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub(in crate::ledger) enum DutStage { $($(#[$doc])* $name,)+ }
+/// Every stage on the way through a device, in its order.
+pub const FORWARD_STAGES: &[&str] = DutStage::WORDS;
 
-        /// Every stage on the way through a device, in its order.
-        pub const FORWARD_STAGES: &[&str] = &[$($word),+];
-
-        impl PathStage for DutStage {
-            fn word(self) -> &'static str {
-                match self { $(Self::$name => $word,)+ }
-            }
-        }
-    };
+impl PathStage for DutStage {
+    fn word(self) -> &'static str {
+        Self::word(self)
+    }
 }
 
-stages! {
-    /// From the tester's port to the device's.
-    WireIn = "fwd-wire-in",
-    /// The receiving MAC and its FIFO.
-    RxMac = "fwd-rx-mac",
-    /// Descriptors, buffers, DMA, inwards.
-    RxRing = "fwd-rx-ring",
-    /// NAPI and the backlog.
-    Softnet = "fwd-softnet",
-    /// The table of connections.
-    Conntrack = "fwd-conntrack",
-    /// Routing and filters.
-    Ip = "fwd-ip",
-    /// Addresses that were not resolved.
-    Neighbour = "fwd-neighbour",
-    /// Between two ports of a bridge.
-    Bridge = "fwd-bridge",
-    /// Traffic control.
-    Qdisc = "fwd-qdisc",
-    /// The driver and its descriptors, outwards.
-    TxRing = "fwd-tx-ring",
-    /// The sending MAC and its FIFO.
-    TxMac = "fwd-tx-mac",
-    /// From the device's port to the tester's.
-    WireOut = "fwd-wire-out",
+words! {
+    /// Where on its way through a device a frame is.
+    DutStage {
+        /// From the tester's port to the device's.
+        WireIn = "fwd-wire-in",
+        /// The receiving MAC and its FIFO.
+        RxMac = "fwd-rx-mac",
+        /// Descriptors, buffers, DMA, inwards.
+        RxRing = "fwd-rx-ring",
+        /// NAPI and the backlog.
+        Softnet = "fwd-softnet",
+        /// The table of connections.
+        Conntrack = "fwd-conntrack",
+        /// Routing and filters.
+        Ip = "fwd-ip",
+        /// Addresses that were not resolved.
+        Neighbour = "fwd-neighbour",
+        /// Between two ports of a bridge.
+        Bridge = "fwd-bridge",
+        /// Traffic control.
+        Qdisc = "fwd-qdisc",
+        /// The driver and its descriptors, outwards.
+        TxRing = "fwd-tx-ring",
+        /// The sending MAC and its FIFO.
+        TxMac = "fwd-tx-mac",
+        /// From the device's port to the tester's.
+        WireOut = "fwd-wire-out",
+    }
 }
 
 impl DutStage {
