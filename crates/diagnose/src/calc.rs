@@ -2,7 +2,6 @@
 //! What can be worked out from numbers alone: bounds and formulas that facts compare with.
 
 pub mod flow_hash;
-pub mod frame_rate;
 pub mod packet_cost;
 pub mod pause;
 pub mod tcp_bound;

@@ -73,28 +73,30 @@ impl Facts {
         facts
     }
 
-    /// These and no others.
-    #[must_use]
-    pub fn from_list(all: Vec<Fact>) -> Self {
-        let mut facts = Self::default();
-        for fact in all {
-            facts.add(fact);
-        }
-        facts
-    }
-
     /// Adds one. A number that is not finite is nothing that anybody knows.
     pub fn add(&mut self, fact: Fact) {
-        if fact
-            .value
-            .number()
-            .is_some_and(|number| !number.is_finite())
-        {
+        let number = fact.value.number();
+        if number.is_some_and(|number| !number.is_finite()) {
             return;
         }
         let named = self.by_name.entry(fact.name.clone()).or_default();
         named.add(fact.test_id.as_deref(), self.all.len());
         self.all.push(fact);
+    }
+
+    /// Adds a fact of the whole record, if its value is known.
+    fn add_to_run(&mut self, name: &str, value: impl MaybeValue, source: &str) {
+        if let Some(fact) = fact(name, value, source) {
+            self.add(fact);
+        }
+    }
+
+    /// Adds a fact of one test, if its value is known.
+    fn add_to_test(&mut self, test_id: &str, name: &str, value: impl MaybeValue, source: &str) {
+        if let Some(fact) = fact(name, value, source) {
+            let test_id = Some(test_id.to_owned());
+            self.add(Fact { test_id, ..fact });
+        }
     }
 
     /// Every fact, in the order of its family.
@@ -166,16 +168,38 @@ fn bound<T: PartialEq>(fact: Option<T>, viewpoint: Option<T>) -> Option<u8> {
     }
 }
 
-/// A fact under construction: `at(…).test(id)`, then added.
-#[must_use]
-pub fn fact(name: &str, value: impl Into<Value>, unit: &str, source: &str) -> Fact {
-    Fact {
+/// A fact's value; `None` where it is not known.
+trait MaybeValue {
+    fn known(self) -> Option<Value>;
+}
+
+impl<T: Into<Value>> MaybeValue for Option<T> {
+    fn known(self) -> Option<Value> {
+        self.map(Into::into)
+    }
+}
+
+macro_rules! values {
+    ($($kind:ty)+) => {
+        $(impl MaybeValue for $kind {
+            fn known(self) -> Option<Value> {
+                Some(self.into())
+            }
+        })+
+    };
+}
+
+values! { f64 bool &str String }
+
+/// A fact of the whole record, in the unit that the catalogue gives its name; `None` where its value is not known.
+fn fact(name: &str, value: impl MaybeValue, source: &str) -> Option<Fact> {
+    Some(Fact {
         name: name.to_owned(),
-        value: value.into(),
-        unit: unit.to_owned(),
+        value: value.known()?,
+        unit: known(name).map_or("", |known| known.unit).to_owned(),
         source: source.to_owned(),
         ..Fact::default()
-    }
+    })
 }
 
 #[cfg(test)]

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a packet costs: time for each packet, and time for each of its bytes.
 
-/// Packets a second of a rate in packets of this size; `None` without a size.
-#[must_use]
-pub fn packets_per_second(bits_per_second: f64, bytes: f64) -> Option<f64> {
-    (bytes > 0.0).then(|| bits_per_second / (bytes * 8.0))
-}
-
 /// The time that one packet takes at this packet rate, microseconds; `None` at none.
 #[must_use]
 pub fn microseconds_per_packet(packets_per_second: f64) -> Option<f64> {
@@ -70,18 +64,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_as_packets_and_as_time() {
-        for (megabits, bytes, pps, us) in [
-            (17.4, 64.0, 33_984.375, 29.4253),
-            (14.8, 64.0, 28_906.25, 34.5946),
-            (34.2, 128.0, 33_398.437_5, 29.9415),
-            (29.4, 128.0, 28_710.937_5, 34.8299),
+    fn a_rate_as_the_time_of_a_packet() {
+        for (pps, us) in [
+            (33_984.375, 29.4253),
+            (28_906.25, 34.5946),
+            (33_398.437_5, 29.9415),
+            (28_710.937_5, 34.8299),
         ] {
-            let rate = packets_per_second(megabits * 1e6, bytes).unwrap();
-            assert!((rate - pps).abs() < 1e-6, "{rate}");
-            assert!((microseconds_per_packet(rate).unwrap() - us).abs() < 1e-4);
+            assert!((microseconds_per_packet(pps).unwrap() - us).abs() < 1e-4);
         }
-        assert_eq!(packets_per_second(1e6, 0.0), None);
         assert_eq!(microseconds_per_packet(0.0), None);
     }
 

@@ -2,10 +2,10 @@
 //! What the ledger says of each test: how much was lost, and where.
 
 use crate::evidence::Evidence;
-use linerate_model::output::{Fact, LedgerEntry, Test};
+use linerate_model::output::{LedgerEntry, Test};
 
-use super::known::names;
-use super::{Facts, Known, fact};
+use super::known::{lost_at, names};
+use super::{Facts, Known};
 use linerate_knowledge::Stage;
 
 #[rustfmt::skip]
@@ -14,68 +14,45 @@ pub(super) const KNOWN: &[Known] = names! {
     "lost_packets" "packets" "packets that were sent and never received" ""
     "loss_ratio" "ratio" "lost of sent" ""
     "queue_loss_share" "ratio" "of the lost packets, those that counters say were lost where packets wait for their turn, at most" ""
-    "lost_at_tx_app" "packets" "lost at stage tx-app, at most" ""
-    "lost_at_tx_socket" "packets" "lost at stage tx-socket, at most" ""
-    "lost_at_tx_ip" "packets" "lost at stage tx-ip, at most" ""
-    "lost_at_tx_qdisc" "packets" "lost at stage tx-qdisc, at most" ""
-    "lost_at_tx_ring" "packets" "lost at stage tx-ring, at most" ""
-    "lost_at_tx_mac" "packets" "lost at stage tx-mac, at most" ""
-    "lost_at_wire" "packets" "lost at stage wire, at most" ""
-    "lost_at_rx_mac" "packets" "lost at stage rx-mac, at most" ""
-    "lost_at_rx_ring" "packets" "lost at stage rx-ring, at most" ""
-    "lost_at_rx_xdp" "packets" "lost at stage rx-xdp, at most" ""
-    "lost_at_rx_softnet" "packets" "lost at stage rx-softnet, at most" ""
-    "lost_at_rx_ip" "packets" "lost at stage rx-ip, at most" ""
-    "lost_at_rx_socket" "packets" "lost at stage rx-socket, at most" ""
-    "lost_at_rx_app" "packets" "lost at stage rx-app, at most" ""
-    "least_lost_at_tx_app" "packets" "lost at stage tx-app, at least" ""
-    "least_lost_at_tx_socket" "packets" "lost at stage tx-socket, at least" ""
-    "least_lost_at_tx_ip" "packets" "lost at stage tx-ip, at least" ""
-    "least_lost_at_tx_qdisc" "packets" "lost at stage tx-qdisc, at least" ""
-    "least_lost_at_tx_ring" "packets" "lost at stage tx-ring, at least" ""
-    "least_lost_at_tx_mac" "packets" "lost at stage tx-mac, at least" ""
-    "least_lost_at_wire" "packets" "lost at stage wire, at least" ""
-    "least_lost_at_rx_mac" "packets" "lost at stage rx-mac, at least" ""
-    "least_lost_at_rx_ring" "packets" "lost at stage rx-ring, at least" ""
-    "least_lost_at_rx_xdp" "packets" "lost at stage rx-xdp, at least" ""
-    "least_lost_at_rx_softnet" "packets" "lost at stage rx-softnet, at least" ""
-    "least_lost_at_rx_ip" "packets" "lost at stage rx-ip, at least" ""
-    "least_lost_at_rx_socket" "packets" "lost at stage rx-socket, at least" ""
-    "least_lost_at_rx_app" "packets" "lost at stage rx-app, at least" ""
     "unattributed_packets" "packets" "lost and found at no stage, at most" ""
+};
+
+#[rustfmt::skip]
+pub(super) const STAGES: &[Known] = lost_at! {
+    "tx_app" "packets" "lost at stage tx-app" ""
+    "tx_socket" "packets" "lost at stage tx-socket" ""
+    "tx_ip" "packets" "lost at stage tx-ip" ""
+    "tx_qdisc" "packets" "lost at stage tx-qdisc" ""
+    "tx_ring" "packets" "lost at stage tx-ring" ""
+    "tx_mac" "packets" "lost at stage tx-mac" ""
+    "wire" "packets" "lost at stage wire" ""
+    "rx_mac" "packets" "lost at stage rx-mac" ""
+    "rx_ring" "packets" "lost at stage rx-ring" ""
+    "rx_xdp" "packets" "lost at stage rx-xdp" ""
+    "rx_softnet" "packets" "lost at stage rx-softnet" ""
+    "rx_ip" "packets" "lost at stage rx-ip" ""
+    "rx_socket" "packets" "lost at stage rx-socket" ""
+    "rx_app" "packets" "lost at stage rx-app" ""
 };
 
 pub(super) fn collect(evidence: &Evidence<'_>, ledger: &[LedgerEntry], facts: &mut Facts) {
     for test in &evidence.record.run.tests {
-        counts(test, facts);
-        facts.add(in_queues(test, ledger));
+        let mut add = |name, value: Option<f64>, source| {
+            facts.add_to_test(&test.id, name, value, source);
+        };
+        let count = |packets: Option<u64>| packets.map(|packets| packets as f64);
+        add("sent_packets", count(test.sent_packets), ACCOUNT);
+        add("lost_packets", count(test.lost_packets), ACCOUNT);
+        add("loss_ratio", test.loss_ratio, ACCOUNT);
+        add("queue_loss_share", Some(in_queues(test, ledger)), LEDGER);
     }
     for entry in ledger {
         stages(entry, facts);
     }
 }
 
-fn counts(test: &Test, facts: &mut Facts) {
-    let of_test = |name, value: f64, unit| {
-        let mut fact = fact(name, value, unit, "the test's account");
-        fact.test_id = Some(test.id.clone());
-        fact
-    };
-    let packets = |name, count: Option<u64>| Some(of_test(name, count? as f64, "packets"));
-    let counted = [
-        packets("sent_packets", test.sent_packets),
-        packets("lost_packets", test.lost_packets),
-        test.loss_ratio
-            .map(|ratio| of_test("loss_ratio", ratio, "ratio")),
-    ];
-    counted
-        .into_iter()
-        .flatten()
-        .for_each(|fact| facts.add(fact));
-}
-
 /// Nothing is proven of a test without an account.
-fn in_queues(test: &Test, ledger: &[LedgerEntry]) -> Fact {
+fn in_queues(test: &Test, ledger: &[LedgerEntry]) -> f64 {
     let entry = ledger.iter().find(|entry| entry.test_id == test.id);
     let stages = entry.into_iter().flat_map(|entry| &entry.stages);
     // What only a difference of counters leaves room for is proven of no queue.
@@ -83,18 +60,11 @@ fn in_queues(test: &Test, ledger: &[LedgerEntry]) -> Fact {
     let queues = counted.filter(|stage| QUEUES.contains(&stage.stage.as_str()));
     let found: u64 = queues.map(|stage| stage.hi).sum();
     let lost = test.lost_packets.unwrap_or(0).max(1);
-    let share = (found as f64 / lost as f64).min(1.0);
-    let mut fact = fact("queue_loss_share", share, "ratio", "the ledger");
-    fact.test_id = Some(test.id.clone());
-    fact
+    (found as f64 / lost as f64).min(1.0)
 }
 
 fn stages(entry: &LedgerEntry, facts: &mut Facts) {
-    let mut add = |name: &str, value: f64| {
-        let mut fact = fact(name, value, "packets", "the ledger");
-        fact.test_id = Some(entry.test_id.clone());
-        facts.add(fact);
-    };
+    let mut add = |name: &str, count: f64| facts.add_to_test(&entry.test_id, name, count, LEDGER);
     // A stage that is not blind and has no entry lost nothing.
     let seen = |stage: &&&str| !entry.blind.iter().any(|blind| blind == **stage);
     for stage in Stage::WORDS.iter().filter(seen) {
@@ -109,6 +79,8 @@ fn stages(entry: &LedgerEntry, facts: &mut Facts) {
     add("unattributed_packets", entry.unattributed_hi as f64);
 }
 
+const ACCOUNT: &str = "the test's account";
+const LEDGER: &str = "the ledger";
 /// Stages that overflow when more comes than is taken out.
 const QUEUES: &[&str] = &["tx-qdisc", "rx-mac", "rx-ring", "rx-softnet", "rx-socket"];
 

@@ -8,11 +8,11 @@ mod load;
 mod set_up;
 mod softnet;
 
-pub(super) use interrupts::vectors;
+pub(super) use interrupts::{busiest_cpu, vectors};
 pub(crate) use load::Shares;
 
 use super::known::names;
-use super::{Facts, Known, fact};
+use super::{Facts, Known};
 use crate::evidence::Evidence;
 
 #[rustfmt::skip]
@@ -66,12 +66,7 @@ pub(super) const KNOWN: &[Known] = names! {
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     let shared = evidence.record.one_machine();
-    facts.add(fact(
-        "ends_share_machine",
-        shared,
-        "",
-        "boot_id of both ends",
-    ));
+    facts.add_to_run("ends_share_machine", shared, "boot_id of both ends");
     load::collect(evidence, facts);
     interrupts::collect(evidence, facts);
     softnet::collect(evidence, facts);

@@ -8,7 +8,7 @@ mod trial;
 use crate::evidence::Evidence;
 use linerate_model::output::LedgerEntry;
 
-use super::known::names;
+use super::known::{lost_at, names};
 use super::{Facts, Known};
 
 #[rustfmt::skip]
@@ -30,30 +30,6 @@ pub(super) const KNOWN: &[Known] = names! {
     "device_queue_top_share" "ratio" "its share of the packets" "ethtool -S {interface}   # on the device"
     "device_squeezes_per_second" "1/s" "how often a second NAPI's budget was used up with work left" "cat /proc/net/softnet_stat   # on the device"
     "device_pause_frames" "frames" "pause frames that the device's ports sent or heeded" "ethtool -I -a {interface}   # on the device"
-    "lost_at_fwd_wire_in" "frames" "lost before the device took them in, at most" "ip -s -s link   # on the device"
-    "lost_at_fwd_rx_mac" "frames" "lost in the device's receiving MAC, at most" "ethtool -S {interface}   # on the device"
-    "lost_at_fwd_rx_ring" "frames" "lost at the device's receive ring, at most" "ethtool -S {interface}   # on the device"
-    "lost_at_fwd_softnet" "frames" "lost in the backlog of the device's kernel, at most" "cat /proc/net/softnet_stat   # on the device"
-    "lost_at_fwd_conntrack" "frames" "dropped by the device's connection tracking, at most" "conntrack -S   # on the device"
-    "lost_at_fwd_ip" "frames" "lost in the device's IP: routing and filters, at most" "nstat -az   # on the device"
-    "lost_at_fwd_neighbour" "frames" "dropped by the device while it did not know a neighbour, at most" "cat /proc/net/stat/arp_cache   # on the device"
-    "lost_at_fwd_bridge" "frames" "lost between the device's two ports, at most" "ip -s -s link   # on the device"
-    "lost_at_fwd_qdisc" "frames" "dropped by the device's own queueing on the way out, at most" "tc -s qdisc   # on the device"
-    "lost_at_fwd_tx_ring" "frames" "lost at the device's transmit ring, at most" "ethtool -S {interface}   # on the device"
-    "lost_at_fwd_tx_mac" "frames" "lost in the device's sending MAC, at most" "ethtool -S {interface}   # on the device"
-    "lost_at_fwd_wire_out" "frames" "sent by the device and never received, at most" "ip -s -s link   # on the device"
-    "least_lost_at_fwd_wire_in" "frames" "lost before the device took them in, at least" "ip -s -s link   # on the device"
-    "least_lost_at_fwd_rx_mac" "frames" "lost in the device's receiving MAC, at least" "ethtool -S {interface}   # on the device"
-    "least_lost_at_fwd_rx_ring" "frames" "lost at the device's receive ring, at least" "ethtool -S {interface}   # on the device"
-    "least_lost_at_fwd_softnet" "frames" "lost in the backlog of the device's kernel, at least" "cat /proc/net/softnet_stat   # on the device"
-    "least_lost_at_fwd_conntrack" "frames" "dropped by the device's connection tracking, at least" "conntrack -S   # on the device"
-    "least_lost_at_fwd_ip" "frames" "lost in the device's IP: routing and filters, at least" "nstat -az   # on the device"
-    "least_lost_at_fwd_neighbour" "frames" "dropped by the device while it did not know a neighbour, at least" "cat /proc/net/stat/arp_cache   # on the device"
-    "least_lost_at_fwd_bridge" "frames" "lost between the device's two ports, at least" "ip -s -s link   # on the device"
-    "least_lost_at_fwd_qdisc" "frames" "dropped by the device's own queueing on the way out, at least" "tc -s qdisc   # on the device"
-    "least_lost_at_fwd_tx_ring" "frames" "lost at the device's transmit ring, at least" "ethtool -S {interface}   # on the device"
-    "least_lost_at_fwd_tx_mac" "frames" "lost in the device's sending MAC, at least" "ethtool -S {interface}   # on the device"
-    "least_lost_at_fwd_wire_out" "frames" "sent by the device and never received, at least" "ip -s -s link   # on the device"
     "forward_sizes" "" "frame sizes whose rate is the device's own: neither the tester nor the line was full" "linerate forward <port> <port>"
     "forward_pps" "1/s" "the highest of their rates in frames" "linerate forward <port> <port>"
     "forward_packet_us" "µs" "what a frame costs at that rate" "linerate forward <port> <port>"
@@ -69,6 +45,22 @@ pub(super) const KNOWN: &[Known] = names! {
     "forward_constant_ratio" "" "whether they all lost about the same share of their frames" "linerate forward <port> <port>"
     "forward_usual_loss_frames" "frames" "frames that these loads lost, median" "linerate forward <port> <port>"
     "forward_usual_loss_ratio" "ratio" "share of the frames that these loads lost, median" "linerate forward <port> <port>"
+};
+
+#[rustfmt::skip]
+pub(super) const STAGES: &[Known] = lost_at! {
+    "fwd_wire_in" "frames" "lost before the device took them in" "ip -s -s link   # on the device"
+    "fwd_rx_mac" "frames" "lost in the device's receiving MAC" "ethtool -S {interface}   # on the device"
+    "fwd_rx_ring" "frames" "lost at the device's receive ring" "ethtool -S {interface}   # on the device"
+    "fwd_softnet" "frames" "lost in the backlog of the device's kernel" "cat /proc/net/softnet_stat   # on the device"
+    "fwd_conntrack" "frames" "dropped by the device's connection tracking" "conntrack -S   # on the device"
+    "fwd_ip" "frames" "lost in the device's IP: routing and filters" "nstat -az   # on the device"
+    "fwd_neighbour" "frames" "dropped by the device while it did not know a neighbour" "cat /proc/net/stat/arp_cache   # on the device"
+    "fwd_bridge" "frames" "lost between the device's two ports" "ip -s -s link   # on the device"
+    "fwd_qdisc" "frames" "dropped by the device's own queueing on the way out" "tc -s qdisc   # on the device"
+    "fwd_tx_ring" "frames" "lost at the device's transmit ring" "ethtool -S {interface}   # on the device"
+    "fwd_tx_mac" "frames" "lost in the device's sending MAC" "ethtool -S {interface}   # on the device"
+    "fwd_wire_out" "frames" "sent by the device and never received" "ip -s -s link   # on the device"
 };
 
 pub(super) fn collect(evidence: &Evidence<'_>, ledger: &[LedgerEntry], facts: &mut Facts) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The names that rules may use: what each means, its unit, and what to run to know it.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 /// A name of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
@@ -21,22 +24,36 @@ macro_rules! names {
     };
 }
 
-pub(super) use names;
+/// A stage's two names, each with its unit, where it is and the command that tells it.
+macro_rules! lost_at {
+    ($($stage:literal $unit:literal $place:literal $tells:literal)+) => {
+        &[$(
+            $crate::facts::Known { name: concat!("lost_at_", $stage), unit: $unit, means: concat!($place, ", at most"), tells: $tells },
+            $crate::facts::Known { name: concat!("least_lost_at_", $stage), unit: $unit, means: concat!($place, ", at least"), tells: $tells },
+        )+]
+    };
+}
+
+pub(super) use {lost_at, names};
 
 /// Every name that there is, family after family.
 pub fn catalogue() -> impl Iterator<Item = &'static Known> {
     FAMILIES.iter().copied().flatten()
 }
 
+static BY_NAME: LazyLock<BTreeMap<&str, &Known>> =
+    LazyLock::new(|| catalogue().map(|known| (known.name, known)).collect());
+
 /// The entry of a name, `peer.` or not.
 #[must_use]
 pub fn known(name: &str) -> Option<&'static Known> {
     let name = name.strip_prefix(super::PEER).unwrap_or(name);
-    catalogue().find(|known| known.name == name)
+    BY_NAME.get(name).copied()
 }
 
 const FAMILIES: &[&[Known]] = &[
     super::attributed::KNOWN,
+    super::attributed::STAGES,
     super::measurement::KNOWN,
     super::link::KNOWN,
     super::flow_control::KNOWN,
@@ -47,4 +64,5 @@ const FAMILIES: &[&[Known]] = &[
     super::packet_rate::KNOWN,
     super::bus::KNOWN,
     super::device::KNOWN,
+    super::device::STAGES,
 ];

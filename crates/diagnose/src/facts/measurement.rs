@@ -10,11 +10,10 @@ mod start;
 mod trust;
 
 use crate::evidence::Evidence;
-use linerate_model::output::{Fact, Test, Value};
 
 use super::known::names;
 use super::vantage::vantages;
-use super::{Facts, Known, fact};
+use super::{Facts, Known};
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
@@ -67,14 +66,6 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     trust::collect(evidence.record, facts);
     for place in vantages(evidence) {
         others::collect(&place, facts);
-    }
-}
-
-/// A fact of one test.
-fn of_test(test: &Test, name: &str, value: impl Into<Value>, unit: &str, source: &str) -> Fact {
-    Fact {
-        test_id: Some(test.id.clone()),
-        ..fact(name, value, unit, source)
     }
 }
 

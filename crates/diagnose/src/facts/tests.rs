@@ -8,7 +8,7 @@ fn pause(host: Option<Role>, interface: Option<&str>, test: Option<&str>, value:
         host,
         interface: interface.map(str::to_owned),
         test_id: test.map(str::to_owned),
-        ..fact("pause_tx", value, "", "ethtool -a")
+        ..fact("pause_tx", value, "ethtool -a").unwrap()
     }
 }
 
@@ -28,9 +28,15 @@ fn said(facts: &Facts, name: &str) -> Option<String> {
         .map(|fact| fact.value.to_string())
 }
 
+fn from_list(all: impl IntoIterator<Item = Fact>) -> Facts {
+    let mut facts = Facts::default();
+    all.into_iter().for_each(|fact| facts.add(fact));
+    facts
+}
+
 #[test]
 fn the_most_special_fact_counts() {
-    let mut facts = Facts::from_list(vec![pause(None, None, None, "anywhere")]);
+    let mut facts = from_list([pause(None, None, None, "anywhere")]);
     assert_eq!(said(&facts, "pause_tx").as_deref(), Some("anywhere"));
     facts.add(pause(Some(Role::Remote), Some("eth1"), None, "eth1"));
     assert_eq!(said(&facts, "pause_tx").as_deref(), Some("eth1"));
@@ -45,7 +51,7 @@ fn the_most_special_fact_counts() {
 
 #[test]
 fn what_is_of_another_place_is_not_known_here() {
-    let facts = Facts::from_list(vec![
+    let facts = from_list([
         pause(Some(Role::Local), Some("eth0"), None, "eth0"),
         pause(Some(Role::Remote), Some("eth2"), None, "eth2"),
         pause(None, None, Some("udp-2"), "other test"),
@@ -56,7 +62,7 @@ fn what_is_of_another_place_is_not_known_here() {
 
 #[test]
 fn no_number_is_no_fact() {
-    let facts = Facts::from_list(vec![fact("loss_ratio", f64::NAN, "ratio", "")]);
+    let facts = from_list(fact("loss_ratio", f64::NAN, ""));
     assert_eq!(facts.list().len(), 0);
 }
 

@@ -8,16 +8,17 @@ mod set_up;
 
 use std::collections::BTreeSet;
 
-use linerate_model::output::{Fact, Role, Test, Value};
+use linerate_model::output::{Fact, Interface, Role, Test};
 
-use crate::evidence::{Evidence, Moved, Place, Window};
-use crate::facts::{Facts, fact};
-use linerate_knowledge::Driver;
+use crate::evidence::{Evidence, Extent, Moved, Place, Source, Window};
+use crate::facts::{Facts, MaybeValue, fact};
+use linerate_knowledge::{Driver, Group};
 use linerate_model::record::{Record, Side};
 
 pub(super) use meaning::Meaning;
 pub(super) use profile::profiled;
-pub(super) use set_up::{set_up, set_up_number};
+use set_up::number;
+pub(super) use set_up::set_up;
 
 /// One end of a test, or an interface outside of any test.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +56,15 @@ impl Counted {
             },
         }
     }
+
+    /// Both together.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            value: self.value + other.value,
+            since_boot: self.since_boot || other.since_boot,
+            source: format!("{}, {}", self.source, other.source),
+        }
+    }
 }
 
 /// Every vantage of a record.
@@ -70,10 +80,8 @@ pub(super) fn vantages<'r>(evidence: &'r Evidence<'r>) -> Vec<Vantage<'r>> {
 /// Interfaces of which something is known that belongs to no test; each host also as a whole.
 fn outside<'r>(evidence: &'r Evidence<'r>) -> impl Iterator<Item = Vantage<'r>> {
     let run = &evidence.record.run;
-    let set_up = run
-        .settings
-        .iter()
-        .map(|setting| (setting.host, setting.interface.as_deref()));
+    let set_up = run.settings.iter();
+    let set_up = set_up.map(|setting| (setting.host, setting.interface.as_deref()));
     let described = run.hosts.iter().flat_map(|host| {
         let names = host.interfaces.iter();
         names.map(move |interface| (host.role, Some(interface.name.as_str())))
@@ -87,11 +95,7 @@ fn outside<'r>(evidence: &'r Evidence<'r>) -> impl Iterator<Item = Vantage<'r>> 
 }
 
 impl<'r> Vantage<'r> {
-    pub(super) const fn outside(
-        evidence: &'r Evidence<'r>,
-        host: Role,
-        interface: Option<&'r str>,
-    ) -> Self {
+    const fn outside(evidence: &'r Evidence<'r>, host: Role, interface: Option<&'r str>) -> Self {
         Self {
             evidence,
             record: evidence.record,
@@ -109,6 +113,29 @@ impl<'r> Vantage<'r> {
             side: Some(side),
             ..Self::outside(evidence, side.role(test), side.interface(test))
         }
+    }
+
+    /// This host as a whole.
+    pub(super) const fn as_host(self) -> Self {
+        Self {
+            interface: None,
+            ..self
+        }
+    }
+
+    /// Outside of any test.
+    pub(super) const fn without_test(self) -> Self {
+        Self { test: None, ..self }
+    }
+
+    /// A host as a whole, outside of any test.
+    pub(super) const fn is_host_alone(&self) -> bool {
+        self.test.is_none() && self.interface.is_none()
+    }
+
+    /// An interface, outside of any test.
+    pub(super) const fn is_interface_alone(&self) -> bool {
+        self.test.is_none() && self.interface.is_some()
     }
 
     /// Whether what holds for the whole host is looked for here: at the ends of tests, and once outside.
@@ -135,9 +162,27 @@ impl<'r> Vantage<'r> {
         counted(&self.counters(), source.as_ref(), name)
     }
 
+    /// Growth of a field of this interface's link, unless its driver never fills that.
+    pub(super) fn of_link(&self, field: &str) -> Option<Counted> {
+        let mut table = self.table().into_iter();
+        let blind = table.any(|table| table.is_blind(Group::Link, field));
+        let counted = self.of_interface(Source::Link, field);
+        counted.filter(|_| !blind)
+    }
+
     /// Growth of a counter of the whole host.
     pub(super) fn of_host(&self, source: impl AsRef<str>, name: &str) -> Option<Counted> {
         counted(&self.host_counters(), source.as_ref(), name)
+    }
+
+    /// Growth of counters of the whole host together, as far as they were read.
+    pub(super) fn sum_of_host<S: AsRef<str>>(
+        &self,
+        counters: impl IntoIterator<Item = (S, &'static str)>,
+    ) -> Option<Counted> {
+        let counters = counters.into_iter();
+        let counted = counters.filter_map(|(source, name)| self.of_host(source, name));
+        counted.reduce(Counted::plus)
     }
 
     /// What a setting of this interface is, as its tool prints it.
@@ -145,9 +190,35 @@ impl<'r> Vantage<'r> {
         set_up(self.record, self.host, source, Some(self.interface?), key)
     }
 
+    /// A setting of this interface, or without one of this host, that is a number.
+    pub(super) fn number(&self, source: &str, key: &str) -> Option<u64> {
+        number(set_up(self.record, self.host, source, self.interface, key)?)
+    }
+
     /// What a setting of this host is, as its tool prints it.
     pub(super) fn host_set_up(&self, source: &str, key: &str) -> Option<&'r str> {
         set_up(self.record, self.host, source, None, key)
+    }
+
+    /// A setting of this host that is a number.
+    pub(super) fn host_number(&self, source: &str, key: &str) -> Option<u64> {
+        number(self.host_set_up(source, key)?)
+    }
+
+    /// Everything that a source says of this host and its interfaces.
+    pub(super) fn values(&self, source: &str) -> impl Iterator<Item = (&'r str, &'r str)> {
+        let settings = self.record.run.settings.iter();
+        let of_source = settings.filter(move |one| one.host == self.host && one.source == source);
+        of_source
+            .flat_map(|setting| &setting.values)
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
+    /// How many lines of the kernel's log say something; `None` if nobody read the log.
+    pub(super) fn logged(&self, says: impl Fn(&str) -> bool) -> Option<usize> {
+        let mut lines = self.values("dmesg").peekable();
+        lines.peek()?;
+        Some(lines.filter(|(_, line)| says(line)).count())
     }
 
     /// The name of this interface's driver.
@@ -163,79 +234,48 @@ impl<'r> Vantage<'r> {
     /// The speed of this interface's link: as the host describes it, else as ethtool prints it.
     pub(super) fn link_bits_per_second(&self) -> Option<f64> {
         let described = self
-            .counters()
             .described()
             .and_then(|known| known.link_bits_per_second);
         let printed = || {
             let megabits = self.set_up("ethtool", "Speed")?.strip_suffix("Mb/s")?;
-            megabits
-                .parse::<u64>()
-                .ok()
-                .map(|megabits| megabits * 1_000_000)
+            Some(megabits.parse::<u64>().ok()? * 1_000_000)
         };
         described.or_else(printed).map(|speed| speed as f64)
     }
 
-    /// Adds a fact of this vantage.
-    pub(super) fn add(
-        &self,
-        facts: &mut Facts,
-        name: &str,
-        value: impl Into<Value>,
-        unit: &str,
-        source: &str,
-    ) {
-        facts.add(self.bind(fact(name, value, unit, source)));
+    /// This interface as its host describes it.
+    pub(super) fn described(&self) -> Option<&'r Interface> {
+        self.counters().described()
     }
 
-    /// Adds a fact of this host, whatever the interface.
-    pub(super) fn add_to_host(
-        &self,
-        facts: &mut Facts,
-        name: &str,
-        value: impl Into<Value>,
-        unit: &str,
-        source: &str,
-    ) {
-        let fact = self.bind(fact(name, value, unit, source));
-        facts.add(Fact {
-            interface: None,
-            ..fact
-        });
-    }
-
-    /// Adds what was counted at this interface, if anything was.
-    pub(super) fn add_counted(
-        &self,
-        facts: &mut Facts,
-        name: &str,
-        unit: &str,
-        counted: Option<Counted>,
-    ) {
-        if let Some(counted) = counted {
-            self.add(facts, name, counted.value as f64, unit, &counted.source);
+    /// Adds a fact of this vantage, if its value is known.
+    pub(super) fn add(&self, facts: &mut Facts, name: &str, value: impl MaybeValue, source: &str) {
+        if let Some(fact) = fact(name, value, source) {
+            facts.add(Fact {
+                test_id: self.test.map(|test| test.id.clone()),
+                host: Some(self.host),
+                interface: self.interface.map(str::to_owned),
+                ..fact
+            });
         }
     }
 
-    /// Adds what was counted on this host, if anything was.
-    pub(super) fn add_counted_to_host(
-        &self,
-        facts: &mut Facts,
-        name: &str,
-        unit: &str,
-        counted: Option<Counted>,
-    ) {
+    /// Adds what was counted, if anything was.
+    pub(super) fn add_counted(&self, facts: &mut Facts, name: &str, counted: Option<Counted>) {
         if let Some(counted) = counted {
-            self.add_to_host(facts, name, counted.value as f64, unit, &counted.source);
+            self.add(facts, name, counted.value as f64, &counted.source);
         }
     }
 
-    fn bind(&self, fact: Fact) -> Fact {
-        Fact {
-            test_id: self.test.map(|test| test.id.clone()),
-            host: Some(self.host),
-            interface: self.interface.map(str::to_owned),
-            ..fact
+    /// Adds how often a second something was counted, if it was read twice.
+    pub(super) fn add_rate(&self, facts: &mut Facts, name: &str, source: Source, counter: &str) {
+        let counters = match source.extent() {
+            Extent::Interface => self.counters(),
+            Extent::Namespace | Extent::Machine => self.host_counters(),
+        };
+        let counted = counted(&counters, source.text(), counter);
+        if let Some((counted, span)) = counted.zip(counters.span_s(source)) {
+            self.add(facts, name, counted.value as f64 / span, &counted.source);
         }
     }
 }

@@ -6,24 +6,15 @@ use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, set_up, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for vantage in vantages(evidence)
-        .iter()
-        .filter(|vantage| vantage.test.is_none())
-    {
-        if let Some(mode) = setting(vantage, "iommu_group_type") {
-            vantage.add(facts, "iommu_mode", mode, "", SOURCE);
-        }
-        for (name, which) in [
-            ("pcie_bits_per_second", "current"),
-            ("pcie_max_bits_per_second", "max"),
-        ] {
-            if let Some(rate) = bits_per_second(vantage, which) {
-                vantage.add(facts, name, rate, "bit/s", SOURCE);
-            }
-        }
-        if let Some(rate) = vantage.link_bits_per_second().or_else(|| fastest(vantage)) {
-            vantage.add(facts, "nic_bits_per_second", rate, "bit/s", "ethtool");
-        }
+    let vantages = vantages(evidence);
+    for place in vantages.iter().filter(|vantage| vantage.test.is_none()) {
+        let mode = setting(place, "iommu_group_type");
+        place.add(facts, "iommu_mode", mode, SOURCE);
+        let rate = |which| bits_per_second(place, which);
+        place.add(facts, "pcie_bits_per_second", rate("current"), SOURCE);
+        place.add(facts, "pcie_max_bits_per_second", rate("max"), SOURCE);
+        let rate = place.link_bits_per_second().or_else(|| fastest(place));
+        place.add(facts, "nic_bits_per_second", rate, "ethtool");
     }
 }
 

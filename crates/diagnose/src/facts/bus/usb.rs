@@ -6,13 +6,10 @@ use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for vantage in vantages(evidence)
-        .iter()
-        .filter(|vantage| vantage.test.is_none())
-    {
-        if let Some(rate) = bits_per_second(vantage) {
-            vantage.add(facts, "usb_bits_per_second", rate, "bit/s", "lsusb -t");
-        }
+    let vantages = vantages(evidence);
+    for place in vantages.iter().filter(|vantage| vantage.test.is_none()) {
+        let rate = bits_per_second(place);
+        place.add(facts, "usb_bits_per_second", rate, "lsusb -t");
     }
 }
 

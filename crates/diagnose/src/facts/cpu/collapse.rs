@@ -11,17 +11,23 @@ use crate::facts::vantage::{Vantage, vantages};
 use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    let hosts = vantages(evidence).into_iter();
-    for vantage in hosts.filter(|vantage| vantage.test.is_none() && vantage.interface.is_none()) {
-        if let Some(ratio) = collapse(evidence.record, vantage.host) {
-            let source = "the tests' accounts";
-            vantage.add(facts, "receive_collapse_ratio", ratio, "ratio", source);
-        }
-        if let Some(ratio) = tcp_receive_of_send(evidence.record, vantage.host) {
-            let source = "the tests' delivered rates";
-            vantage.add(facts, "tcp_receive_of_send_ratio", ratio, "ratio", source);
-        }
-        of_old_kernel(&vantage, facts);
+    let vantages = vantages(evidence);
+    for host in vantages.iter().filter(|vantage| vantage.is_host_alone()) {
+        let ratio = collapse(evidence.record, host.host);
+        host.add(
+            facts,
+            "receive_collapse_ratio",
+            ratio,
+            "the tests' accounts",
+        );
+        let ratio = tcp_receive_of_send(evidence.record, host.host);
+        host.add(
+            facts,
+            "tcp_receive_of_send_ratio",
+            ratio,
+            "the tests' delivered rates",
+        );
+        of_old_kernel(host, facts);
     }
 }
 
@@ -80,6 +86,6 @@ fn of_old_kernel(vantage: &Vantage<'_>, facts: &mut Facts) {
             .split_whitespace()
             .any(|word| word == "enable_wait_mode=off");
         let mode = if off { "off" } else { "on" };
-        vantage.add(facts, "wait_mode", mode, "", "/proc/cmdline, /proc/version");
+        vantage.add(facts, "wait_mode", mode, "/proc/cmdline, /proc/version");
     }
 }

@@ -10,13 +10,13 @@ use crate::facts::vantage::{Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     for vantage in vantages(evidence) {
-        rate(&vantage, facts);
+        vantage.add_rate(facts, "rx_pps", Source::Link, "rx_packets");
         let Some(vectors) = vectors(&vantage) else {
             continue;
         };
         spread(&vantage, &vectors, facts);
         frequency(&vantage, &vectors, facts);
-        vantage.add(facts, "irq_moves", moves(&vantage), "events", SOURCE);
+        vantage.add(facts, "irq_moves", moves(&vantage), SOURCE);
     }
 }
 
@@ -61,45 +61,28 @@ fn spread(vantage: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
     let active = vectors
         .values()
         .filter(|by_cpu| by_cpu.values().sum::<u64>() * 100 >= all && all > 0);
+    let mut add = |name, value: f64| vantage.add(facts, name, value, SOURCE);
+    add("irq_vectors", vectors.len() as f64);
+    add("irq_active_vectors", active.count() as f64);
+    add("irq_count", all as f64);
+    if let Some((cpu, count)) = busiest_cpu(vectors).filter(|_| all > 0) {
+        add("irq_top_cpu_share", count as f64 / all as f64);
+        let softirq = Shares::of(vantage).map(|shares| shares.softirq(cpu));
+        vantage.add(facts, "irq_cpu_softirq", softirq, "/proc/stat");
+    }
+    let portals = vectors.keys().all(|label| label.contains("dpio"));
+    vantage.add(facts, "irq_portals", portals, SOURCE);
+    let shared = vectors.keys().any(|label| is_shared(label));
+    vantage.add(facts, "irq_shared", shared, SOURCE);
+}
+
+/// The processor with most of the interrupts, and how many.
+pub(in crate::facts) fn busiest_cpu(vectors: &Vectors) -> Option<(&str, u64)> {
     let mut by_cpu: BTreeMap<&str, u64> = BTreeMap::new();
     for (cpu, count) in vectors.values().flatten() {
         *by_cpu.entry(cpu).or_default() += count;
     }
-    let mut add = |name: &str, value: f64, unit: &str, source: &str| {
-        vantage.add(facts, name, value, unit, source);
-    };
-    add("irq_vectors", vectors.len() as f64, "", SOURCE);
-    add("irq_active_vectors", active.count() as f64, "", SOURCE);
-    add("irq_count", all as f64, "events", SOURCE);
-    if let Some((cpu, count)) = by_cpu
-        .iter()
-        .max_by_key(|(_, count)| **count)
-        .filter(|_| all > 0)
-    {
-        add(
-            "irq_top_cpu_share",
-            *count as f64 / all as f64,
-            "ratio",
-            SOURCE,
-        );
-        if let Some(shares) = Shares::of(vantage) {
-            add(
-                "irq_cpu_softirq",
-                shares.softirq(cpu),
-                "ratio",
-                "/proc/stat",
-            );
-        }
-    }
-    let portals = vectors.keys().all(|label| label.contains("dpio"));
-    vantage.add(facts, "irq_portals", portals, "", SOURCE);
-    vantage.add(
-        facts,
-        "irq_shared",
-        vectors.keys().any(|label| is_shared(label)),
-        "",
-        SOURCE,
-    );
+    by_cpu.into_iter().max_by_key(|(_, count)| *count)
 }
 
 /// Handlers of one line stand one behind the other, with a comma between.
@@ -111,35 +94,15 @@ fn frequency(vantage: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
     let count = |by_cpu: &BTreeMap<String, u64>| by_cpu.values().sum::<u64>();
     let all: u64 = vectors.values().map(count).sum();
     let busiest = vectors.values().map(count).max().unwrap_or(0);
-    if let Some(span) = vantage.host_counters().span_s(SOURCE) {
-        vantage.add(
-            facts,
-            "irq_vector_per_second",
-            busiest as f64 / span,
-            "1/s",
-            SOURCE,
-        );
-    }
-    let packets = |name| Some(vantage.of_interface(LINK, name)?.value);
+    let span = vantage.host_counters().span_s(SOURCE);
+    let rate = span.map(|span| busiest as f64 / span);
+    vantage.add(facts, "irq_vector_per_second", rate, SOURCE);
+    let packets = |name| Some(vantage.of_interface(Source::Link, name)?.value);
     let both = packets("rx_packets").zip(packets("tx_packets"));
-    if let Some(packets) = both.map(|(rx, tx)| rx + tx).filter(|packets| *packets > 0) {
-        let source = "/proc/interrupts, rtnl_link_stats64 rx_packets, tx_packets";
-        vantage.add(
-            facts,
-            "irq_per_packet",
-            all as f64 / packets as f64,
-            "ratio",
-            source,
-        );
-    }
-}
-
-fn rate(vantage: &Vantage<'_>, facts: &mut Facts) {
-    let span = vantage.counters().span_s(LINK);
-    if let Some((counted, span)) = vantage.of_interface(LINK, "rx_packets").zip(span) {
-        let rate = counted.value as f64 / span;
-        vantage.add(facts, "rx_pps", rate, "1/s", &counted.source);
-    }
+    let both = both.map(|(rx, tx)| rx + tx).filter(|packets| *packets > 0);
+    let each = both.map(|packets| all as f64 / packets as f64);
+    let source = "/proc/interrupts, rtnl_link_stats64 rx_packets, tx_packets";
+    vantage.add(facts, "irq_per_packet", each, source);
 }
 
 /// From reading to reading: an interrupt that came almost only on one processor, and then almost only on another.
@@ -175,7 +138,6 @@ fn homes(vantage: &Vantage<'_>, step: Vec<(&str, u64)>) -> Vec<(String, String)>
 }
 
 const SOURCE: &str = Source::Interrupts.text();
-const LINK: &str = Source::Link.text();
 /// Fewer interrupts than these say nothing of where they go.
 const FEW: u64 = 100;
 const NETWORK: &[&str] = &[

@@ -3,7 +3,7 @@
 
 use linerate_model::output::{Latency, Phase};
 
-use crate::facts::{Facts, fact};
+use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
@@ -17,11 +17,9 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     };
     let idle = of(|phase| phase == Phase::Idle);
     let loaded = of(|phase| phase != Phase::Idle);
-    for (name, milliseconds) in [("idle_rtt_ms", idle), ("loaded_rtt_ms", loaded)] {
-        if let Some(milliseconds) = milliseconds {
-            facts.add(fact(name, milliseconds, "ms", "the run's latency probe"));
-        }
-    }
+    let source = "the run's latency probe";
+    facts.add_to_run("idle_rtt_ms", idle, source);
+    facts.add_to_run("loaded_rtt_ms", loaded, source);
 }
 
 fn median_ms(latency: &Latency) -> Option<f64> {

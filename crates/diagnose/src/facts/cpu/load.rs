@@ -5,43 +5,25 @@
 use crate::evidence::{Evidence, Source};
 use std::collections::BTreeMap;
 
-use linerate_model::output::{Cpu, Role};
-
 use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for vantage in vantages(evidence) {
-        if vantage.test.is_none() && vantage.interface.is_some() {
-            continue;
+    let ends = vantages(evidence).into_iter();
+    for host in ends.filter(Vantage::is_host).map(Vantage::as_host) {
+        let cpus = evidence.record.host(host.host).and_then(|host| host.cpus);
+        host.add(facts, "cpus", cpus.map(f64::from), "the host's description");
+        match Shares::of(&host) {
+            Some(shares) => each(&host, &shares, facts),
+            None => together(&host, facts),
         }
-        if let Some(cpus) = evidence
-            .record
-            .host(vantage.host)
-            .and_then(|host| host.cpus)
-        {
-            vantage.add_to_host(facts, "cpus", f64::from(cpus), "", "the host's description");
-        }
-        match Shares::of(&vantage) {
-            Some(shares) => each(&vantage, &shares, facts),
-            None => together(&vantage, facts),
-        }
-        if let Some(ratio) = run_delay_ratio(&vantage) {
-            vantage.add_to_host(
-                facts,
-                "run_delay_ratio",
-                ratio,
-                "ratio",
-                "/proc/schedstat run_delay",
-            );
-        }
+        let ratio = run_delay_ratio(&host);
+        host.add(facts, "run_delay_ratio", ratio, "/proc/schedstat run_delay");
     }
 }
 
-fn each(vantage: &Vantage<'_>, shares: &Shares, facts: &mut Facts) {
-    let mut add = |name: &str, share: f64| {
-        vantage.add_to_host(facts, name, share, "ratio", "/proc/stat");
-    };
+fn each(host: &Vantage<'_>, shares: &Shares, facts: &mut Facts) {
+    let mut add = |name, share: f64| host.add(facts, name, share, "/proc/stat");
     if let Some(busiest) = shares.busiest() {
         add("busiest_cpu", shares.busy(busiest));
         let others: Vec<f64> = shares
@@ -50,51 +32,30 @@ fn each(vantage: &Vantage<'_>, shares: &Shares, facts: &mut Facts) {
             .map(|cpu| shares.busy(cpu))
             .collect();
         if !others.is_empty() {
-            add(
-                "other_cpus_busy",
-                others.iter().sum::<f64>() / others.len() as f64,
-            );
+            let mean = others.iter().sum::<f64>() / others.len() as f64;
+            add("other_cpus_busy", mean);
         }
         let most = |names: &[&str]| {
-            shares
-                .cpus()
-                .map(|cpu| shares.of_cpu(cpu, names))
-                .fold(0.0, f64::max)
+            let each = shares.cpus().map(|cpu| shares.of_cpu(cpu, names));
+            each.fold(0.0, f64::max)
         };
         add("most_softirq_cpu", most(SOFTIRQ));
         add("most_user_cpu", most(USER));
     }
     add("cpu_idle", shares.all(IDLE));
     add("cpu_steal", shares.all(&["steal"]));
-    if let Some(node) = shares.busiest().and_then(|cpu| node(vantage, cpu)) {
-        vantage.add_to_host(
-            facts,
-            "busiest_cpu_node",
-            node,
-            "",
-            "/sys/devices/system/node",
-        );
-    }
+    let node = shares.busiest().and_then(|cpu| node(host, cpu));
+    host.add(facts, "busiest_cpu_node", node, "/sys/devices/system/node");
 }
 
 /// All processors together, as the test has them.
-fn together(vantage: &Vantage<'_>, facts: &mut Facts) {
-    let Some(test) = vantage.test else {
+fn together(host: &Vantage<'_>, facts: &mut Facts) {
+    let Some(cpu) = host.test.and_then(|test| test.cpu.of(host.host)) else {
         return;
     };
-    let cpu: Option<Cpu> = match vantage.host {
-        Role::Local => test.cpu.local,
-        Role::Remote | Role::Device => test.cpu.remote,
-    };
-    let Some(cpu) = cpu else {
-        return;
-    };
-    let busy = cpu.user + cpu.system + cpu.softirq + cpu.irq + cpu.steal;
-    let mut add = |name: &str, share: f64| {
-        vantage.add_to_host(facts, name, share, "ratio", "the test's processor load");
-    };
-    add("busiest_cpu", cpu.busiest_cpu.max(busy));
-    add("cpu_idle", (1.0 - busy).max(0.0));
+    let mut add = |name, share: f64| host.add(facts, name, share, "the test's processor load");
+    add("busiest_cpu", cpu.busiest_cpu.max(cpu.busy()));
+    add("cpu_idle", (1.0 - cpu.busy()).max(0.0));
     add("cpu_steal", cpu.steal);
 }
 

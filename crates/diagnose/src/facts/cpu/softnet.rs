@@ -3,43 +3,23 @@
 
 use crate::evidence::{Evidence, Source};
 use crate::facts::Facts;
-use crate::facts::vantage::{Counted, Vantage, vantages};
+use crate::facts::vantage::{Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for vantage in vantages(evidence) {
-        if vantage.test.is_none() && vantage.interface.is_some() {
-            continue;
+    let ends = vantages(evidence).into_iter();
+    for host in ends.filter(Vantage::is_host).map(Vantage::as_host) {
+        for (name, counter) in [
+            ("softnet_dropped", "dropped"),
+            ("softnet_flow_limit", "flow_limit_count"),
+            ("time_squeezes", "time_squeeze"),
+        ] {
+            host.add_counted(facts, name, host.of_host(Source::Softnet, counter));
         }
-        let counted = |name| vantage.of_host(SOURCE, name);
-        vantage.add_counted_to_host(facts, "softnet_dropped", "packets", counted("dropped"));
-        vantage.add_counted_to_host(
-            facts,
-            "softnet_flow_limit",
-            "packets",
-            counted("flow_limit_count"),
-        );
-        vantage.add_counted_to_host(facts, "time_squeezes", "events", counted("time_squeeze"));
-        per_second(
-            &vantage,
-            "time_squeeze_per_second",
-            counted("time_squeeze"),
-            facts,
-        );
-        per_second(
-            &vantage,
-            "received_rps_per_second",
-            counted("received_rps"),
-            facts,
-        );
+        for (name, counter) in [
+            ("time_squeeze_per_second", "time_squeeze"),
+            ("received_rps_per_second", "received_rps"),
+        ] {
+            host.add_rate(facts, name, Source::Softnet, counter);
+        }
     }
 }
-
-fn per_second(vantage: &Vantage<'_>, name: &str, counted: Option<Counted>, facts: &mut Facts) {
-    let span = vantage.host_counters().span_s(SOURCE);
-    if let Some((counted, span)) = counted.zip(span) {
-        let rate = counted.value as f64 / span;
-        vantage.add_to_host(facts, name, rate, "1/s", &counted.source);
-    }
-}
-
-const SOURCE: &str = Source::Softnet.text();

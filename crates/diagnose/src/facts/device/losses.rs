@@ -5,7 +5,7 @@ use linerate_model::output::Trial;
 use std::collections::BTreeMap;
 
 use crate::dut::way;
-use crate::facts::{Facts, fact};
+use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
@@ -25,22 +25,13 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let Some(losses) = judged.max_by_key(|losses| losses.loads) else {
         return;
     };
-    facts.add(fact("forward_lossy_loads", losses.loads as f64, "", SOURCE));
-    facts.add(fact(
-        "forward_constant_frames",
-        losses.constant_frames(),
-        "",
-        SOURCE,
-    ));
-    facts.add(fact(
-        "forward_constant_ratio",
-        losses.constant_ratio(),
-        "",
-        SOURCE,
-    ));
+    let loads = losses.loads as f64;
+    facts.add_to_run("forward_lossy_loads", loads, SOURCE);
+    facts.add_to_run("forward_constant_frames", losses.constant_frames(), SOURCE);
+    facts.add_to_run("forward_constant_ratio", losses.constant_ratio(), SOURCE);
     let (frames, ratio) = (median(&losses.frames), median(&losses.ratios));
-    facts.add(fact("forward_usual_loss_frames", frames, "frames", SOURCE));
-    facts.add(fact("forward_usual_loss_ratio", ratio, "ratio", SOURCE));
+    facts.add_to_run("forward_usual_loss_frames", frames, SOURCE);
+    facts.add_to_run("forward_usual_loss_ratio", ratio, SOURCE);
 }
 
 struct Losses {

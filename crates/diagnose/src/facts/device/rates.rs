@@ -4,52 +4,49 @@
 use linerate_model::output::ForwardResult;
 
 use crate::calc::packet_cost::{Cost, microseconds_per_packet};
-use crate::facts::{Facts, fact};
+use crate::facts::Facts;
 use linerate_model::order;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let points = points(&record.run.results);
-    let mut add = |name: &str, value: f64, unit: &str| facts.add(fact(name, value, unit, SOURCE));
-    add("forward_sizes", points.len() as f64, "");
+    facts.add_to_run("forward_sizes", points.len() as f64, SOURCE);
     let Some(highest) = points.iter().map(|(_, fps)| *fps).reduce(f64::max) else {
         return;
     };
-    add("forward_pps", highest, "1/s");
-    if let Some(cost) = microseconds_per_packet(highest) {
-        add("forward_packet_us", cost, "µs");
-    }
+    facts.add_to_run("forward_pps", highest, SOURCE);
+    let cost = microseconds_per_packet(highest);
+    facts.add_to_run("forward_packet_us", cost, SOURCE);
     if let Some(cost) = Cost::fit(&points).filter(|_| points.len() >= SIZES_FOR_A_LINE) {
-        price(cost, &record.run.results, &mut add);
+        price(cost, &record.run.results, facts);
     }
     if !far_apart(&points) {
         return;
     }
     let flat = spread(points.iter().map(|(_, fps)| *fps)) <= ALIKE_FRAMES;
-    facts.add(fact("forward_pps_flat", flat, "", SOURCE));
+    facts.add_to_run("forward_pps_flat", flat, SOURCE);
     if let Some((layer, bits, apart)) = best_layer(&points) {
-        let flat = apart <= ALIKE_BITS;
-        facts.add(fact("forward_bits_flat", flat, "", SOURCE));
-        facts.add(fact("forward_bits_layer", layer.to_owned(), "", SOURCE));
-        facts.add(fact("forward_bits_per_second", bits, "bit/s", SOURCE));
+        facts.add_to_run("forward_bits_flat", apart <= ALIKE_BITS, SOURCE);
+        facts.add_to_run("forward_bits_layer", layer, SOURCE);
+        facts.add_to_run("forward_bits_per_second", bits, SOURCE);
     }
 }
 
 /// What each byte and each frame cost.
-fn price(cost: Cost, results: &[ForwardResult], add: &mut dyn FnMut(&str, f64, &str)) {
-    add("forward_fixed_us", cost.fixed_us, "µs");
+fn price(cost: Cost, results: &[ForwardResult], facts: &mut Facts) {
+    facts.add_to_run("forward_fixed_us", cost.fixed_us, SOURCE);
     if cost.byte_us <= 0.0 {
         return;
     }
     let bits = 8e6 / cost.byte_us;
-    add("forward_byte_bits_per_second", bits, "bit/s");
+    facts.add_to_run("forward_byte_bits_per_second", bits, SOURCE);
     let line = |one: &ForwardResult| {
         let ratio = one.line_rate_ratio.filter(|ratio| *ratio > 0.0)?;
         Some(one.l1_bits_per_second? / ratio)
     };
-    if let Some(line) = results.iter().find_map(line) {
-        add("forward_byte_rate_of_line", bits / line, "ratio");
-    }
+    let line = results.iter().find_map(line);
+    let ratio = line.map(|line| bits / line);
+    facts.add_to_run("forward_byte_rate_of_line", ratio, SOURCE);
 }
 
 /// Size and rate of the first goal and direction, the smallest size first; only those that are the device's own.

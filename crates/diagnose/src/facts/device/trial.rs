@@ -2,25 +2,18 @@
 //! Of each trial that decided a rate: what the device did meanwhile, and where it lost frames.
 
 use crate::evidence::Source;
-use linerate_model::output::{DeviceProcessor, DeviceQueue, LedgerEntry, Role, TrialDevice, Value};
+use linerate_model::output::{DeviceProcessor, DeviceQueue, Fact, LedgerEntry, Role, TrialDevice};
 
 use crate::dut::{Deciding, Ports, name, reported};
-use crate::facts::{Facts, fact};
+use crate::facts::{Facts, MaybeValue, fact};
 use crate::ledger::FORWARD_STAGES;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts) {
-    if let Some(here) = record.device_is_here() {
-        facts.add(fact("device_is_this_machine", here, "", "boot_id of both"));
-    }
-    if let Some(forward) = &record.run.forward {
-        facts.add(fact(
-            "device_flows",
-            f64::from(forward.flows),
-            "",
-            "the plan",
-        ));
-    }
+    let here = record.device_is_here();
+    facts.add_to_run("device_is_this_machine", here, "boot_id of both");
+    let flows = record.run.forward.as_ref().map(|forward| forward.flows);
+    facts.add_to_run("device_flows", flows.map(f64::from), "the plan");
     for one in reported(record) {
         let Some(device) = &one.trial.device else {
             continue;
@@ -32,7 +25,7 @@ pub(super) fn collect(record: &Record, ledger: &[LedgerEntry], facts: &mut Facts
         of_trial(&one, &mut into);
         processors(&device.processors, device, &mut into);
         queues(device, &mut into);
-        into.add("device_pause_frames", pause_frames(device), "frames", PAUSE);
+        into.add("device_pause_frames", pause_frames(device), PAUSE);
         stages(&one, ledger, &mut into);
     }
 }
@@ -44,11 +37,14 @@ struct TrialFacts<'f> {
 }
 
 impl TrialFacts<'_> {
-    fn add(&mut self, name: &str, value: impl Into<Value>, unit: &str, source: &str) {
-        let mut fact = fact(name, value, unit, source);
-        fact.test_id = Some(self.id.clone());
-        fact.host = Some(Role::Device);
-        self.facts.add(fact);
+    fn add(&mut self, name: &str, value: impl MaybeValue, source: &str) {
+        if let Some(fact) = fact(name, value, source) {
+            self.facts.add(Fact {
+                test_id: Some(self.id.clone()),
+                host: Some(Role::Device),
+                ..fact
+            });
+        }
     }
 }
 
@@ -56,16 +52,11 @@ fn of_trial(one: &Deciding<'_>, into: &mut TrialFacts<'_>) {
     let (trial, ways) = (one.trial, &one.trial.directions);
     let lost: u64 = ways.iter().map(|way| way.lost_frames).sum();
     let sent: u64 = ways.iter().map(|way| way.offered_frames).sum();
-    into.add("tester_limited", one.result.tester_limited, "", ACCOUNT);
-    into.add(
-        "trial_frame_bytes",
-        f64::from(trial.frame_bytes),
-        "bytes",
-        ACCOUNT,
-    );
-    into.add("trial_loss_ratio", trial.loss_ratio, "ratio", ACCOUNT);
-    into.add("sent_packets", sent as f64, "packets", ACCOUNT);
-    into.add("lost_packets", lost as f64, "packets", ACCOUNT);
+    into.add("tester_limited", one.result.tester_limited, ACCOUNT);
+    into.add("trial_frame_bytes", f64::from(trial.frame_bytes), ACCOUNT);
+    into.add("trial_loss_ratio", trial.loss_ratio, ACCOUNT);
+    into.add("sent_packets", sent as f64, ACCOUNT);
+    into.add("lost_packets", lost as f64, ACCOUNT);
 }
 
 fn processors(all: &[DeviceProcessor], device: &TrialDevice, into: &mut TrialFacts<'_>) {
@@ -77,34 +68,21 @@ fn processors(all: &[DeviceProcessor], device: &TrialDevice, into: &mut TrialFac
         let shares: Vec<f64> = of.map(|one| one.busy_ratio).collect();
         (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
     };
-    into.add("device_cpus", all.len() as f64, "", STAT);
-    into.add("device_busiest_cpu", first.busy_ratio, "ratio", STAT);
-    into.add(
-        "device_busiest_cpu_number",
-        f64::from(first.number),
-        "",
-        STAT,
-    );
-    into.add("device_softirq_cpu", first.softirq_ratio, "ratio", STAT);
-    if let Some(others) = mean(&mut all.iter().filter(|one| !busiest(one))) {
-        into.add("device_other_cpus_busy", others, "ratio", STAT);
-    }
-    if let Some(together) = mean(&mut all.iter()) {
-        into.add("device_cpus_busy", together, "ratio", STAT);
-    }
+    into.add("device_cpus", all.len() as f64, STAT);
+    into.add("device_busiest_cpu", first.busy_ratio, STAT);
+    into.add("device_busiest_cpu_number", f64::from(first.number), STAT);
+    into.add("device_softirq_cpu", first.softirq_ratio, STAT);
+    let others = mean(&mut all.iter().filter(|one| !busiest(one)));
+    into.add("device_other_cpus_busy", others, STAT);
+    into.add("device_cpus_busy", mean(&mut all.iter()), STAT);
     let packets: u64 = all.iter().map(|one| one.packets).sum();
-    if let Some(most) = all
-        .iter()
-        .map(|one| one.packets)
-        .max()
-        .filter(|_| packets > 0)
-    {
-        let share = most as f64 / packets as f64;
-        into.add("device_packets_top_cpu_share", share, "ratio", SOFTNET);
-    }
+    let most = all.iter().map(|one| one.packets).max();
+    let share = most.filter(|_| packets > 0);
+    let share = share.map(|most| most as f64 / packets as f64);
+    into.add("device_packets_top_cpu_share", share, SOFTNET);
     let squeezed: u64 = all.iter().map(|one| one.squeezed).sum();
     let per_second = squeezed as f64 / device.elapsed_s;
-    into.add("device_squeezes_per_second", per_second, "1/s", SOFTNET);
+    into.add("device_squeezes_per_second", per_second, SOFTNET);
 }
 
 /// Of the port that took most.
@@ -120,10 +98,10 @@ fn queues(device: &TrialDevice, into: &mut TrialFacts<'_>) {
     else {
         return;
     };
-    into.add("device_queues", own.len() as f64, "", DRIVER);
-    into.add("device_queue_top", format!("rx-{}", top.number), "", DRIVER);
+    into.add("device_queues", own.len() as f64, DRIVER);
+    into.add("device_queue_top", format!("rx-{}", top.number), DRIVER);
     let share = top.packets as f64 / packets as f64;
-    into.add("device_queue_top_share", share, "ratio", DRIVER);
+    into.add("device_queue_top_share", share, DRIVER);
 }
 
 /// Of the source that counted most: the driver repeats what the standard counters say.
@@ -144,13 +122,8 @@ fn stages(one: &Deciding<'_>, ledger: &[LedgerEntry], into: &mut TrialFacts<'_>)
         let found = entry.and_then(|entry| entry.stages.iter().find(|found| found.stage == *stage));
         let (least, most) = found.map_or((0, 0), |found| (found.lo, found.hi));
         let name = stage.replace('-', "_");
-        into.add(&format!("lost_at_{name}"), most as f64, "frames", LEDGER);
-        into.add(
-            &format!("least_lost_at_{name}"),
-            least as f64,
-            "frames",
-            LEDGER,
-        );
+        into.add(&format!("lost_at_{name}"), most as f64, LEDGER);
+        into.add(&format!("least_lost_at_{name}"), least as f64, LEDGER);
     }
 }
 

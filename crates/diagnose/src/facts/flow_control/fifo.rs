@@ -5,22 +5,25 @@ use super::registers::{RECEIVE_OVERFLOW, counted_by_register};
 use crate::evidence::Source;
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Meaning, Vantage};
-use linerate_knowledge::{Group, Stage};
+use linerate_knowledge::Stage;
 use linerate_model::record::Side;
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
-    let overflow = overflow(vantage);
-    ratio(vantage, overflow.as_ref(), facts);
-    lost(vantage, overflow.as_ref(), facts);
-    between(vantage, overflow.as_ref(), facts);
-    vantage.add_counted(facts, "rx_mac_drops", "frames", overflow);
+    if let Some(overflow) = overflow(vantage) {
+        let source = &overflow.source;
+        ratio(vantage, &overflow, facts);
+        vantage.add(facts, "rx_mac_lost", lost(vantage, &overflow), source);
+        let between = between(vantage, &overflow);
+        vantage.add(facts, "rx_mac_drops_between", between, source);
+        vantage.add_counted(facts, "rx_mac_drops", Some(overflow));
+    }
     let underrun = underrun(vantage);
     if let (Some(underrun), Some(sent)) = (&underrun, packets(vantage, "tx_packets")) {
         let ratio = underrun.value as f64 / (underrun.value + sent.value) as f64;
         let source = format!("{}, {}", underrun.source, sent.source);
-        vantage.add(facts, "tx_underrun_ratio", ratio, "ratio", &source);
+        vantage.add(facts, "tx_underrun_ratio", ratio, &source);
     }
-    vantage.add_counted(facts, "tx_underruns", "frames", underrun);
+    vantage.add_counted(facts, "tx_underruns", underrun);
 }
 
 /// Of the driver's counters and of the MAC's register the one that saw more.
@@ -32,44 +35,25 @@ fn overflow(vantage: &Vantage<'_>) -> Option<Counted> {
 
 fn underrun(vantage: &Vantage<'_>) -> Option<Counted> {
     let counted = vantage.meaning(Meaning::Underrun);
-    let blind = vantage
-        .table()
-        .is_some_and(|table| table.is_blind(Group::Link, "tx_fifo_errors"));
-    let link = || {
-        vantage
-            .of_interface(Source::Link, "tx_fifo_errors")
-            .filter(|_| !blind)
-    };
-    counted
-        .or_else(link)
-        .or_else(|| vantage.of_interface(Source::ProcDev, "tx_fifo"))
+    let link = || vantage.of_link("tx_fifo_errors");
+    let proc = || vantage.of_interface(Source::ProcDev, "tx_fifo");
+    counted.or_else(link).or_else(proc)
 }
 
-fn ratio(vantage: &Vantage<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
-    let received = || packets(vantage, "rx_packets").or_else(|| passed(vantage));
-    if let (Some(overflow), Some(received)) = (
-        overflow,
-        overflow.and_then(|overflow| received().or_else(|| sent(vantage, overflow))),
-    ) {
+fn ratio(vantage: &Vantage<'_>, overflow: &Counted, facts: &mut Facts) {
+    let received = packets(vantage, "rx_packets").or_else(|| passed(vantage));
+    if let Some(received) = received.or_else(|| sent(vantage, overflow)) {
         let came = overflow.value + received.value;
         let ratio = overflow.value as f64 / came as f64;
         let source = format!("{}, {}", overflow.source, received.source);
-        vantage.add(facts, "rx_mac_drop_ratio", ratio, "ratio", &source);
+        vantage.add(facts, "rx_mac_drop_ratio", ratio, &source);
     }
 }
 
 /// Of a text: frames that died between two readings, whatever else is known of that time; none if it has but one.
-fn between(vantage: &Vantage<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
-    let Some(overflow) = overflow else { return };
+fn between(vantage: &Vantage<'_>, overflow: &Counted) -> f64 {
     let watched = vantage.record.pasted && !overflow.since_boot;
-    let count = if watched { overflow.value } else { 0 };
-    vantage.add(
-        facts,
-        "rx_mac_drops_between",
-        count as f64,
-        "frames",
-        &overflow.source,
-    );
+    if watched { overflow.value as f64 } else { 0.0 }
 }
 
 /// What came through, by the driver's own names.
@@ -99,12 +83,10 @@ fn packets(vantage: &Vantage<'_>, name: &str) -> Option<Counted> {
 }
 
 /// A test cannot have lost more in the FIFO than it lost.
-fn lost(vantage: &Vantage<'_>, overflow: Option<&Counted>, facts: &mut Facts) {
-    let Some(overflow) = overflow else { return };
-    let lost = vantage
+fn lost(vantage: &Vantage<'_>, overflow: &Counted) -> f64 {
+    let received = vantage
         .test
-        .filter(|_| vantage.side == Some(Side::Receiver))
-        .and_then(|test| test.lost_packets);
-    let at_most = overflow.value.min(lost.unwrap_or(u64::MAX)) as f64;
-    vantage.add(facts, "rx_mac_lost", at_most, "packets", &overflow.source);
+        .filter(|_| vantage.side == Some(Side::Receiver));
+    let lost = received.and_then(|test| test.lost_packets);
+    overflow.value.min(lost.unwrap_or(u64::MAX)) as f64
 }

@@ -12,9 +12,8 @@ pub(super) const RECEIVE_OVERFLOW: &str = "IEEE_R_MACERR";
 pub(super) const PAUSE_SENT: &str = "IEEE_T_FDXFC";
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
-    if let Some(removed) = switch(vantage, "RCR", "PADEN").filter(|_| vantage.test.is_none()) {
-        vantage.add(facts, "enet_padding_removed", removed, "", "registers RCR");
-    }
+    let removed = switch(vantage, "RCR", "PADEN").filter(|_| vantage.test.is_none());
+    vantage.add(facts, "enet_padding_removed", removed, "registers RCR");
 }
 
 /// Whether the MAC does flow control.

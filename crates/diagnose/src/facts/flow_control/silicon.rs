@@ -15,32 +15,12 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     let carried: Option<f64> = of_group(vantage.record, test)
         .map(|test| test.delivered_bits_per_second)
         .sum();
-    if let Some(carried) = carried {
-        vantage.add(
-            facts,
-            "port_bits_per_second",
-            carried,
-            "bit/s",
-            "the tests' accounts",
-        );
-    }
-    if let Some(plateau) = plateau(vantage, test).filter(|_| vantage.side == Some(Side::Sender)) {
-        vantage.add(
-            facts,
-            "sender_plateau_bits_per_second",
-            plateau,
-            "bit/s",
-            "the tests' accounts",
-        );
-    }
+    let source = "the tests' accounts";
+    vantage.add(facts, "port_bits_per_second", carried, source);
+    let plateau = plateau(vantage, test).filter(|_| vantage.side == Some(Side::Sender));
+    vantage.add(facts, "sender_plateau_bits_per_second", plateau, source);
     if let (Some(sent), Some(0)) = (test.sent_packets, test.received_packets) {
-        vantage.add(
-            facts,
-            "nothing_received",
-            sent > 0,
-            "",
-            "the test's account",
-        );
+        vantage.add(facts, "nothing_received", sent > 0, "the test's account");
     }
 }
 
@@ -48,11 +28,11 @@ fn of_the_machine(vantage: &Vantage<'_>, facts: &mut Facts) {
     if vantage.interface.is_some() {
         return;
     }
-    if let Some(family) = family(vantage) {
-        vantage.add(facts, "soc_family", family, "", "machine");
-    }
-    if breaks_frames(vantage) {
-        vantage.add(facts, "broken_frames_logged", true, "", "dmesg");
+    vantage.add(facts, "soc_family", family(vantage), "machine");
+    // Old drivers pass on what a FIFO error made of two frames.
+    let broken = |line: &str| BROKEN.iter().any(|word| line.contains(word));
+    if vantage.logged(broken) > Some(0) {
+        vantage.add(facts, "broken_frames_logged", true, "dmesg");
     }
 }
 
@@ -75,14 +55,12 @@ fn family(vantage: &Vantage<'_>) -> Option<&'static str> {
         .chain(processor)
         .map(str::to_ascii_lowercase)
         .collect();
-    FAMILIES
-        .iter()
-        .find(|(_, words)| {
-            names
-                .iter()
-                .any(|name| words.iter().any(|word| name.contains(word)))
-        })
-        .map(|(family, _)| *family)
+    let stands_for = |words: &[&str]| {
+        let mut all = names.iter();
+        all.any(|name| words.iter().any(|word| name.contains(word)))
+    };
+    let found = FAMILIES.iter().find(|(_, words)| stands_for(words));
+    found.map(|(family, _)| *family)
 }
 
 /// The rate that two or more tests of this sender reach which were asked for different higher ones.
@@ -110,15 +88,6 @@ fn plateau(vantage: &Vantage<'_>, test: &Test) -> Option<f64> {
     let level = short.iter().filter(|(_, offered)| *offered > high * LEVEL);
     let asked = |pick: fn(f64, f64) -> f64| level.clone().map(|(asked, _)| *asked).reduce(pick);
     (asked(f64::max)? > asked(f64::min)? * FURTHER).then_some(high)
-}
-
-/// Old drivers pass on what a FIFO error made of two frames.
-fn breaks_frames(vantage: &Vantage<'_>) -> bool {
-    let settings = vantage.record.run.settings.iter();
-    let mut logs =
-        settings.filter(|setting| setting.host == vantage.host && setting.source == "dmesg");
-    let complains = |line: &String| BROKEN.iter().any(|word| line.contains(word));
-    logs.any(|setting| setting.values.values().any(complains))
 }
 
 /// A name and the words, in small letters, that stand for it.

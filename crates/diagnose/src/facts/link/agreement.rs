@@ -7,58 +7,29 @@ use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let speed = vantage.link_bits_per_second();
     let offered = vantage.test.and_then(|test| test.offered_bits_per_second);
-    if let (Some(offered), Some(speed)) = (offered, vantage.link_bits_per_second()) {
-        vantage.add(
-            facts,
-            "offered_link_ratio",
-            offered / speed,
-            "ratio",
-            "the test's account, ethtool",
-        );
-    }
-    if vantage.test.is_some() || vantage.interface.is_none() {
+    let ratio = offered.zip(speed).map(|(offered, speed)| offered / speed);
+    let source = "the test's account, ethtool";
+    vantage.add(facts, "offered_link_ratio", ratio, source);
+    if !vantage.is_interface_alone() {
         return;
     }
-    if let Some(driver) = vantage.driver_name() {
-        vantage.add(facts, "driver", driver, "", "ethtool -i");
+    vantage.add(facts, "driver", vantage.driver_name(), "ethtool -i");
+    let mut add = |name, value: Option<f64>| vantage.add(facts, name, value, "ethtool");
+    add("link_bits_per_second", speed);
+    add(
+        "link_common_bits_per_second",
+        common_bits_per_second(vantage),
+    );
+    // A virtual link has no duplex, whatever its driver answers.
+    let kind = vantage.described().and_then(|known| known.link_kind);
+    if kind.is_none_or(|kind| kind == LinkKind::Wire) {
+        let duplex = vantage.set_up("ethtool", "Duplex");
+        vantage.add(facts, "duplex", duplex, "ethtool");
+        let negotiated = vantage.set_up("ethtool", "Auto-negotiation");
+        vantage.add(facts, "autonegotiation", negotiated, "ethtool");
     }
-    if let Some(speed) = vantage.link_bits_per_second() {
-        vantage.add(facts, "link_bits_per_second", speed, "bit/s", "ethtool");
-    }
-    if let Some(common) = common_bits_per_second(vantage) {
-        vantage.add(
-            facts,
-            "link_common_bits_per_second",
-            common,
-            "bit/s",
-            "ethtool",
-        );
-    }
-    for (name, key) in [
-        ("duplex", "Duplex"),
-        ("autonegotiation", "Auto-negotiation"),
-    ] {
-        if let Some(word) = vantage
-            .set_up("ethtool", key)
-            .filter(|_| !is_virtual(vantage))
-        {
-            vantage.add(facts, name, word, "", "ethtool");
-        }
-    }
-}
-
-/// A virtual link has no duplex, whatever its driver answers.
-fn is_virtual(vantage: &Vantage<'_>) -> bool {
-    let described = vantage
-        .record
-        .host(vantage.host)
-        .map(|host| &host.interfaces);
-    let mut described = described.into_iter().flatten();
-    let kind = described
-        .find(|known| Some(known.name.as_str()) == vantage.interface)
-        .and_then(|known| known.link_kind);
-    kind.is_some_and(|kind| kind != LinkKind::Wire)
 }
 
 /// The fastest mode that stands in both ends' lists.

@@ -3,7 +3,7 @@
 
 use linerate_model::output::{Protocol, Test};
 
-use crate::facts::{Facts, fact};
+use crate::facts::Facts;
 use linerate_model::order;
 use linerate_model::record::Record;
 
@@ -12,36 +12,14 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         test.protocol == Protocol::Udp && test.lost_packets.is_some_and(|lost| lost > 0)
     };
     for test in record.run.tests.iter().filter(lossy) {
-        let mut add =
-            |name: &str, value: linerate_model::output::Value, unit: &str, source: &str| {
-                let mut fact = fact(name, value, unit, source);
-                fact.test_id = Some(test.id.clone());
-                facts.add(fact);
-            };
-        let ceiling =
-            ceiling_bits_per_second(record, test).or_else(|| ceiling_close_by(record, test));
-        add(
-            "path_ceiling",
-            ceiling.is_some().into(),
-            "",
-            "the tests' accounts",
-        );
-        if let Some(ceiling) = ceiling {
-            add(
-                "path_ceiling_bits_per_second",
-                ceiling.into(),
-                "bit/s",
-                "the tests' accounts",
-            );
-        }
-        if let Some(variation) = spacing_variation(test) {
-            add(
-                "loss_spacing_variation",
-                variation.into(),
-                "ratio",
-                "the test's account, loss_bursts",
-            );
-        }
+        let source = "the tests' accounts";
+        let ceiling = ceiling_bits_per_second(record, test);
+        let ceiling = ceiling.or_else(|| ceiling_close_by(record, test));
+        facts.add_to_test(&test.id, "path_ceiling", ceiling.is_some(), source);
+        facts.add_to_test(&test.id, "path_ceiling_bits_per_second", ceiling, source);
+        let variation = spacing_variation(test);
+        let source = "the test's account, loss_bursts";
+        facts.add_to_test(&test.id, "loss_spacing_variation", variation, source);
     }
 }
 

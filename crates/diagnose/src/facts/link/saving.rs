@@ -3,8 +3,8 @@
 
 use linerate_model::output::Phase;
 
+use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
-use crate::facts::{Facts, fact};
 use linerate_model::record::Record;
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
@@ -13,7 +13,7 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     }
     if let Some(status) = vantage.set_up("ethtool --show-eee", "EEE status") {
         let active = status.contains("active") && !status.contains("inactive");
-        vantage.add(facts, "eee_active", active, "", "ethtool --show-eee");
+        vantage.add(facts, "eee_active", active, "ethtool --show-eee");
     }
 }
 
@@ -23,18 +23,9 @@ pub(super) fn round_trips(record: &Record, facts: &mut Facts) {
         .latency
         .iter()
         .find(|latency| latency.phase == Phase::Idle);
-    if let Some(rtt) = idle.and_then(|latency| latency.rtt_ns) {
-        facts.add(fact(
-            "idle_rtt_p50_us",
-            rtt.p50 as f64 / 1e3,
-            "us",
-            "latency, idle",
-        ));
-        facts.add(fact(
-            "idle_rtt_p99_us",
-            rtt.p99 as f64 / 1e3,
-            "us",
-            "latency, idle",
-        ));
-    }
+    let rtt = idle.and_then(|latency| latency.rtt_ns);
+    let (median, p99) = (rtt.map(|rtt| rtt.p50), rtt.map(|rtt| rtt.p99));
+    let us = |ns: Option<i64>| ns.map(|ns| ns as f64 / 1e3);
+    facts.add_to_run("idle_rtt_p50_us", us(median), "latency, idle");
+    facts.add_to_run("idle_rtt_p99_us", us(p99), "latency, idle");
 }

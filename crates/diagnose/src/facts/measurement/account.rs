@@ -2,59 +2,49 @@
 //! Each test's own account, in the words that rules use.
 
 use linerate_method::line_rate::{Family, Framing, Transport};
-use linerate_model::output::{Interface, LinkKind, Protocol, Role, Test, Value};
+use linerate_model::output::{Interface, LinkKind, Protocol, Role, Test};
 
-use crate::facts::{Facts, fact};
+use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for test in &record.run.tests {
-        let mut add = |name: &str, value: Option<Value>, unit: &str| {
-            if let Some(value) = value {
-                let mut fact = fact(name, value, unit, "the test's account");
-                fact.test_id = Some(test.id.clone());
-                facts.add(fact);
-            }
+        what(test, facts);
+        let mut add = |name: &str, value: Option<f64>| {
+            facts.add_to_test(&test.id, name, value, ACCOUNT);
         };
-        what(test, &mut add);
         rates(record, test, &mut add);
         order(test, &mut add);
     }
     if record.run.hosts.len() > 1 {
-        facts.add(fact(
-            "one_machine",
-            record.one_machine(),
-            "",
-            "boot_id of both ends",
-        ));
+        let source = "boot_id of both ends";
+        facts.add_to_run("one_machine", record.one_machine(), source);
     }
 }
 
-type Add<'a> = dyn FnMut(&str, Option<Value>, &str) + 'a;
+type Add<'a> = dyn FnMut(&str, Option<f64>) + 'a;
 
-fn what(test: &Test, add: &mut Add<'_>) {
+fn what(test: &Test, facts: &mut Facts) {
     let protocol = match test.protocol {
         Protocol::Tcp => "tcp",
         Protocol::Udp => "udp",
     };
-    add("protocol", Some(protocol.into()), "");
-    let positive = |number: f64| (number > 0.0).then_some(number.into());
-    add(
-        "payload_bytes",
-        positive(f64::from(test.payload_bytes)),
-        "bytes",
-    );
-    add("streams", positive(f64::from(test.streams)), "");
-    if !only_a_rate(test) {
-        add("duration_s", positive(test.duration_s), "s");
+    facts.add_to_test(&test.id, "protocol", protocol, ACCOUNT);
+    let duration_s = if only_a_rate(test) {
+        0.0
+    } else {
+        test.duration_s
+    };
+    for (name, number) in [
+        ("payload_bytes", f64::from(test.payload_bytes)),
+        ("streams", f64::from(test.streams)),
+        ("duration_s", duration_s),
+    ] {
+        let positive = (number > 0.0).then_some(number);
+        facts.add_to_test(&test.id, name, positive, ACCOUNT);
     }
-    let kind = test.link_kind.map(|kind| match kind {
-        LinkKind::Wire => "wire",
-        LinkKind::Veth => "veth",
-        LinkKind::Tap => "tap",
-        LinkKind::Loopback => "loopback",
-    });
-    add("link_kind", kind.map(Value::from), "");
+    let kind = test.link_kind.map(LinkKind::name);
+    facts.add_to_test(&test.id, "link_kind", kind, ACCOUNT);
 }
 
 /// A table of packets a second says nothing of how long it took; it is kept as one second.
@@ -69,56 +59,39 @@ fn rates(record: &Record, test: &Test, add: &mut Add<'_>) {
         test.delivered_bits_per_second,
     );
     let line_rate = line_rate_bits_per_second(record, test);
-    let bits = |rate: Option<f64>| rate.map(Value::from);
-    add("requested_bits_per_second", bits(requested), "bit/s");
-    add("offered_bits_per_second", bits(offered), "bit/s");
-    add("delivered_bits_per_second", bits(delivered), "bit/s");
-    add("line_rate_bits_per_second", bits(line_rate), "bit/s");
-    add("line_rate_ratio", ratio(delivered, line_rate), "ratio");
-    add("offered_ratio", ratio(offered, requested), "ratio");
+    add("requested_bits_per_second", requested);
+    add("offered_bits_per_second", offered);
+    add("delivered_bits_per_second", delivered);
+    add("line_rate_bits_per_second", line_rate);
+    add("line_rate_ratio", ratio(delivered, line_rate));
+    add("offered_ratio", ratio(offered, requested));
     let lacking = match test.protocol {
         Protocol::Udp => requested.zip(offered),
         Protocol::Tcp => line_rate.zip(delivered),
     };
-    add(
-        "lacking_bits_per_second",
-        bits(lacking.map(|(due, got)| (due - got).max(0.0))),
-        "bit/s",
-    );
+    let lacking = lacking.map(|(due, got)| (due - got).max(0.0));
+    add("lacking_bits_per_second", lacking);
     let received = test.received_packets.filter(|_| test.duration_s > 0.0);
-    add(
-        "delivered_pps",
-        received.map(|packets| (packets as f64 / test.duration_s).into()),
-        "1/s",
-    );
+    let rate = received.map(|packets| packets as f64 / test.duration_s);
+    add("delivered_pps", rate);
 }
 
 fn order(test: &Test, add: &mut Add<'_>) {
     let count = |packets: Option<u64>| packets.map(|packets| packets as f64);
     let sent = count(test.sent_packets);
-    for (name, packets) in [
-        ("corrupt_packets", test.corrupt_packets),
-        ("duplicate_packets", test.duplicate_packets),
-        ("reordered_packets", test.reordered_packets),
-        ("reorder_extent_max", test.reorder_extent_max),
-    ] {
-        add(name, count(packets).map(Value::from), "packets");
-    }
-    add(
-        "reordered_ratio",
-        ratio(count(test.reordered_packets), sent),
-        "ratio",
-    );
-    add(
-        "duplicate_ratio",
-        ratio(count(test.duplicate_packets), sent),
-        "ratio",
-    );
+    let reordered = count(test.reordered_packets);
+    let duplicates = count(test.duplicate_packets);
+    add("corrupt_packets", count(test.corrupt_packets));
+    add("duplicate_packets", duplicates);
+    add("reordered_packets", reordered);
+    add("reorder_extent_max", count(test.reorder_extent_max));
+    add("reordered_ratio", ratio(reordered, sent));
+    add("duplicate_ratio", ratio(duplicates, sent));
 }
 
-fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<Value> {
+fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     let whole = whole.filter(|whole| *whole > 0.0)?;
-    Some((part? / whole).into())
+    Some(part? / whole)
 }
 
 /// What the slower of the two links carries of this payload.
@@ -136,15 +109,10 @@ fn line_rate_bits_per_second(record: &Record, test: &Test) -> Option<f64> {
                 .find(|interface| Some(&interface.name) == name.as_ref())
         })
         .collect();
+    let speeds = interfaces.iter().filter_map(|one| one.link_bits_per_second);
     let framing = Framing {
-        link_bits_per_second: interfaces
-            .iter()
-            .filter_map(|interface| interface.link_bits_per_second)
-            .min()?,
-        mtu_bytes: interfaces
-            .iter()
-            .filter_map(|interface| interface.mtu)
-            .min()?,
+        link_bits_per_second: speeds.min()?,
+        mtu_bytes: interfaces.iter().filter_map(|one| one.mtu).min()?,
         transport: match test.protocol {
             Protocol::Udp => Transport::Udp,
             Protocol::Tcp => Transport::Tcp { timestamps: true },
@@ -159,5 +127,6 @@ fn line_rate_bits_per_second(record: &Record, test: &Test) -> Option<f64> {
     Some(framing.line_rate(payload_bytes)?.l4_bits_per_second)
 }
 
+const ACCOUNT: &str = "the test's account";
 /// Longer than any segment.
 const FULL_SEGMENT_BYTES: u32 = 65_536;

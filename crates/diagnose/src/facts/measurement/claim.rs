@@ -5,26 +5,18 @@
 use linerate_model::output::Test;
 
 use super::account::only_a_rate;
-use super::of_test;
-use crate::facts::{Facts, fact};
+use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let kind = record.run.kind.as_str();
     let claim = record.pasted || CLAIMS.contains(&kind);
-    facts.add(fact("claim", claim, "", "the command"));
+    facts.add_to_run("claim", claim, "the command");
     for test in &record.run.tests {
         let step = !record.pasted && SEARCHES.contains(&kind);
-        facts.add(of_test(test, "search_step", step, "", "the command"));
-        if let Some(spread) = spread(record, test) {
-            facts.add(of_test(
-                test,
-                "repeat_spread",
-                spread,
-                "ratio",
-                "the tests' accounts",
-            ));
-        }
+        facts.add_to_test(&test.id, "search_step", step, "the command");
+        let (spread, source) = (spread(record, test), "the tests' accounts");
+        facts.add_to_test(&test.id, "repeat_spread", spread, source);
     }
     environment(record, facts);
 }
@@ -57,12 +49,9 @@ fn spread(record: &Record, test: &Test) -> Option<f64> {
 /// What is read twice and says something else the second time.
 fn environment(record: &Record, facts: &mut Facts) {
     let read = |source: &str| {
-        let settings = record
-            .run
-            .settings
-            .iter()
-            .filter(move |setting| setting.source == source);
-        settings
+        let settings = record.run.settings.iter();
+        let of_source = settings.filter(|setting| setting.source == source);
+        of_source
             .map(|setting| (setting.host, &setting.values))
             .collect::<Vec<_>>()
     };
@@ -75,13 +64,9 @@ fn environment(record: &Record, facts: &mut Facts) {
     };
     let twice = ENVIRONMENT.iter().any(|source| read(source).len() > 1);
     if twice {
-        let different = ENVIRONMENT.iter().filter(differs).count();
-        facts.add(fact(
-            "environment_differences",
-            different as f64,
-            "",
-            &ENVIRONMENT.join(", "),
-        ));
+        let different = ENVIRONMENT.iter().filter(differs).count() as f64;
+        let source = ENVIRONMENT.join(", ");
+        facts.add_to_run("environment_differences", different, &source);
     }
 }
 

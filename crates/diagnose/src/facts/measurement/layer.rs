@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a reported rate counts: the packets themselves, or what they take of the link as well.
 
-use super::of_test;
-use crate::calc::frame_rate::l1_bits_per_second;
 use crate::facts::Facts;
 use linerate_model::record::Record;
 
@@ -18,27 +16,22 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
             continue;
         };
         let each_second = packets as f64 / test.duration_s;
-        let bare = each_second * f64::from(test.payload_bytes) * 8.0;
+        let rate_with = |more: u32| each_second * f64::from(test.payload_bytes + more) * 8.0;
         let close = |expected: f64| (rate / expected - 1.0).abs() < SAME;
-        let layer = if close(bare) {
+        let layer = if close(rate_with(0)) {
             "payload"
-        } else if test.payload_bytes < TOLD_APART
-            && close(l1_bits_per_second(each_second, test.payload_bytes))
-        {
+        } else if test.payload_bytes < TOLD_APART && close(rate_with(PREAMBLE_AND_GAP_BYTES)) {
             "with-preamble"
         } else {
             continue;
         };
-        facts.add(of_test(
-            test,
-            "rate_layer",
-            layer,
-            "",
-            "rate, packets a second, bytes a packet",
-        ));
+        let source = "rate, packets a second, bytes a packet";
+        facts.add_to_test(&test.id, "rate_layer", layer, source);
     }
 }
 
+/// Of each frame besides its own bytes: preamble, delimiter, gap (IEEE 802.3 §3.1.1, §4.4.2).
+const PREAMBLE_AND_GAP_BYTES: u32 = 20;
 /// In longer packets 20 bytes more are within what tables round off.
 const TOLD_APART: u32 = 600;
 /// Tables are rounded to three digits or so.

@@ -3,30 +3,15 @@
 
 use linerate_model::output::Test;
 
-use super::of_test;
 use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for test in &record.run.tests {
-        if let Some(share) = start_share(test) {
-            facts.add(of_test(
-                test,
-                "start_loss_share",
-                share,
-                "ratio",
-                "the test's account, loss_bursts",
-            ));
-        }
-        if let Some(same) = same_count(record, test) {
-            facts.add(of_test(
-                test,
-                "same_count_lost",
-                same,
-                "",
-                "the tests' accounts",
-            ));
-        }
+        let (share, source) = (start_share(test), "the test's account, loss_bursts");
+        facts.add_to_test(&test.id, "start_loss_share", share, source);
+        let same = same_count(record, test);
+        facts.add_to_test(&test.id, "same_count_lost", same, "the tests' accounts");
     }
 }
 

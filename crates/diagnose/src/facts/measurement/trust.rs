@@ -3,36 +3,24 @@
 
 use linerate_model::output::Test;
 
-use super::of_test;
-use crate::facts::{Facts, fact};
+use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for test in &record.run.tests {
-        facts.add(of_test(
-            test,
-            "numbers_contradict",
-            contradict(test),
-            "",
-            "the test's account",
-        ));
+    let tests = &record.run.tests;
+    for test in tests {
+        let source = "the test's account";
+        facts.add_to_test(&test.id, "numbers_contradict", contradict(test), source);
     }
-    let said = record
-        .run
-        .tests
-        .iter()
-        .flat_map(|test| &test.warnings)
-        .map(|warning| warning.text.as_str());
-    let ended = record
-        .run
-        .error
-        .iter()
-        .flat_map(|error| [error.what.as_str(), error.why.as_str()]);
+    let warnings = tests.iter().flat_map(|test| &test.warnings);
+    let said = warnings.map(|warning| warning.text.as_str());
+    let error = record.run.error.iter();
+    let ended = error.flat_map(|error| [error.what.as_str(), error.why.as_str()]);
     let lost = said.chain(ended).any(|text| {
         let text = text.to_ascii_lowercase();
         LOST.iter().any(|words| text.contains(words))
     });
-    facts.add(fact("report_lost", lost, "", "what the tools said"));
+    facts.add_to_run("report_lost", lost, "what the tools said");
 }
 
 fn contradict(test: &Test) -> bool {

@@ -6,39 +6,32 @@ use std::collections::BTreeMap;
 use linerate_model::output::{Direction, Protocol, Test};
 
 use crate::calc::packet_cost::{Cost, microseconds_per_packet};
-use crate::facts::{Facts, fact};
+use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for direction in [Direction::Up, Direction::Down] {
         let points = points(record, direction);
         for test in udp(record, direction) {
-            let mut add = |name: &str, value: f64, unit: &str, source: &str| {
-                let mut fact = fact(name, value, unit, source);
-                fact.test_id = Some(test.id.clone());
-                facts.add(fact);
+            let mut add = |name, value: Option<f64>, source| {
+                facts.add_to_test(&test.id, name, value, source);
             };
-            if let Some(cost) = packets_per_second(test).and_then(microseconds_per_packet) {
-                add("packet_cost_us", cost, "µs", "the test's account");
-            }
+            let cost = packets_per_second(test).and_then(microseconds_per_packet);
+            add("packet_cost_us", cost, "the test's account");
             let highest = points.iter().map(|(_, rate)| *rate).reduce(f64::max);
-            if let Some(price) = highest.and_then(microseconds_per_packet) {
-                add("packet_price_us", price, "µs", SOURCE);
-            }
+            let price = highest.and_then(microseconds_per_packet);
+            add("packet_price_us", price, SOURCE);
             let unsized_rate = unsized_rate(record, direction);
             let sizes = points.len() + usize::from(unsized_rate.is_some());
-            add("packet_sizes", sizes as f64, "", SOURCE);
+            add("packet_sizes", Some(sizes as f64), SOURCE);
             if let Some(cost) = Cost::fit(&points).filter(|_| points.len() >= SIZES_FOR_A_LINE) {
-                add("packet_fixed_us", cost.fixed_us, "µs", SOURCE);
-                add("packet_byte_ns", cost.byte_us * 1e3, "ns", SOURCE);
+                add("packet_fixed_us", Some(cost.fixed_us), SOURCE);
+                add("packet_byte_ns", Some(cost.byte_us * 1e3), SOURCE);
                 let bound = cost.packet_bound_up_to_bytes().min(LARGEST_BYTES);
-                add("packet_bound_up_to_bytes", bound, "bytes", SOURCE);
+                add("packet_bound_up_to_bytes", Some(bound), SOURCE);
             }
-            if let Some(flat) = flat(&points).or_else(|| as_without_size(&points, unsized_rate?)) {
-                let mut fact = fact("packet_rate_flat", flat, "", SOURCE);
-                fact.test_id = Some(test.id.clone());
-                facts.add(fact);
-            }
+            let flat = flat(&points).or_else(|| as_without_size(&points, unsized_rate?));
+            facts.add_to_test(&test.id, "packet_rate_flat", flat, SOURCE);
         }
     }
 }

@@ -6,57 +6,29 @@ use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage, profiled, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for vantage in vantages(evidence) {
-        if vantage.test.is_none() && vantage.interface.is_some() {
-            continue;
+    let ends = vantages(evidence).into_iter();
+    for host in ends.filter(Vantage::is_host).map(Vantage::as_host) {
+        let mut add = |name, counted| host.add_counted(facts, name, counted);
+        add("netfilter_drops", netfilter(&host));
+        let full = ["drop", "early_drop"].map(|name| (CONNTRACK, name));
+        add("conntrack_drops", host.sum_of_host(full));
+        let caches = [Source::ArpCache, Source::NdiscCache];
+        let neighbours = |name| host.sum_of_host(caches.map(|cache| (cache, name)));
+        add("neighbour_discards", neighbours("unresolved_discards"));
+        add("neighbour_table_fulls", neighbours("table_fulls"));
+        let route_back = host.of_host(Source::Netstat, "TcpExtIPReversePathFilter");
+        add("rp_filter_drops", route_back);
+        let source = "/proc/net/snmp IpInReceives, IpInDelivers";
+        host.add(facts, "ip_layer_missing", missing_in_ip(&host), source);
+        if let Some((entries, source)) = entries(&host) {
+            host.add(facts, "conntrack_entries", entries, source);
         }
-        let mut add = |name, unit, counted| vantage.add_counted_to_host(facts, name, unit, counted);
-        add("netfilter_drops", "packets", netfilter(&vantage));
-        add(
-            "conntrack_drops",
-            "packets",
-            sum(&vantage, CONNTRACK, &["drop", "early_drop"]),
-        );
-        add(
-            "neighbour_discards",
-            "packets",
-            neighbours(&vantage, "unresolved_discards"),
-        );
-        add(
-            "neighbour_table_fulls",
-            "events",
-            neighbours(&vantage, "table_fulls"),
-        );
-        add(
-            "rp_filter_drops",
-            "packets",
-            vantage.of_host(Source::Netstat, "TcpExtIPReversePathFilter"),
-        );
-        if let Some(missing) = missing_in_ip(&vantage) {
-            vantage.add_to_host(
-                facts,
-                "ip_layer_missing",
-                missing,
-                "packets",
-                "/proc/net/snmp IpInReceives, IpInDelivers",
-            );
-        }
-        if let Some((entries, source)) = entries(&vantage) {
-            vantage.add_to_host(facts, "conntrack_entries", entries, "", source);
-        }
-        if let Some(share) = profiled(&vantage, FILTER) {
-            vantage.add_to_host(facts, "filter_cpu_share", share, "ratio", "perf top");
-        }
-        let most = vantage.host_set_up("sysctl", "net.netfilter.nf_conntrack_max");
-        if let Some(most) = most.and_then(|most| most.parse::<f64>().ok()) {
-            vantage.add_to_host(
-                facts,
-                "conntrack_max",
-                most,
-                "",
-                "sysctl net.netfilter.nf_conntrack_max",
-            );
-        }
+        let share = profiled(&host, FILTER);
+        host.add(facts, "filter_cpu_share", share, "perf top");
+        let most = host.host_set_up("sysctl", "net.netfilter.nf_conntrack_max");
+        let most = most.and_then(|most| most.parse::<f64>().ok());
+        let source = "sysctl net.netfilter.nf_conntrack_max";
+        host.add(facts, "conntrack_max", most, source);
     }
 }
 
@@ -91,28 +63,6 @@ fn netfilter(vantage: &Vantage<'_>) -> Option<Counted> {
         let rules = vantage.of_host("nft list ruleset", "drop.packets");
         rules.filter(|counted| !counted.since_boot)
     })
-}
-
-fn neighbours(vantage: &Vantage<'_>, name: &str) -> Option<Counted> {
-    ["/proc/net/stat/arp_cache", "/proc/net/stat/ndisc_cache"]
-        .iter()
-        .filter_map(|source| vantage.of_host(source, name))
-        .reduce(|one, other| Counted {
-            value: one.value + other.value,
-            source: format!("{}, {}", one.source, other.source),
-            ..one
-        })
-}
-
-fn sum(vantage: &Vantage<'_>, source: &str, names: &[&str]) -> Option<Counted> {
-    names
-        .iter()
-        .filter_map(|name| vantage.of_host(source, name))
-        .reduce(|one, other| Counted {
-            value: one.value + other.value,
-            source: format!("{}, {}", one.source, other.source),
-            ..one
-        })
 }
 
 /// Taken in by IPv4 and neither given to a protocol, nor forwarded, nor counted as bad. Of a test only:

@@ -4,15 +4,15 @@
 use crate::evidence::{Evidence, Source};
 use linerate_model::output::{Protocol, Test};
 
+use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage, vantages};
-use crate::facts::{Facts, fact};
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     for vantage in vantages(evidence) {
         match vantage.test {
             None if vantage.interface.is_some() => features(&vantage, facts),
-            None => vantage.add_counted_to_host(facts, "csum_errors", "packets", errors(&vantage)),
+            None => vantage.add_counted(facts, "csum_errors", errors(&vantage)),
             Some(test) if vantage.side == Some(Side::Receiver) => {
                 segments(&vantage, test, facts);
                 checksums(&vantage, test, facts);
@@ -30,62 +30,49 @@ fn features(vantage: &Vantage<'_>, facts: &mut Facts) {
         ("lro", "large-receive-offload"),
         ("tx_checksumming", "tx-checksumming"),
     ] {
-        if let Some(state) = vantage.set_up("ethtool -k", key) {
-            vantage.add(facts, name, state, "", &format!("ethtool -k {key}"));
-        }
+        let state = vantage.set_up("ethtool -k", key);
+        vantage.add(facts, name, state, &format!("ethtool -k {key}"));
     }
 }
 
 /// How many packets the stack handles, and how large they come.
 fn segments(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let count = |name| {
-        vantage
-            .of_interface(LINK, name)
-            .filter(|counted| counted.value > 0)
+        let counted = vantage.of_interface(Source::Link, name);
+        counted.filter(|counted| counted.value > 0)
     };
     if let Some((bytes, packets)) = count("rx_bytes").zip(count("rx_packets")) {
         let each = bytes.value as f64 / packets.value as f64;
-        vantage.add(facts, "rx_bytes_per_packet", each, "bytes", &bytes.source);
+        vantage.add(facts, "rx_bytes_per_packet", each, &bytes.source);
     }
     let mss = test.mss_bytes.filter(|mss| *mss > 0);
-    if let Some((rate, mss)) = test.delivered_bits_per_second.zip(mss) {
-        let mut each = fact(
-            "segments_per_second",
-            rate / 8.0 / f64::from(mss),
-            "1/s",
-            "the test's account",
-        );
-        each.test_id = Some(test.id.clone());
-        facts.add(each);
-    }
+    let rates = test.delivered_bits_per_second.zip(mss);
+    let each = rates.map(|(rate, mss)| rate / 8.0 / f64::from(mss));
+    let source = "the test's account";
+    facts.add_to_test(&test.id, "segments_per_second", each, source);
 }
 
 fn checksums(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+    let host = vantage.as_host();
     let version = if test.af == 6 { 6.0 } else { 4.0 };
-    vantage.add_to_host(facts, "ip_version", version, "", "the test's account");
+    host.add(facts, "ip_version", version, "the test's account");
     let Some(errors) = errors(vantage) else {
         return;
     };
-    let count = errors.value as f64;
-    vantage.add_to_host(facts, "csum_errors", count, "packets", &errors.source);
-    if let Some(sent) = test.sent_packets.filter(|sent| *sent > 0) {
-        let ratio = count / sent as f64;
-        vantage.add_to_host(facts, "csum_error_ratio", ratio, "ratio", &errors.source);
-    }
-    if let Some(only) = short_only(vantage) {
-        vantage.add_to_host(facts, "csum_errors_short_only", only, "", &errors.source);
-    }
+    let (count, source) = (errors.value as f64, &errors.source);
+    host.add(facts, "csum_errors", count, source);
+    let sent = test.sent_packets.filter(|sent| *sent > 0);
+    let ratio = sent.map(|sent| count / sent as f64);
+    host.add(facts, "csum_error_ratio", ratio, source);
+    host.add(facts, "csum_errors_short_only", short_only(vantage), source);
 }
 
 fn errors(vantage: &Vantage<'_>) -> Option<Counted> {
-    COUNTERS
-        .iter()
-        .filter_map(|(source, name)| vantage.of_host(source, name))
-        .reduce(|one, other| Counted {
-            value: one.value + other.value,
-            source: format!("{}, {}", one.source, other.source),
-            ..one
-        })
+    vantage.sum_of_host([
+        (Source::Snmp, "UdpInCsumErrors"),
+        (Source::Snmp, "TcpInCsumErrors"),
+        (Source::Snmp6, "Udp6InCsumErrors"),
+    ])
 }
 
 /// Over all UDP tests of the direction; `None` unless both short and long datagrams were sent.
@@ -113,9 +100,3 @@ fn short_only(vantage: &Vantage<'_>) -> Option<bool> {
 
 /// Payload of a UDP datagram whose frame is padded: 60 bytes less Ethernet, IPv4 and UDP headers.
 const SHORT_BYTES: u32 = 18;
-const LINK: &str = Source::Link.text();
-const COUNTERS: &[(&str, &str)] = &[
-    ("/proc/net/snmp", "UdpInCsumErrors"),
-    ("/proc/net/snmp", "TcpInCsumErrors"),
-    ("/proc/net/snmp6", "Udp6InCsumErrors"),
-];

@@ -14,21 +14,14 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         if vantage.side != Some(Side::Receiver) {
             counters(vantage, facts);
         }
-        if vantage.test.is_none()
-            && let Some(kind) = vantage.set_up("tc qdisc", "root")
-        {
-            vantage.add(facts, "qdisc_kind", kind, "", "tc qdisc");
+        if vantage.test.is_none() {
+            let kind = vantage.set_up("tc qdisc", "root");
+            vantage.add(facts, "qdisc_kind", kind, "tc qdisc");
         }
         let refused = vantage.test.and_then(|test| test.refused_packets);
-        if let Some(refused) = refused.filter(|_| vantage.side == Some(Side::Sender)) {
-            vantage.add(
-                facts,
-                "refused_packets",
-                refused as f64,
-                "packets",
-                "the test's account",
-            );
-        }
+        let refused = refused.filter(|_| vantage.side == Some(Side::Sender));
+        let refused = refused.map(|packets| packets as f64);
+        vantage.add(facts, "refused_packets", refused, "the test's account");
     }
 }
 
@@ -38,33 +31,22 @@ fn counters(vantage: &Vantage<'_>, facts: &mut Facts) {
         return;
     };
     let dropped = drops.value as f64;
-    vantage.add(facts, "qdisc_drops", dropped, "packets", &drops.source);
+    vantage.add(facts, "qdisc_drops", dropped, &drops.source);
     // Only fq limits each flow, and tells of it only where it dropped.
     let of_flows = vantage.counters().each(Source::Qdisc);
     let of_flows = of_flows.filter(|(name, _)| name.ends_with("flows_plimit"));
     let each_flow: u64 = of_flows.map(|(_, moved)| moved.grew.at_least).sum();
     let each_flow = each_flow as f64;
-    vantage.add(facts, "flow_limit_drops", each_flow, "packets", SOURCE);
+    vantage.add(facts, "flow_limit_drops", each_flow, SOURCE);
     let Some(sent) = counted("packets").filter(|sent| sent.value > 0) else {
         return;
     };
     let sent = sent.value as f64;
-    vantage.add(
-        facts,
-        "qdisc_drop_ratio",
-        dropped / (sent + dropped),
-        "ratio",
-        &drops.source,
-    );
+    let ratio = dropped / (sent + dropped);
+    vantage.add(facts, "qdisc_drop_ratio", ratio, &drops.source);
     if let Some(requeues) = counted("requeues") {
         let ratio = requeues.value as f64 / sent;
-        vantage.add(
-            facts,
-            "qdisc_requeue_ratio",
-            ratio,
-            "ratio",
-            &requeues.source,
-        );
+        vantage.add(facts, "qdisc_requeue_ratio", ratio, &requeues.source);
     }
 }
 

@@ -4,8 +4,8 @@
 use crate::evidence::{Evidence, Source, queue_of};
 use std::collections::BTreeMap;
 
-use crate::facts::vantage::{Vantage, set_up_number, vantages};
-use crate::facts::{Facts, fact};
+use crate::facts::Facts;
+use crate::facts::vantage::{Vantage, vantages};
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
@@ -32,19 +32,17 @@ fn set_up(vantage: &Vantage<'_>, facts: &mut Facts) {
     });
     let source = "ethtool -l, /sys/class/net/queues, /proc/interrupts";
     if let Some(queues) = of(vantage, from_interrupts) {
-        vantage.add(facts, "queues", f64::from(queues), "", source);
+        vantage.add(facts, "queues", f64::from(queues), source);
         if vantage.record.pasted {
             // Of whose tests these queues are, a pasted text does not say.
-            facts.add(fact("queues", f64::from(queues), "", source));
+            facts.add_to_run("queues", f64::from(queues), source);
         }
     }
-    if let Some(most) = channels(vantage, "RX", "max") {
-        vantage.add(facts, "queues_max", most as f64, "", "ethtool -l");
-    }
+    let number = |queues: Option<u64>| queues.map(|queues| queues as f64);
+    let most = channels(vantage, "RX", "max");
+    vantage.add(facts, "queues_max", number(most), "ethtool -l");
     let transmit = channels(vantage, "TX", "current").or_else(|| in_sysfs(vantage, "tx-"));
-    if let Some(queues) = transmit {
-        vantage.add(facts, "tx_queues", queues as f64, "", source);
-    }
+    vantage.add(facts, "tx_queues", number(transmit), source);
 }
 
 fn receive(vantage: &Vantage<'_>) -> Option<u64> {
@@ -53,16 +51,7 @@ fn receive(vantage: &Vantage<'_>) -> Option<u64> {
 
 /// Combined channels and those of one direction only add up.
 fn channels(vantage: &Vantage<'_>, direction: &str, which: &str) -> Option<u64> {
-    let number = |kind: &str| {
-        let key = format!("{kind}.{which}");
-        set_up_number(
-            vantage.record,
-            vantage.host,
-            "ethtool -l",
-            vantage.interface,
-            &key,
-        )
-    };
+    let number = |kind: &str| vantage.number("ethtool -l", &format!("{kind}.{which}"));
     let (combined, own) = (number("Combined"), number(direction));
     let sum = combined.unwrap_or(0) + own.unwrap_or(0);
     (sum > 0).then_some(sum)
@@ -87,35 +76,24 @@ fn in_sysfs(vantage: &Vantage<'_>, prefix: &str) -> Option<u64> {
 }
 
 fn counted(vantage: &Vantage<'_>, facts: &mut Facts) {
+    let source = SOURCES[0].text();
     let receives = vantage.side != Some(Side::Sender);
     if receives {
         let queues = by_queue(vantage, "rx");
         if vantage.test.is_some() {
-            vantage.add(
-                facts,
-                "queue_counters_known",
-                queues.is_some(),
-                "",
-                SOURCES[0].text(),
-            );
+            let known = queues.is_some();
+            vantage.add(facts, "queue_counters_known", known, source);
         }
         if let Some(queues) = queues {
             let all: u64 = queues.values().sum();
             let top = queues.values().max().copied().unwrap_or(0) as f64 / all as f64;
-            vantage.add(facts, "queues_used", used(&queues), "", SOURCES[0].text());
-            vantage.add(facts, "queue_top_share", top, "ratio", SOURCES[0].text());
+            vantage.add(facts, "queues_used", used(&queues), source);
+            vantage.add(facts, "queue_top_share", top, source);
         }
     }
     let sends = vantage.side != Some(Side::Receiver);
-    if let Some(queues) = by_queue(vantage, "tx").filter(|_| sends) {
-        vantage.add(
-            facts,
-            "tx_queues_used",
-            used(&queues),
-            "",
-            SOURCES[0].text(),
-        );
-    }
+    let queues = by_queue(vantage, "tx").filter(|_| sends);
+    vantage.add(facts, "tx_queues_used", queues.as_ref().map(used), source);
 }
 
 fn used(queues: &BTreeMap<String, u64>) -> f64 {

@@ -2,68 +2,42 @@
 //! Where packets are steered to: by the card's hash, by RPS, by the interrupts' masks.
 
 use crate::evidence::Evidence;
-use std::collections::BTreeMap;
-
 use crate::facts::Facts;
-use crate::facts::cpu::vectors;
+use crate::facts::cpu::{busiest_cpu, vectors};
 use crate::facts::vantage::{Vantage, vantages};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    for vantage in vantages(evidence)
+    let vantages = vantages(evidence);
+    for vantage in vantages
         .iter()
         .filter(|vantage| vantage.interface.is_some())
     {
         if vantage.test.is_none() {
             set_up(vantage, facts);
         }
-        if let Some(includes) = rps_includes_irq_cpu(vantage) {
-            vantage.add(
-                facts,
-                "rps_includes_irq_cpu",
-                includes,
-                "",
-                "rps_cpus, /proc/interrupts",
-            );
-        }
+        let (includes, source) = (rps_includes_irq_cpu(vantage), "rps_cpus, /proc/interrupts");
+        vantage.add(facts, "rps_includes_irq_cpu", includes, source);
     }
 }
 
 fn set_up(vantage: &Vantage<'_>, facts: &mut Facts) {
-    if let Some(fields) = vantage.set_up("ethtool -n", "udp4") {
-        let ports = fields.contains("L4") || fields == "sdfn";
-        vantage.add(
-            facts,
-            "udp_hash_has_ports",
-            ports,
-            "",
-            "ethtool -n rx-flow-hash udp4",
-        );
-    }
-    if let Some(pinned) = pinned(vantage) {
-        vantage.add(
-            facts,
-            "irq_pinned",
-            pinned,
-            "",
-            "/proc/irq smp_affinity_list",
-        );
-    }
+    let fields = vantage.set_up("ethtool -n", "udp4");
+    let ports = fields.map(|fields| fields.contains("L4") || fields == "sdfn");
+    let source = "ethtool -n rx-flow-hash udp4";
+    vantage.add(facts, "udp_hash_has_ports", ports, source);
+    let source = "/proc/irq smp_affinity_list";
+    vantage.add(facts, "irq_pinned", pinned(vantage), source);
 }
 
 fn pinned(vantage: &Vantage<'_>) -> Option<bool> {
-    let lists: Vec<&str> = vantage
-        .record
-        .run
-        .settings
-        .iter()
-        .filter(|setting| {
-            setting.host == vantage.host
-                && setting.interface.as_deref() == vantage.interface
-                && setting.source.starts_with("/proc/irq/")
-        })
-        .filter_map(|setting| setting.values.get("smp_affinity_list").map(String::as_str))
-        .collect();
-    let one = |list: &&str| !list.contains([',', '-']);
+    let settings = vantage.record.run.settings.iter().filter(|setting| {
+        setting.host == vantage.host
+            && setting.interface.as_deref() == vantage.interface
+            && setting.source.starts_with("/proc/irq/")
+    });
+    let lists = settings.filter_map(|setting| setting.values.get("smp_affinity_list"));
+    let lists: Vec<&String> = lists.collect();
+    let one = |list: &&String| !list.contains([',', '-']);
     (!lists.is_empty()).then(|| lists.iter().all(one))
 }
 
@@ -71,11 +45,7 @@ fn pinned(vantage: &Vantage<'_>) -> Option<bool> {
 fn rps_includes_irq_cpu(vantage: &Vantage<'_>) -> Option<bool> {
     let mask = vantage.set_up("/sys/class/net/queues", "rx-0.rps_cpus")?;
     let vectors = vectors(vantage)?;
-    let mut by_cpu: BTreeMap<&str, u64> = BTreeMap::new();
-    for (cpu, count) in vectors.values().flatten() {
-        *by_cpu.entry(cpu).or_default() += count;
-    }
-    let (cpu, _) = by_cpu.into_iter().max_by_key(|(_, count)| *count)?;
+    let (cpu, _) = busiest_cpu(&vectors)?;
     in_mask(mask, cpu.strip_prefix("cpu")?.parse().ok()?)
 }
 

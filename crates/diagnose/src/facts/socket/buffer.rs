@@ -6,7 +6,7 @@ use linerate_model::output::{ReceiveBuffer, Role, Test};
 
 use crate::calc::udp_buffer::{lasts_s, usual_truesize_bytes};
 use crate::facts::Facts;
-use crate::facts::vantage::{Counted, Vantage, set_up_number};
+use crate::facts::vantage::{Counted, Vantage};
 use linerate_model::record::Side;
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
@@ -17,7 +17,7 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
         of_test(vantage, test, facts);
     }
     if vantage.is_host() {
-        errors(vantage, facts);
+        errors(&vantage.as_host(), facts);
     }
 }
 
@@ -26,33 +26,24 @@ fn of_test(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
         return;
     };
     let mut add = |name, bytes: Option<u64>| {
-        if let Some(bytes) = bytes {
-            vantage.add(facts, name, bytes as f64, "bytes", "SO_RCVBUF");
-        }
+        vantage.add(facts, name, bytes.map(|bytes| bytes as f64), "SO_RCVBUF");
     };
     add("receive_buffer_asked_bytes", buffer.asked);
     add("receive_buffer_granted_bytes", buffer.granted);
     cut_by(vantage, buffer, facts);
-    if let (Some(granted), Some(rate)) = (buffer.granted, stream_pps(test)) {
+    let lasts_ms = buffer.granted.zip(stream_pps(test)).map(|(granted, rate)| {
         // The kernel keeps twice of what it grants, to pay for its own bookkeeping.
-        let lasts = lasts_s(granted * 2, usual_truesize_bytes(test.payload_bytes), rate);
-        vantage.add(
-            facts,
-            "receive_buffer_lasts_ms",
-            lasts * 1e3,
-            "ms",
-            "SO_RCVBUF, the test's account",
-        );
-    }
+        lasts_s(granted * 2, usual_truesize_bytes(test.payload_bytes), rate) * 1e3
+    });
+    let source = "SO_RCVBUF, the test's account";
+    vantage.add(facts, "receive_buffer_lasts_ms", lasts_ms, source);
 }
 
 /// A kernel grants at most its setting; where that is unknown it is the usual suspect.
 fn cut_by(vantage: &Vantage<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
     let most = most_bytes(vantage);
-    if let Some(most) = most {
-        let source = "sysctl net.core.rmem_max";
-        vantage.add(facts, "rmem_max_bytes", most as f64, "bytes", source);
-    }
+    let bytes = most.map(|most| most as f64);
+    vantage.add(facts, "rmem_max_bytes", bytes, "sysctl net.core.rmem_max");
     let (Some(asked), Some(granted)) = (buffer.asked, buffer.granted) else {
         return;
     };
@@ -63,20 +54,14 @@ fn cut_by(vantage: &Vantage<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
         } else {
             "net.core.rmem_max"
         };
-        vantage.add(facts, "receive_buffer_cut_by", by, "", "SO_RCVBUF, sysctl");
+        vantage.add(facts, "receive_buffer_cut_by", by, "SO_RCVBUF, sysctl");
     }
 }
 
 /// The receiver's `net.core.rmem_max`; both ends of one machine have the same.
 fn most_bytes(vantage: &Vantage<'_>) -> Option<u64> {
-    let of = |host| set_up_number(vantage.record, host, "sysctl", None, "net.core.rmem_max");
-    let shared = || {
-        vantage
-            .record
-            .one_machine()
-            .then(|| of(Role::Local))
-            .flatten()
-    };
+    let of = |host| Vantage { host, ..*vantage }.host_number("sysctl", "net.core.rmem_max");
+    let shared = || of(Role::Local).filter(|_| vantage.record.one_machine());
     of(vantage.host).or_else(shared)
 }
 
@@ -87,34 +72,19 @@ pub(super) fn stream_pps(test: &Test) -> Option<f64> {
 }
 
 /// Both versions of IP together.
-fn errors(vantage: &Vantage<'_>, facts: &mut Facts) {
-    let Some(errors) = both(vantage, "RcvbufErrors") else {
+fn errors(host: &Vantage<'_>, facts: &mut Facts) {
+    let Some(errors) = both(host, "UdpRcvbufErrors", "Udp6RcvbufErrors") else {
         return;
     };
-    if let Some(received) = both(vantage, "InDatagrams") {
+    if let Some(received) = both(host, "UdpInDatagrams", "Udp6InDatagrams") {
         let came = (errors.value + received.value).max(1);
         let ratio = errors.value as f64 / came as f64;
-        vantage.add_to_host(
-            facts,
-            "udp_buffer_error_ratio",
-            ratio,
-            "ratio",
-            &errors.source,
-        );
+        host.add(facts, "udp_buffer_error_ratio", ratio, &errors.source);
     }
-    vantage.add_counted_to_host(facts, "udp_buffer_errors", "datagrams", Some(errors));
+    host.add_counted(facts, "udp_buffer_errors", Some(errors));
 }
 
-/// A UDP counter of `/proc/net/snmp` and its twin of IPv6.
-pub(super) fn both(vantage: &Vantage<'_>, name: &str) -> Option<Counted> {
-    let four = vantage.of_host(Source::Snmp, &format!("Udp{name}"));
-    let six = vantage.of_host(Source::Snmp6, &format!("Udp6{name}"));
-    match (four, six) {
-        (Some(four), Some(six)) => Some(Counted {
-            value: four.value + six.value,
-            source: format!("{}, {}", four.source, six.source),
-            ..four
-        }),
-        (four, six) => four.or(six),
-    }
+/// A counter of IPv4 and its twin of IPv6.
+pub(super) fn both(host: &Vantage<'_>, four: &'static str, six: &'static str) -> Option<Counted> {
+    host.sum_of_host([(Source::Snmp, four), (Source::Snmp6, six)])
 }

@@ -11,118 +11,56 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     if !vantage.is_host() {
         return;
     }
-    udp(vantage, facts);
-    tcp(vantage, facts);
-    shortage(vantage, facts);
-    if vantage.test.is_none() {
-        set_up(vantage, facts);
+    let host = &vantage.as_host();
+    let errors = both(host, "UdpMemErrors", "Udp6MemErrors");
+    host.add_counted(facts, "udp_mem_errors", errors);
+    let udp = filled(host, "UDP.mem", "net.ipv4.udp_mem", 2);
+    let source = "/proc/net/sockstat UDP.mem, net.ipv4.udp_mem";
+    host.add(facts, "udp_mem_ratio", udp, source);
+    tcp(host, facts);
+    shortage(host, facts);
+    if host.test.is_none() {
+        set_up(host, facts);
     }
 }
 
-fn udp(vantage: &Vantage<'_>, facts: &mut Facts) {
-    vantage.add_counted_to_host(
-        facts,
-        "udp_mem_errors",
-        "datagrams",
-        both(vantage, "MemErrors"),
-    );
-    filled(
-        vantage,
-        "UDP.mem",
-        "net.ipv4.udp_mem",
-        2,
-        "udp_mem_ratio",
-        facts,
-    );
-}
-
-fn tcp(vantage: &Vantage<'_>, facts: &mut Facts) {
-    filled(
-        vantage,
-        "TCP.mem",
-        "net.ipv4.tcp_mem",
-        1,
-        "tcp_mem_ratio",
-        facts,
-    );
-    let pressures = vantage.of_host(Source::Netstat, "TcpExtTCPMemoryPressures");
-    vantage.add_counted_to_host(facts, "tcp_memory_pressures", "events", pressures);
-    let pruned = sum(
-        vantage,
-        &[
-            "TcpExtPruneCalled",
-            "TcpExtRcvPruned",
-            "TcpExtTCPRcvCollapsed",
-        ],
-    );
-    vantage.add_counted_to_host(facts, "tcp_pruned", "events", pruned);
+fn tcp(host: &Vantage<'_>, facts: &mut Facts) {
+    let tcp = filled(host, "TCP.mem", TCP_MEM, 1);
+    let source = "/proc/net/sockstat TCP.mem, net.ipv4.tcp_mem";
+    host.add(facts, "tcp_mem_ratio", tcp, source);
+    let pressures = host.of_host(Source::Netstat, "TcpExtTCPMemoryPressures");
+    host.add_counted(facts, "tcp_memory_pressures", pressures);
+    let pruned = PRUNED.map(|name| (Source::Netstat, name));
+    host.add_counted(facts, "tcp_pruned", host.sum_of_host(pruned));
 }
 
 /// The fullest moment, of a limit in pages.
-fn filled(
-    vantage: &Vantage<'_>,
-    gauge: &str,
-    limit: &str,
-    index: usize,
-    name: &str,
-    facts: &mut Facts,
-) {
-    let pages = vantage.host_counters().levels("/proc/net/sockstat", gauge);
-    let limit_pages = triple(vantage, limit)
-        .map(|three| three[index])
-        .filter(|limit| *limit > 0);
-    if let (Some(pages), Some(limit_pages)) = (pages.into_iter().max(), limit_pages) {
-        let source = format!("/proc/net/sockstat {gauge}, {limit}");
-        vantage.add_to_host(
-            facts,
-            name,
-            pages as f64 / limit_pages as f64,
-            "ratio",
-            &source,
-        );
-    }
+fn filled(host: &Vantage<'_>, gauge: &str, limit: &str, index: usize) -> Option<f64> {
+    let pages = host.counters().levels("/proc/net/sockstat", gauge);
+    let limit_pages = triple(host, limit)?[index];
+    let fullest = pages.into_iter().max().filter(|_| limit_pages > 0)?;
+    Some(fullest as f64 / limit_pages as f64)
 }
 
-fn set_up(vantage: &Vantage<'_>, facts: &mut Facts) {
-    let mut bytes = |name, key| {
-        if let Some([_, _, max]) = triple(vantage, key) {
-            vantage.add(facts, name, max as f64, "bytes", key);
-        }
-    };
-    bytes("tcp_rmem_max_bytes", "net.ipv4.tcp_rmem");
-    bytes("tcp_wmem_max_bytes", "net.ipv4.tcp_wmem");
-    let Some(pages) = triple(vantage, TCP_MEM) else {
+fn set_up(host: &Vantage<'_>, facts: &mut Facts) {
+    for (name, key) in [
+        ("tcp_rmem_max_bytes", "net.ipv4.tcp_rmem"),
+        ("tcp_wmem_max_bytes", "net.ipv4.tcp_wmem"),
+    ] {
+        let bytes = triple(host, key).map(|[_, _, max]| max as f64);
+        host.add(facts, name, bytes, key);
+    }
+    let Some(pages) = triple(host, TCP_MEM) else {
         return;
     };
-    vantage.add(
-        facts,
-        "tcp_mem_pressure_pages",
-        pages[1] as f64,
-        "pages",
-        TCP_MEM,
-    );
-    let set_by = if is_autosized(pages) {
-        "kernel"
-    } else {
-        "admin"
-    };
-    vantage.add(
-        facts,
-        "tcp_mem_set_by",
-        set_by,
-        "",
-        "net/ipv4/tcp.c tcp_init_mem",
-    );
-    if let Some(free) = started_with(vantage, pages).filter(|_| is_autosized(pages)) {
-        let megabytes = (free * PAGE_BYTES) as f64 / 1e6;
-        vantage.add(
-            facts,
-            "tcp_mem_from_megabytes",
-            megabytes,
-            "MB",
-            "net/ipv4/tcp.c tcp_init_mem",
-        );
-    }
+    host.add(facts, "tcp_mem_pressure_pages", pages[1] as f64, TCP_MEM);
+    let autosized = is_autosized(pages);
+    let set_by = if autosized { "kernel" } else { "admin" };
+    let source = "net/ipv4/tcp.c tcp_init_mem";
+    host.add(facts, "tcp_mem_set_by", set_by, source);
+    let free = started_with(host, pages).filter(|_| autosized);
+    let megabytes = free.map(|pages| (pages * PAGE_BYTES) as f64 / 1e6);
+    host.add(facts, "tcp_mem_from_megabytes", megabytes, source);
 }
 
 /// Free pages at the kernel's start: by the rules under which the largest receive buffer fits too.
@@ -136,56 +74,34 @@ fn started_with(vantage: &Vantage<'_>, tcp_mem: [u64; 3]) -> Option<u64> {
     fits(Rules::Eighth).or_else(|| fits(Rules::Sixteenth))
 }
 
-fn shortage(vantage: &Vantage<'_>, facts: &mut Facts) {
+fn shortage(host: &Vantage<'_>, facts: &mut Facts) {
     let kilobytes = |key| {
-        let text = vantage.host_set_up("/proc/meminfo", key)?;
+        let text = host.host_set_up("/proc/meminfo", key)?;
         text.split_whitespace().next()?.parse::<f64>().ok()
     };
     let available = kilobytes("MemAvailable")
         .or_else(|| Some(kilobytes("MemFree")? + kilobytes("Cached").unwrap_or(0.0)));
-    if let (Some(available), Some(total), None) = (available, kilobytes("MemTotal"), vantage.test) {
-        vantage.add(
-            facts,
-            "memory_available_ratio",
-            available / total,
-            "ratio",
-            "/proc/meminfo",
-        );
-    }
-    let dropped = vantage.of_host(Source::Netstat, "TcpExtPFMemallocDrop");
-    let logged = logged(vantage).filter(|_| vantage.test.is_none());
+    let ratio = available.zip(kilobytes("MemTotal"));
+    let ratio = ratio.filter(|_| host.test.is_none());
+    let ratio = ratio.map(|(available, total)| available / total);
+    host.add(facts, "memory_available_ratio", ratio, "/proc/meminfo");
+    let dropped = host.of_host(Source::Netstat, "TcpExtPFMemallocDrop");
+    let logged = logged(host).filter(|_| host.test.is_none());
     let failures = match (dropped, logged) {
         (Some(dropped), Some(logged)) if logged.value > dropped.value => Some(logged),
         (dropped, logged) => dropped.or(logged),
     };
-    vantage.add_counted_to_host(facts, "allocation_failures", "events", failures);
+    host.add_counted(facts, "allocation_failures", failures);
 }
 
 /// Lines of the log in which the kernel had no memory at once.
-fn logged(vantage: &Vantage<'_>) -> Option<Counted> {
-    let settings = vantage.record.run.settings.iter();
-    let logs = settings.filter(|setting| setting.host == vantage.host && setting.source == "dmesg");
-    let lines = logs.flat_map(|setting| setting.values.values());
-    let count = lines
-        .filter(|line| line.contains("page allocation failure"))
-        .count() as u64;
-    (count > 0).then(|| Counted {
-        value: count,
+fn logged(host: &Vantage<'_>) -> Option<Counted> {
+    let lines = host.logged(|line| line.contains("page allocation failure"))?;
+    (lines > 0).then(|| Counted {
+        value: lines as u64,
         since_boot: true,
         source: "dmesg".to_owned(),
     })
-}
-
-fn sum(vantage: &Vantage<'_>, names: &[&str]) -> Option<Counted> {
-    let mut counted = names
-        .iter()
-        .filter_map(|name| vantage.of_host(Source::Netstat, name));
-    let first = counted.next()?;
-    Some(counted.fold(first, |sum, more| Counted {
-        value: sum.value + more.value,
-        source: format!("{}, {}", sum.source, more.source),
-        ..sum
-    }))
 }
 
 fn triple(vantage: &Vantage<'_>, key: &str) -> Option<[u64; 3]> {
@@ -199,3 +115,8 @@ fn triple(vantage: &Vantage<'_>, key: &str) -> Option<[u64; 3]> {
 
 const TCP_MEM: &str = "net.ipv4.tcp_mem";
 const PAGE_BYTES: u64 = 4096;
+const PRUNED: [&str; 3] = [
+    "TcpExtPruneCalled",
+    "TcpExtRcvPruned",
+    "TcpExtTCPRcvCollapsed",
+];

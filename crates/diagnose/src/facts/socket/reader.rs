@@ -2,7 +2,7 @@
 //! What kept the reader from emptying its buffer: how the losses lie in time, and who had the processors.
 
 use crate::evidence::Source;
-use linerate_model::output::{Role, Test};
+use linerate_model::output::Test;
 
 use super::buffer::stream_pps;
 use crate::facts::Facts;
@@ -12,42 +12,23 @@ use linerate_model::record::Side;
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     let Some(test) = vantage.test else {
-        return vantage.add(facts, "reader_known", false, "", "no test of our own");
+        return vantage.add(facts, "reader_known", false, "no test of our own");
     };
     let busy = busiest_before(vantage);
     let known = busy.is_some() || test.receive_buffer_bytes.is_some();
-    vantage.add(facts, "reader_known", known, "", STAT);
-    if let Some(busy) = busy {
-        vantage.add(
-            facts,
-            "idle_busiest_cpu",
-            busy,
-            "ratio",
-            "/proc/stat before the test",
-        );
-    }
-    let cpu = if vantage.host == Role::Local {
-        test.cpu.local
-    } else {
-        test.cpu.remote
-    };
-    if let Some(cpu) = cpu {
-        vantage.add(
-            facts,
-            "end_busiest_cpu",
-            cpu.busiest_cpu,
-            "ratio",
-            "/proc/stat during the test",
-        );
-    }
+    vantage.add(facts, "reader_known", known, STAT);
+    let source = "/proc/stat before the test";
+    vantage.add(facts, "idle_busiest_cpu", busy, source);
+    let cpu = test.cpu.of(vantage.host).map(|cpu| cpu.busiest_cpu);
+    let source = "/proc/stat during the test";
+    vantage.add(facts, "end_busiest_cpu", cpu, source);
     if vantage.side == Some(Side::Receiver) {
         let flood = test.requested_bits_per_second.is_none() && vantage.record.one_machine();
-        vantage.add(facts, "flood_on_one_machine", flood, "", "the command");
+        vantage.add(facts, "flood_on_one_machine", flood, "the command");
         runs(vantage, test, facts);
     }
 }
 
-/// In the idle interval before this test.
 fn runs(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let runs = test.loss_bursts.iter().map(|run| run.packets);
     let (Some(longest), Some(rate)) = (runs.clone().max(), stream_pps(test)) else {
@@ -55,18 +36,12 @@ fn runs(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     };
     let mean = runs.sum::<u64>() as f64 / test.loss_bursts.len() as f64;
     let source = "the test's account, loss_bursts";
-    vantage.add(
-        facts,
-        "loss_run_longest_ms",
-        longest as f64 / rate * 1e3,
-        "ms",
-        source,
-    );
-    vantage.add(facts, "loss_run_mean", mean, "packets", source);
+    let longest_ms = longest as f64 / rate * 1e3;
+    vantage.add(facts, "loss_run_longest_ms", longest_ms, source);
+    vantage.add(facts, "loss_run_mean", mean, source);
 }
 
-/// The busy share of the busiest processor between the first and the last sample.
-/// Of the processors, the busy share of the busiest one in the idle interval.
+/// The busy share of the busiest processor in the idle interval before the test.
 fn busiest_before(vantage: &Vantage<'_>) -> Option<f64> {
     let shares = Shares::of_ticks(vantage.host_counters().idle_end_to_end(STAT))?;
     Some(shares.busy(shares.busiest()?))

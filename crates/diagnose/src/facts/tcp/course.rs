@@ -5,19 +5,20 @@ use crate::evidence::{Evidence, Source};
 use linerate_model::output::{Interval, Protocol, Test};
 
 use crate::facts::Facts;
-use crate::facts::vantage::{Counted, Vantage, vantages};
+use crate::facts::vantage::{Vantage, vantages};
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     for vantage in vantages(evidence) {
+        let host = vantage.as_host();
         match vantage.test {
             Some(test) if test.protocol == Protocol::Tcp && vantage.side == Some(Side::Sender) => {
-                kernel(&vantage, facts);
-                account(&vantage, test, facts);
+                kernel(&host, facts);
+                account(&host, test, facts);
             }
             None if vantage.interface.is_none() => {
-                kernel(&vantage, facts);
-                sysctls(&vantage, facts);
+                kernel(&host, facts);
+                sysctls(&host, facts);
             }
             _ => {}
         }
@@ -25,59 +26,37 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
 }
 
 /// What the sending kernel's TCP counted.
-fn kernel(vantage: &Vantage<'_>, facts: &mut Facts) {
-    let reorderings = REORDERINGS
-        .iter()
-        .filter_map(|name| vantage.of_host(NETSTAT, name));
-    let reorderings = reorderings.reduce(|one, other| Counted {
-        value: one.value + other.value,
-        source: format!("{}, {}", one.source, other.source),
-        ..one
-    });
-    vantage.add_counted_to_host(facts, "tcp_reorderings", "events", reorderings);
-    let Some(timeouts) = vantage.of_host(NETSTAT, "TcpExtTCPTimeouts") else {
+fn kernel(host: &Vantage<'_>, facts: &mut Facts) {
+    let reorderings = REORDERINGS.map(|name| (NETSTAT, name));
+    let reorderings = host.sum_of_host(reorderings);
+    host.add_counted(facts, "tcp_reorderings", reorderings);
+    let Some(timeouts) = host.of_host(NETSTAT, "TcpExtTCPTimeouts") else {
         return;
     };
     let count = timeouts.value as f64;
-    vantage.add_to_host(facts, "tcp_timeouts", count, "events", &timeouts.source);
-    if let Some(test) = vantage.test.filter(|test| test.duration_s > 0.0) {
+    host.add(facts, "tcp_timeouts", count, &timeouts.source);
+    if let Some(test) = host.test.filter(|test| test.duration_s > 0.0) {
         let all = test.duration_s * f64::from(test.streams.max(1));
         let share = (count * TIMEOUT_S / all).min(1.0);
-        vantage.add_to_host(facts, "timeout_share", share, "ratio", &timeouts.source);
+        host.add(facts, "timeout_share", share, &timeouts.source);
     }
 }
 
-fn account(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
-    let mut add = |name: &str, value: f64, unit: &str| {
-        vantage.add_to_host(facts, name, value, unit, "the test's account");
-    };
-    if let Some(rtt) = test.rtt_ns.filter(|rtt| rtt.min > 0) {
-        add("rtt_ms", rtt.p50 as f64 / 1e6, "ms");
-        add("rtt_inflation", rtt.p50 as f64 / rtt.min as f64, "ratio");
-    }
-    if let Some(restarts) = restarts(&test.intervals) {
-        add("cwnd_restarts", f64::from(restarts), "events");
-    }
-    if let Some(milliseconds) = transaction_ms(test) {
-        add("transaction_ms", milliseconds, "ms");
-    }
-    let slows = test
-        .congestion
-        .as_deref()
-        .is_none_or(|word| !UNMOVED.contains(&word));
-    vantage.add_to_host(facts, "slows_at_loss", slows, "", "the test's account");
-    if let Some(word) = &test.congestion {
-        vantage.add_to_host(
-            facts,
-            "congestion_control",
-            word.as_str(),
-            "",
-            "the test's account",
-        );
-    }
+fn account(host: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+    let mut add = |name, value: Option<f64>| host.add(facts, name, value, ACCOUNT);
+    let rtt = test.rtt_ns.filter(|rtt| rtt.min > 0);
+    add("rtt_ms", rtt.map(|rtt| rtt.p50 as f64 / 1e6));
+    let inflation = rtt.map(|rtt| rtt.p50 as f64 / rtt.min as f64);
+    add("rtt_inflation", inflation);
+    add("cwnd_restarts", restarts(&test.intervals).map(f64::from));
+    add("transaction_ms", transaction_ms(test));
+    let congestion = test.congestion.as_deref();
+    let slows = congestion.is_none_or(|word| !UNMOVED.contains(&word));
+    host.add(facts, "slows_at_loss", slows, ACCOUNT);
+    host.add(facts, "congestion_control", congestion, ACCOUNT);
 }
 
-fn sysctls(vantage: &Vantage<'_>, facts: &mut Facts) {
+fn sysctls(host: &Vantage<'_>, facts: &mut Facts) {
     for (name, key) in [
         ("congestion_control", "net.ipv4.tcp_congestion_control"),
         (
@@ -85,9 +64,8 @@ fn sysctls(vantage: &Vantage<'_>, facts: &mut Facts) {
             "net.ipv4.tcp_slow_start_after_idle",
         ),
     ] {
-        if let Some(value) = vantage.host_set_up("sysctl", key) {
-            vantage.add_to_host(facts, name, value, "", &format!("sysctl {key}"));
-        }
+        let value = host.host_set_up("sysctl", key);
+        host.add(facts, name, value, &format!("sysctl {key}"));
     }
 }
 
@@ -117,8 +95,9 @@ fn transaction_ms(test: &Test) -> Option<f64> {
     asks.then(|| f64::from(test.payload_bytes) * 8.0 / rate * 1e3)
 }
 
-const NETSTAT: &str = Source::Netstat.text();
-const REORDERINGS: &[&str] = &[
+const ACCOUNT: &str = "the test's account";
+const NETSTAT: Source = Source::Netstat;
+const REORDERINGS: [&str; 3] = [
     "TcpExtTCPSACKReorder",
     "TcpExtTCPRenoReorder",
     "TcpExtTCPTSReorder",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use linerate_model::output::{Direction, Test};
 
-use crate::facts::{Facts, fact};
+use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
@@ -13,19 +13,12 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let is_both = |test: &Test| groups.contains(test.group.as_str());
     for test in &record.run.tests {
         let both = is_both(test);
-        let mut of_test = fact("both_ways", both, "", "the tests' groups");
-        of_test.test_id = Some(test.id.clone());
-        facts.add(of_test);
-        let alone = record
-            .run
-            .tests
-            .iter()
-            .filter(|other| both && !is_both(other));
-        if let Some(ratio) = alone_ratio(test, alone) {
-            let mut ratio = fact("alone_ratio", ratio, "ratio", "the accounts of both tests");
-            ratio.test_id = Some(test.id.clone());
-            facts.add(ratio);
-        }
+        facts.add_to_test(&test.id, "both_ways", both, "the tests' groups");
+        let tests = record.run.tests.iter();
+        let alone = tests.filter(|other| both && !is_both(other));
+        let ratio = alone_ratio(test, alone);
+        let source = "the accounts of both tests";
+        facts.add_to_test(&test.id, "alone_ratio", ratio, source);
     }
 }
 

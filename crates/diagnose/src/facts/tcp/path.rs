@@ -5,28 +5,23 @@
 use linerate_model::output::{Direction, Protocol, Test};
 
 use crate::evidence::Evidence;
+use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
-use crate::facts::{Facts, fact};
 use crate::viewpoint::Viewpoint;
 use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     let record = evidence.record;
     for test in &record.run.tests {
-        let mut add = |name: &str, value: f64, unit: &str, source: &str| {
-            let mut fact = fact(name, value, unit, source);
-            fact.test_id = Some(test.id.clone());
-            facts.add(fact);
-        };
-        if let Some(ratio) = speed_ratio(evidence, test) {
-            add("speed_ratio", ratio, "ratio", "link speeds of both ends");
-        }
-        let lost: u64 = test.loss_bursts.iter().map(|burst| burst.packets).sum();
-        if !test.loss_bursts.is_empty() {
-            let each = lost as f64 / test.loss_bursts.len() as f64;
-            add("loss_burst_packets", each, "packets", "the test's account");
-        }
-        at_line_rate(test, facts);
+        let (ratio, source) = (speed_ratio(evidence, test), "link speeds of both ends");
+        facts.add_to_test(&test.id, "speed_ratio", ratio, source);
+        let bursts = &test.loss_bursts;
+        let lost: u64 = bursts.iter().map(|burst| burst.packets).sum();
+        let each = (!bursts.is_empty()).then(|| lost as f64 / bursts.len() as f64);
+        facts.add_to_test(&test.id, "loss_burst_packets", each, "the test's account");
+        let ratio = known_of(test, "line_rate_ratio", facts);
+        let full = ratio.is_some_and(|ratio| ratio >= NEARLY);
+        facts.add_to_test(&test.id, "at_line_rate", full, "line_rate_ratio");
         shortfall(record, test, facts);
     }
 }
@@ -39,21 +34,13 @@ fn speed_ratio<'r>(evidence: &'r Evidence<'r>, test: &'r Test) -> Option<f64> {
     Some(speed(Side::Sender)? / speed(Side::Receiver)?)
 }
 
-fn at_line_rate(test: &Test, facts: &mut Facts) {
+/// A number that another family found of a test.
+fn known_of(test: &Test, name: &str, facts: &Facts) -> Option<f64> {
     let of_test = Viewpoint {
         test_id: Some(test.id.clone()),
         ..Viewpoint::default()
     };
-    let ratio = facts.get("line_rate_ratio", &of_test);
-    let ratio = ratio.and_then(|fact| fact.value.number());
-    let mut fact = fact(
-        "at_line_rate",
-        ratio.is_some_and(|ratio| ratio >= NEARLY),
-        "",
-        "line_rate_ratio",
-    );
-    fact.test_id = of_test.test_id;
-    facts.add(fact);
+    facts.get(name, &of_test)?.value.number()
 }
 
 fn shortfall(record: &Record, test: &Test, facts: &mut Facts) {
@@ -61,28 +48,12 @@ fn shortfall(record: &Record, test: &Test, facts: &mut Facts) {
         return;
     };
     let udp = best_of_udp(record, test.direction);
-    let of_test = Viewpoint {
-        test_id: Some(test.id.clone()),
-        ..Viewpoint::default()
-    };
-    let link = facts.get("line_rate_bits_per_second", &of_test);
-    let link = link.and_then(|fact| fact.value.number());
-    let carries = match (udp, link) {
-        (Some(udp), Some(link)) => Some(udp.max(link)),
-        (udp, link) => udp.or(link),
-    };
-    let mut add = |name: &str, rate: Option<f64>| {
-        if let Some(rate) = rate {
-            let mut fact = fact(name, rate, "bit/s", "the accounts of all tests");
-            fact.test_id = Some(test.id.clone());
-            facts.add(fact);
-        }
-    };
-    add("udp_best_bits_per_second", udp);
-    add(
-        "tcp_shortfall_bits_per_second",
-        carries.map(|carries| (carries - delivered).max(0.0)),
-    );
+    let link = known_of(test, "line_rate_bits_per_second", facts);
+    let carries = udp.into_iter().chain(link).reduce(f64::max);
+    let lacks = carries.map(|carries| (carries - delivered).max(0.0));
+    let source = "the accounts of all tests";
+    facts.add_to_test(&test.id, "udp_best_bits_per_second", udp, source);
+    facts.add_to_test(&test.id, "tcp_shortfall_bits_per_second", lacks, source);
 }
 
 fn best_of_udp(record: &Record, direction: Direction) -> Option<f64> {

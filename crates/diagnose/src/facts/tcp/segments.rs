@@ -15,45 +15,32 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
             && vantage
                 .test
                 .is_some_and(|test| test.protocol == Protocol::Tcp);
-        if of_sender || (vantage.test.is_none() && vantage.interface.is_none()) {
-            sent_again(&vantage, facts);
+        if of_sender || vantage.is_host_alone() {
+            sent_again(&vantage.as_host(), facts);
         }
     }
 }
 
-fn sent_again(vantage: &Vantage<'_>, facts: &mut Facts) {
-    let Some(segments) = Segments::of(vantage) else {
+fn sent_again(host: &Vantage<'_>, facts: &mut Facts) {
+    let Some(segments) = Segments::of(host) else {
         return;
     };
-    let spurious = vantage.of_host(NETSTAT, "TcpExtTCPDSACKRecv");
+    let spurious = host.of_host(NETSTAT, "TcpExtTCPDSACKRecv");
     let spurious = spurious.map(|counted| counted.value as f64);
     let again = segments.again;
     let needed = (again - spurious.unwrap_or(0.0)).max(0.0) / segments.sent;
     let source = segments.source;
-    let mut add = |name: &str, value: f64, unit: &str, source: &str| {
-        vantage.add_to_host(facts, name, value, unit, source);
-    };
-    add("retransmits", again, "segments", source);
-    add("retransmit_ratio", again / segments.sent, "ratio", source);
-    add("needed_retransmit_ratio", needed, "ratio", source);
-    if let Some(spurious) = spurious.filter(|_| again > 0.0) {
-        let ratio = (spurious / again).min(1.0);
-        add(
-            "spurious_retransmit_ratio",
-            ratio,
-            "ratio",
-            "/proc/net/netstat TcpExtTCPDSACKRecv",
-        );
-    }
-    let bound = vantage.test.and_then(|test| bound(test, needed));
-    if let Some(bound) = bound {
-        add(
-            "mathis_bits_per_second",
-            bound,
-            "bit/s",
-            "MSS, round-trip time and loss",
-        );
-    }
+    let mut add = |name, value: Option<f64>, source| host.add(facts, name, value, source);
+    add("retransmits", Some(again), source);
+    add("retransmit_ratio", Some(again / segments.sent), source);
+    add("needed_retransmit_ratio", Some(needed), source);
+    let ratio = spurious.filter(|_| again > 0.0);
+    let ratio = ratio.map(|spurious| (spurious / again).min(1.0));
+    let source = "/proc/net/netstat TcpExtTCPDSACKRecv";
+    add("spurious_retransmit_ratio", ratio, source);
+    let bound = host.test.and_then(|test| bound(test, needed));
+    let source = "MSS, round-trip time and loss";
+    add("mathis_bits_per_second", bound, source);
 }
 
 /// What all streams reach together at this loss.

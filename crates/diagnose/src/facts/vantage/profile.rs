@@ -6,13 +6,9 @@ use super::Vantage;
 /// The share of the samples that fell into functions whose names have one of `words` in them, 0 to 1. `None` if nobody
 /// took a profile.
 pub(in crate::facts) fn profiled(vantage: &Vantage<'_>, words: &[&str]) -> Option<f64> {
-    let settings = vantage.record.run.settings.iter();
-    let mut functions = settings
-        .filter(|setting| setting.host == vantage.host && setting.source == "perf top")
-        .flat_map(|setting| &setting.values)
-        .peekable();
+    let mut functions = vantage.values("perf top").peekable();
     functions.peek()?;
-    let share = |(name, percent): (&String, &String)| {
+    let share = |(name, percent): (&str, &str)| {
         let about = words.iter().any(|word| name.contains(word));
         about.then(|| percent.trim_end_matches('%').parse::<f64>().ok())?
     };

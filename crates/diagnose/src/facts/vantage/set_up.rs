@@ -21,15 +21,9 @@ pub(in crate::facts) fn set_up<'r>(
     readings.find_map(|setting| setting.values.get(key).map(String::as_str))
 }
 
-/// A setting whose value is a whole number, with or without a unit behind it.
-pub(in crate::facts) fn set_up_number(
-    record: &Record,
-    host: Role,
-    source: &str,
-    interface: Option<&str>,
-    key: &str,
-) -> Option<u64> {
-    let text = set_up(record, host, source, interface, key)?.trim();
+/// The whole number with which a setting begins, with or without a unit after it.
+pub(super) fn number(text: &str) -> Option<u64> {
+    let text = text.trim();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     text[..digits].parse().ok()
 }
