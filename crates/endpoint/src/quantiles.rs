@@ -6,14 +6,7 @@ use linerate_model::output::Quantiles;
 
 /// Five numbers of a histogram; `None` when it is empty.
 pub(crate) fn quantiles(histogram: &Histogram) -> Option<Quantiles> {
-    let of = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-    histogram.percentiles().map(|known| Quantiles {
-        min: of(known.min),
-        p50: of(known.p50),
-        p99: of(known.p99),
-        p999: of(known.p999),
-        max: of(known.max),
-    })
+    histogram.percentiles().map(Quantiles::from)
 }
 
 /// The occupied buckets: upper bound in ns, count.

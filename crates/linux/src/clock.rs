@@ -109,13 +109,10 @@ impl Wall {
             let offset_ns = i128::from(wall_ns) - i128::from(before_ns + took_ns / 2);
             (took_ns, offset_ns)
         };
-        let (_, offset_ns) =
-            (1..READINGS).map(reading).fold(
-                reading(0),
-                |best, one| {
-                    if one.0 < best.0 { one } else { best }
-                },
-            );
+        let quickest = (0..READINGS)
+            .map(reading)
+            .min_by_key(|(took_ns, _)| *took_ns);
+        let offset_ns = quickest.map_or(0, |(_, offset_ns)| offset_ns);
         Self { offset_ns }
     }
 

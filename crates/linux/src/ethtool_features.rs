@@ -23,23 +23,15 @@ impl Offload {
         Self::TransmitChecksum,
     ];
 
-    /// `ETHTOOL_G…` and `ETHTOOL_S…`.
-    const fn commands(self) -> (u32, u32) {
+    /// `ETHTOOL_S…`.
+    const fn command(self) -> u32 {
         match self {
-            Self::TransmitChecksum => (0x16, 0x17),
-            Self::TcpSegmentation => (0x1e, 0x1f),
-            Self::GenericSegmentation => (0x23, 0x24),
-            Self::GenericReceive => (0x2b, 0x2c),
+            Self::TransmitChecksum => 0x17,
+            Self::TcpSegmentation => 0x1f,
+            Self::GenericSegmentation => 0x24,
+            Self::GenericReceive => 0x2c,
         }
     }
-}
-
-/// Returns whether the offload is on, at an interface of the calling thread's namespace.
-///
-/// # Errors
-/// EOPNOTSUPP if the driver does not have it.
-pub fn is_on(interface: &str, offload: Offload) -> io::Result<bool> {
-    exchange(interface, offload.commands().0, 0).map(|value| value != 0)
 }
 
 /// Returns whether the interface strips VLAN tags from received frames.
@@ -55,7 +47,7 @@ pub fn strips_vlan_tags(interface: &str) -> io::Result<bool> {
 /// # Errors
 /// EPERM without CAP_NET_ADMIN, EOPNOTSUPP if the driver cannot.
 pub fn switch(interface: &str, offload: Offload, on: bool) -> io::Result<()> {
-    exchange(interface, offload.commands().1, on.into()).map(drop)
+    exchange(interface, offload.command(), on.into()).map(drop)
 }
 
 /// `ETHTOOL_GFLAGS` and `ETH_FLAG_RXVLAN`.

@@ -24,7 +24,7 @@ pub use device::{DeviceMemory, device_memory};
 pub(crate) use ethtool::receive_queues;
 pub use ethtool::registers::{RegisterDump, register_dump};
 pub use ethtool::{driver, ethtool_stats, settings, speed_bits_per_second};
-pub use link::{Link, link, list, stats64};
+pub use link::{Link, link, list};
 pub use mdio::Phy;
 pub use window::Window;
 

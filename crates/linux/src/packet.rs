@@ -29,9 +29,7 @@ impl PacketSender {
     /// # Errors
     /// EPERM without CAP_NET_RAW, ENODEV for an unknown interface.
     pub fn open(interface: &str) -> io::Result<Self> {
-        let socket = PacketSocket::open(interface)?;
-        // An old kernel queues instead: slower, not wrong.
-        let _queued = socket.set(libc::PACKET_QDISC_BYPASS, &1i32);
+        let socket = PacketSocket::open_to_send(interface)?;
         socket.bind_down(NOTHING)?;
         Ok(Self { socket })
     }

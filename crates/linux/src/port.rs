@@ -22,7 +22,7 @@ pub(crate) use link::wait;
 pub(crate) use memory::Memory;
 pub(crate) use packet::{EVERYTHING, NOTHING, PacketSocket};
 use packet::{RingReceiver, RingSender, SeveralSender};
-pub use wanted::{Backend, Chosen, Fanout, FanoutBy, OpenError, Refused, Wanted};
+pub use wanted::{Backend, Chosen, OpenError, Refused, Wanted};
 use xdp::{XdpReceiver, XdpSender};
 
 /// Opens both directions of an interface of the calling thread's network namespace. The interface must be up.
@@ -62,8 +62,7 @@ pub struct Sender(SenderKind);
 enum SenderKind {
     Ring(RingSender),
     Several(SeveralSender),
-    /// One a queue, of which the first sends.
-    Xdp(Vec<XdpSender>),
+    Xdp(XdpSender),
 }
 
 impl Sender {
@@ -95,10 +94,7 @@ impl Sender {
         match &mut self.0 {
             SenderKind::Ring(sender) => sender.send(count, length, fill),
             SenderKind::Several(sender) => sender.send(count, length, fill),
-            SenderKind::Xdp(senders) => match senders.first_mut() {
-                Some(sender) => sender.send(count, length, fill),
-                None => Ok(0),
-            },
+            SenderKind::Xdp(sender) => sender.send(count, length, fill),
         }
     }
 
@@ -110,24 +106,7 @@ impl Sender {
     pub fn flush(&mut self, timeout: Duration) -> io::Result<usize> {
         match &mut self.0 {
             SenderKind::Ring(_) | SenderKind::Several(_) => Ok(0),
-            SenderKind::Xdp(senders) => match senders.first_mut() {
-                Some(sender) => sender.flush(timeout),
-                None => Ok(0),
-            },
-        }
-    }
-}
-
-impl Sender {
-    /// One for each queue of [`Wanted::queues`], for threads of their own; with AF_PACKET one. Unsplit it sends over the first.
-    #[must_use]
-    pub fn split(self) -> Vec<Self> {
-        match self.0 {
-            SenderKind::Xdp(senders) => {
-                let one = |sender| Self(SenderKind::Xdp(vec![sender]));
-                senders.into_iter().map(one).collect()
-            }
-            other => vec![Self(other)],
+            SenderKind::Xdp(sender) => sender.flush(timeout),
         }
     }
 }
@@ -196,21 +175,6 @@ impl Receiver {
     }
 }
 
-impl Receiver {
-    /// One for each queue of [`Wanted::queues`], for separate threads; what is not UDP goes to the first. With AF_PACKET one, which
-    /// shares with others by [`Wanted::fanout`]. Unsplit it receives from all.
-    #[must_use]
-    pub fn split(self) -> Vec<Self> {
-        match self.0 {
-            ReceiverKind::Xdp(receiver) => {
-                let one = |receiver| Self(ReceiverKind::Xdp(receiver));
-                receiver.split().into_iter().map(one).collect()
-            }
-            other => vec![Self(other)],
-        }
-    }
-}
-
 /// Tries one backend after the other.
 struct Attempt<'a> {
     interface: &'a str,
@@ -222,10 +186,10 @@ impl Attempt<'_> {
     fn any(&mut self) -> Option<(Sender, Backend, Receiver, Backend)> {
         let (interface, wanted) = (self.interface, self.wanted);
         let by_xdp = self.backends().filter(|backend| backend.is_xdp());
-        if let Some((senders, receiver, backend)) =
+        if let Some((sender, receiver, backend)) =
             xdp::open(interface, wanted, by_xdp, &mut self.refused)
         {
-            let sender = Sender(SenderKind::Xdp(senders));
+            let sender = Sender(SenderKind::Xdp(sender));
             let (receiver, receive) = match receiver {
                 Some(receiver) => (Receiver(ReceiverKind::Xdp(receiver)), backend),
                 None => self.receiver()?,
@@ -256,7 +220,7 @@ impl Attempt<'_> {
 
     fn receiver(&mut self) -> Option<(Receiver, Backend)> {
         let (bytes, memory) = (self.wanted.frame_bytes_max, self.wanted.receive_bytes());
-        match RingReceiver::open(self.interface, bytes, memory, self.wanted.fanout) {
+        match RingReceiver::open(self.interface, bytes, memory) {
             Ok(receiver) => Some((
                 Receiver(ReceiverKind::Ring(receiver)),
                 Backend::AfPacketRing,

@@ -13,7 +13,6 @@
 //! ```
 
 mod acceptor;
-mod errors;
 mod receiver;
 mod reply;
 mod sender;
@@ -26,7 +25,6 @@ use libc::c_int;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 pub use acceptor::{Acceptor, Greeting};
-pub use errors::{Origin, QueuedError, drain_errors};
 pub use receiver::{
     Batch, Datagram, Datagrams, JOINED_BYTES, Receiver, ReceiverConfig, RxMode, drops_so_far,
     queued_bytes,

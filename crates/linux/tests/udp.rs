@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use linerate_linux::clock::wall_ns;
 use linerate_linux::cpu;
 use linerate_linux::udp::{
-    self, Acceptor, Options, Origin, Receiver, ReceiverConfig, RxMode, Sender, TxMode,
+    self, Acceptor, Options, Receiver, ReceiverConfig, RxMode, Sender, TxMode,
 };
 
 const LOOPBACKS: [&str; 2] = ["127.0.0.1", "::1"];
@@ -79,10 +79,7 @@ fn received_and_dropped_make_sent_to_the_datagram() {
         let opened = udp::bind("127.0.0.1:0".parse().unwrap(), &small).unwrap();
         assert!(opened.recv_buffer.granted_bytes >= 16_384);
         let to = opened.socket.local_addr().unwrap();
-        let config = ReceiverConfig {
-            announce_drops: true,
-            ..ReceiverConfig::new(1000, 32, rx)
-        };
+        let config = ReceiverConfig::new(1000, 32, rx);
         let mut receiver = Receiver::new(opened.socket.into(), config).unwrap();
         let mut sender = sender_to(to, 1000, 10, TxMode::Mmsg);
         for _ in 0..50 {
@@ -100,10 +97,6 @@ fn received_and_dropped_make_sent_to_the_datagram() {
         }
         assert_eq!(received + receiver.drops().unwrap(), 500, "{rx:?}");
         assert!(receiver.drops().unwrap() > 300);
-        // The count carried by datagrams is behind until a later one arrives.
-        assert_eq!(sender.send(0..1).accepted, 1);
-        assert_eq!(count(&mut receiver, 1), 1);
-        assert_eq!(receiver.announced_drops(), receiver.drops());
     }
 }
 
@@ -117,7 +110,6 @@ fn a_long_datagram_keeps_its_real_length() {
     let batch = receiver.receive(PATIENCE).unwrap();
     let datagram = batch.iter().next().unwrap();
     assert_eq!((datagram.bytes, datagram.length), (&[7; 16][..], 1000));
-    assert!(datagram.truncated());
 }
 
 #[test]
@@ -187,14 +179,6 @@ fn an_icmp_refusal_neither_loses_nor_doubles_a_datagram() {
             assert_eq!((sent.accepted, sent.fault), (8, None));
             pending += sent.pending_errors;
         }
-        let queued = sender.last_error().unwrap();
-        let (origin, kind, code) = match queued.offender.unwrap() {
-            IpAddr::V4(_) => (Origin::Icmp, 3, 3),
-            IpAddr::V6(_) => (Origin::Icmp6, 1, 4),
-        };
-        assert_eq!((queued.errno, queued.origin), (libc::ECONNREFUSED, origin));
-        assert_eq!((queued.icmp_type, queued.icmp_code), (kind, code));
-        assert_eq!(queued.offender, Some(closed.ip()));
     }
 }
 
@@ -370,7 +354,7 @@ fn collect(receiver: &mut Receiver, mut expected: u32, until: u32) -> u32 {
                     .iter()
                     .all(|&byte| byte == datagram.bytes[4])
             );
-            assert!(!datagram.truncated() && datagram.kernel_ns.is_some());
+            assert!(datagram.kernel_ns.is_some());
             expected += 1;
         }
     }

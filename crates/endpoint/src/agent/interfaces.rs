@@ -64,8 +64,6 @@ mod tests {
             kind: None,
             link_kind: LinkKind::Wire,
             controller,
-            carrier_changes: None,
-            stats: Vec::new(),
         }
     }
 

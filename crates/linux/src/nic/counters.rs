@@ -76,39 +76,23 @@ impl Counters {
 
     /// `ethtool -S --groups eth-phy eth-mac eth-ctrl rmon`.
     pub fn standard(&mut self) -> Vec<ethtool::Group> {
-        let mut groups = Vec::new();
         let request = ethtool::statistics_request(self.index);
-        let family = self.standard;
-        self.standard = ask(&mut self.generic, family, false, &request, |answer| {
-            groups.extend(ethtool::statistics(answer));
-        });
-        // A driver without any of them is not asked again.
-        self.standard = self.standard.filter(|_| !groups.is_empty());
-        groups
+        let add = |all: &mut Vec<_>, answer: &[u8]| all.extend(ethtool::statistics(answer));
+        ask(&mut self.generic, &mut self.standard, false, &request, add)
     }
 
     /// The pause frames of `ethtool -I -a`.
     pub fn pause(&mut self) -> Vec<(&'static str, u64)> {
-        let mut counters = Vec::new();
         let request = ethtool::pause_request(self.index);
-        let family = self.pause;
-        self.pause = ask(&mut self.generic, family, false, &request, |answer| {
-            counters.extend(ethtool::pause(answer));
-        });
-        self.pause = self.pause.filter(|_| !counters.is_empty());
-        counters
+        let add = |all: &mut Vec<_>, answer: &[u8]| all.extend(ethtool::pause(answer));
+        ask(&mut self.generic, &mut self.pause, false, &request, add)
     }
 
     /// The `netdev` family's statistics of all queues together.
     pub fn queues(&mut self) -> Vec<(&'static str, u64)> {
-        let mut counters = Vec::new();
         let request = qstats::request(self.index);
-        let family = self.queues;
-        self.queues = ask(&mut self.generic, family, true, &request, |answer| {
-            counters.extend(qstats::counters(answer));
-        });
-        self.queues = self.queues.filter(|_| !counters.is_empty());
-        counters
+        let add = |all: &mut Vec<_>, answer: &[u8]| all.extend(qstats::counters(answer));
+        ask(&mut self.generic, &mut self.queues, true, &request, add)
     }
 
     /// The queueing disciplines, the root first (`tc -s qdisc show dev X`).
@@ -125,17 +109,25 @@ impl Counters {
     }
 }
 
-/// Returns the family while it answers.
-fn ask(
+/// Returns the answers of a family. One that refuses or has nothing to report is not asked again.
+fn ask<T>(
     generic: &mut Option<Netlink>,
-    family: Option<u16>,
+    family: &mut Option<u16>,
     dump: bool,
     request: &[u8],
-    part: impl FnMut(&[u8]),
-) -> Option<u16> {
-    let family = family?;
-    generic.as_mut()?.ask(family, dump, request, part).ok()?;
-    Some(family)
+    add: impl Fn(&mut Vec<T>, &[u8]),
+) -> Vec<T> {
+    let mut all = Vec::new();
+    let answered = family
+        .zip(generic.as_mut())
+        .is_some_and(|(family, generic)| {
+            let each = |answer: &[u8]| add(&mut all, answer);
+            generic.ask(family, dump, request, each).is_ok()
+        });
+    if !answered || all.is_empty() {
+        *family = None;
+    }
+    all
 }
 
 #[cfg(test)]

@@ -29,10 +29,10 @@ pub fn driver(interface: &str) -> io::Result<String> {
 /// # Errors
 /// As [`driver`].
 pub fn speed_bits_per_second(interface: &str) -> io::Result<Option<u64>> {
-    let ethtool = Ethtool::of(interface)?;
-    let megabits = settings_speed(&ethtool).or_else(|_| old_speed(&ethtool))?;
-    let known = megabits != 0 && megabits != SPEED_UNKNOWN && megabits != SPEED_UNKNOWN_16;
-    Ok(known.then(|| u64::from(megabits) * 1_000_000))
+    let link = settings::Link::read(&Ethtool::of(interface)?)?;
+    Ok(link
+        .megabits()
+        .map(|megabits| u64::from(megabits) * 1_000_000))
 }
 
 /// The number of receive queues (`ethtool -l`), combined ones included.
@@ -67,18 +67,6 @@ fn link_settings(ethtool: &Ethtool) -> io::Result<Vec<u8>> {
     Ok(request)
 }
 
-fn settings_speed(ethtool: &Ethtool) -> io::Result<u32> {
-    get(&link_settings(ethtool)?, 4)
-}
-
-/// `ETHTOOL_GSET`: speed in two 16-bit halves.
-fn old_speed(ethtool: &Ethtool) -> io::Result<u32> {
-    let request = ethtool.ask(ETHTOOL_GSET, 44)?;
-    let half = |at: usize| u32::from(u16::from_ne_bytes([request[at], request[at + 1]]));
-    // struct ethtool_cmd: cmd, supported, advertising, speed, …, speed_hi.
-    Ok(half(12) | half(28) << 16)
-}
-
 /// include/uapi/linux/ethtool.h
 const ETHTOOL_GCHANNELS: u32 = 0x3c;
 const ETHTOOL_GSET: u32 = 0x01;
@@ -89,5 +77,3 @@ const DRVINFO_BYTES: usize = 196;
 /// cmd, speed, then bytes; `link_mode_masks_nwords` the eighth of them.
 const LINKSETTINGS_BYTES: usize = 48;
 const LINK_MODE_WORDS: usize = 15;
-const SPEED_UNKNOWN: u32 = u32::MAX;
-const SPEED_UNKNOWN_16: u32 = 0xffff;

@@ -38,10 +38,6 @@ pub struct Link {
     pub link_kind: LinkKind,
     /// The bridge or bond it belongs to.
     pub controller: Option<u32>,
-    /// How often the carrier came or went.
-    pub carrier_changes: Option<u32>,
-    /// `rtnl_link_stats64` by the kernel's names, in its order; only those that this kernel has.
-    pub stats: Vec<(&'static str, u64)>,
 }
 
 /// All interfaces.
@@ -64,14 +60,6 @@ pub fn link(name: &str) -> io::Result<Link> {
         .into_iter()
         .find(|link| link.name == name)
         .ok_or_else(|| io::ErrorKind::NotFound.into())
-}
-
-/// The counters of one interface (`ip -s -s link`), by the kernel's names.
-///
-/// # Errors
-/// As [`link`].
-pub fn stats64(name: &str) -> io::Result<Vec<(&'static str, u64)>> {
-    Ok(link(name)?.stats)
 }
 
 /// The attributes after a fixed header of `skip` bytes, up to the first malformed one.
@@ -97,8 +85,6 @@ fn parse(body: &[u8]) -> Option<Link> {
         kind: None,
         link_kind: LinkKind::Wire,
         controller: None,
-        carrier_changes: None,
-        stats: Vec::new(),
     };
     for (kind, value) in attributes(body, IFINFOMSG_BYTES) {
         note(&mut link, kind, value);
@@ -116,8 +102,6 @@ fn note(link: &mut Link, kind: u16, value: &[u8]) {
         IFLA_MASTER => link.controller = word(value),
         IFLA_TXQLEN => link.tx_queue_length = word(value),
         IFLA_OPERSTATE => link.operstate = operstate(value.first().copied().unwrap_or(0)),
-        IFLA_CARRIER_CHANGES => link.carrier_changes = word(value),
-        IFLA_STATS64 => link.stats = stats(value),
         IFLA_LINKINFO => {
             link.kind = attributes(value, 0)
                 .find(|(kind, _)| *kind == IFLA_INFO_KIND)
@@ -134,14 +118,6 @@ fn link_kind(hardware: u16, kind: Option<&str>) -> LinkKind {
         Some("tun") => LinkKind::Tap,
         _ => LinkKind::Wire,
     }
-}
-
-/// The names of `struct rtnl_link_stats64` as far as the kernel's structure reaches.
-fn stats(value: &[u8]) -> Vec<(&'static str, u64)> {
-    let counts = value
-        .chunks_exact(8)
-        .map(|count| count.try_into().map_or(0, u64::from_ne_bytes));
-    wire_link::STATS.iter().copied().zip(counts).collect()
 }
 
 fn operstate(state: u8) -> &'static str {
@@ -168,8 +144,6 @@ const IFLA_MASTER: u16 = 10;
 const IFLA_TXQLEN: u16 = 13;
 const IFLA_OPERSTATE: u16 = 16;
 const IFLA_LINKINFO: u16 = 18;
-const IFLA_STATS64: u16 = 23;
-const IFLA_CARRIER_CHANGES: u16 = 35;
 const IFLA_INFO_KIND: u16 = 1;
 
 #[cfg(test)]
@@ -177,26 +151,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loopback_is_listed_with_its_counters() {
+    fn the_loopback_is_listed() {
         let loopback = link("lo").unwrap();
         assert_eq!(
             (loopback.link_kind, loopback.up, loopback.index),
             (LinkKind::Loopback, true, 1)
         );
         assert!(loopback.mtu_bytes >= 16_436);
-        assert_eq!(loopback.stats[0].0, "rx_packets");
-        assert!(loopback.stats.len() >= 23);
         assert_eq!(
             link("no-such-if").unwrap_err().kind(),
             io::ErrorKind::NotFound
         );
-    }
-
-    #[test]
-    fn a_shorter_structure_has_fewer_counters() {
-        let counters = stats(&[1; 23 * 8]);
-        assert_eq!(counters.len(), 23);
-        assert_eq!(counters.last().unwrap().0, "tx_compressed");
     }
 
     #[test]

@@ -59,9 +59,6 @@ impl fmt::Display for Backend {
 pub struct Wanted {
     /// Only this backend; `None`: the first of [`Backend::ALL`] that works, for each direction.
     pub backend: Option<Backend>,
-    /// The interface's queues that AF_XDP receives from, and of which it sends over the first; `None`: all. From other queues it
-    /// receives only what is not UDP. AF_PACKET ignores this.
-    pub queues: Option<Vec<u32>>,
     /// The longest frame, without FCS, in bytes.
     pub frame_bytes_max: usize,
     /// The number of frames in flight for sending.
@@ -70,20 +67,16 @@ pub struct Wanted {
     pub receive_bytes: Option<usize>,
     /// Frames bear a VLAN tag that has to be seen: where the interface takes tags out, AF_XDP does not receive, for it would not see them.
     pub tagged: bool,
-    /// Receives a share only of what arrives, with AF_PACKET.
-    pub fanout: Option<Fanout>,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
         Self {
             backend: None,
-            queues: None,
             frame_bytes_max: 1522,
             send_frames: 1024,
             receive_bytes: None,
             tagged: false,
-            fanout: None,
         }
     }
 }
@@ -97,38 +90,6 @@ impl Wanted {
                 part.clamp(LEAST_RECEIVE_BYTES, MOST_RECEIVE_BYTES)
             })
         })
-    }
-}
-
-/// A group of receivers at one interface, among which its frames are distributed (PACKET_FANOUT).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fanout {
-    /// The same for all of the group; no other program may use it in this network namespace.
-    pub group: u16,
-    /// By what.
-    pub by: FanoutBy,
-}
-
-/// What decides which receiver of a group gets a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FanoutBy {
-    /// Addresses and ports: a flow stays together.
-    Flow,
-    /// One after the other.
-    Turn,
-    /// The processor on which it arrived.
-    Processor,
-}
-
-impl Fanout {
-    /// As setsockopt(2) takes it.
-    pub(super) fn argument(self) -> u32 {
-        let by = match self.by {
-            FanoutBy::Flow => libc::PACKET_FANOUT_HASH,
-            FanoutBy::Turn => libc::PACKET_FANOUT_LB,
-            FanoutBy::Processor => libc::PACKET_FANOUT_CPU,
-        };
-        u32::from(self.group) | by << 16
     }
 }
 

@@ -14,7 +14,6 @@ mod socket;
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::link::Link;
@@ -33,7 +32,7 @@ pub(super) fn open(
     wanted: &Wanted,
     backends: impl Iterator<Item = Backend>,
     refused: &mut Vec<Refused>,
-) -> Option<(Vec<XdpSender>, Option<XdpReceiver>, Backend)> {
+) -> Option<(XdpSender, Option<XdpReceiver>, Backend)> {
     let mut backends = backends.peekable();
     let first = *backends.peek()?;
     let mut refuse = |backend, receiving, (op, source): Failed| {
@@ -75,16 +74,13 @@ pub(super) fn open(
             .unzip();
         let receiver = attachment.take().and_then(|attachment| {
             let incoming = incoming.into_iter().flatten().collect();
-            ground
-                .receiver(interface, wanted, attachment, incoming)
+            Ground::receiver(interface, wanted, attachment, incoming)
                 .map_err(|failed| refuse(backend, true, failed))
                 .ok()
         });
-        let control = Arc::new(ground.control);
-        let sender =
-            |queue| XdpSender::new(queue, zero_copy, ground.bytes_max, Arc::clone(&control));
-        let senders = outgoing.into_iter().map(sender).collect();
-        return Some((senders, receiver, backend));
+        let first = outgoing.into_iter().next()?;
+        let sender = XdpSender::new(first, zero_copy, ground.bytes_max, ground.control);
+        return Some((sender, receiver, backend));
     }
     None
 }
@@ -92,7 +88,7 @@ pub(super) fn open(
 /// The interface, before anything is done to it.
 struct Ground {
     control: PacketSocket,
-    queues: Vec<u32>,
+    queues: u32,
     /// Of the memory, for each frame.
     frame_bytes: usize,
     bytes_max: usize,
@@ -105,21 +101,11 @@ impl Ground {
         control.link().must_be_up(control.as_fd()).map_err(failed)?;
         let mtu = control.link().mtu_bytes(control.as_fd()).map_err(failed)?;
         // If unknown, assume one.
-        let count = nic::receive_queues(interface)
-            .unwrap_or(1)
-            .clamp(1, MOST_QUEUES as u32);
-        let mut queues = wanted
-            .queues
-            .clone()
-            .unwrap_or_else(|| (0..count).collect());
-        queues.truncate(MOST_QUEUES);
-        if queues.is_empty() {
-            return Err(failed(io::ErrorKind::InvalidInput.into()));
-        }
+        let queues = nic::receive_queues(interface).unwrap_or(1);
         let bytes_max = wanted.frame_bytes_max.min(mtu + HEADER_BYTES);
         Ok(Self {
             control,
-            queues,
+            queues: queues.clamp(1, MOST_QUEUES as u32),
             frame_bytes: frame_bytes(wanted.frame_bytes_max)?,
             bytes_max,
         })
@@ -137,8 +123,7 @@ impl Ground {
         }
         let link = self.control.link();
         let had_carrier = link.has_carrier(self.control.as_fd());
-        let queues = self.queues.iter().max().map_or(1, |last| last + 1);
-        let attachment = patiently(|| Attachment::new(link.index(), queues, asked_for))?;
+        let attachment = patiently(|| Attachment::new(link.index(), self.queues, asked_for))?;
         if had_carrier {
             self.wait_for_carrier(link);
         }
@@ -152,15 +137,16 @@ impl Ground {
         }
     }
 
-    /// One a queue.
+    /// One for each queue, or the first alone to send.
     fn sockets(
         &self,
         wanted: &Wanted,
         zero_copy: bool,
         receives: bool,
     ) -> Result<Vec<Opened>, Failed> {
-        let count = self.queues.len();
-        let each = |frames: usize| previous_power_of_two((frames / count).max(LEAST_FRAMES));
+        let count = if receives { self.queues } else { 1 };
+        let each =
+            |frames: usize| previous_power_of_two((frames / count as usize).max(LEAST_FRAMES));
         let receive_frames = if receives {
             each(wanted.receive_bytes().min(MOST_BYTES) / self.frame_bytes)
         } else {
@@ -174,24 +160,22 @@ impl Ground {
             send_frames: each(wanted.send_frames),
             receive_frames,
         };
-        self.queues
-            .iter()
-            .map(|queue| patiently(|| socket::open(&plan(*queue))))
+        (0..count)
+            .map(|queue| patiently(|| socket::open(&plan(queue))))
             .collect()
     }
 
     fn receiver(
-        &self,
         interface: &str,
         wanted: &Wanted,
         attachment: Attachment,
         incoming: Vec<socket::Incoming>,
     ) -> Result<XdpReceiver, Failed> {
-        let others = RingReceiver::open(interface, wanted.frame_bytes_max, OTHERS_BYTES, None);
+        let others = RingReceiver::open(interface, wanted.frame_bytes_max, OTHERS_BYTES);
         let others = others.map_err(|error| ("open packet socket", error))?;
-        for (queue, socket) in self.queues.iter().zip(&incoming) {
+        for (queue, socket) in (0..).zip(&incoming) {
             attachment
-                .redirect(*queue, socket.socket.as_fd())
+                .redirect(queue, socket.socket.as_fd())
                 .map_err(|error| ("redirect", error))?;
         }
         Ok(XdpReceiver::new(attachment, incoming, others))

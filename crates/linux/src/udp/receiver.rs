@@ -49,9 +49,6 @@ pub struct ReceiverConfig {
     pub tos: bool,
     /// Report each datagram's source address.
     pub addresses: bool,
-    /// Let each datagram carry the drop count too ([`Receiver::announced_drops`]), which costs a control message
-    /// each once there were drops. Always on where the socket itself cannot be asked.
-    pub announce_drops: bool,
     /// While datagrams arrive densely, sleep this long before each batch: fewer wake-ups, which on one machine also
     /// cost the sender's CPU. The socket's buffer must hold what arrives meanwhile; kernel timestamps are not
     /// affected. Zero: receive each datagram at once.
@@ -59,7 +56,7 @@ pub struct ReceiverConfig {
 }
 
 impl ReceiverConfig {
-    /// Time stamps on; TOS, addresses and announced drops off; no lingering.
+    /// Time stamps on; TOS and addresses off; no lingering.
     #[must_use]
     pub fn new(capture_bytes: usize, batch: usize, mode: RxMode) -> Self {
         Self {
@@ -69,7 +66,6 @@ impl ReceiverConfig {
             timestamps: true,
             tos: false,
             addresses: false,
-            announce_drops: false,
             linger: Duration::ZERO,
         }
     }
@@ -105,9 +101,8 @@ impl Receiver {
             config.capture_bytes.clamp(1, LARGEST_MESSAGE_BYTES)
         };
         let timestamps = config.timestamps && enable_timestamps(&fd);
-        let announce = config.announce_drops || drops_of_socket(fd.as_fd()).is_none();
-        let overflow =
-            announce && sockopt::set_int(&fd, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1).is_ok();
+        let overflow = drops_of_socket(fd.as_fd()).is_none()
+            && sockopt::set_int(&fd, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1).is_ok();
         if config.tos {
             let ipv6 = super::is_ipv6(&fd)?;
             set_both(&fd, ipv6, (libc::IP_RECVTOS, libc::IPV6_RECVTCLASS), 1)?;
@@ -181,19 +176,14 @@ impl Receiver {
     /// Not for the hot path (one system call; on a kernel before 4.12 it reads `/proc/self/net/udp`).
     #[must_use]
     pub fn drops(&self) -> Option<u32> {
-        drops_so_far(&self.fd).or_else(|| self.announced_drops())
+        let announced = || self.overflow.then_some(self.announced_drops);
+        drops_so_far(&self.fd).or_else(announced)
     }
 
     /// Whether [`Self::drops`] counts datagrams; with GRO it counts messages of one or more.
     #[must_use]
     pub fn counts_datagrams(&self) -> bool {
         self.mode != RxMode::Gro
-    }
-
-    /// The drop count in the last datagrams: free, but without the drops after them.
-    #[must_use]
-    pub fn announced_drops(&self) -> Option<u32> {
-        self.overflow.then_some(self.announced_drops)
     }
 
     fn take(&mut self, flags: c_int) -> io::Result<usize> {
@@ -307,14 +297,6 @@ pub struct Datagram<'a> {
     pub local: Option<IpAddr>,
     /// The sender, if [`ReceiverConfig::addresses`] is set.
     pub source: Option<SocketAddr>,
-}
-
-impl Datagram<'_> {
-    /// Whether the payload was longer than captured.
-    #[must_use]
-    pub fn truncated(&self) -> bool {
-        self.length > self.bytes.len()
-    }
 }
 
 /// Iterates the datagrams of a [`Batch`].

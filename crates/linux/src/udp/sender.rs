@@ -19,7 +19,6 @@ use std::time::Duration;
 use libc::c_int;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::errors::{self, QueuedError};
 use crate::message::{ReceiveBuffers, SendBatch};
 use crate::sockopt;
 
@@ -60,7 +59,7 @@ pub enum Fault {
 pub struct Sent {
     /// The number of datagrams sent, from the start of the range; the others may be sent again.
     pub accepted: usize,
-    /// ICMP errors that were pending in the socket (see [`Sender::last_error`]); they cost no datagram.
+    /// ICMP errors that were pending in the socket; they cost no datagram.
     pub pending_errors: u32,
     /// Why not all were accepted.
     pub fault: Option<Fault>,
@@ -75,7 +74,6 @@ pub struct Sender {
     mode: TxMode,
     batch: SendBatch,
     errors: ReceiveBuffers,
-    last_error: Option<QueuedError>,
 }
 
 impl Sender {
@@ -110,8 +108,7 @@ impl Sender {
             segments,
             mode,
             batch,
-            errors: errors::buffers(),
-            last_error: None,
+            errors: ReceiveBuffers::new(1, 1, false),
         })
     }
 
@@ -182,12 +179,6 @@ impl Sender {
         sent
     }
 
-    /// The last ICMP or local error that the socket queued, if any.
-    #[must_use]
-    pub fn last_error(&self) -> Option<QueuedError> {
-        self.last_error
-    }
-
     /// One system call; how many datagrams it took (at least one).
     fn offer(&mut self, slots: Range<usize>) -> io::Result<usize> {
         let bytes = slots.start * self.payload_bytes..slots.end * self.payload_bytes;
@@ -227,13 +218,20 @@ impl Sender {
         }
         *retries += 1;
         if is_pending_error(errno) && *retries <= RETRIES {
-            let last = &mut self.last_error;
-            errors::drain_into(self.fd.as_fd(), &mut self.errors, |queued| {
-                *last = Some(queued)
-            });
+            self.drain_errors();
             return None;
         }
         Some(fault(errno))
+    }
+
+    /// Empties the socket's error queue (`IP_RECVERR`): unread entries are charged to its receive buffer.
+    fn drain_errors(&mut self) {
+        let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+        for _ in 0..LONGEST_QUEUE {
+            if self.errors.receive_first(self.fd.as_fd(), flags).is_err() {
+                return;
+            }
+        }
     }
 
     fn wait_for_room(&self) -> Option<Fault> {
@@ -339,6 +337,7 @@ const LARGEST_BATCH: usize = 1024;
 const STALL: Duration = Duration::from_millis(20);
 /// A queued error answers one send; more in a row are not queued ones.
 const RETRIES: u32 = 4;
+const LONGEST_QUEUE: usize = 4096;
 
 #[cfg(test)]
 mod tests {

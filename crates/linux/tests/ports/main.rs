@@ -15,7 +15,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use linerate_linux::clock;
-use linerate_linux::port::{Backend, Fanout, FanoutBy, Wanted, open};
+use linerate_linux::port::{Backend, Wanted, open};
 use linerate_linux::rtnl::Rtnl;
 use linerate_linux::sandbox::{self, Privilege};
 
@@ -35,7 +35,6 @@ const TESTS: &[(&str, fn())] = &[
     ("an_overrun_is_counted", an_overrun_is_counted),
     ("a_frame_too_long_is_refused", a_frame_too_long_is_refused),
     ("a_lost_interface_is_said", a_lost_interface_is_said),
-    ("a_group_shares_what_arrives", a_group_shares_what_arrives),
     (
         "times_are_of_the_monotonic_clock",
         times_are_of_the_monotonic_clock,
@@ -283,29 +282,6 @@ fn a_lost_interface_is_said() {
             send_all(&mut sender, 3, FRAME_BYTES, 0);
         }
     }
-}
-
-fn a_group_shares_what_arrives() {
-    let cable = Cable::new();
-    let wanted = Wanted {
-        fanout: Some(Fanout {
-            group: 77,
-            by: FanoutBy::Turn,
-        }),
-        ..with(Backend::AfPacketRing)
-    };
-    let (mut sender, _) = cable.near(&wanted).unwrap();
-    let (_, mut first) = cable.far(&wanted).unwrap();
-    let (_, mut second) = cable.far(&wanted).unwrap();
-    send_all(&mut sender, 100, FRAME_BYTES, 0);
-    let mut seen = Vec::new();
-    for receiver in [&mut first, &mut second] {
-        settle(receiver, 50, |bytes| seen.push(bytes.to_vec()));
-    }
-    seen.sort();
-    let mut all: Vec<_> = (0..100).map(|number| frame(number, FRAME_BYTES)).collect();
-    all.sort();
-    assert_eq!(seen, all);
 }
 
 fn times_are_of_the_monotonic_clock() {

@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use linerate_linux::port::{Backend, Chosen, OpenError, Receiver, Wanted, open};
+use linerate_linux::cpu;
+use linerate_linux::port::{Backend, Chosen, OpenError, Wanted, open};
 use linerate_linux::rtnl::Rtnl;
 
 use crate::cable::{Cable, FRAME_BYTES, PATIENCE, frame, send_all, settle, with};
@@ -145,38 +146,30 @@ pub(crate) fn several_queues_carry_frames() {
             return;
         }
     }
-    let Some(((sender, _), (_, mut receiver))) = cable.ends(Backend::AfXdpCopy) else {
+    let Some((_, (_, mut receiver))) = cable.ends(Backend::AfXdpCopy) else {
         return;
     };
-    let mut senders = sender.split();
-    assert_eq!(senders.len(), 2);
-    let mut send = |queue: usize, first| send_all(&mut senders[queue], 20, FRAME_BYTES, first);
-    (0..10).for_each(|piece| send(piece % 2, 20 * piece));
-    let all: Vec<_> = (0..200).map(|number| frame(number, FRAME_BYTES)).collect();
-    assert_eq!(received(&mut [&mut receiver], 200), all);
-    let mut receivers = receiver.split();
-    (0..10).for_each(|piece| send(piece % 2, 20 * piece));
-    assert_eq!(
-        received(&mut receivers.iter_mut().collect::<Vec<_>>(), 200),
-        all
-    );
-}
-
-/// So many frames by all receivers together, sorted.
-fn received(receivers: &mut [&mut Receiver], count: usize) -> Vec<Vec<u8>> {
+    // AF_PACKET sends over the queue of the processor.
+    let (mut sender, _) = cable.near(&with(Backend::AfPacketMmsg)).unwrap();
+    let processors: Vec<_> = cpu::allowed().into_iter().take(2).collect();
+    for (piece, processor) in processors.iter().enumerate() {
+        cpu::pin(*processor).unwrap();
+        send_all(&mut sender, 100, FRAME_BYTES, 100 * piece);
+    }
     let deadline = Instant::now() + PATIENCE;
+    let count = 100 * processors.len();
     let mut seen = Vec::new();
     while seen.len() < count && Instant::now() < deadline {
-        for receiver in &mut *receivers {
-            receiver
-                .receive(Duration::from_millis(1), |bytes, _| {
-                    seen.push(bytes.to_vec())
-                })
-                .unwrap();
-        }
+        let received = receiver.receive(Duration::from_millis(1), |bytes, _| {
+            seen.push(bytes.to_vec())
+        });
+        received.unwrap();
     }
     seen.sort_by_key(|bytes| bytes[42..50].to_vec());
-    seen
+    let all: Vec<_> = (0..count)
+        .map(|number| frame(number, FRAME_BYTES))
+        .collect();
+    assert_eq!(seen, all);
 }
 
 fn chosen(cable: &Cable, wanted: &Wanted) -> Result<Chosen, OpenError> {

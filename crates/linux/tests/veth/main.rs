@@ -198,7 +198,8 @@ fn a_veth_says_what_it_is() {
         })
         .unwrap();
     let counter = |name: &str| {
-        let stats = pair.a.run(|| nic::stats64("near").unwrap()).unwrap();
+        let mut counters = pair.a.run(|| nic::Counters::open("near").unwrap()).unwrap();
+        let stats = counters.link();
         stats.iter().find(|(known, _)| *known == name).unwrap().1
     };
     let mut receiver = pair.receiver(B4);

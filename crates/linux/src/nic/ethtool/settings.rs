@@ -11,6 +11,7 @@ mod receive;
 use std::io;
 
 use super::Ethtool;
+pub(super) use link::Link;
 
 /// Names and values, as the command prints them.
 pub type Values = Vec<(String, String)>;

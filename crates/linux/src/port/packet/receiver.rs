@@ -19,7 +19,6 @@ use super::socket::{EVERYTHING, PacketSocket};
 use crate::clock::Wall;
 use crate::port::link;
 use crate::port::memory::Memory;
-use crate::port::wanted::Fanout;
 
 /// Bound to one interface, which it makes promiscuous as long as it lives.
 #[derive(Debug)]
@@ -45,7 +44,6 @@ impl RingReceiver {
         interface: &str,
         frame_bytes_max: usize,
         bytes: usize,
-        fanout: Option<Fanout>,
     ) -> io::Result<Self> {
         let socket = PacketSocket::open(interface)?;
         // An old kernel shows what this machine sends, too: `block::walk` leaves it out.
@@ -55,15 +53,11 @@ impl RingReceiver {
         let ring = Ring::map(&socket, frame_bytes_max, bytes)?;
         socket.bind(EVERYTHING)?;
         socket.join_promiscuous()?;
-        if let Some(fanout) = fanout {
-            socket.set(libc::PACKET_FANOUT, &fanout.argument())?;
-        }
-        let drops = 0;
         Ok(Self {
             ring,
             socket,
             next: 0,
-            drops,
+            drops: 0,
             entered: 0,
             taken: 0,
             astray: 0,
@@ -211,8 +205,8 @@ impl Ring {
 
     /// The block if the kernel has filled it and left it to us.
     fn filled(&mut self, number: usize) -> Option<Filled<'_>> {
-        let ours = self.status(number).load(Ordering::Acquire) & USER != 0;
-        ours.then_some(Filled { ring: self, number })
+        self.is_ready(number)
+            .then_some(Filled { ring: self, number })
     }
 
     fn is_ready(&self, number: usize) -> bool {

@@ -35,9 +35,7 @@ impl RingSender {
         frame_bytes_max: usize,
         frames: usize,
     ) -> io::Result<Self> {
-        let socket = PacketSocket::open(interface)?;
-        // An old kernel queues instead: slower, not wrong.
-        let _queued = socket.set(libc::PACKET_QDISC_BYPASS, &1_i32);
+        let socket = PacketSocket::open_to_send(interface)?;
         socket.set(libc::PACKET_VERSION, &TPACKET_V2)?;
         let ring = Ring::map(&socket, frame_bytes_max, frames)?;
         socket.bind(NOTHING)?;
@@ -68,7 +66,7 @@ impl RingSender {
             sent += taken;
             match refusal {
                 _ if taken == filled && filled > 0 => {}
-                Some(error) if sent == 0 => return self.say(error),
+                Some(error) if sent == 0 => return self.socket.none_sent(error),
                 _ => break,
             }
         }
@@ -114,15 +112,6 @@ impl RingSender {
             self.ring.slot(self.next + number).withdraw();
         }
         taken
-    }
-
-    /// A full device is not an error, a lost one is.
-    fn say(&self, error: io::Error) -> io::Result<usize> {
-        let error = self.socket.explain(error);
-        match error.raw_os_error() {
-            Some(libc::ENOBUFS | libc::EAGAIN | libc::EINTR) => Ok(0),
-            _ => Err(error),
-        }
     }
 }
 

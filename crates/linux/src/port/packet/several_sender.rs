@@ -22,9 +22,7 @@ impl SeveralSender {
     /// # Errors
     /// EPERM without CAP_NET_RAW, ENODEV for an unknown interface, NetworkDown.
     pub(in crate::port) fn open(interface: &str, frame_bytes_max: usize) -> io::Result<Self> {
-        let socket = PacketSocket::open(interface)?;
-        // An old kernel queues instead: slower, not wrong.
-        let _queued = socket.set(libc::PACKET_QDISC_BYPASS, &1_i32);
+        let socket = PacketSocket::open_to_send(interface)?;
         socket.bind(NOTHING)?;
         let frame_bytes_max = frame_bytes_max.next_multiple_of(CACHE_LINE_BYTES);
         let frames = vec![0; frame_bytes_max * MOST_PER_CALL];
@@ -62,7 +60,7 @@ impl SeveralSender {
             match self.hand_over(most, |number| length(sent + number)) {
                 Ok(taken) if taken == most => sent += taken,
                 Ok(taken) => return Ok(sent + taken),
-                Err(error) if sent == 0 => return self.say(error),
+                Err(error) if sent == 0 => return self.socket.none_sent(error),
                 Err(_) => break,
             }
         }
@@ -95,15 +93,6 @@ impl SeveralSender {
         // SAFETY: `count` messages are set up, each of one part inside `frames`; all of it outlives the call.
         let done = unsafe { libc::sendmmsg(socket, first, count as u32, libc::MSG_DONTWAIT as _) };
         usize::try_from(done).map_err(|_negative| io::Error::last_os_error())
-    }
-
-    /// A full device is not an error, a lost one is.
-    fn say(&self, error: io::Error) -> io::Result<usize> {
-        let error = self.socket.explain(error);
-        match error.raw_os_error() {
-            Some(libc::ENOBUFS | libc::EAGAIN | libc::EINTR) => Ok(0),
-            _ => Err(error),
-        }
     }
 }
 

@@ -29,6 +29,17 @@ impl PacketSocket {
         Ok(Self { descriptor, link })
     }
 
+    /// Sends past the queueing discipline.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub(crate) fn open_to_send(interface: &str) -> io::Result<Self> {
+        let socket = Self::open(interface)?;
+        // An old kernel queues instead: slower, not wrong.
+        let _queued = socket.set(libc::PACKET_QDISC_BYPASS, &1_i32);
+        Ok(socket)
+    }
+
     /// Sends out of the interface and, if `protocol` is not [`NOTHING`], receives from it.
     ///
     /// # Errors
@@ -95,6 +106,15 @@ impl PacketSocket {
 
     pub(in crate::port) fn link(&self) -> &Link {
         &self.link
+    }
+
+    /// The result of a send that failed: a full device is not an error, a lost one is.
+    pub(in crate::port) fn none_sent(&self, error: io::Error) -> io::Result<usize> {
+        let error = self.explain(error);
+        match error.raw_os_error() {
+            Some(libc::ENOBUFS | libc::EAGAIN | libc::EINTR) => Ok(0),
+            _ => Err(error),
+        }
     }
 
     /// What failed, as it concerns the interface.

@@ -6,7 +6,6 @@
 use std::array;
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
@@ -23,30 +22,19 @@ use crate::port::packet::RingReceiver;
 #[derive(Debug)]
 pub(in crate::port) struct XdpReceiver {
     /// The first to go, before the sockets that it redirects to.
-    attachment: Arc<Attachment>,
+    _attachment: Attachment,
     queues: Vec<Incoming>,
-    /// What passes to the kernel; missing where another one of the interface has it.
-    others: Option<RingReceiver>,
+    /// What passes to the kernel.
+    others: RingReceiver,
 }
 
 impl XdpReceiver {
     pub(super) fn new(attachment: Attachment, queues: Vec<Incoming>, others: RingReceiver) -> Self {
         Self {
-            attachment: Arc::new(attachment),
+            _attachment: attachment,
             queues,
-            others: Some(others),
+            others,
         }
-    }
-
-    /// One a queue; what passes to the kernel goes with the first.
-    pub(in crate::port) fn split(self) -> Vec<Self> {
-        let (attachment, mut others) = (self.attachment, self.others);
-        let one = |queue| Self {
-            attachment: Arc::clone(&attachment),
-            queues: vec![queue],
-            others: others.take(),
-        };
-        self.queues.into_iter().map(one).collect()
     }
 
     /// Shows the frames that have arrived, for which it waits `timeout` at most; returns how many.
@@ -63,24 +51,22 @@ impl XdpReceiver {
             return Ok(shown);
         }
         self.wait(timeout)?;
-        if let Some(others) = &mut self.others {
-            others.find_oldest();
-        }
+        self.others.find_oldest();
         Ok(self.show(&mut each))
     }
 
     fn show(&mut self, mut each: impl FnMut(&[u8], u64)) -> usize {
         let queues = self.queues.iter_mut();
         let shown: usize = queues.map(|queue| queue.show(&mut each)).sum();
-        shown + self.others.as_mut().map_or(0, |others| others.show(each))
+        shown + self.others.show(each)
     }
 
     fn wait(&self, timeout: Duration) -> io::Result<()> {
         let queues = self.queues.iter().map(|queue| queue.socket.as_fd());
-        let mut sockets = queues.chain(self.others.as_ref().map(AsFd::as_fd));
-        let count = self.queues.len() + usize::from(self.others.is_some());
+        let mut sockets = queues.chain([self.others.as_fd()]);
+        let count = self.queues.len() + 1;
         let mut sockets: [PollFd<'_>; MOST_QUEUES + 1] = array::from_fn(|_| {
-            let socket = sockets.next().unwrap_or(self.queues[0].socket.as_fd());
+            let socket = sockets.next().unwrap_or(self.others.as_fd());
             PollFd::from_borrowed_fd(socket, PollFlags::IN)
         });
         let sockets = &mut sockets[..count];
@@ -92,9 +78,7 @@ impl XdpReceiver {
     }
 
     fn trouble(&self) -> io::Result<()> {
-        if let Some(others) = &self.others {
-            others.trouble()?;
-        }
+        self.others.trouble()?;
         let errors = self
             .queues
             .iter()
@@ -108,8 +92,7 @@ impl XdpReceiver {
             Ok(counts) => counts.rx_dropped + counts.rx_ring_full.unwrap_or(0),
             Err(_) => 0,
         };
-        let others = self.others.as_mut().map_or(0, RingReceiver::drops);
-        self.queues.iter().map(of).sum::<u64>() + others
+        self.queues.iter().map(of).sum::<u64>() + self.others.drops()
     }
 }
 

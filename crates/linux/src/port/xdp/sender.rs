@@ -3,7 +3,6 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -21,7 +20,7 @@ pub(in crate::port) struct XdpSender {
     /// The longest frame that the device takes.
     bytes_max: usize,
     /// Returns the error of the interface.
-    control: Arc<PacketSocket>,
+    control: PacketSocket,
 }
 
 impl XdpSender {
@@ -29,7 +28,7 @@ impl XdpSender {
         queue: Outgoing,
         zero_copy: bool,
         bytes_max: usize,
-        control: Arc<PacketSocket>,
+        control: PacketSocket,
     ) -> Self {
         Self {
             queue,

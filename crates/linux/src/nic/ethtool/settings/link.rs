@@ -11,7 +11,7 @@ use super::{Values, on_off, pair};
 
 /// A link as the driver reports it, by the new or the old command.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(in crate::nic::ethtool) struct Link {
     megabits: u32,
     duplex: u8,
     port: u8,
@@ -24,7 +24,7 @@ pub(super) struct Link {
 
 impl Link {
     /// `ETHTOOL_GLINKSETTINGS`, or what was before Linux 4.6.
-    pub(super) fn read(ethtool: &Ethtool) -> io::Result<Self> {
+    pub(in crate::nic::ethtool) fn read(ethtool: &Ethtool) -> io::Result<Self> {
         Self::new(ethtool).or_else(|_| Self::old(ethtool))
     }
 
@@ -54,7 +54,7 @@ impl Link {
         let half = |at: usize| u32::from(u16::from_ne_bytes([answer[at], answer[at + 1]]));
         let speed = half(12) | half(28) << 16;
         Ok(Self {
-            megabits: if speed == 0xffff { u32::MAX } else { speed },
+            megabits: speed,
             duplex: answer[14],
             port: answer[15],
             negotiates: answer[18] == 1,
@@ -62,6 +62,11 @@ impl Link {
             advertised: vec![get(&answer, 8)?],
             partner: vec![get(&answer, 32)?],
         })
+    }
+
+    /// The speed; `None` if the link is down or has none.
+    pub(in crate::nic::ethtool) fn megabits(&self) -> Option<u32> {
+        Some(self.megabits).filter(|megabits| ![0, 0xffff, u32::MAX].contains(megabits))
     }
 
     /// Whether the partner's advertisement is known.
@@ -108,7 +113,7 @@ impl Link {
             values.push(pair("Link partner advertised auto-negotiation", negotiates));
         }
         values.extend([
-            pair("Speed", speed(self.megabits)),
+            pair("Speed", speed(self.megabits())),
             pair("Duplex", duplex(self.duplex)),
             pair("Auto-negotiation", on_off(self.negotiates)),
             pair("Port", port(self.port)),
@@ -150,11 +155,8 @@ fn offer(modes_name: &str, pause_name: &str, map: &[u32]) -> [(String, String); 
     [pair(modes_name, modes), pair(pause_name, pause(map))]
 }
 
-fn speed(megabits: u32) -> String {
-    match megabits {
-        0 | u32::MAX => "Unknown!".to_owned(),
-        known => format!("{known}Mb/s"),
-    }
+fn speed(megabits: Option<u32>) -> String {
+    megabits.map_or_else(|| "Unknown!".to_owned(), |known| format!("{known}Mb/s"))
 }
 
 fn duplex(duplex: u8) -> String {
@@ -238,7 +240,7 @@ mod tests {
     #[test]
     fn an_unknown_speed_is_no_number() {
         assert_eq!(
-            (speed(u32::MAX), speed(2500)),
+            (speed(None), speed(Some(2500))),
             ("Unknown!".to_owned(), "2500Mb/s".to_owned())
         );
     }
