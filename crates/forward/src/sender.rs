@@ -122,7 +122,7 @@ impl Stream<'_> {
                         self.batch(sender, u64::from(batch).min(left), &mut sent, &mut stamp_ns);
                     let begun_ns = std::mem::replace(&mut now, clock::monotonic_ns());
                     sent.add_stall(now - begun_ns, stall_ns);
-                    pacer.sent(taken, now.saturating_sub(sent.stalled_ns));
+                    pacer.sent(taken);
                     if taken == 0 {
                         now = clock::sleep_until_ns(now + FULL_PAUSE_NS, 0);
                     }

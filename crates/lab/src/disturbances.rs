@@ -52,9 +52,10 @@ impl Disturbances {
         &mut self,
         host: &Host,
         interface: &'static str,
-        after: Duration,
-        time: Duration,
+        after_ns: u64,
+        for_ns: u64,
     ) -> io::Result<()> {
+        let (after, time) = (Duration::from_nanos(after_ns), Duration::from_nanos(for_ns));
         host.enter(|| {
             self.spawn(move |stop| {
                 if sleep(stop, after) && set_link(interface, false).is_ok() {

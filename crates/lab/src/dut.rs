@@ -25,7 +25,7 @@ use linerate_model::failure::Failure;
 
 use crate::disturbances::Disturbances;
 use crate::{Host, Isolation, LabError};
-use router::Router;
+use router::{Router, RouterFaults};
 
 /// How the device forwards frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub struct DutPlan {
 impl DutPlan {
     fn router(&self, device: &Host) -> Result<Option<Router>, LabError> {
         let starts = self.device == DeviceKind::UserRoute;
-        let start = || Router::start(device, self.vlan, fault::router_faults(&self.faults));
+        let start = || Router::start(device, self.vlan, RouterFaults::of(&self.faults));
         starts.then(start).transpose()
     }
 }

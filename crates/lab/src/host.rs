@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use linerate_linux::buffer_limit::BufferLimit;
 use linerate_linux::netns::NetNs;
 use linerate_linux::nic;
+use linerate_linux::proc;
 use linerate_linux::process::{self, Reader};
 use linerate_linux::rtnl::{Rtnl, RtnlError};
 use linerate_linux::sysctl;
@@ -209,7 +210,7 @@ fn veths_are_up() -> io::Result<bool> {
 }
 
 pub(super) fn kernel_has_ipv6() -> bool {
-    sysctl::read(IPV6_OFF).is_ok()
+    proc::sysctl(IPV6_OFF).is_ok()
 }
 
 /// Keeps the calling thread's namespace from sending anything on its own.

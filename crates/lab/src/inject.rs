@@ -51,10 +51,9 @@ impl Lab {
                 done.map_err(cannot("start the pause thread"))
             }
             Fault::LinkDown { after_ns, for_ns } => {
-                let (after, time) = (Duration::from_nanos(after_ns), Duration::from_nanos(for_ns));
                 let done = self
                     .disturbances
-                    .take_link_down(b, b.interface, after, time);
+                    .take_link_down(b, b.interface, after_ns, for_ns);
                 done.map_err(cannot("start the link-down thread"))
             }
             Fault::ReceiveBuffer { bytes } => {

@@ -4,6 +4,8 @@
 
 use std::io;
 
+use linerate_wire::netlink::attribute::{NESTED, push};
+
 use crate::netlink::Netlink;
 
 /// Drops every `every`-th UDP datagram (1: all) that arrives for this namespace, counting them.
@@ -191,16 +193,13 @@ fn frame(kind: u16, flags: u16, family: u8, resource: u16, attributes: &[u8]) ->
 }
 
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-    let length = 4 + value.len();
-    let mut bytes = (length as u16).to_ne_bytes().to_vec();
-    bytes.extend(kind.to_ne_bytes());
-    bytes.extend(value);
-    bytes.resize(length.next_multiple_of(4), 0);
+    let mut bytes = Vec::new();
+    push(&mut bytes, kind, value);
     bytes
 }
 
 fn nested(kind: u16, value: &[u8]) -> Vec<u8> {
-    attribute(kind | NLA_F_NESTED, value)
+    attribute(kind | NESTED, value)
 }
 
 fn text(kind: u16, value: &str) -> Vec<u8> {
@@ -223,7 +222,6 @@ const NLM_F_REQUEST: u16 = 0x1;
 const NLM_F_ACK: u16 = 0x4;
 const NLM_F_CREATE: u16 = 0x400;
 const NLM_F_APPEND: u16 = 0x800;
-const NLA_F_NESTED: u16 = 0x8000;
 
 const NFNL_SUBSYS_NFTABLES: u16 = 10;
 const NFNL_MSG_BATCH_BEGIN: u16 = 0x10;

@@ -56,6 +56,18 @@ pub fn toward(peer: SocketAddr) -> io::Result<Option<String>> {
     interface_of(local_toward(peer)?)
 }
 
+/// The name of an interface as ioctl(2) takes it.
+pub(crate) fn ioctl_name(interface: &str) -> io::Result<[libc::c_char; libc::IFNAMSIZ]> {
+    let mut name = [0; libc::IFNAMSIZ];
+    if interface.len() >= name.len() {
+        return Err(io::Error::from_raw_os_error(libc::ENODEV));
+    }
+    for (to, from) in name.iter_mut().zip(interface.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(name)
+}
+
 fn malformed() -> io::Error {
     io::ErrorKind::InvalidData.into()
 }

@@ -20,6 +20,8 @@ use std::process::{self, ExitStatus};
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::process::Signal;
 
+use crate::proc;
+
 /// What holds the private namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
@@ -97,8 +99,7 @@ impl Switch {
     }
 
     fn is_set(self) -> bool {
-        let path = format!("/proc/sys/{}", self.name().replace('.', "/"));
-        fs::read_to_string(path).is_ok_and(|text| text.trim() == self.forbidding())
+        proc::sysctl(self.name()).is_ok_and(|value| value == self.forbidding())
     }
 }
 

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The `net.*` settings of the calling thread's network namespace.
+//! Writes the `net.*` settings of the calling thread's network namespace; [`crate::proc::sysctl`] reads them.
 //!
-//! `/proc/sys/net` shows the reader's namespace; outside the initial namespace, machine-wide settings are absent or
-//! read-only.
+//! Outside the initial namespace, machine-wide settings are absent or read-only.
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-
-/// Reads a setting such as `net.ipv4.tcp_rmem`; whitespace at the ends removed.
-///
-/// # Errors
-/// Those of reading its file: ENOENT where this kernel has no such setting.
-pub fn read(name: &str) -> io::Result<String> {
-    Ok(fs::read_to_string(path(name)?)?.trim().to_owned())
-}
 
 /// Writes a setting.
 ///

@@ -126,7 +126,7 @@ pub fn adjust(stream: &TcpStream, options: &Options) -> io::Result<(SocketBuffer
 /// Whether this kernel has a congestion control of that name at hand. Asked for by root, another one would be
 /// loaded as a module: that is for the user of a host to ask, never for its peer.
 pub fn has_congestion(name: &str) -> bool {
-    let known = crate::sysctl::read("net.ipv4.tcp_available_congestion_control");
+    let known = crate::proc::sysctl("net.ipv4.tcp_available_congestion_control");
     known.is_ok_and(|known| known.split_ascii_whitespace().any(|one| one == name))
 }
 

@@ -360,13 +360,3 @@ fn collect(receiver: &mut Receiver, mut expected: u32, until: u32) -> u32 {
     }
     expected
 }
-
-fn count(receiver: &mut Receiver, at_least: usize) -> usize {
-    let deadline = Instant::now() + PATIENCE;
-    let mut received = 0;
-    while received < at_least {
-        assert!(Instant::now() < deadline, "only {received} datagrams came");
-        received += receiver.receive(TICK).unwrap().iter().count();
-    }
-    received
-}

@@ -24,7 +24,7 @@
 //!     start_ns: 0,
 //! });
 //! assert_eq!(pacer.next(0), Pace::Send(2));
-//! pacer.sent(2, 3_000);
+//! pacer.sent(2);
 //! assert_eq!(pacer.next(3_000), Pace::WaitUntil(23_520));
 //! ```
 
@@ -55,8 +55,6 @@ pub enum Pace {
 pub struct Lateness {
     /// The largest delay of a batch after its deadline.
     pub behind_ns_max: u64,
-    /// The duration of the longest send call.
-    pub send_call_ns_max: u64,
     /// Packets that were due but not sent.
     pub unsent_packets: u64,
 }
@@ -69,7 +67,6 @@ pub struct Pacer {
     granted_at_ns: u64,
     not_before_ns: u64,
     behind_ns_max: u64,
-    send_call_ns_max: u64,
 }
 
 impl Pacer {
@@ -89,7 +86,6 @@ impl Pacer {
             granted_at_ns: config.start_ns,
             not_before_ns: config.start_ns,
             behind_ns_max: 0,
-            send_call_ns_max: 0,
         }
     }
 
@@ -107,16 +103,13 @@ impl Pacer {
         Pace::Send(self.batch_packets())
     }
 
-    /// Records that `packets` of the last batch were sent (fewer if the socket took fewer); `now_ns` is after the
-    /// call. The gap to the next batch counts from the start of this one, so a slow send call does not reduce
-    /// the rate.
-    pub fn sent(&mut self, packets: u32, now_ns: u64) {
+    /// Records that `packets` of the last batch were sent (fewer if the socket took fewer). The gap to the next batch
+    /// counts from the start of this one, so a slow send call does not reduce the rate.
+    pub fn sent(&mut self, packets: u32) {
         self.sent_packets += u64::from(packets);
         let earliest_ns = self.granted_at_ns.saturating_sub(self.tolerance_ns());
         let space_ns = self.catching_up_ns(u64::from(packets));
         self.not_before_ns = self.not_before_ns.max(earliest_ns).saturating_add(space_ns);
-        let call_ns = now_ns.saturating_sub(self.granted_at_ns);
-        self.send_call_ns_max = self.send_call_ns_max.max(call_ns);
     }
 
     /// Returns the lateness at `end_ns` (the end of the test, or now).
@@ -124,7 +117,6 @@ impl Pacer {
         let due = self.packets_due_before(end_ns).unwrap_or(0);
         Lateness {
             behind_ns_max: self.behind_ns_max,
-            send_call_ns_max: self.send_call_ns_max,
             unsent_packets: due.saturating_sub(self.sent_packets),
         }
     }

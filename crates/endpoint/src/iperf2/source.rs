@@ -89,7 +89,7 @@ impl Load {
         self.part += sent;
         if self.part >= block_bytes {
             self.part = 0;
-            pacer.sent(1, monotonic_ns());
+            pacer.sent(1);
         }
         Ok(())
     }

@@ -130,7 +130,7 @@ impl TxCounters {
                 if self.part >= block_bytes {
                     self.part = 0;
                     self.writes += 1;
-                    pacer.sent(1, clock::monotonic_ns());
+                    pacer.sent(1);
                 }
                 if warming_up {
                     self.omitted_writes = self.writes;

@@ -85,7 +85,7 @@ impl UdpTx {
                         .min(usize::try_from(left).unwrap_or(usize::MAX));
                     self.send_batch(count, wall.at(now), counters);
                     now = clock::monotonic_ns();
-                    pacer.sent(counters.just_sent, now);
+                    pacer.sent(counters.just_sent);
                     progress.show(counters.bytes, counters.packets, 0);
                     if counters.take_pause() {
                         now = clock::sleep_until_ns(now + REFUSED_PAUSE_NS, 0);

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use super::DeviceKind::{self, Bridge, Flowtable, Route, UserRoute};
 use crate::fault_kind::{self, FaultKind, fault_kinds};
 
-pub(super) use inject::{refuse_impossible, router_faults};
+pub(super) use inject::refuse_impossible;
 
 /// One fault of the device.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -80,7 +80,7 @@ fn open(vlan: Option<u16>, faults: RouterFaults) -> io::Result<[(PacketReceiver,
             here: neighbours(side, macs[at], vlan),
             there: neighbours(side.opposite(), macs[1 - at], vlan),
             hops: hops.clone(),
-            faults,
+            faults: faults.clone(),
         };
         Ok::<_, io::Error>((from, port))
     };

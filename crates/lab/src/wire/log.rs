@@ -194,17 +194,15 @@ fn write_one(out: &mut impl Write, direction: &str, record: &Record) -> io::Resu
         datagram,
         entry,
     } = record;
+    let (src, dst, bytes) = (
+        datagram.source_port,
+        datagram.destination_port,
+        datagram.payload_bytes,
+    );
     write!(
         out,
-        r#"{{"t_ns":{time_ns},"dir":"{direction}","src":{},"#,
-        datagram.source_port
+        r#"{{"t_ns":{time_ns},"dir":"{direction}","src":{src},"dst":{dst},"bytes":{bytes},"head":""#
     )?;
-    write!(
-        out,
-        r#""dst":{},"bytes":{},"#,
-        datagram.destination_port, datagram.payload_bytes
-    )?;
-    out.write_all(br#""head":""#)?;
     for byte in &datagram.head[..datagram.head_bytes.into()] {
         write!(out, "{byte:02x}")?;
     }

@@ -46,17 +46,17 @@ pub fn device_memory(interface: &str) -> io::Result<DeviceMemory> {
             "the device may be asleep (power/runtime_status)",
         ));
     }
-    pci_region(&device).unwrap_or_else(|| platform_region(&device))
+    pci_region(&device).map_or_else(|| platform_region(&device), Ok)
 }
 
-fn pci_region(device: &Path) -> Option<io::Result<DeviceMemory>> {
+fn pci_region(device: &Path) -> Option<DeviceMemory> {
     let file = device.join("resource0");
     let bytes = fs::metadata(&file).ok()?.len();
-    Some(Ok(DeviceMemory {
+    Some(DeviceMemory {
         file,
         offset: 0,
         bytes,
-    }))
+    })
 }
 
 /// The device tree names a platform device after its address, `2188000.ethernet`, and

@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketType};
 /// The PHY of an interface.
 #[derive(Debug)]
 pub struct Phy {
-    interface: [u8; libc::IFNAMSIZ],
+    interface: [libc::c_char; libc::IFNAMSIZ],
     socket: OwnedFd,
     address: u16,
 }
@@ -22,13 +22,8 @@ impl Phy {
     /// `EOPNOTSUPP` for an interface without one that Linux knows, `EPERM` without
     /// `CAP_NET_ADMIN`, `EINVAL` where the driver wants the interface to be up.
     pub fn of(interface: &str) -> io::Result<Self> {
-        let mut name = [0; libc::IFNAMSIZ];
-        if interface.len() >= name.len() {
-            return Err(io::Error::from_raw_os_error(libc::ENODEV));
-        }
-        name[..interface.len()].copy_from_slice(interface.as_bytes());
         let mut phy = Self {
-            interface: name,
+            interface: super::ioctl_name(interface)?,
             socket: rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)?,
             address: 0,
         };
@@ -73,7 +68,7 @@ impl Phy {
 /// `struct ifreq` with `struct mii_ioctl_data` in it.
 #[repr(C, align(8))]
 struct Request {
-    interface: [u8; libc::IFNAMSIZ],
+    interface: [libc::c_char; libc::IFNAMSIZ],
     phy: u16,
     register: u16,
     value_in: u16,

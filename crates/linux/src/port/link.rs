@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use crate::nic::ioctl_name;
+
 /// An interface as a socket is bound to it.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
@@ -84,10 +86,7 @@ impl Link {
     fn ask(&self, socket: BorrowedFd<'_>, command: libc::Ioctl) -> io::Result<libc::ifreq> {
         // SAFETY: `ifreq` is plain data, for which zeros are a value.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        let letters = request.ifr_name.iter_mut().zip(self.name.bytes());
-        letters
-            .take(libc::IFNAMSIZ - 1)
-            .for_each(|(to, from)| *to = from as _);
+        request.ifr_name = ioctl_name(&self.name)?;
         // SAFETY: the request is an `ifreq` with a name that a zero ends, as the commands want it.
         check(unsafe { libc::ioctl(socket.as_raw_fd(), command, &raw mut request) })?;
         Ok(request)

@@ -10,7 +10,6 @@ use linerate_wire::frame::{Family, Side};
 
 use super::DeviceFault;
 use crate::dut::layout::DEVICE_PORTS;
-use crate::dut::router::RouterFaults;
 use crate::dut::{DeviceKind, DutLab, DutPlan};
 use crate::{LabError, cannot};
 
@@ -43,9 +42,8 @@ impl DeviceFault {
                 if after_ns == 0 {
                     device.set(|net| net.set_up(second, false))?;
                 }
-                let (after, time) = (Duration::from_nanos(after_ns), Duration::from_nanos(for_ns));
                 disturbances
-                    .take_link_down(device, second, after, time)
+                    .take_link_down(device, second, after_ns, for_ns)
                     .map_err(cannot("start the link-down thread"))
             }
             Self::PortGone { after_ns } => disturbances
@@ -70,28 +68,6 @@ pub(in crate::dut) fn refuse_impossible(plan: &DutPlan) -> Result<(), LabError> 
         }
     }
     Ok(())
-}
-
-/// The faults of the user-space router.
-pub(in crate::dut) fn router_faults(faults: &[DeviceFault]) -> RouterFaults {
-    let mut all = RouterFaults::default();
-    for fault in faults {
-        match *fault {
-            DeviceFault::Loss { every } => all.loss = every,
-            DeviceFault::SendBack { every } => all.send_back = every,
-            DeviceFault::Corrupt { every } => all.corrupt = every,
-            DeviceFault::Duplicate { every } => all.duplicate = every,
-            DeviceFault::Reorder { every } => all.reorder = every,
-            DeviceFault::Chatter { every } => all.chatter = every,
-            DeviceFault::Hops { hops } => all.hops = hops,
-            DeviceFault::Untagged => all.untagged = true,
-            DeviceFault::NeighbourExpiry { ns } => {
-                all.neighbour_expiry = Some(Duration::from_nanos(ns));
-            }
-            _ => {}
-        }
-    }
-    all
 }
 
 /// Takes one frame of a sender that is a little late: a larger buffer would let short trials pass above the rate.

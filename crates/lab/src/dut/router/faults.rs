@@ -3,16 +3,13 @@
 
 use std::time::Duration;
 
-/// A number n selects every n-th test frame; 0: none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use crate::dut::DeviceFault;
+
+/// What goes wrong in the router.
+#[derive(Clone, Debug)]
 pub(in crate::dut) struct RouterFaults {
-    pub loss: u32,
-    pub send_back: u32,
-    pub corrupt: u32,
-    pub duplicate: u32,
-    pub reorder: u32,
-    /// Followed by a foreign frame.
-    pub chatter: u32,
+    /// A number n selects every n-th test frame for this fate.
+    fates: Vec<(u32, Fate)>,
     /// The decrement of the TTL; 1 is right.
     pub hops: u8,
     /// The VLAN tag is stripped.
@@ -21,24 +18,8 @@ pub(in crate::dut) struct RouterFaults {
     pub neighbour_expiry: Option<Duration>,
 }
 
-impl Default for RouterFaults {
-    fn default() -> Self {
-        Self {
-            loss: 0,
-            send_back: 0,
-            corrupt: 0,
-            duplicate: 0,
-            reorder: 0,
-            chatter: 0,
-            hops: 1,
-            untagged: false,
-            neighbour_expiry: None,
-        }
-    }
-}
-
-/// What happens to a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What happens to a frame. Of several fates a frame has the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fate {
     Forwarded,
     Lost,
@@ -54,22 +35,38 @@ pub(super) enum Fate {
 }
 
 impl RouterFaults {
+    /// Those of the faults that are the router's.
+    pub(in crate::dut) fn of(faults: &[DeviceFault]) -> Self {
+        let mut all = Self {
+            fates: Vec::new(),
+            hops: 1,
+            untagged: false,
+            neighbour_expiry: None,
+        };
+        for fault in faults {
+            match *fault {
+                DeviceFault::Loss { every } => all.fates.push((every, Fate::Lost)),
+                DeviceFault::SendBack { every } => all.fates.push((every, Fate::SentBack)),
+                DeviceFault::Corrupt { every } => all.fates.push((every, Fate::Corrupted)),
+                DeviceFault::Duplicate { every } => all.fates.push((every, Fate::Duplicated)),
+                DeviceFault::Reorder { every } => all.fates.push((every, Fate::Reordered)),
+                DeviceFault::Chatter { every } => all.fates.push((every, Fate::Chatter)),
+                DeviceFault::Hops { hops } => all.hops = hops,
+                DeviceFault::Untagged => all.untagged = true,
+                DeviceFault::NeighbourExpiry { ns } => {
+                    all.neighbour_expiry = Some(Duration::from_nanos(ns));
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
     /// The fate of the test frame with this number, from 1.
     pub(super) fn fate(&self, sequence: u64) -> Fate {
-        let fates = [
-            (self.loss, Fate::Lost),
-            (self.send_back, Fate::SentBack),
-            (self.corrupt, Fate::Corrupted),
-            (self.duplicate, Fate::Duplicated),
-            (self.reorder, Fate::Reordered),
-            (self.chatter, Fate::Chatter),
-        ];
-        let applies =
-            |(every, _): &&(u32, Fate)| *every > 0 && sequence.is_multiple_of(u64::from(*every));
-        fates
-            .iter()
-            .find(applies)
-            .map_or(Fate::Forwarded, |(_, fate)| *fate)
+        let fates = self.fates.iter();
+        let met = fates.filter(|(every, _)| sequence.is_multiple_of(u64::from(*every)));
+        met.map(|(_, fate)| *fate).min().unwrap_or(Fate::Forwarded)
     }
 }
 
@@ -79,17 +76,14 @@ mod tests {
 
     #[test]
     fn each_frame_has_one_fate() {
-        let faults = RouterFaults {
-            loss: 4,
-            duplicate: 3,
-            ..RouterFaults::default()
-        };
+        let duplicate = DeviceFault::Duplicate { every: 3 };
+        let faults = RouterFaults::of(&[duplicate, DeviceFault::Loss { every: 4 }]);
         let fates: Vec<_> = (1..=12).map(|number| faults.fate(number)).collect();
         let count = |fate| fates.iter().filter(|one| **one == fate).count();
         assert_eq!(
             [Fate::Lost, Fate::Duplicated, Fate::Forwarded].map(count),
             [3, 3, 6]
         );
-        assert_eq!(RouterFaults::default().fate(1), Fate::Forwarded);
+        assert_eq!(RouterFaults::of(&[]).fate(1), Fate::Forwarded);
     }
 }

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use rustix::net::{AddressFamily, SocketType};
 
-use super::super::malformed;
+use crate::nic::{ioctl_name, malformed};
 
 /// Asks the driver of one interface, of the network namespace of the thread that made this.
 #[derive(Debug)]
@@ -19,13 +19,7 @@ pub(crate) struct Ethtool {
 impl Ethtool {
     pub(crate) fn of(interface: &str) -> io::Result<Self> {
         let socket = rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None)?;
-        let mut name = [0; libc::IFNAMSIZ];
-        if interface.len() >= name.len() {
-            return Err(io::Error::from_raw_os_error(libc::ENODEV));
-        }
-        for (to, from) in name.iter_mut().zip(interface.bytes()) {
-            *to = from as libc::c_char;
-        }
+        let name = ioctl_name(interface)?;
         Ok(Self { socket, name })
     }
 
