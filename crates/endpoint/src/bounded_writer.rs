@@ -6,6 +6,14 @@ use linerate_linux::clock::monotonic_ns;
 use std::io::{self, ErrorKind, Write};
 use std::net::TcpStream;
 
+/// Whether a read with a time-out has nothing yet, rather than failed.
+pub(crate) fn is_pause(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
+}
+
 /// A connection to which each message is written within a minute. The socket needs a write time-out.
 #[derive(Debug)]
 pub(crate) struct BoundedWriter<'a>(pub(crate) &'a TcpStream);

@@ -13,6 +13,7 @@ mod registry;
 mod report;
 mod session;
 
+use super::bounded_writer::is_pause;
 use super::plan::{Family, ServeOptions};
 use super::stop::Stop;
 use linerate_linux::clock::{self, monotonic_ns};
@@ -95,7 +96,7 @@ pub(super) fn accept_all(
             continue;
         }
         match listener.accept() {
-            Ok((stream, peer)) => admit(stream, plain(peer)),
+            Ok((stream, peer)) => admit(stream, udp::plain(peer)),
             Err(error) => {
                 log.refusal(None, &format!("accept failed: {error}"));
                 // Out of descriptors, most likely: wait until some are free.
@@ -294,25 +295,11 @@ fn read_cookie(mut stream: &TcpStream, stopping: impl Fn() -> bool) -> Result<Co
         match stream.read(&mut bytes[filled..]) {
             Ok(0) => return Err(format!("closed after {filled} of 37 bytes of a cookie")),
             Ok(count) => filled += count,
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::WouldBlock
-                        | io::ErrorKind::TimedOut
-                        | io::ErrorKind::Interrupted
-                ) => {}
+            Err(error) if is_pause(&error) => {}
             Err(error) => return Err(error.to_string()),
         }
     }
     Ok(Cookie::from_wire(bytes))
-}
-
-/// An IPv4 peer of a dual-stack socket as plain IPv4.
-pub(super) fn plain(peer: SocketAddr) -> SocketAddr {
-    match peer.ip().to_canonical() {
-        IpAddr::V4(v4) => (v4, peer.port()).into(),
-        IpAddr::V6(_) => peer,
-    }
 }
 
 /// The stop flag is checked this often.

@@ -271,19 +271,19 @@ impl StreamConfig {
             self.tcp_rx,
             fill,
         )?;
-        let limit = self.share(index);
         Ok(if sends {
             Work::TcpTx(
                 TcpTx {
                     mover,
                     block_bytes,
                     bits_per_second: self.bits_per_second,
-                    limit,
+                    limit: self.share(index),
                 },
                 handle,
             )
         } else {
-            Work::TcpRx(TcpRx { mover, limit }, handle)
+            let omit_ns = self.limit.omit_ns;
+            Work::TcpRx(TcpRx { mover, omit_ns }, handle)
         })
     }
 

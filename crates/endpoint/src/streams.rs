@@ -60,11 +60,16 @@ struct Stream {
 enum Job {
     Sending(JoinHandle<Option<TxAccount>>),
     Sent(Option<Box<TxAccount>>),
-    ReceivingTcp(JoinHandle<Option<RxAccount>>),
-    ReceivingUdp(JoinHandle<Option<UdpReceived>>),
-    ReceivedTcp(Option<Box<RxAccount>>),
-    ReceivedUdp(Option<Box<UdpReceived>>),
+    Receiving(JoinHandle<Option<Received>>),
+    Received(Option<Received>),
     Over,
+}
+
+/// What a receiver leaves: for UDP an account that the sender's count closes.
+#[derive(Debug)]
+enum Received {
+    Tcp(Box<RxAccount>),
+    Udp(Box<UdpReceived>),
 }
 
 impl Default for Streams {
@@ -146,8 +151,7 @@ impl Streams {
     /// Whether every receiver of this end has ended (end of stream, error).
     pub(crate) fn receiving_is_over(&self) -> bool {
         self.streams.iter().all(|stream| match &stream.job {
-            Job::ReceivingTcp(handle) => handle.is_finished(),
-            Job::ReceivingUdp(handle) => handle.is_finished(),
+            Job::Receiving(handle) => handle.is_finished(),
             _ => true,
         })
     }
@@ -289,41 +293,40 @@ impl Streams {
         cpu: Option<usize>,
     ) -> io::Result<(Option<TcpStream>, Job)> {
         let line = Arc::clone(&self.line);
-        Ok(match work {
+        let sending = |work| spawn(id, "tx", cpu, Arc::clone(&progress), work).map(Job::Sending);
+        let receiving =
+            |work| spawn(id, "rx", cpu, Arc::clone(&progress), work).map(Job::Receiving);
+        let (tcp, job) = match work {
             Work::UdpTx(tx) => (
                 None,
-                Job::Sending(spawn(id, "tx", cpu, progress, move |progress| {
-                    tx.run(&line, progress)
-                })?),
-            ),
-            Work::UdpRx(rx) => (
-                None,
-                Job::ReceivingUdp(spawn(id, "rx", cpu, progress, move |progress| {
-                    rx.run(&line, progress)
-                })?),
+                sending(Box::new(move |progress| tx.run(&line, progress))),
             ),
             Work::TcpTx(tx, stream) => (
                 Some(stream),
-                Job::Sending(spawn(id, "tx", cpu, progress, move |progress| {
-                    tx.run(&line, progress)
-                })?),
+                sending(Box::new(move |progress| tx.run(&line, progress))),
             ),
-            Work::TcpRx(rx, stream) => (
-                Some(stream),
-                Job::ReceivingTcp(spawn(id, "rx", cpu, progress, move |progress| {
-                    rx.run(&line, progress)
-                })?),
-            ),
-        })
+            Work::UdpRx(rx) => {
+                let run = move |progress: &Progress| {
+                    let received = rx.run(&line, progress)?;
+                    Some(Received::Udp(Box::new(received)))
+                };
+                (None, receiving(Box::new(run)))
+            }
+            Work::TcpRx(rx, stream) => {
+                let run = move |progress: &Progress| {
+                    let account = rx.run(&line, progress)?;
+                    Some(Received::Tcp(Box::new(account)))
+                };
+                (Some(stream), receiving(Box::new(run)))
+            }
+        };
+        Ok((tcp, job?))
     }
 }
 
 impl Stream {
     fn receives(&self) -> bool {
-        matches!(
-            self.job,
-            Job::ReceivingTcp(_) | Job::ReceivingUdp(_) | Job::ReceivedTcp(_) | Job::ReceivedUdp(_)
-        )
+        matches!(self.job, Job::Receiving(_) | Job::Received(_))
     }
 
     fn cut(&mut self, start_ns: u64, end_ns: u64) {
@@ -363,12 +366,7 @@ impl Stream {
 
     fn join_receiver(&mut self) {
         self.job = match std::mem::replace(&mut self.job, Job::Over) {
-            Job::ReceivingTcp(handle) => {
-                Job::ReceivedTcp(handle.join().ok().flatten().map(Box::new))
-            }
-            Job::ReceivingUdp(handle) => {
-                Job::ReceivedUdp(handle.join().ok().flatten().map(Box::new))
-            }
+            Job::Receiving(handle) => Job::Received(handle.join().ok().flatten()),
             other => other,
         };
     }
@@ -384,8 +382,10 @@ impl Stream {
         };
         match std::mem::replace(&mut self.job, Job::Over) {
             Job::Sent(Some(tx)) => account.tx = Some(self.complete_tx(*tx)),
-            Job::ReceivedTcp(Some(rx)) => account.rx = Some(self.complete_rx(*rx)),
-            Job::ReceivedUdp(Some(rx)) => account.rx = Some(self.complete_rx(rx.account(sent))),
+            Job::Received(Some(Received::Tcp(rx))) => account.rx = Some(self.complete_rx(*rx)),
+            Job::Received(Some(Received::Udp(rx))) => {
+                account.rx = Some(self.complete_rx(rx.account(sent)));
+            }
             _ => {}
         }
         account
@@ -416,12 +416,14 @@ impl Stream {
     }
 }
 
+type Worker<T> = Box<dyn FnOnce(&Progress) -> T + Send>;
+
 fn spawn<T: Send + 'static>(
     id: u32,
     way: &str,
     cpu: Option<usize>,
     progress: Arc<Progress>,
-    work: impl FnOnce(&Progress) -> T + Send + 'static,
+    work: Worker<T>,
 ) -> io::Result<JoinHandle<T>> {
     std::thread::Builder::new()
         .name(format!("{way}{id}"))
@@ -450,7 +452,13 @@ mod tests {
     /// The CPUs that a worker may use, and whether it reported that they are not those requested.
     fn where_it_runs(wanted: Option<usize>) -> (Vec<usize>, bool) {
         let progress = Arc::new(Progress::default());
-        let worker = spawn(1, "tx", wanted, Arc::clone(&progress), |_| cpu::allowed());
+        let worker = spawn(
+            1,
+            "tx",
+            wanted,
+            Arc::clone(&progress),
+            Box::new(|_| cpu::allowed()),
+        );
         let runs_on = worker.unwrap().join().unwrap();
         (runs_on, progress.unpinned.load(Ordering::Relaxed))
     }

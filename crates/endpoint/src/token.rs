@@ -21,6 +21,8 @@ use super::sampler::{self, Audience};
 use linerate_linux::random;
 use linerate_model::output::{Host, Withheld};
 use linerate_wire::linerate::token::{Digits, Nonce};
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error, StrDeserializer};
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -41,18 +43,8 @@ pub enum TokenStatus {
 impl TokenStatus {
     /// `None` for a word of a later version.
     pub fn of(word: &str) -> Option<Self> {
-        [Self::None, Self::Needed, Self::Refused, Self::Accepted]
-            .into_iter()
-            .find(|status| status.word() == word)
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Needed => "needed",
-            Self::Refused => "refused",
-            Self::Accepted => "accepted",
-        }
+        let word: StrDeserializer<'_, Error> = word.into_deserializer();
+        Self::deserialize(word).ok()
     }
 }
 

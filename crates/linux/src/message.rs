@@ -9,6 +9,7 @@
 )]
 
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
@@ -304,6 +305,12 @@ pub(crate) struct SendBatch {
     headers: Box<[BatchHeader]>,
 }
 
+impl std::fmt::Debug for SendBatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} messages", self.headers.len())
+    }
+}
+
 // SAFETY: the raw pointers point only into boxes owned by this value (their heap does not move with it).
 unsafe impl Send for SendBatch {}
 
@@ -324,23 +331,33 @@ impl SendBatch {
         &mut self.payload
     }
 
-    /// `sendmmsg(2)` of `payload[from..to]` in messages of `message_bytes` (the last may be shorter);
+    /// `sendmmsg(2)` of `payload[bytes]` in messages of `message_bytes` (the last may be shorter);
     /// returns how many whole messages went, at most the number of headers.
     pub(crate) fn send_many(
         &mut self,
         fd: BorrowedFd<'_>,
-        bytes: std::ops::Range<usize>,
+        bytes: Range<usize>,
         message_bytes: usize,
         flags: c_int,
     ) -> io::Result<usize> {
+        let message = |start: usize| start..(start + message_bytes).min(bytes.end);
+        let messages = bytes.clone().step_by(message_bytes.max(1)).map(message);
+        self.send_each(fd, messages, flags)
+    }
+
+    /// `sendmmsg(2)` of these parts of the payload, each a message; returns how many went, at most the number of headers.
+    pub(crate) fn send_each(
+        &mut self,
+        fd: BorrowedFd<'_>,
+        messages: impl Iterator<Item = Range<usize>>,
+        flags: c_int,
+    ) -> io::Result<usize> {
         let mut count = 0;
-        for chunk in self.payload[bytes]
-            .chunks_mut(message_bytes.max(1))
-            .take(self.headers.len())
-        {
+        for bytes in messages.take(self.headers.len()) {
+            let message = &mut self.payload[bytes];
             self.vectors[count] = IoVector {
-                base: chunk.as_mut_ptr().cast(),
-                length: chunk.len(),
+                base: message.as_mut_ptr().cast(),
+                length: message.len(),
             };
             self.headers[count] = EMPTY_HEADER;
             self.headers[count].header.vectors = &raw mut self.vectors[count];

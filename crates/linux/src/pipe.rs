@@ -3,25 +3,21 @@
 
 use std::io;
 use std::os::fd::AsFd;
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
+
+use crate::tcp::wait;
 
 /// Waits up to 50 ms for bytes, or for the end of the pipe.
 ///
 /// # Errors
 /// Those of poll(2) but an interruption, which is nothing to read yet.
 pub fn is_readable(pipe: impl AsFd) -> io::Result<bool> {
-    let mut wanted = [PollFd::new(&pipe, PollFlags::IN)];
-    match poll(&mut wanted, Some(&GLANCE)) {
-        Err(rustix::io::Errno::INTR) => Ok(false),
-        ready => Ok(ready? > 0),
-    }
+    wait(pipe, PollFlags::IN, GLANCE)
 }
 
-const GLANCE: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 50_000_000,
-};
+const GLANCE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {

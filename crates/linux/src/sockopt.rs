@@ -10,12 +10,19 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libc::{c_int, socklen_t};
 
-/// Sets an option to raw bytes; the kernel's errno on refusal (`ENOPROTOOPT`: it is older than the option).
-pub(crate) fn set_bytes(fd: impl AsFd, level: c_int, name: c_int, value: &[u8]) -> io::Result<()> {
+/// Sets an option to a value without padding, in the kernel's layout; the kernel's errno on refusal (`ENOPROTOOPT`:
+/// it is older than the option).
+pub(crate) fn set<T: ?Sized>(
+    fd: impl AsFd,
+    level: c_int,
+    name: c_int,
+    value: &T,
+) -> io::Result<()> {
     let raw = fd.as_fd().as_raw_fd();
-    let length = value.len() as socklen_t;
+    let length = size_of_val(value) as socklen_t;
+    let value = std::ptr::from_ref(value).cast();
     // SAFETY: the pointer and length describe `value`, which the kernel only reads during the call.
-    let result = unsafe { libc::setsockopt(raw, level, name, value.as_ptr().cast(), length) };
+    let result = unsafe { libc::setsockopt(raw, level, name, value, length) };
     if result == 0 {
         Ok(())
     } else {
@@ -24,7 +31,7 @@ pub(crate) fn set_bytes(fd: impl AsFd, level: c_int, name: c_int, value: &[u8]) 
 }
 
 pub(crate) fn set_int(fd: impl AsFd, level: c_int, name: c_int, value: c_int) -> io::Result<()> {
-    set_bytes(fd, level, name, &value.to_ne_bytes())
+    set(fd, level, name, &value)
 }
 
 /// Reads an option into `value`; returns how many bytes the kernel wrote, fewer if it is older.

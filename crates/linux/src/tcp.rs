@@ -193,12 +193,7 @@ fn set(socket: &Socket, ipv6: bool, options: &Options) -> io::Result<()> {
         let _ = notice_dead_peer(socket, timeout);
     }
     if let Some(rate) = options.max_pacing_bytes_per_second {
-        sockopt::set_bytes(
-            socket,
-            libc::SOL_SOCKET,
-            libc::SO_MAX_PACING_RATE,
-            &rate.to_ne_bytes(),
-        )?;
+        sockopt::set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &rate)?;
     }
     if options.zerocopy {
         // Refused by old kernels: the mover then copies and says so.

@@ -24,7 +24,7 @@ use std::os::fd::AsFd;
 use libc::c_int;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-pub use acceptor::{Acceptor, Greeting};
+pub use acceptor::{Acceptor, Greeting, plain};
 pub use receiver::{
     Batch, Datagram, Datagrams, JOINED_BYTES, Receiver, ReceiverConfig, RxMode, drops_so_far,
     queued_bytes,
@@ -156,12 +156,7 @@ fn open(ipv6: bool, options: &Options) -> io::Result<Opening> {
         set_both(&socket, ipv6, (libc::IP_PKTINFO, libc::IPV6_RECVPKTINFO), 1)?;
     }
     if let Some(rate) = options.max_pacing_bytes_per_second {
-        sockopt::set_bytes(
-            &socket,
-            libc::SOL_SOCKET,
-            libc::SO_MAX_PACING_RATE,
-            &rate.to_ne_bytes(),
-        )?;
+        sockopt::set(&socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &rate)?;
     }
     let recv_buffer = socket_buffer::receive(&socket, options.recv_buffer_bytes)?;
     let send_buffer = socket_buffer::send(&socket, options.send_buffer_bytes)?;

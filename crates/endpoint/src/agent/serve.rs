@@ -2,9 +2,10 @@
 //! Reads requests and answers them until the input ends.
 
 use super::Agent;
+use crate::bounded_writer::is_pause;
 use crate::extension::Message;
 use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 
 /// Sends the hello and answers requests until `input` ends; returns the number of answers. After a read
 /// that timed out, `goes_on` decides, from the number of answers so far, whether to wait for more.
@@ -58,13 +59,6 @@ fn send(output: &mut impl Write, messages: &[Message]) -> io::Result<()> {
         output.write_all(&agent_frame(message))?;
     }
     output.flush()
-}
-
-fn is_pause(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-    )
 }
 
 /// The longest request.

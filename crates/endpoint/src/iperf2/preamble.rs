@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The first bytes of a TCP client: its header, awaited for a few seconds whatever its spacing.
 
+use crate::bounded_writer::is_pause;
 use crate::stop::Stop;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp;
 use linerate_wire::iperf2::client_header::{ClientHeader, EXTENDED};
-use std::io::{self, Read};
+use std::io::Read;
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -61,18 +62,11 @@ fn fill(
                 filled += count;
                 first_ns.get_or_insert_with(monotonic_ns);
             }
-            Err(error) if is_nothing_yet(&error) => {}
+            Err(error) if is_pause(&error) => {}
             Err(error) => return Err(error.to_string()),
         }
     }
     Ok(first_ns.unwrap_or(deadline_ns))
-}
-
-fn is_nothing_yet(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
-    )
 }
 
 /// The stop flag is checked this often.

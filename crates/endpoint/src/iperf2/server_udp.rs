@@ -7,10 +7,10 @@ use super::flow::{Counted, Flow};
 use super::limits::{self, ClientRole};
 use super::shared::Shared;
 use super::slots::Slot;
-use crate::server::{log::RateLimited, plain};
+use crate::server::log::RateLimited;
 use linerate_linux::clock::{Wall, monotonic_ns, sleep_until_ns};
 use linerate_linux::udp::{
-    Datagram, Opened, Receiver, ReceiverConfig, RxMode, drops_so_far, send_from,
+    Datagram, Opened, Receiver, ReceiverConfig, RxMode, drops_so_far, plain, send_from,
 };
 use linerate_model::failure::Failure;
 use linerate_wire::iperf2::server_report::ServerReport;

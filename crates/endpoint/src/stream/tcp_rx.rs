@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A TCP receiver: one thread, one stream, counts what comes.
 
-use super::{Limit, Progress, StartLine};
+use super::{Progress, StartLine};
 use crate::account::RxAccount;
 use linerate_linux::clock;
 use linerate_linux::tcp::Mover;
@@ -11,8 +11,8 @@ use linerate_linux::tcp::Mover;
 pub(crate) struct TcpRx {
     /// The stream and its block; its socket has a receive time-out, so that the stop sign is seen.
     pub(crate) mover: Mover,
-    /// The plan's limits; of them only the warm-up matters here.
-    pub(crate) limit: Limit,
+    /// Warm-up, not counted.
+    pub(crate) omit_ns: u64,
 }
 
 impl TcpRx {
@@ -25,7 +25,7 @@ impl TcpRx {
             last_ns: start_ns,
             ..RxCounters::default()
         };
-        let omit_until_ns = start_ns + self.limit.omit_ns;
+        let omit_until_ns = start_ns + self.omit_ns;
         while counters.go_on(line, progress) {
             match self.mover.receive_block() {
                 Ok(None) => break,
@@ -48,7 +48,7 @@ impl TcpRx {
             bytes: counters.bytes - counters.omitted_bytes,
             duration_ns: counters
                 .last_ns
-                .saturating_sub(counters.start_ns + self.limit.omit_ns),
+                .saturating_sub(counters.start_ns + self.omit_ns),
             mode: Some(self.mover.rx_mode().into()),
             failure: counters.failure,
             ..RxAccount::default()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a failure of a socket says about its interface; and options of sockets that no library knows.
-#![expect(unsafe_code, reason = "ioctl and socket options")]
+//! What a failure of a socket says about its interface.
+#![expect(unsafe_code, reason = "ioctl")]
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -117,41 +117,6 @@ pub(super) fn in_trouble(socket: &PollFd<'_>) -> bool {
         .revents()
         .intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL)
 }
-
-/// # Errors
-/// Those of setsockopt(2).
-pub(super) fn set<T: Copy>(
-    socket: BorrowedFd<'_>,
-    level: i32,
-    option: i32,
-    value: &T,
-) -> io::Result<()> {
-    let length = size_of::<T>() as libc::socklen_t;
-    let value = std::ptr::from_ref(value).cast();
-    // SAFETY: `value` points to `length` bytes that outlive the call; the kernel only reads them.
-    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value, length) })
-}
-
-/// Fills `words` as far as the kernel returns values.
-///
-/// # Errors
-/// Those of getsockopt(2).
-pub(super) fn get<T: Word, const N: usize>(
-    socket: BorrowedFd<'_>,
-    level: i32,
-    option: i32,
-    words: &mut [T; N],
-) -> io::Result<()> {
-    let mut length = size_of_val(words) as libc::socklen_t;
-    let words = words.as_mut_ptr().cast();
-    // SAFETY: the kernel writes `length` bytes at most, which are ours; any bits are a number.
-    check(unsafe { libc::getsockopt(socket.as_raw_fd(), level, option, words, &raw mut length) })
-}
-
-/// Numbers of which all bits make a value.
-pub(super) trait Word: Copy {}
-impl Word for u32 {}
-impl Word for u64 {}
 
 pub(super) fn check(done: i32) -> io::Result<()> {
     if done < 0 {

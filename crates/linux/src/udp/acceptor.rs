@@ -136,7 +136,8 @@ fn first_datagrams() -> ReceiverConfig {
 }
 
 /// An IPv4-mapped address as the IPv4 address it is; a scope is kept.
-fn plain(address: SocketAddr) -> SocketAddr {
+#[must_use]
+pub fn plain(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
         IpAddr::V4(v4) => (v4, address.port()).into(),
         IpAddr::V6(_) => address,

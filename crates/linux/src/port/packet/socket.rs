@@ -9,6 +9,7 @@ use rustix::net::netdevice;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use crate::port::link::{self, Link};
+use crate::sockopt;
 
 /// Bound to one interface.
 #[derive(Debug)]
@@ -86,7 +87,7 @@ impl PacketSocket {
     /// # Errors
     /// Those of setsockopt(2); ENOPROTOOPT where the kernel is too old.
     pub(crate) fn set<T: Copy>(&self, option: i32, value: &T) -> io::Result<()> {
-        link::set(self.descriptor.as_fd(), libc::SOL_PACKET, option, value)
+        sockopt::set(self, libc::SOL_PACKET, option, value)
     }
 
     /// Frames seen, and dropped for lack of room, since the last call.
@@ -94,14 +95,10 @@ impl PacketSocket {
     /// # Errors
     /// Those of getsockopt(2).
     pub(crate) fn take_statistics(&self) -> io::Result<[u32; 3]> {
-        let mut counts = [0_u32; 3];
-        link::get(
-            self.descriptor.as_fd(),
-            libc::SOL_PACKET,
-            libc::PACKET_STATISTICS,
-            &mut counts,
-        )?;
-        Ok(counts)
+        let mut bytes = [0; 12];
+        sockopt::get_bytes(self, libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut bytes)?;
+        let (words, _none) = bytes.as_chunks();
+        Ok(std::array::from_fn(|at| u32::from_ne_bytes(words[at])))
     }
 
     pub(in crate::port) fn link(&self) -> &Link {

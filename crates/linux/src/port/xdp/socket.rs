@@ -13,7 +13,6 @@ use rustix::net::xdp::{
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use super::frames::Frames;
-use crate::port::link;
 use crate::port::memory::Memory;
 use crate::port::ring::{Consumer, Descriptor, Entry, Layout, Producer};
 use crate::socket_buffer;
@@ -150,8 +149,8 @@ fn bind(socket: &OwnedFd, plan: &Plan) -> io::Result<()> {
 
 /// Lets one system call send all that is ready; without, it takes several.
 fn tune(socket: &OwnedFd, plan: &Plan) {
-    let _several_calls = link::set(
-        socket.as_fd(),
+    let _several_calls = crate::sockopt::set(
+        socket,
         libc::SOL_XDP,
         MAX_TX_SKB_BUDGET,
         &(plan.send_frames as u32),
