@@ -35,7 +35,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("packed.rs"), index)
 }
 
-/// Writes the stream of these files; the item that tells of it.
+/// Writes the stream of these files; returns the item that describes it.
 fn pack(room: &str, files: &[PathBuf], out: &Path) -> io::Result<String> {
     let mut text = String::new();
     let mut names = String::new();

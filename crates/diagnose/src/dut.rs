@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A device in the middle: what its samples before and after a trial's traffic come to.
 //!
-//! Differences only. What they mean is for the ledger and the facts to say.
+//! Differences only; the ledger and the facts interpret them.
 
 mod deciding;
 
@@ -42,7 +42,7 @@ impl<'r> Ports<'r> {
     }
 }
 
-/// What moved. `None` where the load of the processors was not read twice: then nobody was there.
+/// What moved. `None` where the load of the processors was not read twice: then there was no device.
 #[must_use]
 pub fn moved(before: &[Sample], after: &[Sample]) -> Option<TrialDevice> {
     let elapsed_ns = elapsed_ns(before, after)?;
@@ -156,7 +156,7 @@ fn of_processor(name: &str) -> Option<(u32, &str)> {
     Some((number.parse().ok()?, name))
 }
 
-/// Those that stood still, too: that is what tells of flows that share one.
+/// Idle queues, too: they show that flows share one.
 fn queues(read: &[Sample], all: &[MovedCounter]) -> Vec<DeviceQueue> {
     let mut found: BTreeMap<(&str, u32), u64> = BTreeMap::new();
     let lists = read.iter().filter(|sample| sample.source == DRIVER);

@@ -6,7 +6,7 @@
 //!                                       └──► Count (what a driver's table or a field's name makes of it)
 //! ```
 //!
-//! A counter that was not read, or that was reset meanwhile, is `None` and never 0.
+//! A counter that was not read, or was reset in between, is `None` and never 0.
 
 mod alias;
 mod count;

@@ -52,7 +52,7 @@ pub fn explain(record: &Record, rules: &[Rule]) -> Explanation {
     if judged.cannot_tell.iter().any(|rule| rule.needs_token) {
         next_commands.push(WITH_A_TOKEN.to_owned());
     }
-    if nobody_asked_the_device(record) {
+    if device_was_not_asked(record) {
         next_commands.push(ASK_THE_DEVICE.to_owned());
     }
     let limits = Limits::of(record, &ledger);
@@ -95,8 +95,8 @@ fn extend_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// A rate is the device's own, and what it did meanwhile is not known.
-fn nobody_asked_the_device(record: &Record) -> bool {
+/// Whether a rate is the device's own and the device did not report.
+fn device_was_not_asked(record: &Record) -> bool {
     let own = |result: &ForwardResult| !result.tester_limited && result.upper_fps.is_some();
     let reported = |trial: &Trial| trial.device.is_some();
     record.run.results.iter().any(own) && !record.trials.iter().any(reported)

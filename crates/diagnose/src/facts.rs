@@ -73,7 +73,7 @@ impl Facts {
         facts
     }
 
-    /// Adds one. A number that is not finite is nothing that anybody knows.
+    /// Adds a fact. A number that is not finite is not known.
     pub fn add(&mut self, fact: Fact) {
         let number = fact.value.number();
         if number.is_some_and(|number| !number.is_finite()) {

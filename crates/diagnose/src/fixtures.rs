@@ -120,7 +120,7 @@ pub(crate) trait Fixture: Sized {
     /// How busy the busiest processor of an end was in the idle interval before test `id`.
     fn idle_busy(self, id: &str, role: Role, busy: f64) -> Self;
 
-    /// The rules that fire where the ledger puts so many of test `id` at this stage and none is blind.
+    /// The rules that fire where the ledger puts this many of test `id` at this stage and none is blind.
     fn findings_with(&self, id: &str, stage: &str, lost: u64) -> Vec<String>;
 
     /// One reading that belongs to no test.

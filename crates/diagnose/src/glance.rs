@@ -58,7 +58,7 @@ pub fn losing(record: &Record) -> Vec<Losing> {
     worst.collect()
 }
 
-/// The processors of each host that tells of them (`/proc/stat`).
+/// The processors of each host that reports them (`/proc/stat`).
 #[must_use]
 pub fn busy(samples: &[Sample]) -> Vec<Busy> {
     let hosts = [Role::Local, Role::Remote, Role::Device].into_iter();

@@ -41,7 +41,7 @@ Linux 6.1.0 (box) 	03/23/2024 	_aarch64_	(2 CPU)
 01:00:02 PM    1    1.00    0.00    3.00    0.00    0.00    3.00    0.00    0.00    0.00   93.00
 ";
 
-/// `nft list ruleset` of so many rules.
+/// `nft list ruleset` with this many rules.
 fn ruleset(rules: u32) -> String {
     let rules: String = (0..rules)
         .map(|rule| format!("\t\tip saddr 192.0.2.{rule} drop\n"))

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_loss_and_what_nobody_knows_stay_apart() {
+    fn what_is_no_loss_and_what_is_unknown_stay_apart() {
         assert_eq!(stage_of("TCP_OFOMERGE"), ReasonStage::Benign);
         assert_eq!(stage_of("PACKET_SOCK_ERROR"), ReasonStage::Observer);
         assert_eq!(stage_of("NOT_SPECIFIED"), ReasonStage::Unknown);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_line() {
+    fn mistakes_are_reported_with_their_line() {
         let text = "kernel = \"6.12\"\n[[reason]]\nstages = [\"rx\"]\nnames = [\"A\"]\n\
                     source = [\"recall\"]\n[[reason]]\nbenign = true\nunknown = true\n\
                     names = [\"A\", \"B\"]\nsource = [\"somewhere\"]\n";

@@ -95,7 +95,7 @@ fn rate(bits_per_second: u64) -> String {
     }
 }
 
-/// Three digits that count, no zeros behind the point.
+/// Three significant digits, no trailing zeros.
 fn three_digits(amount: f64) -> String {
     let decimals = if amount >= 100.0 {
         0

@@ -24,7 +24,7 @@ pub fn expected_distinct_queues(flows: u32, queues: u32) -> Option<f64> {
 }
 
 /// Flows on the fullest queue, on average: the sum over t of the probability that one holds more than t.
-/// `None` without queues or with more of either than anybody has.
+/// `None` without queues or with more of either than a test has.
 #[must_use]
 pub fn expected_max_load(flows: u32, queues: u32) -> Option<f64> {
     if queues == 0 || queues > QUEUES_MAX || flows > FLOWS_MAX {

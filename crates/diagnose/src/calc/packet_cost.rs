@@ -56,7 +56,7 @@ impl Cost {
     }
 }
 
-/// A packet that costs so many times its bytes is bound by packets, not by bits.
+/// A packet that costs this many times its bytes is bound by packets, not by bits.
 const MOSTLY: f64 = 5.0;
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ impl TcpMemory {
     }
 }
 
-/// Whether these are values that a kernel sets by itself: else somebody wrote them.
+/// Whether these are values that a kernel sets on its own, not written by an administrator.
 #[must_use]
 pub const fn is_autosized(tcp_mem_pages: [u64; 3]) -> bool {
     let [low, pressure, high] = tcp_mem_pages;

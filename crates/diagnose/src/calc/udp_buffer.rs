@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! For how long a datagram socket's buffer lasts while nobody reads it. Each datagram is charged with
+//! How long a datagram socket's buffer lasts while it is not read. Each datagram is charged with
 //! the memory that the kernel gave it (`skb->truesize`), not with its payload.
 
 /// Datagrams that fit into a buffer of `buffer_bytes`; 0 for a charge of 0.

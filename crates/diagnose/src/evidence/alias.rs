@@ -55,7 +55,7 @@ fn grouped(counts: Vec<Count>) -> Vec<(BTreeSet<String>, Vec<Count>)> {
     groups
 }
 
-/// The counters of one set: the one that saw most, less what others tell of further stages.
+/// The counters of one set: the one that saw most, less what others count at further stages.
 fn same_packets(counts: Vec<Count>) -> Vec<Count> {
     let mut by_stage: BTreeMap<Stage, Vec<Count>> = BTreeMap::new();
     for count in counts {

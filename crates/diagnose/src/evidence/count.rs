@@ -21,7 +21,7 @@ pub struct Count {
     pub unit: Unit,
     /// The sets it belongs to; none: it stands alone.
     pub words: BTreeSet<String>,
-    /// What it did, or what is left of that beyond other counters.
+    /// What it did, or the rest of that beyond other counters.
     pub moved: Moved,
     /// By how much it grew as it was read.
     pub counted: u64,

@@ -92,7 +92,7 @@ mod tests {
     use linerate_model::output;
     use linerate_model::record::Record;
 
-    /// What nobody counted is not known to be nothing.
+    /// What was not counted is unknown, not 0.
     #[test]
     fn a_stage_without_an_entry_lost_nothing_unless_it_is_blind() {
         let entry = LedgerEntry {

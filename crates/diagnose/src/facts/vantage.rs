@@ -214,7 +214,7 @@ impl<'r> Vantage<'r> {
             .map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// How many lines of the kernel's log say something; `None` if nobody read the log.
+    /// How many lines of the kernel's log say something; `None` without a log.
     pub(super) fn logged(&self, says: impl Fn(&str) -> bool) -> Option<usize> {
         let mut lines = self.values("dmesg").peekable();
         lines.peek()?;

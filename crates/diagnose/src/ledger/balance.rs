@@ -205,7 +205,7 @@ impl<'p, 'r> Account<'p, 'r> {
         let count = |packets: i128| u64::try_from(packets.max(0)).unwrap_or(u64::MAX);
         let hidden = -usual.min(0);
         let hi = count(self.sum + hidden);
-        let less = usual.max(i128::from(others)) + i128::from(path.lost_beside);
+        let less = usual.max(i128::from(others)) + i128::from(path.lost_by_others);
         let lo = match self.background {
             Some(_) => count(self.sum - less),
             None => 0,

@@ -38,7 +38,7 @@ fn adjust(path: &Path<'_>, side: Side, count: &mut Count) {
         count.moved = count.moved.of_others_too();
         return;
     }
-    count.moved = count.moved.perhaps_without(path.lost_beside);
+    count.moved = count.moved.perhaps_without(path.lost_by_others);
     let is = |name| count.source == Source::Link && count.name == name;
     let grew = |side, source, name| {
         path.counted(side, source, name)

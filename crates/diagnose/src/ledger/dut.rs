@@ -18,7 +18,7 @@ use crate::evidence::{Evidence, Moved, Place, Source, Window};
 use stage::DutStage;
 pub use stage::FORWARD_STAGES;
 
-/// One deciding trial, and what the device counted meanwhile.
+/// One deciding trial, and what the device counted during it.
 struct Path<'r> {
     evidence: &'r Evidence<'r>,
     trial: &'r Trial,

@@ -61,7 +61,7 @@ fn qdisc(path: &Path<'_>, claims: &mut Claims) {
     );
 }
 
-/// TCP beside a UDP test sends again what it lost.
+/// What TCP retransmitted next to a UDP test.
 fn sent_again(path: &Path<'_>) -> u64 {
     if path.test.protocol == Protocol::Tcp {
         return 0;

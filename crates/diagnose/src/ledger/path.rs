@@ -21,7 +21,7 @@ pub(super) struct Path<'r> {
     /// Frames of one datagram.
     pub(super) fragments: u64,
     /// Lost by other tests that the same counters may have seen.
-    pub(super) lost_beside: u64,
+    pub(super) lost_by_others: u64,
     /// The same, of counters of the whole machine.
     lost_on_machine: u64,
 }
@@ -56,7 +56,7 @@ impl<'r> Path<'r> {
         let lost_of = |tests: Vec<&Test>| tests.iter().filter_map(|test| losses(test)).sum();
         let (beside, across): (Vec<_>, Vec<_>) =
             others.partition(|other| other.direction == test.direction);
-        let lost_beside = lost_of(beside);
+        let lost_by_others = lost_of(beside);
         let across: u64 = if record.one_machine() {
             lost_of(across)
         } else {
@@ -68,8 +68,8 @@ impl<'r> Path<'r> {
             fragments: fragments(test, sender.mtu_bytes),
             sender,
             receiver,
-            lost_beside,
-            lost_on_machine: lost_beside + across,
+            lost_by_others,
+            lost_on_machine: lost_by_others + across,
         };
         path.receiver.joined = path.joined_at_receiver();
         path
@@ -83,7 +83,7 @@ impl<'r> Path<'r> {
         }
     }
 
-    /// What a counter did at a side, whoever moved it.
+    /// What a counter did at a side, by this test or another.
     pub(super) fn counted(&self, side: Side, source: Source, name: &str) -> Option<Moved> {
         let place = self.end(side).place;
         match source.extent() {
@@ -95,7 +95,7 @@ impl<'r> Path<'r> {
     /// The same, where other tests may have moved it as well.
     pub(super) fn moved(&self, side: Side, source: Source, name: &str) -> Option<Moved> {
         let others = match source.extent() {
-            Extent::Interface | Extent::Namespace => self.lost_beside,
+            Extent::Interface | Extent::Namespace => self.lost_by_others,
             Extent::Machine => self.lost_on_machine,
         };
         let counted = self.counted(side, source, name)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The kernel's own words for each packet of the test that it freed. The sample counts the test's
-//! flows in the host's own namespace, and a packet of several segments as so many.
+//! flows in the host's own namespace, and a packet of several segments as that many.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ struct Found {
 }
 
 impl Found {
-    /// `None` where nobody looked.
+    /// `None` where the reasons were not read.
     fn of(path: &Path<'_>, side: Side) -> Option<Self> {
         let way = match side {
             Side::Sender => Source::DropsSent,

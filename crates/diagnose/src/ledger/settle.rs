@@ -11,7 +11,7 @@ use super::span::Span;
 use super::tally::{Tallies, Tally, signed};
 use linerate_knowledge::Stage;
 
-/// The entry of `path`; its test and unit are for the caller to name.
+/// The entry of `path`; the caller sets its test and unit.
 pub(super) fn settle(path: &Path<'_>, mut claims: Claims, balance: &Balance) -> LedgerEntry {
     beyond_counters(path, &mut claims, balance);
     let proven = on_the_wire(path, &claims, balance);

@@ -36,7 +36,7 @@ impl Span {
         )
     }
 
-    /// Each of the counted was at most so many packets.
+    /// Each of the counted was at most this many packets.
     pub(super) const fn each_up_to(self, packets: u64) -> Self {
         Self {
             lo: self.lo,
@@ -44,7 +44,7 @@ impl Span {
         }
     }
 
-    /// Up to so many of the counted are one packet.
+    /// Up to this many of the counted are one packet.
     pub(super) fn pieces_of(self, pieces: u64) -> Self {
         Self {
             lo: self.lo.div_ceil(pieces.max(1)),

@@ -79,7 +79,7 @@ impl<S: PathStage> Tallies<S> {
         Self(tallies)
     }
 
-    /// The entry of a path that lost this many; what it is of is for the caller to name.
+    /// The entry of a path that lost this many; the caller sets its test and unit.
     pub(super) fn entry(mut self, lost: u64) -> LedgerEntry {
         self.share_out(lost);
         self.narrow(lost);

@@ -253,7 +253,7 @@ fn the_path_is_what_remains() {
 }
 
 #[test]
-fn on_one_machine_a_full_processor_is_nobodys_fault() {
+fn on_one_machine_a_full_processor_accuses_neither_end() {
     let cause = of_trial(one_host(10_000_000_000), lossy(0.99), &[NO_DROPS]);
     assert_eq!(cause.limit, Limit::Path);
     assert!(

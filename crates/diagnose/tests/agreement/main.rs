@@ -48,11 +48,11 @@ fn fact_agrees(
     case: &Case,
     entry: &LedgerEntry,
     known: bool,
-    told: Option<u64>,
+    counted: Option<u64>,
     stage: &str,
 ) -> Result<(), TestCaseError> {
     let line = line(entry, stage);
-    let Some(told) = told else {
+    let Some(counted) = counted else {
         prop_assert!(
             !known || line.is_none_or(|line| line.hi == 0),
             "no fact for {:?}",
@@ -61,24 +61,24 @@ fn fact_agrees(
         return Ok(());
     };
     prop_assert!(
-        told == 0 || line.is_some(),
+        counted == 0 || line.is_some(),
         "a fact of {} and no line of {}",
-        told,
+        counted,
         stage
     );
     let Some(line) = line else { return Ok(()) };
     prop_assert!(
-        line.lo <= told && told <= line.hi,
+        line.lo <= counted && counted <= line.hi,
         "{} outside of {:?}",
-        told,
+        counted,
         line
     );
     // What other stages lost for certain is taken off an upper end that nothing else bounds.
     let unseen = line.hi > LOST / 2 && is_narrow(case.driver, stage);
     prop_assert!(
-        !known || unseen || told == line.hi,
+        !known || unseen || counted == line.hi,
         "{} is not {:?}",
-        told,
+        counted,
         line
     );
     Ok(())

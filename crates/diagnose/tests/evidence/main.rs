@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! No rule waits for an evidence that nobody can give: what a catalogue's command prints is read, or the reason why it
+//! No rule waits for evidence that cannot be given: what a catalogue's command prints is read, or the reason why it
 //! cannot be stands here.
 
 use std::collections::BTreeSet;

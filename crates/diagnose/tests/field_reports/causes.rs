@@ -31,7 +31,7 @@ pub(crate) const REPORTS: &[&str] = &[
     TEN64,
 ];
 
-/// One a state that the text tells of.
+/// One per state in the text.
 pub(crate) fn explanations(text: &str) -> Vec<Explanation> {
     let records = paste::read(text).records;
     let explained = records

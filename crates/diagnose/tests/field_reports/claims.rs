@@ -8,7 +8,7 @@ use crate::causes::{
     SOLARIS, TEN64, asks, causes, explanations, findings, fired, first, known, lost_by,
 };
 
-/// A claim, the rule that tells of it, the text that makes it.
+/// A claim, the rule that reports it, the text that makes it.
 type Claim = (&'static str, &'static str, &'static str);
 
 const GIGABIT_BOARD: &[Claim] = &[

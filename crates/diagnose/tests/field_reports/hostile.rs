@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Texts that nobody would write: whatever is done to the bytes of a report, it is explained without a panic, within fixed
+//! Damaged texts: whatever is done to the bytes of a report, it is explained without a panic, within fixed
 //! sizes, and what was too much is said.
 
 use linerate_diagnose::explain::explain;

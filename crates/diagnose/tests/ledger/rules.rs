@@ -383,7 +383,7 @@ fn filtered() -> Record {
     World::new(Nic::Veth, losses).record()
 }
 
-/// Adds a list of the receiving host whose reasons grow by so many a second.
+/// Adds a list of the receiving host whose reasons grow by this many a second.
 fn receiver_freed(record: &mut Record, source: &str, freed: &[(&str, u64)]) {
     let snmp = |sample: &&Sample| sample.host == Role::Remote && sample.source == "/proc/net/snmp";
     let lists: Vec<_> = record.samples.iter().filter(snmp).cloned().collect();

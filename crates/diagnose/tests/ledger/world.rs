@@ -116,7 +116,7 @@ pub(crate) struct World {
     pub(crate) losses: Losses,
     /// Other datagrams that the receiver gets each second.
     pub(crate) foreign_per_second: u64,
-    /// What every counter of drops does by itself each second.
+    /// What every counter of drops does each second without the test.
     pub(crate) drops_per_second: u64,
     /// Where 32-bit and 16-bit counters stand when it begins, below their end.
     pub(crate) before_the_end: u64,

@@ -85,7 +85,7 @@ pub(in crate::facts) fn busiest_cpu(vectors: &Vectors) -> Option<(&str, u64)> {
     by_cpu.into_iter().max_by_key(|(_, count)| *count)
 }
 
-/// Handlers of one line stand one behind the other, with a comma between.
+/// The handlers of a shared line are listed with commas.
 fn is_shared(label: &str) -> bool {
     label.contains(", ")
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Round-trip times at rest and beside a load: a host that is slow to wake answers sooner when busy.
+//! Round-trip times, idle and under load: a host that is slow to wake answers sooner when busy.
 
 use linerate_model::output::{Latency, Phase};
 

@@ -64,7 +64,7 @@ fn frequency(vantage: &Vantage<'_>, facts: &mut Facts) {
     let word = |key| vantage.host_set_up(&source(0), key);
     if let Some(governor) = word("scaling_governor") {
         vantage.add(facts, "governor", governor, "cpufreq scaling_governor");
-        // The drivers that choose by themselves call that powersave.
+        // Drivers that choose the frequency on their own call that powersave.
         let chooses = word("scaling_driver").is_some_and(|driver| driver.contains("pstate"));
         let held = matches!(governor, "powersave" | "userspace") && !chooses;
         let source = "cpufreq scaling_governor, scaling_driver";

@@ -160,7 +160,7 @@ fn coalescing() {
     assert!(!fires(&slow("8"), "C06"));
 }
 
-/// Round trips of so many nanoseconds at rest and beside a load.
+/// Round trips of this many nanoseconds, idle and under load.
 fn rested(mut record: Record, idle: i64, loaded: i64) -> Record {
     record.run.latency = [(Phase::Idle, idle), (Phase::Up, loaded)]
         .map(|(phase, p50)| Latency {

@@ -101,7 +101,7 @@ fn best_layer(points: &[(f64, f64)]) -> Option<(&'static str, f64, f64)> {
 }
 
 const SOURCE: &str = "rates by frame size";
-/// Bytes beside a frame with FCS: preamble and gap; none; without FCS; without header and FCS.
+/// Bytes to add to a frame with FCS: preamble and gap; none; minus FCS; minus header and FCS.
 const LAYERS: [(&str, f64); 4] = [
     ("the wire (L1)", 20.0),
     ("frames with FCS (L2)", 0.0),

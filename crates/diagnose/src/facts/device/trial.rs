@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Of each trial that decided a rate: what the device did meanwhile, and where it lost frames.
+//! Of each trial that decided a rate: what the device did during it, and where it lost frames.
 
 use crate::evidence::Source;
 use linerate_model::output::{DeviceProcessor, DeviceQueue, Fact, LedgerEntry, Role, TrialDevice};
@@ -133,5 +133,5 @@ const STAT: &str = Source::Stat.text();
 const SOFTNET: &str = Source::Softnet.text();
 const DRIVER: &str = Source::Ethtool.text();
 const PAUSE: &str = Source::Pause.text();
-/// Not the time that a port was paused, nor what a driver calls a pause of its own.
+/// Not the time that a port was paused, nor what else a driver calls a pause.
 const PAUSE_NAMES: [&str; 4] = ["pause_frames", "flow_control", "pause_ctrl", "pauseframes"];

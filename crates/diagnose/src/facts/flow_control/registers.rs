@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the registers of the i.MX ENET say where somebody read them: the counters of overflows and
+//! What the registers of the i.MX ENET say, where they were read: the counters of overflows and
 //! of pause frames, and two fields of RCR. Where these are, the map in `knowledge/registers` says.
 
 use crate::facts::Facts;
@@ -21,7 +21,7 @@ pub(super) fn pause(vantage: &Vantage<'_>) -> Option<bool> {
     switch(vantage, "RCR", "FCE")
 }
 
-/// A counter that somebody read as a register. It has 16 bits and the driver's reset clears it: of a
+/// A counter that was read as a register. It has 16 bits and the driver's reset clears it: of a
 /// row of readings that fall, the sum of what each shows is the best that can be said.
 pub(super) fn counted_by_register(vantage: &Vantage<'_>, name: &str) -> Option<Counted> {
     let sampled = spellings(name).find_map(|name| {

@@ -35,7 +35,7 @@ fn number(record: &Record, name: &str) -> Option<f64> {
 }
 
 #[test]
-fn an_overflow_is_told_with_the_reason_why_nobody_was_stopped() {
+fn an_overflow_is_reported_with_the_reason_why_the_partner_was_not_paused() {
     let nobody = overrun(&[("Advertised pause frame use", "No")]);
     assert_eq!(nobody.findings()[..2], ["F01", "F02"]);
     let partner = overrun(&[

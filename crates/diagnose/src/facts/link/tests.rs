@@ -159,7 +159,7 @@ fn packet_sizes_that_differ() {
     assert!(refused.findings().contains(&"L07".to_owned()));
 }
 
-/// A test that lost in rows of so many, at these distances.
+/// A test with loss bursts of this length, at these distances.
 fn lossy(id: &str, offered: f64, delivered: f64, row: u64, distances: &[u64]) -> Test {
     let sent = (offered * 10.0 / 8.0 / 1470.0) as u64;
     let arrived = (delivered * 10.0 / 8.0 / 1470.0) as u64;

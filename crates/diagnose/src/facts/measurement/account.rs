@@ -119,7 +119,7 @@ fn line_rate_bits_per_second(record: &Record, test: &Test) -> Option<f64> {
         },
         family: if test.af == 6 { Family::V6 } else { Family::V4 },
     };
-    // How long TCP's writes are makes no difference, so that nobody needs to tell it.
+    // The length of TCP's writes makes no difference, so it need not be known.
     let payload_bytes = match test.protocol {
         Protocol::Udp => test.payload_bytes,
         Protocol::Tcp => test.payload_bytes.max(FULL_SEGMENT_BYTES),

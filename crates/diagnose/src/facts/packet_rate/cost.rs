@@ -66,7 +66,7 @@ fn points(record: &Record, direction: Direction) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// A rate in packets that somebody reports without a size, as of any.
+/// A packet rate that is reported without a size, as if it held for any.
 fn unsized_rate(record: &Record, direction: Direction) -> Option<f64> {
     let without = udp(record, direction).filter(|test| test.payload_bytes == 0);
     without.filter_map(packets_per_second).reduce(f64::max)
@@ -77,7 +77,7 @@ fn as_without_size(points: &[(f64, f64)], rate: f64) -> Option<bool> {
     Some((rate - sized).abs() <= ALIKE * rate)
 }
 
-/// More was asked for than came through, or nobody asked for less.
+/// More was requested than arrived, or no rate was requested.
 fn reached_a_limit(test: &Test) -> bool {
     let Some(requested) = test.requested_bits_per_second else {
         return true;

@@ -32,7 +32,7 @@ fn counters(vantage: &Vantage<'_>, facts: &mut Facts) {
     };
     let dropped = drops.value as f64;
     vantage.add(facts, "qdisc_drops", dropped, &drops.source);
-    // Only fq limits each flow, and tells of it only where it dropped.
+    // Only fq limits each flow, and it reports that only after a drop.
     let of_flows = vantage.counters().each(Source::Qdisc);
     let of_flows = of_flows.filter(|(name, _)| name.ends_with("flows_plimit"));
     let each_flow: u64 = of_flows.map(|(_, moved)| moved.grew.at_least).sum();

@@ -26,7 +26,7 @@ fn number(record: &Record, name: &str) -> Option<f64> {
     facts.iter().find(|fact| fact.name == name)?.value.number()
 }
 
-/// As somebody reports it: a size, a rate, a load of the sender.
+/// As a report has it: a size, a rate, a load of the sender.
 fn reported(bytes: u32, bits_per_second: f64, load: f64) -> Test {
     let mut test = udp(&format!("{bytes} bytes"), 0, 0);
     (test.payload_bytes, test.delivered_bits_per_second) = (bytes, Some(bits_per_second));
@@ -91,7 +91,7 @@ fn a_slow_forwarder_and_a_wire() {
     assert!(!fires(&one, "P01") && fires(&one, "P01b"));
 }
 
-/// Bulk TCP; packets of so many bytes arrive.
+/// Bulk TCP; the mean size of the arriving packets.
 fn bulk(rate: f64, busy: f64, offloads: &str, bytes: u64) -> Record {
     let mut test = tcp("t1", rate);
     (test.cpu.local, test.cpu.remote) = (load(busy), load(busy));

@@ -35,7 +35,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     }
 }
 
-/// How so many flows fall on so many queues.
+/// How this many flows spread over this many queues.
 fn shared(test: &Test, flows: u32, queues: u32, facts: &mut Facts) {
     let source = "streams and queues, each alike likely";
     let mut add = |name, value| facts.add_to_test(&test.id, name, value, source);

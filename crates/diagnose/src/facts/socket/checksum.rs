@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packets with wrong checksums, who would have thrown them away, and stages that nobody counts.
+//! Packets with wrong checksums, whether the MAC checks them, and stages without a counter.
 
 use crate::evidence::Source;
 use crate::facts::Facts;
@@ -26,7 +26,7 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     vantage.add(facts, "rx_mac_blind", blind(vantage), "the driver's table");
 }
 
-/// A driver whose link counters of the FIFO never move, and that shows no counter of its own.
+/// Whether the driver never fills the FIFO counters of the link and has no others.
 fn blind(vantage: &Vantage<'_>) -> Option<bool> {
     let table = vantage.table()?;
     let never = |name: &&str| table.is_blind(Group::Link, name);

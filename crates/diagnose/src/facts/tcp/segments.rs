@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Segments that were sent again, those of them that nobody missed, and the rate that the loss leaves.
+//! Segments that were sent again, those of them that the receiver already had, and the rate that the loss leaves.
 
 use crate::evidence::{Evidence, Source};
 use linerate_model::output::{Protocol, Test};
@@ -88,7 +88,7 @@ impl Segments {
     }
 }
 
-/// Of an Ethernet frame with TCP's time stamps, where nobody says.
+/// Of an Ethernet frame with TCP's timestamps, where the MSS is not known.
 const MSS_BYTES: u32 = 1448;
 const SNMP: &str = Source::Snmp.text();
 const NETSTAT: &str = Source::Netstat.text();

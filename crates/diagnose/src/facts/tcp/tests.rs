@@ -54,7 +54,7 @@ fn what_loss_leaves_of_the_rate() {
 }
 
 #[test]
-fn segments_that_nobody_missed_are_no_loss() {
+fn segments_that_the_receiver_had_are_no_loss() {
     let record = run(vec![lossy(1722)]).counted(
         "t1",
         Role::Local,

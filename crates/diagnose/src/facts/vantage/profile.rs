@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A profile of the kernel, where somebody took one.
+//! A profile of the kernel, if one was taken.
 
 use super::Vantage;
 
