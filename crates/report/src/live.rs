@@ -9,6 +9,7 @@
 //! cpus  here 45 % (cpu1 98 %)   far end 30 % (cpu0 55 %)
 //! ```
 
+use linerate_diagnose::glance::{Busy, Losing};
 use linerate_model::output::{Direction, Role};
 use linerate_model::units::format::{BIT_RATES, UNKNOWN, percent, with_unit};
 
@@ -29,7 +30,7 @@ pub struct Screen {
     /// The directions that the test has.
     pub lanes: Vec<Lane>,
     /// Both ends, if reported.
-    pub hosts: Vec<Processors>,
+    pub hosts: Vec<Busy>,
 }
 
 /// One direction.
@@ -44,31 +45,7 @@ pub struct Lane {
     /// TCP: segments retransmitted so far.
     pub retransmits: Option<u64>,
     /// Where most were lost so far.
-    pub worst: Option<Worst>,
-}
-
-/// The stage that lost most.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Worst {
-    /// As the ledger names it.
-    pub stage: String,
-    /// On which host.
-    pub host: Role,
-    /// At least and at most, packets.
-    pub lost_packets: [u64; 2],
-}
-
-/// The processors of one end in the last second, shares from 0 to 1.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Processors {
-    /// The host.
-    pub host: Role,
-    /// The mean of all.
-    pub all: f64,
-    /// The busiest one: `cpu1`.
-    pub busiest: String,
-    /// The load of that one.
-    pub busiest_share: f64,
+    pub worst: Option<Losing>,
 }
 
 /// The lines, none longer than the style's width.
@@ -116,7 +93,7 @@ fn losses(lane: &Lane) -> String {
     again.map_or_else(String::new, |again| format!("  {again} retransmits"))
 }
 
-fn worst_line(worst: &Worst) -> String {
+fn worst_line(worst: &Losing) -> String {
     let [least, most] = worst.lost_packets;
     let lost = match least {
         0 => format!("up to {most}"),
@@ -135,7 +112,7 @@ fn of(host: Role) -> &'static str {
     }
 }
 
-fn processors(one: &Processors) -> String {
+fn processors(one: &Busy) -> String {
     let name = match one.host {
         Role::Local => "here",
         Role::Remote => "far end",
@@ -182,7 +159,8 @@ mod tests {
                     direction: Direction::Up,
                     rates_bits_per_second: vec![200e6, 398.2e6],
                     lost_of_sent: Some((12, 34_358)),
-                    worst: Some(Worst {
+                    worst: Some(Losing {
+                        direction: Direction::Up,
                         stage: "rx-socket".to_owned(),
                         host: Role::Remote,
                         lost_packets: [11, 11],
@@ -195,7 +173,7 @@ mod tests {
                     ..Lane::default()
                 },
             ],
-            hosts: vec![Processors {
+            hosts: vec![Busy {
                 host: Role::Local,
                 all: 0.45,
                 busiest: "cpu1".to_owned(),
@@ -236,11 +214,11 @@ cpus  here 45 % (cpu1 98 %)"
     #[test]
     fn uncertain_losses_are_shown_as_a_range() {
         let worst = |lost_packets| {
-            let stage = "rx-mac".to_owned();
-            worst_line(&Worst {
-                stage,
+            worst_line(&Losing {
+                direction: Direction::Up,
+                stage: "rx-mac".to_owned(),
+                host: Role::Local,
                 lost_packets,
-                ..Worst::default()
             })
         };
         assert_eq!(worst([0, 9]).trim(), "most at rx-mac here: up to 9 so far");

@@ -72,7 +72,9 @@ pub fn redacted(
 /// A name found by its key (`hostname=`) in one text may occur without it in another.
 fn learn<T: Serialize>(words: &mut Words, whole: &T) -> serde_json::Result<()> {
     let text = serde_json::to_string(whole)?;
-    text.split('"').for_each(|part| words.learn(part));
+    for part in text.split('"') {
+        words.replaced(part);
+    }
     Ok(())
 }
 

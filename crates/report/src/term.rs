@@ -56,15 +56,11 @@ pub fn render(output: &Output, style: &Style) -> String {
 #[must_use]
 pub fn error(report: &ErrorReport, style: &Style) -> String {
     let mut text = String::new();
-    for line in View::error(report) {
-        wrap(
-            &mut text,
-            [line.indent, line.indent + line.hang],
-            &printable(&line.text, style),
-            line.tone,
-            style,
-        );
+    let mut lines = View::error(report);
+    for line in &mut lines {
+        line.text = printable(&line.text, style);
     }
+    render_lines(&mut text, "", &lines, style);
     text
 }
 

@@ -138,30 +138,18 @@ impl View {
         blocks.extend(comparison::blocks(output));
         blocks.extend(counters::block(output));
         blocks.extend(conclusions::blocks(output));
-        let mut view = Self { blocks };
         if !is_measured(output) {
-            view.tables().for_each(Table::forget_unknown);
+            blocks.iter_mut().for_each(Block::forget_unknown);
         }
-        view
-    }
-
-    fn tables(&mut self) -> impl Iterator<Item = &mut Table> {
-        self.blocks.iter_mut().filter_map(|block| match block {
-            Block::Table(table) => Some(table),
-            Block::Lines { .. } | Block::Drawing { .. } => None,
-        })
+        Self { blocks }
     }
 
     /// An error: what, why, what to try.
     pub(crate) fn error(report: &ErrorReport) -> Vec<Line> {
-        let mut lines = vec![Line::new(0, format!("error: {}", report.what)).tone(Tone::Bad)];
-        if !report.why.is_empty() {
-            lines.push(Line::new(2, format!("why: {}", report.why)));
-        }
-        if !report.try_.is_empty() {
-            lines.push(Line::new(2, format!("try: {}", report.try_)));
-        }
-        lines
+        let what = Line::new(0, format!("error: {}", report.what)).tone(Tone::Bad);
+        let why = Line::labelled(2, "why", &report.why);
+        let remedy = Line::labelled(2, "try", &report.try_);
+        std::iter::once(what).chain(why).chain(remedy).collect()
     }
 
     /// The same view with each text passed through `change`.
@@ -194,6 +182,13 @@ impl Block {
             lines,
         })
     }
+
+    /// Removes the columns of a table that have no known cell.
+    fn forget_unknown(&mut self) {
+        if let Self::Table(table) = self {
+            table.forget_unknown();
+        }
+    }
 }
 
 impl Line {
@@ -205,6 +200,11 @@ impl Line {
             whole: false,
             hang: 2,
         }
+    }
+
+    /// `label: text`; nothing without text.
+    fn labelled(indent: usize, label: &str, text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| Self::new(indent, format!("{label}: {text}")))
     }
 
     fn command(indent: usize, text: impl Into<String>) -> Self {
@@ -272,8 +272,12 @@ impl Column {
         }
     }
 
-    fn numbers(name: &str, values: &[Option<f64>], step: format::Step) -> Self {
-        let column = format::column_in(values, step);
+    fn numbers(
+        name: &str,
+        values: impl IntoIterator<Item = Option<f64>>,
+        step: format::Step,
+    ) -> Self {
+        let column = format::column_in(&Vec::from_iter(values), step);
         Self {
             name: name.to_owned(),
             unit: column.unit.to_owned(),
@@ -369,7 +373,7 @@ fn rates(tests: &[&Test], rates: &[RateOf]) -> Vec<Column> {
     let step = format::common_step(&all, format::BIT_RATES);
     rates
         .iter()
-        .map(|rate| Column::numbers(rate.0, &values(rate), step))
+        .map(|rate| Column::numbers(rate.0, values(rate), step))
         .collect()
 }
 

@@ -4,12 +4,12 @@
 
 use std::time::Instant;
 
-use linerate_diagnose::glance::{self, Busy, Losing};
+use linerate_diagnose::glance;
 use linerate_model::output::{Direction, Interval, Role, Test};
 use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::sample::{Phase, Sample};
-use linerate_report::live::{Lane, Processors, Screen, Worst, lines};
+use linerate_report::live::{Lane, Screen, lines};
 
 use crate::output::Console;
 use linerate_endpoint::{Event, TestPlan};
@@ -148,10 +148,7 @@ impl Running {
             self.record.samples.push(sample.clone());
             self.meet(sample);
         }
-        self.screen.hosts = glance::busy(&self.record.samples)
-            .into_iter()
-            .map(processors)
-            .collect();
+        self.screen.hosts = glance::busy(&self.record.samples);
         self.judge();
     }
 
@@ -176,7 +173,7 @@ impl Running {
         let losing = glance::losing(&self.record);
         for lane in &mut self.screen.lanes {
             let own = losing.iter().find(|one| one.direction == lane.direction);
-            lane.worst = own.map(worst);
+            lane.worst = own.cloned();
         }
     }
 }
@@ -196,23 +193,6 @@ fn provisional(plan: &TestPlan, direction: Direction) -> Test {
 fn add(sum: &mut Option<u64>, more: Option<u64>) {
     if let Some(more) = more {
         *sum = Some(sum.unwrap_or(0).saturating_add(more));
-    }
-}
-
-fn worst(losing: &Losing) -> Worst {
-    Worst {
-        stage: losing.stage.clone(),
-        host: losing.host,
-        lost_packets: losing.lost_packets,
-    }
-}
-
-fn processors(busy: Busy) -> Processors {
-    Processors {
-        host: busy.host,
-        all: busy.all,
-        busiest: busy.busiest,
-        busiest_share: busy.busiest_share,
     }
 }
 

@@ -5,10 +5,9 @@
 use linerate_model::output::Output;
 
 use super::palette;
-use super::plot::{label, line, mark};
+use super::plot::{label, line, mark, rect};
 use super::writer::{Html, px};
 use crate::view::effect_plot::{self, Arm, Effect, EffectPlot};
-use crate::view::span::short;
 
 /// A figure. `id` is unique on the page.
 pub(super) fn push(html: &mut Html, id: &str, one: &EffectPlot<'_>) {
@@ -134,11 +133,7 @@ fn height(one: &EffectPlot<'_>) -> f64 {
 }
 
 fn picture(html: &mut Html, one: &EffectPlot<'_>) {
-    let ticks = one.span.ticks().into_iter();
-    let ticks: Vec<_> = ticks
-        .map(|tick| (one.span.share(tick), short(tick)))
-        .collect();
-    axis(html, &ticks, [0.0, 2.0 * ARM]);
+    axis(html, &one.ticks(), [0.0, 2.0 * ARM]);
     for (number, arm) in one.arms.iter().enumerate() {
         self::arm(html, one, number, arm);
     }
@@ -199,15 +194,8 @@ fn bar(html: &mut Html, y: f64, ends: Option<[f64; 2]>) {
 fn effect(html: &mut Html, effect: &Effect) {
     let (top, bottom) = (RUNS + 22.0, RUNS + 52.0);
     let [from, to] = effect.margin.map(x);
-    let size = [from, top, (to - from).max(1.0), bottom - top].map(px);
-    let place = [
-        ("class", "margin"),
-        ("x", &*size[0]),
-        ("y", &*size[1]),
-        ("width", &*size[2]),
-        ("height", &*size[3]),
-    ];
-    html.empty("rect", &place);
+    let size = [(to - from).max(1.0), bottom - top];
+    rect(html, "margin", [from, top], size);
     axis(html, &effect.ticks, [top, bottom]);
     html.element("g", &[("class", "none")], |html| {
         line(html, [x(effect.none), top], [x(effect.none), bottom]);

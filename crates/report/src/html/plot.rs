@@ -125,21 +125,8 @@ fn drawing(html: &mut Html, id: &str, chart: &Chart) {
     titles(html, chart, &x, &y);
     let clip = format!("{id}-clip");
     html.element("clipPath", &[("id", &clip)], |html| {
-        let sizes = [
-            px(LEFT - 4.0),
-            px(TOP - 4.0),
-            px(RIGHT - LEFT + 8.0),
-            px(BOTTOM - TOP + 8.0),
-        ];
-        html.empty(
-            "rect",
-            &[
-                ("x", &sizes[0]),
-                ("y", &sizes[1]),
-                ("width", &sizes[2]),
-                ("height", &sizes[3]),
-            ],
-        );
+        let [width, height] = [RIGHT - LEFT + 8.0, BOTTOM - TOP + 8.0];
+        rect(html, "clip", [LEFT - 4.0, TOP - 4.0], [width, height]);
     });
     let clip = format!("url(#{clip})");
     html.element("g", &[("clip-path", &clip)], |html| {
@@ -184,6 +171,20 @@ pub(super) fn line(html: &mut Html, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2]) {
             ("y1", &places[1]),
             ("x2", &places[2]),
             ("y2", &places[3]),
+        ],
+    );
+}
+
+pub(super) fn rect(html: &mut Html, class: &str, [x, y]: [f64; 2], [width, height]: [f64; 2]) {
+    let sizes = [x, y, width, height].map(px);
+    html.empty(
+        "rect",
+        &[
+            ("class", class),
+            ("x", &sizes[0]),
+            ("y", &sizes[1]),
+            ("width", &sizes[2]),
+            ("height", &sizes[3]),
         ],
     );
 }

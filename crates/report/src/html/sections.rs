@@ -4,7 +4,6 @@
 use linerate_model::output::{Output, Role};
 use linerate_model::series::Series;
 use linerate_model::setting::Setting;
-use linerate_model::units::format::Step;
 
 use super::strip::{self, Strip};
 use super::writer::{Html, px};
@@ -180,21 +179,15 @@ impl Page<'_> {
                 }
             });
             html.element("div", &[("class", "plots")], |html| {
-                for (at, (title, rows, full, step)) in strips.iter().enumerate() {
-                    let strip = Strip {
-                        title,
-                        rows,
-                        full: *full,
-                        step: *step,
-                    };
-                    strip::push(html, &self.id(&format!("strip{at}")), &strip);
+                for (at, strip) in strips.iter().enumerate() {
+                    strip::push(html, &self.id(&format!("strip{at}")), strip);
                 }
             });
         });
     }
 
     /// One per host and kind, where the record has samples.
-    fn strips(&self) -> Vec<(String, Vec<Series>, Option<f64>, Step)> {
+    fn strips(&self) -> Vec<Strip> {
         let kinds = [
             (
                 &self.subject.processors,
@@ -210,7 +203,12 @@ impl Page<'_> {
                 let of_host = all.iter().filter(|row| row.host == *role);
                 let rows: Vec<Series> = of_host.cloned().collect();
                 if !rows.is_empty() {
-                    strips.push((format!("{title} the {name}"), rows, full, step));
+                    strips.push(Strip {
+                        title: format!("{title} the {name}"),
+                        rows,
+                        full,
+                        step,
+                    });
                 }
             }
         }

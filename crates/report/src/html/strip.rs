@@ -2,24 +2,24 @@
 //! Heat strips: one row per processor or interrupt, over the time of the run.
 
 use linerate_model::series::{Series, most};
-use linerate_model::units::format::significant;
+use linerate_model::units::format::{Step, significant};
 
-use super::plot::label;
+use super::plot::{label, rect};
 use super::writer::{Html, px};
 use crate::view::span::{short, tick};
 
 /// What a strip shows.
-pub(super) struct Strip<'a> {
-    pub(super) title: &'a str,
-    pub(super) rows: &'a [Series],
+pub(super) struct Strip {
+    pub(super) title: String,
+    pub(super) rows: Vec<Series>,
     /// The darkest value; `None`: the highest of the strip.
     pub(super) full: Option<f64>,
     /// The factor and unit of its values.
-    pub(super) step: (f64, &'static str),
+    pub(super) step: Step,
 }
 
 /// A figure. `id` is unique on the page.
-pub(super) fn push(html: &mut Html, id: &str, strip: &Strip<'_>) {
+pub(super) fn push(html: &mut Html, id: &str, strip: &Strip) {
     let rows = &strip.rows[..strip.rows.len().min(MOST)];
     let ends = rows
         .iter()
@@ -35,7 +35,7 @@ pub(super) fn push(html: &mut Html, id: &str, strip: &Strip<'_>) {
     let height = rows.len() as f64 * ROW + 26.0;
     let (frame, title) = (format!("0 0 480 {}", px(height)), format!("{id}-title"));
     html.element("figure", &[("class", "strip")], |html| {
-        html.words("figcaption", &[("class", "title")], strip.title);
+        html.words("figcaption", &[("class", "title")], &strip.title);
         let attributes = [
             ("viewBox", frame.as_str()),
             ("role", "img"),
@@ -58,19 +58,19 @@ pub(super) fn push(html: &mut Html, id: &str, strip: &Strip<'_>) {
     });
 }
 
-fn spoken(strip: &Strip<'_>, rows: &[Series]) -> String {
+fn spoken(strip: &Strip, rows: &[Series]) -> String {
     let values = rows
         .iter()
         .map(|row| format!("{} up to {}", row.name, with_unit(strip, most(row))));
     format!("{}: {}", strip.title, values.collect::<Vec<_>>().join("; "))
 }
 
-fn with_unit(strip: &Strip<'_>, value: f64) -> String {
+fn with_unit(strip: &Strip, value: f64) -> String {
     let (factor, unit) = strip.step;
     format!("{} {unit}", significant(value * factor))
 }
 
-fn row(html: &mut Html, strip: &Strip<'_>, row: &Series, [y, end_s, full]: [f64; 3]) {
+fn row(html: &mut Html, strip: &Strip, row: &Series, [y, end_s, full]: [f64; 3]) {
     let middle = px(y + ROW / 2.0 + 4.0);
     let place = [
         ("x", &*px(LEFT - 6.0)),
@@ -82,17 +82,7 @@ fn row(html: &mut Html, strip: &Strip<'_>, row: &Series, [y, end_s, full]: [f64;
         html.text(&brief(&row.name));
     });
     let [top, height] = [y + 2.0, ROW - 4.0].map(px);
-    let [x, width] = [LEFT, RIGHT - LEFT].map(px);
-    html.empty(
-        "rect",
-        &[
-            ("class", "bed"),
-            ("x", &x),
-            ("y", &top),
-            ("width", &width),
-            ("height", &height),
-        ],
-    );
+    rect(html, "bed", [LEFT, y + 2.0], [RIGHT - LEFT, ROW - 4.0]);
     for span in &row.spans {
         let at = |time_s: f64| LEFT + (RIGHT - LEFT) * time_s / end_s;
         let [x, width] = [

@@ -85,11 +85,6 @@ impl Words {
         order::by_key(&mut self.hosts, |(name, _)| std::cmp::Reverse(name.len()));
     }
 
-    /// Learns the names in a text, so that they are found elsewhere without their keys.
-    pub(super) fn learn(&mut self, text: &str) {
-        self.replaced(text);
-    }
-
     /// What the text itself calls a name: in its place, whatever it is.
     fn keyed(&mut self, text: &str) -> String {
         let mut safe = text.to_owned();

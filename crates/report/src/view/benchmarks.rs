@@ -2,13 +2,13 @@
 //! The benchmarks of a DUT other than throughput: a table each.
 
 use linerate_model::output::{
-    BackToBack, DeviceLatency, LatencyStream, LossCurve, Output, Recovery, Reset, Subject,
+    BackToBack, DeviceLatency, LossCurve, Output, Recovery, Reset, Subject,
 };
 use linerate_model::units::format::{
     MICROSECOND, PACKET_RATES, Step, UNKNOWN, common_step, significant,
 };
 
-use super::{Block, Column, Line, Table, Tone};
+use super::{Block, Column, Line, Table};
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let measured = &output.benchmarks;
@@ -36,10 +36,10 @@ fn loss_curves(curves: &[LossCurve]) -> Option<Block> {
             None => "-".to_owned(),
             Some(point) => {
                 let mark = if point.tester_limited { "*" } else { "" };
-                format!(
-                    "{}{mark}",
-                    point.loss_ratio.map_or_else(unknown, short_percent)
-                )
+                let loss = point
+                    .loss_ratio
+                    .map_or_else(|| UNKNOWN.to_owned(), short_percent);
+                loss + mark
             }
         };
         columns.push(Column {
@@ -108,8 +108,7 @@ fn back_to_back(rows: &[BackToBack]) -> Option<Block> {
 fn latency(rows: &[DeviceLatency]) -> Option<Block> {
     let first = rows.first()?;
     let micros = |name: &str, of: fn(&DeviceLatency) -> Option<f64>| {
-        let values: Vec<_> = rows.iter().map(of).collect();
-        Column::numbers(name, &values, MICROSECOND)
+        Column::numbers(name, rows.iter().map(of), MICROSECOND)
     };
     let mut columns = keys(rows.iter().map(|row| &row.subject));
     if rows.iter().any(|row| row.subject.direction == "both") {
@@ -122,16 +121,12 @@ fn latency(rows: &[DeviceLatency]) -> Option<Block> {
         micros("worst", |row| row.worst_ns.map(|of| of.median as f64)),
         micros("PDV", |row| row.pdv_ns.map(|of| of.median as f64)),
         micros("IPDV min", |row| {
-            ipdv(row, |one| one.ipdv_min_ns)
-                .into_iter()
-                .min()
-                .map(|ns| ns as f64)
+            let all = row.streams.iter().filter_map(|one| one.ipdv_min_ns);
+            all.min().map(|ns| ns as f64)
         }),
         micros("max", |row| {
-            ipdv(row, |one| one.ipdv_max_ns)
-                .into_iter()
-                .max()
-                .map(|ns| ns as f64)
+            let all = row.streams.iter().filter_map(|one| one.ipdv_max_ns);
+            all.max().map(|ns| ns as f64)
         }),
         Column::counts("lost", "frames", rows.iter().map(|row| Some(lost(row)))),
     ]);
@@ -156,10 +151,6 @@ fn counted(number: usize, what: &str) -> String {
     }
 }
 
-fn unknown() -> String {
-    UNKNOWN.to_owned()
-}
-
 /// Two decimals below 10.
 fn short_percent(ratio: f64) -> String {
     let percent = ratio * 100.0;
@@ -169,10 +160,6 @@ fn short_percent(ratio: f64) -> String {
         ..9.995 => format!("{percent:.2}"),
         _ => format!("{percent:.1}"),
     }
-}
-
-fn ipdv(row: &DeviceLatency, of: fn(&LatencyStream) -> Option<i64>) -> Vec<i64> {
-    row.streams.iter().filter_map(of).collect()
 }
 
 fn lost(row: &DeviceLatency) -> u64 {
@@ -187,11 +174,7 @@ fn recovery(rows: &[Recovery]) -> Option<Block> {
         rates("overload", rows.iter().map(|row| row.overload_fps)),
         rates("then", rows.iter().map(|row| row.reduced_fps)),
         seconds("recovery", rows.iter().map(|row| row.mean_s)),
-        Column::counts(
-            "of",
-            "times",
-            rows.iter().map(|row| Some(row.attempts.len() as u64)),
-        ),
+        times(rows.iter().map(|row| row.attempts.len())),
     ]);
     Some(table(
         format!(
@@ -214,11 +197,7 @@ fn reset(rows: &[Reset]) -> Option<Block> {
         rates("load", rows.iter().map(|row| row.load_fps)),
         seconds("by timestamps", rows.iter().map(|row| row.mean_s)),
         seconds("by loss", rows.iter().map(by_loss)),
-        Column::counts(
-            "of",
-            "times",
-            rows.iter().map(|row| Some(row.attempts.len() as u64)),
-        ),
+        times(rows.iter().map(|row| row.attempts.len())),
     ]);
     let by = match &first.command {
         Some(command) => format!("by '{command}'"),
@@ -264,12 +243,16 @@ fn keys<'a>(subjects: impl Iterator<Item = &'a Subject> + Clone) -> Vec<Column> 
 
 fn rates(name: &str, values: impl Iterator<Item = Option<f64>>) -> Column {
     let values: Vec<_> = values.collect();
-    Column::numbers(name, &values, common_step(&values, PACKET_RATES))
+    let step = common_step(&values, PACKET_RATES);
+    Column::numbers(name, values, step)
 }
 
 fn seconds(name: &str, values: impl Iterator<Item = Option<f64>>) -> Column {
-    let values: Vec<_> = values.collect();
-    Column::numbers(name, &values, MILLISECOND)
+    Column::numbers(name, values, MILLISECOND)
+}
+
+fn times(attempts: impl Iterator<Item = usize>) -> Column {
+    Column::counts("of", "times", attempts.map(|count| Some(count as u64)))
 }
 
 fn table(heading: String, columns: Vec<Column>) -> Block {
@@ -277,7 +260,7 @@ fn table(heading: String, columns: Vec<Column>) -> Block {
         heading,
         keys: 2,
         columns,
-        tones: Vec::<Tone>::new(),
+        tones: Vec::new(),
     })
 }
 
@@ -285,6 +268,8 @@ const MILLISECOND: Step = (1e-3, "ms");
 
 #[cfg(test)]
 mod tests {
+    use linerate_model::output::LatencyStream;
+
     use super::*;
     use crate::term::{self, Style};
     use linerate_model::output::{Benchmarks, LossPoint, RecoveryAttempt, ResetAttempt, Spread};

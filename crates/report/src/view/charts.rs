@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The charts: curves in base units, with their axes. Every point is a number of the document or the record.
 
-use linerate_model::output::{ForwardResult, Output, Phase, Quantiles, Test};
+use linerate_model::output::{ForwardResult, Interval, Output, Phase, Quantiles, Test};
 use linerate_model::round_trips::RoundTrips;
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, Step, TIMES};
 
@@ -47,6 +47,16 @@ pub(crate) struct Curve {
     pub limit: bool,
 }
 
+impl Curve {
+    fn measured(label: String, points: Vec<(f64, f64)>) -> Self {
+        Self {
+            label,
+            points,
+            limit: false,
+        }
+    }
+}
+
 /// All charts that the run has numbers for.
 pub(crate) fn of(subject: &Subject) -> Vec<Chart> {
     let output = &subject.output;
@@ -78,17 +88,12 @@ fn chart(
 
 fn over_time(output: &Output) -> Option<Chart> {
     let curve = |test: &&Test| {
-        let rate = |interval: &linerate_model::output::Interval| {
-            let rate = interval
-                .received_bits_per_second
-                .or(interval.sent_bits_per_second)?;
-            Some((interval.end_s, rate))
+        let rate = |interval: &Interval| {
+            let rate = interval.received_bits_per_second;
+            Some((interval.end_s, rate.or(interval.sent_bits_per_second)?))
         };
-        Curve {
-            label: format!("{} {}", name(test), way(test.direction)),
-            points: test.intervals.iter().filter_map(rate).collect(),
-            limit: false,
-        }
+        let label = format!("{} {}", name(test), way(test.direction));
+        Curve::measured(label, test.intervals.iter().filter_map(rate).collect())
     };
     let tests = relevant(output);
     let curves = tests
@@ -160,11 +165,8 @@ fn by_size(
     for row in &output.results {
         let size = f64::from(row.frame_bytes);
         if let Some(value) = value(row) {
-            push(
-                &mut curves,
-                format!("{} {}", row.goal, row.direction),
-                (size, value),
-            );
+            let label = format!("{} {}", row.goal, row.direction);
+            push(&mut curves, label, (size, value));
         }
         if let Some(line) = line(row).filter(|_| limit.iter().all(|known| known.0 != size)) {
             limit.push((size, line));
@@ -183,11 +185,8 @@ fn by_size(
 
 fn latency(subject: &Subject) -> Option<Chart> {
     let rows = &subject.output.latency;
-    let curve = |(load, points): (Phase, Vec<(f64, f64)>)| Curve {
-        label: phase(load).to_owned(),
-        points,
-        limit: false,
-    };
+    let curve =
+        |(load, points): (Phase, Vec<(f64, f64)>)| Curve::measured(phase(load).to_owned(), points);
     let stored = subject
         .round_trips
         .iter()
@@ -226,20 +225,13 @@ fn few(rtt: Quantiles) -> Vec<(f64, f64)> {
 }
 
 fn push(curves: &mut Vec<Curve>, label: String, point: (f64, f64)) {
-    let curve = match curves.iter().position(|curve| curve.label == label) {
-        Some(at) => &mut curves[at],
-        None => {
-            curves.push(Curve {
-                label,
-                points: Vec::new(),
-                limit: false,
-            });
-            let last = curves.len() - 1;
-            &mut curves[last]
+    match curves.iter_mut().find(|curve| curve.label == label) {
+        Some(Curve { points, .. }) => {
+            points.push(point);
+            order::by(points, |one, other| one.0.total_cmp(&other.0));
         }
-    };
-    curve.points.push(point);
-    order::by(&mut curve.points, |one, other| one.0.total_cmp(&other.0));
+        None => curves.push(Curve::measured(label, vec![point])),
+    }
 }
 
 /// Drops curves of less than three trials, and more curves than can be distinguished.

@@ -2,7 +2,9 @@
 //! What follows from the tests: latency, knees, warnings, verdicts; last, as it is what the user asks for, where
 //! packets were lost and why; expectations.
 
-use linerate_model::output::{Expectation, Output, Phase, Quantiles, Verdict, Warning};
+use linerate_model::output::{
+    Expectation, Latency, Output, Phase, Quantiles, Test, Verdict, Warning,
+};
 use linerate_model::units::format::{BIT_RATES, MICROSECOND, with_unit};
 
 use super::{
@@ -12,22 +14,13 @@ use super::{
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let blocks = [
         latency(output),
-        Block::lines(
-            "highest rate without loss: L4 goodput",
-            knees::lines(output),
-        ),
-        Block::lines("invalid", invalid(output)),
-        Block::lines("warnings", warnings(output)),
-        Block::lines(
-            "verdict: L4 goodput",
-            output.verdicts.iter().flat_map(verdict),
-        ),
+        knees::block(output),
+        invalid(output),
+        warnings(output),
+        verdicts(output),
         ledger::block(output),
     ];
-    let ends = [
-        Block::lines("expectations", output.expectations.iter().map(expectation)),
-        Block::lines("", stored(output)),
-    ];
+    let ends = [expectations(output), Block::lines("", stored(output))];
     blocks
         .into_iter()
         .flatten()
@@ -39,13 +32,10 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
 pub(super) fn latency(output: &Output) -> Option<Block> {
     let rows = &output.latency;
     let rtt = |name, part: fn(Quantiles) -> i64| {
-        let values: Vec<_> = rows
-            .iter()
-            .map(|row| row.rtt_ns.map(|rtt| part(rtt) as f64))
-            .collect();
-        Column::numbers(name, &values, MICROSECOND)
+        let value = |row: &Latency| row.rtt_ns.map(|rtt| part(rtt) as f64);
+        Column::numbers(name, rows.iter().map(value), MICROSECOND)
     };
-    let counts = |row: &linerate_model::output::Latency| format!("{}/{}", row.lost, row.sent);
+    let counts = |row: &Latency| format!("{}/{}", row.lost, row.sent);
     let columns = vec![
         Column::words("load", rows.iter().map(|row| phase(row.phase).to_owned())),
         Column {
@@ -69,7 +59,7 @@ pub(super) fn latency(output: &Output) -> Option<Block> {
     })
 }
 
-fn latency_heading(rows: &[linerate_model::output::Latency]) -> String {
+fn latency_heading(rows: &[Latency]) -> String {
     let echo = rows.iter().any(|row| row.method == "icmp-echo");
     let probe = if echo { "ICMP echo" } else { "the probe" };
     format!("latency: round trips of {probe}, by load")
@@ -84,9 +74,9 @@ pub(super) fn phase(phase: Phase) -> &'static str {
     }
 }
 
-pub(super) fn invalid(output: &Output) -> Vec<Line> {
+pub(super) fn invalid(output: &Output) -> Option<Block> {
     let tests = relevant(output).into_iter().filter(|test| !test.valid);
-    let line = |test: &linerate_model::output::Test| {
+    let line = |test: &Test| {
         let reason = test
             .invalid_reason
             .as_deref()
@@ -97,11 +87,11 @@ pub(super) fn invalid(output: &Output) -> Vec<Line> {
         )
         .tone(Tone::Bad)
     };
-    tests.map(line).collect()
+    Block::lines("invalid", tests.map(line))
 }
 
 /// Each kind of warning once, with the text of its first test and the names of all its tests.
-pub(super) fn warnings(output: &Output) -> Vec<Line> {
+pub(super) fn warnings(output: &Output) -> Option<Block> {
     let mut distinct: Vec<(&Warning, Vec<String>)> = Vec::new();
     for test in relevant(output) {
         let title = format!("{} {}", name(test), way(test.direction));
@@ -115,10 +105,8 @@ pub(super) fn warnings(output: &Output) -> Vec<Line> {
             }
         }
     }
-    distinct
-        .iter()
-        .flat_map(|(warning, tests)| warning_lines(warning, tests))
-        .collect()
+    let lines = |(warning, tests): (&Warning, Vec<String>)| warning_lines(warning, &tests);
+    Block::lines("warnings", distinct.into_iter().flat_map(lines))
 }
 
 fn warning_lines(warning: &Warning, tests: &[String]) -> Vec<Line> {
@@ -128,13 +116,18 @@ fn warning_lines(warning: &Warning, tests: &[String]) -> Vec<Line> {
     };
     let text = format!("warning: {} ({whose}): {}", warning.id, warning.text);
     let mut lines = vec![Line::new(2, text).tone(Tone::Warn)];
-    if !warning.try_.is_empty() {
-        lines.push(Line::new(4, format!("try: {}", warning.try_)));
-    }
+    lines.extend(Line::labelled(4, "try", &warning.try_));
     lines
 }
 
-pub(super) fn verdict(verdict: &Verdict) -> Vec<Line> {
+pub(super) fn verdicts(output: &Output) -> Option<Block> {
+    Block::lines(
+        "verdict: L4 goodput",
+        output.verdicts.iter().flat_map(verdict),
+    )
+}
+
+fn verdict(verdict: &Verdict) -> Vec<Line> {
     let achieved = with_unit(verdict.achieved_bits_per_second, BIT_RATES);
     let of_line = match (verdict.line_rate_ratio(), verdict.line_rate_bits_per_second) {
         (Some(ratio), Some(line)) => {
@@ -148,16 +141,16 @@ pub(super) fn verdict(verdict: &Verdict) -> Vec<Line> {
         2,
         format!("{way}: {achieved}, {of_line}; limited by {limit}"),
     )];
-    if !verdict.why.is_empty() {
-        lines.push(Line::new(4, format!("why: {}", verdict.why)));
-    }
-    if !verdict.try_.is_empty() {
-        lines.push(Line::new(4, format!("try: {}", verdict.try_)));
-    }
+    lines.extend(Line::labelled(4, "why", &verdict.why));
+    lines.extend(Line::labelled(4, "try", &verdict.try_));
     lines
 }
 
-pub(super) fn expectation(expectation: &Expectation) -> Line {
+pub(super) fn expectations(output: &Output) -> Option<Block> {
+    Block::lines("expectations", output.expectations.iter().map(expectation))
+}
+
+fn expectation(expectation: &Expectation) -> Line {
     let (word, tone) = if expectation.met {
         ("met", Tone::Good)
     } else {
@@ -166,7 +159,7 @@ pub(super) fn expectation(expectation: &Expectation) -> Line {
     Line::new(2, format!("{word}: {}", expectation.expression)).tone(tone)
 }
 
-pub(super) fn stored(output: &Output) -> Option<Line> {
+fn stored(output: &Output) -> Option<Line> {
     let directory = output.run_dir.as_ref()?;
     Some(Line::new(0, format!("stored in {directory}")))
 }

@@ -4,6 +4,7 @@
 use linerate_diagnose::dut;
 use linerate_model::output::{ForwardResult, LedgerEntry, Output, Trial, TrialDevice};
 
+use super::ledger::span;
 use super::{Block, Line, Tone};
 
 pub(super) fn block(output: &Output) -> Option<Block> {
@@ -95,11 +96,7 @@ fn stage(entry: &LedgerEntry) -> Option<String> {
         .stages
         .iter()
         .max_by_key(|stage| (stage.lo, stage.hi))?;
-    let span = if most.lo == most.hi {
-        most.hi.to_string()
-    } else {
-        format!("{} … {}", most.lo, most.hi)
-    };
+    let span = span(most.lo as i64, most.hi as i64);
     let place = most
         .interface
         .as_ref()

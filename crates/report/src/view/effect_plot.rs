@@ -18,8 +18,7 @@ pub(crate) struct EffectPlot<'c> {
     pub title: String,
     /// Without the change and with it.
     pub arms: [Arm<'c>; 2],
-    /// The axis of the runs.
-    pub span: Span,
+    span: Span,
     step: Step,
     /// Unknown without a ratio.
     pub effect: Option<Effect>,
@@ -107,6 +106,12 @@ impl<'c> EffectPlot<'c> {
     /// The position of a value on the axis, 0…1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         self.span.share(value / self.step.0)
+    }
+
+    /// The labels of the axis of the runs.
+    pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
+        let tick = |tick| (self.span.share(tick), short(tick));
+        self.span.ticks().into_iter().map(tick).collect()
     }
 }
 
@@ -244,11 +249,7 @@ fn drawing(one: &EffectPlot<'_>) -> Vec<String> {
         rows.extend(bar(one, arm.side).map(|bar| format!("{:NAME$}{bar}", "")));
         rows.push(format!("{:NAME$}{}", "", arm.summary));
     }
-    let ticks = one.span.ticks().into_iter();
-    let ticks: Vec<_> = ticks
-        .map(|tick| (one.span.share(tick), short(tick)))
-        .collect();
-    rows.push(format!("{:NAME$}{}", "", axis(&ticks)));
+    rows.push(format!("{:NAME$}{}", "", axis(&one.ticks())));
     if let Some(effect) = &one.effect {
         rows.push(String::new());
         rows.push(format!("{:<NAME$}{}", "effect", against(effect)));

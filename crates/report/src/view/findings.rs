@@ -108,19 +108,23 @@ fn cause(output: &Output, number: usize, finding: &Finding, earlier: &[&Finding]
     if !again(|finding| &finding.why) {
         parts.push(("why", finding.why.clone()));
     }
-    lines.extend(parts.iter().flat_map(|(label, text)| part(label, text)));
+    lines.extend(
+        parts
+            .iter()
+            .flat_map(|(label, text)| Line::labelled(PART, label, text)),
+    );
     lines.extend(change(finding, said));
     if !again(|finding| &finding.verify) {
-        lines.extend(part("verify", &finding.verify));
+        lines.extend(Line::labelled(PART, "verify", &finding.verify));
     }
-    lines.extend(part("says otherwise", &finding.conflicts.join(", ")));
+    lines.extend(Line::labelled(
+        PART,
+        "says otherwise",
+        &finding.conflicts.join(", "),
+    ));
     let rule = format!("{} ({})", finding.rule, finding.source);
-    lines.extend(part("rule", &rule).filter(|_| said.is_none()));
+    lines.extend(Line::labelled(PART, "rule", &rule).filter(|_| said.is_none()));
     lines
-}
-
-fn part(label: &str, text: &str) -> Option<Line> {
-    (!text.is_empty()).then(|| Line::new(PART, format!("{label}: {text}")))
 }
 
 /// Each command on its own line.
@@ -133,7 +137,7 @@ fn change(finding: &Finding, said: Option<(usize, &Finding)>) -> Vec<Line> {
         && known.change.as_ref() == Some(change)
     {
         let same = format!("as in {number}, on {at}");
-        return part("try", &same).into_iter().collect();
+        return Line::labelled(PART, "try", &same).into_iter().collect();
     }
     let mut lines = Vec::new();
     let mut commands = |label: &str, commands: &[String]| {
@@ -144,7 +148,7 @@ fn change(finding: &Finding, said: Option<(usize, &Finding)>) -> Vec<Line> {
     };
     commands(&format!("try, on {at}"), &change.commands);
     commands("undo", &change.undo);
-    lines.extend(part("risk", &risk(&change.risk)));
+    lines.extend(Line::labelled(PART, "risk", &risk(&change.risk)));
     lines
 }
 
@@ -200,8 +204,8 @@ fn note(finding: &Finding, earlier: &[&Finding]) -> Vec<Line> {
         ),
     )];
     let again = earlier.iter().any(|known| known.why == finding.why);
-    if !finding.why.is_empty() && !again {
-        lines.push(Line::new(4, format!("why: {}", finding.why)));
+    if !again {
+        lines.extend(Line::labelled(4, "why", &finding.why));
     }
     lines
 }

@@ -112,14 +112,11 @@ fn table(output: &Output, forward: &Forward, goal: &str) -> Block {
     let rates = common_step(&values(|row| row.throughput_fps), PACKET_RATES);
     let bits = common_step(&values(|row| row.l1_bits_per_second), BIT_RATES);
     let number = |name: &str, of: fn(&ForwardResult) -> Option<f64>, step: Step| {
-        Column::numbers(name, &values(of), step)
+        Column::numbers(name, values(of), step)
     };
     let latency = |name: &str, part: fn(Quantiles) -> i64| {
-        let values: Vec<_> = rows
-            .iter()
-            .map(|row| row.latency_ns.map(|ns| part(ns) as f64))
-            .collect();
-        Column::numbers(name, &values, MICROSECOND)
+        let value = |row: &&ForwardResult| row.latency_ns.map(|ns| part(ns) as f64);
+        Column::numbers(name, rows.iter().map(value), MICROSECOND)
     };
     let mut columns = vec![
         Column::counts(

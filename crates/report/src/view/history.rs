@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Stored runs, the newest last, and one figure over them.
 
-use linerate_model::output::{History, Output, StoredRun, Trend, TrendLevel};
+use linerate_model::output::{History, Output, StoredRun, Trend, TrendLevel, Unreadable};
 use linerate_model::units::format::{
     BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, significant, with_unit,
 };
@@ -12,18 +12,15 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let Some(history) = &output.history else {
         return Vec::new();
     };
-    let mut blocks = match &history.trend {
-        Some(trend) => vec![points(trend), levels(trend)],
-        None if history.runs.is_empty() => vec![none(history)],
-        None => vec![runs(history)],
+    let none = || format!("no matching run in {}", history.directory);
+    let (table, sentence) = match &history.trend {
+        Some(trend) => (Some(points(trend)), Some(levels(trend))),
+        None if history.runs.is_empty() => (None, Some(none())),
+        None => (Some(runs(history)), None),
     };
-    blocks.extend(unreadable(history));
-    blocks
-}
-
-fn none(history: &History) -> Block {
-    let text = format!("no matching run in {}", history.directory);
-    lines("", vec![Line::new(0, text)])
+    let sentence = sentence.map(|text| Line::new(0, text));
+    let blocks = [table, Block::lines("", sentence), unreadable(history)];
+    blocks.into_iter().flatten().collect()
 }
 
 fn runs(history: &History) -> Block {
@@ -79,23 +76,16 @@ fn gist(verdict: &str) -> String {
 
 fn points(trend: &Trend) -> Block {
     let points = &trend.points;
-    let level_at = |at: usize| {
-        let begins = |level: &&TrendLevel| level.first as usize == at;
-        trend
-            .levels
-            .iter()
-            .find(begins)
-            .map_or_else(String::new, |level| level_text(trend, level))
+    let level = |at: usize| {
+        let mut levels = trend.levels.iter().enumerate();
+        levels.find(|(_, level)| level.first as usize == at)
     };
+    let level_at = |at| level(at).map_or_else(String::new, |(_, level)| level_text(trend, level));
     let most = points.iter().map(|point| point.value).fold(0.0, f64::max);
-    let begins = |at| {
-        trend
-            .levels
-            .iter()
-            .skip(1)
-            .any(|level| level.first as usize == at)
+    let tone = |at| match level(at) {
+        Some((1.., _)) => Tone::Warn,
+        _ => Tone::Plain,
     };
-    let tone = |at: usize| if begins(at) { Tone::Warn } else { Tone::Plain };
     let cells = points
         .iter()
         .map(|point| Some(value(point.value, &trend.unit)));
@@ -123,8 +113,8 @@ fn level_text(trend: &Trend, level: &TrendLevel) -> String {
     }
 }
 
-fn levels(trend: &Trend) -> Block {
-    let line = match trend.levels.as_slice() {
+fn levels(trend: &Trend) -> String {
+    match trend.levels.as_slice() {
         _ if trend.points.len() < 2 * trend.shortest_level_runs as usize => format!(
             "{} runs: a change can be detected from {} runs",
             trend.points.len(),
@@ -140,23 +130,13 @@ fn levels(trend: &Trend) -> Block {
             let changes: Vec<_> = changes.collect();
             format!("changed {} times: {}", changes.len(), changes.join("; "))
         }
-    };
-    lines("", vec![Line::new(0, line)])
+    }
 }
 
 fn unreadable(history: &History) -> Option<Block> {
-    let line = |one: &linerate_model::output::Unreadable| {
-        Line::new(2, format!("{}: {}", one.name, one.why)).tone(Tone::Warn)
-    };
-    let all: Vec<Line> = history.unreadable.iter().map(line).collect();
-    (!all.is_empty()).then(|| lines("not read:", all))
-}
-
-fn lines(heading: &str, lines: Vec<Line>) -> Block {
-    Block::Lines {
-        heading: heading.to_owned(),
-        lines,
-    }
+    let line =
+        |one: &Unreadable| Line::new(2, format!("{}: {}", one.name, one.why)).tone(Tone::Warn);
+    Block::lines("not read:", history.unreadable.iter().map(line))
 }
 
 /// `2026-01-31 12:00`, of RFC 3339.
@@ -238,7 +218,7 @@ mod tests {
             directory: "/runs".to_owned(),
             runs: vec![run, experiment],
             more: 7,
-            unreadable: vec![linerate_model::output::Unreadable {
+            unreadable: vec![Unreadable {
                 name: "x".to_owned(),
                 why: "no run.json".to_owned(),
             }],

@@ -4,9 +4,9 @@
 use linerate_model::output::{Knee, Limit, Output, Test};
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, percent, with_unit};
 
-use super::{Line, way};
+use super::{Block, Line, way};
 
-pub(super) fn lines(output: &Output) -> Vec<Line> {
+pub(super) fn block(output: &Output) -> Option<Block> {
     let mut tries: Vec<&str> = output.verdicts.iter().map(|it| it.try_.as_str()).collect();
     let mut lines = Vec::new();
     for knee in &output.knees {
@@ -21,7 +21,7 @@ pub(super) fn lines(output: &Output) -> Vec<Line> {
             lines.push(Line::new(4, format!("try: {}", knee.try_)));
         }
     }
-    lines
+    Block::lines("highest rate without loss: L4 goodput", lines)
 }
 
 fn answer(output: &Output, knee: &Knee) -> String {

@@ -179,7 +179,7 @@ fn unread(output: &Output) -> Vec<Line> {
             one.source,
             one.why
         );
-        let remedy = (!one.try_.is_empty()).then(|| Line::new(4, format!("try: {}", one.try_)));
+        let remedy = Line::labelled(4, "try", &one.try_);
         [Some(Line::new(2, what)), remedy]
     };
     sources.into_iter().flat_map(lines).flatten().collect()

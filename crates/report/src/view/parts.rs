@@ -4,8 +4,8 @@
 use linerate_model::output::Output;
 
 use super::{
-    Block, Table, benchmarks, comparison, conclusions, counters, device, findings, forward,
-    history, is_measured, knees, ledger, setup, tcp, title, udp,
+    Block, benchmarks, comparison, conclusions, counters, device, findings, forward, history,
+    is_measured, knees, ledger, setup, tcp, title, udp,
 };
 
 /// A result, answer first.
@@ -40,9 +40,7 @@ impl Parts {
             answer: answer(output, causes),
             losses: ledger::block(output).into_iter().collect(),
             measured: measured(output),
-            cautions: Block::lines("warnings", conclusions::warnings(output))
-                .into_iter()
-                .collect(),
+            cautions: conclusions::warnings(output).into_iter().collect(),
             evidence: counters::block(output)
                 .into_iter()
                 .chain(rest)
@@ -67,19 +65,10 @@ impl Parts {
 
 fn answer(output: &Output, causes: Option<Block>) -> Vec<Block> {
     let blocks = [
-        Block::lines("invalid", conclusions::invalid(output)),
-        Block::lines(
-            "verdict: L4 goodput",
-            output.verdicts.iter().flat_map(conclusions::verdict),
-        ),
-        Block::lines(
-            "expectations",
-            output.expectations.iter().map(conclusions::expectation),
-        ),
-        Block::lines(
-            "highest rate without loss: L4 goodput",
-            knees::lines(output),
-        ),
+        conclusions::invalid(output),
+        conclusions::verdicts(output),
+        conclusions::expectations(output),
+        knees::block(output),
         causes,
     ];
     let compared = comparison::blocks(output).into_iter();
@@ -94,13 +83,7 @@ fn measured(output: &Output) -> Vec<Block> {
     blocks.extend(benchmarks::blocks(output));
     blocks.extend(conclusions::latency(output));
     if !is_measured(output) {
-        blocks.iter_mut().for_each(forget_unknown);
+        blocks.iter_mut().for_each(Block::forget_unknown);
     }
     blocks
-}
-
-fn forget_unknown(block: &mut Block) {
-    if let Block::Table(table) = block {
-        Table::forget_unknown(table);
-    }
 }

@@ -12,10 +12,8 @@ pub(super) fn block(output: &Output) -> Option<Block> {
         return None;
     }
     let rtt = |name, part: fn(Quantiles) -> i64| {
-        let values = tests
-            .iter()
-            .map(|test| test.rtt_ns.map(|rtt| part(rtt) as f64));
-        Column::numbers(name, &values.collect::<Vec<_>>(), MICROSECOND)
+        let value = |test: &&Test| test.rtt_ns.map(|rtt| part(rtt) as f64);
+        Column::numbers(name, tests.iter().map(value), MICROSECOND)
     };
     let streams = tests.iter().map(|test| Some(u64::from(test.streams)));
     let retransmits = tests.iter().map(|test| test.retransmits);

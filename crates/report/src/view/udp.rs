@@ -24,16 +24,8 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         tones: tones(&tests),
         columns,
     })];
-    let lines: Vec<_> = tests
-        .iter()
-        .flat_map(|test| remarks(output, test))
-        .collect();
-    if !lines.is_empty() {
-        blocks.push(Block::Lines {
-            heading: "losses and delays".to_owned(),
-            lines,
-        });
-    }
+    let lines = tests.iter().flat_map(|test| remarks(output, test));
+    blocks.extend(Block::lines("losses and delays", lines));
     blocks
 }
 
@@ -72,12 +64,12 @@ fn losses(tests: &[&Test]) -> [Column; 2] {
 }
 
 fn order(tests: &[&Test]) -> Vec<Column> {
-    let jitter: Vec<_> = tests.iter().map(|test| test.jitter_ns).collect();
+    let jitter = tests.iter().map(|test| test.jitter_ns);
     let count = |name, part: fn(&Test) -> Option<u64>| {
         Column::counts(name, "", tests.iter().map(|test| part(test)))
     };
     let mut columns = vec![
-        Column::numbers("jitter", &jitter, MICROSECOND),
+        Column::numbers("jitter", jitter, MICROSECOND),
         count("reord", |test| test.reordered_packets),
         count("dup", |test| test.duplicate_packets),
     ];
@@ -99,11 +91,8 @@ fn order(tests: &[&Test]) -> Vec<Column> {
 
 fn spacing(tests: &[&Test]) -> [Column; 3] {
     let column = |name, part: fn(Spacing) -> u64| {
-        let values: Vec<_> = tests
-            .iter()
-            .map(|test| test.spacing_ns.map(|spacing| part(spacing) as f64))
-            .collect();
-        Column::numbers(name, &values, MICROSECOND)
+        let value = |test: &&Test| test.spacing_ns.map(|spacing| part(spacing) as f64);
+        Column::numbers(name, tests.iter().map(value), MICROSECOND)
     };
     [
         column("spacing p50", |spacing| spacing.p50),
