@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | slices of a control connection, and the time | events and bytes to write: the sessions of [`iperf3`] |
 //! | datagrams of [`iperf3`], [`iperf2`] and [`linerate`] | headers, stamps, hellos, probes |
-//! | Ethernet frames | [`frame`] (forwarding tests), [`flow`], [`ether`] … [`udp`] |
+//! | Ethernet frames | [`frame`] (forwarding tests), [`ether`] … [`udp`] |
 //! | [`netlink`] messages, files of [`proc`], the kernel's types ([`btf`]) | counters and settings |
 //!
 //! Everything is a pure function or a sans-IO state machine: no clock, socket or file. No input makes it panic.
@@ -26,7 +26,6 @@ pub mod arp;
 pub mod btf;
 pub mod checksum;
 pub mod ether;
-pub mod flow;
 pub mod frame;
 pub mod gzip;
 pub mod iperf2;

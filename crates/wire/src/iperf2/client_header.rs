@@ -140,15 +140,6 @@ impl ClientHeader {
         }
     }
 
-    /// Whether the client wants the server to send, alone or too: more than the small core can.
-    #[must_use]
-    pub fn wants_server_to_send(&self) -> bool {
-        self.flags & VERSION_1 != 0
-            || self
-                .extension
-                .is_some_and(|more| more.test_flags & (REVERSE | FULL_DUPLEX) != 0)
-    }
-
     /// How long the client will send, milliseconds, if it goes by time.
     #[must_use]
     pub fn duration_ms(&self) -> Option<u64> {
@@ -225,7 +216,6 @@ mod tests {
             (15001, 1470, Some(1000))
         );
         assert_eq!(header.extension.unwrap().rate, 1 << 20);
-        assert!(!header.wants_server_to_send());
         assert_eq!(header.encode(), bytes(UDP));
         assert_eq!(
             ClientHeader::udp(15001, 1470, 1 << 20, 1000).encode(),
@@ -235,13 +225,10 @@ mod tests {
 
     #[test]
     fn a_captured_reverse_client_differs_from_a_plain_one() {
-        assert!(
-            ClientHeader::decode(&bytes(REVERSE_TCP))
-                .unwrap()
-                .wants_server_to_send()
-        );
+        let header = ClientHeader::decode(&bytes(REVERSE_TCP)).unwrap();
+        assert!(header.extension.unwrap().test_flags & REVERSE != 0);
         let plain = ClientHeader::tcp(15003, 1000);
-        assert!(!plain.wants_server_to_send());
+        assert_eq!(plain.extension.unwrap().test_flags & REVERSE, 0);
         assert_eq!(ClientHeader::decode(&plain.encode()), Some(plain));
     }
 
@@ -255,7 +242,6 @@ mod tests {
         );
         let header = ClientHeader::decode(&bytes(&duplex)).unwrap();
         assert_eq!(header.extension.unwrap().test_flags, FULL_DUPLEX);
-        assert!(header.wants_server_to_send());
         let bounce = "00800000000000640000000180005a5a000000006b017021";
         let header = ClientHeader::decode(&bytes(bounce)).unwrap();
         assert!(header.flags & BOUNCE_BACK != 0 && header.extension.is_none());

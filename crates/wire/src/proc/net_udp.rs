@@ -24,17 +24,6 @@ pub fn parse(text: &str) -> Vec<UdpSocket> {
     text.lines().filter_map(socket).collect()
 }
 
-/// Datagrams dropped at all sockets bound to a local port; `None` if there is no such socket.
-#[must_use]
-pub fn drops_at_port(sockets: &[UdpSocket], local_port: u16) -> Option<u64> {
-    let at_port = sockets
-        .iter()
-        .filter(|socket| socket.local_port == local_port);
-    at_port
-        .filter_map(|socket| socket.drops)
-        .reduce(u64::saturating_add)
-}
-
 fn socket(line: &str) -> Option<UdpSocket> {
     let words: Vec<&str> = line.split_whitespace().collect();
     words.first()?.strip_suffix(':')?;
@@ -73,7 +62,6 @@ mod tests {
             drops: Some(77),
         };
         assert_eq!(sockets[0], first);
-        assert_eq!(drops_at_port(&sockets, 5201), Some(80));
-        assert_eq!(drops_at_port(&sockets, 5202), None);
+        assert_eq!(sockets[1].drops, Some(3));
     }
 }
