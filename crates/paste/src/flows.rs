@@ -210,12 +210,7 @@ impl Flows {
             }
         }
         if let (Some(test), false) = (self.tests.last_mut(), self.errors.is_empty()) {
-            let warnings = self.errors.drain(..).map(|text| Warning {
-                id: "tool-error".to_owned(),
-                text,
-                try_: String::new(),
-            });
-            test.warnings.extend(warnings);
+            test.warnings.extend(self.errors.drain(..).map(tool_error));
         }
     }
 
@@ -344,48 +339,33 @@ impl Section {
     /// Of intervals without a total, because the end was cut off.
     fn mean(&self, end_s: f64) -> Row {
         let start_s = self.rows.first().map_or(0.0, |row| row.start_s);
-        let bits: f64 = self
-            .rows
-            .iter()
-            .map(|row| row.bits_per_second * (row.end_s - row.start_s))
-            .sum();
-        let lost = self
-            .rows
-            .iter()
-            .try_fold(0_i64, |sum, row| sum.checked_add(row.lost?));
-        let total = self
-            .rows
-            .iter()
-            .try_fold(0_u64, |sum, row| sum.checked_add(row.total?));
-        let seconds = self
-            .rows
-            .iter()
-            .map(|row| row.end_s - row.start_s)
-            .sum::<f64>()
-            .max(1e-9);
+        let seconds = |row: &Row| row.end_s - row.start_s;
+        let bits = |row: &Row| row.bits_per_second * seconds(row);
+        let rows = || self.rows.iter();
         Row {
             start_s,
             end_s,
-            bits_per_second: bits / seconds,
-            lost,
-            total,
+            bits_per_second: rows().map(bits).sum::<f64>()
+                / rows().map(seconds).sum::<f64>().max(1e-9),
+            lost: rows().try_fold(0_i64, |sum, row| sum.checked_add(row.lost?)),
+            total: self.sum(|row| row.total),
             jitter_ms: self.rows.last().and_then(|row| row.jitter_ms),
             ..self.rows[0].clone()
         }
     }
 
     fn retransmits(&self) -> Option<u64> {
-        let total = self
-            .rows
-            .iter()
-            .rev()
-            .find(|row| row.from_sender == Some(true))
-            .and_then(|row| row.retransmits);
-        total.or_else(|| {
-            self.rows
-                .iter()
-                .try_fold(0_u64, |sum, row| sum.checked_add(row.retransmits?))
-        })
+        let mut rows = self.rows.iter().rev();
+        let total = rows.find(|row| row.from_sender == Some(true));
+        total
+            .and_then(|row| row.retransmits)
+            .or_else(|| self.sum(|row| row.retransmits))
+    }
+
+    /// The sum over all rows; `None` if a row has none.
+    fn sum(&self, of: fn(&Row) -> Option<u64>) -> Option<u64> {
+        let mut rows = self.rows.iter();
+        rows.try_fold(0_u64, |sum, row| sum.checked_add(of(row)?))
     }
 
     fn has_loss(&self) -> bool {
@@ -493,6 +473,15 @@ fn flow(section: &Section) -> Flow {
         delivered_bits_per_second: Some(total.bits_per_second),
         lost_packets: total.lost.and_then(|lost| u64::try_from(lost).ok()),
         retransmits: section.retransmits(),
+    }
+}
+
+/// What the tool itself complained about.
+pub(super) fn tool_error(text: String) -> Warning {
+    Warning {
+        id: "tool-error".to_owned(),
+        text,
+        try_: String::new(),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::text::bits_per_second;
-use linerate_model::output::{Cpu, Host, Interface, Role, Test, Warning};
+use linerate_model::output::{Cpu, Host, Interface, Role, Test};
 use linerate_model::run::{Run, SCHEMA};
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
@@ -80,15 +80,10 @@ fn measured(state: &mut State) -> (Vec<Test>, Vec<String>) {
 /// A test of which only the tool's error is known.
 fn refused(errors: Vec<String>) -> Option<Test> {
     let why = errors.first()?.clone();
-    let warning = |text| Warning {
-        id: "tool-error".to_owned(),
-        text,
-        try_: String::new(),
-    };
     Some(Test {
         name: "refused".to_owned(),
         invalid_reason: Some(why),
-        warnings: errors.into_iter().map(warning).collect(),
+        warnings: errors.into_iter().map(flows::tool_error).collect(),
         ..Test::default()
     })
 }
