@@ -35,7 +35,6 @@ use std::io;
 
 use clap::error::ErrorKind as ClapError;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
-use linerate_linux::signal::Interrupt;
 
 use crate::exit::Exit;
 use crate::output::{Color, Surroundings, ascii};
@@ -138,8 +137,7 @@ fn served(args: &ServeArgs) -> Result<(), Failure> {
         token,
         ..plan::serve(args)
     };
-    let interrupt =
-        Interrupt::install().map_err(|error| Failure::measuring("catch signals", error))?;
+    let interrupt = session::interrupt()?;
     linerate_endpoint::serve(&options, &mut || announce(&options), &interrupt)
 }
 

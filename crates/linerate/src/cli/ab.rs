@@ -11,7 +11,6 @@ pub(super) mod verdict;
 use std::collections::BTreeMap;
 
 use linerate_linux::random;
-use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::Plan;
 
 use super::args::AbArgs;
@@ -24,16 +23,10 @@ use trial::Trial;
 
 /// Runs the command.
 pub(super) fn run(args: &AbArgs, mut options: BTreeMap<String, String>) -> Exit {
-    let inner = match Inner::of(&args.measurement) {
-        Ok(inner) => inner,
+    let ready = Inner::of(&args.measurement).and_then(|inner| Ok((inner, session::interrupt()?)));
+    let (inner, interrupt) = match ready {
+        Ok(ready) => ready,
         Err(failure) => return session::refuse("ab", args.document.json, &failure),
-    };
-    let interrupt = match Interrupt::install() {
-        Ok(interrupt) => interrupt,
-        Err(error) => {
-            let failure = Failure::measuring("catch signals", error);
-            return session::refuse("ab", args.document.json, &failure);
-        }
     };
     let flags = args.flags();
     let (option, peer) = &inner.peer;

@@ -6,7 +6,6 @@ mod plan;
 
 use std::collections::BTreeMap;
 
-use linerate_linux::signal::Interrupt;
 use linerate_linux::terminal::Foreground;
 
 use super::args::ForwardArgs;
@@ -29,12 +28,9 @@ pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit
     let terminal = Foreground::held();
     // Private namespaces must be entered before any thread exists.
     let isolation = args.lab.map(|_| Isolation::enter());
-    let interrupt = match Interrupt::install() {
+    let interrupt = match session::interrupt() {
         Ok(interrupt) => interrupt,
-        Err(error) => {
-            let failure = Failure::measuring("catch signals", error);
-            return session::refuse("forward", args.output.document.json, &failure);
-        }
+        Err(failure) => return session::refuse("forward", args.output.document.json, &failure),
     };
     let between = match args.lab {
         Some(kind) => format!("lab-{kind}"),

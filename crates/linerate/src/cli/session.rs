@@ -352,41 +352,27 @@ impl Session {
 
     fn unused_id(&self, test: &Test, plan: &TestPlan) -> String {
         let base = format!("{}-{}", plan.name, progress::word(test.direction));
-        let taken = |id: &String| self.output.tests.iter().any(|test| test.id == *id);
-        let numbered = (2_u32..).map(|number| format!("{base}-{number}"));
-        std::iter::once(base.clone())
-            .chain(numbered)
-            .find(|id| !taken(id))
-            .unwrap_or_default()
+        let tests = &self.output.tests;
+        unused(base, |id| tests.iter().any(|test| test.id == id))
     }
 
     /// The samples of a test are known by its group.
     fn unused_group(&self, plan: &TestPlan) -> String {
-        let taken = |group: &String| self.output.tests.iter().any(|test| test.group == *group);
-        let numbered = (2_u32..).map(|number| format!("{}-{number}", plan.group));
-        std::iter::once(plan.group.clone())
-            .chain(numbered)
-            .find(|group| !taken(group))
-            .unwrap_or_default()
+        let tests = &self.output.tests;
+        let taken = |group: &str| tests.iter().any(|test| test.group == group);
+        unused(plan.group.clone(), taken)
     }
 
     /// Merges the description of a host into the known one.
     fn meet(&mut self, host: Host) {
-        match self
-            .output
-            .hosts
-            .iter_mut()
-            .find(|known| known.role == host.role)
-        {
-            None if host.role == Role::Local => self.output.hosts.insert(0, host),
-            None => self.output.hosts.push(host),
+        let hosts = &mut self.output.hosts;
+        match hosts.iter_mut().find(|known| known.role == host.role) {
+            None if host.role == Role::Local => hosts.insert(0, host),
+            None => hosts.push(host),
             Some(known) => {
                 for interface in host.interfaces {
-                    if !known
-                        .interfaces
-                        .iter()
-                        .any(|seen| seen.name == interface.name)
-                    {
+                    let mut seen = known.interfaces.iter();
+                    if !seen.any(|seen| seen.name == interface.name) {
                         known.interfaces.push(interface);
                     }
                 }
@@ -394,6 +380,17 @@ impl Session {
             }
         }
     }
+}
+
+/// Returns `base`, or the first of `base-2`, `base-3` … that is not taken.
+fn unused(base: String, taken: impl Fn(&str) -> bool) -> String {
+    let mut name = base.clone();
+    let mut number = 1_u32;
+    while taken(&name) {
+        number += 1;
+        name = format!("{base}-{number}");
+    }
+    name
 }
 
 /// `q` asks to stop as Ctrl-C does, where a person sees that it is running.
@@ -413,6 +410,14 @@ fn watch_keys(
 
 /// One of the engine's ways to measure.
 type Engine = fn(&TestPlan, &mut dyn Observer, &Interrupt) -> Result<TestOutcome, Failure>;
+
+/// Catches the signals that end a measurement.
+///
+/// # Errors
+/// The kernel refuses a handler.
+pub(super) fn interrupt() -> Result<Interrupt, Failure> {
+    Interrupt::install().map_err(|error| Failure::measuring("catch signals", error))
+}
 
 /// The document of a command that could not even begin.
 pub(super) fn refuse(kind: &str, json: bool, failure: &Failure) -> Exit {

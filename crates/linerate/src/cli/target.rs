@@ -10,7 +10,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linerate_linux::proc;
-use linerate_linux::signal::Interrupt;
 use linerate_linux::terminal::Foreground;
 
 use super::args::{LabFlags, LabShape, OutputFlags, ServerFlags};
@@ -76,12 +75,9 @@ impl<'a> Target<'a> {
         let terminal = Foreground::held();
         // Private namespaces must be entered before any thread exists.
         let isolation = self.lab.map(|lab| (Isolation::enter(), lab));
-        let interrupt = match Interrupt::install() {
+        let interrupt = match session::interrupt() {
             Ok(interrupt) => interrupt,
-            Err(error) => {
-                let failure = Failure::measuring("catch signals", error);
-                return session::refuse(self.kind, self.output.document.json, &failure);
-            }
+            Err(failure) => return session::refuse(self.kind, self.output.document.json, &failure),
         };
         let mut session = Session::begin(self, interrupt, terminal);
         let ended = match (&isolation, self.host) {

@@ -8,7 +8,7 @@ use clap::Args;
 use super::OutputFlags;
 use crate::cli::values;
 use crate::cli::values::device::DevicePlace;
-use crate::cli::values::forward::{Gateways, Load, Sizes, gateways, load};
+use crate::cli::values::forward::{Gateways, Sizes, gateways, load};
 use crate::cli::values::goal::GoalWord;
 use linerate_forward::Procedure;
 use linerate_lab::dut::{DeviceFault, DeviceKind};
@@ -85,7 +85,7 @@ pub(in crate::cli) struct ForwardArgs {
     pub(in crate::cli) goal: Vec<GoalWord>,
     /// Maximum offered load: 100kpps, 50% of the line rate, 1G (L1)
     #[arg(long, value_name = "RATE", value_parser = load)]
-    pub(in crate::cli) max_load: Option<Load>,
+    pub(in crate::cli) max_load: Option<linerate_forward::MaxLoad>,
     /// End unfinished searches after this time; their results are marked
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub(in crate::cli) time_limit: Option<u64>,

@@ -8,9 +8,9 @@ use linerate_method::search::Goal;
 use linerate_wire::frame::{Family, Side};
 
 use crate::cli::args::ForwardArgs;
-use crate::cli::values::forward::{Gateways, Load};
+use crate::cli::values::forward::Gateways;
 use crate::cli::values::goal::GoalWord;
-use linerate_forward::{ForwardPlan, MaxLoad, PathMode, Procedure, Way};
+use linerate_forward::{ForwardPlan, PathMode, Procedure, Way};
 use linerate_lab::dut::{DeviceKind, DutLab};
 use linerate_model::failure::Failure;
 
@@ -36,11 +36,7 @@ pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
         reset_command: args.reset_command.clone(),
         goals: goals(args, &profile),
         profile,
-        max_load: args.max_load.map(|load| match load {
-            Load::FramesPerSecond(fps) => MaxLoad::FramesPerSecond(fps),
-            Load::L1BitsPerSecond(bits) => MaxLoad::L1BitsPerSecond(bits),
-            Load::LineRateRatio(ratio) => MaxLoad::LineRateRatio(ratio),
-        }),
+        max_load: args.max_load,
         time_limit_s: args.time_limit.map(|ms| ms as f64 / 1000.0),
         backend: args.backend.as_deref().and_then(Backend::named),
         device: None,

@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use linerate_forward::MaxLoad;
 use linerate_method::frame_size::{Mix, MixError, RFC_2544_BYTES};
 use linerate_model::units::Rate;
 
@@ -86,23 +87,16 @@ fn size(text: &str) -> Result<u16, String> {
     size.ok_or_else(|| format!("'{text}' is not a frame size: expected 64 to 9216 bytes with FCS"))
 }
 
-/// The most that is offered.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::cli) enum Load {
-    FramesPerSecond(f64),
-    /// Frame, preamble and gap.
-    L1BitsPerSecond(f64),
-    LineRateRatio(f64),
-}
-
-pub(in crate::cli) fn load(text: &str) -> Result<Load, String> {
+/// The most that is offered: of `1G` frames with preamble and gap.
+pub(in crate::cli) fn load(text: &str) -> Result<MaxLoad, String> {
     let load = match text.parse().map_err(|error| format!("{error}"))? {
-        Rate::Bits(rate) => Load::L1BitsPerSecond(rate.0),
-        Rate::Packets(rate) => Load::FramesPerSecond(rate.0),
-        Rate::LineRate(ratio) => Load::LineRateRatio(ratio.0),
+        Rate::Bits(rate) => MaxLoad::L1BitsPerSecond(rate.0),
+        Rate::Packets(rate) => MaxLoad::FramesPerSecond(rate.0),
+        Rate::LineRate(ratio) => MaxLoad::LineRateRatio(ratio.0),
     };
-    let (Load::FramesPerSecond(value) | Load::L1BitsPerSecond(value) | Load::LineRateRatio(value)) =
-        load;
+    let (MaxLoad::FramesPerSecond(value)
+    | MaxLoad::L1BitsPerSecond(value)
+    | MaxLoad::LineRateRatio(value)) = load;
     let sensible = value > 0.0 && value.is_finite();
     sensible
         .then_some(load)
@@ -169,9 +163,9 @@ mod tests {
 
     #[test]
     fn loads_have_layers() {
-        assert_eq!(load("100kpps"), Ok(Load::FramesPerSecond(100_000.0)));
-        assert_eq!(load("1G"), Ok(Load::L1BitsPerSecond(1e9)));
-        assert_eq!(load("50%"), Ok(Load::LineRateRatio(0.5)));
+        assert_eq!(load("100kpps"), Ok(MaxLoad::FramesPerSecond(100_000.0)));
+        assert_eq!(load("1G"), Ok(MaxLoad::L1BitsPerSecond(1e9)));
+        assert_eq!(load("50%"), Ok(MaxLoad::LineRateRatio(0.5)));
         assert!(load("0pps").is_err());
     }
 
