@@ -121,10 +121,7 @@ fn one_test(
 }
 
 fn serve(args: &ServeArgs) -> Exit {
-    match served(args) {
-        Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("serve", false, &failure),
-    }
+    session::ended("serve", false, served(args))
 }
 
 fn served(args: &ServeArgs) -> Result<(), Failure> {
@@ -175,10 +172,7 @@ fn manual(args: &ManArgs) -> Exit {
 }
 
 fn written(text: &str) -> Exit {
-    match document::print(text) {
-        Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("print", false, &failure),
-    }
+    session::ended("print", false, document::print(text))
 }
 
 /// Help and version go to stdout; a wrong command line is a failure like any other.

@@ -18,6 +18,7 @@ use linerate_model::run::Run;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_wire::json;
+use serde::de::DeserializeOwned;
 
 use crate::history;
 use linerate_model::date::Date;
@@ -242,17 +243,19 @@ pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
     let text = fs::read_to_string(directory.join(RUN)).map_err(|why| named(&why))?;
     let run = json::text(&text).map_err(|why| named(&why))?;
     let run = compat::run(run).map_err(|why| named(&why))?;
-    let lines = fs::read(directory.join(SAMPLES)).unwrap_or_default();
-    let lines = lines.split(|byte| *byte == b'\n');
-    let samples = lines.filter_map(|line| json::read(line).ok());
-    Ok((run, samples.collect()))
+    Ok((run, lines(&directory.join(SAMPLES))))
 }
 
 /// The trials of a device, in their order; none where there is no such file. A damaged line costs
 /// a trial.
 pub(crate) fn trials(directory: &Path) -> Vec<Trial> {
-    let lines = fs::read(directory.join(TRIALS)).unwrap_or_default();
-    let lines = lines.split(|byte| *byte == b'\n');
+    lines(&directory.join(TRIALS))
+}
+
+/// The entries of a file, one a line, without those that cannot be read.
+fn lines<T: DeserializeOwned>(path: &Path) -> Vec<T> {
+    let bytes = fs::read(path).unwrap_or_default();
+    let lines = bytes.split(|byte| *byte == b'\n');
     lines.filter_map(|line| json::read(line).ok()).collect()
 }
 

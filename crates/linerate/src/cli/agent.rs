@@ -22,8 +22,5 @@ pub(super) fn run() -> Exit {
             .map(drop)
             .map_err(|why| Failure::measuring("answer requests", why))
     };
-    match ended {
-        Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("agent", false, &failure),
-    }
+    session::ended("agent", false, ended)
 }

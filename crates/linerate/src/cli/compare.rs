@@ -5,7 +5,7 @@ mod group;
 mod table;
 
 use linerate_method::experiment::{Key, blocks, environment, groups};
-use linerate_model::output::{Comparison, Expectation, Output};
+use linerate_model::output::{Comparison, Output};
 use linerate_report::sentence;
 
 use super::args::CompareArgs;
@@ -41,15 +41,9 @@ fn compared(args: &CompareArgs) -> Result<(Output, Option<Failure>), Failure> {
     output.comparison = figures(args, &before, &after)?;
     let failure = too_few(&output.comparison, args.fail_if.is_some());
     if let Some(what) = args.fail_if {
-        let failed = output
-            .comparison
-            .iter()
-            .any(|one| one.primary && what.is(one));
-        output.expectations = vec![Expectation {
-            expression: format!("not {what}"),
-            met: !failed,
-        }];
-        output.exit_code = u8::from(failed);
+        let expectation = what.expectation(&output.comparison);
+        output.exit_code = u8::from(!expectation.met);
+        output.expectations = vec![expectation];
     }
     if let Some(failure) = &failure {
         output.exit_code = Exit::from(failure.kind).code();

@@ -70,10 +70,11 @@ pub(super) fn run(args: &DoctorArgs) -> Exit {
         true => json(checks).map_err(|error| Failure::measuring("write the document", error)),
         false => Ok(render(&checks, args.document.look())),
     };
-    match text.and_then(|text| document::print(&text)) {
-        Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("doctor", false, &failure),
-    }
+    session::ended(
+        "doctor",
+        false,
+        text.and_then(|text| document::print(&text)),
+    )
 }
 
 /// The common document plus the checks.

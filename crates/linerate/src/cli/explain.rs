@@ -18,10 +18,11 @@ use linerate_model::failure::Failure;
 
 /// Runs the command. What was found is an answer, whatever it says: exit 0.
 pub(super) fn run(args: &ExplainArgs) -> Exit {
-    match explained(args).and_then(|output| args.document.print(&output)) {
-        Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("explain", args.document.json, &failure),
-    }
+    session::ended(
+        "explain",
+        args.document.json,
+        explained(args).and_then(|output| args.document.print(&output)),
+    )
 }
 
 fn explained(args: &ExplainArgs) -> Result<Output, Failure> {

@@ -22,10 +22,7 @@ pub(super) fn run(args: &HistoryArgs) -> Exit {
         output.history = Some(history);
         args.document.print(&output)
     });
-    match listed {
-        Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("history", args.document.json, &failure),
-    }
+    session::ended("history", args.document.json, listed)
 }
 
 fn listed(args: &HistoryArgs) -> Result<History, Failure> {

@@ -20,10 +20,11 @@ use linerate_model::failure::Failure;
 
 /// Runs the command. What was found is an answer, whatever it says: exit 0.
 pub(super) fn run(args: &InspectArgs) -> Exit {
-    match inspected(args).and_then(|output| args.document.print(&output)) {
-        Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("inspect", args.document.json, &failure),
-    }
+    session::ended(
+        "inspect",
+        args.document.json,
+        inspected(args).and_then(|output| args.document.print(&output)),
+    )
 }
 
 fn inspected(args: &InspectArgs) -> Result<Output, Failure> {

@@ -16,10 +16,11 @@ use view::RegisterView;
 /// Runs the command. Exit 2 for a name or value that cannot be, 3 where nothing could be read.
 pub(super) fn run(args: &RegsArgs) -> Exit {
     let text = answer(args).and_then(|view| text(&view, args));
-    match text.and_then(|text| document::print(&text)) {
-        Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("regs", args.json, &failure),
-    }
+    session::ended(
+        "regs",
+        args.json,
+        text.and_then(|text| document::print(&text)),
+    )
 }
 
 fn answer(args: &RegsArgs) -> Result<RegisterView, Failure> {

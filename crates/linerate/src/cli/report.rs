@@ -26,10 +26,7 @@ pub(super) fn run(args: &ReportArgs) -> Exit {
         let bytes = rendered(args, format)?;
         file::write(args.output.as_deref(), &bytes)
     });
-    match written {
-        Ok(()) => Exit::Ok,
-        Err(failure) => session::refuse("report", false, &failure),
-    }
+    session::ended("report", false, written)
 }
 
 /// The requested format, else by the suffix of the file, else for the terminal.

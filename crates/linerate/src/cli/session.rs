@@ -419,6 +419,14 @@ pub(super) fn interrupt() -> Result<Interrupt, Failure> {
     Interrupt::install().map_err(|error| Failure::measuring("catch signals", error))
 }
 
+/// The exit code of a command without results to judge; a failure is reported.
+pub(super) fn ended(kind: &str, json: bool, ended: Result<(), Failure>) -> Exit {
+    match ended {
+        Ok(()) => Exit::Ok,
+        Err(failure) => refuse(kind, json, &failure),
+    }
+}
+
 /// The document of a command that could not even begin.
 pub(super) fn refuse(kind: &str, json: bool, failure: &Failure) -> Exit {
     if json {

@@ -4,9 +4,7 @@
 use std::path::Path;
 
 use linerate_method::experiment::{environment, recorded};
-use linerate_model::output::{
-    Arm, Comparison, Difference, Expectation, Experiment, ExperimentPhase, Output, Restored,
-};
+use linerate_model::output::{Arm, Difference, Experiment, ExperimentPhase, Output, Restored};
 use linerate_model::run::Run;
 use linerate_report::sentence;
 
@@ -22,14 +20,8 @@ pub(in crate::cli) fn conclude(output: &mut Output, fail_if: Option<FailIf>) {
     for one in &mut output.comparison {
         one.sentence = sentence(one);
     }
-    let failed = |what: &FailIf| {
-        let mut decisive = output.comparison.iter().filter(|one| one.primary);
-        decisive.any(|one: &Comparison| what.is(one))
-    };
-    output.expectations.extend(fail_if.map(|what| Expectation {
-        expression: format!("not {what}"),
-        met: !failed(&what),
-    }));
+    let expected = fail_if.map(|what| what.expectation(&output.comparison));
+    output.expectations.extend(expected);
 }
 
 /// One that was cut off came neither to put back what was there, nor to compare what its runs read: they are

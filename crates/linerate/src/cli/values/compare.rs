@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use linerate_model::output::{Comparison, Judgement};
+use linerate_model::output::{Comparison, Expectation, Judgement};
 
 /// When a comparison fails: `--fail-if`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,8 +15,17 @@ pub(in crate::cli) enum FailIf {
 }
 
 impl FailIf {
+    /// Returns whether the figures that decide are as expected: none of them fails.
+    pub(in crate::cli) fn expectation(self, all: &[Comparison]) -> Expectation {
+        let mut decisive = all.iter().filter(|one| one.primary);
+        Expectation {
+            expression: format!("not {self}"),
+            met: !decisive.any(|one| self.is(one)),
+        }
+    }
+
     /// Whether this comparison is one.
-    pub(in crate::cli) fn is(self, of: &Comparison) -> bool {
+    fn is(self, of: &Comparison) -> bool {
         match self {
             Self::Inconclusive => of.verdict == Judgement::Inconclusive,
             Self::Worse(share) => is_worse(of.verdict) && loss_of(of) > share,
