@@ -88,7 +88,7 @@ pub fn precise_sleep() {
     let _ = set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// How often both clocks are read to learn their offset.
+/// The number of readings from which the offset is taken.
 const READINGS: u32 = 5;
 
 /// Wall-clock time that never jumps during a run: the monotonic clock plus an offset fixed at the start.

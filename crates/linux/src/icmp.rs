@@ -100,7 +100,7 @@ impl Pinger {
                 else {
                     continue;
                 };
-                // How long ago the kernel took it; a stepped wall clock is not believed.
+                // How long ago the kernel took it; ignored if the wall clock was stepped.
                 let ago = datagram
                     .kernel_ns
                     .and_then(|at| wall.checked_sub(at))

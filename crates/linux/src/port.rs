@@ -62,7 +62,7 @@ pub struct Sender(SenderKind);
 enum SenderKind {
     Ring(RingSender),
     Several(SeveralSender),
-    Xdp(XdpSender),
+    Xdp(Box<XdpSender>),
 }
 
 impl Sender {
@@ -189,7 +189,7 @@ impl Attempt<'_> {
         if let Some((sender, receiver, backend)) =
             xdp::open(interface, wanted, by_xdp, &mut self.refused)
         {
-            let sender = Sender(SenderKind::Xdp(sender));
+            let sender = Sender(SenderKind::Xdp(Box::new(sender)));
             let (receiver, receive) = match receiver {
                 Some(receiver) => (Receiver(ReceiverKind::Xdp(receiver)), backend),
                 None => self.receiver()?,

@@ -22,7 +22,7 @@ use rustix::process::Signal;
 
 use crate::proc;
 
-/// What holds the private namespaces.
+/// The privilege with which the namespaces are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
     /// A user namespace in which the caller is root: no privilege outside.
@@ -41,7 +41,7 @@ pub enum Refusal {
     /// A switch of the machine forbids user namespaces.
     #[error("user namespaces are switched off by {switch}")]
     Switch { switch: Switch },
-    /// The kernel said no, and no known switch explains it.
+    /// The kernel refused, and no known switch is the reason.
     #[error("{op}: {source}")]
     Kernel { op: &'static str, source: io::Error },
 }
@@ -149,7 +149,7 @@ fn kernel(op: &'static str) -> impl Fn(io::Error) -> Refusal {
     move |source| Refusal::Kernel { op, source }
 }
 
-/// Root is tried by what counts: a capability, not the user's number.
+/// Tests for the capabilities, not for the user ID.
 fn own_privilege() -> Privilege {
     use rustix::thread::{CapabilitySet, capabilities};
     let can = capabilities(None).is_ok_and(|sets| {
@@ -174,7 +174,7 @@ fn explain(privilege: Privilege, source: io::Error) -> Refusal {
     }
 }
 
-/// What the inside cannot learn any more once it is there.
+/// What cannot be determined any more inside.
 #[derive(Clone, Copy)]
 struct Caller {
     uid: u32,
@@ -281,11 +281,11 @@ fn leave(code: i32) -> ! {
 
 // ---- outside ------------------------------------------------------------------------------
 
-/// Reads init's word: refused, hands the error back; else waits and ends as the inside ends.
+/// Reads init's report: returns its error, or waits and ends as the inside ends.
 fn stay_outside(init: i32, mut inside: UnixStream, caller: Caller) -> Result<Privilege, Refusal> {
     let errno = read_i32(&mut inside).unwrap_or(libc::ECHILD);
     if errno != 0 {
-        // SAFETY: a null status is allowed; init has said that it leaves.
+        // SAFETY: a null status is allowed; init has reported that it exits.
         let _buried = unsafe { libc::waitpid(init, std::ptr::null_mut(), 0) };
         let source = io::Error::from_raw_os_error(errno);
         return Err(kernel("prepare the new namespaces")(source));
@@ -361,7 +361,7 @@ fn restore_signals(before: &libc::sigset_t) {
     let _set = unsafe { libc::sigprocmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
 }
 
-/// Sleeps in sigwaitinfo(2) until `child` has ended; every other child is buried too.
+/// Sleeps in sigwaitinfo(2) until `child` has ended; reaps every other child too.
 /// A signal whose `si_code` is wanted is passed on. Returns the child's wait status.
 fn pass_signals_until_end(
     child: i32,

@@ -31,7 +31,7 @@ pub(crate) struct Program {
 #[error("{source}{}{log}", if log.is_empty() { "" } else { ": " })]
 pub(crate) struct LoadError {
     pub(crate) source: io::Error,
-    /// The end of what the verifier said; empty if it was not asked.
+    /// The end of the verifier's log; empty if it was not requested.
     pub(crate) log: String,
 }
 
@@ -39,7 +39,7 @@ impl Program {
     /// Hands the program to the kernel.
     ///
     /// # Errors
-    /// EPERM without CAP_BPF and CAP_PERFMON in the initial user namespace; EACCES or EINVAL with the verifier's words.
+    /// EPERM without CAP_BPF and CAP_PERFMON in the initial user namespace; EACCES or EINVAL with the verifier's log.
     pub(crate) fn load(
         kind: ProgramKind,
         called: &str,
@@ -172,7 +172,7 @@ fn last_words(log: &[u8]) -> String {
 
 /// `BPF_XDP` of `enum bpf_attach_type`.
 const ATTACH_XDP: u32 = 37;
-/// What the kernel wants said of a program that calls `probe_read_kernel`.
+/// The licence that the kernel requires of a program that calls `probe_read_kernel`.
 const LICENSE: &[u8] = b"Dual MIT/GPL\0";
 const LOG_BYTES: usize = 256 * 1024;
 const LAST_LINES: usize = 4;

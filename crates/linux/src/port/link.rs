@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a failure of a socket says about its interface.
+//! The interface of a socket, and how its state explains a failure.
 #![expect(unsafe_code, reason = "ioctl")]
 
 use std::io;
@@ -27,7 +27,7 @@ impl Link {
         self.index
     }
 
-    /// Says that the interface is down, has no carrier or is gone, where that is why; else the error as it was.
+    /// Returns an error that names the state of the interface (down, no carrier, gone) if that is the cause, else `error`.
     /// `socket` belongs to the namespace of the interface.
     pub(super) fn explain(&self, socket: BorrowedFd<'_>, error: io::Error) -> io::Error {
         let state = match error.raw_os_error() {
@@ -38,7 +38,7 @@ impl Link {
         state.map_or(error, |state| self.lost(state))
     }
 
-    /// Looks whether it is there and up. Without carrier it may get one yet.
+    /// Checks that it exists and is up. A carrier may still come.
     ///
     /// # Errors
     /// NetworkDown.

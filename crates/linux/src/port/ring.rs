@@ -2,7 +2,7 @@
 //! A ring in memory that is shared with the kernel: one side writes entries, the other reads them. No system call here.
 //!
 //! Each side of a ring is one value that owns the memory: nothing else in the program can touch its entries. An entry is accessed only
-//! between the other side's word that it may be (acquire) and the own word that it is done (release).
+//! after the other side has published it (acquire) and before this side publishes that it is done (release).
 #![expect(unsafe_code, reason = "memory shared with the kernel")]
 
 mod index;

@@ -65,7 +65,7 @@ pub struct Wanted {
     pub send_frames: usize,
     /// How much memory holds frames that have arrived, in bytes. `None`: 64 MiB, on small machines a 32nd of what they have.
     pub receive_bytes: Option<usize>,
-    /// Frames bear a VLAN tag that has to be seen: where the interface takes tags out, AF_XDP does not receive, for it would not see them.
+    /// Frames carry a VLAN tag that must be seen: AF_XDP does not receive where the interface strips tags.
     pub tagged: bool,
 }
 
@@ -96,11 +96,11 @@ impl Wanted {
 /// The backends in use.
 #[derive(Debug)]
 pub struct Chosen {
-    /// What sends.
+    /// The backend that sends.
     pub send: Backend,
-    /// What receives.
+    /// The backend that receives.
     pub receive: Backend,
-    /// What was tried before, in that order.
+    /// The backends tried before, in that order.
     pub refused: Vec<Refused>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Frames by AF_XDP sockets (Linux 4.18; to receive 5.9), where the kernel's network stack is passed by. Sending needs CAP_NET_RAW only;
+//! Frames by AF_XDP sockets (Linux 4.18; to receive 5.9), past the kernel's network stack. Sending needs CAP_NET_RAW only;
 //! receiving needs the right to load programs.
 //!
 //! In generic mode, where the kernel allocates an skb before the program runs, receiving costs more than by AF_PACKET (measured on a veth: a
@@ -43,10 +43,10 @@ pub(super) fn open(
             source,
         });
     };
-    let ground = Ground::survey(interface, wanted)
+    let survey = Survey::of(interface, wanted)
         .map_err(|failed| refuse(first, false, failed))
         .ok()?;
-    let mut attachment = ground
+    let mut attachment = survey
         .attach(interface, wanted)
         .map_err(|failed| refuse(first, true, failed))
         .ok();
@@ -61,7 +61,7 @@ pub(super) fn open(
             continue;
         }
         let receives = attachment.is_some();
-        let opened = match ground.sockets(wanted, zero_copy, receives) {
+        let opened = match survey.sockets(wanted, zero_copy, receives) {
             Ok(opened) => opened,
             Err(failed) => {
                 refuse(backend, false, failed);
@@ -74,19 +74,19 @@ pub(super) fn open(
             .unzip();
         let receiver = attachment.take().and_then(|attachment| {
             let incoming = incoming.into_iter().flatten().collect();
-            Ground::receiver(interface, wanted, attachment, incoming)
+            Survey::receiver(interface, wanted, attachment, incoming)
                 .map_err(|failed| refuse(backend, true, failed))
                 .ok()
         });
         let first = outgoing.into_iter().next()?;
-        let sender = XdpSender::new(first, zero_copy, ground.bytes_max, ground.control);
+        let sender = XdpSender::new(first, zero_copy, survey.bytes_max, survey.control);
         return Some((sender, receiver, backend));
     }
     None
 }
 
 /// The interface, before anything is done to it.
-struct Ground {
+struct Survey {
     control: PacketSocket,
     queues: u32,
     /// Of the memory, for each frame.
@@ -94,8 +94,8 @@ struct Ground {
     bytes_max: usize,
 }
 
-impl Ground {
-    fn survey(interface: &str, wanted: &Wanted) -> Result<Self, Failed> {
+impl Survey {
+    fn of(interface: &str, wanted: &Wanted) -> Result<Self, Failed> {
         let failed = |error| ("open", error);
         let control = PacketSocket::open(interface).map_err(failed)?;
         control.link().must_be_up(control.as_fd()).map_err(failed)?;
@@ -191,7 +191,7 @@ fn tags_are_taken_out(interface: &str) -> io::Error {
     )
 }
 
-/// Tries again for a while where something is taken: the kernel tidies up late after a process that ended.
+/// Retries for a while when something is in use: the kernel cleans up after a process with a delay.
 fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Failed>) -> Result<T, Failed> {
     let deadline = Instant::now() + TAKEN_TIMEOUT;
     loop {

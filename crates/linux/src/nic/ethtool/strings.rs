@@ -12,7 +12,7 @@ pub(super) fn names(ethtool: &Ethtool, set: u32, count: usize) -> io::Result<Vec
     put(&mut names, 4, set);
     put(&mut names, 8, count as u32);
     ethtool.exchange(&mut names)?;
-    // The driver may have changed its mind in between.
+    // The driver may report another number by now.
     let count = count.min(get(&names, 8)? as usize);
     Ok(names[12..]
         .chunks_exact(STRING_BYTES)
@@ -36,7 +36,7 @@ pub(super) fn count(ethtool: &Ethtool, set: u32) -> io::Result<usize> {
     bounded(get(&request, 16)?)
 }
 
-/// A driver's count, believed if it is one.
+/// A driver's count, if it is plausible.
 pub(super) fn bounded(count: u32) -> io::Result<usize> {
     match usize::try_from(count) {
         Ok(0) => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),

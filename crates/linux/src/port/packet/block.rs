@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One block of a TPACKET_V3 ring: a chain of headers and frames. Bytes only, no system call; no offset is believed.
+//! One block of a TPACKET_V3 ring: a chain of headers and frames. Bytes only, no system call; no offset is trusted.
 //!
 //! Source: include/uapi/linux/if_packet.h, `struct tpacket_block_desc` and `struct tpacket3_hdr`.
 

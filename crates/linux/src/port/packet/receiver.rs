@@ -31,7 +31,7 @@ pub(in crate::port) struct RingReceiver {
     /// Frames that the kernel put into the ring, and those that were taken out, shown or not; the difference is exact.
     entered: u64,
     taken: u64,
-    /// How often the kernel went on elsewhere.
+    /// How often the kernel continued with another block than the next.
     astray: u64,
 }
 
@@ -102,7 +102,7 @@ impl RingReceiver {
         }
         let ready = (0..self.ring.blocks).filter(|number| self.ring.is_ready(*number));
         let oldest = ready.min_by_key(|number| self.ring.sequence(*number));
-        // Looked at again: both may have been filled since.
+        // Checked again: both may have been filled since.
         if let Some(oldest) = oldest.filter(|_| !self.is_ready()) {
             self.next = oldest;
             self.astray += 1;
@@ -132,7 +132,7 @@ impl RingReceiver {
         pending.map_err(|errno| self.socket.explain(errno.into()))
     }
 
-    /// How often the kernel went on with another block than the next.
+    /// How often the kernel continued with another block than the next.
     pub(in crate::port) fn astray(&self) -> u64 {
         self.astray
     }
@@ -149,7 +149,7 @@ impl RingReceiver {
         self.entered.saturating_sub(self.taken)
     }
 
-    /// Takes what is unread for lost: Linux 6.18 sometimes goes on without ever showing a block that it was filling.
+    /// Counts what is unread as lost: Linux 6.18 sometimes continues without ever showing a block that it was filling.
     pub(in crate::port) fn give_up(&mut self) {
         self.drops += self.unread();
         self.taken = self.entered;
@@ -213,7 +213,7 @@ impl Ring {
         self.status(number).load(Ordering::Acquire) & USER != 0
     }
 
-    /// The how manieth block of all it is.
+    /// The number of the block since the start.
     fn sequence(&self, number: usize) -> u64 {
         let [first, second] = [0, 4].map(|half| {
             let word = self.word(number, block::SEQUENCE_OF_BLOCK_AT + half);

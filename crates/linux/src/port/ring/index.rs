@@ -2,7 +2,7 @@
 //! Where the two sides of a ring are: numbers that count every entry ever written and ever read, modulo 2³², in which the place of an
 //! entry is the low bits. No memory and no system call here.
 //!
-//! What the other side says is only believed if it is possible: it never reads what was not written, nor writes over what was not read.
+//! An index of the other side is accepted only if it is possible: it never reads what was not written, nor writes over what was not read.
 
 /// The side that writes.
 #[derive(Debug)]

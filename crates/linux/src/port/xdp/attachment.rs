@@ -16,7 +16,7 @@ pub(super) struct Attachment {
 }
 
 impl Attachment {
-    /// In the driver; if that cannot, and only if it `may_be_slow`, where the kernel has already made a packet of the frame.
+    /// Attaches it in the driver, else, only if it `may_be_slow`, in generic mode, after the kernel has allocated an skb.
     ///
     /// # Errors
     /// With what failed: EPERM without CAP_BPF and CAP_NET_ADMIN in the initial user namespace, EBUSY where a program is attached already,

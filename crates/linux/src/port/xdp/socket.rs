@@ -17,7 +17,7 @@ use crate::port::memory::Memory;
 use crate::port::ring::{Consumer, Descriptor, Entry, Layout, Producer};
 use crate::socket_buffer;
 
-/// What a socket is to be.
+/// The parameters of a socket.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub(super) interface_index: u32,
@@ -36,7 +36,7 @@ pub(super) struct Opened {
     pub(super) incoming: Option<Incoming>,
 }
 
-/// What sends.
+/// The sending direction.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub(super) socket: Arc<OwnedFd>,
@@ -45,7 +45,7 @@ pub(super) struct Outgoing {
     pub(super) frames: Frames,
 }
 
-/// What receives.
+/// The receiving direction.
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) socket: Arc<OwnedFd>,
