@@ -14,16 +14,16 @@ use serde_json::Value;
 use crate::subject::Subject;
 use words::Words;
 
-/// Reads what a text holds.
+/// Parses JSON text.
 pub type Reader<T> = fn(&str) -> serde_json::Result<T>;
 
-/// How the texts become the record again. Who calls has readers already, and a type that is read by two ways is
-/// in the program twice.
+/// How the texts become the record again. They come from the caller, as a second reader of each type would enlarge
+/// the program.
 #[derive(Debug, Clone, Copy)]
 pub struct Readers {
-    /// Of a document.
+    /// For a document.
     pub output: Reader<Output>,
-    /// Of how hosts are set up.
+    /// For the settings of hosts.
     pub settings: Reader<Vec<Setting>>,
 }
 

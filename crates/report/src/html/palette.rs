@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The colours, by light and by dark. A test holds each that carries meaning against the grounds that it
-//! stands on (WCAG 2.2 §1.4.3).
+//! The colours of the light and the dark scheme. A test checks the contrast of each that carries meaning
+//! with its backgrounds (WCAG 2.2 §1.4.3).
 
 use super::writer::Html;
 
-/// A name for the style sheet, and the colour in light and in dark.
+/// The custom property, and its colour in the light and the dark scheme.
 struct Colour(&'static str, &'static str, &'static str);
 
 const GROUNDS: &[Colour] = &[
@@ -12,7 +12,7 @@ const GROUNDS: &[Colour] = &[
     Colour("--card", "#ffffff", "#191d23"),
 ];
 
-/// Each is read on both grounds.
+/// Each is legible on all backgrounds.
 const INKS: &[Colour] = &[
     Colour("--ink", "#16191d", "#e8eaed"),
     Colour("--soft", "#4c535c", "#b3bac4"),
@@ -28,13 +28,13 @@ const INKS: &[Colour] = &[
     Colour("--c5", "#006565", "#74d7d7"),
 ];
 
-/// Lines that only divide.
+/// Lines that only separate.
 const RULES: &[Colour] = &[
     Colour("--rule", "#d5d9df", "#353b44"),
     Colour("--band", "#e9edf3", "#232932"),
 ];
 
-/// The colours as custom properties, dark where the reader's system is; paper is light.
+/// The colours as custom properties, dark if the system's scheme is dark; print is light.
 pub(super) fn style(html: &mut Html) {
     html.raw(":root{color-scheme:light dark;");
     for colour in all() {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The ledger as a picture: a packet's way from the sending program down to the receiving one, and
-//! beside each stage what died there. A bar is as long as its share of all that was lost; what is only
-//! possible is pale.
+//! The ledger as a picture: the path of a packet from the sending program to the receiving one, and the
+//! losses at each stage. The length of a bar is the stage's share of all losses; possible losses are pale.
 
 use super::writer::{Html, px};
 use crate::view::path::{Stop, Way};
 
-/// One test's way. `id` is unique on the page.
+/// The path of one test. `id` is unique on the page.
 pub(super) fn push(html: &mut Html, id: &str, way: &Way) {
     let height = HEAD + ROW * way.stops.len() as f64 + FOOT;
     let title = format!("{id}-title");
@@ -25,7 +24,7 @@ pub(super) fn push(html: &mut Html, id: &str, way: &Way) {
     });
 }
 
-/// What one hears who does not see it.
+/// The picture for a screen reader.
 fn spoken(way: &Way) -> String {
     let losses = way.stops.iter().filter(|stop| stop.hi > 0);
     let losses = losses.map(|stop| format!("{}: {}", stop.words, stop.loss));
@@ -68,7 +67,7 @@ fn picture(html: &mut Html, way: &Way) {
     }
 }
 
-/// Whose a stage is: a frame around his, his name along it.
+/// A frame around the stages of each owner.
 fn owners(html: &mut Html, way: &Way) {
     let mut first = 0;
     for group in way.stops.chunk_by(|one, other| one.whose == other.whose) {
@@ -162,7 +161,7 @@ fn text(html: &mut Html, anchor: &str, [x, y]: [f64; 2], class: &str, words: &st
 const ROW: f64 = 24.0;
 const HEAD: f64 = 30.0;
 const FOOT: f64 = 44.0;
-/// Where the packets come down.
+/// The x coordinate of the path.
 const LINE: f64 = 108.0;
-/// All that was lost.
+/// The length of a bar for all losses.
 const BAR: f64 = 352.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Curves over axes, as inline SVG. Curves differ in dash and mark as well as in colour; each point says
-//! its numbers when it is pointed at.
+//! Curves over axes, as inline SVG. Curves differ in dash and mark as well as in colour; each point shows
+//! its numbers on hover.
 
 use linerate_model::units::format::{Step, common_step, significant};
 
@@ -28,7 +28,7 @@ pub(super) fn push(html: &mut Html, id: &str, chart: &Chart) {
     });
 }
 
-/// What one hears who does not see it.
+/// The chart for a screen reader.
 fn spoken(chart: &Chart) -> String {
     let curves: Vec<&str> = chart
         .curves
@@ -44,7 +44,7 @@ fn spoken(chart: &Chart) -> String {
     )
 }
 
-/// From numbers to places.
+/// Maps numbers to coordinates.
 struct Scale {
     low: f64,
     high: f64,
@@ -233,7 +233,7 @@ fn with_unit(value: f64, (size, unit): Step) -> String {
     format!("{} {unit}", significant(value / size))
 }
 
-/// A shape a curve.
+/// The mark of a curve: a circle, a square or a triangle.
 pub(super) fn mark(number: usize, [x, y]: [f64; 2]) -> String {
     let [left, right, top, bottom] = [x - 3.5, x + 3.5, y - 3.5, y + 3.5].map(px);
     let [x, y] = [x, y].map(px);
@@ -285,5 +285,5 @@ const LEFT: f64 = 56.0;
 const RIGHT: f64 = 450.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 252.0;
-/// More points than these are a line.
+/// A curve of more points has no marks.
 const MOST_MARKS: usize = 30;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What names a machine or a person in a text that nobody wrote for us, such as a kernel's command line
+//! Names of machines and users in free text, such as a kernel's command line
 //! or a line of its log: the word after `hostname=`, `UUID=`, `serialno=`, after an `@`, before `.lan`.
 
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(super) enum Kind {
 
 /// The places of words that identify something, from left to right, without overlap.
 pub(super) fn named(text: &str) -> Vec<(Range<usize>, Kind)> {
-    // Of ASCII letters alone, so that places stay what they are.
+    // Only ASCII letters, so that positions do not change.
     let small = text.to_ascii_lowercase();
     let keyed = KEYS
         .iter()
@@ -78,7 +78,7 @@ fn configured(text: &str, value: Range<usize>) -> Option<(Range<usize>, Kind)> {
     (many > 0).then_some((from..from + many, Kind::Host))
 }
 
-/// `user@host`: the host; who the user is, is his business, too.
+/// `user@host`: both names.
 fn hosts_of_users(text: &str) -> impl Iterator<Item = (Range<usize>, Kind)> + '_ {
     text.match_indices('@').flat_map(|(at, _)| {
         let before = text[..at].len() - text[..at].trim_end_matches(is_of_a_name).len();
@@ -99,7 +99,7 @@ fn domains(text: &str) -> impl Iterator<Item = (Range<usize>, Kind)> + '_ {
     let words = text.split(|char| !is_of_a_name(char)).scan(0, |at, word| {
         let from = *at;
         *at = from + word.len();
-        // What parted them is a character of one byte or of several.
+        // The separator may have several bytes.
         *at += text[*at..].chars().next().map_or(0, char::len_utf8);
         Some((from, word))
     });
@@ -142,7 +142,7 @@ const KEYS: &[(&str, Kind)] = &[
     ("/home/", Kind::User),
 ];
 
-/// What private and common names end in.
+/// The last labels of private and common domain names.
 const ENDS: &[&str] = &[
     "arpa",
     "com",

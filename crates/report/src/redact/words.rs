@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which word stands for what, and texts with the words in it.
+//! The replacements of names and addresses, and texts with these in place.
 
 use linerate_model::order;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,7 +9,7 @@ use linerate_model::output::Output;
 
 use super::free::{self, Kind};
 
-/// What was met so far: its number is its place.
+/// The names and addresses found so far; the number in a replacement is the position.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     /// Lower case, longest first where one is within another; each with its word.
@@ -50,7 +50,7 @@ impl Words {
         }
     }
 
-    /// Where a run was stored, in its command and, where the whole way is known, in any text.
+    /// Replaces the directory of a run: in its command, and in any text if the full path is known.
     pub(super) fn directories(&mut self, output: &mut Output, label: &str) {
         let mut asked = false;
         let mut known: Vec<String> = output.run_dir.iter().cloned().collect();
@@ -85,7 +85,7 @@ impl Words {
         order::by_key(&mut self.hosts, |(name, _)| std::cmp::Reverse(name.len()));
     }
 
-    /// What the text itself calls a name: in its place, whatever it is.
+    /// Replaces names that follow a key (`hostname=`).
     fn keyed(&mut self, text: &str) -> String {
         let mut safe = text.to_owned();
         for (place, kind) in free::named(text).into_iter().rev() {
@@ -196,7 +196,7 @@ impl Words {
         text
     }
 
-    /// Digits, colons and points: perhaps an address, with what clings to it.
+    /// Hexadecimal digits, colons, dots and hyphens: perhaps an address with punctuation around it.
     fn token(&mut self, token: &str) -> String {
         let core = token.trim_matches(['.', '-']);
         let core = core
@@ -214,7 +214,7 @@ impl Words {
         }
     }
 
-    /// What holds several: a range of addresses, an address with a word at it.
+    /// Several parts: a range of addresses, an address with a suffix.
     fn parts(&mut self, token: &str) -> String {
         for gap in ['-', ':'] {
             if token.contains(gap) && token.contains('.') {
@@ -305,7 +305,7 @@ fn is_part(char: char) -> bool {
     char.is_ascii_hexdigit() || matches!(char, ':' | '.' | '-')
 }
 
-/// A shorter name is met by chance.
+/// A shorter name also occurs by chance.
 const SHORTEST: usize = 4;
 /// Values of `hostname=` and the like that are words of any text.
 const ORDINARY: &[&str] = &[

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Processes that `ab` starts: the shell commands that switch, and the measurements. They are no part of
-//! the terminal's foreground, so that Ctrl-C reaches `ab` alone, which ends them in order.
+//! Processes that `ab` starts: the shell commands that switch, and the measurements. They are not in
+//! the terminal's foreground process group, so that Ctrl-C reaches only `ab`, which ends them in order.
 //!
-//! A command is over when its process ends, whatever it left running in the background.
+//! A command has ended when its process has, even if processes in the background remain.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -17,7 +17,7 @@ use linerate_linux::pipe;
 use linerate_linux::process::Reader;
 use linerate_linux::signal::{Interrupt, SIGKILL, SIGTERM};
 
-/// What a process said, and how it ended.
+/// The output and exit status of a process.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
@@ -25,12 +25,12 @@ pub(super) struct Ended {
     pub(super) stderr: Vec<u8>,
 }
 
-/// Whom an interruption is passed on to.
+/// Which processes an interruption is passed on to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     /// The process, which ends those that it started in order.
     Process,
-    /// All that it started: a shell leaves them alone.
+    /// The whole group: a shell does not pass it on.
     Group,
 }
 
@@ -67,8 +67,8 @@ impl Running {
         })
     }
 
-    /// Runs it to its end. An interruption is passed on as SIGTERM, once; a second one kills, and so does
-    /// patience that has run out. `slow` is called when it has taken long.
+    /// Waits for its end. An interruption is passed on as SIGTERM, once; a second one kills, and so does
+    /// a timeout. `slow` is called once if it takes long.
     ///
     /// # Errors
     /// It could not be awaited.
@@ -121,7 +121,7 @@ impl Running {
     }
 }
 
-/// Waits, unless interrupted: whether the time went by.
+/// Waits; returns false if interrupted.
 pub(super) fn pause(length: Duration, interrupt: &Interrupt) -> bool {
     let until = Instant::now() + length;
     while interrupt.requested().is_none() {
@@ -153,8 +153,8 @@ fn reader(
     })
 }
 
-/// Reads until the last writer is gone, or the process is over and nothing is left in the pipe, or what it
-/// left running never stops talking. What is too much is read, so that nobody waits, and forgotten.
+/// Reads until the last writer has closed the pipe, or the process has ended and the pipe is empty, or a timeout
+/// after its end. What exceeds the limit is read, so that no writer blocks, and dropped.
 fn read(pipe: &mut (impl Read + AsFd), over: &AtomicBool, kept: &mut Vec<u8>) -> io::Result<()> {
     let mut piece = vec![0; PIECE_BYTES];
     let mut ended: Option<Instant> = None;
@@ -186,7 +186,7 @@ const STEP: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(15);
 /// To read what a process left in its pipes.
 const GOODBYE: Duration = Duration::from_secs(5);
-/// A person who waits for so long wonders what for.
+/// After this time the user is informed what is awaited.
 const LONG: Duration = Duration::from_secs(30);
 /// A document of an hour's run is a few megabytes.
 const MOST_BYTES: usize = 64 << 20;
