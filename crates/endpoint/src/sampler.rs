@@ -56,6 +56,7 @@ pub(crate) struct Sampler {
     inbox: Vec<Sample>,
     settings: Vec<Setting>,
     settings_ordered: bool,
+    idle_readings: u32,
     has_first: bool,
     has_last: bool,
     before: Option<Moment>,
@@ -89,6 +90,7 @@ impl Sampler {
             inbox: Vec::new(),
             settings: Vec::new(),
             settings_ordered: false,
+            idle_readings: 0,
             has_first: false,
             has_last: false,
             before: None,
@@ -106,9 +108,12 @@ impl Sampler {
         self.streams.follow(socket, sends);
     }
 
-    /// Orders one reading without load.
+    /// Reads once without load. The caller times the interval between two such readings, so it waits for this one, which
+    /// takes seconds to come where the sources are still being opened on a busy host.
     pub(crate) fn read_idle(&mut self) {
+        let before = self.idle_readings;
         self.order(Order::Once);
+        self.wait_until(|sampler| sampler.idle_readings > before);
     }
 
     /// Orders the settings of this host, if they are `wanted` and have not been read.
@@ -129,8 +134,7 @@ impl Sampler {
     pub(crate) fn begin(&mut self, phase: Phase) {
         self.before = Some(Moment::now());
         self.order(Order::Begin(phase));
-        let deadline_ns = clock::monotonic_ns() + DRIVER_TIMEOUT_NS;
-        while !self.has_first && clock::monotonic_ns() < deadline_ns && self.wait() {}
+        self.wait_until(|sampler| sampler.has_first);
     }
 
     /// Orders the last reading, after the traffic has stopped; see [`Sampler::has_ended`].
@@ -206,6 +210,12 @@ impl Sampler {
         }
     }
 
+    /// Waits as long as a driver may take.
+    fn wait_until(&mut self, is_done: impl Fn(&Self) -> bool) {
+        let deadline_ns = clock::monotonic_ns() + DRIVER_TIMEOUT_NS;
+        while !is_done(self) && clock::monotonic_ns() < deadline_ns && self.wait() {}
+    }
+
     /// Waits for a report; false when no more will come.
     fn wait(&mut self) -> bool {
         let Some(thread) = &self.thread else {
@@ -226,6 +236,10 @@ impl Sampler {
             }
             Report::First(samples) => {
                 self.has_first = true;
+                samples
+            }
+            Report::Idle(samples) => {
+                self.idle_readings += 1;
                 samples
             }
             Report::Between(samples) => samples,

@@ -31,7 +31,9 @@ pub(super) enum Order {
 pub(super) enum Report {
     /// At [`Order::Begin`].
     First(Vec<Sample>),
-    /// At rest, or a second later.
+    /// At [`Order::Once`].
+    Idle(Vec<Sample>),
+    /// A second after another.
     Between(Vec<Sample>),
     /// At [`Order::End`].
     Last(Vec<Sample>),
@@ -114,7 +116,7 @@ fn work(
             }
         };
         let report = match (order, rhythm) {
-            (Ok(Order::Once), _) => Report::Between(reader.read(Phase::Idle)),
+            (Ok(Order::Once), _) => Report::Idle(reader.read(Phase::Idle)),
             (Ok(Order::Settings), _) => Report::Settings(settings()),
             (Ok(Order::Begin(phase)), _) => {
                 rhythm = Some((phase, monotonic_ns() + PERIOD_NS));

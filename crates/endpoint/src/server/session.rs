@@ -161,6 +161,8 @@ impl<'a, 'b> Session<'a, 'b> {
             self.sampler.set_bidirectional();
         }
         if rests {
+            // A client that went away is noticed at the next read.
+            let _ = self.control.flush();
             self.sampler.read_idle();
             self.read_settings();
         }
