@@ -131,10 +131,10 @@ fn mtu_mismatch_eats_large_packets(isolation: &Isolation) -> Outcome {
     ensure(dropped >= 50, || format!("rx_dropped grew by {dropped}"))
 }
 
-/// The groups of `ethtool -k` that the fault switches off.
+/// Features of `ethtool -k` that the fault switches off.
 const OFFLOADS: [&str; 4] = [
     "tx-checksumming",
-    "tcp-segmentation-offload",
+    "tx-tcp-segmentation",
     "generic-segmentation-offload",
     "generic-receive-offload",
 ];
