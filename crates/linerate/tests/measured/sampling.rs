@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use linerate_model::output::{Direction, Role};
 use linerate_model::run::Run;
@@ -209,9 +210,10 @@ struct Kept {
 impl Kept {
     /// `None` (and a word about it) where there can be no lab.
     fn of(line: &str) -> Option<Self> {
-        let name: String = line.chars().filter(char::is_ascii_alphanumeric).collect();
-        let directory =
-            std::env::temp_dir().join(format!("linerate-sampling-{}-{name}", std::process::id()));
+        static RUNS: AtomicUsize = AtomicUsize::new(0);
+        let number = RUNS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("linerate-sampling-{}-{number}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
         let _turn = Turn::together();
         let output = Command::new(env!("CARGO_BIN_EXE_linerate"))
             .args(line.split_whitespace())
