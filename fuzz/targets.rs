@@ -12,13 +12,13 @@ use linerate_wire::iperf3::Timeouts;
 use linerate_wire::iperf3::client::{ClientEvent, ClientSession, Phase as ClientPhase};
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::datagram::{CounterWidth, Header};
+use linerate_wire::iperf3::hello as stock_hello;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::results::Results;
 use linerate_wire::iperf3::server::{Limits, Phase as ServerPhase, ServerEvent, ServerSession};
 use linerate_wire::iperf3::session::Session;
-use linerate_wire::iperf3::{hello as stock_hello, stream_id};
 use linerate_wire::linerate::{hello, probe, stamp};
-use linerate_wire::{arp, ether, flow, json, netlink, proc};
+use linerate_wire::{arp, ether, json, netlink, proc};
 
 /// A server's bytes; the first byte says how they are cut and whether the client is linerate. However they are cut,
 /// the events are the same and the session ends.
@@ -154,7 +154,7 @@ pub(crate) fn iperf2(data: &[u8]) {
     }
 }
 
-/// Ethernet frames down to UDP.
+/// ARP in Ethernet frames: what was read is written as the same packet.
 pub(crate) fn frame(data: &[u8]) {
     if let Some(packet) =
         ether::Frame::parse(data).and_then(|frame| arp::Packet::parse(frame.payload))
