@@ -5,6 +5,7 @@
 //! harness is its own, and each test has a process of its own, several at once. As libtest does, it answers
 //! `--list` and takes a name to filter by. Without namespaces every test is printed and counted as skipped.
 #![expect(clippy::print_stdout, reason = "a test harness reports on stdout")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod commands;
 mod endings;
