@@ -75,6 +75,17 @@ impl Run {
         }
     }
 
+    /// The run whose command printed `output`: everything that it measured, without its conclusions.
+    #[must_use]
+    pub fn of_document(output: &Output) -> Self {
+        let mut run = Self::begin(&output.kind, &output.tool.version, &output.command);
+        run.started.clone_from(&output.started);
+        run.clock_trusted = output.clock_trusted;
+        run.settings.clone_from(&output.settings);
+        run.record(output);
+        run
+    }
+
     /// Copies the measurements of `output`, without its conclusions.
     pub fn record(&mut self, output: &Output) {
         self.duration_s = Some(output.duration_s);
@@ -152,6 +163,23 @@ mod tests {
             (&"unknown".into(), &"".into())
         );
         assert_eq!(knee["try"], "");
+    }
+
+    #[test]
+    fn a_document_gives_its_run_the_settings_too() {
+        let output = Output {
+            started: "2026-11-22T17:00:00Z".to_owned(),
+            clock_trusted: true,
+            settings: vec![Setting::default()],
+            tests: vec![Test::default()],
+            ..Output::new("udp", "0.1.0")
+        };
+        let run = Run::of_document(&output);
+        assert_eq!(run.settings, output.settings);
+        assert_eq!(
+            (&run.started, run.clock_trusted, run.tests.len()),
+            (&output.started, true, 1)
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use linerate_method::experiment::{Figure, Key, figures};
 use linerate_model::compat::{self, DocumentKind};
-use linerate_model::output::{Excluded, Output};
+use linerate_model::output::Excluded;
 use linerate_model::run::Run;
 use linerate_wire::json;
 use serde_json::Value;
@@ -122,16 +122,8 @@ fn of_text(text: &str) -> Result<Run, Box<dyn Error>> {
     match value["schema"].as_str().and_then(DocumentKind::of) {
         Some(DocumentKind::Output) => {
             let output = compat::output(json::text(text)?)?;
-            Ok(of_document(&output))
+            Ok(Run::of_document(&output))
         }
         _ => Ok(compat::run(json::text(text)?)?),
     }
-}
-
-fn of_document(output: &Output) -> Run {
-    let mut run = Run::begin(&output.kind, &output.tool.version, &output.command);
-    run.started.clone_from(&output.started);
-    run.settings.clone_from(&output.settings);
-    run.record(output);
-    run
 }

@@ -110,10 +110,7 @@ fn document(name: &str, text: &str) -> Result<Option<Record>, Failure> {
         Some(DocumentKind::Output) => {
             let output: Output = json::text(text).map_err(|why| wrong(&why))?;
             let output = compat::output(output).map_err(|why| wrong(&why))?;
-            let mut run = Run::begin(&output.kind, &output.tool.version, &output.command);
-            run.started.clone_from(&output.started);
-            run.record(&output);
-            let record = Record::of_run(run, Vec::new());
+            let record = Record::of_run(Run::of_document(&output), Vec::new());
             Ok(Some(record.with_trials(&output.trials)))
         }
         Some(DocumentKind::Run) => {
