@@ -47,6 +47,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "report_lost" "" "whether a tool said that the peer refused it or that its report never came" ""
     "start_loss_share" "ratio" "of the losses whose time is known, those in the first twentieth of the test" ""
     "same_count_lost" "" "whether three or more tests of different rates lost the same number of packets" ""
+    "foreign_packets" "packets" "packets that the receiving interface took and that are neither of the test nor of its own conversation and probes, at least" "ip -s link show dev {interface}   # before a test and after it, with what the test printed"
     "foreign_packet_ratio" "ratio" "packets that the receiving interface took and that are not of the test, of the test's own" ""
     "foreign_packets_per_second" "1/s" "packets that the receiving interface took each second and that are not of the test" "ip -s link show dev {interface}   # before a test and after it, with what the test printed"
     "multicast_per_second" "1/s" "multicast packets that the interface took each second of the test" "ip -s -s link show dev {interface}   # before a test and after it, with what the test printed"

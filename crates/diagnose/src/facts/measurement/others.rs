@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What else was going on: other traffic, captures, processors that changed their pace.
 
+mod own;
+
 use std::collections::BTreeMap;
 
 use crate::evidence::Source;
@@ -19,7 +21,7 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     }
 }
 
-/// Of a UDP test that has the interface for itself, everything beyond what its sender sent.
+/// Of a UDP test that has the interface for itself, everything beyond the test and its own conversation.
 fn foreign(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let tests = vantage.record.run.tests.iter();
     let alone = tests.filter(|other| other.group == test.group).count() == 1;
@@ -30,29 +32,39 @@ fn foreign(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
         return;
     }
     let arrived = vantage.of_interface(LINK, "rx_packets");
+    let arrived = arrived.map(|counted| (counted, vantage.counters().span_s(LINK)));
     let arrived = arrived.or_else(|| around(vantage));
-    let (Some(arrived), Some(sent)) = (arrived, test.sent_packets.filter(|sent| *sent > 0)) else {
+    let sent = test.sent_packets.filter(|sent| *sent > 0);
+    let (Some((arrived, Some(span_s))), Some(sent)) = (arrived, sent) else {
         return;
     };
-    let own = sent + test.duplicate_packets.unwrap_or(0);
+    let own = sent + copies(test, sent) + own::packets(vantage, test, span_s);
     let foreign = arrived.value.saturating_sub(own) as f64;
-    let (ratio, source) = (foreign / sent as f64, &arrived.source);
-    vantage.add(facts, "foreign_packet_ratio", ratio, source);
-    let rate = (test.duration_s > 0.0).then(|| foreign / test.duration_s);
-    vantage.add(facts, "foreign_packets_per_second", rate, source);
+    let mut add = |name, value: f64| vantage.add(facts, name, value, &arrived.source);
+    add("foreign_packets", foreign);
+    add("foreign_packet_ratio", foreign / sent as f64);
+    // The readings enclose the test: they are further apart than it is long.
+    add("foreign_packets_per_second", foreign / span_s);
 }
 
-/// What readings before and after the only test of a text count.
-fn around(vantage: &Vantage<'_>) -> Option<Counted> {
+/// Copies that reached the interface: as many of each that arrived there as of each that was counted.
+fn copies(test: &Test, sent: u64) -> u64 {
+    let counted = u128::from(test.duplicate_packets.unwrap_or(0));
+    let received = u128::from(test.received_packets.unwrap_or(sent).max(1));
+    u64::try_from((counted * u128::from(sent)).div_ceil(received)).unwrap_or(u64::MAX)
+}
+
+/// What readings before and after the only test of a text count, and how far apart they are.
+fn around(vantage: &Vantage<'_>) -> Option<(Counted, Option<f64>)> {
     let record = vantage.record;
     let outside = vantage.without_test();
     let counted = |source| {
-        outside.counters().span_s(source)?;
-        outside.of_interface(source, "rx_packets")
+        let span_s = outside.counters().span_s(source)?;
+        Some((outside.of_interface(source, "rx_packets")?, Some(span_s)))
     };
     let only = record.pasted && record.run.tests.len() == 1;
     let counted = [LINK, "/proc/net/dev"].into_iter().find_map(counted);
-    counted.filter(|counted| only && !counted.since_boot)
+    counted.filter(|(counted, _)| only && !counted.since_boot)
 }
 
 fn outside(vantage: &Vantage<'_>, facts: &mut Facts) {

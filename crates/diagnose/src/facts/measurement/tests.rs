@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use linerate_model::output::{LossBurst, Role, Test, Warning};
+use linerate_model::output::{Direction, Latency, LossBurst, Phase, Role, Test, Warning};
+use proptest::prelude::*;
 
 use crate::fixtures::{Fixture, load, pasted, run, tcp, udp};
-use linerate_model::record::Record;
+use linerate_model::record::{Record, Side};
+use linerate_model::sample::{self, Sample};
 
 const PEER: Role = Role::Remote;
 
@@ -131,6 +133,69 @@ fn other_traffic_at_the_same_interface() {
     let mut fragmented = came(600_000);
     fragmented.run.tests[0].payload_bytes = 8192;
     assert_eq!(fragmented.findings(), [""; 0]);
+}
+
+/// A test of 0.15 s between readings that are 0.25 s apart, with its own probes, reports and acknowledgements.
+fn short_test(direction: Direction, own: u64, foreign: u64) -> Record {
+    let mut test = udp("t1", 3_000, 0);
+    (test.duration_s, test.direction) = (0.15, direction);
+    let role = Side::Receiver.role(&test);
+    let mut record = run(vec![test]);
+    record.run.latency = vec![Latency {
+        phase: Phase::Up,
+        method: "udp-probe".to_owned(),
+        sent: 5_000,
+        ..Latency::default()
+    }];
+    let interface = if role == PEER { "eth1" } else { "eth0" };
+    let reading = |t_ns, host, interface: Option<&str>, value| Sample {
+        host,
+        t_ns,
+        source: "rtnl_link_stats64".to_owned(),
+        interface: interface.map(str::to_owned),
+        group: Some("t1".to_owned()),
+        phase: Some(sample::Phase::Load),
+        counters: [("rx_packets".to_owned(), value)].into(),
+        ..Sample::default()
+    };
+    let arrived = 3_000 + own + foreign;
+    record.samples = vec![
+        reading(0, role, Some(interface), 0),
+        reading(250_000_000, role, Some(interface), arrived),
+    ];
+    record
+}
+
+proptest! {
+    /// A probe every 10 ms, 32 segments of the conversation: whatever arrives within that is the test's own.
+    #[test]
+    fn the_tests_own_packets_are_no_other_traffic(own in 0..57_u64, down: bool) {
+        let direction = if down { Direction::Down } else { Direction::Up };
+        let record = short_test(direction, own, 0);
+        prop_assert!(!has(&record, "M05"), "{:?}", record.findings());
+    }
+
+    /// What is beyond is reported, as a lower bound and by the time between the readings.
+    #[test]
+    fn other_traffic_is_never_overstated(own in 0..57_u64, foreign in 0..5_000_u64) {
+        let record = short_test(Direction::Up, own, foreign);
+        let facts = record.explained().facts;
+        let number = |name| facts.iter().find(|fact| fact.name == name)?.value.number();
+        let counted = number("foreign_packets").unwrap();
+        prop_assert!(counted <= foreign as f64, "{counted} of {foreign}");
+        prop_assert_eq!(number("foreign_packets_per_second"), Some(counted / 0.25));
+        prop_assert!(foreign < 200 || has(&record, "M05"), "{:?}", record.findings());
+    }
+}
+
+/// A copy that the socket dropped reached the interface as well.
+#[test]
+fn copies_of_lost_datagrams_are_no_other_traffic() {
+    let mut test = udp("t1", 100_000, 50_000);
+    test.duplicate_packets = Some(2_500);
+    let counted = [("rx_packets", 105_000)];
+    let record = run(vec![test]).counted("t1", PEER, "rtnl_link_stats64", &counted);
+    assert!(!has(&record, "M05"), "{:?}", record.findings());
 }
 
 #[test]
