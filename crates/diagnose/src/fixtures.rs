@@ -123,6 +123,9 @@ pub(crate) trait Fixture: Sized {
     /// The rules that fire where the ledger puts this many of test `id` at this stage and none is blind.
     fn findings_with(&self, id: &str, stage: &str, lost: u64) -> Vec<String>;
 
+    /// The rules that fire, and what is known, where the ledger puts all losses of every test at this stage for certain.
+    fn judged_at(&self, stage: &str) -> (Vec<String>, Facts);
+
     /// One reading that belongs to no test.
     fn read(self, role: Role, source: &str, values: &[(&str, u64)]) -> Self;
 
@@ -180,6 +183,27 @@ impl Fixture for Record {
         let facts = Facts::of(&Evidence::of(self), &ledger);
         let judged = rules::judge(rules::embedded(), self, &ledger, &facts);
         names(judged.findings)
+    }
+
+    fn judged_at(&self, stage: &str) -> (Vec<String>, Facts) {
+        let entry = |test: &Test| {
+            let lost = test.lost_packets.filter(|lost| *lost > 0)?;
+            Some(LedgerEntry {
+                test_id: test.id.clone(),
+                lost_packets: lost,
+                stages: vec![Stage {
+                    stage: stage.to_owned(),
+                    lo: lost,
+                    hi: lost,
+                    ..Stage::default()
+                }],
+                ..LedgerEntry::default()
+            })
+        };
+        let ledger: Vec<LedgerEntry> = self.run.tests.iter().filter_map(entry).collect();
+        let facts = Facts::of(&Evidence::of(self), &ledger);
+        let judged = rules::judge(rules::embedded(), self, &ledger, &facts);
+        (names(judged.findings), facts)
     }
 
     fn read(mut self, role: Role, source: &str, values: &[(&str, u64)]) -> Self {

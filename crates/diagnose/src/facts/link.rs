@@ -38,8 +38,10 @@ pub(super) const KNOWN: &[Known] = names! {
     "bond_hash" "" "by which parts of a packet a bundle of links chooses one of them" "cat /proc/net/bonding/*"
     "bond_links" "" "links in the bundle" "cat /proc/net/bonding/*"
     "bond_link_ratio" "ratio" "what was delivered, of the speed of one link of the bundle" "iperf3 -c <peer> -P 4"
-    "path_ceiling" "" "whether the same rate arrives however much more is sent" "linerate sweep <peer>"
-    "path_ceiling_bits_per_second" "bit/s" "the rate that arrives however much more is sent" "linerate sweep <peer>"
+    "path_ceiling" "" "whether the same rate arrives however much more is sent, and no test carried more" "linerate sweep <peer>"
+    "path_ceiling_unit" "" "what is limited: bits, packets, or bits or packets where only one size was measured" "linerate sweep <peer>"
+    "path_ceiling_bits_per_second" "bit/s" "the rate that arrives however much more is sent, of frames from the Ethernet header on" "linerate sweep <peer>"
+    "path_ceiling_packets_per_second" "1/s" "the packets a second that arrive however many more are sent" "linerate sweep <peer>"
     "loss_spacing_variation" "ratio" "how unevenly losses follow each other: near 1 by chance (or too few to tell), near 0 like clockwork" ""
 };
 

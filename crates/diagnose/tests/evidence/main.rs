@@ -133,6 +133,18 @@ const MEASURED: &[(&str, &str)] = &[
         "which datagrams were lost: our receiver's account",
     ),
     (
+        "path_ceiling_bits_per_second",
+        "what was lost on the wire and what after it: the ledger of our own tests",
+    ),
+    (
+        "path_ceiling_packets_per_second",
+        "what was lost on the wire and what after it: the ledger of our own tests",
+    ),
+    (
+        "path_ceiling_unit",
+        "what was lost on the wire and what after it: the ledger of our own tests",
+    ),
+    (
         "loss_spacing_variation",
         "which datagrams were lost: our receiver's account",
     ),

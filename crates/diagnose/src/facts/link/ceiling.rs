@@ -1,107 +1,176 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether the way between the ends carries one rate and no more, and whether losses come like clockwork.
+//! Whether the way between the ends carries one rate and no more, in bits or in packets, and whether losses come like
+//! clockwork.
+//!
+//! A level is a rate that got past the wire stage of different offers: what later stages lost got through. No test of
+//! the direction, of any size and protocol, carried more than a ceiling.
 
-use linerate_model::output::{Protocol, Test};
+mod load;
 
-use crate::facts::Facts;
 use linerate_model::order;
+use linerate_model::output::{Direction, Protocol, Test};
 use linerate_model::record::Record;
 
+use crate::facts::Facts;
+use load::{Carried, Load};
+
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    let lossy = |test: &&Test| {
-        test.protocol == Protocol::Udp && test.lost_packets.is_some_and(|lost| lost > 0)
-    };
-    for test in record.run.tests.iter().filter(lossy) {
-        let source = "the tests' accounts";
-        let ceiling = ceiling_bits_per_second(record, test);
-        let ceiling = ceiling.or_else(|| ceiling_close_by(record, test));
-        facts.add_to_test(&test.id, "path_ceiling", ceiling.is_some(), source);
-        facts.add_to_test(&test.id, "path_ceiling_bits_per_second", ceiling, source);
+    for direction in [Direction::Up, Direction::Down] {
+        let way = Way::of(record, direction, facts);
+        let ceilings = way.ceilings();
+        for test in way.lossy() {
+            way.tell(test, &ceilings, facts);
+        }
+    }
+}
+
+/// All tests of one direction.
+struct Way<'r> {
+    tests: Vec<&'r Test>,
+    /// Those of UDP of which the wire's losses are known.
+    loads: Vec<Load<'r>>,
+    /// The most that any of them carried.
+    most: Carried,
+}
+
+/// No more than this got through.
+#[derive(Debug, Clone, Copy)]
+struct Ceiling {
+    at: Carried,
+    unit: Unit,
+}
+
+/// What is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Bits,
+    Packets,
+    /// Only one size of packet met the ceiling.
+    Either,
+}
+
+impl<'r> Way<'r> {
+    fn of(record: &'r Record, direction: Direction, facts: &Facts) -> Self {
+        let tests = record.run.tests.iter();
+        let tests: Vec<&Test> = tests.filter(|test| test.direction == direction).collect();
+        let loads: Vec<Load<'_>> = tests
+            .iter()
+            .filter_map(|test| Load::of(test, facts))
+            .collect();
+        let passed = loads.iter().map(|load| load.passed);
+        let delivered = tests.iter().filter_map(|test| Carried::by(test));
+        let most = passed
+            .chain(delivered)
+            .fold(Carried::default(), Carried::max);
+        Self { tests, loads, most }
+    }
+
+    fn lossy(&self) -> impl Iterator<Item = &'r Test> {
+        let tests = self.tests.iter().copied();
+        tests.filter(|test| test.protocol == Protocol::Udp && test.lost_packets > Some(0))
+    }
+
+    /// Every level that no test refutes, by the test that met it.
+    fn ceilings(&self) -> Vec<(&'r str, Ceiling)> {
+        let lossy: Vec<&Load<'_>> = self.loads.iter().filter(|load| load.is_lossy()).collect();
+        let level = |load: &&Load<'r>| {
+            let alike = lossy.iter().filter(|other| load.is_level_with(other));
+            let level = alike
+                .map(|other| load.passed.max(other.passed))
+                .reduce(Carried::max)
+                .or_else(|| self.as_tcp_shows(load))?;
+            Some((load.test.id.as_str(), self.ceiling(level, load)?))
+        };
+        lossy
+            .iter()
+            .copied()
+            .filter_map(|load| level(&load))
+            .collect()
+    }
+
+    /// What a level is a ceiling of; `None` if a test of the direction carried more.
+    fn ceiling(&self, at: Carried, load: &Load<'_>) -> Option<Ceiling> {
+        let holds = |most: f64, at: f64| most <= at * MORE;
+        let bits = holds(self.most.bits, at.bits);
+        let packets = holds(self.most.packets, at.packets);
+        let same = |other: &Load<'_>| {
+            let apart = (other.passed.packets / at.packets).ln();
+            other.is_lossy() && other.is_of_another_size(load) && apart.abs() < SAME_PACKETS
+        };
+        let unit = match (bits, packets) {
+            (_, true) if self.loads.iter().any(same) => Unit::Packets,
+            (true, true) => Unit::Either,
+            (true, false) => Unit::Bits,
+            (false, _) => return None,
+        };
+        Some(Ceiling { at, unit })
+    }
+
+    /// A path that loses a sixth of a flow for other reasons than its rate leaves TCP next to nothing: if TCP gets the
+    /// same rate through the same way, the loss is the overload's.
+    fn as_tcp_shows(&self, load: &Load<'_>) -> Option<Carried> {
+        let tcp = self
+            .tests
+            .iter()
+            .filter(|test| test.protocol == Protocol::Tcp);
+        let shares = tcp.filter_map(|test| Some(Carried::by(test)?.bits / load.passed.bits));
+        let alike = shares.filter(|share| load.is_far_above() && share.ln().abs() < AS_MUCH);
+        alike
+            .reduce(f64::max)
+            .map(|share| load.passed.times(share.max(1.0)))
+    }
+
+    /// The ceiling that a lossy test met: its own, else the lowest that its offer comes close to.
+    fn met(&self, test: &Test, ceilings: &[(&str, Ceiling)]) -> Option<Ceiling> {
+        let mut own = ceilings.iter().filter(|(id, _)| *id == test.id);
+        let load = self.loads.iter().find(|load| load.test.id == test.id);
+        let close =
+            |(_, ceiling): &&(&str, Ceiling)| load.is_some_and(|load| ceiling.is_close(load));
+        let lowest = || {
+            let close = ceilings.iter().filter(close);
+            close.min_by(|one, other| one.1.at.bits.total_cmp(&other.1.at.bits))
+        };
+        own.next().or_else(lowest).map(|(_, ceiling)| *ceiling)
+    }
+
+    fn tell(&self, test: &Test, ceilings: &[(&str, Ceiling)], facts: &mut Facts) {
+        let met = self.met(test, ceilings);
+        let mut add = |name, value: Option<f64>| facts.add_to_test(&test.id, name, value, SOURCE);
+        let in_bits = met.filter(|met| met.unit != Unit::Packets);
+        let in_packets = met.filter(|met| met.unit != Unit::Bits);
+        let (bits, packets) = (
+            in_bits.map(|met| met.at.bits.floor()),
+            in_packets.map(|met| met.at.packets.floor()),
+        );
+        add("path_ceiling_bits_per_second", bits);
+        add("path_ceiling_packets_per_second", packets);
+        let unit = met.map(|met| met.unit.word());
+        facts.add_to_test(&test.id, "path_ceiling_unit", unit, SOURCE);
+        facts.add_to_test(&test.id, "path_ceiling", met.is_some(), SOURCE);
         let variation = spacing_variation(test);
         let source = "the test's account, loss_bursts";
         facts.add_to_test(&test.id, "loss_spacing_variation", variation, source);
     }
 }
 
-/// Two tests the same way that offered clearly different rates and delivered the same lower one.
-fn ceiling_bits_per_second(record: &Record, test: &Test) -> Option<f64> {
-    let here = Load::of(test)?;
-    let others = same_way(record, test).filter_map(Load::of);
-    let levels = others.filter(|other| here.is_level_with(other));
-    levels
-        .map(|other| other.delivered.max(here.delivered))
-        .reduce(f64::max)
-        .or_else(|| as_tcp_shows(record, test, here.offered, here.delivered))
-}
-
-/// What a test offered and what arrived, in bit/s of payload, and in how many rows it lost.
-struct Load {
-    offered: f64,
-    delivered: f64,
-    rows: usize,
-}
-
-impl Load {
-    fn of(test: &Test) -> Option<Self> {
-        Some(Self {
-            offered: test.offered_bits_per_second?,
-            delivered: test.delivered_bits_per_second?,
-            rows: test.loss_bursts.len(),
-        })
-    }
-
-    /// The same rate arrived of different offers; or, where a busy machine sent unevenly and a short
-    /// queue lost more for it, what arrived hardly grew with the offer, and was lost all along. A path
-    /// that loses for another reason delivers in proportion; one that stops for a while loses in few rows.
-    fn is_level_with(&self, other: &Self) -> bool {
-        let offered = (other.offered / self.offered).ln();
-        let delivered = (other.delivered / self.delivered).ln();
-        let same = offered.abs() > OFFERED_APART && delivered.abs() < DELIVERED_APART;
-        let growth = delivered * offered.signum();
-        let hardly = offered.abs() > OFFERED_FAR_APART && growth < offered.abs() * HARDLY;
-        let all_along = self.rows.min(other.rows) >= ROWS;
-        self.is_lossy() && other.is_lossy() && (same || (hardly && all_along))
-    }
-
-    fn is_lossy(&self) -> bool {
-        self.delivered < self.offered * ABOVE
+impl Ceiling {
+    /// Whether a load met this ceiling: packets come in bursts, so a little below is close.
+    fn is_close(&self, load: &Load<'_>) -> bool {
+        match self.unit {
+            Unit::Packets => load.offered.packets >= self.at.packets * CLOSE,
+            Unit::Bits | Unit::Either => load.offered.bits >= self.at.bits * CLOSE,
+        }
     }
 }
 
-/// A test that offered about as much as others the same way found the path to carry met its ceiling too.
-fn ceiling_close_by(record: &Record, test: &Test) -> Option<f64> {
-    let offered = test.offered_bits_per_second?;
-    let found = same_way(record, test).filter_map(|other| ceiling_bits_per_second(record, other));
-    let lowest = found.reduce(f64::min)?;
-    (offered >= lowest * CLOSE).then_some(lowest)
-}
-
-fn same_way<'r>(record: &'r Record, test: &'r Test) -> impl Iterator<Item = &'r Test> {
-    record.run.tests.iter().filter(move |other| {
-        other.id != test.id
-            && other.protocol == test.protocol
-            && other.direction == test.direction
-            && other.payload_bytes == test.payload_bytes
-    })
-}
-
-/// A path that loses a sixth of a flow for other reasons than its rate leaves TCP next to nothing: if
-/// TCP gets as much through the same way, the loss is the overload's.
-fn as_tcp_shows(record: &Record, test: &Test, offered: f64, delivered: f64) -> Option<f64> {
-    if delivered > offered * OVERLOADED {
-        return None;
+impl Unit {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Bits => "bits",
+            Self::Packets => "packets",
+            Self::Either => "bits or packets",
+        }
     }
-    let framed = delivered * f64::from(test.payload_bytes + HEADER_BYTES)
-        / f64::from(test.payload_bytes.max(1));
-    let tcp = record
-        .run
-        .tests
-        .iter()
-        .filter(|other| other.protocol == Protocol::Tcp && other.direction == test.direction);
-    let rates = tcp.filter_map(|test| test.delivered_bits_per_second);
-    rates
-        .filter(|rate| *rate > framed * AS_MUCH)
-        .reduce(f64::max)
 }
 
 /// The coefficient of variation of the distances between losses: 1 by chance, less the more regular;
@@ -128,25 +197,14 @@ fn spacing_variation(test: &Test) -> Option<f64> {
     (mean > 0.0).then(|| variance.sqrt() / mean)
 }
 
-/// An offer of at least this share of the ceiling meets it: packets come in bursts.
+const SOURCE: &str = "the tests' accounts, without what was lost after the wire";
+/// An offer of at least this share of the ceiling meets it.
 const CLOSE: f64 = 0.9;
-/// Offers whose ratio has a logarithm above this were different.
-const OFFERED_APART: f64 = 0.13;
-/// Rates whose ratio has a logarithm below this are one level.
-const DELIVERED_APART: f64 = 0.05;
-/// Offers that are far enough apart to tell a level from chance on an uneven machine.
-const OFFERED_FAR_APART: f64 = 0.22;
-/// What a level grows with the offer, at most; a loss in proportion grows by 1 (logarithms).
-const HARDLY: f64 = 0.5;
-/// Rows of losses of a test that lost all along.
-const ROWS: usize = 20;
-/// What arrives of an offer above the ceiling, at most.
-const ABOVE: f64 = 0.98;
-/// What arrives of an offer that is far above the ceiling, at most.
-const OVERLOADED: f64 = 0.83;
-/// TCP's share of what UDP gets through that counts as as much.
-const AS_MUCH: f64 = 0.7;
-/// Ethernet, IPv4 and UDP.
-const HEADER_BYTES: u32 = 42;
+/// A test that carried this much more than a level refutes that it is a ceiling.
+const MORE: f64 = 1.1;
+/// Packet rates of two sizes whose ratio has a logarithm below this are one.
+const SAME_PACKETS: f64 = 0.15;
+/// Rates of TCP and UDP whose ratio has a logarithm below this are one.
+const AS_MUCH: f64 = 0.2;
 /// Distances from which a variation can be seen.
 const ENOUGH: usize = 20;

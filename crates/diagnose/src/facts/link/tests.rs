@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use linerate_model::output::{LinkKind, LossBurst, Role, Test};
+use linerate_model::output::{LinkKind, LossBurst, Protocol, Role, Test};
+use proptest::prelude::*;
 
 use crate::fixtures::{Fixture, pasted, run, tcp, udp};
 use linerate_model::record::Record;
@@ -179,15 +180,124 @@ fn lossy(id: &str, offered: f64, delivered: f64, row: u64, distances: &[u64]) ->
     test
 }
 
+/// What is found where all that these tests lost was lost at this stage, with sound checksums.
+fn lost_at(stage: &str, tests: Vec<Test>) -> Vec<String> {
+    let ids: Vec<String> = tests.iter().map(|test| test.id.clone()).collect();
+    let sound = |record: Record, id: &String| {
+        record.counted(id, PEER, "/proc/net/snmp", &[("UdpInCsumErrors", 0)])
+    };
+    let record = ids.iter().fold(run(tests), sound);
+    record.judged_at(stage).0
+}
+
+/// The same loss at another size of datagram.
+fn sized(bytes: u32, test: Test) -> Test {
+    let packets = f64::from(bytes) / f64::from(test.payload_bytes);
+    let scaled = |rate: Option<f64>| rate.map(|rate| rate * packets);
+    Test {
+        payload_bytes: bytes,
+        offered_bits_per_second: scaled(test.offered_bits_per_second),
+        delivered_bits_per_second: scaled(test.delivered_bits_per_second),
+        ..test
+    }
+}
+
+/// Two tests of 1470 bytes that meet 96 Mbit/s of payload.
+fn level() -> Vec<Test> {
+    let chance = [3, 190, 55, 12, 301, 88, 40, 7];
+    vec![
+        lossy("t1", 2e8, 9.6e7, 1, &chance),
+        lossy("t2", 3e8, 9.7e7, 2, &chance),
+    ]
+}
+
+#[test]
+fn a_ceiling_is_refuted_by_a_test_that_carried_more() {
+    let beside = |test: Test| {
+        let mut tests = level();
+        tests.push(test);
+        lost_at("wire", tests)
+    };
+    let has = |found: &[String]| found.iter().any(|rule| rule == "L14" || rule == "L20");
+    assert!(!has(&beside(tcp("t3", 5.6e8))));
+    assert!(has(&beside(tcp("t3", 9.0e7))));
+    // Fewer bits in more packets: then it is one of bits.
+    let short = sized(64, udp("t3", 300_000, 0));
+    assert!(has(&beside(short)));
+    // The other direction is another way.
+    let other_way = Test {
+        direction: linerate_model::output::Direction::Down,
+        ..tcp("t3", 5.6e8)
+    };
+    assert!(has(&beside(other_way)));
+}
+
+#[test]
+fn a_level_that_a_socket_made_is_no_ceiling_of_the_path() {
+    for stage in ["rx-socket", "rx-ring", "tx-qdisc"] {
+        let (_, facts) = run(level()).judged_at(stage);
+        let ceiling = facts.list().iter().find(|fact| fact.name == "path_ceiling");
+        assert_eq!(ceiling.unwrap().value, false.into(), "{stage}");
+    }
+}
+
+#[test]
+fn the_same_packets_of_two_sizes_are_a_ceiling_of_packets() {
+    let short = level().into_iter().enumerate().map(|(index, test)| {
+        let test = sized(64, test);
+        Test {
+            id: format!("s{index}"),
+            ..test
+        }
+    });
+    let tests: Vec<Test> = level().into_iter().chain(short).collect();
+    let found = lost_at("wire", tests);
+    let has = |rule: &str| found.iter().any(|one| one == rule);
+    assert!(has("L20") && !has("L14") && !has("L09"), "{found:?}");
+}
+
+/// Ethernet, IPv4 and UDP or TCP with timestamps.
+fn frame_bits(test: &Test) -> Option<f64> {
+    let (payload, headers) = match test.protocol {
+        Protocol::Udp => (test.payload_bytes, 42.0),
+        Protocol::Tcp => (test.mss_bytes?, 66.0),
+    };
+    let payload = f64::from(payload);
+    Some(test.delivered_bits_per_second? * (payload + headers) / payload)
+}
+
+prop_compose! {
+    fn any_test()(rate in 1e6..1e9_f64, share in 0.05..1.0_f64, short: bool, is_tcp: bool) -> Test {
+        let chance = [3, 190, 55, 12, 301, 88, 40, 7];
+        match (is_tcp, short) {
+            (true, _) => tcp("", rate),
+            (false, true) => sized(64, lossy("", rate, rate * share, 1, &chance)),
+            (false, false) => lossy("", rate, rate * share, 1, &chance),
+        }
+    }
+}
+
+proptest! {
+    /// Whatever the tests: no ceiling in bits lies below what a test of the direction carried, nor above every offer.
+    #[test]
+    fn no_test_carried_more_than_a_ceiling(mut tests in prop::collection::vec(any_test(), 1..8)) {
+        for (index, test) in tests.iter_mut().enumerate() {
+            test.id = format!("t{index}");
+            test.group.clone_from(&test.id);
+        }
+        let (_, facts) = run(tests.clone()).judged_at("wire");
+        let ceilings = facts.list().iter().filter(|fact| fact.name == "path_ceiling_bits_per_second");
+        let most = tests.iter().filter_map(frame_bits).fold(0.0, f64::max);
+        for ceiling in ceilings.filter_map(|fact| fact.value.number()) {
+            prop_assert!(most <= ceiling * 1.1 + 1.0, "{most} through {ceiling}");
+            prop_assert!(ceiling <= most * 1.22 + 1.0, "{ceiling}, but at most {most} arrived");
+        }
+    }
+}
+
 #[test]
 fn how_the_path_loses_tells_why() {
-    let found = |tests: Vec<Test>| {
-        let lost = tests[0].lost_packets.unwrap();
-        let sound = [("UdpInCsumErrors", 0)];
-        run(tests)
-            .counted("t1", PEER, "/proc/net/snmp", &sound)
-            .findings_with("t1", "wire", lost)
-    };
+    let found = |tests| lost_at("wire", tests);
     let chance = [3, 190, 55, 12, 301, 88, 40, 7];
     assert_eq!(found(vec![lossy("t1", 5e7, 4.95e7, 1, &chance)]), ["L09"]);
     assert_eq!(found(vec![lossy("t1", 5e7, 4.95e7, 11, &chance)]), ["L13"]);
@@ -197,8 +307,10 @@ fn how_the_path_loses_tells_why() {
     ];
     assert_eq!(found(ceiling.to_vec()), ["L14"]);
     let beside_tcp = |tcp_rate| vec![lossy("t1", 9e7, 9.7e6, 80, &chance), tcp("t2", tcp_rate)];
-    assert_eq!(found(beside_tcp(1.87e7)), ["L14"]);
-    assert_eq!(found(beside_tcp(1e5))[0], "L13");
+    assert_eq!(found(beside_tcp(1.0e7)), ["L14"]);
+    for no_level in [1.87e7, 1e5] {
+        assert_eq!(found(beside_tcp(no_level))[0], "L13", "{no_level}");
+    }
     let uneven = |row| {
         let mut tests = [
             lossy("t1", 8e7, 5.59e7, row, &chance),
