@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers derived from those of the document, the same in every output format.
 
+use std::collections::BTreeSet;
+
 use crate::output::{
-    Cpu, CpuPair, ForwardResult, Interval, Knee, LinkKind, Output, Role, Test, Verdict,
+    Cpu, CpuPair, ForwardResult, Interval, Knee, LedgerEntry, LinkKind, Output, Protocol, Role,
+    Test, Verdict,
 };
 
 impl Verdict {
@@ -95,6 +98,22 @@ impl Test {
     }
 }
 
+impl Test {
+    /// The number of TCP segments that the receiver got; `None` if the segments' size is not known.
+    #[must_use]
+    pub fn segments(&self) -> Option<f64> {
+        let mss_bytes = self.mss_bytes.filter(|mss| *mss > 0)?;
+        let bits = self.delivered_bits_per_second? * self.duration_s;
+        Some(bits / 8.0 / f64::from(mss_bytes))
+    }
+}
+
+/// Whether the ledger found most of an entry's lost packets at a stage.
+fn is_found(entry: &LedgerEntry) -> bool {
+    let unknown = u64::try_from(entry.unattributed_hi).unwrap_or(0);
+    unknown.saturating_mul(UNKNOWN_PART) <= entry.lost_packets
+}
+
 impl Knee {
     /// The trials of `tests` that bound this knee: the one nearest to its lossless rate that met the goal, and the
     /// one nearest to its lossy rate that did not. `None` where a bound is missing.
@@ -126,6 +145,10 @@ impl Knee {
 
 /// A sender that is 1 % short is not keeping up.
 const SENDER_TOLERANCE: f64 = 0.01;
+/// A TCP that loses a smaller share of its segments is only probing for the path's rate.
+const PROBING: f64 = 0.001;
+/// A tenth of an entry's packets at most may be unattributed.
+const UNKNOWN_PART: u64 = 10;
 /// A trial ends within a datagram or two of its schedule, which at a low rate is more than 1 %.
 const EDGE_PACKETS: f64 = 2.0;
 
@@ -136,13 +159,58 @@ impl Output {
         self.tests.iter().find(|test| test.id == id)
     }
 
-    /// Whether nothing was lost outside the trials of searches, which provoke loss.
+    /// Whether every loss was provoked: nothing was lost that [`Output::unprovoked_losses`] counts.
     #[must_use]
     pub fn is_healthy_but_for_searches(&self) -> bool {
-        self.tests
+        self.unprovoked_losses() == 0
+    }
+
+    /// The lost packets that neither a trial above its search's lossless rate nor TCP's own probing explains,
+    /// and those of a test for which a possible cause could not be checked.
+    #[must_use]
+    pub fn unprovoked_losses(&self) -> u64 {
+        let undecided = self.cannot_tell.iter().flat_map(|rule| &rule.test_ids);
+        let undecided: BTreeSet<&String> = undecided.collect();
+        let tests = self.tests.iter();
+        let lost = tests.filter(|test| undecided.contains(&test.id) || !self.is_provoked(test));
+        let of_device = self
+            .ledger
             .iter()
-            .filter(|test| !self.is_trial(test))
-            .all(|test| test.lost_packets.unwrap_or(0) == 0)
+            .filter(|entry| self.test(&entry.test_id).is_none() && !is_found(entry));
+        let of_device = of_device.map(|entry| entry.lost_packets);
+        lost.map(|test| self.lost_of(test)).chain(of_device).sum()
+    }
+
+    /// The packets of a test that the ledger accounts for, or that the test itself counted.
+    fn lost_of(&self, test: &Test) -> u64 {
+        let entry = self.entry(test).map(|entry| entry.lost_packets);
+        entry.or(test.lost_packets).unwrap_or(0)
+    }
+
+    fn entry(&self, test: &Test) -> Option<&LedgerEntry> {
+        self.ledger.iter().find(|entry| entry.test_id == test.id)
+    }
+
+    /// A loss that says nothing against the link: above the rate that the search found lossless, at a stage that is
+    /// known. TCP loses a little whenever it probes for the path's rate.
+    fn is_provoked(&self, test: &Test) -> bool {
+        let lost = self.lost_of(test);
+        if test.protocol == Protocol::Tcp {
+            return (lost as f64) < PROBING * test.segments().unwrap_or(0.0);
+        }
+        lost > 0 && self.is_above_its_knee(test) && self.entry(test).is_some_and(is_found)
+    }
+
+    fn is_above_its_knee(&self, test: &Test) -> bool {
+        let offered = test.offered_bits_per_second;
+        let mut knees = self
+            .knees
+            .iter()
+            .filter(|knee| knee.test_ids.contains(&test.id));
+        knees.any(|knee| {
+            knee.direction == test.direction
+                && offered > Some(knee.lossless_bits_per_second.unwrap_or(f64::INFINITY))
+        })
     }
 
     /// Whether a test is a trial of a search, which provokes loss.
@@ -157,6 +225,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::CannotTell;
 
     #[test]
     fn a_ratio_needs_a_line_rate() {
@@ -167,6 +236,77 @@ mod tests {
         };
         assert_eq!(verdict.line_rate_ratio(), Some(0.5));
         assert_eq!(Verdict::default().line_rate_ratio(), None);
+    }
+
+    /// A search that found 4 bit/s lossless, and its trials at 3 and 9 bit/s, of which the second lost 100 packets at a
+    /// known stage.
+    fn searched() -> Output {
+        let trial = |id: &str, rate, lost| Test {
+            id: id.to_owned(),
+            protocol: Protocol::Udp,
+            offered_bits_per_second: Some(rate),
+            lost_packets: Some(lost),
+            valid: true,
+            ..Test::default()
+        };
+        let mut output = Output::new("check", "0");
+        output.tests = vec![trial("below", 3.0, 0), trial("above", 9.0, 100)];
+        output.knees = vec![Knee {
+            test_ids: vec!["below".to_owned(), "above".to_owned()],
+            lossless_bits_per_second: Some(4.0),
+            ..Knee::default()
+        }];
+        output.ledger = vec![LedgerEntry {
+            test_id: "above".to_owned(),
+            lost_packets: 100,
+            unattributed_hi: 5,
+            ..LedgerEntry::default()
+        }];
+        output
+    }
+
+    #[test]
+    fn only_losses_above_the_knee_at_a_known_stage_are_provoked() {
+        assert_eq!(searched().unprovoked_losses(), 0);
+        let breaks: [fn(&mut Output); 6] = [
+            |output| output.tests[1].offered_bits_per_second = Some(3.5),
+            |output| output.knees[0].lossless_bits_per_second = None,
+            |output| output.knees.clear(),
+            |output| output.ledger[0].unattributed_hi = 60,
+            |output| output.ledger.clear(),
+            |output| {
+                output.cannot_tell = vec![CannotTell {
+                    test_ids: vec!["above".to_owned()],
+                    ..CannotTell::default()
+                }];
+            },
+        ];
+        for (number, change) in breaks.into_iter().enumerate() {
+            let mut output = searched();
+            change(&mut output);
+            assert_eq!(output.unprovoked_losses(), 100, "change {number}");
+        }
+    }
+
+    #[test]
+    fn tcp_has_no_search_and_may_lose_only_what_its_probing_loses() {
+        let lost = |lost_packets| {
+            let mut output = Output::new("tcp", "0");
+            output.tests = vec![Test {
+                id: "tcp".to_owned(),
+                delivered_bits_per_second: Some(8.0 * 1448.0 * 10_000.0),
+                duration_s: 1.0,
+                mss_bytes: Some(1448),
+                ..Test::default()
+            }];
+            output.ledger = vec![LedgerEntry {
+                test_id: "tcp".to_owned(),
+                lost_packets,
+                ..LedgerEntry::default()
+            }];
+            output.unprovoked_losses()
+        };
+        assert_eq!((lost(0), lost(9), lost(33)), (0, 0, 33));
     }
 
     #[test]

@@ -169,6 +169,7 @@ fn populated() -> Output {
         cannot_tell: vec![CannotTell {
             facts: vec![text()],
             missing: vec![text()],
+            test_ids: vec![text()],
             ..CannotTell::default()
         }],
         settings: vec![Setting {

@@ -59,14 +59,23 @@ fn cannot_tell_of(
     record: &Record,
     facts: &Facts,
 ) -> Option<CannotTell> {
-    let (missing, viewpoint) = verdicts
+    let undecided: Vec<(&Vec<String>, &Viewpoint)> = verdicts
         .iter()
-        .find_map(|(verdict, viewpoint)| match verdict {
+        .filter_map(|(verdict, viewpoint)| match verdict {
             Verdict::CannotTell(missing) if something_holds(rule, viewpoint, facts) => {
                 Some((missing, viewpoint))
             }
             _ => None,
-        })?;
+        })
+        .collect();
+    let (missing, viewpoint) = *undecided.first()?;
+    let mut test_ids: Vec<String> = Vec::new();
+    for (_, viewpoint) in &undecided {
+        // Both ends of a test follow each other.
+        if viewpoint.test_id.as_ref() != test_ids.last() {
+            test_ids.extend(viewpoint.test_id.clone());
+        }
+    }
     let mut commands: Vec<String> = Vec::new();
     for name in missing {
         let command = known(name).map_or("", |known| known.tells);
@@ -82,6 +91,7 @@ fn cannot_tell_of(
         facts: missing.clone(),
         missing: commands,
         needs_token: needs_token(record, viewpoint),
+        test_ids,
     })
 }
 

@@ -78,4 +78,6 @@ pub struct CannotTell {
     pub missing: Vec<String>,
     /// The host would report more with its token.
     pub needs_token: bool,
+    /// The tests of which it cannot tell; empty if it looks at none.
+    pub test_ids: Vec<String>,
 }

@@ -76,18 +76,36 @@ fn none(output: &Output) -> Line {
         {
             Line::new(2, "no cause was found; not every search found a rate")
         }
+        _ if output
+            .results
+            .iter()
+            .any(|result| result.upper_fps.is_some()) =>
+        {
+            Line::new(2, "no cause was found for the rate of the device")
+        }
         (0, false) => Line::new(2, "nothing to fix").tone(Tone::Good),
         (0, true) => Line::new(2, "no cause was found; not everything was measured"),
-        (lost, _) if output.is_healthy_but_for_searches() => Line::new(
-            2,
-            format!("nothing to fix: all {lost} losses occurred in trials of the rate search"),
+        (lost, _) => match output.unprovoked_losses() {
+            0 => Line::new(2, provoked(output, lost)).tone(Tone::Good),
+            rest => Line::new(
+                2,
+                format!("no rule explains {rest} lost packets; the loss ledger shows where"),
+            )
+            .tone(Tone::Warn),
+        },
+    }
+}
+
+/// Where nothing but the test itself is to blame for the losses.
+fn provoked(output: &Output, lost: u64) -> String {
+    if output.knees.is_empty() {
+        format!(
+            "nothing to fix: the {lost} lost segments are TCP's probing for the rate of the path"
         )
-        .tone(Tone::Good),
-        (lost, _) => Line::new(
-            2,
-            format!("no rule explains the {lost} lost packets; the loss ledger shows where"),
+    } else {
+        format!(
+            "nothing to fix: all {lost} losses were provoked, by trials above the highest rate without loss or by TCP's probing"
         )
-        .tone(Tone::Warn),
     }
 }
 

@@ -2,7 +2,7 @@
 //! What kept the reader from emptying its buffer: how the losses lie in time, and who had the processors.
 
 use crate::evidence::Source;
-use linerate_model::output::Test;
+use linerate_model::output::{Flow, Role, Test};
 
 use super::buffer::stream_pps;
 use crate::facts::Facts;
@@ -30,15 +30,42 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
 }
 
 fn runs(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
-    let runs = test.loss_bursts.iter().map(|run| run.packets);
-    let (Some(longest), Some(rate)) = (runs.clone().max(), stream_pps(test)) else {
+    let bursts = test.loss_bursts.iter().map(|run| run.packets);
+    let tails = tails(test).filter(|_| lists_bursts(vantage));
+    let runs: Vec<u64> = bursts.chain(tails).collect();
+    let (Some(longest), Some(rate)) = (runs.iter().copied().max(), stream_pps(test)) else {
         return;
     };
-    let mean = runs.sum::<u64>() as f64 / test.loss_bursts.len() as f64;
+    let mean = runs.iter().sum::<u64>() as f64 / runs.len() as f64;
     let source = "the test's account, loss_bursts";
     let longest_ms = longest as f64 / rate * 1e3;
     vantage.add(facts, "loss_run_longest_ms", longest_ms, source);
     vantage.add(facts, "loss_run_mean", mean, source);
+}
+
+/// Only this program's receiver lists which datagrams were lost.
+fn lists_bursts(vantage: &Vantage<'_>) -> bool {
+    let agent = || {
+        vantage
+            .record
+            .host(vantage.host)
+            .is_some_and(|host| host.agent)
+    };
+    !vantage.record.pasted && (vantage.host == Role::Local || agent())
+}
+
+/// What each stream lost after its last arrival: no later datagram made it a burst.
+fn tails(test: &Test) -> impl Iterator<Item = u64> + '_ {
+    let tail = |flow: &Flow| {
+        let bursts = test.loss_bursts.iter().filter(|run| run.flow == flow.id);
+        // A list that is full has lost some of them.
+        let (listed, packets) = bursts.fold((0, 0), |(listed, packets), run| {
+            (listed + 1, packets + run.packets)
+        });
+        let tail = flow.lost_packets?.checked_sub(packets)?;
+        (listed < BURSTS_KEPT && tail > 0).then_some(tail)
+    };
+    test.flows.iter().filter_map(tail)
 }
 
 /// The busy share of the busiest processor in the idle interval before the test.
@@ -48,3 +75,5 @@ fn busiest_before(vantage: &Vantage<'_>) -> Option<f64> {
 }
 
 const STAT: &str = Source::Stat.text();
+/// A receiver keeps at least this many bursts of a stream.
+const BURSTS_KEPT: usize = 1024;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use linerate_model::output::{LinkKind, LossBurst, Quantiles, ReceiveBuffer, Role, Test};
+use linerate_model::output::{Flow, LinkKind, LossBurst, Quantiles, ReceiveBuffer, Role, Test};
 
 use crate::fixtures::{Fixture, load, pasted, run, tcp, udp};
 use linerate_model::record::Record;
@@ -319,4 +319,27 @@ fn a_healthy_link_has_no_finding() {
             ],
         );
     assert_eq!(record.findings(), [""; 0]);
+}
+
+/// Nothing arrived after them: no burst ended, and still they are one run.
+#[test]
+fn a_receiver_that_stops_until_the_end_has_a_run_of_losses() {
+    let paused = |lost: u64, listed: u64| {
+        let mut test = udp("t1", 10_000, lost);
+        test.duration_s = 0.5;
+        test.flows = vec![Flow {
+            id: 1,
+            lost_packets: Some(lost),
+            ..Flow::default()
+        }];
+        test.loss_bursts = vec![LossBurst {
+            flow: 1,
+            packets: listed,
+            ..LossBurst::default()
+        }];
+        run(vec![test])
+    };
+    let fires = |record: Record| record.findings_with("t1", "rx-socket", 4_000);
+    assert!(fires(paused(4_000, 10)).contains(&"S14".to_owned()));
+    assert!(!fires(paused(400, 390)).contains(&"S14".to_owned()));
 }

@@ -475,6 +475,7 @@ pub(crate) fn explained() -> Output {
             facts: vec!["partner_pause".to_owned()],
             missing: vec!["ethtool eth0".to_owned()],
             needs_token: false,
+            test_ids: Vec::new(),
         }],
         next_commands: vec!["ethtool eth0".to_owned()],
         ..output("udp")
