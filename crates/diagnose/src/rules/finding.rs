@@ -67,11 +67,15 @@ fn finding(
             name => Some(facts.get(name, worst)?.value.to_string()),
         })
     };
-    let say = |text: &str| {
-        template::fill(text, |name| match name {
-            "interface" => worst.interface.clone(),
+    let said = |text: &str, interface: Option<String>| {
+        template::sentence(text, |name| match name {
+            "interface" => interface.clone(),
             name => Some(in_words(facts.get(name, worst)?)),
         })
+    };
+    let say = |text: &str| {
+        let interface = worst.interface.clone();
+        said(text, interface.or_else(|| Some(INTERFACE.to_owned())))
     };
     let change = (!rule.commands.is_empty()).then(|| Change {
         commands: rule.commands.iter().map(|command| fill(command)).collect(),
@@ -92,13 +96,16 @@ fn finding(
         explains: explained(rule, viewpoints, record, ledger, facts),
         evidence: evidence(rule, worst, facts),
         change,
-        verify: say(&rule.verify),
+        verify: said(&rule.verify, worst.interface.clone()),
         why: say(&rule.why),
         source: rule.sources.join("; "),
         informational: rule.informational,
         conflicts: Vec::new(),
     })
 }
+
+/// In a sentence where only one can be meant; a command has to name it.
+const INTERFACE: &str = "the interface";
 
 /// As a person says it; a command takes the bare number.
 fn in_words(fact: &Fact) -> String {

@@ -118,7 +118,24 @@ fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
         sources: raw.source.clone(),
     };
     example::check(&rule, &raw.example, mistakes);
+    sentences(&rule, raw, mistakes);
     Some(rule)
+}
+
+/// A rule that fires can say its sentences: what they need is known then.
+fn sentences(rule: &Rule, raw: &RawRule, mistakes: &mut Mistakes<'_>) {
+    let conditions = rule.applies.iter().chain(&rule.when);
+    let sure: BTreeSet<&str> = conditions.flat_map(Condition::facts).collect();
+    for text in [&raw.title, &raw.why, &raw.verify] {
+        let needed = template::needed(text.get_ref()).into_iter();
+        for name in needed.filter(|name| known(name).is_some() && !sure.contains(name.as_str())) {
+            mistakes.at(
+                text.span().start,
+                format!("`{{{name}}}` may be unknown when the rule fires"),
+                "a fact of `applies` or `when`, or parentheses around it, which are left out then",
+            );
+        }
+    }
 }
 
 /// What has to hold beyond the words.

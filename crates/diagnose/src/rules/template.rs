@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `{fact}` in a text stands for the fact's value, `{interface}` for the interface in question.
-//! What is not known stays as `<fact>`, which a person can fill in.
+//! What is not known stays as `<fact>` in a command, which a person can fill in. A sentence leaves it out: whatever may
+//! be unknown is in parentheses, and they go with it.
 
 /// The names that a text asks for, `interface` apart.
 pub(super) fn facts(text: &str) -> impl Iterator<Item = &str> {
@@ -28,6 +29,39 @@ pub(super) fn fill(text: &str, ask: impl Fn(&str) -> Option<String>) -> String {
     filled + rest
 }
 
+/// A sentence with what `ask` knows filled in, without the parentheses of which it does not know all.
+pub(super) fn sentence(text: &str, ask: impl Fn(&str) -> Option<String>) -> String {
+    let known = |inside: &str| facts(inside).all(|name| ask(name).is_some());
+    fill(&with_parentheses(text, known), &ask)
+}
+
+/// The facts without which a sentence cannot be said.
+pub(super) fn needed(text: &str) -> Vec<String> {
+    let sure = with_parentheses(text, |inside| facts(inside).next().is_none());
+    facts(&sure).map(str::to_owned).collect()
+}
+
+/// The text with those of its parentheses whose inside is to stay.
+fn with_parentheses(text: &str, stays: impl Fn(&str) -> bool) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        let Some((inside, behind)) = after.split_once(')') else {
+            break;
+        };
+        kept.push_str(before);
+        if stays(inside) {
+            kept.push_str(OPEN);
+            kept.push_str(inside);
+            kept.push(')');
+        }
+        rest = behind;
+    }
+    kept + rest
+}
+
+const OPEN: &str = " (";
+
 /// Braces of a shell or of nft are not ours.
 fn is_name(text: &str) -> bool {
     let name = text.strip_prefix(crate::facts::PEER).unwrap_or(text);
@@ -53,5 +87,26 @@ mod tests {
             facts("{interface} {ring_rx} { x }").collect::<Vec<_>>(),
             ["ring_rx"]
         );
+    }
+
+    #[test]
+    fn a_sentence_leaves_out_what_is_not_known() {
+        let ask = |name: &str| (name == "drops").then(|| "12".to_owned());
+        for (text, said) in [
+            ("its queue ({kind}) dropped {drops}", "its queue dropped 12"),
+            ("it dropped some ({drops})", "it dropped some (12)"),
+            (
+                "it dropped ({drops} of {kind}), see tc(8)",
+                "it dropped, see tc(8)",
+            ),
+            (
+                "`sysctl x` (as before), {drops}",
+                "`sysctl x` (as before), 12",
+            ),
+            ("open ({drops}", "open (12"),
+        ] {
+            assert_eq!(sentence(text, ask), said);
+        }
+        assert_eq!(needed("{a} of {b} ({c})"), ["a", "b"]);
     }
 }
