@@ -136,6 +136,10 @@ pub struct RxAccount {
     pub transit_ns: Option<Quantiles>,
     /// What to add to `transit_ns`.
     pub transit_base_ns: i64,
+    /// The drift of the clocks that is not in `transit_ns`, nanoseconds a second; `None`: it was not removed.
+    pub transit_drift_ppb: Option<i64>,
+    /// How much of that drift may be left in a quantile.
+    pub transit_drift_left_ns: u64,
     /// Datagrams whose stamp does not check.
     pub corrupt_packets: u64,
     /// Datagrams that this socket dropped because its buffer was full (`SO_MEMINFO`, `SO_RXQ_OVFL`).

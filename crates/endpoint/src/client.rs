@@ -25,6 +25,7 @@ use explain::Ended;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::{random, tcp};
+use linerate_method::clock_offset::ClockOffset;
 use linerate_model::failure::Failure;
 use linerate_model::output::Host;
 use linerate_wire::iperf3::client::{ClientEvent, ClientSession};
@@ -87,6 +88,8 @@ struct Client<'a> {
     auth: ClientAuth,
     heart: Heartbeat,
     sent_by_peer: HashMap<u32, u64>,
+    /// The server's, once the load is over.
+    clock: Option<ClockOffset>,
     reports: PeerReports,
     live: Live,
     own: SideAccount,
@@ -152,6 +155,7 @@ impl<'a> Client<'a> {
             auth,
             heart: Heartbeat::default(),
             sent_by_peer: HashMap::new(),
+            clock: None,
             reports: PeerReports::default(),
             live: Live::default(),
             own: SideAccount::default(),

@@ -105,6 +105,9 @@ pub enum Message {
     Final {
         /// Stream id, datagrams (writes), payload bytes.
         streams: Vec<(u32, u64, u64)>,
+        /// From the client: how its probes saw the server's clock drift, to be taken out of the transit times. An instant
+        /// of that clock, and what the clock gains on the client's, nanoseconds a second.
+        drift: Option<(u64, i64)>,
     },
     /// Raw counters of this end, as they are now.
     Samples {

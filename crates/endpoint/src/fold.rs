@@ -12,6 +12,7 @@ use super::{Protocol, TestPlan};
 use intervals::both_ends;
 pub(crate) use intervals::{Halves, live, live_at_both_ends};
 use linerate_method::bound::loss_upper95;
+use linerate_method::clock_offset::{ClockOffset, Drift};
 use linerate_model::order;
 use linerate_model::output::{
     CpuPair, Direction, Dscp, Flow, Host, Interval, LossBurst, Mode, Quantiles, ReceiveBuffer,
@@ -33,8 +34,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) local: &'a SideAccount,
     /// The far side; `None` when the test broke before the results.
     pub(crate) remote: Option<&'a SideAccount>,
-    /// The far clock minus ours, and its error.
-    pub(crate) offset_ns: Option<(i64, u64)>,
+    /// The far clock against ours.
+    pub(crate) clock: Option<ClockOffset>,
     /// Local first.
     pub(crate) hosts: &'a [Host],
     /// Since the start signal.
@@ -180,37 +181,39 @@ impl<'a> Fold<'a> {
         }
     }
 
+    /// The time that both rates of a test are taken over: its length, and a sender's own time if that is longer.
+    fn base_ns(&self) -> u64 {
+        let omit_ns = self.measured.config.limit.omit_ns;
+        let sending = self.tx().map(|tx| tx.duration_ns.saturating_sub(omit_ns));
+        sending.fold(self.duration_ns(), u64::max)
+    }
+
     fn offered(&self) -> Option<f64> {
-        let duration_ns = self.duration_ns();
+        let base_ns = self.base_ns();
         let each = self
             .pairs
             .iter()
-            .map(|pair| pair.tx.map(|tx| rate(tx.bytes, duration_ns)));
+            .map(|pair| pair.tx.map(|tx| rate(tx.bytes, base_ns)));
         each.sum()
     }
 
-    /// The receiver's rate. UDP: over the flow's own time, from arrivals; TCP: over the test's.
+    /// The receiver's rate.
     fn delivered(&self) -> Option<f64> {
-        self.pairs
-            .iter()
-            .map(|pair| pair.rx.map(|rx| self.delivered_of(rx)))
-            .sum()
+        self.pairs.iter().map(|pair| self.delivered_of(pair)).sum()
     }
 
-    fn delivered_of(&self, rx: &RxAccount) -> f64 {
-        let duration_ns = self.duration_ns();
-        let stock = rx.mode.is_none();
-        // A sender that could not keep its rate paused: the flow's own time would flatter it.
-        let steady = self.tx().all(|tx| tx.unsent_packets == 0);
-        let own_ns = if self.udp() && !stock && steady && rx.duration_ns > 0 {
-            rx.duration_ns
-        } else {
-            duration_ns
+    /// Over the time that the offered rate has. After losses a queue may have been full at the end: what it delivers
+    /// then takes longer, and so does TCP's last window.
+    fn delivered_of(&self, pair: &Pair<'_>) -> Option<f64> {
+        let rx = pair.rx?;
+        let is_complete = self.udp() && pair.lost() == Some(0);
+        // A stock receiver reports the test's length.
+        let has_own_time = !self.udp() || rx.mode.is_some();
+        let longer_ns = match has_own_time && !is_complete {
+            true => rx.duration_ns,
+            false => 0,
         };
-        rate(
-            rx.bytes,
-            own_ns.max(if self.udp() { 0 } else { rx.duration_ns }),
-        )
+        Some(rate(rx.bytes, self.base_ns().max(longer_ns)))
     }
 
     fn mode(&self) -> Mode {
@@ -287,23 +290,43 @@ impl<'a> Fold<'a> {
             .for_each(|&(upper, count)| *histogram.entry(upper).or_insert(0) += count);
         test.spacing_histogram = histogram.into_iter().collect();
         test.window_bytes_max = self.rx().filter_map(|rx| rx.window_bytes_max).max();
-        if let Some((offset_ns, error_ns)) = self.measured.offset_ns {
-            // The far clock's lead makes transit up longer and down shorter.
-            let correction_ns = if self.direction == Direction::Up {
-                -offset_ns
-            } else {
-                offset_ns
-            };
-            let worst = self
-                .rx()
-                .filter(|rx| rx.transit_ns.is_some())
-                .max_by_key(|rx| rx.transit_ns.map(|known| known.p99));
-            test.delay_ns = worst
-                .and_then(|rx| Some(shifted(rx.transit_ns?, rx.transit_base_ns + correction_ns)));
-            test.delay_error_ns = test.delay_ns.map(|_| error_ns);
+        if let Some(clock) = &self.measured.clock {
+            self.fill_delay(test, clock);
         }
         test.loss_bursts = self.pairs.iter().flat_map(Pair::bursts).collect();
         order::by(&mut test.loss_bursts, |a, b| a.at_s.total_cmp(&b.at_s));
+    }
+
+    /// The delay of the stream with the largest 99th percentile, corrected for the clocks' offset.
+    fn fill_delay(&self, test: &mut Test, clock: &ClockOffset) {
+        // The far clock's lead makes transit up longer and down shorter.
+        let (correction_ns, drift) = if self.direction == Direction::Up {
+            (clock.offset_ns.saturating_neg(), clock.drift_there())
+        } else {
+            (clock.offset_ns, clock.drift_here())
+        };
+        let absolute = |rx: &RxAccount| {
+            let by_ns = rx.transit_base_ns.saturating_add(correction_ns);
+            Some((
+                shifted(rx.transit_ns?, by_ns),
+                self.drift_left_ns(rx, drift),
+            ))
+        };
+        let worst = self.rx().filter_map(absolute);
+        let Some((delay, left_ns)) = worst.max_by_key(|(delay, _)| delay.p99) else {
+            return;
+        };
+        test.delay_ns = Some(delay);
+        test.delay_error_ns = Some(clock.error_ns.saturating_add(left_ns));
+        test.clock_drift_ppm = Some(clock.ppb as f64 / 1e3);
+    }
+
+    /// How much of `drift` is still in the receiver's transit times: an earlier version removes none of it.
+    fn drift_left_ns(&self, rx: &RxAccount, drift: Drift) -> u64 {
+        match rx.transit_drift_ppb {
+            Some(ppb) if ppb == drift.ppb => rx.transit_drift_left_ns,
+            _ => drift.over_ns(self.duration_ns()),
+        }
     }
 
     fn fill_tcp(&self, test: &mut Test) {
@@ -334,7 +357,7 @@ impl<'a> Fold<'a> {
             id: pair.id,
             local_port: pair.local.and_then(|stream| stream.port),
             remote_port: Some(self.measured.server.port()).filter(|_| pair.remote.is_some()),
-            delivered_bits_per_second: pair.rx.map(|rx| self.delivered_of(rx)),
+            delivered_bits_per_second: self.delivered_of(pair),
             lost_packets: pair.lost().filter(|_| self.udp()),
             retransmits: pair.tx.and_then(|tx| tx.retransmits),
         }
@@ -427,3 +450,6 @@ impl<'a> Pair<'a> {
 fn rate(bytes: u64, duration_ns: u64) -> f64 {
     bytes as f64 * 8e9 / duration_ns.max(1) as f64
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,17 +5,21 @@
 
 use linerate_linux::clock::{self, Wall};
 use linerate_linux::icmp::Pinger;
+use linerate_linux::random;
 use linerate_linux::udp::{self, Opened};
+use linerate_method::clock_offset::{ClockOffset, OffsetLog};
 use linerate_method::histogram::Histogram;
+use linerate_method::probing::Schedule;
 use linerate_method::sequence::{Arrival, SequenceAccount};
 use linerate_model::output::{Latency, Phase};
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::linerate::hello::{Hello, Kind, Reply as HelloReply};
 use linerate_wire::linerate::probe::{Reply, Request};
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -60,8 +64,12 @@ impl Drop for Responder {
 #[derive(Debug)]
 pub(crate) struct Prober {
     stop: Arc<AtomicBool>,
+    offsets: Arc<Offsets>,
     thread: JoinHandle<Probed>,
 }
+
+/// What the answers so far show of the server's clock.
+type Offsets = Mutex<OffsetLog>;
 
 /// What the probes of one test found.
 #[derive(Debug, Default)]
@@ -74,8 +82,8 @@ pub(crate) struct Probed {
     pub(crate) answered: u64,
     /// By ICMP echo, not by our own probe.
     pub(crate) by_echo: bool,
-    /// Server's clock minus ours, from the quickest probe, and half its round trip: the error.
-    pub(crate) offset_ns: Option<(i64, u64)>,
+    /// How long after each scheduled time that it stands for a probe was sent.
+    late: BTreeMap<u64, Vec<u64>>,
     replies: Option<SequenceAccount>,
 }
 
@@ -95,9 +103,14 @@ impl Prober {
         }
         .encode();
         let stop = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&stop);
-        let thread = spawn("probe", move || probe(&socket, &hello, &seen))?;
-        Ok(Self { stop, thread })
+        let offsets = Arc::new(Offsets::default());
+        let (seen, log) = (Arc::clone(&stop), Arc::clone(&offsets));
+        let thread = spawn("probe", move || probe(&socket, &hello, &seen, &log))?;
+        Ok(Self {
+            stop,
+            offsets,
+            thread,
+        })
     }
 
     /// Probes with ICMP echo requests; `None` where this user may not send them.
@@ -106,7 +119,16 @@ impl Prober {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
         let thread = spawn("probe", move || ping(pinger, &seen)).ok()?;
-        Some(Self { stop, thread })
+        Some(Self {
+            stop,
+            offsets: Arc::default(),
+            thread,
+        })
+    }
+
+    /// The server's clock, by the probes so far; `None` without an answer, and of echo requests.
+    pub(crate) fn clock(&self) -> Option<ClockOffset> {
+        self.offsets.lock().ok()?.offset()
     }
 
     /// Stops probing; probes under way have been waited for.
@@ -140,29 +162,67 @@ impl Probed {
             .map_or_else(Vec::new, super::quantiles::buckets)
     }
 
-    fn note(&mut self, reply: &Reply, t4_ns: u64) {
-        let Some(rtt_ns) = reply.rtt_ns(t4_ns).filter(|_| self.is_first(reply, t4_ns)) else {
+    fn new(by_echo: bool) -> Self {
+        Self {
+            rtt: Some(Histogram::new()),
+            by_echo,
+            ..Self::default()
+        }
+    }
+
+    /// A probe was sent at `now_ns`.
+    fn note_sent(&mut self, schedule: &mut Schedule, now_ns: u64) {
+        let mut late_ns = Vec::new();
+        for period in schedule.sent(now_ns) {
+            late_ns.push(now_ns.saturating_sub(schedule.due_in(period)));
+        }
+        self.late.insert(self.sent, late_ns);
+        if self.late.len() > REPLY_WINDOW as usize {
+            self.late.pop_first();
+        }
+        self.sent += 1;
+    }
+
+    /// The probe with `index` came back after `rtt_ns`: counted from each time that it stands for. False for a copy.
+    fn note_answer(&mut self, index: u64, rtt_ns: u64, now_ns: u64) -> bool {
+        if !self.is_first(index, now_ns) {
+            return false;
+        }
+        self.answered += 1;
+        let late = self.late.remove(&index).unwrap_or_default();
+        if let Some(rtt) = &mut self.rtt {
+            late.iter()
+                .for_each(|late_ns| rtt.record(rtt_ns.saturating_add(*late_ns)));
+        }
+        true
+    }
+
+    fn note(&mut self, reply: &Reply, t4_ns: u64, offsets: &Offsets) {
+        let Some(rtt_ns) = reply.rtt_ns(t4_ns) else {
             return;
         };
-        self.answered += 1;
-        if let Some(rtt) = &mut self.rtt {
-            rtt.record(rtt_ns);
+        if self.note_answer(u64::from(reply.sequence), rtt_ns, t4_ns) {
+            let offset_ns = reply.clock_offset_ns(t4_ns);
+            if let Ok(mut log) = offsets.lock() {
+                log.record(t4_ns, offset_ns, rtt_ns / 2);
+            }
         }
-        if self
-            .offset_ns
-            .is_none_or(|(_, error_ns)| rtt_ns / 2 < error_ns)
-        {
-            self.offset_ns = Some((reply.clock_offset_ns(t4_ns), rtt_ns / 2));
+    }
+
+    /// The number of an echo request has 16 bits: the last one sent that ends so.
+    fn note_echo(&mut self, sequence: u16, rtt_ns: u64, now_ns: u64) {
+        let back = (self.sent as u16).wrapping_sub(1).wrapping_sub(sequence);
+        if let Some(index) = self.sent.checked_sub(1 + u64::from(back)) {
+            self.note_answer(index, rtt_ns, now_ns);
         }
     }
 
     /// The network may deliver a reply, or the probe before it, more than once.
-    fn is_first(&mut self, reply: &Reply, now_ns: u64) -> bool {
-        let sequence = u64::from(reply.sequence) + 1;
+    fn is_first(&mut self, index: u64, now_ns: u64) -> bool {
         let replies = self
             .replies
             .get_or_insert_with(|| SequenceAccount::new(REPLY_WINDOW));
-        let arrival = (sequence <= self.sent).then(|| replies.record(sequence, now_ns));
+        let arrival = (index < self.sent).then(|| replies.record(index + 1, now_ns));
         matches!(arrival, Some(Arrival::New | Arrival::Reordered { .. }))
     }
 }
@@ -201,89 +261,84 @@ fn answer(socket: &UdpSocket, stop: &AtomicBool, asked: &AtomicU32) {
     }
 }
 
-fn probe(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool) -> Probed {
+fn probe(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool, offsets: &Offsets) -> Probed {
     clock::precise_sleep();
-    let mut found = Probed {
-        rtt: Some(Histogram::new()),
-        ..Probed::default()
-    };
-    if !introduce(socket, hello, stop) {
+    let mut found = Probed::new(false);
+    if !introduce(socket, hello, stop) || socket.set_nonblocking(true).is_err() {
         return found;
     }
     let wall = Wall::start();
-    let mut next_ns = clock::monotonic_ns();
+    let mut schedule = schedule();
     while !stop.load(Ordering::Relaxed) {
-        let sequence = u32::try_from(found.sent).unwrap_or(u32::MAX);
+        listen_until(socket, &wall, schedule.due_ns(), &mut found, offsets);
+        let now_ns = clock::monotonic_ns();
         let request = Request {
-            sequence,
-            sent_ns: wall.at(clock::monotonic_ns()),
+            sequence: u32::try_from(found.sent).unwrap_or(u32::MAX),
+            sent_ns: wall.at(now_ns),
         };
         if socket.send(&request.encode()).is_ok() {
-            found.sent += 1;
+            found.note_sent(&mut schedule, now_ns);
+        } else {
+            schedule.missed(now_ns);
         }
-        next_ns += EVERY_NS;
-        listen_until(socket, &wall, next_ns, &mut found);
-        next_ns = next_ns.max(clock::monotonic_ns());
     }
     let last_ns = clock::monotonic_ns() + LAST_WAIT_NS;
     while found.answered < found.sent && clock::monotonic_ns() < last_ns {
-        listen_until(
-            socket,
-            &wall,
-            last_ns.min(clock::monotonic_ns() + EVERY_NS),
-            &mut found,
-        );
+        let glance_ns = last_ns.min(clock::monotonic_ns() + EVERY_NS);
+        listen_until(socket, &wall, glance_ns, &mut found, offsets);
     }
     found
 }
 
 fn ping(mut pinger: Pinger, stop: &AtomicBool) -> Probed {
     clock::precise_sleep();
-    let mut found = Probed {
-        rtt: Some(Histogram::new()),
-        by_echo: true,
-        ..Probed::default()
-    };
-    let mut next_ns = clock::monotonic_ns();
+    let mut found = Probed::new(true);
+    let mut schedule = schedule();
     while !stop.load(Ordering::Relaxed) {
+        hear_echoes(&mut pinger, schedule.due_ns(), &mut found);
+        let now_ns = clock::monotonic_ns();
         if pinger.send(found.sent as u16).is_ok() {
-            found.sent += 1;
+            found.note_sent(&mut schedule, now_ns);
+        } else {
+            schedule.missed(now_ns);
         }
-        next_ns = (next_ns + EVERY_NS).max(clock::monotonic_ns());
-        hear_echoes(&mut pinger, next_ns, &mut found);
     }
-    if found.answered < found.sent {
-        hear_echoes(
-            &mut pinger,
-            clock::monotonic_ns() + LAST_WAIT_NS,
-            &mut found,
-        );
+    let last_ns = clock::monotonic_ns() + LAST_WAIT_NS;
+    while found.answered < found.sent && clock::monotonic_ns() < last_ns {
+        let glance_ns = last_ns.min(clock::monotonic_ns() + EVERY_NS);
+        hear_echoes(&mut pinger, glance_ns, &mut found);
     }
     found
 }
 
+/// Probes from now on.
+fn schedule() -> Schedule {
+    let start_ns = clock::monotonic_ns();
+    let mut seed = [0; 8];
+    // Without random bytes the phases still differ from period to period.
+    let _ = random::fill(&mut seed);
+    Schedule::new(start_ns, EVERY_NS, u64::from_ne_bytes(seed) ^ start_ns)
+}
+
 fn hear_echoes(pinger: &mut Pinger, until_ns: u64, found: &mut Probed) {
     loop {
-        let left_ns = until_ns.saturating_sub(clock::monotonic_ns());
+        let left_ns = left_to_sleep(until_ns);
         match pinger.receive(Duration::from_nanos(left_ns)) {
-            Ok(Some(reply)) => {
-                found.answered += 1;
-                if let Some(rtt) = &mut found.rtt {
-                    rtt.record(reply.rtt_ns);
-                }
-            }
-            Ok(None) | Err(_) if clock::monotonic_ns() >= until_ns => return,
-            // An ICMP error instead of an answer: the probe is lost, the next one is due soon.
+            Ok(Some(reply)) => found.note_echo(reply.sequence, reply.rtt_ns, reply.at_ns),
+            Ok(None) if clock::monotonic_ns() >= until_ns => return,
             Ok(None) => {}
+            // An ICMP error instead of an answer: the probe is lost, the next one is due soon.
             Err(_) => {
-                clock::sleep_until_ns(until_ns, 0);
+                clock::sleep_until_ns(until_ns, SPIN_NS);
                 return;
             }
         }
-        if found.answered >= found.sent && left_ns > EVERY_NS {
-            return;
-        }
     }
+}
+
+/// Waits this long for an answer; the rest, in which no sleep would end in time, is spent looking.
+fn left_to_sleep(until_ns: u64) -> u64 {
+    until_ns.saturating_sub(clock::monotonic_ns().saturating_add(SPIN_NS))
 }
 
 fn introduce(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool) -> bool {
@@ -300,18 +355,32 @@ fn introduce(socket: &UdpSocket, hello: &[u8], stop: &AtomicBool) -> bool {
     false
 }
 
-fn listen_until(socket: &UdpSocket, wall: &Wall, until_ns: u64, found: &mut Probed) {
+/// Takes answers until `until_ns`.
+fn listen_until(
+    socket: &UdpSocket,
+    wall: &Wall,
+    until_ns: u64,
+    found: &mut Probed,
+    offsets: &Offsets,
+) {
     let mut bytes = [0; 256];
-    loop {
-        let left_ns = until_ns.saturating_sub(clock::monotonic_ns());
-        if left_ns == 0 {
-            return;
+    while clock::monotonic_ns() < until_ns {
+        let left = Duration::from_nanos(left_to_sleep(until_ns));
+        if !left.is_zero() && !udp::readable_within(socket, left).unwrap_or(false) {
+            continue;
         }
-        let Some(length) = receive(socket, &mut bytes, Duration::from_nanos(left_ns)) else {
-            return;
-        };
-        if let Some(reply) = Reply::decode(&bytes[..length]) {
-            found.note(&reply, wall.at(clock::monotonic_ns()));
+        match socket.recv(&mut bytes) {
+            Ok(length) => {
+                let now_ns = wall.at(clock::monotonic_ns());
+                if let Some(reply) = Reply::decode(&bytes[..length]) {
+                    found.note(&reply, now_ns, offsets);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::hint::spin_loop(),
+            // An ICMP error: the peer's port is closed.
+            Err(_) => {
+                clock::sleep_until_ns(clock::monotonic_ns() + REFUSED_PAUSE_NS, 0);
+            }
         }
     }
 }
@@ -350,27 +419,73 @@ const WAIT: Duration = Duration::from_millis(50);
 /// Probes under way when the load ends are waited for this long.
 const LAST_WAIT_NS: u64 = 300_000_000;
 const REFUSED_PAUSE_NS: u64 = 5_000_000;
+/// A sleep ends tens of microseconds late; a probe is to be sent on time.
+const SPIN_NS: u64 = 60_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const MS: u64 = 1_000_000;
+
+    /// `sent` probes, each in the period it was due in, the last one a second late.
+    fn probes(sent: u64) -> (Probed, Schedule) {
+        let mut found = Probed::new(false);
+        let mut schedule = Schedule::new(0, 10 * MS, 3);
+        for _ in 1..sent {
+            let due_ns = schedule.due_ns();
+            found.note_sent(&mut schedule, due_ns);
+        }
+        found.note_sent(&mut schedule, sent * 10 * MS + 1000 * MS - 1);
+        (found, schedule)
+    }
+
+    fn reply(sequence: u32) -> Reply {
+        Reply {
+            sequence,
+            sent_ns: 1000,
+            server_received_ns: 2000,
+            server_sent_ns: 2100,
+        }
+    }
+
     #[test]
     fn a_reply_that_comes_twice_counts_once_and_a_foreign_one_never() {
-        let mut found = Probed {
-            sent: 3,
-            ..Probed::default()
-        };
+        let (mut found, _) = probes(3);
+        let offsets = Offsets::default();
         for sequence in [0, 2, 2, 1, 0, 3, u32::MAX] {
-            let reply = Reply {
-                sequence,
-                sent_ns: 1000,
-                server_received_ns: 2000,
-                server_sent_ns: 2100,
-            };
-            found.note(&reply, 3000);
+            found.note(&reply(sequence), 3000, &offsets);
         }
         let latency = found.latency(Phase::Up).unwrap();
         assert_eq!((found.answered, latency.lost), (3, 0));
+        let clock = offsets.lock().unwrap().offset().unwrap();
+        assert_eq!((clock.offset_ns, clock.error_ns), (50, 950));
+    }
+
+    #[test]
+    fn an_echo_that_comes_twice_counts_once() {
+        let (mut found, mut schedule) = probes(1);
+        for n in 0..70_000 {
+            found.note_echo(n as u16, 1000, 3000);
+            let due_ns = schedule.due_ns();
+            found.note_sent(&mut schedule, due_ns);
+        }
+        let last = 69_999_u64 as u16;
+        for sequence in [last, last.wrapping_sub(1), last.wrapping_add(7)] {
+            found.note_echo(sequence, 1000, 3000);
+        }
+        assert_eq!(found.answered, 70_000);
+    }
+
+    /// What the prober itself missed is not omitted: the answer counts from each scheduled time.
+    #[test]
+    fn a_late_probe_is_counted_from_all_the_times_it_was_due() {
+        let (mut found, _) = probes(1);
+        found.note(&reply(0), 3000, &Offsets::default());
+        let rtt = found.rtt.unwrap();
+        assert_eq!(rtt.len(), 101);
+        let shown = rtt.percentiles().unwrap();
+        assert!((495 * MS..515 * MS).contains(&shown.p50), "{shown:?}");
+        assert!(shown.max > 1000 * MS);
     }
 }

@@ -11,6 +11,7 @@ use super::stream::{Drain, Progress, StartLine};
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::cpu;
 use linerate_linux::tcp::{self, TcpInfo};
+use linerate_method::clock_offset::Drift;
 use linerate_method::histogram::Histogram;
 use linerate_model::order;
 use std::io;
@@ -241,11 +242,16 @@ impl Streams {
             .for_each(tcp::shutdown);
     }
 
-    /// Closes the accounts. `sent` returns the final count of a stream's sender at the other end.
-    pub(crate) fn accounts(&mut self, sent: impl Fn(u32) -> Option<u64>) -> Vec<StreamAccount> {
+    /// Closes the accounts. `sent` returns the final count of a stream's sender at the other end;
+    /// `drift` is what that end's clock adds to transit times here.
+    pub(crate) fn accounts(
+        &mut self,
+        drift: Drift,
+        sent: impl Fn(u32) -> Option<u64>,
+    ) -> Vec<StreamAccount> {
         self.streams
             .iter_mut()
-            .map(|stream| stream.account(sent(stream.id)))
+            .map(|stream| stream.account(sent(stream.id), drift))
             .collect()
     }
 
@@ -371,7 +377,7 @@ impl Stream {
         };
     }
 
-    fn account(&mut self, sent: Option<u64>) -> StreamAccount {
+    fn account(&mut self, sent: Option<u64>, drift: Drift) -> StreamAccount {
         self.join_sender();
         self.join_receiver();
         let mut account = StreamAccount {
@@ -384,7 +390,7 @@ impl Stream {
             Job::Sent(Some(tx)) => account.tx = Some(self.complete_tx(*tx)),
             Job::Received(Some(Received::Tcp(rx))) => account.rx = Some(self.complete_rx(*rx)),
             Job::Received(Some(Received::Udp(rx))) => {
-                account.rx = Some(self.complete_rx(rx.account(sent)));
+                account.rx = Some(self.complete_rx(rx.account(sent, drift)));
             }
             _ => {}
         }

@@ -82,7 +82,7 @@ impl Pinger {
         Ok(())
     }
 
-    /// The next reply to a request of this pinger, within about `timeout`.
+    /// The next reply to a request of this pinger, within `timeout`.
     ///
     /// # Errors
     /// ICMP errors (`HostUnreachable`) and those of a dead socket.
@@ -91,7 +91,14 @@ impl Pinger {
         loop {
             let left = Duration::from_nanos(deadline.saturating_sub(monotonic_ns()));
             let (ipv6, raw, identifier) = (self.ipv6, self.raw, self.identifier);
-            let batch = self.receiver.receive(left)?;
+            // The socket's own time-out would end at a timer tick.
+            if !crate::udp::readable_within(&self.receiver, left)? {
+                if left.is_zero() {
+                    return Ok(None);
+                }
+                continue;
+            }
+            let batch = self.receiver.receive(Duration::ZERO)?;
             let (now, wall) = (monotonic_ns(), wall_ns());
             for datagram in batch {
                 let known = payload(datagram.bytes, ipv6, raw);

@@ -20,8 +20,10 @@ mod sender;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use libc::c_int;
+use rustix::event::PollFlags;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 pub use acceptor::{Acceptor, Greeting, plain};
@@ -34,6 +36,15 @@ pub use sender::{Fault, Sender, Sent, TxMode};
 
 use crate::socket_buffer::{self, SocketBuffer};
 use crate::sockopt;
+
+/// Whether a datagram or an error is there within `timeout`, to the nanosecond: a socket's own time-out ends at the
+/// second timer tick after it.
+///
+/// # Errors
+/// Those of poll(2) but an interruption, after which nothing is there yet.
+pub fn readable_within(socket: impl AsFd, timeout: Duration) -> io::Result<bool> {
+    crate::tcp::wait(socket, PollFlags::IN, timeout)
+}
 
 /// What a socket is asked for before its first datagram.
 #[derive(Debug, Clone, Default)]

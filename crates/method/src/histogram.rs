@@ -75,6 +75,26 @@ impl Histogram {
         }
     }
 
+    /// Adds all values of `other`, each larger by `by_ns`, none below zero. No value changes its bucket by rounding if
+    /// `by_ns` is a multiple of the buckets' widths ([`SHIFT_NS`] is, up to 4 s).
+    pub(crate) fn merge_shifted(&mut self, other: &Self, by_ns: i64) {
+        for bucket in other.buckets() {
+            let count = u32::try_from(bucket.count).unwrap_or(u32::MAX);
+            let middle_ns = bucket.from_ns.midpoint(bucket.to_ns);
+            let value_ns = middle_ns.saturating_add_signed(by_ns);
+            self.counts.saturating_record_n(value_ns, count);
+        }
+        if let Some((least_ns, most_ns)) = other.extremes() {
+            self.min_ns = self.min_ns.min(least_ns.saturating_add_signed(by_ns));
+            self.max_ns = self.max_ns.max(most_ns.saturating_add_signed(by_ns));
+        }
+    }
+
+    /// The smallest and the largest value; `None` if empty.
+    pub(crate) fn extremes(&self) -> Option<(u64, u64)> {
+        (!self.is_empty()).then_some((self.min_ns, self.max_ns))
+    }
+
     /// The number of values.
     pub fn len(&self) -> u64 {
         self.counts.len()
@@ -134,6 +154,8 @@ impl From<Percentiles> for Quantiles {
 /// One hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
+/// The width of the buckets from 2 to 4 s, a multiple of the width of every smaller one.
+pub(crate) const SHIFT_NS: i64 = 1 << 21;
 
 #[cfg(test)]
 mod tests {

@@ -19,6 +19,7 @@
 
 pub mod back_to_back;
 pub mod bound;
+pub mod clock_offset;
 pub mod experiment;
 pub mod flow_account;
 pub mod frame_size;
@@ -30,6 +31,7 @@ pub mod latency;
 pub mod line_rate;
 pub mod loss_curve;
 pub mod pacing;
+pub mod probing;
 pub mod profile;
 pub mod recovery;
 pub mod reset;
@@ -41,4 +43,5 @@ pub mod spacing;
 pub mod stats;
 pub mod steadiness;
 pub mod sweep;
+pub mod transit;
 pub mod trend;

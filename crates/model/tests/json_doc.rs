@@ -231,6 +231,7 @@ fn test() -> Test {
         rtt_ns: Some(Quantiles::default()),
         delay_ns: Some(Quantiles::default()),
         delay_error_ns: Some(1),
+        clock_drift_ppm: Some(1.5),
         mode: Mode {
             tx: Some(IoMode::default()),
             rx: Some(IoMode::default()),

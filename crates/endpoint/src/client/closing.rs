@@ -6,6 +6,7 @@ use crate::account::SideAccount;
 use crate::probe::{Probed, Prober};
 use crate::{Direction, Event, Peer, TestOutcome, fold};
 use linerate_linux::clock::monotonic_ns;
+use linerate_method::clock_offset::{ClockOffset, Drift};
 use linerate_model::failure::Failure;
 use linerate_model::output::{self, Host, Role};
 use std::time::Duration;
@@ -18,15 +19,15 @@ impl Client<'_> {
         remote: Option<SideAccount>,
         failure: Option<Failure>,
     ) -> Result<TestOutcome, Ended> {
+        if self.own.streams.is_empty() {
+            self.give_up();
+        }
         let probed = self.prober.take().map(Prober::finish).unwrap_or_default();
         let (phase, buckets) = (self.phase(), probed.buckets());
         self.observer.observe(&Event::Latency {
             phase,
             buckets: &buckets,
         });
-        if self.own.streams.is_empty() {
-            self.give_up();
-        }
         let reports = std::mem::take(&mut self.reports);
         let unasked_messages = reports.unasked();
         let remote = remote.or_else(|| reports.account(&self.config));
@@ -70,8 +71,24 @@ impl Client<'_> {
         self.sampler.end();
         self.report_samples();
         let sent_by_peer = std::mem::take(&mut self.sent_by_peer);
-        let streams = self.streams.accounts(|id| sent_by_peer.get(&id).copied());
+        self.judge_clock();
+        let drift = self.drift_here();
+        let streams = self
+            .streams
+            .accounts(drift, |id| sent_by_peer.get(&id).copied());
         self.own = self.sampler.account(streams);
+    }
+
+    /// The server's clock as the probes of the load saw it: once for both ends.
+    pub(super) fn judge_clock(&mut self) -> Option<ClockOffset> {
+        let seen = || self.prober.as_ref().and_then(Prober::clock);
+        self.clock = self.clock.or_else(seen);
+        self.clock
+    }
+
+    pub(super) fn drift_here(&self) -> Drift {
+        self.clock
+            .map_or_else(Drift::default, |clock| clock.drift_here())
     }
 
     fn outcome(
@@ -97,7 +114,7 @@ impl Client<'_> {
             server: self.server,
             local: &self.own,
             remote,
-            offset_ns: probed.offset_ns,
+            clock: self.clock,
             hosts: &hosts,
             elapsed_ns: monotonic_ns().saturating_sub(self.start_ns),
         };

@@ -134,7 +134,7 @@ impl Client<'_> {
                     self.control.session.agent(&answer);
                 }
             }
-            Some(Message::Final { streams }) => {
+            Some(Message::Final { streams, .. }) => {
                 self.server_is_done = true;
                 let udp = self.config.protocol == Protocol::Udp;
                 let known = streams

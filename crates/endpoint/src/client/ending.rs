@@ -19,7 +19,11 @@ impl Client<'_> {
         self.settle()?;
         if self.remote.is_some() {
             let streams = self.streams.sent_counts();
-            self.control.session.agent(&Message::Final { streams });
+            let drift = self.judge_clock().map(|clock| clock.drift_there());
+            self.control.session.agent(&Message::Final {
+                streams,
+                drift: drift.map(|drift| (drift.at_ns, drift.ppb)),
+            });
         }
         self.control.session.end_test(monotonic_ns());
         if self.config.protocol == Protocol::Tcp {
@@ -29,7 +33,10 @@ impl Client<'_> {
         self.show_remaining();
         self.finish_receiving()?;
         let sent_by_peer = std::mem::take(&mut self.sent_by_peer);
-        let streams = self.streams.accounts(|id| sent_by_peer.get(&id).copied());
+        let drift = self.drift_here();
+        let streams = self
+            .streams
+            .accounts(drift, |id| sent_by_peer.get(&id).copied());
         self.sent_by_peer = sent_by_peer;
         self.exchange_results(streams)
     }

@@ -23,6 +23,7 @@ pub(super) struct RawMessage {
     #[serde(default)]
     beats: bool,
     streams: Option<Vec<(u32, u64, u64)>>,
+    drift: Option<(u64, i64)>,
     samples: Option<Vec<Sample>>,
     settings: Option<Vec<Setting>>,
     id: Option<u64>,
@@ -51,6 +52,7 @@ impl RawMessage {
             "beat" => Message::Beat,
             "final" => Message::Final {
                 streams: self.streams?,
+                drift: self.drift,
             },
             "samples" => Message::Samples {
                 samples: self.samples?,
@@ -98,6 +100,7 @@ mod tests {
             Message::Beat,
             Message::Final {
                 streams: vec![(1, 2, u64::MAX)],
+                drift: Some((u64::MAX, i64::MIN)),
             },
             Message::Samples {
                 samples: vec![Sample::default()],

@@ -208,7 +208,7 @@ fn virtual_link(test: &Test) -> Option<Warning> {
 fn clock_offset_unknown(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     let no_offset = fold.udp()
         && fold.measured.plan.probe
-        && fold.measured.offset_ns.is_none()
+        && fold.measured.clock.is_none()
         && test.delay_ns.is_none();
     (no_offset && fold.measured.hosts.get(1).is_some_and(|host| host.agent)).then(|| Warning {
         id: "no-probe-answer".to_owned(),

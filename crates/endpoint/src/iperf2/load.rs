@@ -10,6 +10,7 @@ use crate::streams::{Streams, Work};
 use crate::{Event, Observer, Peer, Protocol, TestOutcome, TestPlan, connect, fold};
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
 use linerate_linux::signal::Interrupt;
+use linerate_method::clock_offset::Drift;
 use linerate_model::failure::Failure;
 use linerate_model::output::{Host, Phase, Role, Test, Warning};
 use linerate_model::sample::Phase as SamplePhase;
@@ -160,7 +161,7 @@ impl<'a> Load<'a> {
     pub(super) fn account(&mut self) -> SideAccount {
         self.sampler.end();
         self.report_samples();
-        let streams = self.streams.accounts(|_| None);
+        let streams = self.streams.accounts(Drift::default(), |_| None);
         self.sampler.account(streams)
     }
 
@@ -183,7 +184,7 @@ impl<'a> Load<'a> {
             server: self.server,
             local: own,
             remote: far.account.as_ref(),
-            offset_ns: None,
+            clock: None,
             hosts: &hosts,
             elapsed_ns: self.elapsed_ns,
         });

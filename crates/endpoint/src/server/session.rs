@@ -23,6 +23,7 @@ use crate::token::{Access, TokenStatus};
 use authentication::authenticate;
 use conversation::await_params;
 use linerate_linux::clock::monotonic_ns;
+use linerate_method::clock_offset::Drift;
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::server::{Limits, ServerSession};
@@ -44,6 +45,7 @@ pub(super) struct Session<'a, 'b> {
     responders: Vec<Responder>,
     arrivals: Option<Receiver<Arrival>>,
     sent_by_peer: HashMap<u32, u64>,
+    drift: Drift,
     heart: Heartbeat,
     dscp_seen: HashMap<u32, u8>,
     final_is_sent: bool,
@@ -104,6 +106,7 @@ impl<'a, 'b> Session<'a, 'b> {
             responders: Vec::new(),
             arrivals: None,
             sent_by_peer: HashMap::new(),
+            drift: Drift::default(),
             heart: Heartbeat::default(),
             dscp_seen: HashMap::new(),
             final_is_sent: false,

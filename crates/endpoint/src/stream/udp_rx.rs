@@ -5,14 +5,14 @@
 
 mod counters;
 mod timing;
-mod transit;
 
 use super::{Progress, Stamp, StartLine};
 use crate::account::RxAccount;
-use crate::quantiles::{buckets, quantiles};
+use crate::quantiles::{buckets, quantiles, shifted};
 use counters::{Closed, RxCounters};
 use linerate_linux::udp::Receiver;
 use linerate_linux::{clock, cpu};
+use linerate_method::clock_offset::Drift;
 use linerate_method::sequence::LossBurst;
 use linerate_model::output::IoMode;
 use std::time::Duration;
@@ -94,14 +94,16 @@ impl UdpRx {
 }
 
 impl UdpReceived {
-    /// Closes the account with the sender's final count, if it is known.
-    pub(crate) fn account(mut self, sent: Option<u64>) -> RxAccount {
+    /// Closes the account with the sender's final count, if it is known, and without the `drift` of the clocks.
+    pub(crate) fn account(mut self, sent: Option<u64>, drift: Drift) -> RxAccount {
         let closed = self.counters.close(sent);
         let Closed {
             totals, omitted, ..
         } = closed;
         let counters = &self.counters;
         let timing = &counters.timing;
+        let transit_ns = timing.transits.quantiles(drift);
+        let base_ns = transit_ns.map_or(0, |known| known.min);
         RxAccount {
             bytes: closed.bytes,
             packets: totals.received_unique,
@@ -113,8 +115,10 @@ impl UdpReceived {
             spacing_ns: quantiles(timing.spacing.between()),
             spacing_histogram: buckets(timing.spacing.between()),
             window_bytes_max: Some(timing.spacing.max_bytes_in_1ms()),
-            transit_ns: quantiles(&timing.transit.histogram),
-            transit_base_ns: timing.transit.base_ns,
+            transit_ns: transit_ns.map(|known| shifted(known, base_ns.saturating_neg())),
+            transit_base_ns: base_ns,
+            transit_drift_ppb: Some(drift.ppb),
+            transit_drift_left_ns: timing.transits.left_ns(drift),
             corrupt_packets: counters.damaged + totals.wild,
             socket_drops: self.socket_drops,
             socket_drops_at_least: self.socket_drops_at_least,

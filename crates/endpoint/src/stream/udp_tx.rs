@@ -85,6 +85,7 @@ impl UdpTx {
                         .min(usize::try_from(left).unwrap_or(usize::MAX));
                     self.send_batch(count, wall.at(now), counters);
                     now = clock::monotonic_ns();
+                    counters.sent_ns = now;
                     pacer.sent(counters.just_sent);
                     progress.show(counters.bytes, counters.packets, 0);
                     if counters.take_pause() {
@@ -150,7 +151,7 @@ impl UdpTx {
             packets: counters.packets - counters.omitted_packets,
             bytes: counters.bytes - counters.omitted_bytes,
             omitted_packets: counters.omitted_packets,
-            duration_ns: counters.last_ns.saturating_sub(counters.start_ns),
+            duration_ns: counters.sent_ns.saturating_sub(counters.start_ns),
             unsent_packets: if paced && !amount_reached && !counters.warms_up {
                 lateness.unsent_packets
             } else {
@@ -173,6 +174,9 @@ struct TxCounters {
     omit_until_ns: u64,
     warms_up: bool,
     end_ns: u64,
+    /// When the last batch was sent.
+    sent_ns: u64,
+    /// When the sender ended.
     last_ns: u64,
     packets: u64,
     bytes: u64,
@@ -193,6 +197,7 @@ impl TxCounters {
             omit_until_ns: start_ns + limit.omit_ns,
             warms_up: limit.omit_ns > 0,
             end_ns: start_ns.saturating_add(limit.total_ns()),
+            sent_ns: start_ns,
             last_ns: start_ns,
             packets: 0,
             bytes: 0,

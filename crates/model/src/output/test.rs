@@ -67,6 +67,8 @@ pub struct Test {
     pub delay_ns: Option<Quantiles>,
     /// Uncertainty of that offset.
     pub delay_error_ns: Option<u64>,
+    /// What the far clock gained on ours, removed from the delay; 0 if less than the probes show.
+    pub clock_drift_ppm: Option<f64>,
     /// The I/O modes of both ends.
     pub mode: Mode,
     /// Gaps between arrivals.

@@ -62,7 +62,7 @@ fn received(plan: &TestPlan, tx: TxAccount, rx: RxAccount, busiest_cpu: Option<f
             buffer_cut_to_bytes: plan.window_bytes.map(|bytes| u64::from(bytes / 2)),
             ..side(None, Some(rx), None)
         }),
-        offset_ns: None,
+        clock: None,
         hosts: &[],
         elapsed_ns: SECOND_NS,
     };
@@ -77,7 +77,7 @@ fn broken(plan: &TestPlan) -> Test {
         server: ([192, 0, 2, 1], 5201).into(),
         local: &SideAccount::default(),
         remote: None,
-        offset_ns: None,
+        clock: None,
         hosts: &[],
         elapsed_ns: SECOND_NS,
     };

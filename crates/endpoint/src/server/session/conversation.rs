@@ -8,6 +8,7 @@ use crate::heartbeat::{Heartbeat, SILENCE_LIMIT_NS};
 use crate::plan::Direction;
 use crate::server::Server;
 use linerate_linux::clock::monotonic_ns;
+use linerate_method::clock_offset::Drift;
 use linerate_model::output::Protocol;
 use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::server::{ServerEvent, ServerSession};
@@ -17,8 +18,9 @@ impl Session<'_, '_> {
     pub(super) fn note(&mut self, event: ServerEvent) -> Result<(), String> {
         match event {
             ServerEvent::Agent(message) => {
-                if let Some(Message::Final { streams }) = Message::read(&message) {
+                if let Some(Message::Final { streams, drift }) = Message::read(&message) {
                     self.take_final(streams);
+                    self.drift = drift.map_or(self.drift, |(at_ns, ppb)| Drift { at_ns, ppb });
                 }
                 Ok(())
             }

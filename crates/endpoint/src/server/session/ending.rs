@@ -29,7 +29,9 @@ impl Session<'_, '_> {
             return self.finish_stock_udp();
         }
         let sent_by_peer = std::mem::take(&mut self.sent_by_peer);
-        let streams = self.streams.accounts(|id| sent_by_peer.get(&id).copied());
+        let streams = self
+            .streams
+            .accounts(self.drift, |id| sent_by_peer.get(&id).copied());
         self.control.session.exchange_results(monotonic_ns());
         let _client = self.await_results()?;
         self.close(streams)
@@ -40,7 +42,9 @@ impl Session<'_, '_> {
         self.control.session.exchange_results(monotonic_ns());
         let client = self.await_results()?;
         let sent: HashMap<u32, u64> = standard::sent_counts(&client, &self.config);
-        let streams = self.streams.accounts(|id| sent.get(&id).copied());
+        let streams = self
+            .streams
+            .accounts(self.drift, |id| sent.get(&id).copied());
         self.close(streams)
     }
 

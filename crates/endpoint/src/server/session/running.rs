@@ -115,7 +115,10 @@ impl Session<'_, '_> {
     pub(super) fn send_final(&mut self) {
         let streams = self.streams.sent_counts();
         if !self.final_is_sent && !streams.is_empty() {
-            self.control.session.agent(&Message::Final { streams });
+            self.control.session.agent(&Message::Final {
+                streams,
+                drift: None,
+            });
         }
         self.final_is_sent = true;
     }

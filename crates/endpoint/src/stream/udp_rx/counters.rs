@@ -226,8 +226,9 @@ impl RxCounters {
         if sequence > self.highest.0 {
             self.highest = (sequence, arrival_ns);
         }
-        let transit_ns = self.wall.at(arrival_ns).wrapping_sub(sent_wall_ns);
-        self.timing.travel(transit_ns.cast_signed());
+        let wall_ns = self.wall.at(arrival_ns);
+        let transit_ns = wall_ns.wrapping_sub(sent_wall_ns).cast_signed();
+        self.timing.travel(wall_ns, transit_ns);
     }
 
     /// A stock sender's warm-up is over: the counts of its end are remembered, everything else begins anew.
@@ -253,7 +254,6 @@ impl RxCounters {
     pub(super) fn close(&mut self, sent: Option<u64>) -> Closed {
         let totals = self.account.finish(sent);
         self.note_confirmed();
-        self.timing.settle();
         match self.border() {
             Some(border) => border.beyond(&totals, self.bytes),
             None => Closed {
