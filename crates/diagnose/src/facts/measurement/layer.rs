@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a reported rate counts: the packets themselves, or what they take of the link as well.
+//! What a rate counts that another tool reported: the packets themselves, or what they take of the link as well.
 
 use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for test in record
-        .run
-        .tests
-        .iter()
-        .filter(|test| test.duration_s > 0.0 && test.payload_bytes > 0)
-    {
+    // Our own tests count payload.
+    let reported = record.run.tests.iter().filter(|_| record.pasted);
+    for test in reported.filter(|test| test.duration_s > 0.0 && test.payload_bytes > 0) {
         let (Some(rate), Some(packets)) = (test.delivered_bits_per_second, test.received_packets)
         else {
             continue;
