@@ -9,7 +9,9 @@ use linerate_wire::iperf2::client_header::ClientHeader;
 use linerate_wire::iperf2::datagram::{Header as Iperf2Header, has_64_bit_sequence};
 use linerate_wire::iperf2::server_report::ServerReport;
 use linerate_wire::iperf3::Timeouts;
-use linerate_wire::iperf3::client::{ClientEvent, ClientSession, Phase as ClientPhase};
+use linerate_wire::iperf3::client::{
+    AGENT_BYTES, ClientEvent, ClientSession, Phase as ClientPhase,
+};
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::iperf3::datagram::{CounterWidth, Header};
 use linerate_wire::iperf3::hello as stock_hello;
@@ -21,7 +23,7 @@ use linerate_wire::linerate::{hello, probe, stamp};
 use linerate_wire::{arp, ether, json, netlink, proc};
 
 /// A server's bytes; the first byte says how they are cut and whether the client is linerate. However they are cut,
-/// the events are the same and the session ends.
+/// the events are the same, the memory that is held stays bounded, and the session ends.
 pub(crate) fn client_session(data: &[u8]) {
     let Some((mode, bytes)) = data.split_first() else {
         return;
@@ -44,6 +46,8 @@ fn client_events(params: &Params, bytes: &[u8], piece: usize) -> Vec<ClientEvent
     for bytes in bytes.chunks(piece) {
         session.feed(bytes, 0);
         client_react(&mut session, &mut events);
+        let longest = AGENT_BYTES as usize;
+        assert!(session.retained_bytes() <= 2 * (longest + piece) + KEPT_BYTES);
     }
     session.closed(0);
     client_react(&mut session, &mut events);
@@ -63,6 +67,9 @@ fn client_react(session: &mut ClientSession, events: &mut Vec<ClientEvent>) {
     }
 }
 
+/// What a session keeps for the next message.
+const KEPT_BYTES: usize = 64 << 10;
+
 /// A client's bytes after its cookie; as `client_session`.
 pub(crate) fn server_session(data: &[u8]) {
     let Some((mode, bytes)) = data.split_first() else {
@@ -79,6 +86,8 @@ fn server_events(bytes: &[u8], piece: usize) -> Vec<ServerEvent> {
     for bytes in bytes.chunks(piece) {
         session.feed(bytes, 0);
         server_react(&mut session, &mut events);
+        let longest = Limits::default().results_bytes as usize;
+        assert!(session.retained_bytes() <= 2 * (longest + piece) + KEPT_BYTES);
     }
     session.closed(0);
     server_react(&mut session, &mut events);

@@ -130,12 +130,13 @@ impl<'a> Client<'a> {
         let config = StreamConfig::of_plan(plan, false, mss);
         let sockets = UdpSockets::ConnectedTo(server.port());
         let local = stream.local_addr().ok();
-        let session = ClientSession::new(
+        let mut session = ClientSession::new(
             &cookie,
             request::params(plan, &config, load, auth.nonce()),
             request::timeouts(plan),
             monotonic_ns(),
         );
+        session.limit_results(request::results_bytes(plan, &config));
         let control = Control::new(stream, session)
             .map_err(|error| Failure::measuring("use the control connection", error))?;
         let sampler = Sampler::of(local, sockets, Audience::User);

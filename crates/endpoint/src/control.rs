@@ -170,6 +170,10 @@ mod tests {
         fn on_timeout(&mut self, _: u64) -> Option<Self::Event> {
             Some(None)
         }
+
+        fn retained_bytes(&self) -> usize {
+            0
+        }
     }
 
     fn control(alarm_ns: u64) -> Control<Talk> {

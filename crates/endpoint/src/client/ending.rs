@@ -109,7 +109,9 @@ impl Client<'_> {
         loop {
             match self.pump(u64::MAX)? {
                 Some(ClientEvent::PeerResults(results)) => {
-                    self.server_output.clone_from(&results.server_output_text);
+                    if self.plan.server_output {
+                        self.server_output.clone_from(&results.server_output_text);
+                    }
                     remote = Some(self.peer_account(&results));
                 }
                 Some(ClientEvent::Display) => break,

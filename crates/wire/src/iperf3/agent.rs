@@ -26,7 +26,13 @@ impl AgentFrames {
 
     /// Takes bytes as they come.
     pub fn feed(&mut self, bytes: &[u8]) {
-        self.inbox.feed(bytes);
+        self.inbox.feed(bytes, self.limit_bytes);
+    }
+
+    /// Memory held for frames that are not yet taken, bytes; bounded by the longest frame.
+    #[must_use]
+    pub fn retained_bytes(&self) -> usize {
+        self.inbox.retained_bytes()
     }
 
     /// The next whole document; `None` if more bytes are needed.

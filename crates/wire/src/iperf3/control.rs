@@ -70,6 +70,14 @@ pub enum Refusal {
         /// What was being waited for.
         phase: &'static str,
     },
+    /// More than a whole message ahead of what it waits for.
+    #[error("{bytes} bytes ahead of their time while {phase}")]
+    TooMuch {
+        /// What was held when it was refused.
+        bytes: usize,
+        /// What was being waited for.
+        phase: &'static str,
+    },
     /// A message out of its place.
     #[error("control message {state:?} while {phase}")]
     UnexpectedMessage {
@@ -103,20 +111,38 @@ pub(super) struct Expect {
     pub errors: bool,
 }
 
-/// Bytes received and not yet understood.
+/// Bytes received and not yet understood. It retains at most twice one whole message and one piece, or
+/// [`KEPT_CAPACITY`] where that is more, however the peer cuts its messages.
 #[derive(Default, Debug)]
 pub(super) struct Inbox {
     bytes: Vec<u8>,
     start: usize,
     ended: bool,
+    overfull: bool,
 }
 
 impl Inbox {
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
-        if self.start == self.bytes.len() {
-            self.clear();
+    /// Takes one piece. Where a whole message of `most_bytes` is already held, nothing waits for it: the peer
+    /// sends ahead of the conversation, and the next message is refused.
+    pub(super) fn feed(&mut self, bytes: &[u8], most_bytes: u32) {
+        self.discard_taken();
+        self.overfull |= self.bytes.len() > HEADER_BYTES + most_bytes as usize;
+        if !self.overfull {
+            self.bytes.extend_from_slice(bytes);
         }
-        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Memory held, bytes.
+    pub(super) fn retained_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    fn discard_taken(&mut self) {
+        if self.start > 0 {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+            self.bytes.shrink_to(KEPT_CAPACITY);
+        }
     }
 
     /// The peer closed its direction.
@@ -140,6 +166,12 @@ impl Inbox {
 
     /// Takes the next whole message; `None` if more bytes are needed.
     pub(super) fn next(&mut self, expect: &Expect) -> Result<Option<Message>, Refusal> {
+        if self.overfull {
+            return Err(Refusal::TooMuch {
+                bytes: self.bytes.len(),
+                phase: expect.phase,
+            });
+        }
         let Some(first) = self.rest().first().copied() else {
             return Ok(None);
         };
@@ -223,6 +255,8 @@ impl Inbox {
 /// Name of the extension's documents in refusals.
 pub(super) const AGENT: &str = "agent message";
 
+/// The state byte and the length before a document.
+const HEADER_BYTES: usize = 5;
 /// Memory kept for the next message, bytes.
 const KEPT_CAPACITY: usize = 16 * 1024;
 

@@ -30,10 +30,11 @@ impl Link {
         }
     }
 
-    pub(super) fn feed(&mut self, bytes: &[u8], now_ns: u64) {
+    /// Takes a piece of a conversation whose longest document has `most_bytes`.
+    pub(super) fn feed(&mut self, bytes: &[u8], most_bytes: u32, now_ns: u64) {
         self.now_ns = now_ns;
         if self.open {
-            self.inbox.feed(bytes);
+            self.inbox.feed(bytes, most_bytes);
         }
     }
 

@@ -268,6 +268,15 @@ impl ServerSession {
         self.link.close();
     }
 
+    fn most_bytes(&self) -> u32 {
+        let Limits {
+            params_bytes,
+            results_bytes,
+            agent_bytes,
+        } = self.limits;
+        params_bytes.max(results_bytes).max(agent_bytes)
+    }
+
     fn expect(&self) -> Option<Expect> {
         let (phase, block) = match self.phase {
             Phase::AwaitingParams => (

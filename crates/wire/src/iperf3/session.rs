@@ -26,6 +26,10 @@ pub trait Session {
 
     /// Checks the deadlines; returns the last event if one has passed.
     fn on_timeout(&mut self, now_ns: u64) -> Option<Self::Event>;
+
+    /// Returns the memory held for what was received and is not yet an event, bytes. It is bounded by the longest
+    /// document that the session accepts, whatever the peer sends.
+    fn retained_bytes(&self) -> usize;
 }
 
 /// Why a message will not come.
@@ -35,7 +39,8 @@ pub(super) enum Missing {
     Closed,
 }
 
-/// Implements [`Session`] for an end with a `link` and these methods: `expect` returns what may come next, `accept` acts
+/// Implements [`Session`] for an end with a `link` and these methods: `most_bytes` is the longest document that is accepted,
+/// `expect` returns what may come next, `accept` acts
 /// on a whole message, `refuse` and `give_up` end the session because of what came or did not.
 macro_rules! driven {
     ($session:ty, $event:ty) => {
@@ -43,7 +48,11 @@ macro_rules! driven {
             type Event = $event;
 
             fn feed(&mut self, bytes: &[u8], now_ns: u64) {
-                self.link.feed(bytes, now_ns);
+                self.link.feed(bytes, self.most_bytes(), now_ns);
+            }
+
+            fn retained_bytes(&self) -> usize {
+                self.link.inbox.retained_bytes()
             }
 
             fn closed(&mut self, now_ns: u64) {

@@ -5,5 +5,6 @@
 
 mod conversations;
 mod drive;
+mod memory;
 mod refusals;
 mod transcripts;
