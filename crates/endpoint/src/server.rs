@@ -98,7 +98,7 @@ pub(super) fn accept_all(
         match listener.accept() {
             Ok((stream, peer)) => admit(stream, udp::plain(peer)),
             Err(error) => {
-                log.refusal(None, &format!("accept failed: {error}"));
+                log.limited(None, &format!("accept failed: {error}"));
                 // Out of descriptors, most likely: wait until some are free.
                 clock::sleep_until_ns(monotonic_ns() + PAUSE_NS, 0);
             }
@@ -143,7 +143,7 @@ impl Server<'_> {
             });
         if let Err(error) = entered {
             self.pending.leave(serial);
-            self.log.refusal(Some(peer), &format!("refused: {error}"));
+            self.log.limited(Some(peer), &format!("refused: {error}"));
         }
     }
 
@@ -175,8 +175,8 @@ impl Server<'_> {
                 self.finished.fetch_add(1, Ordering::Relaxed);
                 self.log.line(Some(peer), &summary);
             }
-            Err(reason) if reason.starts_with("refused") => self.log.refusal(Some(peer), &reason),
-            Err(reason) => self.log.refusal(Some(peer), &format!("ended: {reason}")),
+            Err(reason) if reason.starts_with("refused") => self.log.limited(Some(peer), &reason),
+            Err(reason) => self.log.limited(Some(peer), &format!("ended: {reason}")),
         }
     }
 

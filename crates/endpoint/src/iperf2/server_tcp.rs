@@ -41,7 +41,7 @@ fn admit<'scope>(
     if let Err(reason) = admitted {
         shared
             .log
-            .refusal(Some(peer), &format!("refused: {reason}"));
+            .limited(Some(peer), &format!("refused: {reason}"));
     }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! All UDP clients of the iperf2 server: one thread, one socket, a bounded table of flows.
 //!
-//! Nothing is sent but the report that answers a final datagram of a flow that was counted.
+//! Nothing is sent but the report that answers a final datagram of a flow that was counted. A source address can be
+//! forged, and iperf2 has no handshake: a source gets at most as many bytes as it sent, so that nobody gains by it
+//! (RFC 9000 §8.1 allows three times as many).
 
 use super::flow::{Counted, Flow};
 use super::limits::{self, ClientRole};
@@ -31,11 +33,15 @@ struct Table<'a> {
     entries: HashMap<SocketAddr, Entry<'a>>,
     stray: RateLimited,
     crowded: RateLimited,
+    /// Until then no flow is silent enough to make room.
+    all_heard_until_ns: u64,
 }
 
 struct Entry<'a> {
     state: State<'a>,
     heard_ns: u64,
+    /// Payload bytes that arrived and have not been answered.
+    credit_bytes: usize,
 }
 
 enum State<'a> {
@@ -68,6 +74,7 @@ impl<'a> Flows<'a> {
                 entries: HashMap::new(),
                 stray: RateLimited::new("ignored: a UDP datagram that begins no iperf2 test"),
                 crowded: RateLimited::new("refused: too many UDP clients"),
+                all_heard_until_ns: 0,
             },
         })
     }
@@ -109,6 +116,7 @@ impl<'a> Table<'a> {
             return;
         };
         entry.heard_ns = now_ns;
+        entry.credit_bytes = entry.credit_bytes.saturating_add(datagram.length);
         let State::Counted(client) = &mut entry.state else {
             return;
         };
@@ -119,11 +127,13 @@ impl<'a> Table<'a> {
             client.slot.finish();
             self.shared
                 .log
-                .line(Some(source), &done(client, &counted, &self.socket));
+                .limited(Some(source), &done(client, &counted, &self.socket));
         }
         if let Some(report) = &client.report
             && client.flow.is_final(datagram)
+            && let Some(left_bytes) = entry.credit_bytes.checked_sub(report.len())
         {
+            entry.credit_bytes = left_bytes;
             // The client repeats its final datagram if a report is lost.
             let _ = send_from(&self.socket, report, source, local);
         }
@@ -146,34 +156,65 @@ impl<'a> Table<'a> {
             self.stray.note(source, &self.shared.log);
             return false;
         };
-        if self.entries.len() >= MOST_ENTRIES {
+        if self.entries.len() >= MOST_ENTRIES && !self.evict(now_ns) {
             self.crowded.note(source, &self.shared.log);
             return false;
         }
-        let state = self.admit(source.ip(), flow).unwrap_or_else(|reason| {
+        let state = self.admit(source.ip(), flow, now_ns);
+        let state = state.unwrap_or_else(|reason| {
             let line = format!("refused: {reason}");
-            self.shared.log.line(Some(source), &line);
+            self.shared.log.limited(Some(source), &line);
             State::Refused
         });
         let entry = Entry {
             state,
             heard_ns: now_ns,
+            credit_bytes: 0,
         };
         self.entries.insert(source, entry);
         true
     }
 
-    fn admit(&self, client: IpAddr, mut flow: Flow) -> Result<State<'a>, String> {
+    fn admit(&mut self, client: IpAddr, mut flow: Flow, now_ns: u64) -> Result<State<'a>, String> {
         if limits::check(self.shared.options, &flow.header)? == ClientRole::Receives {
             return Err("UDP to the client (-R) is not served, only TCP is".to_owned());
         }
-        let slot = self.shared.slots.take(client)?;
+        let shared = self.shared;
+        let slot = match shared.slots.take(client) {
+            Err(_) if self.evict(now_ns) => shared.slots.take(client),
+            taken => taken,
+        }?;
         flow.drops_before = drops_so_far(&self.socket);
         Ok(State::Counted(Box::new(Client {
             flow,
             slot,
             report: None,
         })))
+    }
+
+    /// Where there is no room, removes the flow that has been silent for longest; false if all are heard. A flow
+    /// begins without a handshake: without this, a few forged datagrams would keep everybody out for [`SILENCE_NS`].
+    fn evict(&mut self, now_ns: u64) -> bool {
+        if now_ns < self.all_heard_until_ns {
+            return false;
+        }
+        let silent = |entry: &Entry<'_>| now_ns.saturating_sub(entry.heard_ns);
+        let entries = self.entries.iter();
+        let longest = entries.max_by_key(|(_, entry)| silent(entry));
+        let Some((&source, _)) = longest.filter(|(_, entry)| silent(entry) >= CROWDED_SILENCE_NS)
+        else {
+            self.all_heard_until_ns = now_ns + SWEEP_NS;
+            return false;
+        };
+        if let Some(mut entry) = self.entries.remove(&source)
+            && let State::Counted(client) = &mut entry.state
+            && client.report.is_none()
+        {
+            let counted = client.flow.break_off();
+            let line = format!("ended: silent while others wait for a place: UDP, {counted}");
+            self.shared.log.limited(Some(source), &line);
+        }
+        true
     }
 
     /// Removes flows that have been silent for too long.
@@ -190,7 +231,7 @@ impl<'a> Table<'a> {
                             "ended: silent for {} s, no final datagram: UDP, {counted}",
                             SILENCE_NS / 1_000_000_000
                         );
-                        log.line(Some(*source), &line);
+                        log.limited(Some(*source), &line);
                     }
                     stays
                 }
@@ -234,6 +275,8 @@ const PAUSE_NS: u64 = 50_000_000;
 const SWEEP_NS: u64 = 100_000_000;
 /// A client that is silent for this long has gone: 1470 bytes at 1 kbit/s take 12 s.
 const SILENCE_NS: u64 = 15_000_000_000;
+/// The same, while others wait.
+const CROWDED_SILENCE_NS: u64 = 2_000_000_000;
 /// Late final datagrams are waited for as long.
 const LINGER_NS: u64 = 2_000_000_000;
 /// Clients in the table, refused ones and those that are over included.

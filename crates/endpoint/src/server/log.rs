@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 /// Where the lines go.
 pub(crate) struct Log {
     sink: Mutex<Option<Box<dyn Write + Send>>>,
-    refusals: Mutex<Refusals>,
+    lines: Mutex<Lines>,
 }
 
-/// The number of refusals that were written in the current period.
+/// How many lines were written in the current period.
 #[derive(Debug, Default)]
-struct Refusals {
+struct Lines {
     since: Option<Instant>,
     written: u32,
     left_out: u64,
@@ -40,18 +40,18 @@ impl Log {
         };
         Ok(Self {
             sink: Mutex::new(sink),
-            refusals: Mutex::default(),
+            lines: Mutex::default(),
         })
     }
 
-    /// Logs an error of a client. At most 100 per period are written, the others counted.
-    pub(crate) fn refusal(&self, client: Option<SocketAddr>, text: &str) {
-        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        match refusals.admit(Instant::now()) {
+    /// Logs what any peer can cause. At most 100 per period are written, the others counted.
+    pub(crate) fn limited(&self, client: Option<SocketAddr>, text: &str) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        match lines.admit(Instant::now()) {
             None => {}
             Some(0) => self.line(client, text),
             Some(left_out) => {
-                self.line(client, &format!("{text}, and {left_out} refusals before"));
+                self.line(client, &format!("{text}, and {left_out} lines before"));
             }
         }
     }
@@ -75,7 +75,7 @@ impl Log {
     }
 }
 
-impl Refusals {
+impl Lines {
     /// Returns how many were left out before if one more may be written now.
     fn admit(&mut self, now: Instant) -> Option<u64> {
         let over = |since| now.saturating_duration_since(since) >= PERIOD;
@@ -83,7 +83,7 @@ impl Refusals {
             self.since = Some(now);
             self.written = 0;
         }
-        if self.written == MOST_REFUSALS {
+        if self.written == MOST_LINES {
             self.left_out += 1;
             return None;
         }
@@ -130,7 +130,7 @@ impl RateLimited {
 
 const PERIOD: Duration = Duration::from_secs(10);
 /// Written within a period.
-const MOST_REFUSALS: u32 = 100;
+const MOST_LINES: u32 = 100;
 
 #[cfg(test)]
 mod tests {
@@ -156,7 +156,7 @@ mod tests {
         let page = Page::default();
         let log = Log {
             sink: Mutex::new(Some(Box::new(page.clone()))),
-            refusals: Mutex::default(),
+            lines: Mutex::default(),
         };
         let source = ([192, 0, 2, 1], 7).into();
         let mut limited = RateLimited::new("refused: a stray");
@@ -177,17 +177,17 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_refusals_is_counted_and_not_written() {
-        let mut refusals = Refusals::default();
+    fn a_flood_of_lines_is_counted_and_not_written() {
+        let mut lines = Lines::default();
         let now = Instant::now();
-        let written = |refusals: &mut Refusals, now| {
+        let written = |lines: &mut Lines, now| {
             (0..1000)
-                .filter_map(|_| refusals.admit(now))
+                .filter_map(|_| lines.admit(now))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(written(&mut refusals, now), [0; MOST_REFUSALS as usize]);
-        let later = written(&mut refusals, now + PERIOD);
-        assert_eq!(later.len(), MOST_REFUSALS as usize);
+        assert_eq!(written(&mut lines, now), [0; MOST_LINES as usize]);
+        let later = written(&mut lines, now + PERIOD);
+        assert_eq!(later.len(), MOST_LINES as usize);
         assert_eq!((later[0], later[1]), (900, 0));
     }
 }

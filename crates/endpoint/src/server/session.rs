@@ -74,7 +74,7 @@ impl<'a, 'b> Session<'a, 'b> {
         }
         let (params, request, access) = met?;
         if access.status == TokenStatus::Refused {
-            server.log.refusal(Some(peer), OTHER_TOKEN);
+            server.log.limited(Some(peer), OTHER_TOKEN);
         }
         let device = request.as_ref().is_some_and(|request| request.device);
         let slot = if device {

@@ -3,6 +3,7 @@
 //! loopback: our numbers and the stock program's printed ones agree to the datagram and the byte.
 
 mod client;
+mod flood;
 mod hostile;
 mod old;
 mod path;
