@@ -20,14 +20,14 @@ pub(super) fn settle(path: &Path<'_>, mut claims: Claims, balance: &Balance) -> 
     if let Some(gap) = proven {
         book_on_the_wire(path, &mut tallies, &gap);
     }
-    let exact = tallies.0.values().filter(|tally| tally.kind == Kind::Exact);
-    let claimed: u64 = exact.map(|tally| tally.seen.lo).sum();
+    let excess = tallies.exact().saturating_sub(path.lost);
+    tallies.doubt(excess);
     let is_blind = |stage: &Stage| exists(path, *stage) && !tallies.0.contains_key(stage);
     let blind = Stage::ALL.iter().filter(|stage| is_blind(stage));
     let blind = blind.map(|stage| stage.word().to_owned()).collect();
     let entry = tallies.entry(path.lost);
     LedgerEntry {
-        unattributed_lo: entry.unattributed_lo - signed(claimed.saturating_sub(path.lost)),
+        unattributed_lo: entry.unattributed_lo - signed(excess),
         blind,
         ..entry
     }
@@ -86,14 +86,25 @@ fn on_the_wire(path: &Path<'_>, claims: &Claims, balance: &Balance) -> Option<Ga
         most(&[Stage::RxSocket, Stage::RxApp]),
     ];
     let elsewhere = elsewhere.into_iter().fold(0, u64::saturating_add);
-    let evidence = [outward, inward].map(|gap| {
+    Some(Gap {
+        seen: Span::new(path.lost.saturating_sub(elsewhere), path.lost),
+        evidence: left_and_arrived(outward, inward),
+    })
+}
+
+/// What left one interface and arrived at the other. Two hosts are not read at the same moment: where as much or more
+/// arrived, the two counts show no loss.
+fn left_and_arrived(outward: &Gap, inward: &Gap) -> Vec<Evidence> {
+    let counted = [outward, inward].map(|gap| {
         let link = |one: &&Evidence| one.fact.ends_with("x_packets");
         gap.evidence.iter().find(link).cloned()
     });
-    Some(Gap {
-        seen: Span::new(path.lost.saturating_sub(elsewhere), path.lost),
-        evidence: evidence.into_iter().flatten().collect(),
-    })
+    match &counted {
+        [Some(left), Some(arrived)] if left.value.number() > arrived.value.number() => {
+            counted.into_iter().flatten().collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn book_on_the_wire(path: &Path<'_>, tallies: &mut Tallies<Stage>, gap: &Gap) {

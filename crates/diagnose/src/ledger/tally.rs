@@ -121,6 +121,24 @@ impl<S: PathStage> Tallies<S> {
         }
     }
 
+    /// Claimed by exact evidence.
+    pub(super) fn exact(&self) -> u64 {
+        let exact = self.0.values().filter(|tally| tally.kind == Kind::Exact);
+        exact.map(|tally| tally.seen.lo).sum()
+    }
+
+    /// Exact evidence that claims more than was lost also counts packets that were not lost, at whichever stage.
+    pub(super) fn doubt(&mut self, excess: u64) {
+        if excess == 0 {
+            return;
+        }
+        let claims = |tally: &&mut Tally| tally.kind == Kind::Exact && tally.seen.lo > 0;
+        for tally in self.0.values_mut().filter(claims) {
+            tally.kind = Kind::Shared;
+            tally.seen = Span::new(tally.seen.lo.saturating_sub(excess), tally.seen.hi);
+        }
+    }
+
     fn least(&self) -> u64 {
         self.0.values().map(|tally| tally.seen.lo).sum()
     }

@@ -8,7 +8,8 @@ use crate::evidence::{Evidence, Source};
 use linerate_model::record::Side;
 
 /// Segments sent again less those that the receiver had already: as many as it reported to the sender
-/// (RFC 2883), or as its kernel freed for that reason. `None` where the sender's kernel does not tell.
+/// (RFC 2883), or as its kernel freed or rejected (RFC 7323, PAWS) for that reason. `None` where the sender's kernel
+/// does not tell.
 pub(super) fn lost(evidence: &Evidence<'_>, test: &Test) -> Option<u64> {
     let grew = |side: Side, source, name| {
         let place = evidence.at(side.role(test), None, evidence.window(test));
@@ -16,10 +17,16 @@ pub(super) fn lost(evidence: &Evidence<'_>, test: &Test) -> Option<u64> {
     };
     let reported = grew(Side::Sender, Source::Netstat, "TcpExtTCPDSACKRecvSegs")
         .or_else(|| grew(Side::Sender, Source::Netstat, "TcpExtTCPDSACKRecv"))?;
-    let had = ["TCP_OLD_DATA", "TCP_OLD_SEQUENCE"].map(|reason| {
-        let freed = grew(Side::Receiver, reasons::SOURCE, reason);
-        freed.unwrap_or(0)
-    });
-    let spurious = reported.max(had.iter().sum());
+    let freed = DUPLICATES.map(|reason| grew(Side::Receiver, reasons::SOURCE, reason).unwrap_or(0));
+    let late = grew(Side::Receiver, Source::Netstat, "TcpExtPAWSEstab").unwrap_or(0);
+    let spurious = reported.max(freed.iter().sum()).max(late);
     Some(test.retransmits?.saturating_sub(spurious))
 }
+
+/// Why a kernel frees a segment whose data it has.
+const DUPLICATES: [&str; 4] = [
+    "TCP_OLD_DATA",
+    "TCP_OLD_SEQUENCE",
+    "TCP_OFOMERGE",
+    "TCP_RFC7323_PAWS",
+];

@@ -7,7 +7,7 @@ use linerate_model::output::{IoMode, LedgerEntry, Role, Stage};
 use linerate_model::record::Record;
 use linerate_model::sample::Sample;
 
-use crate::world::{Losses, Nic, World};
+use crate::world::{LOAD_S, Losses, Nic, World};
 
 fn entry(world: &World) -> LedgerEntry {
     ledger::of(&Evidence::of(&world.record())).remove(0)
@@ -274,6 +274,88 @@ fn tcp_lost_what_it_sent_again_and_needed() {
     assert_eq!((entry.unit.as_str(), entry.lost_packets), ("segments", 46));
 }
 
+/// A TCP test towards the peer that sent this much again, whose sender was reported this many duplicates a second.
+fn retransmitted(retransmits: u64, reported: u64) -> Record {
+    let mut record = World::new(Nic::Veth, Losses::default()).record();
+    let test = &mut record.run.tests[0];
+    test.protocol = linerate_model::output::Protocol::Tcp;
+    (test.lost_packets, test.retransmits) = (None, Some(retransmits));
+    freed(&mut record, Role::Local, "/proc/net/netstat", &[("TcpExtTCPDSACKRecvSegs", reported)]);
+    record
+}
+
+/// The wire only reordered: late originals are rejected by their timestamps once their retransmission has arrived.
+#[test]
+fn a_late_original_that_paws_rejects_is_no_loss() {
+    for (source, name) in [
+        ("skb:kfree_skb flow", "TCP_RFC7323_PAWS"),
+        ("skb:kfree_skb flow", "TCP_OFOMERGE"),
+        ("/proc/net/netstat", "TcpExtPAWSEstab"),
+    ] {
+        let mut record = retransmitted(190, 20);
+        freed(&mut record, Role::Remote, source, &[(name, 50)]);
+        let entry = ledger::of(&Evidence::of(&record)).remove(0);
+        assert_eq!(entry.lost_packets, 0, "{name}");
+    }
+    let mut record = retransmitted(190, 20);
+    receiver_freed(&mut record, "skb:kfree_skb flow", &[("TCP_RFC7323_PAWS", 40)]);
+    let entry = ledger::of(&Evidence::of(&record)).remove(0);
+    assert_eq!(entry.lost_packets, 30);
+    assert!(entry.stages.iter().all(|stage| stage.lo == 0), "{entry:?}");
+}
+
+proptest::proptest! {
+    /// Whatever the kernel freed: evidence that exceeds the losses is not exact, and accounts for no more than it must.
+    #[test]
+    fn evidence_beyond_the_losses_is_never_exact(
+        lost in 0_u64..400, zero_window in 0_u64..100, filtered in 0_u64..100, paws in 0_u64..100,
+    ) {
+        let mut record = retransmitted(lost, 0);
+        let reasons = [
+            ("TCP_ZEROWINDOW", zero_window),
+            ("NETFILTER_DROP", filtered),
+            ("TCP_RFC7323_PAWS", paws),
+        ];
+        receiver_freed(&mut record, "skb:kfree_skb flow", &reasons);
+        let entry = ledger::of(&Evidence::of(&record)).remove(0);
+        let lost = entry.lost_packets;
+        let counted: u64 = (zero_window + filtered) * LOAD_S;
+        for stage in &entry.stages {
+            let evidence: f64 = stage.evidence.iter().filter_map(|one| one.value.number()).sum();
+            proptest::prop_assert!(stage.lo <= stage.hi && stage.hi <= lost);
+            if counted > lost && stage.hi > 0 {
+                proptest::prop_assert_ne!(&stage.kind, "exact", "{:?}", stage);
+            }
+            if stage.kind == "exact" {
+                proptest::prop_assert!(evidence <= lost as f64, "{:?}", stage);
+            }
+        }
+        let least: u64 = entry.stages.iter().map(|stage| stage.lo).sum();
+        proptest::prop_assert_eq!(least as i64 + entry.unattributed_hi, lost as i64);
+    }
+}
+
+/// Two hosts are not read at the same moment.
+#[test]
+fn more_received_than_sent_is_no_evidence_of_a_loss() {
+    let losses = Losses {
+        silent_wire: 45,
+        ..Losses::default()
+    };
+    let mut record = World::new(Nic::Veth, losses).record();
+    let of_link = |sample: &&mut Sample| sample.source == "rtnl_link_stats64" && sample.host == Role::Local;
+    for sample in record.samples.iter_mut().filter(of_link) {
+        let load = (sample.t_ns / 1_000_000_000).saturating_sub(1);
+        if let Some(sent) = sample.counters.get_mut("tx_packets") {
+            *sent -= 40 * load;
+        }
+    }
+    let entry = ledger::of(&Evidence::of(&record)).remove(0);
+    let wire = stage(&entry, "wire");
+    let passed = wire.evidence.iter().filter(|one| one.fact.ends_with("x_packets"));
+    assert_eq!((wire.hi, passed.count()), (45, 0), "{wire:?}");
+}
+
 #[test]
 fn errors_that_a_driver_tells_three_times_are_one_set() {
     let mut record = World::new(
@@ -384,18 +466,30 @@ fn filtered() -> Record {
 }
 
 /// Adds a list of the receiving host whose reasons grow by this many a second.
-fn receiver_freed(record: &mut Record, source: &str, freed: &[(&str, u64)]) {
-    let snmp = |sample: &&Sample| sample.host == Role::Remote && sample.source == "/proc/net/snmp";
+fn receiver_freed(record: &mut Record, source: &str, reasons: &[(&str, u64)]) {
+    freed(record, Role::Remote, source, reasons);
+}
+
+/// Adds a list of a host whose counters grow by this many a second.
+fn freed(record: &mut Record, host: Role, source: &str, freed: &[(&str, u64)]) {
+    let snmp = |sample: &&Sample| sample.host == host && sample.source == "/proc/net/snmp";
     let lists: Vec<_> = record.samples.iter().filter(snmp).cloned().collect();
-    record.samples.extend(lists.into_iter().map(|mut list| {
+    for mut list in lists {
         let load = (list.t_ns / 1_000_000_000).saturating_sub(1);
-        list.source = source.to_owned();
         let grown = freed
             .iter()
             .map(|(name, each)| ((*name).to_owned(), each * load));
+        let same = |one: &&mut Sample| {
+            (one.host, one.t_ns, one.phase) == (host, list.t_ns, list.phase) && one.source == source
+        };
+        if let Some(known) = record.samples.iter_mut().find(same) {
+            known.counters.extend(grown);
+            continue;
+        }
         list.counters = grown.collect();
-        list
-    }));
+        list.source = source.to_owned();
+        record.samples.push(list);
+    }
 }
 
 fn assert_freed_exactly(record: &Record) {

@@ -6,7 +6,7 @@ pub(crate) mod fixture;
 
 use std::path::Path;
 
-use linerate_model::output::{ErrorReport, Output};
+use linerate_model::output::{ErrorReport, Output, Protocol};
 use proptest::prelude::*;
 
 use super::*;
@@ -70,6 +70,41 @@ fn a_loss_of_nothing_always_has_its_count() {
     let text = render(&fixture::udp(), &Style::default());
     let row = text.lines().find(|line| line.contains("  0/")).unwrap();
     assert!(row.contains("0/345303 "), "{row}");
+}
+
+/// A loss outside a search is not called one of a search.
+#[test]
+fn a_search_is_named_only_where_there_is_one() {
+    let lost = |segments: u64| {
+        let mut output = fixture::explained();
+        output.findings.clear();
+        let test = &mut output.tests[0];
+        (test.protocol, test.lost_packets) = (Protocol::Tcp, None);
+        (test.mss_bytes, test.offered_bits_per_second) = (Some(1448), Some(1e9));
+        test.duration_s = 2.0;
+        output.ledger[0].lost_packets = segments;
+        output.ledger[0].unit = "segments".to_owned();
+        render(&output, &Style::default())
+    };
+    let few = lost(33);
+    assert!(few.contains("nothing to fix"), "{few}");
+    assert!(!few.contains("search"), "{few}");
+    let many = lost(3300);
+    assert!(many.contains("no rule explains 3300 lost"), "{many}");
+}
+
+/// A balance that leaves room for none and for all of the losses is no line of its own.
+#[test]
+fn a_stage_that_may_have_lost_all_or_nothing_says_nothing() {
+    let mut output = fixture::explained();
+    let entry = &mut output.ledger[0];
+    let stage = &mut entry.stages[0];
+    (stage.stage, stage.kind) = ("wire".to_owned(), "balance".to_owned());
+    (stage.lo, stage.hi) = (0, 4601);
+    (entry.unattributed_lo, entry.unattributed_hi) = (0, 4601);
+    let text = render(&output, &ascii(200));
+    assert!(!text.contains("0 ... 4601"), "{text}");
+    assert!(text.contains("4601 unattributed; at most 4601 at wire"), "{text}");
 }
 
 #[test]

@@ -88,11 +88,19 @@ fn of(output: &Output, test: &Test, entry: &LedgerEntry) -> Vec<Line> {
         .stages
         .iter()
         .filter(|stage| stage.hi > 0)
-        .partition(|stage| stage.lo > 0 || stage.hi * SLIGHT >= entry.lost_packets);
+        .partition(|stage| {
+            let slight = stage.hi * SLIGHT < entry.lost_packets;
+            stage.lo > 0 || !(slight || says_nothing(entry, stage))
+        });
     order::by_key(&mut sure, |stage| std::cmp::Reverse((stage.lo, stage.hi)));
     lines.extend(sure.iter().map(|stage| line(stage)));
-    lines.push(Line::new(4, rest(entry, &possible)));
+    lines.push(Line::new(4, rest(entry, sure.is_empty(), &possible)));
     lines
+}
+
+/// A difference of two counters that leaves room for none and for all of the losses.
+fn says_nothing(entry: &LedgerEntry, stage: &Stage) -> bool {
+    stage.kind == "balance" && stage.lo == 0 && stage.hi >= entry.lost_packets
 }
 
 /// The rate of a trial.
@@ -140,11 +148,13 @@ fn counter(evidence: &Evidence) -> String {
 }
 
 /// The losses not attributed, and the stages that may have lost a few.
-fn rest(entry: &LedgerEntry, possible: &[&Stage]) -> String {
-    let unattributed = format!(
-        "{} unattributed",
-        span(entry.unattributed_lo, entry.unattributed_hi)
-    );
+fn rest(entry: &LedgerEntry, nowhere: bool, possible: &[&Stage]) -> String {
+    let unattributed = if nowhere {
+        format!("{} unattributed", entry.unattributed_hi)
+    } else {
+        let left = span(entry.unattributed_lo, entry.unattributed_hi);
+        format!("{left} unattributed")
+    };
     let mut parts = vec![unattributed];
     if !possible.is_empty() {
         let few = possible
