@@ -4,6 +4,7 @@
 //! A rule asks from one point of view at a time ([`crate::viewpoint`]). If a condition is false it does
 //! not fire; if none is false and a fact is missing it cannot tell, and names what to read; else it fires.
 
+mod claim;
 mod condition;
 mod evaluate;
 mod example;
@@ -13,6 +14,7 @@ mod parse;
 mod rank;
 mod raw;
 mod rule;
+mod share;
 mod template;
 
 pub use crate::viewpoint::Scope;

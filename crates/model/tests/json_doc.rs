@@ -538,6 +538,8 @@ fn finding() -> Finding {
         test_ids: vec![text()],
         explains: Explains {
             lost_packets: Some(1),
+            shared_packets: Some(1),
+            shared_with: vec![text()],
             bits_per_second: Some(1.0),
         },
         evidence: vec![Evidence::default()],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sockets and protocol memory.
 
+mod absorb;
 mod buffer;
 mod checksum;
 mod memory;
@@ -19,6 +20,8 @@ pub(super) const KNOWN: &[Known] = names! {
     "rmem_max_bytes" "bytes" "net.core.rmem_max: the largest receive buffer that a program is granted" "sysctl net.core.rmem_max"
     "receive_buffer_cut_by" "" "what cut the buffer that was asked for: net.core.rmem_max, or something else, as that setting would allow it" ""
     "receive_buffer_lasts_ms" "ms" "for how long the receive buffer takes datagrams at the offered rate while nobody reads" ""
+    "buffer_absorbs_ratio" "ratio" "of the lost datagrams, those that a buffer of the requested size would have held until the reader came" ""
+    "buffer_absorbs_packets" "datagrams" "of those that the socket dropped, the ones that a buffer of the requested size would have held" ""
     "udp_buffer_errors" "datagrams" "datagrams that the host dropped because a socket's receive buffer was full" "nstat -az UdpRcvbufErrors Udp6RcvbufErrors"
     "udp_buffer_error_ratio" "ratio" "of the datagrams that reached the host's sockets, those dropped because a buffer was full" "nstat -az UdpRcvbufErrors UdpInDatagrams"
     "loss_run_longest_ms" "ms" "how long the longest row of lost datagrams took to send" ""
@@ -56,6 +59,7 @@ pub(super) const KNOWN: &[Known] = names! {
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     for place in vantages(evidence) {
         buffer::collect(&place, facts);
+        absorb::collect(&place, facts);
         reader::collect(&place, facts);
         memory::collect(&place, facts);
         window::collect(&place, facts);

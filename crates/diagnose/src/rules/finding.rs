@@ -4,11 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use linerate_model::output::{
-    Change, Evidence, Explains as Explained, Fact, Finding, LedgerEntry, Role, Value,
-};
+use linerate_model::output::{Change, Evidence, Explains as Explained, Fact, Finding, Role, Value};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
+use super::claim::{self, Claim, Losses, claims};
 use super::{Condition, Explains, Rule, Verdict, template};
 use crate::facts::Facts;
 use crate::viewpoint::Viewpoint;
@@ -19,6 +18,7 @@ use linerate_model::record::Record;
 pub(super) struct Fired<'r> {
     pub(super) rule: &'r Rule,
     pub(super) finding: Finding,
+    pub(super) claims: Vec<Claim>,
 }
 
 impl<'r> Fired<'r> {
@@ -27,7 +27,7 @@ impl<'r> Fired<'r> {
         rule: &'r Rule,
         verdicts: &[(Verdict, Viewpoint)],
         record: &Record,
-        ledger: &[LedgerEntry],
+        losses: &Losses<'_>,
         facts: &Facts,
     ) -> Vec<Self> {
         let mut places: BTreeMap<(Option<Role>, Option<&str>), Vec<&Viewpoint>> = BTreeMap::new();
@@ -38,13 +38,16 @@ impl<'r> Fired<'r> {
             let place = (viewpoint.host, viewpoint.interface.as_deref());
             places.entry(place).or_default().push(viewpoint);
         }
-        let finding =
-            |viewpoints: &Vec<&Viewpoint>| finding(rule, viewpoints, record, ledger, facts);
-        places
-            .values()
-            .filter_map(finding)
-            .map(|finding| Self { rule, finding })
-            .collect()
+        let fired = |viewpoints: &Vec<&Viewpoint>| {
+            let claims = claims(rule, viewpoints, losses, facts);
+            let finding = finding(rule, viewpoints, record, &claims, losses, facts)?;
+            Some(Self {
+                rule,
+                finding,
+                claims,
+            })
+        };
+        places.values().filter_map(fired).collect()
     }
 }
 
@@ -52,13 +55,18 @@ fn finding(
     rule: &Rule,
     viewpoints: &[&Viewpoint],
     record: &Record,
-    ledger: &[LedgerEntry],
+    claims: &[Claim],
+    losses: &Losses<'_>,
     facts: &Facts,
 ) -> Option<Finding> {
-    let mut viewpoints = viewpoints.to_vec();
-    order::by(&mut viewpoints, |one, other| {
-        weight(rule, other, ledger, facts).total_cmp(&weight(rule, one, ledger, facts))
-    });
+    let weighed = viewpoints.iter();
+    let weighed = weighed.map(|viewpoint| (weight(rule, viewpoint, losses, facts), *viewpoint));
+    let mut weighed: Vec<(f64, &Viewpoint)> = weighed.collect();
+    order::by(&mut weighed, |one, other| other.0.total_cmp(&one.0));
+    let viewpoints: Vec<&Viewpoint> = weighed
+        .into_iter()
+        .map(|(_, viewpoint)| viewpoint)
+        .collect();
     let viewpoints = viewpoints.as_slice();
     let worst = *viewpoints.first()?;
     let fill = |text: &str| {
@@ -93,7 +101,7 @@ fn finding(
             .iter()
             .filter_map(|viewpoint| viewpoint.test_id.clone())
             .collect(),
-        explains: explained(rule, viewpoints, record, ledger, facts),
+        explains: explained(rule, viewpoints, record, claims, facts),
         evidence: evidence(rule, worst, facts),
         change,
         verify: said(&rule.verify, worst.interface.clone()),
@@ -158,90 +166,49 @@ fn evidence(rule: &Rule, viewpoint: &Viewpoint, facts: &Facts) -> Vec<Evidence> 
     evidence
 }
 
+/// What the finding accounts for; its packets are shared out when all findings are known.
 fn explained(
     rule: &Rule,
     viewpoints: &[&Viewpoint],
     record: &Record,
-    ledger: &[LedgerEntry],
+    claims: &[Claim],
     facts: &Facts,
 ) -> Explained {
-    let of_viewpoints = |viewpoint: &&Viewpoint| weight(rule, viewpoint, ledger, facts);
     match &rule.explains {
         Explains::Nothing => Explained::default(),
-        Explains::Rate(_) => Explained {
-            bits_per_second: Some(viewpoints.iter().map(of_viewpoints).fold(0.0, f64::max)),
-            ..Explained::default()
-        },
-        Explains::Stage(_) | Explains::AllLost | Explains::Packets(_) => {
+        Explains::Rate(name) => {
+            let rates = viewpoints
+                .iter()
+                .map(|viewpoint| number(name, viewpoint, facts));
+            Explained {
+                bits_per_second: Some(rates.fold(0.0, f64::max)),
+                ..Explained::default()
+            }
+        }
+        Explains::Stage(_) | Explains::AllLost | Explains::Packets { .. } => {
             // A record without an account of a test has nothing to take packets from.
             let counted = !record.run.tests.is_empty()
                 || !record.trials.is_empty()
-                || matches!(rule.explains, Explains::Packets(_));
-            let packets = once(rule, viewpoints, facts)
-                .map(|viewpoint| of_viewpoints(&viewpoint))
-                .sum::<f64>() as u64;
+                || matches!(rule.explains, Explains::Packets { .. });
+            let packets = claims.iter().map(|claim| claim.packets);
             Explained {
-                lost_packets: counted.then_some(packets),
+                lost_packets: counted.then(|| packets.fold(0, u64::saturating_add)),
                 ..Explained::default()
             }
         }
     }
 }
 
-/// The points of view whose packets are to be added up: a count that is no single test's (pasted, since
-/// boot) is the same one in each of them.
-fn once<'f>(
-    rule: &Rule,
-    viewpoints: &[&'f Viewpoint],
-    facts: &Facts,
-) -> impl Iterator<Item = &'f Viewpoint> {
-    let mut counted: Vec<*const Fact> = Vec::new();
-    viewpoints.iter().copied().filter(move |viewpoint| {
-        let Explains::Packets(name) = &rule.explains else {
-            return true;
-        };
-        let fact = facts.get(name, viewpoint).map(std::ptr::from_ref);
-        fact.is_none_or(|fact| {
-            !counted.contains(&fact) && {
-                counted.push(fact);
-                true
-            }
-        })
-    })
+fn number(fact: &str, viewpoint: &Viewpoint, facts: &Facts) -> f64 {
+    let fact = facts.get(fact, viewpoint);
+    fact.and_then(|fact| fact.value.number()).unwrap_or(0.0)
 }
 
 /// What one point of view accounts for: packets, or bit/s.
-fn weight(rule: &Rule, viewpoint: &Viewpoint, ledger: &[LedgerEntry], facts: &Facts) -> f64 {
-    let entries = ledger.iter().filter(|entry| {
-        viewpoint
-            .test_id
-            .as_deref()
-            .is_none_or(|id| entry.test_id == id)
-    });
-    let number = |fact: &str| {
-        facts
-            .get(fact, viewpoint)
-            .and_then(|fact| fact.value.number())
-            .unwrap_or(0.0)
-    };
+fn weight(rule: &Rule, viewpoint: &Viewpoint, losses: &Losses<'_>, facts: &Facts) -> f64 {
     match &rule.explains {
-        Explains::Stage(stage) => entries
-            .flat_map(|entry| &entry.stages)
-            .filter(|found| &found.stage == stage)
-            .map(|found| found.hi as f64)
-            .sum(),
-        Explains::AllLost => entries.map(|entry| entry.lost_packets as f64).sum(),
-        // What was counted during a test may be of other traffic too: no cause explains more than was lost.
-        Explains::Packets(fact) => {
-            let of_test = facts
-                .get(fact, viewpoint)
-                .is_some_and(|fact| fact.test_id.is_some());
-            let lost = facts
-                .get("lost_packets", viewpoint)
-                .and_then(|lost| lost.value.number());
-            number(fact).min(lost.filter(|_| of_test).unwrap_or(f64::INFINITY))
-        }
-        Explains::Rate(fact) => number(fact),
+        Explains::Rate(fact) => number(fact, viewpoint, facts),
         Explains::Nothing => 0.0,
+        _ => claim::weight(rule, viewpoint, losses, facts) as f64,
     }
 }

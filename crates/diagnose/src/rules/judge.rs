@@ -4,7 +4,9 @@
 
 use linerate_model::output::{CannotTell, Finding, Host, LedgerEntry};
 
+use super::claim::Losses;
 use super::finding::Fired;
+use super::share::share_out;
 use super::{Rule, Verdict, evaluate, rank};
 use crate::facts::{Facts, known};
 use crate::viewpoint::{Viewpoint, viewpoints};
@@ -24,6 +26,7 @@ pub struct Judged {
 pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Facts) -> Judged {
     let mut fired = Vec::new();
     let mut cannot_tell = Vec::new();
+    let losses = Losses::of(ledger);
     for rule in rules {
         let views = viewpoints(record, rule.scope);
         let verdicts: Vec<(Verdict, Viewpoint)> = views
@@ -35,7 +38,7 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
                 )
             })
             .collect();
-        fired.extend(Fired::join(rule, &verdicts, record, ledger, facts));
+        fired.extend(Fired::join(rule, &verdicts, record, &losses, facts));
         // What would only be worth knowing is worth no further question.
         if !rule.informational
             && !verdicts
@@ -45,6 +48,8 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
             cannot_tell.extend(cannot_tell_of(rule, &verdicts, record, facts));
         }
     }
+    rank::keep_surest(&mut fired);
+    share_out(&mut fired, &losses);
     Judged {
         findings: rank::order(fired, record),
         cannot_tell,

@@ -240,13 +240,9 @@ fn explains(raw: Option<&Word>, mistakes: &mut Mistakes<'_>) -> Option<Explains>
     };
     let text = word.get_ref().as_str();
     let understood = match text.split_once(' ') {
-        None if Stage::of_word(text).is_some() || FORWARD_STAGES.contains(&text) => {
-            Some(Explains::Stage(text.to_owned()))
-        }
+        None if is_stage(text) => Some(Explains::Stage(text.to_owned())),
         None if text == "all-lost" => Some(Explains::AllLost),
-        Some(("packets", fact)) if known(fact).is_some() => {
-            Some(Explains::Packets(fact.to_owned()))
-        }
+        Some(("packets", of)) => packets(of),
         Some(("rate", fact)) if known(fact).is_some() => Some(Explains::Rate(fact.to_owned())),
         _ => None,
     };
@@ -254,10 +250,25 @@ fn explains(raw: Option<&Word>, mistakes: &mut Mistakes<'_>) -> Option<Explains>
         mistakes.at(
             word.span().start,
             format!("`explains` cannot be `{text}`"),
-            "a stage such as rx-mac, all-lost, `packets FACT`, `rate FACT`",
+            "a stage such as rx-mac, all-lost, `packets FACT`, `packets FACT at STAGE`, `rate FACT`",
         );
     }
     understood
+}
+
+fn packets(text: &str) -> Option<Explains> {
+    let (fact, stage) = match text.split_once(" at ") {
+        Some((fact, stage)) => (fact, Some(stage)),
+        None => (text, None),
+    };
+    (known(fact).is_some() && stage.is_none_or(is_stage)).then(|| Explains::Packets {
+        fact: fact.to_owned(),
+        stage: stage.map(str::to_owned),
+    })
+}
+
+fn is_stage(text: &str) -> bool {
+    Stage::of_word(text).is_some() || FORWARD_STAGES.contains(&text)
 }
 
 fn texts(words: Option<&Vec<Word>>) -> Vec<String> {

@@ -21,12 +21,32 @@ pub(super) fn order(mut fired: Vec<Fired<'_>>, record: &Record) -> Vec<Finding> 
 fn compare(one: &Fired<'_>, other: &Fired<'_>, record: &Record) -> Ordering {
     let key = |fired: &Fired<'_>| (fired.rule.informational, !fired.rule.validity);
     let lost = |fired: &Fired<'_>| lost_bits_per_second(&fired.finding, record);
+    let shared = |fired: &Fired<'_>| fired.finding.explains.shared_packets;
     let sure = |fired: &Fired<'_>| Strength::of_word(&fired.finding.strength);
     key(one)
         .cmp(&key(other))
         .then_with(|| lost(other).total_cmp(&lost(one)))
+        .then_with(|| shared(other).cmp(&shared(one)))
         .then_with(|| sure(other).cmp(&sure(one)))
         .then_with(|| one.rule.id.cmp(&other.rule.id))
+}
+
+/// Of two findings with the same cause on the same host and in the same tests the surer one remains.
+pub(super) fn keep_surest(fired: &mut Vec<Fired<'_>>) {
+    let sure = |fired: &Fired<'_>| Strength::of_word(&fired.finding.strength);
+    let weaker = |one: &Fired<'_>, other: &Fired<'_>| {
+        let key = |fired: &Fired<'_>| (fired.finding.host, fired.finding.informational);
+        let same = one.finding.cause == other.finding.cause && key(one) == key(other);
+        let tests = &other.finding.test_ids;
+        let covered = one.finding.test_ids.iter().all(|id| tests.contains(id));
+        same && sure(one) < sure(other) && covered
+    };
+    let kept: Vec<bool> = fired
+        .iter()
+        .map(|one| !fired.iter().any(|other| weaker(one, other)))
+        .collect();
+    let mut kept = kept.into_iter();
+    fired.retain(|_| kept.next().unwrap_or(true));
 }
 
 /// Lost packets and lost rate on one scale: the payload bits a second that the tests in question lack.

@@ -62,8 +62,14 @@ pub enum Explains {
     Stage(String),
     /// Every packet that the tests in question lost.
     AllLost,
-    /// The value of a fact in packets, of each test in question.
-    Packets(String),
+    /// The value of a fact in packets, of each test in question: at most what the ledger found at the stage. Without the
+    /// fact, that.
+    Packets {
+        /// The fact.
+        fact: String,
+        /// Where they died.
+        stage: Option<String>,
+    },
     /// The value of a fact in bit/s.
     Rate(String),
     /// Nothing that can be counted.

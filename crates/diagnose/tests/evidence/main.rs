@@ -100,6 +100,10 @@ const MEASURED: &[(&str, &str)] = &[
         "alone_ratio",
         "needs a test both ways and one each way: check",
     ),
+    (
+        "buffer_absorbs_ratio",
+        "which datagrams were lost: our receiver's account",
+    ),
     ("csum_error_ratio", "counted around one test"),
     (
         "csum_errors_short_only",

@@ -2,5 +2,6 @@
 //! The ledger against worlds whose losses are known.
 
 mod rules;
+mod shares;
 mod world;
 mod worlds;

@@ -68,7 +68,7 @@ fn possible(nic: Nic, mut losses: Losses) -> Losses {
     losses
 }
 
-fn world() -> impl Strategy<Value = World> {
+pub(crate) fn world() -> impl Strategy<Value = World> {
     let nic = prop_oneof![
         Just(Nic::Igb),
         Just(Nic::Fec),

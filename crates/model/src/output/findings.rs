@@ -46,8 +46,12 @@ pub struct Finding {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Explains {
-    /// Lost packets.
+    /// Lost packets that no other finding explains: added up, never more than were lost.
     pub lost_packets: Option<u64>,
+    /// Lost packets that it would explain as well and that are counted at other findings.
+    pub shared_packets: Option<u64>,
+    /// The rules of those.
+    pub shared_with: Vec<String>,
     /// Lost rate.
     pub bits_per_second: Option<f64>,
 }

@@ -104,7 +104,10 @@ fn a_stage_that_may_have_lost_all_or_nothing_says_nothing() {
     (entry.unattributed_lo, entry.unattributed_hi) = (0, 4601);
     let text = render(&output, &ascii(200));
     assert!(!text.contains("0 ... 4601"), "{text}");
-    assert!(text.contains("4601 unattributed; at most 4601 at wire"), "{text}");
+    assert!(
+        text.contains("4601 unattributed; at most 4601 at wire"),
+        "{text}"
+    );
 }
 
 #[test]

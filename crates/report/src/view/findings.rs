@@ -268,7 +268,31 @@ fn explains(output: &Output, finding: &Finding) -> String {
         }
         few => format!(" ({})", few.join(", ")),
     };
-    lost.or(rate).map_or_else(String::new, |what| what + &whose)
+    let own = lost.or(rate);
+    let as_well = shared(output, finding, own.is_some());
+    let parts: Vec<String> = own.into_iter().chain(as_well).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    parts.join("; ") + &whose
+}
+
+/// The packets that other findings explain as well.
+fn shared(output: &Output, finding: &Finding, also: bool) -> Option<String> {
+    let explains = &finding.explains;
+    let packets = explains.shared_packets.filter(|packets| *packets > 0)?;
+    let causes = output.findings.iter().filter(|one| !one.informational);
+    let named = |(index, one): (usize, &Finding)| {
+        let other = !std::ptr::eq(one, finding) && explains.shared_with.contains(&one.rule);
+        other.then(|| (index + 1).to_string())
+    };
+    let numbers: Vec<String> = causes.enumerate().filter_map(named).collect();
+    let whose = numbers.join(" and ");
+    Some(if also {
+        format!("{packets} more are counted at {whose}, and may be of this cause as well")
+    } else {
+        format!("an alternative: the {packets} lost packets that are counted at {whose}")
+    })
 }
 
 /// The evidence in the test that it explains most of, which a finding names first.

@@ -80,13 +80,55 @@ fn two_causes_at_once_are_both_found() {
         busy_before: 1.0,
         ..FINE
     };
-    assert_eq!(dropped(&both, false), ["S01", "S02"]);
+    assert_eq!(dropped(&both, false), ["S01", "S24"]);
     let paused = Reader {
         granted: 212_992,
         longest_run: 1900,
         ..FINE
     };
     assert_eq!(dropped(&paused, false), ["S14", "S21"]);
+}
+
+/// A buffer that was cut and a processor that others used: each packet has one cause, by what a full-size buffer would have held.
+#[test]
+fn a_small_buffer_and_a_busy_processor_share_the_losses() {
+    let shares = |gap: u64| {
+        let mut test = udp("t1", 100_000, 20_000);
+        test.receive_buffer_bytes = Some(ReceiveBuffer {
+            asked: Some(4 << 20),
+            granted: Some(16_384),
+        });
+        let runs = 0..10_000;
+        let run = |run: u64| LossBurst {
+            first_sequence: run * (gap + 2),
+            packets: 2,
+            ..LossBurst::default()
+        };
+        test.loss_bursts = runs.map(run).collect();
+        let counted = [("UdpRcvbufErrors", 20_000), ("UdpInDatagrams", 80_000)];
+        test.socket_drops = Some(20_000);
+        let record = run_of(test).counted("t1", PEER, "/proc/net/snmp", &counted);
+        let found = record.explained().findings.into_iter();
+        let of = |finding: linerate_model::output::Finding| {
+            let lost = finding.explains.lost_packets.unwrap_or(0);
+            (finding.rule, finding.strength, lost)
+        };
+        found.map(of).collect::<Vec<_>>()
+    };
+    let proven = |rule: &str, lost| (rule.to_owned(), "proven".to_owned(), lost);
+    let alternative = ("S24".to_owned(), "consistent".to_owned(), 0);
+    assert_eq!(shares(800), [proven("S01", 20_000), alternative]);
+    let overload = shares(8);
+    let [first, second] = overload.as_slice() else {
+        panic!("{overload:?}");
+    };
+    assert_eq!((first.0.as_str(), second.0.as_str()), ("S02", "S01"));
+    assert_eq!(first.2 + second.2, 20_000);
+    assert!(second.2 < 4000, "{overload:?}");
+}
+
+fn run_of(test: Test) -> Record {
+    run(vec![test]).idle_busy("t1", PEER, 1.0)
 }
 
 #[test]

@@ -446,7 +446,7 @@ pub(crate) fn explained() -> Output {
                 test_ids: vec!["udp-up".to_owned()],
                 explains: Explains {
                     lost_packets: Some(4598),
-                    bits_per_second: None,
+                    ..Explains::default()
                 },
                 evidence: vec![
                     fact("lost_at_rx_mac", 4598.0.into(), "packets", "the ledger"),
