@@ -13,7 +13,9 @@ mod judge;
 mod parse;
 mod rank;
 mod raw;
+mod remedy;
 mod rule;
+mod setting;
 mod share;
 mod template;
 

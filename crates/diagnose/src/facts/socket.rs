@@ -39,6 +39,8 @@ pub(super) const KNOWN: &[Known] = names! {
     "tcp_pruned" "events" "how often the kernel squeezed or threw away what a TCP socket had received" "nstat -az TcpExtPruneCalled TcpExtRcvPruned TcpExtTCPRcvCollapsed"
     "tcp_rmem_max_bytes" "bytes" "net.ipv4.tcp_rmem[2]: the largest receive buffer that a connection gets by itself" "sysctl net.ipv4.tcp_rmem"
     "tcp_wmem_max_bytes" "bytes" "net.ipv4.tcp_wmem[2]: the largest send buffer that a connection gets by itself" "sysctl net.ipv4.tcp_wmem"
+    "tcp_rmem_proposed" "" "net.ipv4.tcp_rmem with room for three times the window in use, where it has less" ""
+    "tcp_wmem_proposed" "" "net.ipv4.tcp_wmem with room for three times the window in use, where it has less" ""
     "tcp_rmem_reach_ms" "ms" "the round trip up to which half of tcp_rmem[2] carries the rate that was measured" ""
     "machine_full" "" "whether both ends of the TCP test are one machine whose processors were all in use" ""
     "processor_stall_ratio" "ratio" "the part of the time for which TCP may wait on a full machine with nothing wrong; 0 elsewhere" ""

@@ -18,7 +18,7 @@ use linerate_model::record::{Record, Side};
 pub(super) use meaning::Meaning;
 pub(super) use profile::profiled;
 use set_up::number;
-pub(super) use set_up::set_up;
+pub(crate) use set_up::set_up;
 
 /// One end of a test, or an interface outside of any test.
 #[derive(Debug, Clone, Copy)]

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use linerate_model::output::{Change, Evidence, Explains as Explained, Fact, Finding, Role, Value};
+use linerate_model::output::{Evidence, Explains as Explained, Fact, Finding, Role, Value};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::claim::{self, Claim, Losses, claims};
+use super::remedy::{self, InForce};
 use super::{Condition, Explains, Rule, Verdict, template};
 use crate::facts::Facts;
 use crate::viewpoint::Viewpoint;
@@ -69,11 +70,9 @@ fn finding(
         .collect();
     let viewpoints = viewpoints.as_slice();
     let worst = *viewpoints.first()?;
-    let fill = |text: &str| {
-        template::fill(text, |name| match name {
-            "interface" => worst.interface.clone(),
-            name => Some(facts.get(name, worst)?.value.to_string()),
-        })
+    let bare = |name: &str| match name {
+        "interface" => worst.interface.clone(),
+        name => Some(facts.get(name, worst)?.value.to_string()),
     };
     let said = |text: &str, interface: Option<String>| {
         template::sentence(text, |name| match name {
@@ -85,11 +84,11 @@ fn finding(
         let interface = worst.interface.clone();
         said(text, interface.or_else(|| Some(INTERFACE.to_owned())))
     };
-    let change = (!rule.commands.is_empty()).then(|| Change {
-        commands: rule.commands.iter().map(|command| fill(command)).collect(),
-        undo: rule.undo.iter().map(|command| fill(command)).collect(),
-        risk: risk(rule),
-    });
+    let in_force = InForce {
+        record,
+        host: worst.host.unwrap_or(Role::Local),
+    };
+    let change = remedy::change(rule, bare, |reading| in_force.value(reading));
     Some(Finding {
         rule: rule.id.clone(),
         cause: rule.cause.clone(),
@@ -130,13 +129,6 @@ fn percent(share: f64) -> String {
         10.0.. => format!("{percent:.0} %"),
         1.0.. => format!("{percent:.1} %"),
         _ => format!("{} %", Value::Number(percent)),
-    }
-}
-
-fn risk(rule: &Rule) -> String {
-    match rule.side_effects.as_str() {
-        "" => rule.risk.word().to_owned(),
-        effects => format!("{}: {effects}", rule.risk.word()),
     }
 }
 

@@ -62,6 +62,13 @@ fn with_parentheses(text: &str, stays: impl Fn(&str) -> bool) -> String {
 
 const OPEN: &str = " (";
 
+/// The text with everything filled in; `None` if a fact is not known. An interface that is not known can be filled in by
+/// a person.
+pub(super) fn whole(text: &str, ask: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let known = facts(text).all(|name| ask(name).is_some());
+    known.then(|| fill(text, ask))
+}
+
 /// Braces of a shell or of nft are not ours.
 fn is_name(text: &str) -> bool {
     let name = text.strip_prefix(crate::facts::PEER).unwrap_or(text);

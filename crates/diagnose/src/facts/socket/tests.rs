@@ -277,6 +277,32 @@ fn a_window_that_is_too_small_and_one_that_is_not() {
     assert_eq!(with_buffers(fast, USUAL.0, USUAL.1).findings(), [""; 0]);
 }
 
+/// What is proposed holds what is in use, whatever is set, or nothing is proposed.
+#[test]
+fn a_larger_tcp_buffer_is_proposed_only_where_it_is_larger() {
+    for (wmem, proposed) in [
+        (USUAL.1, None),
+        (
+            "4096 16384 16384",
+            Some("sysctl -w net.ipv4.tcp_wmem='4096 16384 65536'"),
+        ),
+    ] {
+        let mut test = lab_tcp(10_000, 6.5e6);
+        (test.busy_time_us, test.sndbuf_limited_us) = (Some(10_000_000), Some(6_000_000));
+        let found = with_buffers(test, USUAL.0, wmem).explained().findings;
+        let change = found
+            .into_iter()
+            .find(|one| one.rule == "S18")
+            .unwrap()
+            .change;
+        let commands = change.as_ref().map(|change| change.commands[0].as_str());
+        assert_eq!(commands, proposed);
+        let undo = change.map(|change| change.undo[0].clone());
+        let before = proposed.map(|_| format!("sysctl -w net.ipv4.tcp_wmem='{wmem}'"));
+        assert_eq!(undo, before);
+    }
+}
+
 #[test]
 fn on_a_local_network_a_small_buffer_is_said_to_be_enough() {
     let mut test = tcp("t1", 2.1e8);

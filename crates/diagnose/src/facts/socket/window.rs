@@ -45,11 +45,32 @@ fn used(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let bytes = bytes.map(|(rtt, rate)| bandwidth_delay_bytes(rate / streams, rtt));
     let source = "delivered rate, tcpi_rtt";
     vantage.add(facts, "tcp_window_used_bytes", bytes, source);
+    proposed(vantage, bytes, facts);
     let least = idle_rtt_s(vantage.record).or_else(|| rtt_s(test.rtt_ns?.min));
     let bytes = least.zip(vantage.link_bits_per_second());
     let bytes = bytes.map(|(rtt, link)| bandwidth_delay_bytes(link, rtt));
     let source = "link speed, idle round trip";
     vantage.add(facts, "tcp_bdp_bytes", bytes, source);
+}
+
+/// The buffers with their smallest and first sizes as they are. Half of a buffer is window, and it is in use.
+fn proposed(vantage: &Vantage<'_>, used: Option<f64>, facts: &mut Facts) {
+    for (name, key) in [
+        ("tcp_rmem_proposed", "net.ipv4.tcp_rmem"),
+        ("tcp_wmem_proposed", "net.ipv4.tcp_wmem"),
+    ] {
+        let larger = || {
+            let text = vantage.host_set_up("sysctl", key)?;
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let [least, first, most] = words.as_slice() else {
+                return None;
+            };
+            let wanted = ((used? * WINDOWS) as u64).next_multiple_of(ROUND_BYTES);
+            (wanted > most.parse().ok()?).then(|| format!("{least} {first} {wanted}"))
+        };
+        let source = format!("{key}, delivered rate, tcpi_rtt");
+        vantage.add(facts, name, larger(), &source);
+    }
 }
 
 fn idle_rtt_s(record: &Record) -> Option<f64> {
@@ -92,6 +113,8 @@ fn reach(host: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     host.add(facts, "tcp_rmem_reach_ms", reach_ms, source);
 }
 
+const WINDOWS: f64 = 3.0;
+const ROUND_BYTES: u64 = 1 << 16;
 /// Of all processors, from which on one has to wait for another.
 const FULL: f64 = 0.93;
 /// Of the time, for which one end of a full machine was seen to wait for the other without any fault.

@@ -6,7 +6,7 @@ use linerate_model::output::Role;
 use linerate_model::record::Record;
 
 /// A setting as its tool prints it; of two readings the later one.
-pub(in crate::facts) fn set_up<'r>(
+pub(crate) fn set_up<'r>(
     record: &'r Record,
     host: Role,
     source: &str,
