@@ -26,7 +26,8 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let flat = spread(points.iter().map(|(_, fps)| *fps)) <= ALIKE_FRAMES;
     facts.add_to_run("forward_pps_flat", flat, SOURCE);
     if let Some((layer, bits, apart)) = best_layer(&points) {
-        facts.add_to_run("forward_bits_flat", apart <= ALIKE_BITS, SOURCE);
+        let within = apart <= ALIKE_BITS || agree_within_bounds(&record.run.results, layer);
+        facts.add_to_run("forward_bits_flat", within, SOURCE);
         facts.add_to_run("forward_bits_layer", layer, SOURCE);
         facts.add_to_run("forward_bits_per_second", bits, SOURCE);
     }
@@ -49,19 +50,40 @@ fn price(cost: Cost, results: &[ForwardResult], facts: &mut Facts) {
     facts.add_to_run("forward_byte_rate_of_line", ratio, SOURCE);
 }
 
-/// Size and rate of the first goal and direction, the smallest size first; only those that are the device's own.
-fn points(results: &[ForwardResult]) -> Vec<(f64, f64)> {
-    let Some(first) = results.first() else {
-        return Vec::new();
-    };
-    let own = |one: &&ForwardResult| {
-        (&one.goal, &one.direction) == (&first.goal, &first.direction)
+/// The results of the first goal and direction that are the device's own.
+fn own(results: &[ForwardResult]) -> impl Iterator<Item = &ForwardResult> {
+    let first = results.first();
+    results.iter().filter(move |one| {
+        first.is_some_and(|first| (&one.goal, &one.direction) == (&first.goal, &first.direction))
             && !one.tester_limited
             && one.upper_fps.is_some()
             && one.line_rate_ratio.is_none_or(|ratio| ratio < FULL)
-    };
-    let rated = results.iter().filter(own);
-    let mut points: Vec<(f64, f64)> = rated
+    })
+}
+
+/// Whether one bit rate lies between the bounds of every size, within the tolerance. A search that ended early has no
+/// bounds to speak of.
+fn agree_within_bounds(results: &[ForwardResult], layer: &str) -> bool {
+    let extra_bytes = LAYERS.iter().find(|(name, _)| *name == layer);
+    let extra_bytes = extra_bytes.map_or(0.0, |(_, bytes)| *bytes);
+    let (mut lower, mut upper) = (0.0_f64, f64::INFINITY);
+    for one in own(results) {
+        let (Some(least), Some(most)) = (one.lower_fps, one.upper_fps) else {
+            return false;
+        };
+        if most > least * BOUNDED {
+            return false;
+        }
+        let bits = (f64::from(one.frame_bytes) + extra_bytes) * 8.0;
+        lower = lower.max(least * bits);
+        upper = upper.min(most * bits);
+    }
+    lower <= upper * (1.0 + ALIKE_BITS)
+}
+
+/// Size and rate, the smallest size first.
+fn points(results: &[ForwardResult]) -> Vec<(f64, f64)> {
+    let mut points: Vec<(f64, f64)> = own(results)
         .filter_map(|one| Some((f64::from(one.frame_bytes), one.throughput_fps?)))
         .filter(|(_, fps)| *fps > 0.0)
         .collect();
@@ -115,4 +137,6 @@ const USUAL: &str = "frames with FCS (L2)";
 const FULL: f64 = 0.97;
 const ALIKE_FRAMES: f64 = 0.1;
 const ALIKE_BITS: f64 = 0.03;
+/// Bounds of a search whose ratio is above this bound nothing.
+const BOUNDED: f64 = 1.15;
 const SIZES_FOR_A_LINE: usize = 4;
