@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::output::{
-    Benchmarks, ErrorReport, Experiment, Forward, ForwardResult, Host, Knee, Latency, Output, Test,
-    Tool,
+    Benchmarks, ErrorReport, Experiment, Forward, ForwardResult, Host, Knee, LabWire, Latency,
+    Output, Test, Tool,
 };
 use crate::setting::Setting;
 
@@ -45,6 +45,8 @@ pub struct Run {
     pub tests: Vec<Test>,
     /// Latency by phase.
     pub latency: Vec<Latency>,
+    /// The lab's user-space wire, by direction; empty without one.
+    pub lab_wire: Vec<LabWire>,
     /// Each search for a highest rate, with the bracket from its trials.
     pub knees: Vec<Knee>,
     /// How a device under test was measured; its trials are in `trials.ndjson`.
@@ -93,6 +95,7 @@ impl Run {
         self.hosts.clone_from(&output.hosts);
         self.tests.clone_from(&output.tests);
         self.latency.clone_from(&output.latency);
+        self.lab_wire.clone_from(&output.lab_wire);
         self.knees = output.knees.iter().map(Knee::as_measured).collect();
         self.forward.clone_from(&output.forward);
         self.results.clone_from(&output.results);
@@ -113,6 +116,7 @@ impl Run {
             hosts: self.hosts.clone(),
             tests: self.tests.clone(),
             latency: self.latency.clone(),
+            lab_wire: self.lab_wire.clone(),
             knees: self.knees.clone(),
             forward: self.forward.clone(),
             results: self.results.clone(),

@@ -164,6 +164,7 @@ fn populated() -> Output {
         }],
         benchmarks: benchmarks(),
         history: Some(history()),
+        lab_wire: vec![LabWire::default()],
         ledger: vec![ledger()],
         findings: vec![finding()],
         cannot_tell: vec![CannotTell {

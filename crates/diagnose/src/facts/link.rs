@@ -5,6 +5,7 @@ mod agreement;
 mod bond;
 mod ceiling;
 mod frames;
+mod lab_wire;
 mod saving;
 mod size;
 
@@ -42,6 +43,8 @@ pub(super) const KNOWN: &[Known] = names! {
     "path_ceiling_unit" "" "what is limited: bits, packets, or bits or packets where only one size was measured" "linerate sweep <peer>"
     "path_ceiling_bits_per_second" "bit/s" "the rate that arrives however much more is sent, of frames from the Ethernet header on" "linerate sweep <peer>"
     "path_ceiling_packets_per_second" "1/s" "the packets a second that arrive however many more are sent" "linerate sweep <peer>"
+    "lab_wire" "" "whether the lab's user-space wire carries the test, for which the lab switches segmentation and checksum offloads off" ""
+    "lab_wire_drop_share" "ratio" "of what all tests of this direction lost, the frames that the lab's own wire lost because it was overloaded, at most" ""
     "loss_spacing_variation" "ratio" "how unevenly losses follow each other: near 1 by chance (or too few to tell), near 0 like clockwork" ""
 };
 
@@ -54,6 +57,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         size::collect(&place, facts);
     }
     ceiling::collect(evidence.record, facts);
+    lab_wire::collect(evidence.record, facts);
     saving::round_trips(evidence.record, facts);
 }
 

@@ -16,8 +16,8 @@ use linerate_linux::signal::{Interrupt, SIGTERM};
 use linerate_linux::terminal::{Foreground, Keys};
 use linerate_model::expect::Expect;
 use linerate_model::output::{
-    Benchmarks, Comparison, ErrorReport, Experiment, ForwardResult, Host, Output, Phase, Role,
-    Test, Trial,
+    Benchmarks, Comparison, ErrorReport, Experiment, ForwardResult, Host, LabWire, Output, Phase,
+    Role, Test, Trial,
 };
 use linerate_model::record::Record;
 use linerate_model::run::Run;
@@ -169,6 +169,11 @@ impl Session {
         }
         self.output.benchmarks.extend(measured.clone());
         self.store.checkpoint(&self.output);
+    }
+
+    /// Takes in what the lab's wire did on its own account.
+    pub(super) fn wire(&mut self, wire: Vec<LabWire>) {
+        self.output.lab_wire = wire;
     }
 
     /// Takes in how far an experiment is.

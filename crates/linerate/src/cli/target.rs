@@ -17,8 +17,9 @@ use super::progress::Progress;
 use super::session::{self, Session};
 use crate::exit::Exit;
 use linerate_endpoint::{PORT, token};
-use linerate_lab::{Host, Isolation, Lab, LabPlan, LabToken};
+use linerate_lab::{DirectionReport, Host, Isolation, Lab, LabPlan, LabToken, WireReport};
 use linerate_model::failure::Failure;
+use linerate_model::output::{Direction, LabWire};
 
 /// A measuring command: its name and flags, and where it measures.
 #[derive(Debug)]
@@ -116,9 +117,23 @@ impl<'a> Target<'a> {
         drop(server);
         if let Some(report) = lab.close() {
             session.console.detail(&report.to_string());
+            session.wire(lab_wire(&report));
         }
         ended?
     }
+}
+
+/// The wire's own account, by the direction of a test from the first host.
+fn lab_wire(report: &WireReport) -> Vec<LabWire> {
+    let of = |direction: &DirectionReport| LabWire {
+        direction: match direction.name {
+            "b-a" => Direction::Down,
+            _ => Direction::Up,
+        },
+        frames: direction.received + direction.missed,
+        overload_drops: direction.own_drops(),
+    };
+    report.directions.iter().map(of).collect()
 }
 
 /// The plan of a lab's flags.

@@ -142,7 +142,8 @@ const CASES: &[Case] = &[
 
 /// What another user of this machine causes, and is rightly told of. It is no cause that the lab made,
 /// except where it is the one that is looked for.
-const OF_THIS_MACHINE: [&str; 4] = [
+const OF_THIS_MACHINE: [&str; 5] = [
+    "lab-wire-overloaded",
     "sender-had-no-processor",
     "sender-limited",
     "receiver-had-no-processor",

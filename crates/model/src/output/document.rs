@@ -12,6 +12,7 @@ use super::findings::{CannotTell, Finding};
 use super::forward::{Forward, ForwardResult, Trial};
 use super::history::History;
 use super::host::Host;
+use super::lab_wire::LabWire;
 use super::latency::Latency;
 use super::ledger::LedgerEntry;
 use super::test::Test;
@@ -50,6 +51,8 @@ pub struct Output {
     pub latency: Vec<Latency>,
     /// One per direction (`check`).
     pub verdicts: Vec<Verdict>,
+    /// The lab's user-space wire, by direction; empty without one.
+    pub lab_wire: Vec<LabWire>,
     /// Highest rates without loss.
     pub knees: Vec<Knee>,
     /// Parameters of a device measurement (`forward`).

@@ -3,7 +3,7 @@
 use linerate_model::output::{LinkKind, LossBurst, Protocol, Role, Test};
 use proptest::prelude::*;
 
-use crate::fixtures::{Fixture, pasted, run, tcp, udp};
+use crate::fixtures::{Fixture, load, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
 const PEER: Role = Role::Remote;
@@ -354,4 +354,41 @@ fn a_sleeping_link_shows_in_slow_round_trips() {
     };
     assert_eq!(link(900_000), "L06");
     assert_eq!(link(160_000), "");
+}
+
+/// The lab's wire switches offloads off and loses what it cannot carry: neither is a fault of the hosts or of a path.
+#[test]
+fn what_the_lab_s_own_wire_does_is_no_fault_of_the_path() {
+    use linerate_model::output::{Direction, LabWire};
+    let chance = [3, 190, 55, 12, 301, 88, 40, 7];
+    let wired = |overload_drops| {
+        let test = lossy("t1", 5e7, 4.95e7, 11, &chance);
+        let mut record =
+            run(vec![test]).counted("t1", PEER, "/proc/net/snmp", &[("UdpInCsumErrors", 0)]);
+        record.run.lab_wire = vec![LabWire {
+            direction: Direction::Up,
+            frames: 50_000,
+            overload_drops,
+        }];
+        record.judged_at("wire").0
+    };
+    assert_eq!(wired(0), ["L13"]);
+    assert_eq!(wired(420), ["L21"]);
+}
+
+#[test]
+fn offloads_that_the_lab_switched_off_are_no_fault_of_the_sender() {
+    let sender = |wire: Vec<linerate_model::output::LabWire>| {
+        let mut test = tcp("t1", 5e8);
+        test.cpu.local = load(0.99);
+        let features = [
+            ("tcp-segmentation-offload", "off"),
+            ("generic-segmentation-offload", "off"),
+        ];
+        let mut record = run(vec![test]).set(Role::Local, "ethtool -k", &features);
+        record.run.lab_wire = wire;
+        record.findings().contains(&"P03".to_owned())
+    };
+    assert!(sender(Vec::new()));
+    assert!(!sender(vec![linerate_model::output::LabWire::default()]));
 }
