@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers derived from those of the document, the same in every output format.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::output::{
     Cpu, CpuPair, ForwardResult, Interval, Knee, LedgerEntry, LinkKind, Output, Protocol, Role,
@@ -147,6 +147,8 @@ impl Knee {
 const SENDER_TOLERANCE: f64 = 0.01;
 /// A TCP that loses a smaller share of its segments is only probing for the path's rate.
 const PROBING: f64 = 0.001;
+/// A sender whose kernel refused more than a thousandth of what it sent did not send what was asked.
+const REFUSED_PART: u64 = 1000;
 /// A tenth of an entry's packets at most may be unattributed.
 const UNKNOWN_PART: u64 = 10;
 /// A trial ends within a datagram or two of its schedule, which at a low rate is more than 1 %.
@@ -169,36 +171,55 @@ impl Output {
     /// and those of a test for which a possible cause could not be checked.
     #[must_use]
     pub fn unprovoked_losses(&self) -> u64 {
-        let undecided = self.cannot_tell.iter().flat_map(|rule| &rule.test_ids);
-        let undecided: BTreeSet<&String> = undecided.collect();
-        let tests = self.tests.iter();
-        let lost = tests.filter(|test| undecided.contains(&test.id) || !self.is_provoked(test));
+        let of_tests = self.unprovoked().into_iter().map(|(_, lost)| lost);
+        let tests: BTreeSet<&str> = self.tests.iter().map(|test| test.id.as_str()).collect();
         let of_device = self
             .ledger
             .iter()
-            .filter(|entry| self.test(&entry.test_id).is_none() && !is_found(entry));
+            .filter(|entry| !tests.contains(entry.test_id.as_str()) && !is_found(entry));
         let of_device = of_device.map(|entry| entry.lost_packets);
-        lost.map(|test| self.lost_of(test)).chain(of_device).sum()
+        of_tests.chain(of_device).sum()
     }
 
-    /// The packets of a test that the ledger accounts for, or that the test itself counted.
-    fn lost_of(&self, test: &Test) -> u64 {
-        let entry = self.entry(test).map(|entry| entry.lost_packets);
-        entry.or(test.lost_packets).unwrap_or(0)
+    /// The tests with such losses, and how many packets each lost.
+    #[must_use]
+    pub fn unprovoked(&self) -> Vec<(&Test, u64)> {
+        let undecided = self.cannot_tell.iter().flat_map(|rule| &rule.test_ids);
+        let undecided: BTreeSet<&String> = undecided.collect();
+        let entries = self
+            .ledger
+            .iter()
+            .map(|entry| (entry.test_id.as_str(), entry));
+        let entries: BTreeMap<&str, &LedgerEntry> = entries.collect();
+        let lost = self.tests.iter().filter_map(|test| {
+            let entry = entries.get(test.id.as_str()).copied();
+            let counted = entry.map(|entry| entry.lost_packets).or(test.lost_packets);
+            let lost = counted.filter(|lost| *lost > 0)?;
+            let provoked = !undecided.contains(&test.id) && self.is_provoked(test, entry, lost);
+            (!provoked).then_some((test, lost))
+        });
+        lost.collect()
     }
 
-    fn entry(&self, test: &Test) -> Option<&LedgerEntry> {
-        self.ledger.iter().find(|entry| entry.test_id == test.id)
+    /// How many datagrams the senders' own kernels refused, outside of searches and beyond a stray few.
+    #[must_use]
+    pub fn refused_packets(&self) -> u64 {
+        let tests = self.tests.iter().filter(|test| !self.is_trial(test));
+        let refused = tests.filter_map(|test| {
+            let sent = test.sent_packets.unwrap_or(0);
+            test.refused_packets
+                .filter(|refused| refused.saturating_mul(REFUSED_PART) > sent)
+        });
+        refused.sum()
     }
 
     /// A loss that says nothing against the link: above the rate that the search found lossless, at a stage that is
     /// known. TCP loses a little whenever it probes for the path's rate.
-    fn is_provoked(&self, test: &Test) -> bool {
-        let lost = self.lost_of(test);
+    fn is_provoked(&self, test: &Test, entry: Option<&LedgerEntry>, lost: u64) -> bool {
         if test.protocol == Protocol::Tcp {
             return (lost as f64) < PROBING * test.segments().unwrap_or(0.0);
         }
-        lost > 0 && self.is_above_its_knee(test) && self.entry(test).is_some_and(is_found)
+        self.is_above_its_knee(test) && entry.is_some_and(is_found)
     }
 
     fn is_above_its_knee(&self, test: &Test) -> bool {

@@ -16,6 +16,7 @@ mod findings;
 mod forward;
 mod history;
 mod host;
+mod lab_wire;
 mod latency;
 mod ledger;
 mod mode;
@@ -41,6 +42,7 @@ pub use forward::{
 };
 pub use history::{History, StoredFigure, StoredRun, Trend, TrendLevel, TrendPoint, Unreadable};
 pub use host::{Host, Interface, LinkKind, Role, Withheld};
+pub use lab_wire::LabWire;
 pub use latency::{Latency, Phase};
 pub use ledger::{Evidence, LedgerEntry, Stage, Unread};
 pub use mode::{IoMode, Mode};

@@ -174,6 +174,10 @@ const MEASURED: &[(&str, &str)] = &[
     ),
     ("one_machine", "told by a peer that runs this program"),
     (
+        "output_filter_drops",
+        "which packets of the test a filter refused: our sender's account and the kernel's reasons",
+    ),
+    (
         "packet_bound_up_to_bytes",
         "needs the highest rates of four sizes: sweep",
     ),

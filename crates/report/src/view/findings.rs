@@ -3,6 +3,7 @@
 //! nothing to fix.
 
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::output::{Evidence, Fact, Finding, Output, Passage, Role};
 use linerate_model::units::format::{BIT_RATES, with_unit};
@@ -27,6 +28,8 @@ pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
         .collect();
     if causes.is_empty() && output.explained {
         findings.push(none(output));
+    } else if output.explained {
+        findings.extend(unnamed(output, &causes));
     }
     let notes = informational.iter().enumerate();
     let notes = notes.flat_map(|(before, finding)| note(finding, &informational[..before]));
@@ -83,6 +86,14 @@ fn none(output: &Output) -> Line {
         {
             Line::new(2, "no cause was found for the rate of the device")
         }
+        (0, _) if output.refused_packets() > 0 => Line::new(
+            2,
+            format!(
+                "no rule explains why the sender's kernel refused {} datagrams",
+                output.refused_packets()
+            ),
+        )
+        .tone(Tone::Warn),
         (0, false) => Line::new(2, "nothing to fix").tone(Tone::Good),
         (0, true) => Line::new(2, "no cause was found; not everything was measured"),
         (lost, _) => match output.unprovoked_losses() {
@@ -94,6 +105,39 @@ fn none(output: &Output) -> Line {
             .tone(Tone::Warn),
         },
     }
+}
+
+/// The losses of tests that no cause names: how many, and at which stages at most.
+fn unnamed(output: &Output, causes: &[&Finding]) -> Option<Line> {
+    let named: BTreeSet<&String> = causes.iter().flat_map(|cause| &cause.test_ids).collect();
+    let lossy = output.unprovoked().into_iter();
+    let rest = lossy.filter(|(test, _)| !named.contains(&test.id));
+    let rest: BTreeMap<&str, u64> = rest.map(|(test, lost)| (test.id.as_str(), lost)).collect();
+    let mut stages: BTreeMap<&str, u64> = BTreeMap::new();
+    let entries = output.ledger.iter();
+    let entries = entries.filter(|entry| rest.contains_key(entry.test_id.as_str()));
+    for stage in entries
+        .flat_map(|entry| &entry.stages)
+        .filter(|stage| stage.hi > 0)
+    {
+        *stages.entry(&stage.stage).or_default() += stage.hi;
+    }
+    let at: Vec<String> = stages
+        .iter()
+        .map(|(stage, most)| format!("up to {most} at {stage}"))
+        .collect();
+    let at = if at.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", at.join(", "))
+    };
+    let lost: u64 = rest.values().sum();
+    let text = match rest.len() {
+        0 => return None,
+        1 => format!("no rule explains the {lost} lost packets of another test{at}"),
+        tests => format!("no rule explains the {lost} lost packets of {tests} other tests{at}"),
+    };
+    Some(Line::new(2, text).tone(Tone::Warn))
 }
 
 /// Where nothing but the test itself is to blame for the losses.
@@ -405,3 +449,6 @@ const MOST_UNDECIDED: usize = 6;
 const NEEDS_TOKEN: &str = " (may need a token: --token-file)";
 /// The indent of the parts of a cause.
 const PART: usize = 5;
+
+#[cfg(test)]
+mod tests;

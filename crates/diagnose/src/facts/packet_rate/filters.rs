@@ -4,8 +4,15 @@
 use crate::evidence::{Evidence, Source};
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage, profiled, vantages};
+use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    for end in vantages(evidence) {
+        let (drops, source) = output(&end).unzip();
+        let source = source.unwrap_or_default();
+        end.as_host()
+            .add(facts, "output_filter_drops", drops, &source);
+    }
     let ends = vantages(evidence).into_iter();
     for host in ends.filter(Vantage::is_host).map(Vantage::as_host) {
         let mut add = |name, counted| host.add_counted(facts, name, counted);
@@ -63,6 +70,33 @@ fn netfilter(vantage: &Vantage<'_>) -> Option<Counted> {
         let rules = vantage.of_host("nft list ruleset", "drop.packets");
         rules.filter(|counted| !counted.since_boot)
     })
+}
+
+/// What a filter refused of a test's packets on their way out: by the kernel's reasons; else what IP refused to send and
+/// the qdisc did not drop, of the datagrams that send calls reported as refused.
+fn output(end: &Vantage<'_>) -> Option<(f64, String)> {
+    let test = end.test.filter(|_| end.side == Some(Side::Sender))?;
+    let of_reasons = || {
+        let mut lists = [Source::DropsSent, Source::Drops].into_iter();
+        let counted = lists.find_map(|list| end.of_host(list, "NETFILTER_DROP"))?;
+        Some((counted.value as f64, counted.source))
+    };
+    let of_ip = || {
+        let (source, name) = if test.af == 6 {
+            (Source::Snmp6, "Ip6OutDiscards")
+        } else {
+            (Source::Snmp, "IpOutDiscards")
+        };
+        let discarded = end.of_host(source, name)?;
+        let queued = end.of_interface(Source::Qdisc, "drops")?.value;
+        let filtered = discarded.value.saturating_sub(queued);
+        let refused = filtered.min(test.refused_packets?);
+        Some((
+            refused as f64,
+            format!("{}, refused_packets", discarded.source),
+        ))
+    };
+    of_reasons().or_else(of_ip)
 }
 
 /// Taken in by IPv4 and neither given to a protocol, nor forwarded, nor counted as bad. Of a test only:

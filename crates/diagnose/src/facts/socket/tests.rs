@@ -411,3 +411,23 @@ fn a_receiver_that_stops_until_the_end_has_a_run_of_losses() {
     assert!(fires(paused(4_000, 10)).contains(&"S14".to_owned()));
     assert!(!fires(paused(400, 390)).contains(&"S14".to_owned()));
 }
+
+/// `-w 16K`: nothing was cut.
+#[test]
+fn a_buffer_that_was_requested_too_small_is_named() {
+    let buffer = |bytes| {
+        let mut test = udp("t1", 100_000, 4_000);
+        test.receive_buffer_bytes = Some(ReceiveBuffer {
+            asked: Some(bytes),
+            granted: Some(bytes),
+        });
+        test.loss_bursts = vec![LossBurst {
+            packets: 5,
+            ..LossBurst::default()
+        }];
+        let record = run(vec![test]).idle_busy("t1", PEER, 0.1);
+        record.findings_with("t1", "rx-socket", 4_000)
+    };
+    assert!(buffer(16_384).contains(&"S24".to_owned()));
+    assert!(!buffer(4_194_304).contains(&"S24".to_owned()));
+}

@@ -130,3 +130,17 @@ fn ids_are_unique_and_contradictions_exist() {
         "{said:?}"
     );
 }
+
+/// With what a rule needs to fire, and nothing else, its sentences have no placeholder.
+#[test]
+fn no_sentence_has_a_placeholder() {
+    for rule in embedded() {
+        let conditions = rule.applies.iter().chain(&rule.when);
+        let sure: BTreeSet<&str> = conditions.flat_map(Condition::facts).collect();
+        let known = |name: &str| (name == "interface" || sure.contains(name)).then(String::new);
+        for text in [&rule.title, &rule.why] {
+            let said = template::sentence(text, known);
+            assert!(!said.contains(['{', '<']), "{}: {said}", rule.id);
+        }
+    }
+}

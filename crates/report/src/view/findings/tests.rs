@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Every loss and every refusal has a cause or a line that says that there is none.
+
+use linerate_model::output::{Finding, LedgerEntry, Output, Protocol, Stage, Test};
+
+use super::blocks;
+
+/// Two UDP tests: `first` lost nothing; `second` lost 758 packets at this stage.
+fn lossy(stage: &str) -> Output {
+    let test = |id: &str, lost| Test {
+        id: id.to_owned(),
+        protocol: Protocol::Udp,
+        sent_packets: Some(10_000),
+        lost_packets: Some(lost),
+        valid: true,
+        ..Test::default()
+    };
+    let mut output = Output::new("udp", "0");
+    output.explained = true;
+    output.tests = vec![test("first", 0), test("second", 758)];
+    output.ledger = vec![LedgerEntry {
+        test_id: "second".to_owned(),
+        lost_packets: 758,
+        stages: vec![Stage {
+            stage: stage.to_owned(),
+            lo: 758,
+            hi: 758,
+            ..Stage::default()
+        }],
+        ..LedgerEntry::default()
+    }];
+    output
+}
+
+fn text(output: &Output) -> String {
+    format!("{:?}", blocks(output))
+}
+
+fn cause_in(test: &str) -> Finding {
+    Finding {
+        title: "a cause".to_owned(),
+        test_ids: vec![test.to_owned()],
+        ..Finding::default()
+    }
+}
+
+#[test]
+fn a_loss_at_any_stage_is_named_or_said_to_have_no_cause() {
+    for stage in stages() {
+        let mut output = lossy(stage);
+        assert!(
+            text(&output).contains("no rule explains 758 lost packets"),
+            "{stage}"
+        );
+        output.findings = vec![cause_in("first")];
+        let said = text(&output);
+        let expected =
+            format!("no rule explains the 758 lost packets of another test: up to 758 at {stage}");
+        assert!(said.contains(&expected), "{stage}: {said}");
+        output.findings = vec![cause_in("second")];
+        assert!(!text(&output).contains("no rule explains"), "{stage}");
+    }
+}
+
+#[test]
+fn a_refusal_is_nothing_to_pass_over() {
+    let refused = |packets| {
+        let mut output = lossy("wire");
+        output.ledger.clear();
+        output.tests.truncate(1);
+        output.tests[0].refused_packets = Some(packets);
+        text(&output)
+    };
+    assert!(refused(758).contains("kernel refused 758 datagrams"));
+    assert!(refused(3).contains("nothing to fix"));
+}
+
+/// The stages of a path, as documents name them.
+fn stages() -> [&'static str; 14] {
+    [
+        "tx-app",
+        "tx-socket",
+        "tx-ip",
+        "tx-qdisc",
+        "tx-ring",
+        "tx-mac",
+        "wire",
+        "rx-mac",
+        "rx-ring",
+        "rx-xdp",
+        "rx-softnet",
+        "rx-ip",
+        "rx-socket",
+        "rx-app",
+    ]
+}
