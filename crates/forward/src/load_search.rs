@@ -62,7 +62,7 @@ impl LoadSearch<'_> {
         {
             let run = self.trial(trials, (load_fps, duration_s), &mut repeats)?;
             latencies.push((load_fps, latency(&run.trial)));
-            if is_spoilt(plan, &run) {
+            if is_spoilt(tolerated(plan), &run) {
                 unoffered.push(load_fps);
                 search.report_unoffered(run.measurement());
             } else {
@@ -104,7 +104,7 @@ impl LoadSearch<'_> {
         loop {
             let mut run = trials.run(&request, |run| self.excuse(run))?;
             elapsed_s += run.elapsed_s;
-            if left.min(*repeats) == 0 || !is_spoilt(plan, &run) {
+            if left.min(*repeats) == 0 || !is_spoilt(tolerated(plan), &run) {
                 run.elapsed_s = elapsed_s;
                 return Ok(run);
             }
@@ -163,17 +163,25 @@ impl LoadSearch<'_> {
     }
 }
 
-/// Whether only the tester made the trial bad: it was kept from sending what it otherwise sends, or its receiver
-/// dropped the frames that make the difference.
-fn is_spoilt(plan: &ForwardPlan, run: &TrialRun) -> bool {
+/// The highest loss ratio of a goal.
+fn tolerated(plan: &ForwardPlan) -> f64 {
+    let losses = plan.goals.iter().map(|(_, goal)| goal.loss_ratio);
+    losses.fold(0.0, f64::max)
+}
+
+/// Whether only the tester made the trial bad, or good: it was kept from sending what it otherwise sends, its receiver
+/// dropped the frames that make the difference, or the load was interrupted and little enough lost.
+fn is_spoilt(tolerated: f64, run: &TrialRun) -> bool {
     if run.sum(|one| one.unsent_frames) > 0 {
         return run.is_blocked;
     }
-    let losses = plan.goals.iter().map(|(_, goal)| goal.loss_ratio);
+    if run.has_rested(tolerated) {
+        return true;
+    }
     let dropped = run.sum(|one| one.receiver_dropped_frames.unwrap_or(0));
     let lost = run.sum(|one| one.lost_frames);
     let by_device = lost.saturating_sub(dropped) as f64;
-    let tolerated = losses.fold(0.0, f64::max) * run.sum(|one| one.intended_frames) as f64;
+    let tolerated = tolerated * run.sum(|one| one.intended_frames) as f64;
     lost > 0 && dropped > 0 && by_device <= tolerated
 }
 
@@ -187,3 +195,45 @@ fn latency(trial: &Trial) -> Option<Quantiles> {
 const CLEARLY: f64 = 1.2;
 const REPEATS: u32 = 8;
 const REPEATS_OF_LOAD: u32 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Seen;
+    use linerate_model::output::TrialDirection;
+    use proptest::prelude::*;
+
+    fn run(stalled_ratio: f64, lost_frames: u64) -> TrialRun {
+        TrialRun {
+            trial: Trial {
+                directions: vec![TrialDirection {
+                    intended_frames: 10_000,
+                    offered_frames: 10_000,
+                    received_frames: 10_000 - lost_frames,
+                    lost_frames,
+                    ..TrialDirection::default()
+                }],
+                stalled_ratio,
+                ..Trial::default()
+            },
+            seen: [Seen::default(); 2],
+            arrivals: Vec::new(),
+            sending_s: 1.0,
+            is_blocked: false,
+            elapsed_s: 1.0,
+        }
+    }
+
+    proptest! {
+        /// No trial is good for a goal if its mean load was off by more than the goal's width.
+        #[test]
+        fn an_interrupted_load_proves_nothing_good(
+            stalled in 0.0..1.0_f64,
+            lost in prop_oneof![Just(0), 0..100_u64],
+            tolerated in prop_oneof![Just(0.0), Just(0.005)],
+        ) {
+            let is_good = lost as f64 <= tolerated * 10_000.0;
+            prop_assert_eq!(is_spoilt(tolerated, &run(stalled, lost)), is_good && stalled > 0.005);
+        }
+    }
+}

@@ -99,6 +99,14 @@ impl TrialRun {
         self.per_second(self.sum(|one| one.received_frames))
     }
 
+    /// Whether the trial was good (a loss ratio of `tolerated` at most) while the load was interrupted: queues of the
+    /// device drained meanwhile, so that it says nothing about a constant load. A bad one would be worse without.
+    pub(crate) fn has_rested(&self, tolerated: f64) -> bool {
+        let bad = self.sum(TrialDirection::bad_frames) as f64;
+        let is_good = bad <= tolerated * self.sum(|one| one.intended_frames) as f64;
+        is_good && self.trial.stalled_ratio > MOST_STALLED
+    }
+
     fn per_second(&self, frames: u64) -> f64 {
         let directions = self.trial.directions.len().max(1) as f64;
         frames as f64 / (self.sending_s.max(1e-9) * directions)
@@ -282,6 +290,8 @@ fn fold(
         is_blocked: sent.iter().flatten().any(|sent| sent.gave_up),
         elapsed_s: 0.0,
     };
+    let stalled = sent.iter().flatten().map(Sent::stalled_ratio);
+    run.trial.stalled_ratio = stalled.fold(0.0, f64::max);
     let failure = invalid(request, &run).or_else(|| failures.next().or_else(|| rx_failures.next()));
     run.trial.load_fps = request.load_fps.unwrap_or_else(|| run.offered_fps());
     run.trial.loss_ratio = match run.sum(|one| one.intended_frames) {
@@ -350,6 +360,11 @@ fn invalid(request: &TrialRequest<'_>, run: &TrialRun) -> Option<String> {
         Some(format!("the tester could not send {unsent} frames in time"))
     } else if dropped > 0 && request.load_fps.is_some() {
         Some(format!("the tester's receiver dropped {dropped} frames"))
+    } else if request.load_fps.is_some() && run.has_rested(0.0) {
+        let percent = run.trial.stalled_ratio * 100.0;
+        Some(format!(
+            "the load was not constant: the tester could not run for {percent:.1} % of the time, in which the device could recover"
+        ))
     } else {
         None
     }
@@ -359,6 +374,8 @@ fn letter(at: usize) -> String {
     ["a", "b"][at.min(1)].to_owned()
 }
 
+/// A larger share of a trial without the sender is more than a search resolves (the width of a goal is 0.5 %).
+const MOST_STALLED: f64 = 0.005;
 /// The time that the threads need to get ready.
 const HEAD_START_NS: u64 = 3_000_000;
 /// A trial may take longer than requested by a five-hundredth, at least by this, and by the time in which the host

@@ -97,8 +97,12 @@ fn only_ascii(text: &str) -> String {
 pub(super) fn trial(trial: &Trial) -> String {
     let load = with_unit(trial.load_fps, PACKET_RATES);
     let loss = percent(trial.loss_ratio);
+    let stalled = match trial.stalled_ratio {
+        0.0 => String::new(),
+        ratio => format!("  tester stalled {:.1} %", ratio * 100.0),
+    };
     format!(
-        "{} bytes  {}  {load} for {:.1} s  lost {loss} %",
+        "{} bytes  {}  {load} for {:.1} s  lost {loss} %{stalled}",
         trial.frame_bytes, trial.purpose, trial.duration_s
     )
 }

@@ -139,6 +139,8 @@ pub struct Trial {
     pub flows: Vec<TrialFlow>,
     /// (Lost + unsent) / intended of all directions, as used by the search.
     pub loss_ratio: f64,
+    /// The largest share of the sending time in which a sender could not run: the mean load was lower by as much.
+    pub stalled_ratio: f64,
     /// Counters of the device.
     pub device: Option<TrialDevice>,
     /// Whether the tester worked as intended.

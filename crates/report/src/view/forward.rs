@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A DUT between two ports: the table of highest rates by frame size, and how it was measured.
 
-use linerate_model::output::{Forward, ForwardResult, LinkKind, Output, Quantiles};
+use linerate_model::output::{Forward, ForwardResult, LinkKind, Output, Quantiles, Trial};
 use linerate_model::units::format::{
     BIT_RATES, MICROSECOND, PACKET_RATES, Step, common_step, with_unit,
 };
@@ -21,7 +21,24 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     }
     blocks.extend(goals.into_iter().map(|goal| table(output, forward, goal)));
     blocks.extend(marks(&output.results));
+    blocks.extend(interrupted(&output.trials));
     blocks
+}
+
+/// How many trials do not count because the tester's machine interrupted the load.
+fn interrupted(trials: &[Trial]) -> Option<Block> {
+    let invalid = || trials.iter().filter(|trial| !trial.valid);
+    let stalled = || invalid().filter(|trial| trial.stalled_ratio > 0.0);
+    let most = stalled()
+        .map(|trial| trial.stalled_ratio)
+        .fold(0.0, f64::max);
+    let text = format!(
+        "not counted: {} of {} trials, in which the tester could not run for up to {:.1} % of the time: stop other load on this machine",
+        stalled().count(),
+        trials.len(),
+        most * 100.0
+    );
+    (most > 0.0).then(|| Block::lines("", vec![Line::new(2, text).tone(Tone::Warn)]))?
 }
 
 fn how(output: &Output, forward: &Forward) -> Block {
