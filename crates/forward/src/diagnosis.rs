@@ -68,11 +68,11 @@ impl Symptoms<'_> {
         let [a, b] = self.ports;
         let [sending, receiving] = &self.seen;
         match self.path {
-            Path::Routed { gateways, .. } if receiving.questions == 0 => because(
+            Path::Routed { routers, .. } if receiving.questions == 0 => because(
                 format!("the router answers ARP but sends no ARP request on {b}"),
                 format!(
-                    "is forwarding on (sysctl net.ipv4.ip_forward=1), does a filter drop it, has the device {} on the port that {b} is connected to?",
-                    gateways[1]
+                    "is forwarding on (sysctl net.ipv4.ip_forward=1), does a filter drop it, has the device {}/{} on the port that {b} is connected to?",
+                    routers[1].address, routers[1].prefix_bits
                 ),
             ),
             Path::Routed { .. } => because(
@@ -134,6 +134,8 @@ fn tagged(vlans: [Option<u16>; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::RouterPort;
+    use linerate_wire::frame::{Family, Side};
 
     const NOTHING: Seen = Seen {
         first_ttl: None,
@@ -162,7 +164,7 @@ mod tests {
 
     fn routed() -> Path {
         Path::Routed {
-            gateways: ["198.18.1.1", "198.19.1.1"].map(|ip| ip.parse().unwrap()),
+            routers: [Side::A, Side::B].map(|side| RouterPort::usual(side, Family::Ipv4)),
             macs: [[2; 6]; 2],
         }
     }

@@ -54,7 +54,7 @@ use linerate_model::failure::Failure;
 pub use device::{Device, Digest};
 pub use event::{Event, OnEvent};
 pub use guard::Surroundings;
-pub use plan::{ForwardPlan, MaxLoad, PathMode, Procedure, Way};
+pub use plan::{ForwardPlan, MaxLoad, PathMode, Procedure, RouterPort, Way};
 
 use forecast::Forecast;
 use subject::Subject;

@@ -2,8 +2,8 @@
 //! How a device is measured: ports, frames, procedures, goals.
 
 mod procedure;
+mod router_port;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use linerate_linux::port::Backend;
@@ -14,6 +14,7 @@ use linerate_wire::frame::{Family, Side, Spread};
 
 use crate::device::Device;
 pub use procedure::Procedure;
+pub use router_port::RouterPort;
 
 /// The parameters of a measurement.
 #[derive(Debug, Clone)]
@@ -61,8 +62,8 @@ pub enum PathMode {
     /// A router if it answers ARP or ND requests, else a bridge.
     Either,
     Bridged,
-    /// A router with these addresses, A's side first.
-    Routed([IpAddr; 2]),
+    /// A router with these ports, A's side first.
+    Routed([RouterPort; 2]),
 }
 
 /// Which port sends.

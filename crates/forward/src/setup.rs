@@ -47,7 +47,7 @@ pub(crate) fn new(tester: &Tester<'_>) -> Forward {
     }
 }
 
-/// The profile's deviations from the RFCs that concern the benchmarks of the plan.
+/// The deviations from the RFCs that concern the benchmarks of the plan: the profile's, and those of its goals.
 fn deviations(plan: &ForwardPlan) -> Vec<String> {
     let (profile, tests) = (&plan.profile, plan.tests());
     let section = |test: &Procedure| match test {
@@ -61,7 +61,10 @@ fn deviations(plan: &ForwardPlan) -> Vec<String> {
         let of_trials = text.contains("§23") || text.contains("§24") && has_short_trials(plan);
         of_trials || of_tests.iter().any(|section| text.contains(section))
     };
-    profile.deviations().into_iter().filter(concerns).collect()
+    let of_profile = profile.deviations().into_iter().filter(concerns);
+    let goals = plan.goals.iter();
+    let of_goals = goals.filter_map(|(name, goal)| goal.deviation(name));
+    of_profile.chain(of_goals).collect()
 }
 
 /// Whether a goal has the profile's short trials.

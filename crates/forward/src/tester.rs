@@ -17,7 +17,7 @@ use linerate_wire::frame::{self, AddressRange, Flow, Neighbours, Side};
 
 use crate::frames::Frames;
 use crate::overhead::Overhead;
-use crate::plan::{ForwardPlan, PathMode, Way};
+use crate::plan::{ForwardPlan, PathMode, RouterPort, Way};
 use port::TesterPort;
 
 /// Where frames are addressed to.
@@ -25,9 +25,9 @@ use port::TesterPort;
 pub(crate) enum Path {
     /// The other port.
     Bridged,
-    /// The DUT, a router with these addresses; A's side first.
+    /// The DUT, a router with these ports; A's side first.
     Routed {
-        gateways: [IpAddr; 2],
+        routers: [RouterPort; 2],
         macs: [[u8; 6]; 2],
     },
 }
@@ -80,48 +80,47 @@ impl<'a> Tester<'a> {
     /// # Errors
     /// A router that does not answer.
     pub(crate) fn find_path(&mut self) -> Result<(), Failure> {
-        let usual = [Side::A, Side::B].map(|side| side.device(self.plan.family));
-        let (gateways, must) = match self.plan.path {
+        let usual = [Side::A, Side::B].map(|side| RouterPort::usual(side, self.plan.family));
+        let (routers, must) = match self.plan.path {
             PathMode::Bridged => return Ok(()),
             PathMode::Either => (usual, false),
-            PathMode::Routed(gateways) => (gateways, true),
+            PathMode::Routed(routers) => (routers, true),
         };
-        let [a, b] = [0, 1].map(|at| self.resolve(at, gateways[at]));
+        let [a, b] = [0, 1].map(|at| self.resolve(at, &routers[at]));
         match (a, b) {
             (Some(a), Some(b)) => {
                 self.path = Path::Routed {
-                    gateways,
+                    routers,
                     macs: [a, b],
                 };
                 Ok(())
             }
             (None, None) if !must => Ok(()),
-            (a, _) => Err(self.no_answer(usize::from(a.is_some()), gateways)),
+            (a, _) => Err(self.no_answer(usize::from(a.is_some()), &routers)),
         }
     }
 
-    fn resolve(&self, at: usize, gateway: IpAddr) -> Option<[u8; 6]> {
+    fn resolve(&self, at: usize, router: &RouterPort) -> Option<[u8; 6]> {
         let port = &self.ports[at];
-        let from = port.side.tester(self.plan.family);
         (0..ATTEMPTS).find_map(|_| {
-            port.send_control(&port.neighbours.request(from, gateway)?);
-            port.await_neighbour(gateway, ANSWER_WITHIN)
+            port.send_control(&port.neighbours.request(router.host, router.address)?);
+            port.await_neighbour(router.address, ANSWER_WITHIN)
         })
     }
 
-    fn no_answer(&self, at: usize, gateways: [IpAddr; 2]) -> Failure {
-        let (interface, gateway) = (&self.ports[at].interface, gateways[at]);
+    fn no_answer(&self, at: usize, routers: &[RouterPort; 2]) -> Failure {
+        let interface = &self.ports[at].interface;
+        let (gateway, prefix_bits) = (routers[at].address, routers[at].prefix_bits);
         let family = match gateway {
             IpAddr::V4(_) => "ARP",
             IpAddr::V6(_) => "neighbour discovery",
         };
         Failure::measuring(
             format!("reach the router at {interface}"),
-            format!("{gateway} does not answer {family} there"),
+            format!("{gateway} does not answer {family} of {} there", routers[at].host),
         )
         .hint(format!(
-            "give the device {gateway}/{} on the port that {interface} is connected to{}; or --bridged",
-            if gateway.is_ipv4() { 24 } else { 64 },
+            "give the device {gateway}/{prefix_bits} on the port that {interface} is connected to{}; or its own addresses: --routed A/BITS,B/BITS; or --bridged",
             match self.plan.vlan {
                 Some(vlan) => format!(", in VLAN {vlan}, tagged"),
                 None => String::new(),
@@ -141,9 +140,8 @@ impl<'a> Tester<'a> {
         };
         let first = Flow {
             vlan: self.plan.vlan,
-            ..Flow::first(
-                side,
-                self.plan.family,
+            ..Flow::between(
+                (self.host(side), self.host(side.opposite())),
                 self.ports[own].neighbours.mac,
                 destination_mac,
             )
@@ -151,6 +149,14 @@ impl<'a> Tester<'a> {
         let flows = frame::flows(first, self.plan.spread(side), self.plan.flows);
         let flows: Vec<_> = flows.collect();
         Frames::new(&flows, sizes).map_err(|why| Failure::usage("send the frames of a flow", why))
+    }
+
+    /// The tester's address on a side.
+    fn host(&self, side: Side) -> IpAddr {
+        match &self.path {
+            Path::Bridged => side.tester(self.plan.family),
+            Path::Routed { routers, .. } => routers[index(side)].host,
+        }
     }
 
     /// Sends learning frames or ARP/ND requests, so that the DUT knows where the receivers are.
@@ -163,11 +169,11 @@ impl<'a> Tester<'a> {
                     from.neighbours.mac,
                     self.plan.vlan,
                 )),
-                Path::Routed { gateways, .. } => {
+                Path::Routed { routers, .. } => {
                     for port in [to, from] {
-                        let own = port.side.tester(self.plan.family);
-                        let gateway = gateways[index(port.side)];
-                        if let Some(question) = port.neighbours.request(own, gateway) {
+                        let router = routers[index(port.side)];
+                        let question = port.neighbours.request(router.host, router.address);
+                        if let Some(question) = question {
                             port.send_control(&question);
                         }
                     }
@@ -270,19 +276,23 @@ fn longest_bytes(plan: &ForwardPlan) -> Option<u16> {
     plan.sizes.iter().flat_map(Mix::sizes_bytes).max().copied()
 }
 
-/// The hosts that the tester emulates on a port: all benchmark addresses of its side, except the device's.
+/// The hosts that the tester emulates on a port: all benchmark addresses of its side, and the host in the router's
+/// network, except the device's.
 fn neighbours(plan: &ForwardPlan, side: Side, link: &nic::Link) -> Result<Neighbours, Failure> {
     let longest_bytes = longest_bytes(plan).unwrap_or(0);
     fits(&link.name, link.mtu_bytes, longest_bytes, plan.vlan)?;
     let (half, prefix_bits) = side.half(plan.family);
+    let mut own = vec![AddressRange::network(half, prefix_bits)];
     let mut except = vec![side.device(plan.family)];
-    if let PathMode::Routed(gateways) = plan.path {
-        except.extend(gateways);
+    if let PathMode::Routed(routers) = plan.path {
+        own.push(routers[index(side)].host.into());
+        except.extend(routers.iter().map(|router| router.address));
+        except.retain(|address| *address != routers[index(side)].host);
     }
     Ok(Neighbours {
         mac: own_mac(&link.address),
         vlan: plan.vlan,
-        own: vec![AddressRange::network(half, prefix_bits)],
+        own,
         except,
     })
 }

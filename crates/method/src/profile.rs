@@ -134,6 +134,21 @@ mod tests {
         assert_eq!(Profile::named("slow"), None);
     }
 
+    /// A profile's rate is RFC 2544's throughput only if each trial of a load counts.
+    #[test]
+    fn a_goal_that_forgives_a_lossy_trial_is_not_rfc_2544() {
+        for profile in [Profile::STRICT, Profile::LAB, Profile::QUICK] {
+            for goal in profile.goals() {
+                let forgives = goal.loss_ratio == 0.0 && goal.exceed_ratio > 0.0;
+                assert_eq!(goal.deviation("ndr").is_some(), forgives, "{goal:?}");
+            }
+        }
+        assert_eq!(Profile::STRICT.throughput.deviation("ndr"), None);
+        assert_eq!(Goal::rfc2544().deviation("rfc2544"), None);
+        let named = Profile::LAB.throughput.deviation("ndr").unwrap();
+        assert!(named.starts_with("RFC 2544 §26.1: ndr: 50 % of a load's trials"));
+    }
+
     #[test]
     fn only_strict_keeps_to_the_letter() {
         assert_eq!(Profile::STRICT.deviations(), Vec::<String>::new());

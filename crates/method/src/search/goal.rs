@@ -98,6 +98,18 @@ impl Goal {
         }
     }
 
+    /// How a goal without loss differs from RFC 2544's throughput, as text; `None` if no trial of a load may lose.
+    pub fn deviation(&self, name: &str) -> Option<String> {
+        let differs = self.loss_ratio == 0.0 && self.exceed_ratio > 0.0;
+        differs.then(|| {
+            let percent = self.exceed_ratio * 100.0;
+            let ratio = self.exceed_ratio;
+            format!(
+                "RFC 2544 §26.1: {name}: {percent} % of a load's trials may lose frames (exceed ratio {ratio}), not none; use --goal rfc2544 or --profile strict"
+            )
+        })
+    }
+
     /// The rule that classifies a load for this goal.
     pub fn rule(&self) -> Rule {
         self.rule_for(self.duration_sum_s)

@@ -162,16 +162,19 @@ fn table(output: &Output, forward: &Forward, goal: &str) -> Block {
 }
 
 fn heading(forward: &Forward, goal: &str) -> String {
-    let loss = forward
-        .goals
-        .iter()
-        .find(|known| known.name == goal)
-        .map_or(0.0, |known| known.loss_ratio);
-    let what = match loss {
+    let known = forward.goals.iter().find(|known| known.name == goal);
+    let what = match known.map_or(0.0, |known| known.loss_ratio) {
         0.0 => "Highest rate without loss".to_owned(),
         loss => format!("Highest rate with at most {} % loss", loss * 100.0),
     };
-    format!("{what} ({goal}): each direction's rate; sizes and L2 with FCS; latency at that rate")
+    let forgiven = known.filter(|known| known.exceed_ratio > 0.0);
+    let forgiven = forgiven.map_or_else(String::new, |known| {
+        let percent = known.exceed_ratio * 100.0;
+        format!(", which {percent} % of a load's trials may miss")
+    });
+    format!(
+        "{what} ({goal}){forgiven}: each direction's rate; sizes and L2 with FCS; latency at that rate"
+    )
 }
 
 /// What ended the search.

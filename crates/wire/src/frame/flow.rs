@@ -42,12 +42,23 @@ impl Flow {
         source_mac: [u8; 6],
         destination_mac: [u8; 6],
     ) -> Self {
+        let hosts = (from.tester(family), from.opposite().tester(family));
+        Self::between(hosts, source_mac, destination_mac)
+    }
+
+    /// The first flow from one host to another of the same family, untagged.
+    #[must_use]
+    pub const fn between(
+        (source, destination): (IpAddr, IpAddr),
+        source_mac: [u8; 6],
+        destination_mac: [u8; 6],
+    ) -> Self {
         Self {
             source_mac,
             destination_mac,
             vlan: None,
-            source: from.tester(family),
-            destination: from.opposite().tester(family),
+            source,
+            destination,
             source_port: SOURCE_PORT,
             destination_port: DESTINATION_PORT,
             ttl: TTL,

@@ -92,7 +92,7 @@ pub(in crate::cli) struct ForwardArgs {
     /// Backend for sending and receiving [default: the fastest that works]
     #[arg(long, value_name = "NAME", value_parser = ["af_xdp_zero_copy", "af_xdp_copy", "af_packet_ring", "af_packet_mmsg"])]
     pub(in crate::cli) backend: Option<String>,
-    /// The DUT is a router with these addresses, A's side first [default: 198.18.1.1,198.19.1.1, if they answer]
+    /// The DUT is a router with these addresses, A's side first: 192.168.7.1/24,10.0.7.1/24; the tester is the second host of each network, or HOST in ADDRESS/BITS@HOST [default: 198.18.1.1,198.19.1.1, if they answer]
     #[arg(long, value_name = "A,B", num_args = 0..=1, default_missing_value = "", value_parser = gateways)]
     pub(in crate::cli) routed: Option<Gateways>,
     /// The DUT is a bridge [default: if it does not answer as a router]

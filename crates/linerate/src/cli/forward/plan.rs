@@ -10,7 +10,7 @@ use linerate_wire::frame::{Family, Side};
 use crate::cli::args::ForwardArgs;
 use crate::cli::values::forward::Gateways;
 use crate::cli::values::goal::GoalWord;
-use linerate_forward::{ForwardPlan, PathMode, Procedure, Way};
+use linerate_forward::{ForwardPlan, PathMode, Procedure, RouterPort, Way};
 use linerate_lab::dut::{DeviceKind, DutLab};
 use linerate_model::failure::Failure;
 
@@ -55,7 +55,7 @@ fn ports(args: &ForwardArgs) -> Result<[String; 2], Failure> {
 }
 
 fn path(args: &ForwardArgs, family: Family) -> PathMode {
-    let usual = [Side::A, Side::B].map(|side| side.device(family));
+    let usual = [Side::A, Side::B].map(|side| RouterPort::usual(side, family));
     match (args.bridged, args.routed, args.lab) {
         (true, ..) | (_, None, Some(DeviceKind::Bridge)) => PathMode::Bridged,
         (_, Some(Gateways(given)), _) => PathMode::Routed(given.unwrap_or(usual)),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use linerate_forward::MaxLoad;
+use linerate_forward::{MaxLoad, RouterPort};
 use linerate_method::frame_size::{Mix, MixError, RFC_2544_BYTES};
 use linerate_model::units::Rate;
 
@@ -106,26 +106,57 @@ pub(in crate::cli) fn load(text: &str) -> Result<MaxLoad, String> {
 /// For the letter z of a genome.
 const MTU_BYTES: u16 = 1500;
 
-/// The device's addresses, port A's side first; `None`: the usual ones.
+/// The router's ports, port A's side first; `None`: the usual ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) struct Gateways(pub(in crate::cli) Option<[IpAddr; 2]>);
+pub(in crate::cli) struct Gateways(pub(in crate::cli) Option<[RouterPort; 2]>);
 
 pub(in crate::cli) fn gateways(text: &str) -> Result<Gateways, String> {
     if text.is_empty() {
         return Ok(Gateways(None));
     }
-    let both = text.split_once(',').and_then(|(a, b)| {
-        let (a, b): (IpAddr, IpAddr) = (a.parse().ok()?, b.parse().ok()?);
-        (a.is_ipv4() == b.is_ipv4()).then_some([a, b])
-    });
-    both.map(|both| Gateways(Some(both))).ok_or_else(|| {
-        "expected two addresses of one family, A's side first: 198.18.1.1,198.19.1.1".to_owned()
-    })
+    let expected = || {
+        "expected two addresses of one family, A's side first: 192.168.7.1/24,10.0.7.1/24"
+            .to_owned()
+    };
+    let (a, b) = text.split_once(',').ok_or_else(expected)?;
+    let (a, b) = (router_port(a)?, router_port(b)?);
+    if a.address.is_ipv4() != b.address.is_ipv4() {
+        return Err(expected());
+    }
+    if a.host == b.host {
+        return Err(format!(
+            "{} cannot be the tester on both sides: a router has two networks",
+            a.host
+        ));
+    }
+    Ok(Gateways(Some([a, b])))
+}
+
+/// `ADDRESS`, `ADDRESS/BITS`, and `@HOST` for the tester's own address.
+fn router_port(text: &str) -> Result<RouterPort, String> {
+    let (network, host) = match text.split_once('@') {
+        Some((network, host)) => (network, Some(address(host)?)),
+        None => (text, None),
+    };
+    let (router, bits) = match network.split_once('/') {
+        Some((router, bits)) => {
+            let wrong = |_| format!("'{bits}' is not the length of a prefix");
+            (router, Some(bits.parse().map_err(wrong)?))
+        }
+        None => (network, None),
+    };
+    RouterPort::new(address(router)?, bits, host)
+}
+
+fn address(text: &str) -> Result<IpAddr, String> {
+    let wrong = |_| format!("'{text}' is not an IP address");
+    text.parse().map_err(wrong)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linerate_wire::frame::{Family, Side};
 
     #[test]
     fn sizes_in_their_order() {
@@ -172,9 +203,24 @@ mod tests {
     #[test]
     fn gateways_come_in_pairs() {
         assert_eq!(gateways(""), Ok(Gateways(None)));
-        let pair = ["198.18.1.1", "198.19.1.1"].map(|ip| ip.parse().unwrap());
-        assert_eq!(gateways("198.18.1.1,198.19.1.1"), Ok(Gateways(Some(pair))));
-        assert!(gateways("198.18.1.1").is_err());
-        assert!(gateways("198.18.1.1,2001:2::1").is_err());
+        let usual = [Side::A, Side::B].map(|side| RouterPort::usual(side, Family::Ipv4));
+        assert_eq!(gateways("198.18.1.1,198.19.1.1"), Ok(Gateways(Some(usual))));
+        let given = gateways("192.168.7.1/24,10.0.7.1/16@10.0.9.9")
+            .unwrap()
+            .0
+            .unwrap();
+        let hosts = given.map(|port| port.host.to_string());
+        assert_eq!(hosts, ["192.168.7.2", "10.0.9.9"]);
+        for nonsense in [
+            "198.18.1.1",
+            "198.18.1.1,2001:2::1",
+            "10.0.0.1/33,10.0.1.1",
+            "10.0.0.1@10.0.1.2,10.0.1.1",
+            "10.0.0.1/x,10.0.1.1",
+            "10.0.0.1,10.0.0.3",
+            "fd00::1/129,fd00:1::1",
+        ] {
+            assert!(gateways(nonsense).is_err(), "{nonsense}");
+        }
     }
 }
