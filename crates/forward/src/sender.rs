@@ -74,7 +74,11 @@ impl Sent {
 
     /// The time from the first frame to the last, without the time in which the host blocked it.
     pub(crate) fn free_ns(&self) -> u64 {
-        (self.last_ns - self.first_ns).saturating_sub(self.blocked_ns())
+        let span_ns = self.last_ns - self.first_ns;
+        let stalled_ns = self.stalled_ns.saturating_sub(self.began_late_ns);
+        let free_ns = span_ns.saturating_sub(stalled_ns.max(self.waited_ns));
+        // Both are estimates: no rate is made of what is left of almost nothing.
+        free_ns.max(span_ns / LEAST_FREE_SHARE)
     }
 
     /// The share of the time from the first frame to the last in which it could not run: the mean load was lower by as
@@ -105,7 +109,6 @@ impl Stream<'_> {
     pub(crate) fn send(&self, sender: &mut port::Sender, interrupt: &Interrupt) -> Sent {
         clock::precise_sleep();
         cpu::set_short_timeslice();
-        let waited_before_ns = cpu::thread_waited_ns();
         let mut pacer = self.pacer();
         let mut sleeper = Sleeper::new(SPIN_LIMIT_NS);
         let mut sent = Sent::default();
@@ -113,6 +116,7 @@ impl Stream<'_> {
         let mut now = sleeper.until(self.start_ns);
         sent.add_stall(now - self.start_ns, stall_ns);
         sent.began_late_ns = sent.stalled_ns;
+        let waited_before_ns = cpu::thread_waited_ns();
         sent.first_ns = now;
         let mut stamp_ns = None;
         while sent.frames < self.frames
@@ -260,6 +264,8 @@ fn waited_since(before_ns: Option<u64>) -> u64 {
     now_ns.map_or(0, |now_ns| now_ns.saturating_sub(before_ns.unwrap_or(0)))
 }
 
+/// At least this part of the time from the first frame to the last was free.
+const LEAST_FREE_SHARE: u64 = 10;
 const FRAME_BITS: f64 = 1e6;
 /// The pacer releases an eighth of it at once.
 const UNPACED_BURST_FRAMES: u32 = 512;
@@ -283,6 +289,17 @@ const FULL_PAUSE_NS: u64 = 20_000;
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_sender_that_waited_all_the_time_has_no_endless_rate() {
+        let sent = Sent {
+            waited_ns: 9_000,
+            first_ns: 1_000,
+            last_ns: 3_000,
+            ..Sent::default()
+        };
+        assert_eq!(sent.free_ns(), 200);
+    }
+
     /// 40 % of the load in one trial "without loss": the mean is what the device saw.
     #[test]
     fn the_stalled_share_is_that_of_the_sending_time() {
@@ -295,5 +312,6 @@ mod tests {
         };
         assert!((sent.stalled_ratio() - 0.4).abs() < 1e-9);
         assert_eq!(Sent::default().stalled_ratio(), 0.0);
+        assert_eq!(sent.free_ns(), 492_000_000, "what began late is not in it");
     }
 }
