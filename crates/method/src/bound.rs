@@ -13,6 +13,16 @@ pub fn loss_upper95(lost: u64, sent: u64) -> Option<f64> {
     clopper_pearson_upper(lost, sent, 0.05)
 }
 
+/// Returns the two-sided 95 % Clopper–Pearson interval of the loss ratio; `None` when nothing was sent or `lost > sent`.
+pub fn loss_interval95(lost: u64, sent: u64) -> Option<(f64, f64)> {
+    let upper = clopper_pearson_upper(lost, sent, 0.025)?;
+    let lower = match lost {
+        0 => 0.0,
+        lost => beta::quantile(0.025, lost as f64, (sent - lost) as f64 + 1.0),
+    };
+    Some((lower, upper))
+}
+
 /// Returns the upper Clopper–Pearson limit with a one-sided error of `alpha` (0…1): the (1 − alpha) quantile
 /// of Beta(lost + 1, sent − lost).
 fn clopper_pearson_upper(lost: u64, sent: u64, alpha: f64) -> Option<f64> {

@@ -14,8 +14,12 @@
 //! - a lossless rate is the offered one, not the requested one;
 //! - invalid trials are repeated a few times and do not count.
 
+mod constant_loss;
 mod rate;
 
+use crate::bound::loss_upper95;
+pub use constant_loss::ConstantLoss;
+use constant_loss::Count;
 use rate::{Rate, Verdict};
 
 /// Parameters of a search.
@@ -68,6 +72,10 @@ pub struct Knee {
     pub lossless_pps: Option<f64>,
     pub lossy_pps: Option<f64>,
     pub limited_by: LimitedBy,
+    /// The 95 % upper bound of the loss ratio at the lossless rate, from its trials without loss.
+    pub loss_ratio_upper95: Option<f64>,
+    /// The loss ratio at all rates, if it does not grow with the rate: then there is no knee.
+    pub constant_loss: Option<ConstantLoss>,
     /// Trials fed, invalid ones included.
     pub trials: u32,
 }
@@ -103,6 +111,8 @@ pub struct KneeSearch {
     config: KneeConfig,
     /// All rates tried, lowest first.
     rates: Vec<Rate>,
+    /// The valid trials.
+    counts: Vec<Count>,
     trials: u32,
 }
 
@@ -112,6 +122,7 @@ impl KneeSearch {
         Self {
             config,
             rates: Vec::new(),
+            counts: Vec::new(),
             trials: 0,
         }
     }
@@ -134,6 +145,11 @@ impl KneeSearch {
         let loss_ratio = trial.lost_packets as f64 / trial.sent_packets as f64;
         let lossy = loss_ratio > self.config.goal_loss_ratio;
         let offered = trial.offered_bits_per_second.min(asked_bits_per_second);
+        self.counts.push(Count {
+            bits_per_second: offered,
+            sent: trial.sent_packets,
+            lost: trial.lost_packets.min(trial.sent_packets),
+        });
         let misses = self.misses_at(asked_bits_per_second);
         let rate = self.rate(asked_bits_per_second);
         rate.misses = rate.misses.max(misses);
@@ -170,8 +186,22 @@ impl KneeSearch {
             lossless_pps: lossless.map(|rate| self.pps(rate)),
             lossy_pps: lossy.map(|rate| self.pps(rate)),
             limited_by,
+            loss_ratio_upper95: lossless.and_then(|rate| self.upper95_at(rate)),
+            constant_loss: ConstantLoss::of(&self.counts),
             trials: self.trials,
         }
+    }
+
+    fn upper95_at(&self, bits_per_second: u64) -> Option<f64> {
+        let at = |count: &&Count| count.bits_per_second == bits_per_second;
+        let (lost, sent) = self
+            .counts
+            .iter()
+            .filter(at)
+            .fold((0, 0), |(lost, sent), one| {
+                (lost + one.lost, sent + one.sent)
+            });
+        loss_upper95(lost, sent)
     }
 
     fn decide(&self) -> Decision {

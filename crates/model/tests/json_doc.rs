@@ -144,6 +144,8 @@ fn populated() -> Output {
             lossy_bits_per_second: Some(1.0),
             lossless_pps: Some(1.0),
             lossy_pps: Some(1.0),
+            loss_ratio_upper95: Some(1.0),
+            constant_loss: Some(ConstantLoss::default()),
             ..Knee::default()
         }],
         comparison: vec![comparison()],

@@ -2,7 +2,7 @@
 //! Searches for the highest UDP rate without loss: which test comes next, and what it meant.
 
 use linerate_method::knee::{Begin, KneeConfig, KneeSearch, Trial};
-use linerate_model::output::{Direction, Knee, Output, Test};
+use linerate_model::output::{ConstantLoss, Direction, Knee, Output, Test};
 
 /// The search in one direction, with the tests that it made.
 #[derive(Debug)]
@@ -76,6 +76,12 @@ impl Search {
             lossy_pps: found.lossy_bits_per_second.map(pps),
             goal_loss_ratio: self.goal_loss_ratio,
             limited_by: found.limited_by.as_str().to_owned(),
+            loss_ratio_upper95: found.loss_ratio_upper95,
+            constant_loss: found.constant_loss.map(|constant| ConstantLoss {
+                loss_ratio: constant.loss_ratio,
+                lower95: constant.lower95,
+                upper95: constant.upper95,
+            }),
             trials: found.trials,
             ..Knee::default()
         }

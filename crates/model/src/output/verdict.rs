@@ -69,6 +69,10 @@ pub struct Knee {
     pub goal_loss_ratio: f64,
     /// What ended the search: `loss`, `sender`, `range`, `trials`.
     pub limited_by: String,
+    /// The 95 % upper bound of the loss ratio at the lossless rate, from the trials at it.
+    pub loss_ratio_upper95: Option<f64>,
+    /// The loss ratio at all rates, if it does not grow with the rate: then there is no knee.
+    pub constant_loss: Option<ConstantLoss>,
     /// The number of trials.
     pub trials: u32,
     /// The limit above the lossless rate.
@@ -78,6 +82,18 @@ pub struct Knee {
     /// What to do next; may be empty.
     #[serde(rename = "try")]
     pub try_: String,
+}
+
+/// A loss ratio that does not grow with the rate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConstantLoss {
+    /// Of all trials.
+    pub loss_ratio: f64,
+    /// The lower end of its two-sided 95 % confidence interval.
+    pub lower95: f64,
+    /// The upper end.
+    pub upper95: f64,
 }
 
 impl Knee {

@@ -11,6 +11,7 @@ pub(super) fn block(output: &Output) -> Option<Block> {
     let mut lines = Vec::new();
     for knee in &output.knees {
         lines.push(Line::new(2, answer(output, knee)));
+        lines.extend(constant(knee).map(|text| Line::new(4, text)));
         lines.push(Line::new(4, details(knee)));
         if !knee.why.is_empty() {
             lines.push(Line::new(4, cause(output, knee)));
@@ -42,6 +43,17 @@ fn answer(output: &Output, knee: &Knee) -> String {
         String::new()
     };
     format!("{}: {bracket}{goal}", way(knee.direction))
+}
+
+/// Where losses do not grow with the rate, the rate above is that of trials too short to lose a packet.
+fn constant(knee: &Knee) -> Option<String> {
+    let constant = knee.constant_loss?;
+    Some(format!(
+        "no knee: loss {} % at every rate (95 % interval {} … {} %), which does not grow with the rate; longer trials find a lower one",
+        percent(constant.loss_ratio),
+        percent(constant.lower95),
+        percent(constant.upper95)
+    ))
 }
 
 /// The reason is left out if a verdict has the same.
@@ -102,6 +114,10 @@ fn details(knee: &Knee) -> String {
         1 => "1 trial".to_owned(),
         trials => format!("{trials} trials"),
     });
+    let upper = knee
+        .loss_ratio_upper95
+        .filter(|_| knee.goal_loss_ratio == 0.0);
+    details.extend(upper.map(|upper| format!("loss there < {} % (95 %)", percent(upper))));
     details.extend(ended_by(knee));
     details.join(", ")
 }
