@@ -21,6 +21,7 @@ use linerate_model::record::{Record, Side};
 use linerate_model::units::Nanos;
 use linerate_model::units::format::{BIT_RATES, percent, with_unit};
 
+use crate::facts::socket_limit;
 use drops::{Drop, drops};
 use line::at_line_rate;
 pub use line::{line_rate, udp_line_rate};
@@ -144,7 +145,9 @@ impl<'r> Limits<'r> {
             (Some(drop), Some(busy)) if alone && drop.at_receiver() => {
                 Cause::new(Limit::ReceiverCpu, format!("its {busy}; {drop}"))
             }
-            (Some(drop), _) if !drop.on_the_way() || !self.at_line_rate(test) => of_drop(&drop),
+            (Some(drop), _) if !drop.on_the_way() || !self.at_line_rate(test) => {
+                self.of_drop(&drop, test)
+            }
             (None, Some(busy)) if alone => Cause::new(Limit::ReceiverCpu, format!("its {busy}")),
             (_, _) if self.at_line_rate(test) => {
                 Cause::new(Limit::Link, "the offered load reached line rate")
@@ -206,8 +209,32 @@ impl<'r> Limits<'r> {
                 let why = format!("{retransmits} segments retransmitted, {share} % of all");
                 Cause::new(Limit::Path, why)
             },
-            |drop| of_drop(&drop),
+            |drop| self.of_drop(&drop, test),
         ))
+    }
+
+    fn of_drop(&self, drop: &Drop<'_>, test: &Test) -> Cause {
+        let cause = Cause::new(drop.limit, drop.to_string());
+        let socket = drop.at_socket().then(|| self.of_buffer(test));
+        let try_ = drop.advice().or(socket).unwrap_or(cause.try_);
+        Cause { try_, ..cause }
+    }
+
+    /// What helps a socket that overflowed: a larger limit only if the limit cut its buffer.
+    fn of_buffer(&self, test: &Test) -> &'static str {
+        let buffer = test.receive_buffer_bytes.unwrap_or_default();
+        match (buffer.granted, buffer.asked) {
+            (Some(granted), Some(asked)) if granted < asked => {
+                let limit = socket_limit(self.record, Side::Receiver.role(test));
+                if limit.is_some_and(|limit| limit >= asked) {
+                    CUT_ELSEWHERE
+                } else {
+                    advice(Limit::ReceiverSocket)
+                }
+            }
+            (Some(_), Some(_)) => GRANTED,
+            _ => advice(Limit::ReceiverSocket),
+        }
     }
 
     fn unknown(&self, test: &Test) -> Cause {
@@ -235,12 +262,6 @@ impl<'r> Limits<'r> {
     fn entry(&self, test: &Test) -> Option<&'r LedgerEntry> {
         self.ledger.iter().find(|entry| entry.test_id == test.id)
     }
-}
-
-fn of_drop(drop: &Drop<'_>) -> Cause {
-    let cause = Cause::new(drop.limit, drop.to_string());
-    let try_ = drop.advice().unwrap_or(cause.try_);
-    Cause { try_, ..cause }
 }
 
 fn of_processors(test: &Test, shared: bool) -> Option<Cause> {
@@ -285,6 +306,12 @@ fn advice(limit: Limit) -> &'static str {
     }
 }
 
+/// Of a buffer that the setting would have allowed.
+const CUT_ELSEWHERE: &str = "the receiver without the sandbox or container that limits its socket buffer \
+     (net.core.rmem_max would allow it), or less other load on its processors";
+/// Of a buffer that was granted as requested.
+const GRANTED: &str = "less other load on the receiver's processors, more streams (-P), or a larger \
+     buffer than requested (-w)";
 /// A best test this far above a knee is not held back by the same.
 const NEAR: f64 = 1.1;
 /// TCP that retransmits less is only probing for the path's rate.

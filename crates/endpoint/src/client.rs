@@ -139,7 +139,7 @@ impl<'a> Client<'a> {
         session.limit_results(request::results_bytes(plan, &config));
         let control = Control::new(stream, session)
             .map_err(|error| Failure::measuring("use the control connection", error))?;
-        let sampler = Sampler::of(local, sockets, Audience::User);
+        let sampler = Sampler::of(local, server, sockets, Audience::User);
         Ok(Self {
             plan,
             load,

@@ -31,7 +31,7 @@ pub(crate) use reader::Reader;
 pub(crate) use snapshot::settings_of;
 pub use snapshot::{setup, this_host, totals};
 pub(crate) use sockets::UdpSockets;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,10 +72,14 @@ struct Moment {
 }
 
 impl Sampler {
-    /// For a test that runs over the interface of `local`.
-    pub(crate) fn of(local: Option<SocketAddr>, sockets: UdpSockets, audience: Audience) -> Self {
-        let address = local.map(|local| local.ip().to_canonical());
-        let interface = address.and_then(|address| nic::interface_of(address).ok().flatten());
+    /// For a test that runs over the interface between this address and the peer's.
+    pub(crate) fn of(
+        local: Option<SocketAddr>,
+        peer: SocketAddr,
+        sockets: UdpSockets,
+        audience: Audience,
+    ) -> Self {
+        let interface = interface(local, peer);
         let streams = Followed::create();
         let sources = Sources {
             interface: interface.clone(),
@@ -265,3 +269,11 @@ impl Moment {
 const STEP: Duration = Duration::from_millis(50);
 /// A driver may need this long to answer; then the test continues without its counters.
 const DRIVER_TIMEOUT_NS: u64 = 2_000_000_000;
+/// What is sent to an address of this host passes through its loopback, whichever interface holds that address.
+fn interface(local: Option<SocketAddr>, peer: SocketAddr) -> Option<String> {
+    let of = |address: IpAddr| nic::interface_of(address.to_canonical()).ok().flatten();
+    if of(peer.ip()).is_some() {
+        return of(Ipv4Addr::LOCALHOST.into());
+    }
+    of(local?.ip())
+}

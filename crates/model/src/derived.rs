@@ -155,6 +155,12 @@ const UNKNOWN_PART: u64 = 10;
 const EDGE_PACKETS: f64 = 2.0;
 
 impl Output {
+    /// Whether both ends are one machine.
+    #[must_use]
+    pub fn one_machine(&self) -> bool {
+        crate::record::one_machine(&self.hosts, &self.tests)
+    }
+
     /// The test with this id.
     #[must_use]
     pub fn test(&self, id: &str) -> Option<&Test> {

@@ -2,7 +2,7 @@
 //! All data from which conclusions are drawn: of a stored run, a run that has just ended, or as much as a
 //! pasted text contains.
 
-use crate::output::{Direction, Host, Role, Test, Trial};
+use crate::output::{Direction, Host, LinkKind, Role, Test, Trial};
 use crate::run::Run;
 use crate::sample::Sample;
 
@@ -55,9 +55,18 @@ impl Record {
     /// Whether both ends are one machine, whose counters then cover both.
     #[must_use]
     pub fn one_machine(&self) -> bool {
-        let ends = self.host(Role::Local).zip(self.host(Role::Remote));
-        ends.is_some_and(|(local, remote)| local.is_same_machine(remote))
+        one_machine(&self.run.hosts, &self.run.tests)
     }
+}
+
+/// Whether both ends of `tests` are one machine: both say so, or the tests never leave it. A stock peer says nothing.
+pub(crate) fn one_machine(hosts: &[Host], tests: &[Test]) -> bool {
+    let host = |role| hosts.iter().find(|host| host.role == role);
+    let ends = host(Role::Local).zip(host(Role::Remote));
+    let same = ends.is_some_and(|(local, remote)| local.is_same_machine(remote));
+    same || tests
+        .iter()
+        .any(|test| test.link_kind == Some(LinkKind::Loopback))
 }
 
 /// One end of a test.

@@ -14,6 +14,8 @@ pub(crate) use load::Shares;
 use super::known::names;
 use super::{Facts, Known};
 use crate::evidence::Evidence;
+use linerate_model::output::Role;
+use linerate_model::record::Record;
 
 #[rustfmt::skip]
 pub(super) const KNOWN: &[Known] = names! {
@@ -64,9 +66,22 @@ pub(super) const KNOWN: &[Known] = names! {
     "bpf_stats" "" "whether every BPF program is timed: 1 or 0" "sysctl kernel.bpf_stats_enabled"
 };
 
+/// Whether both ends are one machine, and what shows it. A stock peer has no `boot_id`: then a test that leaves this host
+/// goes to another one.
+pub(super) fn one_machine(record: &Record) -> (bool, &'static str) {
+    let boot = |role| record.host(role).and_then(|host| host.boot_id.as_ref());
+    let known = boot(Role::Local).is_some() && boot(Role::Remote).is_some();
+    let source = match (known, record.one_machine()) {
+        (true, _) => "boot_id of both ends",
+        (false, true) => "the tests' interface: the loopback",
+        (false, false) => "the tests' interface: not the loopback",
+    };
+    (record.one_machine(), source)
+}
+
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    let shared = evidence.record.one_machine();
-    facts.add_to_run("ends_share_machine", shared, "boot_id of both ends");
+    let (shared, source) = one_machine(evidence.record);
+    facts.add_to_run("ends_share_machine", shared, source);
     load::collect(evidence, facts);
     interrupts::collect(evidence, facts);
     softnet::collect(evidence, facts);

@@ -30,6 +30,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "line_rate_bits_per_second" "bit/s" "payload rate that the slower end's link carries at most" ""
     "line_rate_ratio" "ratio" "delivered of line rate" ""
     "link_kind" "" "what carries the test: wire, veth, tap, loopback" ""
+    "over_loopback" "" "whether the test never leaves its host: there is no path" ""
     "one_machine" "" "whether both ends are the same machine" ""
     "corrupt_packets" "packets" "datagrams that arrived with a stamp that does not check" ""
     "reordered_ratio" "ratio" "of the datagrams sent, those that arrived after a later one" ""

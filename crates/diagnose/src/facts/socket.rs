@@ -8,6 +8,8 @@ mod memory;
 mod reader;
 mod window;
 
+pub(crate) use buffer::most_bytes;
+
 use super::known::names;
 use super::vantage::vantages;
 use super::{Facts, Known};
@@ -25,7 +27,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "udp_buffer_errors" "datagrams" "datagrams that the host dropped because a socket's receive buffer was full" "nstat -az UdpRcvbufErrors Udp6RcvbufErrors"
     "udp_buffer_error_ratio" "ratio" "of the datagrams that reached the host's sockets, those dropped because a buffer was full" "nstat -az UdpRcvbufErrors UdpInDatagrams"
     "loss_run_longest_ms" "ms" "how long the longest row of lost datagrams took to send" ""
-    "loss_run_mean" "packets" "how many datagrams were lost in a row, on average" ""
+    "loss_run_mean" "packets" "how many datagrams were lost in a row, on average, without the longest rows, as many as the queues of the ends dropped" ""
     "reader_known" "" "whether it is known what buffer the reader had and who used its processors" ""
     "idle_busiest_cpu" "ratio" "how busy the busiest processor was before the test sent anything" "mpstat -P ALL 1 5"
     "end_busiest_cpu" "ratio" "how busy this end's busiest processor was during the test" "mpstat -P ALL 1 5"

@@ -5,7 +5,7 @@ use linerate_model::output::{Protocol, Test};
 use linerate_model::record::Side;
 
 use super::drops::Drop;
-use super::processors::{busiest, full};
+use super::processors::{busiest, nearly_full};
 
 /// For example: "not the processors (busiest 61 %) or the line rate (12 % of it): that leaves …".
 pub(super) fn sentence(test: &Test, line: Option<f64>, drops: &[Drop<'_>]) -> String {
@@ -40,7 +40,7 @@ fn rest(test: &Test) -> &'static str {
 }
 
 fn processors(test: &Test) -> Option<String> {
-    let share = |side| busiest(test, side).filter(|_| !full(test, side));
+    let share = |side| busiest(test, side).filter(|_| !nearly_full(test, side));
     let of = |whose: &str, share: f64| format!("{whose} (busiest {:.0} %)", share * 100.0);
     match (share(Side::Sender), share(Side::Receiver)) {
         (Some(one), Some(other)) => Some(of("the processors of either end", one.max(other))),

@@ -14,6 +14,11 @@ pub(super) fn full(test: &Test, side: Side) -> bool {
     busiest(test, side).is_some_and(|busy| busy >= FULL_CPU)
 }
 
+/// Whether a processor of this side is so busy that a rule may call it full: then it is not excluded either.
+pub(super) fn nearly_full(test: &Test, side: Side) -> bool {
+    busiest(test, side).is_some_and(|busy| busy >= NEARLY_FULL_CPU)
+}
+
 /// Whether one side reports nothing, as a stock server does.
 pub(super) fn is_blind(test: &Test) -> bool {
     [Side::Sender, Side::Receiver]
@@ -38,4 +43,5 @@ fn cpu(test: &Test, side: Side) -> Option<Cpu> {
 
 /// A processor this busy has nothing to spare.
 const FULL_CPU: f64 = 0.95;
+const NEARLY_FULL_CPU: f64 = 0.8;
 const MUCH_SOFTIRQ: f64 = 0.10;

@@ -3,9 +3,10 @@
 
 use super::*;
 use linerate_model::output::{
-    Cpu, CpuPair, Evidence, Host, Interface, LinkKind, Role, Stage, Value,
+    Cpu, CpuPair, Evidence, Host, Interface, LinkKind, ReceiveBuffer, Role, Stage, Value,
 };
 use linerate_model::run::Run;
+use linerate_model::setting::Setting;
 
 fn host(role: Role, boot_id: &str, kind: LinkKind, speed: u64) -> Host {
     Host {
@@ -209,6 +210,53 @@ fn the_receivers_socket_and_its_processor() {
         Limit::Path,
         "died before it reached the processor"
     );
+}
+
+/// A larger limit is advised only where the limit cut the buffer.
+#[test]
+fn the_advice_for_a_full_socket_fits_its_buffer() {
+    for (asked, granted, limit, raise) in [
+        (4 << 20, 212_992, None, true),
+        (4 << 20, 212_992, Some(212_992), true),
+        (4 << 20, 16_384, Some(4 << 20), false),
+        (4 << 20, 4 << 20, Some(4 << 20), false),
+        (4 << 20, 4 << 20, None, false),
+    ] {
+        let mut record = wire(10_000_000_000);
+        record.run.settings.extend(limit.map(|limit: u64| Setting {
+            host: Role::Remote,
+            source: "sysctl".to_owned(),
+            values: [("net.core.rmem_max".to_owned(), limit.to_string())].into(),
+            ..Setting::default()
+        }));
+        let mut trial = lossy(0.5);
+        trial.receive_buffer_bytes = Some(ReceiveBuffer {
+            asked: Some(asked),
+            granted: Some(granted),
+        });
+        let cause = of_trial(record, trial, &[("rx-socket", 90, 90)]);
+        assert_eq!(cause.limit, Limit::ReceiverSocket);
+        let raises = cause.try_.contains("larger net.core.rmem_max");
+        assert_eq!(
+            raises, raise,
+            "{granted} of {asked}, {limit:?}: {}",
+            cause.try_
+        );
+    }
+}
+
+/// A processor that a rule may call full is not excluded as the limit.
+#[test]
+fn a_processor_is_excluded_only_where_no_rule_calls_it_full() {
+    for (busy, excluded) in [(0.5, true), (0.79, true), (0.9, false), (0.94, false)] {
+        let cause = of_trial(wire(10_000_000_000), lossy(busy), &[NO_DROPS]);
+        assert_eq!(
+            cause.why.contains("processors of either end"),
+            excluded,
+            "{busy}: {}",
+            cause.why
+        );
+    }
 }
 
 /// Up to 128 joined datagrams are one drop.

@@ -45,7 +45,11 @@ pub(super) fn change(
     in_force: impl Fn(&Reading) -> Option<String>,
 ) -> Option<Change> {
     let mut offer = Offer::default();
+    let loopback = ask("interface").is_some_and(|name| name == LOOPBACK);
     for text in &rule.commands {
+        if loopback && is_of_hardware(text) {
+            continue;
+        }
         // A command with a fact that is not known cannot be run.
         if let Some(text) = template::whole(text, &ask) {
             offer.add(text, &in_force);
@@ -151,12 +155,26 @@ fn switch(state: &str) -> &str {
     }
 }
 
+/// The loopback has no driver, no queue and no partner.
+fn is_of_hardware(text: &str) -> bool {
+    let tools = ["ethtool", "tc ", "ip link set", "tcpdump -e"];
+    let files = [
+        "/sys/class/net/{interface}",
+        "/proc/net/bonding",
+        "/proc/interrupts",
+    ];
+    let of_interface =
+        text.contains("{interface}") && tools.iter().any(|tool| text.starts_with(tool));
+    of_interface || files.iter().any(|file| text.contains(file))
+}
+
 fn last_number(value: &str) -> Option<f64> {
     value.split_whitespace().last()?.parse().ok()
 }
 
 /// Of a value that was not read.
 const BEFORE: &str = "<the value before>";
+const LOOPBACK: &str = "lo";
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The ledger against worlds whose losses are known.
 
+mod faults;
 mod rules;
 mod shares;
 mod world;

@@ -58,7 +58,7 @@ impl<'a> Load<'a> {
         });
         let probe = || Prober::echo(server.ip(), plan.bind_device.as_deref());
         let sockets = UdpSockets::ConnectedTo(server.port());
-        let mut sampler = Sampler::of(local, sockets, Audience::User);
+        let mut sampler = Sampler::of(local, server, sockets, Audience::User);
         idle_control(plan, &mut sampler, interrupt);
         sampler.begin(SamplePhase::Load);
         Self {

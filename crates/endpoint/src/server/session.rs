@@ -91,7 +91,7 @@ impl<'a, 'b> Session<'a, 'b> {
             return device::serve(server, control.stream(), access);
         }
         let sockets = UdpSockets::ServedFrom(local.map_or(0, |local| local.port()));
-        let sampler = Sampler::of(local, sockets, access.audience());
+        let sampler = Sampler::of(local, peer, sockets, access.audience());
         let config = StreamConfig::of_params(&params, request.as_ref()).within(Memory::of_host());
         let mut test = Self {
             server,

@@ -119,9 +119,8 @@ fn interface(link: &Interface) -> String {
 }
 
 fn one_machine(output: &Output) -> Option<Line> {
-    let host = |role| output.hosts.iter().find(|host| host.role == role);
-    let same = host(Role::Local)?.is_same_machine(host(Role::Remote)?);
-    same.then(|| Line::new(2, "both ends are one machine and share its processors"))
+    let text = "both ends are one machine and share its processors";
+    output.one_machine().then(|| Line::new(2, text))
 }
 
 /// Each distinct mode, in order of appearance; tests that differ only in their burst share a line.

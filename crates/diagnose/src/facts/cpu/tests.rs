@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use linerate_model::output::{Latency, Phase, Quantiles, Role};
+use linerate_model::output::{Latency, LinkKind, Phase, Quantiles, Role};
 use linerate_model::sample::Sample;
 
 use super::load::in_list;
@@ -381,4 +381,43 @@ fn one_machine_with_full_processors_needs_nothing() {
 #[test]
 fn lists_of_processors() {
     assert!(in_list("0-3,8", 8) && in_list("0-3", 2) && !in_list("0-3,8", 4) && !in_list("", 0));
+}
+
+/// A stock server on the same host says nothing of itself; the loopback does.
+#[test]
+fn a_stock_server_behind_the_loopback_is_this_machine() {
+    let shared = |kind, stock: bool| {
+        let mut test = tcp("t1", 941e6);
+        test.link_kind = Some(kind);
+        let mut record = run(vec![test]);
+        if stock {
+            record.run.hosts[1].boot_id = None;
+        }
+        let facts = record.explained().facts;
+        let found = facts.iter().find(|fact| fact.name == "ends_share_machine");
+        let found = found.map(|fact| (fact.value.clone(), fact.source.clone()));
+        found.unwrap()
+    };
+    for (kind, stock, one, source) in [
+        (LinkKind::Loopback, true, true, "the loopback"),
+        (LinkKind::Wire, true, false, "not the loopback"),
+        (LinkKind::Wire, false, false, "boot_id"),
+    ] {
+        let (value, from) = shared(kind, stock);
+        assert_eq!(value, one.into(), "{kind:?}");
+        assert!(from.contains(source), "{from}");
+    }
+}
+
+/// Reordering on the loopback is no path's: nothing is said of bonds or of queues.
+#[test]
+fn the_loopback_has_no_path_that_reorders() {
+    let findings = |kind| {
+        let mut test = udp("t1", 100_000, 0);
+        (test.reordered_packets, test.duplicate_packets) = (Some(900), Some(900));
+        test.link_kind = Some(kind);
+        run(vec![test]).findings()
+    };
+    assert_eq!(findings(LinkKind::Wire).len(), 2);
+    assert_eq!(findings(LinkKind::Loopback), [""; 0]);
 }

@@ -16,9 +16,9 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         rates(record, test, &mut add);
         order(test, &mut add);
     }
-    if record.run.hosts.len() > 1 {
-        let source = "boot_id of both ends";
-        facts.add_to_run("one_machine", record.one_machine(), source);
+    if record.run.hosts.len() > 1 || record.one_machine() {
+        let (shared, source) = crate::facts::cpu::one_machine(record);
+        facts.add_to_run("one_machine", shared, source);
     }
 }
 
@@ -43,6 +43,8 @@ fn what(test: &Test, facts: &mut Facts) {
         let positive = (number > 0.0).then_some(number);
         facts.add_to_test(&test.id, name, positive, ACCOUNT);
     }
+    let loopback = test.link_kind == Some(LinkKind::Loopback);
+    facts.add_to_test(&test.id, "over_loopback", loopback, ACCOUNT);
     let kind = test.link_kind.map(LinkKind::name);
     facts.add_to_test(&test.id, "link_kind", kind, ACCOUNT);
 }

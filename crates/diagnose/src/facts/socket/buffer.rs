@@ -6,8 +6,8 @@ use linerate_model::output::{ReceiveBuffer, Role, Test};
 
 use crate::calc::udp_buffer::{lasts_s, usual_truesize_bytes};
 use crate::facts::Facts;
-use crate::facts::vantage::{Counted, Vantage};
-use linerate_model::record::Side;
+use crate::facts::vantage::{Counted, Vantage, set_up};
+use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     if let Some(test) = vantage
@@ -41,7 +41,7 @@ fn of_test(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
 
 /// A kernel grants at most its setting; where that is unknown it is the usual suspect.
 fn cut_by(vantage: &Vantage<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
-    let most = most_bytes(vantage);
+    let most = most_bytes(vantage.record, vantage.host);
     let bytes = most.map(|most| most as f64);
     vantage.add(facts, "rmem_max_bytes", bytes, "sysctl net.core.rmem_max");
     let (Some(asked), Some(granted)) = (buffer.asked, buffer.granted) else {
@@ -58,11 +58,14 @@ fn cut_by(vantage: &Vantage<'_>, buffer: ReceiveBuffer, facts: &mut Facts) {
     }
 }
 
-/// The receiver's `net.core.rmem_max`; both ends of one machine have the same.
-fn most_bytes(vantage: &Vantage<'_>) -> Option<u64> {
-    let of = |host| Vantage { host, ..*vantage }.host_number("sysctl", "net.core.rmem_max");
-    let shared = || of(Role::Local).filter(|_| vantage.record.one_machine());
-    of(vantage.host).or_else(shared)
+/// A host's `net.core.rmem_max`; both ends of one machine have the same.
+pub(crate) fn most_bytes(record: &Record, host: Role) -> Option<u64> {
+    let of = |host| -> Option<u64> {
+        let value = set_up(record, host, "sysctl", None, "net.core.rmem_max")?;
+        value.trim().parse().ok()
+    };
+    let shared = || of(Role::Local).filter(|_| record.one_machine());
+    of(host).or_else(shared)
 }
 
 /// Datagrams a second that one stream offered.

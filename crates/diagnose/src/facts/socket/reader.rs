@@ -8,6 +8,8 @@ use super::buffer::stream_pps;
 use crate::facts::Facts;
 use crate::facts::cpu::Shares;
 use crate::facts::vantage::Vantage;
+use crate::viewpoint::Viewpoint;
+use linerate_model::order;
 use linerate_model::record::Side;
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
@@ -36,11 +38,36 @@ fn runs(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let (Some(longest), Some(rate)) = (runs.iter().copied().max(), stream_pps(test)) else {
         return;
     };
-    let mean = runs.iter().sum::<u64>() as f64 / runs.len() as f64;
     let source = "the test's account, loss_bursts";
     let longest_ms = longest as f64 / rate * 1e3;
     vantage.add(facts, "loss_run_longest_ms", longest_ms, source);
-    vantage.add(facts, "loss_run_mean", mean, source);
+    let queued = in_queues(test, facts);
+    vantage.add(facts, "loss_run_mean", mean_beyond(runs, queued), source);
+}
+
+/// What the queues of the ends dropped, at least.
+fn in_queues(test: &Test, facts: &Facts) -> u64 {
+    let viewpoint = Viewpoint {
+        test_id: Some(test.id.clone()),
+        ..Viewpoint::default()
+    };
+    let lost = QUEUES.iter().filter_map(|name| facts.get(name, &viewpoint));
+    let lost = lost.filter_map(|fact| fact.value.number());
+    lost.sum::<f64>() as u64
+}
+
+/// Queues that are full drop the longest rows: the mean of those that are left, or of all if none is.
+fn mean_beyond(mut rows: Vec<u64>, mut queued: u64) -> f64 {
+    order::by_key(&mut rows, |row| std::cmp::Reverse(*row));
+    let of_queues = rows.iter().take_while(|row| {
+        let fits = **row <= queued;
+        queued = queued.saturating_sub(**row);
+        fits
+    });
+    let of_queues = of_queues.count();
+    let rest = rows.get(of_queues..).filter(|rest| !rest.is_empty());
+    let rest = rest.unwrap_or(&rows);
+    rest.iter().sum::<u64>() as f64 / rest.len().max(1) as f64
 }
 
 /// Only this program's receiver lists which datagrams were lost.
@@ -74,6 +101,13 @@ fn busiest_before(vantage: &Vantage<'_>) -> Option<f64> {
     Some(shares.busy(shares.busiest()?))
 }
 
+const QUEUES: &[&str] = &[
+    "least_lost_at_tx_qdisc",
+    "least_lost_at_rx_mac",
+    "least_lost_at_rx_ring",
+    "least_lost_at_rx_softnet",
+    "least_lost_at_rx_socket",
+];
 const STAT: &str = Source::Stat.text();
 /// A receiver keeps at least this many bursts of a stream.
 const BURSTS_KEPT: usize = 1024;

@@ -80,7 +80,7 @@ fn two_causes_at_once_are_both_found() {
         busy_before: 1.0,
         ..FINE
     };
-    assert_eq!(dropped(&both, false), ["S01", "S24"]);
+    assert_eq!(dropped(&both, false), ["S01", "S02b"]);
     let paused = Reader {
         granted: 212_992,
         longest_run: 1900,
@@ -116,7 +116,7 @@ fn a_small_buffer_and_a_busy_processor_share_the_losses() {
         found.map(of).collect::<Vec<_>>()
     };
     let proven = |rule: &str, lost| (rule.to_owned(), "proven".to_owned(), lost);
-    let alternative = ("S24".to_owned(), "consistent".to_owned(), 0);
+    let alternative = ("S02b".to_owned(), "consistent".to_owned(), 0);
     assert_eq!(shares(800), [proven("S01", 20_000), alternative]);
     let overload = shares(8);
     let [first, second] = overload.as_slice() else {

@@ -108,6 +108,21 @@ proptest! {
     }
 }
 
+/// No rule has advice for a driver, a queue or a bond of the loopback.
+#[test]
+fn the_loopback_has_no_hardware() {
+    let ask = |name: &str| Some(if name == "interface" { "lo" } else { "4096" }.to_owned());
+    for rule in embedded() {
+        let change = change(rule, ask, |_| None).unwrap_or_default();
+        for text in change.commands {
+            let tools = ["ethtool ", "tc ", "ip link "];
+            let tool = tools.iter().any(|tool| text.starts_with(tool));
+            let named = tool && text.split_whitespace().any(|word| word == "lo");
+            assert!(!named && !text.contains("bonding"), "{}: {text}", rule.id);
+        }
+    }
+}
+
 /// Every rule whose command sets something is understood, so that it is checked.
 #[test]
 fn what_sets_something_is_understood() {
