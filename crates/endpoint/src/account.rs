@@ -23,6 +23,9 @@ pub struct SideAccount {
     pub partial: bool,
     /// The server's limit of a stream's socket buffer, if it is less than requested.
     pub buffer_cut_to_bytes: Option<u64>,
+    /// Why the figures of this far end were discarded: one of them cannot be.
+    #[serde(skip)]
+    pub impossible: Option<String>,
     /// Discarded messages of this far end, more than its streams and the time allow.
     #[serde(skip)]
     pub unasked_messages: u64,

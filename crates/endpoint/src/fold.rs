@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Both sides' accounts folded into the document's tests: a pure function.
 
+mod claims;
 mod intervals;
 mod unsent;
 mod warn;
@@ -9,6 +10,7 @@ use super::account::{RxAccount, SideAccount, StreamAccount, TxAccount};
 use super::quantiles::shifted;
 use super::stream_config::StreamConfig;
 use super::{Protocol, TestPlan};
+pub(crate) use claims::{can_have_sent, can_receive, can_send};
 use intervals::both_ends;
 pub(crate) use intervals::{Halves, live, live_at_both_ends};
 use linerate_method::bound::loss_upper95;
@@ -22,7 +24,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// Everything that is known about one test.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Measured<'a> {
     /// The request.
     pub(crate) plan: &'a TestPlan,
@@ -44,6 +46,12 @@ pub(crate) struct Measured<'a> {
 
 /// One entry a direction.
 pub(crate) fn tests(measured: &Measured<'_>) -> Vec<Test> {
+    let wrong = claims::impossible(measured);
+    let without = wrong.and_then(|why| Some(claims::nothing(measured.remote?, why)));
+    let measured = &Measured {
+        remote: without.as_ref().or(measured.remote),
+        ..*measured
+    };
     let both = measured.config.direction == super::Direction::Both;
     let up = (both || measured.config.direction == super::Direction::Up).then_some(Direction::Up);
     let down =

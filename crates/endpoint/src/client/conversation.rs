@@ -4,6 +4,7 @@
 use super::{Client, Ended, Remote, STEP_NS};
 use crate::Protocol;
 use crate::extension::Message;
+use crate::fold::can_have_sent;
 use crate::heartbeat::{Heartbeat, SILENCE_LIMIT_NS};
 use crate::sampler::UNREAD;
 use crate::token::known;
@@ -137,9 +138,11 @@ impl Client<'_> {
             Some(Message::Final { streams, .. }) => {
                 self.server_is_done = true;
                 let udp = self.config.protocol == Protocol::Udp;
-                let known = streams
-                    .into_iter()
-                    .filter(|(id, ..)| self.config.has_stream(*id));
+                let seconds = monotonic_ns().saturating_sub(self.opened_ns) / 1_000_000_000 + 1;
+                let known = streams.into_iter().filter(|&(id, packets, bytes)| {
+                    let can_be = can_have_sent(packets, bytes, seconds);
+                    can_be && self.config.has_stream(id)
+                });
                 self.sent_by_peer.extend(
                     known.map(|(id, packets, bytes)| (id, if udp { packets } else { bytes })),
                 );

@@ -3,7 +3,7 @@
 //! the results. No more is kept than the streams and the time allow, because the server is not trusted.
 
 use crate::account::{RxAccount, RxInterval, SideAccount, StreamAccount, TxAccount, TxInterval};
-use crate::fold::Halves;
+use crate::fold::{Halves, can_receive, can_send};
 use crate::stream_config::StreamConfig;
 
 /// The server's intervals so far, a list a stream in stream order.
@@ -29,7 +29,8 @@ impl PeerReports {
         let most = |server_sends| ids(config, server_sends).count();
         let too_many = sent.len() > most(true) || received.len() > most(false);
         self.unasked += u64::from(too_many);
-        if self.intervals >= due.saturating_add(SPARE) {
+        let can_be = sent.iter().all(can_send) && received.iter().all(can_receive);
+        if !can_be || self.intervals >= due.saturating_add(SPARE) {
             self.unasked += 1;
             return;
         }

@@ -56,7 +56,7 @@ fn sum_tx(start_ns: u64, end_ns: u64, parts: &[&TxInterval]) -> Interval {
     Interval {
         start_s: start_ns as f64 / 1e9,
         end_s: end_ns as f64 / 1e9,
-        sent_bits_per_second: Some(rate(bytes, end_ns - start_ns)),
+        sent_bits_per_second: Some(rate(bytes, end_ns.saturating_sub(start_ns))),
         sent_packets: Some(parts.iter().map(|part| part.packets).sum()),
         retransmits: parts.iter().map(|part| part.retransmits).sum(),
         cwnd_bytes: parts.iter().map(|part| part.cwnd_bytes).sum(),
@@ -70,7 +70,7 @@ fn sum_rx(start_ns: u64, end_ns: u64, parts: &[&RxInterval]) -> Interval {
     Interval {
         start_s: start_ns as f64 / 1e9,
         end_s: end_ns as f64 / 1e9,
-        received_bits_per_second: Some(rate(bytes, end_ns - start_ns)),
+        received_bits_per_second: Some(rate(bytes, end_ns.saturating_sub(start_ns))),
         lost_packets: Some(parts.iter().map(|part| part.lost).sum()),
         ..Interval::default()
     }

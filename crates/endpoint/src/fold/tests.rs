@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
+use crate::account::RxInterval;
 use linerate_model::output::IoMode;
 use proptest::prelude::*;
 
@@ -175,5 +176,110 @@ fn the_delay_is_that_of_the_slowest_stream() {
     assert_eq!(
         (test.delay_error_ns, test.clock_drift_ppm),
         (Some(37), Some(2.0))
+    );
+}
+
+/// Any figures at all, the largest among them.
+fn any_rx() -> impl Strategy<Value = RxAccount> {
+    let count = || prop_oneof![0..2_000_000_000_u64, any::<u64>(), Just(u64::MAX)];
+    let totals = (count(), count(), count(), count()).prop_map(|(sent, unique, lost, highest)| {
+        linerate_method::sequence::SequenceTotals {
+            sent,
+            received_unique: unique,
+            lost,
+            highest,
+            ..Default::default()
+        }
+    });
+    let jitter = prop_oneof![Just(f64::NAN), any::<f64>(), 0.0..1e6];
+    let interval = (count(), count(), count(), any::<i64>());
+    let interval = interval.prop_map(|(start_ns, end_ns, bytes, lost)| RxInterval {
+        start_ns,
+        end_ns,
+        bytes,
+        packets: bytes,
+        lost,
+    });
+    let intervals = prop::collection::vec(interval, 0..3);
+    let all = (
+        count(),
+        count(),
+        count(),
+        prop::option::of(totals),
+        jitter,
+        intervals,
+    );
+    all.prop_map(
+        |(packets, bytes, duration_ns, sequence, jitter_ns, intervals)| RxAccount {
+            packets,
+            bytes,
+            duration_ns,
+            omitted_packets: packets / 2,
+            omitted_lost: bytes,
+            sequence,
+            jitter_ns: Some(jitter_ns),
+            socket_drops: Some(bytes),
+            intervals,
+            mode: Some(IoMode::Mmsg),
+            ..RxAccount::default()
+        },
+    )
+}
+
+proptest! {
+    /// Whatever a far end reports, no figure of a test is beyond what a link can carry in its time.
+    #[test]
+    fn no_far_end_can_report_what_cannot_be(rx in prop::collection::vec(any_rx(), 1..4)) {
+        let sent = One { sent: 1000, lost: 0, sending_ns: SECOND_NS, flow_ns: SECOND_NS, unsent: 0 };
+        let streams = rx.len();
+        let test = folded(vec![tx(&sent); streams], rx, None);
+        let delivered = test.delivered_bits_per_second.unwrap_or(0.0);
+        // 10 Tbit/s a stream, over the test and what it may take longer.
+        prop_assert!(delivered <= 1e13 * 121.0 * 4.0, "{delivered}");
+        prop_assert!(test.jitter_ns.unwrap_or(0.0) <= 121e9);
+        prop_assert!(test.received_packets.unwrap_or(0) <= 100_000_000 * 121 * 4);
+        prop_assert!(test.socket_drops.unwrap_or(0) <= 100_000_000 * 121 * 4);
+        prop_assert!(test.valid || test.received_packets <= test.sent_packets);
+    }
+}
+
+#[test]
+fn tcp_delivers_no_more_than_was_written() {
+    let own = TxAccount {
+        bytes: 1_000_000,
+        ..TxAccount::default()
+    };
+    let far = |bytes| RxAccount {
+        bytes,
+        duration_ns: SECOND_NS,
+        ..RxAccount::default()
+    };
+    let plan = TestPlan {
+        duration_ms: 1000,
+        probe: false,
+        ..TestPlan::tcp("peer")
+    };
+    let config = StreamConfig::of_plan(&plan, true, 1448);
+    let test = |bytes| {
+        tests(&Measured {
+            plan: &plan,
+            config: &config,
+            server: ([192, 0, 2, 1], 5201).into(),
+            local: &side(vec![stream(0, Some(own.clone()), None)]),
+            remote: Some(&side(vec![stream(0, None, Some(far(bytes)))])),
+            clock: None,
+            hosts: &[],
+            elapsed_ns: SECOND_NS,
+        })
+        .remove(0)
+    };
+    assert!(test(1_000_000).valid);
+    let lie = test(18_000_000_000);
+    assert_eq!(lie.delivered_bits_per_second, None);
+    assert_eq!(
+        lie.invalid_reason.as_deref(),
+        Some(
+            "the far end reports figures that cannot be: stream 1: 18000000000 bytes received of 1000000 sent"
+        )
     );
 }

@@ -29,6 +29,9 @@ pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
 }
 
 fn invalid(test: &Test, fold: &Fold<'_>) -> Option<String> {
+    if let Some(why) = fold.measured.remote.and_then(|far| far.impossible.as_ref()) {
+        return Some(format!("the far end reports figures that cannot be: {why}"));
+    }
     if fold.measured.remote.is_none_or(|remote| remote.partial) {
         return Some("the far end's counters did not arrive".to_owned());
     }
