@@ -25,5 +25,6 @@
 pub mod cli;
 pub mod exit;
 mod history;
+mod input;
 mod output;
 pub mod store;

@@ -20,7 +20,7 @@ use linerate_model::setting::Setting;
 use linerate_wire::json;
 use serde::de::DeserializeOwned;
 
-use crate::history;
+use crate::{history, input};
 use linerate_model::date::Date;
 
 /// Where runs go.
@@ -237,32 +237,49 @@ impl Store {
 /// Reads a run. A damaged line of the samples is left out: it costs a sample, not the run.
 ///
 /// # Errors
-/// `run.json` is missing, unreadable, no run, or of a later version.
+/// `run.json` is missing, unreadable, no run, or of a later version; `samples.jsonl` is no file, or too long.
 pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
     let named = |why: &dyn fmt::Display| io::Error::other(format!("{RUN}: {why}"));
-    let text = fs::read_to_string(directory.join(RUN)).map_err(|why| named(&why))?;
-    let run = json::text(&text).map_err(|why| named(&why))?;
+    let text = input::of_run(&directory.join(RUN)).map_err(|why| named(&why))?;
+    let run = json::read(&text).map_err(|why| named(&why))?;
     let run = compat::run(run).map_err(|why| named(&why))?;
-    Ok((run, lines(&directory.join(SAMPLES))))
+    Ok((run, lines(directory, SAMPLES)?))
 }
 
 /// The trials of a device, in their order; none where there is no such file. A damaged line costs
 /// a trial.
-pub(crate) fn trials(directory: &Path) -> Vec<Trial> {
-    lines(&directory.join(TRIALS))
+///
+/// # Errors
+/// As [`content`].
+pub(crate) fn trials(directory: &Path) -> io::Result<Vec<Trial>> {
+    lines(directory, TRIALS)
 }
 
 /// The entries of a file, one a line, without those that cannot be read.
-fn lines<T: DeserializeOwned>(path: &Path) -> Vec<T> {
-    let bytes = fs::read(path).unwrap_or_default();
+fn lines<T: DeserializeOwned>(directory: &Path, name: &str) -> io::Result<Vec<T>> {
+    let bytes = content(directory, name)?;
     let lines = bytes.split(|byte| *byte == b'\n');
-    lines.filter_map(|line| json::read(line).ok()).collect()
+    Ok(lines.filter_map(|line| json::read(line).ok()).collect())
 }
 
 /// Every round trip of the probe; none where there is no such file.
-pub(crate) fn round_trips(directory: &Path) -> Vec<RoundTrips> {
-    let text = fs::read(directory.join(LATENCY)).unwrap_or_default();
-    round_trips::read(&String::from_utf8_lossy(&text))
+///
+/// # Errors
+/// As [`content`].
+pub(crate) fn round_trips(directory: &Path) -> io::Result<Vec<RoundTrips>> {
+    let text = content(directory, LATENCY)?;
+    Ok(round_trips::read(&String::from_utf8_lossy(&text)))
+}
+
+/// The content of a file that not every run has.
+///
+/// # Errors
+/// It is not a regular file, too long, or unreadable.
+fn content(directory: &Path, name: &str) -> io::Result<Vec<u8>> {
+    match input::of_run(&directory.join(name)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        read => read.map_err(|why| io::Error::new(why.kind(), format!("{name}: {why}"))),
+    }
 }
 
 /// A new directory: no run ever shares or replaces another's.

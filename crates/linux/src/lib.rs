@@ -21,6 +21,7 @@ pub mod clock;
 pub mod cpu;
 pub mod drops;
 pub mod ethtool_features;
+pub mod file;
 pub mod host;
 pub mod icmp;
 pub mod memory_file;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use linerate_diagnose::rules::{self, Rule};
 
+use crate::input;
 use linerate_model::failure::Failure;
 
 /// The program's rules, and those of a directory.
@@ -42,7 +43,7 @@ fn read(directory: &Path) -> Result<Vec<Rule>, Failure> {
     let mut mistakes = Vec::new();
     for path in &files {
         let name = path.display().to_string();
-        let text = fs::read_to_string(path)
+        let text = input::named(path)
             .map_err(|error| Failure::usage(what(), format!("{name}: {error}")))?;
         match rules::parse(&name, &text) {
             Ok(rules) => understood.push((name, rules)),

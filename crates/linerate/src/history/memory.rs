@@ -12,6 +12,7 @@ use linerate_model::output::StoredRun;
 use linerate_wire::json;
 use serde::{Deserialize, Serialize};
 
+use crate::input;
 use crate::store::RUN;
 
 /// Identifies one state of a file: a changed file has another stamp.
@@ -67,7 +68,7 @@ impl Memory {
     /// What is remembered of the runs in `directory`.
     pub(super) fn read(directory: &Path) -> Self {
         let mut memory = Self::empty(directory);
-        let text = fs::read(&memory.file).unwrap_or_default();
+        let text = input::of_run(&memory.file).unwrap_or_default();
         for line in text.split(|byte| *byte == b'\n') {
             if let Ok(Remembered { stamp, run }) = json::read(line) {
                 memory.known.insert(run.name.clone(), (stamp, run));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A stored run in a line: when, what, against whom, its figures.
 
-use std::fs;
 use std::path::Path;
 
 use linerate_method::experiment::{Figure, figures, recorded};
@@ -11,6 +10,7 @@ use linerate_model::run::Run;
 use linerate_report::sentence;
 use linerate_wire::json;
 
+use crate::input;
 use crate::store::RUN;
 
 /// Reads the run in a directory.
@@ -18,7 +18,7 @@ use crate::store::RUN;
 /// # Errors
 /// Why it is none, or none of this version: a sentence.
 pub(super) fn read(directory: &Path, name: &str) -> Result<StoredRun, String> {
-    let text = fs::read(directory.join(RUN)).map_err(|error| format!("{RUN}: {error}"))?;
+    let text = input::of_run(&directory.join(RUN)).map_err(|error| format!("{RUN}: {error}"))?;
     let run: Run = json::read(&text).map_err(|error| format!("{RUN} is damaged: {error}"))?;
     let run = compat::run(run).map_err(|foreign| foreign.to_string())?;
     Ok(of(&run, name))

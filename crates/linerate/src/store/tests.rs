@@ -108,6 +108,50 @@ fn a_run_is_read_back_as_written() {
     assert_eq!(names.count(), 3, "nothing temporary is left");
 }
 
+/// A run directory may come from anywhere: nothing in it is read without end, waited for, or followed.
+#[test]
+fn what_is_not_a_file_of_the_run_is_refused() {
+    let scratch = Scratch::new();
+    let mut store = Store::open(&Destination::Runs(scratch.0.clone()), &beginning(0));
+    store.sample(&sample(1));
+    store.trial(&Trial::default());
+    store.latency(Phase::Idle, &[(1000, 3)]);
+    store.finish(&output());
+    let directory = directory(&store);
+    let elsewhere = scratch.0.join("elsewhere");
+    let whole = |directory: &Path| -> io::Result<()> {
+        read(directory)?;
+        trials(directory)?;
+        round_trips(directory)?;
+        Ok(())
+    };
+    whole(&directory).unwrap();
+    for name in [RUN, SAMPLES, LATENCY, TRIALS] {
+        let path = directory.join(name);
+        fs::rename(&path, &elsewhere).unwrap();
+        let refused = |case: &str, why: &str| {
+            let error = whole(&directory).unwrap_err().to_string();
+            assert_eq!(error, format!("{name}: {why}"), "{case}");
+        };
+        symlink("/dev/zero", &path).unwrap();
+        refused("device", "it is a symbolic link, not a file");
+        fs::remove_file(&path).unwrap();
+        symlink(&elsewhere, &path).unwrap();
+        refused("file elsewhere", "it is a symbolic link, not a file");
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        if made.is_ok_and(|status| status.success()) {
+            refused("FIFO", "it is not a regular file");
+            fs::remove_file(&path).unwrap();
+        }
+        let sparse = File::create(&path).unwrap();
+        sparse.set_len(1 << 40).unwrap();
+        refused("sparse", "it is longer than 512 MiB");
+        fs::rename(&elsewhere, &path).unwrap();
+    }
+    whole(&directory).unwrap();
+}
+
 #[test]
 fn an_interrupted_run_is_valid_and_partial() {
     let scratch = Scratch::new();

@@ -2,7 +2,6 @@
 //! One side of a comparison: what its runs measured.
 
 use std::error::Error;
-use std::fs;
 use std::path::Path;
 
 use linerate_method::experiment::{Figure, Key, figures};
@@ -12,7 +11,7 @@ use linerate_model::run::Run;
 use linerate_wire::json;
 use serde_json::Value;
 
-use crate::store;
+use crate::{input, store};
 use linerate_model::failure::Failure;
 
 /// Some runs, and their figures in the order of the first.
@@ -113,7 +112,7 @@ fn read(name: &Path) -> Result<Run, Failure> {
         let (run, _) = store::read(name).map_err(|error| wrong(error.to_string()))?;
         return Ok(run);
     }
-    let text = fs::read_to_string(name).map_err(|error| wrong(error.to_string()))?;
+    let text = input::named(name).map_err(|error| wrong(error.to_string()))?;
     of_text(&text).map_err(|error| wrong(error.to_string()))
 }
 

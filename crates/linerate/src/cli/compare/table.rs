@@ -2,13 +2,13 @@
 //! Figures measured elsewhere: a CSV table (RFC 4180) with a heading. A row is a run of a
 //! setting; with a column `flow` it is one flow of a run, and the run is their sum.
 
-use std::fs;
 use std::path::Path;
 
 use linerate_method::experiment::{Figure, Key};
 use linerate_method::stats::fairness;
 
 use super::group::Group;
+use crate::input;
 use linerate_model::failure::Failure;
 
 /// The groups of two settings of a table.
@@ -18,7 +18,7 @@ pub(super) fn groups(
     after: &[String],
 ) -> Result<[Group; 2], Failure> {
     let what = || format!("read the table {}", file.display());
-    let text = fs::read_to_string(file).map_err(|error| Failure::usage(what(), error))?;
+    let text = input::named(file).map_err(|error| Failure::usage(what(), error))?;
     let rows = rows(&text).map_err(|why| {
         Failure::usage(what(), why)
             .hint("a heading `metric,setting,value`; unit, better, run and flow are optional")

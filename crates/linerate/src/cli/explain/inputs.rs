@@ -40,8 +40,7 @@ impl Inputs {
         let mut texts = Vec::new();
         for name in names {
             match stored(name)? {
-                Some(record) => {
-                    let trials = store::trials(name);
+                Some((record, trials)) => {
                     inputs.records.push(record.with_trials(&trials));
                     inputs.trials.extend(trials);
                 }
@@ -84,17 +83,18 @@ impl Inputs {
     }
 }
 
-/// The run in a directory; `None` for a file.
-fn stored(name: &Path) -> Result<Option<Record>, Failure> {
+/// The run in a directory with its trials of a device; `None` for a file.
+fn stored(name: &Path) -> Result<Option<(Record, Vec<Trial>)>, Failure> {
     if !name.is_dir() {
         return Ok(None);
     }
-    let what = || format!("read the run in {}", name.display());
-    let (run, samples) = store::read(name).map_err(|error| {
+    let wrong = |error| {
         let hint = "a directory that `stored in …` named, with run.json in it";
-        Failure::usage(what(), error).hint(hint)
-    })?;
-    Ok(Some(Record::of_run(run, samples)))
+        Failure::usage(format!("read the run in {}", name.display()), error).hint(hint)
+    };
+    let (run, samples) = store::read(name).map_err(wrong)?;
+    let trials = store::trials(name).map_err(wrong)?;
+    Ok(Some((Record::of_run(run, samples), trials)))
 }
 
 /// What `--json` printed, or a `run.json` alone: without samples.

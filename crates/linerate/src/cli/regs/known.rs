@@ -8,6 +8,8 @@ use std::path::Path;
 
 use linerate_registers::{self as registers, Map, Mistake};
 
+use crate::input;
+
 use super::view::{Line, RegisterView};
 use linerate_model::failure::Failure;
 
@@ -55,12 +57,7 @@ pub(super) fn text_of(path: &Path, most: u64) -> Result<String, Failure> {
 
 /// All of a source that is not longer than `most` bytes.
 pub(super) fn bounded(source: impl Read, most: u64) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    source.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let why = format!("it is longer than {} MiB", most >> 20);
-        return Err(io::Error::other(why));
-    }
+    let bytes = input::bytes(source, most)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -18,7 +18,7 @@ use linerate_report::subject::Subject;
 
 use crate::cli::ab::verdict;
 use crate::cli::values::compare::fail_if;
-use crate::store;
+use crate::{input, store};
 use linerate_model::failure::Failure;
 
 /// Reads each run or document in order; also returns the peers that the runs measured against.
@@ -43,10 +43,11 @@ pub(super) fn read(
 }
 
 fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subject, Failure> {
-    let (run, samples) = store::read(name).map_err(|error| {
+    let wrong = |error| {
         let hint = "a directory that `stored in …` named, with run.json in it";
         Failure::usage(format!("read the run in {}", name.display()), error).hint(hint)
-    })?;
+    };
+    let (run, samples) = store::read(name).map_err(wrong)?;
     peers.extend(
         ["host", "bind"]
             .iter()
@@ -56,7 +57,7 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
     if let Some(record) = &mut output.experiment {
         verdict::complete(record, name);
     }
-    output.trials = store::trials(name);
+    output.trials = store::trials(name).map_err(wrong)?;
     output.run_dir = Some(name.display().to_string());
     output.expectations = expectations(&run, &output);
     let fail_if = run.plan.get("fail_if").and_then(|text| fail_if(text).ok());
@@ -72,7 +73,7 @@ fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subjec
         label: label(name),
         output,
         settings: record.run.settings,
-        round_trips: store::round_trips(name),
+        round_trips: store::round_trips(name).map_err(wrong)?,
         processors,
         interrupts,
     })
@@ -92,8 +93,7 @@ fn expectations(run: &Run, output: &Output) -> Vec<output::Expectation> {
 fn document(name: &Path) -> Result<Subject, Failure> {
     let what = || format!("read {}", name.display());
     let hint = "the directory of a run, or a document that --json wrote";
-    let text =
-        fs::read_to_string(name).map_err(|error| Failure::usage(what(), error).hint(hint))?;
+    let text = input::named(name).map_err(|error| Failure::usage(what(), error).hint(hint))?;
     let output: Output = linerate_wire::json::text(&text)
         .map_err(|error| Failure::usage(what(), error).hint(hint))?;
     let output = compat::output(output).map_err(|error| Failure::usage(what(), error))?;
