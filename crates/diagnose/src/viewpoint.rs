@@ -2,7 +2,7 @@
 //! From where a rule looks: one test, one of its ends, one interface there. Without a test (a set-up
 //! that was only read, a pasted `ifconfig`) an interface of a host.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::output::{Role, Test, Trial};
 
@@ -49,6 +49,7 @@ words! {
 #[must_use]
 pub fn viewpoints(record: &Record, scope: Scope) -> Vec<Viewpoint> {
     let tests = &record.run.tests;
+    let only = only_interfaces(record);
     match scope {
         Scope::Run => vec![Viewpoint {
             // Of a device's rates the device is spoken of.
@@ -62,15 +63,15 @@ pub fn viewpoints(record: &Record, scope: Scope) -> Vec<Viewpoint> {
                 side: None,
                 host: None,
                 interface: None,
-                ..at(record, test, Side::Receiver)
+                ..at(&only, test, Side::Receiver)
             })
             .collect(),
         Scope::Receiver | Scope::Sender | Scope::End | Scope::Host if tests.is_empty() => {
             places(record)
         }
-        Scope::Receiver => ends(record, &[Side::Receiver]),
-        Scope::Sender => ends(record, &[Side::Sender]),
-        Scope::End => ends(record, &[Side::Sender, Side::Receiver]),
+        Scope::Receiver => ends(record, &only, &[Side::Receiver]),
+        Scope::Sender => ends(record, &only, &[Side::Sender]),
+        Scope::End => ends(record, &only, &[Side::Sender, Side::Receiver]),
         Scope::Host => places(record),
         Scope::Trial => reported(record).map(|one| of_trial(one.trial)).collect(),
     }
@@ -89,20 +90,18 @@ fn of_trial(trial: &Trial) -> Viewpoint {
 
 /// These ends of each test. A pasted text tells more of a host than its tests say where: what no test
 /// of it covers is asked by itself.
-fn ends(record: &Record, sides: &[Side]) -> Vec<Viewpoint> {
+fn ends(record: &Record, only: &Only, sides: &[Side]) -> Vec<Viewpoint> {
     let of_test = |test: &Test| {
-        let ends: Vec<Viewpoint> = sides.iter().map(|side| at(record, test, *side)).collect();
+        let ends: Vec<Viewpoint> = sides.iter().map(|side| at(only, test, *side)).collect();
         ends
     };
     let mut ends: Vec<Viewpoint> = record.run.tests.iter().flat_map(of_test).collect();
     if record.pasted {
-        let covered = |place: &Viewpoint| {
-            ends.iter()
-                .any(|end| (end.host, &end.interface) == (place.host, &place.interface))
-        };
+        let place = |end: &Viewpoint| (end.host, end.interface.clone());
+        let covered: BTreeSet<_> = ends.iter().map(place).collect();
         let others: Vec<Viewpoint> = places(record)
             .into_iter()
-            .filter(|place| !covered(place))
+            .filter(|one| !covered.contains(&place(one)))
             .collect();
         ends.extend(others);
     }
@@ -111,10 +110,10 @@ fn ends(record: &Record, sides: &[Side]) -> Vec<Viewpoint> {
 
 /// One end of a test, at the interface that the test names; in a pasted text, which names none, at
 /// the only one of which anything is said.
-fn at(record: &Record, test: &Test, side: Side) -> Viewpoint {
+fn at(only: &Only, test: &Test, side: Side) -> Viewpoint {
     let interface = |side: Side| {
         let named = side.interface(test).map(str::to_owned);
-        named.or_else(|| only_interface(record, side.role(test)))
+        named.or_else(|| only.get(&side.role(test)).cloned().flatten())
     };
     Viewpoint {
         test_id: Some(test.id.clone()),
@@ -156,15 +155,16 @@ fn places(record: &Record) -> Vec<Viewpoint> {
         .collect()
 }
 
-fn only_interface(record: &Record, role: Role) -> Option<String> {
-    if !record.pasted {
-        return None;
+/// The interface of each host of which a pasted text shows no other; `None` where it shows several.
+type Only = BTreeMap<Role, Option<String>>;
+
+fn only_interfaces(record: &Record) -> Only {
+    let mut only = Only::new();
+    let places = record.pasted.then(|| places(record)).into_iter().flatten();
+    for place in places {
+        let Some(role) = place.host else { continue };
+        let several = only.contains_key(&role);
+        only.insert(role, place.interface.filter(|_| !several));
     }
-    let mut here = places(record)
-        .into_iter()
-        .filter(|place| place.host == Some(role));
-    match (here.next(), here.next()) {
-        (Some(only), None) => only.interface,
-        _ => None,
-    }
+    only
 }

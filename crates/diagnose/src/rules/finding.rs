@@ -26,7 +26,7 @@ impl<'r> Fired<'r> {
     /// One finding for each place (host and interface) at which the rule fired, its tests together.
     pub(super) fn join(
         rule: &'r Rule,
-        verdicts: &[(Verdict, Viewpoint)],
+        verdicts: &[(Verdict, &Viewpoint)],
         record: &Record,
         losses: &Losses<'_>,
         facts: &Facts,

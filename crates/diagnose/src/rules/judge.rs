@@ -2,6 +2,8 @@
 //! All rules over a record: each from every point of view that it has, what fired of it joined to one
 //! finding a place, and the findings in the order of what they explain.
 
+use std::collections::BTreeMap;
+
 use linerate_model::output::{CannotTell, Finding, Host, LedgerEntry};
 
 use super::claim::Losses;
@@ -27,13 +29,16 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
     let mut fired = Vec::new();
     let mut cannot_tell = Vec::new();
     let losses = Losses::of(ledger);
+    let mut of_scope: BTreeMap<&str, Vec<Viewpoint>> = BTreeMap::new();
     for rule in rules {
-        let views = viewpoints(record, rule.scope);
-        let verdicts: Vec<(Verdict, Viewpoint)> = views
-            .into_iter()
+        let views = of_scope
+            .entry(rule.scope.word())
+            .or_insert_with(|| viewpoints(record, rule.scope));
+        let verdicts: Vec<(Verdict, &Viewpoint)> = views
+            .iter()
             .map(|viewpoint| {
                 (
-                    evaluate(rule, |name| Some(&facts.get(name, &viewpoint)?.value)),
+                    evaluate(rule, |name| Some(&facts.get(name, viewpoint)?.value)),
                     viewpoint,
                 )
             })
@@ -60,7 +65,7 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
 /// has nothing to do with this record.
 fn cannot_tell_of(
     rule: &Rule,
-    verdicts: &[(Verdict, Viewpoint)],
+    verdicts: &[(Verdict, &Viewpoint)],
     record: &Record,
     facts: &Facts,
 ) -> Option<CannotTell> {
@@ -68,7 +73,7 @@ fn cannot_tell_of(
         .iter()
         .filter_map(|(verdict, viewpoint)| match verdict {
             Verdict::CannotTell(missing) if something_holds(rule, viewpoint, facts) => {
-                Some((missing, viewpoint))
+                Some((missing, *viewpoint))
             }
             _ => None,
         })

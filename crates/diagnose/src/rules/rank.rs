@@ -3,6 +3,7 @@
 //! then what is surest; what is only worth knowing last. Never by a fixed severity.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use linerate_model::output::{Finding, Test};
 
@@ -14,18 +15,23 @@ use linerate_model::record::Record;
 /// The findings in their order, with their conflicts named.
 pub(super) fn order(mut fired: Vec<Fired<'_>>, record: &Record) -> Vec<Finding> {
     name_conflicts(&mut fired);
-    order::by(&mut fired, |one, other| compare(one, other, record));
-    fired.into_iter().map(|fired| fired.finding).collect()
+    let weighed = fired.into_iter();
+    let weighed = weighed.map(|fired| (lost_bits_per_second(&fired.finding, record), fired));
+    let mut weighed: Vec<(f64, Fired<'_>)> = weighed.collect();
+    order::by(&mut weighed, compare);
+    weighed
+        .into_iter()
+        .map(|(_, fired)| fired.finding)
+        .collect()
 }
 
-fn compare(one: &Fired<'_>, other: &Fired<'_>, record: &Record) -> Ordering {
+fn compare((one_lost, one): &(f64, Fired<'_>), (other_lost, other): &(f64, Fired<'_>)) -> Ordering {
     let key = |fired: &Fired<'_>| (fired.rule.informational, !fired.rule.validity);
-    let lost = |fired: &Fired<'_>| lost_bits_per_second(&fired.finding, record);
     let shared = |fired: &Fired<'_>| fired.finding.explains.shared_packets;
     let sure = |fired: &Fired<'_>| Strength::of_word(&fired.finding.strength);
     key(one)
         .cmp(&key(other))
-        .then_with(|| lost(other).total_cmp(&lost(one)))
+        .then_with(|| other_lost.total_cmp(one_lost))
         .then_with(|| shared(other).cmp(&shared(one)))
         .then_with(|| sure(other).cmp(&sure(one)))
         .then_with(|| one.rule.id.cmp(&other.rule.id))
@@ -37,9 +43,11 @@ pub(super) fn keep_surest(fired: &mut Vec<Fired<'_>>) {
     let weaker = |one: &Fired<'_>, other: &Fired<'_>| {
         let key = |fired: &Fired<'_>| (fired.finding.host, fired.finding.informational);
         let same = one.finding.cause == other.finding.cause && key(one) == key(other);
-        let tests = &other.finding.test_ids;
-        let covered = one.finding.test_ids.iter().all(|id| tests.contains(id));
-        same && sure(one) < sure(other) && covered
+        let covered = || {
+            let tests: BTreeSet<&String> = other.finding.test_ids.iter().collect();
+            one.finding.test_ids.iter().all(|id| tests.contains(id))
+        };
+        same && sure(one) < sure(other) && covered()
     };
     let kept: Vec<bool> = fired
         .iter()
@@ -51,11 +59,9 @@ pub(super) fn keep_surest(fired: &mut Vec<Fired<'_>>) {
 
 /// Lost packets and lost rate on one scale: the payload bits a second that the tests in question lack.
 fn lost_bits_per_second(finding: &Finding, record: &Record) -> f64 {
-    let tests = record
-        .run
-        .tests
-        .iter()
-        .filter(|test| finding.test_ids.contains(&test.id));
+    let of_finding: BTreeSet<&String> = finding.test_ids.iter().collect();
+    let tests = record.run.tests.iter();
+    let tests = tests.filter(|test| of_finding.contains(&test.id));
     let bits_of_packet = tests.map(bits_per_second_of_packet).fold(0.0, f64::max);
     let packets = finding.explains.lost_packets.unwrap_or(0) as f64;
     // Without a test a packet counts as one bit a second: only the order matters.

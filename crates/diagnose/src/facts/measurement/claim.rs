@@ -2,7 +2,9 @@
 //! Whether a number is put forward as a result, and what it would need for that: length, and repeats
 //! that agree.
 
-use linerate_model::output::Test;
+use std::collections::BTreeMap;
+
+use linerate_model::output::{Direction, Protocol, Test};
 
 use super::account::only_a_rate;
 use crate::facts::Facts;
@@ -12,38 +14,50 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let kind = record.run.kind.as_str();
     let claim = record.pasted || CLAIMS.contains(&kind);
     facts.add_to_run("claim", claim, "the command");
+    let rates = Rates::of(record);
     for test in &record.run.tests {
         let step = !record.pasted && SEARCHES.contains(&kind);
         facts.add_to_test(&test.id, "search_step", step, "the command");
-        let (spread, source) = (spread(record, test), "the tests' accounts");
+        let (spread, source) = (rates.spread(test), "the tests' accounts");
         facts.add_to_test(&test.id, "repeat_spread", spread, source);
     }
     environment(record, facts);
 }
 
-/// Tests that asked for the same, this one among them.
-fn spread(record: &Record, test: &Test) -> Option<f64> {
-    let asked = |test: &Test| {
-        let requested = test.requested_bits_per_second.map(f64::to_bits);
-        (
-            test.protocol,
-            test.direction,
-            test.streams,
-            test.payload_bytes,
-            requested,
-            test.name.clone(),
-        )
-    };
-    let tests = record.run.tests.iter();
-    let same = tests.filter(|other| asked(other) == asked(test) && !only_a_rate(other));
-    let rates: Vec<f64> = same
-        .filter_map(|test| test.delivered_bits_per_second)
-        .filter(|rate| *rate > 0.0)
-        .collect();
-    let (low, high) = rates.iter().fold((f64::MAX, 0.0_f64), |(low, high), rate| {
-        (low.min(*rate), high.max(*rate))
-    });
-    (rates.len() > 1).then(|| high / low - 1.0)
+/// What tests that asked for the same delivered, by what they asked for.
+struct Rates<'r> {
+    delivered: BTreeMap<Asked<'r>, Vec<f64>>,
+}
+
+/// Name, streams, payload, requested rate; protocol and direction.
+type Asked<'r> = (&'r str, u32, u32, Option<u64>, (bool, bool));
+
+fn asked(test: &Test) -> Asked<'_> {
+    let way = (
+        test.protocol == Protocol::Udp,
+        test.direction == Direction::Up,
+    );
+    let requested = test.requested_bits_per_second.map(f64::to_bits);
+    (&test.name, test.streams, test.payload_bytes, requested, way)
+}
+
+impl<'r> Rates<'r> {
+    fn of(record: &'r Record) -> Self {
+        let mut delivered: BTreeMap<Asked<'r>, Vec<f64>> = BTreeMap::new();
+        for test in record.run.tests.iter().filter(|test| !only_a_rate(test)) {
+            let rate = test.delivered_bits_per_second.filter(|rate| *rate > 0.0);
+            delivered.entry(asked(test)).or_default().extend(rate);
+        }
+        Self { delivered }
+    }
+
+    /// How far apart they are.
+    fn spread(&self, test: &Test) -> Option<f64> {
+        let rates = self.delivered.get(&asked(test))?;
+        let low = rates.iter().copied().fold(f64::MAX, f64::min);
+        let high = rates.iter().copied().fold(0.0, f64::max);
+        (rates.len() > 1).then(|| high / low - 1.0)
+    }
 }
 
 /// What is read twice and says something else the second time.

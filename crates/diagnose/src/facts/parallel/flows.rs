@@ -13,6 +13,7 @@ use linerate_model::record::{Record, Side};
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     let record = evidence.record;
     of_one_flow(record, facts);
+    let interrupts = facts_of_interrupts(facts);
     for test in &record.run.tests {
         let flows = test.flows.iter();
         let rates = flows.filter_map(|flow| flow.delivered_bits_per_second);
@@ -28,7 +29,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         let partly = add_up_partly(record, test, rates.len());
         facts.add_to_test(&test.id, "flows_add_up_partly", partly, ACCOUNTS);
         let receiver = Vantage::end(evidence, test, Side::Receiver);
-        if let Some(queues) = queues::of(&receiver, facts_of_interrupts(facts)) {
+        if let Some(queues) = queues::of(&receiver, interrupts) {
             let flows = u32::try_from(rates.len()).unwrap_or(u32::MAX);
             shared(test, flows, queues, facts);
         }
@@ -76,13 +77,10 @@ fn of_one_flow(record: &Record, facts: &mut Facts) {
 
 /// Against one flow of the same kind: a link that one flow fills is not faster with several.
 fn add_up_partly(record: &Record, test: &Test, flows: usize) -> Option<bool> {
-    let table = |test: &Test| {
-        let (before, _) = test.name.split_once(" flow")?;
-        Some(before.rsplit_once(' ')?.0.to_owned())
-    };
+    let own = table(test);
     let single = record.run.tests.iter().filter(|other| {
-        table(other) == table(test)
-            && other.streams == 1
+        other.streams == 1
+            && table(other) == own
             && other.protocol == test.protocol
             && other.direction == test.direction
     });
@@ -92,6 +90,12 @@ fn add_up_partly(record: &Record, test: &Test, flows: usize) -> Option<bool> {
         .filter(|rate| *rate > 0.0)?;
     let gain = test.delivered_bits_per_second? / single;
     Some(gain >= FASTER && gain < AS_MANY * flows as f64)
+}
+
+/// What stands before the number of flows in the name of a test.
+fn table(test: &Test) -> Option<&str> {
+    let (before, _) = test.name.split_once(" flow")?;
+    Some(before.rsplit_once(' ')?.0)
 }
 
 /// A pasted text may show a card's interrupts and nothing else of its queues.

@@ -10,12 +10,13 @@ use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let groups = both_ways(record);
-    let is_both = |test: &Test| groups.contains(test.group.as_str());
+    let is_both = |test: &&Test| groups.contains(test.group.as_str());
+    let tests = record.run.tests.iter();
+    let alone: Vec<&Test> = tests.filter(|test| !is_both(test)).collect();
     for test in &record.run.tests {
-        let both = is_both(test);
+        let both = is_both(&test);
         facts.add_to_test(&test.id, "both_ways", both, "the tests' groups");
-        let tests = record.run.tests.iter();
-        let alone = tests.filter(|other| both && !is_both(other));
+        let alone = alone.iter().copied().filter(|_| both);
         let ratio = alone_ratio(test, alone);
         let source = "the accounts of both tests";
         facts.add_to_test(&test.id, "alone_ratio", ratio, source);
