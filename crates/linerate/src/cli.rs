@@ -172,7 +172,11 @@ fn manual(args: &ManArgs) -> Exit {
 }
 
 fn written(text: &str) -> Exit {
-    session::ended("print", false, document::print(text))
+    session::ended(
+        "print",
+        false,
+        document::print(&linerate_model::printable::Printable::coloured(text)),
+    )
 }
 
 /// Help and version go to stdout; a wrong command line is a failure like any other.

@@ -8,6 +8,7 @@
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
+use linerate_model::printable::Printable;
 use linerate_report::term::Style;
 use serde::Serialize;
 
@@ -129,7 +130,7 @@ impl Console {
     ///
     /// # Errors
     /// Those of writing, except that the reader went away.
-    pub(crate) fn result(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn result(&mut self, text: &Printable) -> io::Result<()> {
         self.clear_status();
         self.write_out(text)
     }
@@ -140,7 +141,7 @@ impl Console {
     /// As [`Console::result`].
     pub(crate) fn document(&mut self, document: &impl Serialize) -> io::Result<()> {
         let text = linerate_report::json::pretty(document)?;
-        self.write_out(&text)
+        self.write_out(&Printable::json(&text))
     }
 
     /// One line of the stream, if stdout carries it.
@@ -152,7 +153,7 @@ impl Console {
             return Ok(());
         }
         let line = serde_json::to_string(&StreamLine { event, data })?;
-        self.write_out(&line)
+        self.write_out(&Printable::json(&line))
     }
 
     /// A sentence for people, to stderr, unless quiet.
@@ -182,8 +183,7 @@ impl Console {
         } else {
             text
         };
-        // stderr is closed: the error cannot be reported.
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        draw("", &Printable::of(&text), "\n");
     }
 
     /// Progress: drawn over on a terminal, else nothing.
@@ -198,15 +198,11 @@ impl Console {
         }
         let width = self.look.width.saturating_sub(1);
         let line = |line: &String| -> String {
-            let line: String = line.chars().take(width).collect();
+            let line: String = Printable::of(line).chars().take(width).collect();
             if self.look.ascii { ascii(&line) } else { line }
         };
         let lines: Vec<String> = lines.iter().map(line).collect();
-        let text = format!("{}{}", over(self.drawn), lines.join("\n"));
-        let mut stderr = io::stderr().lock();
-        let _ = stderr
-            .write_all(text.as_bytes())
-            .and_then(|()| stderr.flush());
+        draw(&over(self.drawn), &Printable::of(&lines.join("\n")), "");
         self.drawn = lines.len();
     }
 
@@ -218,12 +214,11 @@ impl Console {
     fn clear_status(&mut self) {
         let drawn = std::mem::take(&mut self.drawn);
         if drawn > 0 {
-            let mut stderr = io::stderr().lock();
-            let _ = write!(stderr, "{}", over(drawn)).and_then(|()| stderr.flush());
+            draw(&over(drawn), &Printable::default(), "");
         }
     }
 
-    fn write_out(&mut self, text: &str) -> io::Result<()> {
+    fn write_out(&mut self, text: &Printable) -> io::Result<()> {
         if self.reader_gone {
             return Ok(());
         }
@@ -235,6 +230,13 @@ impl Console {
             other => other,
         }
     }
+}
+
+/// Writes to stderr what may be shown, between movements of the cursor.
+fn draw(before: &str, text: &Printable, after: &str) {
+    let mut stderr = io::stderr().lock();
+    // stderr is closed: the error cannot be reported.
+    let _ = write!(stderr, "{before}{text}{after}").and_then(|()| stderr.flush());
 }
 
 /// Moves the cursor up by this many lines and clears what follows (ECMA-48: CUU, ED).
@@ -249,7 +251,7 @@ fn over(lines: usize) -> String {
 ///
 /// # Errors
 /// Those of writing.
-pub(crate) fn print(text: &str) -> io::Result<()> {
+pub(crate) fn print(text: &Printable) -> io::Result<()> {
     write(&[text.trim_end_matches('\n').as_bytes(), b"\n"])
 }
 

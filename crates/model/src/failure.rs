@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A failure as the user reads it: what failed, why, what to try. Exit codes are the program's.
 
+use crate::printable::is_hidden;
 use std::error::Error;
 use std::fmt;
 
@@ -89,7 +90,7 @@ impl Error for Failure {}
 /// Cleans untrusted text for a message: strips control characters, truncates.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let shown = text.chars().filter(|letter| !letter.is_control());
+    let shown = text.chars().filter(|letter| !is_hidden(*letter));
     shown.take(SHOWN_CHARACTERS).collect()
 }
 

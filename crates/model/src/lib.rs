@@ -23,6 +23,7 @@ pub mod expect;
 pub mod failure;
 pub mod order;
 pub mod output;
+pub mod printable;
 pub mod record;
 pub mod round_trips;
 pub mod run;

@@ -2,16 +2,18 @@
 //! A table as RFC 4180 CSV. Text that a spreadsheet would take for a formula (host names are untrusted) gets an
 //! apostrophe.
 
+use linerate_model::printable::Printable;
+
 use crate::sheets::{Cell, Sheet};
 
 /// The table as text.
 #[must_use]
-pub fn render(sheet: &Sheet) -> String {
+pub fn render(sheet: &Sheet) -> Printable {
     let mut text = line(sheet.columns.iter().map(|name| quoted(name)));
     for row in &sheet.rows {
         text.push_str(&line(row.iter().map(field)));
     }
-    text
+    Printable::of(&text)
 }
 
 fn line(fields: impl Iterator<Item = String>) -> String {
@@ -87,6 +89,19 @@ mod tests {
         records
     }
 
+    fn shown(text: &str) -> String {
+        Printable::of(text).trim_start_matches('\'').to_owned()
+    }
+
+    #[test]
+    fn a_terminal_obeys_no_cell() {
+        let rows = vec![vec![
+            Cell::Text("\x1b[2J\u{202e}\u{9b}".to_owned()),
+            Cell::Empty,
+        ]];
+        assert_eq!(render(&sheet(rows)), "a,b\r\n?[2J??,\r\n");
+    }
+
     proptest! {
         #[test]
         fn whatever_a_name_is_it_stays_in_its_cell(words in proptest::collection::vec(("\\PC*|[\",\r\n=a]{0,6}", ".*"), 0..6)) {
@@ -95,8 +110,8 @@ mod tests {
             prop_assert_eq!(records.len(), words.len() + 1);
             for (record, (a, b)) in records[1..].iter().zip(&words) {
                 prop_assert_eq!(record.len(), 2);
-                prop_assert_eq!(record[0].trim_start_matches('\''), a.trim_start_matches('\''));
-                prop_assert_eq!(record[1].trim_start_matches('\''), b.trim_start_matches('\''));
+                prop_assert_eq!(record[0].trim_start_matches('\''), shown(a));
+                prop_assert_eq!(record[1].trim_start_matches('\''), shown(b));
             }
         }
     }

@@ -4,6 +4,7 @@
 mod indent;
 
 use linerate_model::output::Output;
+use linerate_model::printable::Printable;
 use serde::Serialize;
 
 /// The whole document, indented, with a line end.
@@ -19,7 +20,8 @@ pub fn document(output: &Output) -> serde_json::Result<String> {
 /// # Errors
 /// It has keys that are no strings.
 pub fn pretty(document: &impl Serialize) -> serde_json::Result<String> {
-    Ok(indent::indent(&serde_json::to_string(document)?))
+    let text = indent::indent(&serde_json::to_string(document)?);
+    Ok(Printable::json(&text).into_string())
 }
 
 /// One line of `--json-stream`: `{"event": …, "data": …}`, as iperf3 has it.
@@ -32,7 +34,8 @@ pub fn event(event: &str, data: &impl Serialize) -> serde_json::Result<String> {
         event: &'a str,
         data: &'a D,
     }
-    Ok(serde_json::to_string(&Event { event, data })? + "\n")
+    let text = serde_json::to_string(&Event { event, data })? + "\n";
+    Ok(Printable::json(&text).into_string())
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //! The view as GitHub's Markdown, answer first, to be pasted into an issue. Whatever a name from the
 //! record is made of, it stays text.
 
+use linerate_model::printable::is_hidden;
+
 use crate::subject::Subject;
 use crate::view::{Align, Block, Column, Line, Parts, Table, Tone};
 
@@ -122,7 +124,7 @@ fn escaped(text: &str) -> String {
         let within = in_word(at.checked_sub(1)) && in_word(Some(at + 1));
         match char {
             '_' if within => safe.push('_'),
-            char if char.is_control() => safe.push(' '),
+            char if is_hidden(*char) => safe.push(' '),
             char if SPECIAL.contains(*char) => safe.extend(['\\', *char]),
             char => safe.push(*char),
         }

@@ -3,6 +3,7 @@
 //! at the end of the name, each series once.
 
 use linerate_model::output::Output;
+use linerate_model::printable::Printable;
 
 use crate::subject::Subject;
 use crate::view::figures::{self, Figure, Unit};
@@ -20,7 +21,7 @@ struct Family {
 
 /// The exposition, `# EOF` included.
 #[must_use]
-pub fn render(subjects: &[Subject]) -> String {
+pub fn render(subjects: &[Subject]) -> Printable {
     let mut families: Vec<Family> = FAMILIES
         .iter()
         .map(|(_, name, unit, help)| Family::new(name, unit, help))
@@ -52,7 +53,8 @@ pub fn render(subjects: &[Subject]) -> String {
         }
     }
     families.extend([met, info]);
-    families.iter().map(Family::text).collect::<String>() + "# EOF\n"
+    let text = families.iter().map(Family::text).collect::<String>();
+    Printable::of(&(text + "# EOF\n"))
 }
 
 fn run_labels(output: &Output, run: &Labels) -> Labels {

@@ -5,6 +5,7 @@ pub mod side_by_side;
 mod table;
 
 use linerate_model::output::{ErrorReport, Output};
+use linerate_model::printable::{Printable, is_hidden};
 
 use crate::view::{Block, Line, Tone, View};
 
@@ -31,7 +32,7 @@ impl Default for Style {
 
 /// The whole result as text, with a line end.
 #[must_use]
-pub fn render(output: &Output, style: &Style) -> String {
+pub fn render(output: &Output, style: &Style) -> Printable {
     let mut text = String::new();
     let view = View::of(output).map_text(&|text| printable(text, style));
     for (number, block) in view.blocks.iter().enumerate() {
@@ -49,19 +50,19 @@ pub fn render(output: &Output, style: &Style) -> String {
             Block::Table(table) => table::render(&mut text, table, style),
         }
     }
-    text
+    Printable::coloured(&text)
 }
 
 /// An error as three lines: what, why, what to try.
 #[must_use]
-pub fn error(report: &ErrorReport, style: &Style) -> String {
+pub fn error(report: &ErrorReport, style: &Style) -> Printable {
     let mut text = String::new();
     let mut lines = View::error(report);
     for line in &mut lines {
         line.text = printable(&line.text, style);
     }
     render_lines(&mut text, "", &lines, style);
-    text
+    Printable::coloured(&text)
 }
 
 fn render_lines(text: &mut String, heading: &str, lines: &[Line], style: &Style) {
@@ -116,13 +117,13 @@ fn color_of(tone: Tone) -> Option<u8> {
     }
 }
 
-/// What the terminal can show. Names come from the peer, so control characters become `?`; on a
+/// What the terminal can show. Names come from the peer, so hidden characters become `?`; on a
 /// serial console so does what has no spelling in ASCII.
 fn printable(text: &str, style: &Style) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            control if control.is_control() => plain.push('?'),
+            hidden if is_hidden(hidden) => plain.push('?'),
             shown if !style.ascii => plain.push(shown),
             '…' => plain.push_str("..."),
             '–' | '—' => plain.push('-'),

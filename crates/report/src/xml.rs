@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Words in XML 1.0: what it cannot carry (§2.2) is replaced, what would be markup is escaped.
 
+use linerate_model::printable::is_hidden;
+
 /// For text and for attributes.
 #[must_use]
 pub(crate) fn escaped(text: &str) -> String {
@@ -13,7 +15,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '"' => safe.push_str("&quot;"),
             '\n' => safe.push_str("&#10;"),
             '\t' => safe.push_str("&#9;"),
-            control if control.is_control() => safe.push('\u{fffd}'),
+            hidden if is_hidden(hidden) => safe.push('\u{fffd}'),
             '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
             plain => safe.push(plain),
         }

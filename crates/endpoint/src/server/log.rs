@@ -4,6 +4,7 @@
 use crate::plan::ServeOptions;
 use linerate_model::date::Date;
 use linerate_model::failure::Failure;
+use linerate_model::printable::Printable;
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -67,8 +68,9 @@ impl Log {
             let client = client.map_or_else(String::new, |client| format!("{client}: "));
             let _ = writeln!(
                 sink,
-                "{} {client}{text}",
-                Date::at(linerate_linux::clock::wall_ns()).second()
+                "{} {client}{}",
+                Date::at(linerate_linux::clock::wall_ns()).second(),
+                Printable::of(text)
             )
             .and_then(|()| sink.flush());
         }

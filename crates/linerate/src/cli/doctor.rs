@@ -6,6 +6,7 @@ mod probe;
 use std::io;
 
 use linerate_model::output::Output;
+use linerate_model::printable::Printable;
 use serde::Serialize;
 
 use super::args::DoctorArgs;
@@ -73,7 +74,7 @@ pub(super) fn run(args: &DoctorArgs) -> Exit {
     session::ended(
         "doctor",
         false,
-        text.and_then(|text| document::print(&text)),
+        text.and_then(|text| document::print(&Printable::coloured(&text))),
     )
 }
 

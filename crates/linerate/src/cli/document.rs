@@ -2,6 +2,7 @@
 //! A document: begun with its command and time, printed to stdout as text or JSON.
 
 use linerate_model::output::Output;
+use linerate_model::printable::Printable;
 
 use super::args::{ColorChoice, DocumentFlags};
 use super::progress;
@@ -28,7 +29,7 @@ pub(super) fn document_of(kind: &str, started: &Date) -> Output {
 ///
 /// # Errors
 /// Those of writing.
-pub(super) fn print(text: &str) -> Result<(), Failure> {
+pub(super) fn print(text: &Printable) -> Result<(), Failure> {
     output::print(text).map_err(|error| Failure::measuring("write the results to stdout", error))
 }
 
@@ -47,7 +48,8 @@ impl DocumentFlags {
             return print(&progress::render(output, self.look()));
         }
         let document = linerate_report::json::document(output);
-        print(&document.map_err(|error| Failure::measuring("write the document", error))?)
+        let text = document.map_err(|error| Failure::measuring("write the document", error))?;
+        print(&Printable::json(&text))
     }
 }
 

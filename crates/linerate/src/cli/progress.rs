@@ -4,6 +4,7 @@
 use linerate_model::output::{
     Benchmarks, Direction, ForwardResult, Interval, Output, Subject, Test, Trial,
 };
+use linerate_model::printable::Printable;
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, with_unit};
 use linerate_report::interval::{Stream, interval_header, interval_line};
 use linerate_report::term::{self, Style};
@@ -79,17 +80,12 @@ impl Progress {
 const STOPPING: &str = "stopping: waiting for packets in flight (press again to skip)";
 
 /// The document as text.
-pub(super) fn render(output: &Output, look: Style) -> String {
+pub(super) fn render(output: &Output, look: Style) -> Printable {
     let text = term::render(output, &look);
     // Names and messages from elsewhere may hold anything.
-    if look.ascii { only_ascii(&text) } else { text }
-}
-
-fn only_ascii(text: &str) -> String {
-    if text.is_ascii() {
-        text.to_owned()
-    } else {
-        ascii(text)
+    match look.ascii && !text.is_ascii() {
+        true => Printable::coloured(&ascii(&text)),
+        false => text,
     }
 }
 

@@ -11,6 +11,7 @@ use super::{document, session};
 use crate::exit::Exit;
 use crate::output::{Color, Surroundings};
 use linerate_model::failure::Failure;
+use linerate_model::printable::Printable;
 use view::RegisterView;
 
 /// Runs the command. Exit 2 for a name or value that cannot be, 3 where nothing could be read.
@@ -19,7 +20,7 @@ pub(super) fn run(args: &RegsArgs) -> Exit {
     session::ended(
         "regs",
         args.json,
-        text.and_then(|text| document::print(&text)),
+        text.and_then(|text| document::print(&Printable::of(&text))),
     )
 }
 

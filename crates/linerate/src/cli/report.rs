@@ -7,6 +7,7 @@ mod subjects;
 
 use std::path::Path;
 
+use linerate_model::printable::Printable;
 use linerate_report::sheets::{self, Sheet, throughput};
 use linerate_report::subject::Subject;
 use linerate_report::term::side_by_side;
@@ -64,14 +65,14 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
     };
     let wrong = |error| Failure::measuring("write the document", error);
     match format {
-        ReportFormat::Term => Ok(terminal(args, &shown()).into_bytes()),
+        ReportFormat::Term => Ok(terminal(args, &shown()).into_string().into_bytes()),
         ReportFormat::Html => Ok(html::render(&shown()).into_bytes()),
         ReportFormat::Md => Ok(markdown::render(&shown()).into_bytes()),
         ReportFormat::Csv => {
             let sheets = sheets::of(&subjects).map_err(wrong)?;
             let wanted = args.table.as_deref();
             let sheet = table(&sheets, wanted.unwrap_or(sheets::main_of(&subjects)))?;
-            Ok(csv::render(sheet).into_bytes())
+            Ok(csv::render(sheet).into_string().into_bytes())
         }
         ReportFormat::Xlsx => {
             let mut all: Vec<Sheet> = throughput::of(&subjects).into_iter().collect();
@@ -79,7 +80,7 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
             Ok(xlsx::render(&all))
         }
         ReportFormat::Junit => Ok(junit::render(&subjects).into_bytes()),
-        ReportFormat::Openmetrics => Ok(openmetrics::render(&subjects).into_bytes()),
+        ReportFormat::Openmetrics => Ok(openmetrics::render(&subjects).into_string().into_bytes()),
         ReportFormat::Svg => {
             let drawn = shown()
                 .iter()
@@ -109,17 +110,17 @@ fn nothing_compared() -> Failure {
     .hint("a run of `ab`, a document of `compare --json`, or two runs; else --format html")
 }
 
-fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {
+fn terminal(args: &ReportArgs, subjects: &[Subject]) -> Printable {
     let mut surroundings = Surroundings::read();
     surroundings.stdout_terminal &= args.output.is_none();
     let look = surroundings.look(color(args.color), args.ascii);
     let text = |subject: &Subject, style: &term::Style| match subjects {
         [_] => term::render(&subject.output, style),
-        _ => format!(
+        _ => Printable::coloured(&format!(
             "{}\n{}",
-            subject.label,
+            Printable::of(&subject.label),
             term::render(&subject.output, style)
-        ),
+        )),
     };
     let (first, columns) = match (subjects, side_by_side::half(look.width)) {
         ([first @ .., one, other], Some(width)) if first.len() < 2 => {
@@ -133,7 +134,8 @@ fn terminal(args: &ReportArgs, subjects: &[Subject]) -> String {
         .iter()
         .map(|subject| text(subject, &look))
         .chain(columns);
-    texts.collect::<Vec<_>>().join("\n")
+    let texts: Vec<String> = texts.map(Printable::into_string).collect();
+    Printable::coloured(&texts.join("\n"))
 }
 
 fn table<'s>(sheets: &'s [Sheet], name: &str) -> Result<&'s Sheet, Failure> {

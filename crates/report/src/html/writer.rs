@@ -2,6 +2,8 @@
 //! Elements, attributes and text. Names of elements and attributes are literals; everything else is escaped.
 
 /// A page being written.
+use linerate_model::printable::is_hidden;
+
 #[derive(Debug, Default)]
 pub(super) struct Html(String);
 
@@ -90,8 +92,7 @@ fn escape(page: &mut String, text: &str) {
             '"' => page.push_str("&quot;"),
             '\'' => page.push_str("&#39;"),
             '\n' | '\t' => page.push(' '),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => page.push('\u{fffd}'),
-            control if control.is_control() => page.push('\u{fffd}'),
+            hidden if is_hidden(hidden) => page.push('\u{fffd}'),
             plain => page.push(plain),
         }
     }

@@ -46,13 +46,16 @@ fn full_of(names: &[String]) -> Subject {
 
 fn everywhere(subjects: &[Subject]) -> String {
     let all = sheets::of(subjects).unwrap();
-    let tables: String = all.iter().map(csv::render).collect();
+    let tables: String = all
+        .iter()
+        .map(|sheet| csv::render(sheet).into_string())
+        .collect();
     let document = json::document(&subjects[0].output).unwrap();
     [
         html::render(subjects),
         markdown::render(subjects),
         junit::render(subjects),
-        openmetrics::render(subjects),
+        openmetrics::render(subjects).into_string(),
         tables,
         document,
         subjects[0].label.clone(),

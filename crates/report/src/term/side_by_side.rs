@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two texts in two columns, where a terminal is wide enough: what is headed alike is side by side.
 
+use linerate_model::printable::Printable;
+
 /// Columns that each of two has in a terminal of `width`; `None`: one after the other is better read.
 #[must_use]
 pub fn half(width: usize) -> Option<usize> {
@@ -9,7 +11,7 @@ pub fn half(width: usize) -> Option<usize> {
 
 /// Lines of at most `width` columns each, paragraph by paragraph.
 #[must_use]
-pub fn join(left: &str, right: &str, width: usize) -> String {
+pub fn join(left: &Printable, right: &Printable, width: usize) -> Printable {
     let [left, right] = [left, right].map(|text| text.trim_end().split("\n\n").collect::<Vec<_>>());
     let mut text = String::new();
     let (mut one, mut other) = (0, 0);
@@ -19,7 +21,7 @@ pub fn join(left: &str, right: &str, width: usize) -> String {
         one += usize::from(pair[0].is_some());
         other += usize::from(pair[1].is_some());
     }
-    text
+    Printable::coloured(&text)
 }
 
 /// What comes next: both where they are headed alike, else the one that the other has not at all.
@@ -77,11 +79,15 @@ const NARROWEST: usize = 78;
 mod tests {
     use super::*;
 
+    fn coloured(text: &str) -> Printable {
+        Printable::coloured(text)
+    }
+
     #[test]
     fn paragraphs_with_equal_headings_are_side_by_side() {
         let text = join(
-            "run\n1\n\nTCP\na\nb\n\nend\nz\n",
-            "go\n2\n\nUDP\nc\n\n\x1b[1mTCP\x1b[0m\n\nend\ny\n",
+            &coloured("run\n1\n\nTCP\na\nb\n\nend\nz\n"),
+            &coloured("go\n2\n\nUDP\nc\n\n\x1b[1mTCP\x1b[0m\n\nend\ny\n"),
             6,
         );
         let expected = "\
@@ -106,7 +112,7 @@ z      | y
     #[test]
     fn every_line_of_both_is_there() {
         let (one, other) = ("a\nb\n\nc\n\nd", "c\n\na\n\nx\n\nd\ne");
-        let text = join(one, other, 10);
+        let text = join(&coloured(one), &coloured(other), 10);
         let lines_of = |side: usize| {
             let lines = text
                 .lines()

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Text for a terminal. Names, errors and reports come from peers, devices and files; what they print must not
+//! move the cursor, answer for the user, or reverse what is read.
+
+use std::fmt;
+use std::ops::Deref;
+
+/// Text without hidden characters ([`is_hidden`]). Whatever writes to a terminal takes only this.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Printable(String);
+
+impl Printable {
+    /// Any text, with `?` for each hidden character. Line ends and tabs stay.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self::shown(text, |_| 0)
+    }
+
+    /// A text of this program whose names are clean: its colours stay, too.
+    #[must_use]
+    pub fn coloured(text: &str) -> Self {
+        Self::shown(text, colour)
+    }
+
+    /// A JSON document, with the same meaning: a hidden character is in a string, where it is escaped.
+    #[must_use]
+    pub fn json(text: &str) -> Self {
+        let mut safe = String::with_capacity(text.len());
+        for letter in text.chars() {
+            if !is_hidden(letter) || letter == '\n' {
+                safe.push(letter);
+                continue;
+            }
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                safe.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+        Self(safe)
+    }
+
+    /// `colour` returns the length of the colour sequence at the start of a text.
+    fn shown(text: &str, colour: fn(&str) -> usize) -> Self {
+        let mut safe = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(letter) = rest.chars().next() {
+            let length = match (letter, colour(rest)) {
+                ('\r', _) if rest.starts_with("\r\n") => 2,
+                ('\n' | '\t', _) => 1,
+                (_, colour @ 1..) => colour,
+                (letter, _) if is_hidden(letter) => 0,
+                (letter, _) => letter.len_utf8(),
+            };
+            let (kept, after) = rest.split_at(length);
+            match length {
+                0 => safe.push('?'),
+                _ => safe.push_str(kept),
+            }
+            rest = after
+                .get(letter.len_utf8() * usize::from(length == 0)..)
+                .unwrap_or("");
+        }
+        Self(safe)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl Deref for Printable {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Printable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl PartialEq<&str> for Printable {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl PartialEq<String> for Printable {
+    fn eq(&self, other: &String) -> bool {
+        self.0 == *other
+    }
+}
+
+/// Whether a terminal obeys a character instead of showing it: C0, DEL and C1 (ECMA-48), and what Unicode has
+/// without a shape of its own: bidirectional controls, line separators, tags.
+#[must_use]
+pub const fn is_hidden(letter: char) -> bool {
+    matches!(letter,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}'
+        | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The length of `ESC [ number m` (ECMA-48 SGR) with a number of two digits at most.
+fn colour(text: &str) -> usize {
+    let Some(code) = text.strip_prefix("\x1b[") else {
+        return 0;
+    };
+    let digits = code.bytes().take_while(u8::is_ascii_digit).count();
+    match code.as_bytes().get(digits) {
+        Some(b'm') if (1..=2).contains(&digits) => 2 + digits + 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HOSTILE: &str = "\x1b]0;t\x07\x1b[2J\x1b[5n\u{9b}31m\u{202e}\u{61c}\u{200e}\u{2066}\u{2028}\u{feff}\u{e0041}\x7f\ra";
+
+    #[test]
+    fn a_terminal_obeys_nothing_of_it() {
+        assert_eq!(Printable::of(HOSTILE), "?]0;t??[2J?[5n?31m?????????a");
+        assert_eq!(Printable::of("a\tb\r\nc\n"), "a\tb\r\nc\n");
+        assert_eq!(Printable::of("µ …\u{e9}\u{1f600}"), "µ …\u{e9}\u{1f600}");
+    }
+
+    #[test]
+    fn only_colours_stay_in_a_text_of_this_program() {
+        let text = "\x1b[31mbad\x1b[0m\x1b[2J\x1b[1;2m";
+        assert_eq!(Printable::coloured(text), "\x1b[31mbad\x1b[0m?[2J?[1;2m");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_hidden_is_printed(text in "(\\PC|\\p{C}|\x1b\\[|[0-9m]){0,40}") {
+            let hidden = |letter: char| is_hidden(letter) && !"\n\t\r".contains(letter);
+            let plain = Printable::of(&text);
+            prop_assert!(!plain.contains(hidden), "{plain:?}");
+            prop_assert!(!plain.replace("\r\n", "").contains('\r'));
+            prop_assert_eq!(plain.chars().count(), text.chars().count());
+            let coloured = Printable::coloured(&text);
+            for after in coloured.split('\x1b').skip(1) {
+                prop_assert!(after.starts_with('[') && after.contains('m'), "{coloured:?}");
+            }
+        }
+
+        #[test]
+        fn a_document_means_the_same(text in "(\\PC|\\p{C}){0,40}") {
+            let json = serde_json::to_string(&text).unwrap();
+            let printed = Printable::json(&json);
+            prop_assert!(!printed.contains(is_hidden), "{printed:?}");
+            prop_assert_eq!(serde_json::from_str::<String>(&printed).unwrap(), text);
+        }
+    }
+}
