@@ -277,8 +277,8 @@ fn agree(faults: &[&Fault], all: &Explanation) {
             finding.rule
         );
     }
-    let of_processor = |finding: &&Finding| finding.cause == "receiver-had-no-processor";
-    let processor_full = causes(all).iter().any(|finding| of_processor(&finding));
+    let of_processor = |finding: &Finding| finding.cause == "receiver-had-no-processor";
+    let processor_full = causes(all).iter().any(|finding| of_processor(finding));
     for knee in &all.knees {
         let said = format!("{} {}", knee.why, knee.try_);
         let excluded = knee.why.contains("not the processors");
