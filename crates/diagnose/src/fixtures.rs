@@ -126,6 +126,9 @@ pub(crate) trait Fixture: Sized {
     /// The rules that fire, and what is known, where the ledger puts all losses of every test at this stage for certain.
     fn judged_at(&self, stage: &str) -> (Vec<String>, Facts);
 
+    /// The rules that cannot tell there.
+    fn undecided_at(&self, stage: &str) -> Vec<String>;
+
     /// One reading that belongs to no test.
     fn read(self, role: Role, source: &str, values: &[(&str, u64)]) -> Self;
 
@@ -186,24 +189,17 @@ impl Fixture for Record {
     }
 
     fn judged_at(&self, stage: &str) -> (Vec<String>, Facts) {
-        let entry = |test: &Test| {
-            let lost = test.lost_packets.filter(|lost| *lost > 0)?;
-            Some(LedgerEntry {
-                test_id: test.id.clone(),
-                lost_packets: lost,
-                stages: vec![Stage {
-                    stage: stage.to_owned(),
-                    lo: lost,
-                    hi: lost,
-                    ..Stage::default()
-                }],
-                ..LedgerEntry::default()
-            })
-        };
-        let ledger: Vec<LedgerEntry> = self.run.tests.iter().filter_map(entry).collect();
-        let facts = Facts::of(&Evidence::of(self), &ledger);
-        let judged = rules::judge(rules::embedded(), self, &ledger, &facts);
+        let (judged, facts) = all_lost_at(self, stage);
         (names(judged.findings), facts)
+    }
+
+    fn undecided_at(&self, stage: &str) -> Vec<String> {
+        let (judged, _) = all_lost_at(self, stage);
+        judged
+            .cannot_tell
+            .into_iter()
+            .map(|rule| rule.rule)
+            .collect()
     }
 
     fn read(mut self, role: Role, source: &str, values: &[(&str, u64)]) -> Self {
@@ -232,6 +228,27 @@ impl Fixture for Record {
     fn findings(&self) -> Vec<String> {
         names(self.explained().findings)
     }
+}
+
+fn all_lost_at(record: &Record, stage: &str) -> (rules::Judged, Facts) {
+    let entry = |test: &Test| {
+        let lost = test.lost_packets.filter(|lost| *lost > 0)?;
+        Some(LedgerEntry {
+            test_id: test.id.clone(),
+            lost_packets: lost,
+            stages: vec![Stage {
+                stage: stage.to_owned(),
+                lo: lost,
+                hi: lost,
+                ..Stage::default()
+            }],
+            ..LedgerEntry::default()
+        })
+    };
+    let ledger: Vec<LedgerEntry> = record.run.tests.iter().filter_map(entry).collect();
+    let facts = Facts::of(&Evidence::of(record), &ledger);
+    let judged = rules::judge(rules::embedded(), record, &ledger, &facts);
+    (judged, facts)
 }
 
 fn names(findings: Vec<Finding>) -> Vec<String> {

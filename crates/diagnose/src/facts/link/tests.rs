@@ -376,6 +376,21 @@ fn what_the_lab_s_own_wire_does_is_no_fault_of_the_path() {
     assert_eq!(wired(420), ["L21"]);
 }
 
+/// A rule of the path has nothing to say of a test that it does not look at: it does not lack evidence either.
+#[test]
+fn a_ceiling_is_not_asked_of_tcp() {
+    let mut test = tcp("t1", 5e8);
+    test.lost_packets = Some(40);
+    let record = run(vec![test]);
+    let (_, facts) = record.judged_at("wire");
+    let wire = facts.list().iter().any(|fact| fact.name == "lost_at_wire");
+    let rules = record.undecided_at("wire");
+    assert!(
+        wire && !rules.iter().any(|rule| rule == "L14" || rule == "L20"),
+        "{rules:?}"
+    );
+}
+
 #[test]
 fn offloads_that_the_lab_switched_off_are_no_fault_of_the_sender() {
     let sender = |wire: Vec<linerate_model::output::LabWire>| {

@@ -428,6 +428,6 @@ fn a_buffer_that_was_requested_too_small_is_named() {
         let record = run(vec![test]).idle_busy("t1", PEER, 0.1);
         record.findings_with("t1", "rx-socket", 4_000)
     };
-    assert!(buffer(16_384).contains(&"S24".to_owned()));
-    assert!(!buffer(4_194_304).contains(&"S24".to_owned()));
+    assert!(buffer(16_384).contains(&"S27".to_owned()));
+    assert!(!buffer(4_194_304).contains(&"S27".to_owned()));
 }
