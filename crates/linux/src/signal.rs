@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Interruption: the first SIGINT, SIGTERM or SIGHUP asks to stop, the second also to skip the drain.
+//! Interruption: the first SIGINT, SIGTERM, SIGHUP or SIGQUIT asks to stop, the second also to skip the drain.
 //!
 //! Loops ask [`Interrupt::requested`] at least every 100 ms; blocked calls have time-outs no longer than that.
 //! SIGPIPE needs nothing here: Rust's start-up ignores it, and writes return `BrokenPipe`.
@@ -39,7 +39,7 @@ impl Interrupt {
     /// Those of sigaction(2).
     pub fn install() -> io::Result<Self> {
         let interrupt = Self::default();
-        for signal in [SIGINT, consts::SIGTERM, SIGHUP] {
+        for signal in [SIGINT, consts::SIGTERM, SIGHUP, consts::SIGQUIT] {
             let state = Arc::clone(&interrupt.state);
             // SAFETY: the handler only changes two atomics, which is async-signal-safe.
             unsafe { low_level::register(signal, move || state.note(signal)) }?;
@@ -121,7 +121,8 @@ mod tests {
             (interrupt.requested(), interrupt.impatient()),
             (Some(SIGHUP as u8), false)
         );
-        low_level::raise(consts::SIGTERM).unwrap();
+        // Ctrl-\ would end the process before anything is restored.
+        low_level::raise(consts::SIGQUIT).unwrap();
         assert_eq!(
             (interrupt.requested(), interrupt.impatient()),
             (Some(SIGHUP as u8), true)
