@@ -166,10 +166,11 @@ struct Slot<'a> {
 
 impl<'a> Slot<'a> {
     fn status(&self) -> &'a AtomicU32 {
-        let at = self.bytes_at(0, 4).as_ptr();
-        // SAFETY: slots are aligned to at least 16; the word is shared with the kernel and both
-        // sides only access it whole.
-        unsafe { AtomicU32::from_ptr(at.cast_mut().cast()) }
+        // SAFETY: within the mapping, because a slot begins `slot_bytes` before its end at most.
+        let at = unsafe { self.ring.memory.start().as_ptr().add(self.start) };
+        // SAFETY: slots are aligned to at least 16; the word is shared with the kernel, and both sides only access it
+        // whole. No reference to the memory lies in between: the pointer is the mapping's own.
+        unsafe { AtomicU32::from_ptr(at.cast()) }
     }
 
     /// The frame; `None` if it was longer than the slot.
@@ -232,7 +233,7 @@ impl<'a> Slot<'a> {
         // SAFETY: within the mapping, because a slot begins `slot_bytes` before its end at most.
         let first = unsafe { self.ring.memory.start().as_ptr().add(self.start + offset) };
         // SAFETY: within the mapping as above; the kernel writes to a slot only while it is the
-        // kernel's, and but for the status word this is called only while it is ours.
+        // kernel's, and this is called only while it is ours. Nobody calls it for the status word.
         unsafe { slice::from_raw_parts(first, length) }
     }
 }
