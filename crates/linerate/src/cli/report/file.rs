@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::output;
+use linerate_linux::random;
 use linerate_model::failure::Failure;
 
 /// Writes `bytes` to a file; without a name, or with `-`, to standard output.
@@ -28,10 +29,13 @@ fn replace(name: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(name).is_ok_and(|known| !known.is_file()) {
         return File::options().write(true).open(name)?.write_all(bytes);
     }
+    let mut digits = [0; 8];
+    random::fill(&mut digits)?;
     let mut next = name.as_os_str().to_owned();
-    next.push(format!(".{}.next", std::process::id()));
+    next.push(format!(".{:016x}.next", u64::from_ne_bytes(digits)));
     let next = Path::new(&next);
-    let written = File::create(next).and_then(|mut file| {
+    // Where others may write, too, a link of that name may lie in wait: only a new file is written.
+    let written = File::create_new(next).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
     });
