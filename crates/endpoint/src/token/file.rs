@@ -48,7 +48,7 @@ fn secret(bytes: &[u8]) -> Result<Secret, &'static str> {
     if bytes.len() as u64 > MOST_BYTES || line.contains(&b'\n') {
         return Err("it is not one line of at most 4096 bytes");
     }
-    Secret::new(line).ok_or("its line is shorter than 16 bytes: that could be guessed")
+    Secret::new(line).ok_or("its line is shorter than 16 bytes, or has fewer than 8 different ones: that could be guessed")
 }
 
 const MAKE: &str =
@@ -73,9 +73,12 @@ mod tests {
             b"\n",
             b"0123456789abcde\n",
             b"0123456789abcdef\n\n",
+            b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
+            b"12341234123412341234\n",
         ] {
             assert!(secret(wrong).is_err(), "{wrong:?}");
         }
-        assert!(secret(&[b'x'; 4096]).is_ok() && secret(&[b'x'; 4097]).is_err());
+        let long: Vec<u8> = (b'!'..=b'~').cycle().take(4097).collect();
+        assert!(secret(&long[..4096]).is_ok() && secret(&long).is_err());
     }
 }

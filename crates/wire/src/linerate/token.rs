@@ -11,6 +11,7 @@
 //! All parts have one length each, so no two exchanges are the same bytes. The label makes a proof that is
 //! sent back worthless, the nonces one of another connection, the cookie one of another test.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use hmac::digest::{Digest, KeyInit};
@@ -60,10 +61,15 @@ impl Secret {
     /// The shortest that is taken, bytes.
     pub const LEAST_BYTES: usize = 16;
 
-    /// `None` if it is too short to be secret.
+    /// The fewest different bytes of one that is taken.
+    pub const LEAST_DIFFERENT: usize = 8;
+
+    /// `None` if it is too short, or too uniform, to be secret: who overhears an exchange can try guesses on it.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Self> {
-        (bytes.len() >= Self::LEAST_BYTES).then(|| Self::key(bytes))
+        let different = bytes.iter().collect::<BTreeSet<_>>().len();
+        let taken = bytes.len() >= Self::LEAST_BYTES && different >= Self::LEAST_DIFFERENT;
+        taken.then(|| Self::key(bytes))
     }
 
     /// As RFC 2104 makes a key of it: padded to a block, one longer than that hashed before.
