@@ -69,6 +69,7 @@ impl Agent {
 
     /// The answer to a request.
     fn answer(&mut self, request: Option<Message>) -> Vec<Message> {
+        self.keep_pace();
         match request {
             Some(Message::Read { id, part }) => self.read(id, part),
             Some(Message::Setup { id }) => self.set_up(id),
@@ -79,7 +80,6 @@ impl Agent {
     }
 
     fn read(&mut self, id: u64, part: Part) -> Vec<Message> {
-        self.keep_pace();
         let samples = match part {
             Part::Before => self.reader.read(Phase::Load),
             Part::Load => self.reader.read_load(Phase::Load),
@@ -91,7 +91,6 @@ impl Agent {
     }
 
     fn set_up(&mut self, id: u64) -> Vec<Message> {
-        self.keep_pace();
         let settings = sampler::settings_of(&self.interfaces, self.audience);
         let each = settings.into_iter().map(|setting| Message::Settings {
             settings: vec![setting],
@@ -102,7 +101,7 @@ impl Agent {
         answer
     }
 
-    /// Limits the rate of an unauthenticated peer's requests.
+    /// Limits the rate of an unauthenticated peer's requests, those that are not understood included.
     fn keep_pace(&mut self) {
         if self.audience == Audience::Peer {
             clock::sleep_until_ns(self.next_ns, 0);

@@ -68,6 +68,8 @@ const REQUEST_BYTES: u32 = 4096;
 mod tests {
     use super::*;
     use crate::extension::Part;
+    use crate::token::{Access, TokenStatus};
+    use std::time::{Duration, Instant};
 
     fn answers_to(bytes: &[u8]) -> (Result<u64, String>, Vec<Message>) {
         let mut output = Vec::new();
@@ -111,6 +113,17 @@ mod tests {
         assert_eq!(sent[2], Message::Done { id: 7 });
         assert!(sent.contains(&Message::Done { id: 8 }));
         assert!(matches!(sent.last(), Some(Message::Error { .. })));
+    }
+
+    /// The least time is asserted, which no busy machine shortens.
+    #[test]
+    fn what_an_unauthenticated_peer_asks_has_a_pace_whatever_it_is() {
+        let mut agent = Agent::served(Access::unauthenticated(TokenStatus::None));
+        let asked: Vec<u8> = (0..4).flat_map(|_| request(&Message::Beat)).collect();
+        let began = Instant::now();
+        let ended = serve(&mut agent, &mut &asked[..], &mut Vec::new(), |_| true);
+        assert_eq!(ended, Ok(4));
+        assert!(began.elapsed() >= Duration::from_millis(60), "50 a second");
     }
 
     #[test]
