@@ -14,7 +14,9 @@ use std::time::Duration;
 /// Serves hellos until the server stops.
 pub(super) fn serve(mut acceptor: Acceptor, server: &Server<'_>) {
     let mut strays = VecDeque::new();
-    let mut ignored = RateLimited::new("refused: a UDP hello that belongs to no test");
+    let mut ignored = RateLimited::new(
+        "refused: a UDP hello that belongs to no test, or of a test that has its streams",
+    );
     while !server.stop.is_set() {
         let next = strays
             .pop_front()
@@ -28,7 +30,7 @@ pub(super) fn serve(mut acceptor: Acceptor, server: &Server<'_>) {
 }
 
 /// Answers one hello; returns datagrams of other peers that arrived in the new socket meanwhile. `None`:
-/// the hello belongs to no test.
+/// the hello belongs to no test, or to one that has all that it can use.
 fn answer_hello(
     acceptor: &Acceptor,
     server: &Server<'_>,
@@ -43,6 +45,9 @@ fn answer_hello(
         hello.as_ref().map(|hello| &hello.cookie),
         greeting.source.ip(),
     )?;
+    if !test.takes_one() {
+        return None;
+    }
     let Ok((opened, strays)) =
         acceptor.connected_twin(greeting.local, greeting.source, &test.udp_options)
     else {

@@ -11,6 +11,7 @@ use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::linerate::hello::Kind;
 use std::collections::HashMap;
 use std::net::{IpAddr, TcpStream};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -48,6 +49,18 @@ pub(super) struct Waiting {
     pub udp_options: Options,
     /// Where arrivals go.
     pub deliver: Sender<Arrival>,
+    /// How many more may come: a client opens its streams and probes, and repeats a hello at times.
+    pub room: Arc<AtomicU32>,
+}
+
+impl Waiting {
+    /// Whether one more arrival is accepted. Each holds a descriptor until the test has looked at it.
+    pub(super) fn takes_one(&self) -> bool {
+        let less = |room: u32| room.checked_sub(1);
+        self.room
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+            .is_ok()
+    }
 }
 
 /// The tests in CREATE_STREAMS.
@@ -110,7 +123,8 @@ impl Registry {
         }
     }
 
-    /// Delivers a TCP data stream; gives the connection back when no test waits for that cookie.
+    /// Delivers a TCP data stream; gives the connection back when no test waits for that cookie, and closes it when
+    /// that test has all that it can use.
     pub(super) fn deliver_tcp(
         &self,
         cookie: &Cookie,
@@ -120,6 +134,9 @@ impl Registry {
         let Some(test) = self.lock().get(cookie).cloned() else {
             return Some(stream);
         };
+        if !test.takes_one() {
+            return None;
+        }
         match test.deliver.send(Arrival::Tcp { serial, stream }) {
             Err(std::sync::mpsc::SendError(Arrival::Tcp { stream, .. })) => Some(stream),
             _ => None,

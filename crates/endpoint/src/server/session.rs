@@ -90,9 +90,12 @@ impl<'a, 'b> Session<'a, 'b> {
         if device {
             return device::serve(server, control.stream(), access);
         }
+        let config = StreamConfig::of_params(&params, request.as_ref()).within(Memory::of_host());
+        limits::check(&server.options, &params, request.as_ref(), &config)
+            .map_err(|(code, reason)| give_up(&mut control, code, &reason))?;
+        // Only now: as root it loads a program into the kernel.
         let sockets = UdpSockets::ServedFrom(local.map_or(0, |local| local.port()));
         let sampler = Sampler::of(local, peer, sockets, access.audience());
-        let config = StreamConfig::of_params(&params, request.as_ref()).within(Memory::of_host());
         let mut test = Self {
             server,
             control,
@@ -133,14 +136,6 @@ impl<'a, 'b> Session<'a, 'b> {
     }
 
     fn run_test(&mut self, cookie: Cookie) -> Result<String, String> {
-        if let Err((code, reason)) = limits::check(
-            &self.server.options,
-            &self.params,
-            self.request.as_ref(),
-            &self.config,
-        ) {
-            return Err(self.give_up(code, reason));
-        }
         let results_bytes = limits::results_bytes(self.request.as_ref(), &self.config);
         self.control.session.limit_results(results_bytes);
         if self.request.is_some() {
@@ -190,6 +185,14 @@ impl<'a, 'b> Session<'a, 'b> {
     fn is_idle(&self) -> bool {
         self.request.as_ref().is_some_and(|request| !request.load)
     }
+}
+
+/// Ends the conversation with iperf3's error `code`; returns the line for the log.
+fn give_up(control: &mut Control<ServerSession>, code: i32, reason: &str) -> String {
+    control.session.error(code, 0);
+    // The client may have disconnected.
+    let _ = control.flush();
+    format!("refused: {reason}")
 }
 
 /// The client may have disconnected: errors are ignored.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The control connection: handles messages of the client, detects its silence and its end.
 
-use super::{STEP_NS, Session};
+use super::{STEP_NS, Session, give_up};
 use crate::control::Control;
 use crate::extension::Message;
 use crate::heartbeat::{Heartbeat, SILENCE_LIMIT_NS};
@@ -114,10 +114,7 @@ impl Session<'_, '_> {
     }
 
     pub(super) fn give_up(&mut self, code: i32, reason: String) -> String {
-        self.control.session.error(code, 0);
-        // The client may have disconnected.
-        let _ = self.control.flush();
-        format!("refused: {reason}")
+        give_up(&mut self.control, code, &reason)
     }
 }
 

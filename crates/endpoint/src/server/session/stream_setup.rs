@@ -16,6 +16,8 @@ use linerate_wire::linerate::hello::Kind;
 use std::collections::HashSet;
 use std::io;
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -33,6 +35,9 @@ impl Session<'_, '_> {
             stock_udp,
             udp_options: self.udp_options(server_sends),
             deliver,
+            room: Arc::new(AtomicU32::new(
+                2 * self.config.streams_total() + SPARE_ARRIVALS,
+            )),
         };
         let deadline = Instant::now() + TURN;
         let is_over = || self.server.interrupt.requested().is_some();
@@ -210,6 +215,8 @@ const GLANCE_NS: u64 = 1_000_000;
 const TURN: Duration = Duration::from_secs(20);
 /// Arrivals that are looked at in one step of a running test.
 const MOST_LATE: usize = 1024;
+/// Connections of a test beyond twice its streams: probes, of which each phase opens some.
+const SPARE_ARRIVALS: u32 = 64;
 /// Latency probes of one test.
 const MOST_PROBES: usize = 4;
 

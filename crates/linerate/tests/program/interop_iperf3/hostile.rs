@@ -259,4 +259,40 @@ fn udp_floods_are_not_answered() {
     );
 }
 
+/// One test with one cookie, and hellos from ever more sockets: each would hold a descriptor.
+#[test]
+fn a_flood_of_hellos_of_one_test_takes_few_descriptors() {
+    let server = Server::ours("");
+    let (_, before) = server.holds();
+    let mut control = open(server.port, 'h');
+    let params = r#"{"udp":true,"time":30,"parallel":1,"len":1000,"linerate":{"load":false,"duration_ns":30000000000}}"#;
+    send_block(&mut control, params);
+    let hello = |index: u16| {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(("127.0.0.1", server.port)).unwrap();
+        let mut bytes = b"LRUP".to_vec();
+        bytes.extend(cookie('h'));
+        bytes.extend(index.to_be_bytes());
+        bytes.push(0);
+        socket.send(&bytes).unwrap();
+        socket
+    };
+    until("the test takes hellos", || {
+        let socket = hello(0);
+        socket
+            .set_read_timeout(Some(Duration::from_millis(100)))
+            .unwrap();
+        socket.recv(&mut [0; 100]).is_ok()
+    });
+    let crowd: Vec<_> = (1..500).map(hello).collect();
+    server.await_line("or of a test that has its streams");
+    let (_, during) = server.holds();
+    assert!(
+        during <= before + 100,
+        "{during} descriptors, {before} at rest"
+    );
+    works(&server);
+    drop(crowd);
+}
+
 const AGENT: u8 = 32;

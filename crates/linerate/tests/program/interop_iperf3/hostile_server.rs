@@ -74,7 +74,9 @@ fn a_server_that_tells_without_end_is_heard_as_long_as_it_may() {
     assert!(excess.is_some(), "{warned:?}");
     let told = test["intervals"].as_array().unwrap().len();
     assert!((10..1000).contains(&told), "{told} intervals");
-    assert_eq!(test["delivered_bits_per_second"], 8000.0, "{test}");
+    // Over the longer of the two ends' times.
+    let delivered = test["delivered_bits_per_second"].as_f64().unwrap();
+    assert!(delivered > 0.0 && delivered <= 8000.0, "{test}");
     let directory = said.json["run_dir"].as_str().unwrap();
     let stored = std::fs::read_to_string(format!("{directory}/samples.jsonl")).unwrap();
     let flood = stored.lines().filter(|line| line.contains("flood")).count();
