@@ -189,15 +189,8 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// The time that both rates of a test are taken over: its length, and a sender's own time if that is longer.
-    fn base_ns(&self) -> u64 {
-        let omit_ns = self.measured.config.limit.omit_ns;
-        let sending = self.tx().map(|tx| tx.duration_ns.saturating_sub(omit_ns));
-        sending.fold(self.duration_ns(), u64::max)
-    }
-
     fn offered(&self) -> Option<f64> {
-        let base_ns = self.base_ns();
+        let base_ns = self.duration_ns();
         let each = self
             .pairs
             .iter()
@@ -221,7 +214,7 @@ impl<'a> Fold<'a> {
             true => rx.duration_ns,
             false => 0,
         };
-        Some(rate(rx.bytes, self.base_ns().max(longer_ns)))
+        Some(rate(rx.bytes, self.duration_ns().max(longer_ns)))
     }
 
     fn mode(&self) -> Mode {
