@@ -117,7 +117,7 @@ impl Sampler {
     pub(crate) fn read_idle(&mut self) {
         let before = self.idle_readings;
         self.order(Order::Once);
-        self.wait_until(|sampler| sampler.idle_readings > before);
+        self.wait_until(OPENING_TIMEOUT_NS, |sampler| sampler.idle_readings > before);
     }
 
     /// Orders the settings of this host, if they are `wanted` and have not been read.
@@ -138,7 +138,7 @@ impl Sampler {
     pub(crate) fn begin(&mut self, phase: Phase) {
         self.before = Some(Moment::now());
         self.order(Order::Begin(phase));
-        self.wait_until(|sampler| sampler.has_first);
+        self.wait_until(DRIVER_TIMEOUT_NS, |sampler| sampler.has_first);
     }
 
     /// Orders the last reading, after the traffic has stopped; see [`Sampler::has_ended`].
@@ -214,9 +214,9 @@ impl Sampler {
         }
     }
 
-    /// Waits as long as a driver may take.
-    fn wait_until(&mut self, is_done: impl Fn(&Self) -> bool) {
-        let deadline_ns = clock::monotonic_ns() + DRIVER_TIMEOUT_NS;
+    /// Waits until `is_done`, at most `longest_ns`.
+    fn wait_until(&mut self, longest_ns: u64, is_done: impl Fn(&Self) -> bool) {
+        let deadline_ns = clock::monotonic_ns() + longest_ns;
         while !is_done(self) && clock::monotonic_ns() < deadline_ns && self.wait() {}
     }
 
@@ -267,6 +267,8 @@ impl Moment {
 }
 
 const STEP: Duration = Duration::from_millis(50);
+/// Before the first reading the sources may still be being opened; a client waits 5 s for its server's answer.
+const OPENING_TIMEOUT_NS: u64 = 4_000_000_000;
 /// A driver may need this long to answer; then the test continues without its counters.
 const DRIVER_TIMEOUT_NS: u64 = 2_000_000_000;
 /// What is sent to an address of this host passes through its loopback, whichever interface holds that address.

@@ -86,15 +86,18 @@ pub(super) fn timeouts(plan: &TestPlan) -> Timeouts {
 /// report if it was asked for.
 pub(super) fn results_bytes(plan: &TestPlan, config: &StreamConfig) -> u32 {
     let streams = u64::from(config.streams_total());
-    let counted = RESULTS_BYTES.saturating_add(streams.saturating_mul(STREAM_BYTES));
+    let each = streams.saturating_mul(STREAM_BYTES).min(MOST_STREAM_BYTES);
+    let counted = RESULTS_BYTES.saturating_add(each);
     let report = if plan.server_output { REPORT_BYTES } else { 0 };
     u32::try_from(counted.saturating_add(report)).unwrap_or(u32::MAX)
 }
 
 /// What is not of a stream.
 const RESULTS_BYTES: u64 = 16 << 10;
-/// A stream in iperf3's keys (some 220 bytes) and its account.
-const STREAM_BYTES: u64 = 32 << 10;
+/// A stream in iperf3's keys (some 220 bytes) and its account, whose list of losses has up to 4096 entries of some 100 bytes.
+const STREAM_BYTES: u64 = 512 << 10;
+/// Of all streams together.
+const MOST_STREAM_BYTES: u64 = 8 << 20;
 /// A stock server's report has a line of some 80 bytes for each stream and second.
 const REPORT_BYTES: u64 = 8 << 20;
 
