@@ -72,31 +72,13 @@ fn netfilter(vantage: &Vantage<'_>) -> Option<Counted> {
     })
 }
 
-/// What a filter refused of a test's packets on their way out: by the kernel's reasons; else what IP refused to send and
-/// the qdisc did not drop, of the datagrams that send calls reported as refused.
+/// What a filter refused of a test's packets on their way out, by the kernel's reasons. `IpOutDiscards` alone does not
+/// say so: it also counts datagrams longer than the MTU (net/ipv4/ip_output.c, `__ip_append_data`).
 fn output(end: &Vantage<'_>) -> Option<(f64, String)> {
-    let test = end.test.filter(|_| end.side == Some(Side::Sender))?;
-    let of_reasons = || {
-        let mut lists = [Source::DropsSent, Source::Drops].into_iter();
-        let counted = lists.find_map(|list| end.of_host(list, "NETFILTER_DROP"))?;
-        Some((counted.value as f64, counted.source))
-    };
-    let of_ip = || {
-        let (source, name) = if test.af == 6 {
-            (Source::Snmp6, "Ip6OutDiscards")
-        } else {
-            (Source::Snmp, "IpOutDiscards")
-        };
-        let discarded = end.of_host(source, name)?;
-        let queued = end.of_interface(Source::Qdisc, "drops")?.value;
-        let filtered = discarded.value.saturating_sub(queued);
-        let refused = filtered.min(test.refused_packets?);
-        Some((
-            refused as f64,
-            format!("{}, refused_packets", discarded.source),
-        ))
-    };
-    of_reasons().or_else(of_ip)
+    end.test.filter(|_| end.side == Some(Side::Sender))?;
+    let mut lists = [Source::DropsSent, Source::Drops].into_iter();
+    let counted = lists.find_map(|list| end.of_host(list, "NETFILTER_DROP"))?;
+    Some((counted.value as f64, counted.source))
 }
 
 /// Taken in by IPv4 and neither given to a protocol, nor forwarded, nor counted as bad. Of a test only:

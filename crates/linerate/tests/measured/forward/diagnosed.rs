@@ -9,20 +9,20 @@ const DEVICES: &[(&str, &str)] = &[
     ("--lab route --bridged", "neither bridges nor routes"),
     (
         "--lab bridge --routed",
-        "198.18.1.1 does not answer ARP there",
+        "198.18.1.1 does not answer ARP of 198.18.1.2 there",
     ),
     (
         "--lab bridge --routed -6",
-        "2001:2:0:1::1 does not answer neighbour discovery there",
+        "2001:2:0:1::1 does not answer neighbour discovery of 2001:2:0:1::2 there",
     ),
     (
         "--lab user-route --routed 198.18.1.1,198.19.1.9",
-        "198.19.1.9 does not answer ARP there",
+        "198.19.1.9 does not answer ARP of 198.19.1.2 there",
     ),
     // The kernel's router knows nothing of the tag.
     (
         "--lab route --vlan 7",
-        "198.18.1.1 does not answer ARP there",
+        "198.18.1.1 does not answer ARP of 198.18.1.2 there",
     ),
     (
         "--lab user-route --fault untagged --vlan 7",
