@@ -214,6 +214,8 @@ fn an_interrupted_run_keeps_the_trials_that_ended() {
     assert_eq!(run["partial"], true);
     for line in lines().lines() {
         let trial: serde_json::Value = serde_json::from_str(line).unwrap();
-        assert_eq!(trial["valid"], true, "{trial}");
+        // It has ended: it counts, or it says that the tester could not run all the time.
+        let stalled = trial["stalled_ratio"].as_f64() > Some(0.005);
+        assert!(trial["valid"] == true || stalled, "{trial}");
     }
 }

@@ -352,7 +352,7 @@ impl Ran {
             } else {
                 assert!(
                     test["delivered_bits_per_second"].as_f64().unwrap() > 0.0,
-                    "{line}"
+                    "{line}: {test}"
                 );
             }
         }
