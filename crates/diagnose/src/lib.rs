@@ -32,3 +32,6 @@ pub mod ledger;
 pub mod limit;
 pub mod rules;
 pub mod viewpoint;
+
+/// The stages of a path, from the sending program to the receiving one, as documents name them.
+pub const STAGES: &[&str] = linerate_knowledge::Stage::WORDS;

@@ -233,7 +233,7 @@ impl<'a> Slot<'a> {
         // SAFETY: within the mapping, because a slot begins `slot_bytes` before its end at most.
         let first = unsafe { self.ring.memory.start().as_ptr().add(self.start + offset) };
         // SAFETY: within the mapping as above; the kernel writes to a slot only while it is the
-        // kernel's, and this is called only while it is ours. Nobody calls it for the status word.
+        // kernel's, and this is called only while it is ours, and never for the status word.
         unsafe { slice::from_raw_parts(first, length) }
     }
 }

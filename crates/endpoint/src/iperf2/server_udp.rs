@@ -2,8 +2,8 @@
 //! All UDP clients of the iperf2 server: one thread, one socket, a bounded table of flows.
 //!
 //! Nothing is sent but the report that answers a final datagram of a flow that was counted. A source address can be
-//! forged, and iperf2 has no handshake: a source gets at most as many bytes as it sent, so that nobody gains by it
-//! (RFC 9000 §8.1 allows three times as many).
+//! forged, and iperf2 has no handshake: a source gets at most as many bytes as it sent, so that the server amplifies
+//! nothing (RFC 9000 §8.1 allows three times as many).
 
 use super::flow::{Counted, Flow};
 use super::limits::{self, ClientRole};
@@ -211,7 +211,7 @@ impl<'a> Table<'a> {
             && client.report.is_none()
         {
             let counted = client.flow.break_off();
-            let line = format!("ended: silent while others wait for a place: UDP, {counted}");
+            let line = format!("ended: silent, and its slot was needed: UDP, {counted}");
             self.shared.log.limited(Some(source), &line);
         }
         true

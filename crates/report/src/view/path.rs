@@ -87,7 +87,7 @@ fn of(output: &Output, test: &Test, entry: &LedgerEntry) -> Way {
 
 /// The stages of every path; those of a device only if the ledger has it, after the wire to it.
 fn stages(entry: &LedgerEntry) -> Vec<&str> {
-    let mut stages = STAGES.to_vec();
+    let mut stages = linerate_diagnose::STAGES.to_vec();
     let wire = stages
         .iter()
         .position(|stage| *stage == "wire")
@@ -132,21 +132,5 @@ fn stop(entry: &LedgerEntry, stage: &str) -> Stop {
     }
 }
 
-const STAGES: [&str; 14] = [
-    "tx-app",
-    "tx-socket",
-    "tx-ip",
-    "tx-qdisc",
-    "tx-ring",
-    "tx-mac",
-    "wire",
-    "rx-mac",
-    "rx-ring",
-    "rx-xdp",
-    "rx-softnet",
-    "rx-ip",
-    "rx-socket",
-    "rx-app",
-];
 /// More pictures say no more; the sentences have the others.
 const MOST: usize = 4;

@@ -46,7 +46,7 @@ fn cause_in(test: &str) -> Finding {
 
 #[test]
 fn a_loss_at_any_stage_is_named_or_said_to_have_no_cause() {
-    for stage in stages() {
+    for stage in linerate_diagnose::STAGES {
         let mut output = lossy(stage);
         assert!(
             text(&output).contains("no rule explains 758 lost packets"),
@@ -73,24 +73,4 @@ fn a_refusal_is_nothing_to_pass_over() {
     };
     assert!(refused(758).contains("kernel refused 758 datagrams"));
     assert!(refused(3).contains("nothing to fix"));
-}
-
-/// The stages of a path, as documents name them.
-fn stages() -> [&'static str; 14] {
-    [
-        "tx-app",
-        "tx-socket",
-        "tx-ip",
-        "tx-qdisc",
-        "tx-ring",
-        "tx-mac",
-        "wire",
-        "rx-mac",
-        "rx-ring",
-        "rx-xdp",
-        "rx-softnet",
-        "rx-ip",
-        "rx-socket",
-        "rx-app",
-    ]
 }
