@@ -250,7 +250,7 @@ fn udp_floods_are_not_answered() {
             works(&server);
         }
     }
-    server.await_line("refused: a UDP hello that belongs to no test");
+    server.await_line("refused: a UDP hello of no known test");
     works(&server);
     socket.set_nonblocking(true).unwrap();
     assert!(
