@@ -13,11 +13,15 @@
 //!   [`LimitedBy::Sender`], and the rate that was reached without loss is a lower bound;
 //! - a lossless rate is the offered one, not the requested one;
 //! - invalid trials are repeated a few times and do not count.
+//!
+//! The result is confirmed by longer trials: [`KneeSearch::next_confirmation`].
 
+mod confirm;
 mod constant_loss;
 mod rate;
 
 use crate::bound::loss_upper95;
+pub use confirm::{Confirmation, Outcome};
 pub use constant_loss::ConstantLoss;
 use constant_loss::Count;
 use rate::{Rate, Verdict};
@@ -60,6 +64,12 @@ pub struct Trial {
     pub valid: bool,
 }
 
+impl Trial {
+    fn loss_ratio(&self) -> f64 {
+        self.lost_packets as f64 / self.sent_packets as f64
+    }
+}
+
 /// The result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
@@ -72,11 +82,14 @@ pub struct Knee {
     pub lossless_pps: Option<f64>,
     pub lossy_pps: Option<f64>,
     pub limited_by: LimitedBy,
-    /// The 95 % upper bound of the loss ratio at the lossless rate, from its trials without loss.
+    /// The 95 % upper bound of the loss ratio at the lossless rate: of the trial that confirmed it, or else from the
+    /// trials of the search.
     pub loss_ratio_upper95: Option<f64>,
     /// The loss ratio at all rates, if it does not grow with the rate: then there is no knee.
     pub constant_loss: Option<ConstantLoss>,
-    /// Trials fed, invalid ones included.
+    /// The longer trials at the lossless rate; `None` if there was none.
+    pub confirmation: Option<Confirmation>,
+    /// Trials fed, invalid and confirming ones included.
     pub trials: u32,
 }
 
@@ -114,6 +127,7 @@ pub struct KneeSearch {
     /// The valid trials.
     counts: Vec<Count>,
     trials: u32,
+    confirmation: Option<Confirmation>,
 }
 
 impl KneeSearch {
@@ -124,6 +138,7 @@ impl KneeSearch {
             rates: Vec::new(),
             counts: Vec::new(),
             trials: 0,
+            confirmation: None,
         }
     }
 
@@ -142,14 +157,9 @@ impl KneeSearch {
             self.rate(asked_bits_per_second).invalid += 1;
             return;
         }
-        let loss_ratio = trial.lost_packets as f64 / trial.sent_packets as f64;
-        let lossy = loss_ratio > self.config.goal_loss_ratio;
-        let offered = trial.offered_bits_per_second.min(asked_bits_per_second);
-        self.counts.push(Count {
-            bits_per_second: offered,
-            sent: trial.sent_packets,
-            lost: trial.lost_packets.min(trial.sent_packets),
-        });
+        let loss_ratio = trial.loss_ratio();
+        let lossy = self.is_lossy(&trial);
+        let offered = self.count(asked_bits_per_second, &trial);
         let misses = self.misses_at(asked_bits_per_second);
         let rate = self.rate(asked_bits_per_second);
         rate.misses = rate.misses.max(misses);
@@ -164,8 +174,46 @@ impl KneeSearch {
         }
     }
 
-    /// The result: final when [`Self::next_rate`] is `None`, else the best so far.
+    fn is_lossy(&self, trial: &Trial) -> bool {
+        trial.loss_ratio() > self.config.goal_loss_ratio
+    }
+
+    /// Counts a valid trial; returns the rate that it offered.
+    fn count(&mut self, asked_bits_per_second: u64, trial: &Trial) -> u64 {
+        let offered = trial.offered_bits_per_second.min(asked_bits_per_second);
+        self.counts.push(Count {
+            bits_per_second: offered,
+            sent: trial.sent_packets,
+            lost: trial.lost_packets.min(trial.sent_packets),
+        });
+        offered
+    }
+
+    /// The result: final when [`Self::next_rate`] and [`Self::next_confirmation`] are `None`, else the best so far.
     pub fn knee(&self) -> Knee {
+        let found = self.found();
+        let Some(confirmation) = self.confirmation else {
+            return found;
+        };
+        let found = Knee {
+            trials: found.trials.saturating_add(confirmation.trials),
+            confirmation: Some(confirmation),
+            ..found
+        };
+        if confirmation.outcome != Outcome::Confirmed {
+            return found;
+        }
+        let rate = confirmation.offered_bits_per_second;
+        Knee {
+            lossless_bits_per_second: Some(rate),
+            lossless_pps: Some(self.pps(rate)),
+            loss_ratio_upper95: confirmation.loss_ratio_upper95,
+            ..found
+        }
+    }
+
+    /// The result of the search alone.
+    fn found(&self) -> Knee {
         let first_bad = self.first_bad();
         let passed = self.lossless_below(first_bad).and_then(|rate| rate.offered);
         let reached = first_bad.and_then(Rate::reached_at_most);
@@ -188,6 +236,7 @@ impl KneeSearch {
             limited_by,
             loss_ratio_upper95: lossless.and_then(|rate| self.upper95_at(rate)),
             constant_loss: ConstantLoss::of(&self.counts),
+            confirmation: None,
             trials: self.trials,
         }
     }

@@ -49,7 +49,7 @@ pub use mode::{IoMode, Mode};
 pub use stream::{Flow, Interval, LossBurst};
 pub use test::{Direction, Dscp, Protocol, ReceiveBuffer, Test, Warning};
 pub use trial_device::{DeviceInterrupt, DeviceProcessor, DeviceQueue, DeviceSource, TrialDevice};
-pub use verdict::{ConstantLoss, Knee, Limit, Verdict};
+pub use verdict::{Confirmation, ConstantLoss, Knee, Limit, Verdict};
 
 /// The schema that this version writes.
 pub const SCHEMA: &str = "linerate.output/1";

@@ -146,6 +146,10 @@ fn populated() -> Output {
             lossy_pps: Some(1.0),
             loss_ratio_upper95: Some(1.0),
             constant_loss: Some(ConstantLoss::default()),
+            confirmation: Some(Confirmation {
+                loss_ratio_upper95: Some(1.0),
+                ..Confirmation::default()
+            }),
             ..Knee::default()
         }],
         comparison: vec![comparison()],

@@ -149,7 +149,7 @@ const FAMILIES: &[(&str, &str, &str, &str)] = &[
         "lossless_bits_per_second",
         "linerate_lossless_bits_per_second",
         "bits_per_second",
-        "The highest payload rate without loss",
+        "The highest payload rate that met the loss goal",
     ),
     (
         "delivered_bits_per_second",

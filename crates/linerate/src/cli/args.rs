@@ -14,6 +14,7 @@ mod load;
 mod output;
 mod regs;
 mod report;
+mod search;
 mod serve;
 mod target;
 
@@ -29,6 +30,7 @@ pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
 pub(super) use output::{ColorChoice, DocumentFlags, OutputFlags};
 pub(super) use regs::RegsArgs;
 pub(super) use report::{ReportArgs, ReportFormat};
+pub(super) use search::SearchFlags;
 pub(super) use serve::ServeArgs;
 pub(super) use target::{ServerFlags, TargetFlags};
 
@@ -71,19 +73,22 @@ pub(super) enum Command {
 /// Measure a link in both directions and say what limits it
 ///
 /// Measures idle latency, TCP throughput up, down and in both directions, TCP with one stream per
-/// CPU, the highest UDP rate without loss for full-size and 64-byte datagrams, and latency under
-/// each load. HOST runs `linerate serve`; a stock `iperf3 -s` works too, but then counters of the
+/// CPU, the highest UDP rate without loss for full-size and 64-byte datagrams, each confirmed by a
+/// longer trial, and latency under each load. HOST runs `linerate serve`; a stock `iperf3 -s` works too, but then counters of the
 /// far end are not available.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate check --lab                      two hosts on this machine, no root needed
   linerate check 192.0.2.7                  HOST runs `linerate serve`
   linerate check 192.0.2.7 --quick --expect '>=940M'
+  linerate check 192.0.2.7 --goal-loss 0.5% --confirm 60    PDR, confirmed as long as RFC 2544's trials
   linerate check --lab --fault loss=0.5% --json")]
 pub(super) struct CheckArgs {
-    /// Take about 8 seconds instead of 30
+    /// Take about 10 seconds instead of 30
     #[arg(long)]
     pub(super) quick: bool,
+    #[command(flatten)]
+    pub(super) search: SearchFlags,
     #[command(flatten)]
     pub(super) server: ServerFlags,
 }
@@ -91,12 +96,14 @@ pub(super) struct CheckArgs {
 /// Raise the UDP rate in steps, then find the highest rate without loss
 ///
 /// Prints a row per rate and direction with the counters that increased, then searches between the
-/// highest rate without loss and the lowest rate with loss.
+/// highest rate without loss and the lowest rate with loss, and confirms the result by one longer
+/// trial in each direction.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate sweep 192.0.2.7                            50M to 1000M in steps of 50M
   linerate sweep 192.0.2.7 --from 900M --to 1G --step 10M -t 5
   linerate sweep 192.0.2.7 -R -l 1400 -o /tmp/sweep   only down
+  linerate sweep 192.0.2.7 --goal-loss 0.5%           at most 0.5 % lost (PDR)
   linerate sweep --lab --fault rate=300M")]
 pub(super) struct SweepArgs {
     /// First rate
@@ -120,6 +127,8 @@ pub(super) struct SweepArgs {
     /// UDP payload, 16 … 65507 bytes [default: the control connection's MSS]
     #[arg(short = 'l', long, value_name = "BYTES", value_parser = values::udp_length)]
     pub(super) length: Option<u32>,
+    #[command(flatten)]
+    pub(super) search: SearchFlags,
     #[command(flatten)]
     pub(super) server: ServerFlags,
 }

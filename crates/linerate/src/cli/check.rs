@@ -15,7 +15,7 @@ use super::args::CheckArgs;
 use super::plan;
 use super::session::Session;
 use super::target::Target;
-use super::trial::{Scope, Search};
+use super::trial::{Scope, Search, Step};
 use crate::exit::Exit;
 use linerate_endpoint::TestPlan;
 use linerate_model::failure::Failure;
@@ -25,39 +25,60 @@ use schedule::{Schedule, Size};
 pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
     let target = Target::server("check", &args.server, options);
     target.measure(|session, host| {
-        let schedule = Schedule::new(args.quick, cpu::count());
+        let schedule = Schedule::new(args.quick, cpu::count()).confirming(args.search.confirm);
         session.console.say(&schedule.announcement());
         session.live.announce(schedule.estimate_ms() as f64 / 1e3);
         let base = plan::reached(&args.server.target, TestPlan::tcp(host));
-        measure(session, &schedule, &base)
+        measure(session, &schedule, &base, args.search.goal_loss)
     })
 }
 
 /// How long it takes, about.
 pub(super) fn seconds(args: &CheckArgs) -> f64 {
-    Schedule::new(args.quick, cpu::count()).estimate_ms() as f64 / 1e3
+    let schedule = Schedule::new(args.quick, cpu::count()).confirming(args.search.confirm);
+    schedule.estimate_ms() as f64 / 1e3
 }
 
-fn measure(session: &mut Session, schedule: &Schedule, base: &TestPlan) -> Result<(), Failure> {
+fn measure(
+    session: &mut Session,
+    schedule: &Schedule,
+    base: &TestPlan,
+    goal_loss_ratio: f64,
+) -> Result<(), Failure> {
     session.idle(&schedule.idle(base))?;
     for plan in schedule.tcp(base) {
         session.run(&plan)?;
     }
     for size in [Size::Full, Size::Small] {
         for direction in [Direction::Up, Direction::Down] {
-            search(session, schedule, base, size, direction)?;
+            let wanted = Wanted {
+                size,
+                direction,
+                goal_loss_ratio,
+            };
+            search(session, schedule, base, wanted)?;
         }
     }
     Ok(())
+}
+
+/// What a search looks for.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    size: Size,
+    direction: Direction,
+    goal_loss_ratio: f64,
 }
 
 fn search(
     session: &mut Session,
     schedule: &Schedule,
     base: &TestPlan,
-    size: Size,
-    direction: Direction,
+    wanted: Wanted,
 ) -> Result<(), Failure> {
+    let Wanted {
+        size, direction, ..
+    } = wanted;
     let ceiling = ceiling_bits_per_second(&session.output, size);
     let to = ceiling.unwrap_or(UNPACED_BITS_PER_SECOND);
     let start =
@@ -71,29 +92,36 @@ fn search(
         resolution_ratio: schedule.resolution_ratio(),
         trials_max: schedule.trials_max(),
         payload_bytes: payload_bytes(&session.output, size),
+        goal_loss_ratio: wanted.goal_loss_ratio,
+        confirm_ms: schedule.confirm_ms(),
     };
     let mut search = Search::new(direction, scope);
-    let ended = climb(session, &mut search, |rate| {
+    let ended = climb(session, &mut search, |step| {
+        let rate = step.bits_per_second;
         let paced = Some(rate).filter(|rate| *rate < UNPACED_BITS_PER_SECOND);
-        schedule.trial(base, size, direction, paced)
+        let trial = schedule.trial(base, size, direction, paced);
+        TestPlan {
+            duration_ms: step.confirm_ms.unwrap_or(trial.duration_ms),
+            ..trial
+        }
     });
     search.record(&mut session.output);
     ended
 }
 
-/// One trial after the other until the search is over.
+/// One trial after the other until the search is over and its result confirmed.
 fn climb(
     session: &mut Session,
     search: &mut Search,
-    plan: impl Fn(u64) -> TestPlan,
+    plan: impl Fn(Step) -> TestPlan,
 ) -> Result<(), Failure> {
-    while let Some(rate) = search.next_rate() {
-        let ids = session.run(&plan(rate))?;
+    while let Some(step) = search.next_step() {
+        let ids = session.run(&plan(step))?;
         let test = session
             .tests(&ids)
             .find(|test| test.direction == search.direction);
         match test {
-            Some(test) => search.feed(rate, test),
+            Some(test) => search.feed(step, test),
             None => {
                 return Err(Failure::measuring(
                     "judge a trial",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `linerate sweep`: a ladder of UDP rates, then the search between its rungs.
+//! `linerate sweep`: a ladder of UDP rates, the search between its rungs, and a longer trial of its result.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::plan;
 use super::progress::word;
 use super::session::Session;
 use super::target::Target;
-use super::trial::{Scope, Search};
+use super::trial::{self, Scope, Search};
 use crate::exit::Exit;
 use linerate_endpoint::{Direction, TestPlan};
 use linerate_model::failure::Failure;
@@ -29,11 +29,12 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
         }
     };
     target.measure(|session, host| {
-        let [ladder_ms, search_ms] = times_ms(args, rates.len());
+        let [ladder_ms, search_ms, confirm_ms] = times_ms(args, rates.len());
         session
             .console
-            .say(&announcement(rates.len(), ladder_ms, search_ms));
-        session.live.announce((ladder_ms + search_ms) as f64 / 1e3);
+            .say(&announcement(rates.len(), ladder_ms, search_ms, confirm_ms));
+        let all_ms = ladder_ms + search_ms + confirm_ms;
+        session.live.announce(all_ms as f64 / 1e3);
         let mut sweep = Sweep::new(args, &rates);
         let base = base(args, host);
         let measured = sweep.climb(session, &base);
@@ -52,22 +53,34 @@ pub(super) fn seconds(args: &SweepArgs) -> Option<f64> {
     Some(ms as f64 / 1e3)
 }
 
-/// Of the ladder, and at most of the search between its rungs.
-fn times_ms(args: &SweepArgs, rungs: usize) -> [u64; 2] {
+/// Of the ladder, at most of the search between its rungs, and of the trials that confirm at once.
+fn times_ms(args: &SweepArgs, rungs: usize) -> [u64; 3] {
     let ways = if args.reverse || args.bidir { 1 } else { 2 };
     let trial_ms = (args.time + OVERHEAD_MS) * ways;
     [
         trial_ms * rungs as u64,
         trial_ms * u64::from(SEARCH_TRIALS_MAX),
+        confirm_ms(args).map_or(0, |ms| (ms + OVERHEAD_MS) * ways),
     ]
 }
 
-fn announcement(rungs: usize, ladder_ms: u64, search_ms: u64) -> String {
-    format!(
-        "about {} s for {rungs} rates, and up to {} s to find the knee",
-        ladder_ms.div_ceil(1000),
-        search_ms.div_ceil(1000)
-    )
+/// The length of a confirming trial; `None` for none.
+fn confirm_ms(args: &SweepArgs) -> Option<u64> {
+    let ms = args.search.confirm.unwrap_or(args.time * CONFIRM_TRIALS);
+    (ms > 0).then_some(ms)
+}
+
+fn announcement(rungs: usize, ladder_ms: u64, search_ms: u64, confirm_ms: u64) -> String {
+    let seconds = |ms: u64| ms.div_ceil(1000);
+    let search = format!(
+        "about {} s for {rungs} rates, up to {} s to find the knee",
+        seconds(ladder_ms),
+        seconds(search_ms)
+    );
+    match confirm_ms {
+        0 => search,
+        confirm_ms => format!("{search}, {} s to confirm it", seconds(confirm_ms)),
+    }
 }
 
 fn base(args: &SweepArgs, host: &str) -> TestPlan {
@@ -103,6 +116,8 @@ impl Sweep {
                     .unwrap_or(u32::MAX)
                     .saturating_add(SEARCH_TRIALS_MAX),
                 payload_bytes: args.length.unwrap_or(USUAL_PAYLOAD_BYTES),
+                goal_loss_ratio: args.search.goal_loss,
+                confirm_ms: confirm_ms(args),
             };
             Search::new(*way, scope)
         };
@@ -124,12 +139,12 @@ impl Sweep {
     /// The next test of each direction, or the one of both at once.
     fn next_steps(&self) -> Option<Vec<Step>> {
         let wanted = self.searches.iter().filter_map(|search| {
-            let rate = search.next_rate()?;
+            let next = search.next_step()?;
             let direction = match search.direction {
                 Way::Up => Direction::Up,
                 Way::Down => Direction::Down,
             };
-            Some(Step { rate, direction })
+            Some(Step { next, direction })
         });
         let mut steps: Vec<Step> = wanted.collect();
         if self.at_once {
@@ -142,12 +157,14 @@ impl Sweep {
     }
 
     fn take(&mut self, session: &mut Session, base: &TestPlan, step: Step) -> Result<(), Failure> {
-        let name = format!("udp-{}M", megabits(step.rate));
+        let rate = step.next.bits_per_second;
+        let name = format!("udp-{}M", megabits(rate));
         let plan = TestPlan {
             group: name.clone(),
             name,
             direction: step.direction,
-            bits_per_second: Some(step.rate),
+            bits_per_second: Some(rate),
+            duration_ms: step.next.confirm_ms.unwrap_or(base.duration_ms),
             ..base.clone()
         };
         let ids = session.run(&plan)?;
@@ -157,7 +174,7 @@ impl Sweep {
                 .find(|test| test.direction == search.direction);
             match entry {
                 // At once: the other direction may already be done with this rate.
-                Some(test) if search.next_rate() == Some(step.rate) => search.feed(step.rate, test),
+                Some(test) if search.next_step() == Some(step.next) => search.feed(step.next, test),
                 Some(_) => {}
                 None if step.includes(search.direction) => {
                     let why = format!("the engine returned none {}", word(search.direction));
@@ -173,7 +190,7 @@ impl Sweep {
 /// One test to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Step {
-    rate: u64,
+    next: trial::Step,
     direction: Direction,
 }
 
@@ -193,6 +210,8 @@ fn megabits(rate: u64) -> String {
 }
 
 const OVERHEAD_MS: u64 = 150;
+/// A confirming trial is as long as this many trials.
+const CONFIRM_TRIALS: u64 = 5;
 /// The bracket ends within half a percent of its upper end.
 const RESOLUTION_RATIO: f64 = 0.005;
 const SEARCH_TRIALS_MAX: u32 = 16;
@@ -240,21 +259,31 @@ mod tests {
         let mut seen = Vec::new();
         while let Some(steps) = sweep.next_steps() {
             for (search, step) in sweep.searches.iter_mut().zip(steps) {
-                seen.push((step.rate / M, step.direction));
-                search.feed(step.rate, &lossless(step.rate, search.direction));
+                let rate = step.next.bits_per_second;
+                seen.push((rate / M, step.direction, step.next.confirm_ms));
+                search.feed(step.next, &lossless(rate, search.direction));
             }
         }
         let (up, down) = (Direction::Up, Direction::Down);
         assert_eq!(
             seen,
             [
-                (50, up),
-                (50, down),
-                (100, up),
-                (100, down),
-                (150, up),
-                (150, down)
+                (50, up, None),
+                (50, down, None),
+                (100, up, None),
+                (100, down, None),
+                (150, up, None),
+                (150, down, None),
+                (150, up, Some(10_000)),
+                (150, down, Some(10_000)),
             ]
+        );
+        assert!(
+            sweep.searches[0]
+                .knee()
+                .confirmation
+                .unwrap()
+                .is_confirmed()
         );
         assert_eq!(sweep.searches[0].knee().limited_by, "range");
     }
@@ -263,12 +292,27 @@ mod tests {
     fn one_direction_or_both_at_once() {
         let steps = |line| sweep(line).next_steps().unwrap();
         let step = |direction| Step {
-            rate: 50 * M,
+            next: trial::Step {
+                bits_per_second: 50 * M,
+                confirm_ms: None,
+            },
             direction,
         };
         assert_eq!(steps("linerate sweep h -R"), [step(Direction::Down)]);
         assert_eq!(steps("linerate sweep h --bidir"), [step(Direction::Both)]);
         assert_eq!(steps("linerate sweep h").len(), 2);
+    }
+
+    #[test]
+    fn the_goal_and_the_confirmation_are_those_asked_for() {
+        let sweep = sweep("linerate sweep h --goal-loss 0.5% --confirm 60 --to 100M -t 1");
+        assert_eq!(sweep.searches[0].knee().goal_loss_ratio, 0.005);
+        let confirm = |line: &str| confirm_ms(&args(line));
+        assert_eq!(confirm("linerate sweep h --confirm 60"), Some(60_000));
+        assert_eq!(confirm("linerate sweep h --confirm 0"), None);
+        assert_eq!(confirm("linerate sweep h -t 1"), Some(5000));
+        let times = times_ms(&args("linerate sweep h -t 1 --confirm 0"), 1);
+        assert_eq!(times[2], 0);
     }
 
     #[test]

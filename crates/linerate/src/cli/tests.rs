@@ -239,6 +239,14 @@ fn refusals_name_the_flag_the_value_and_the_range() {
             "--bitrate RATE/BURST and --burst both name it",
         ),
         (
+            "linerate check h --goal-loss 1",
+            "invalid value '1' for '--goal-loss <RATIO>': expected a ratio from 0 to below 1, such as 0.5% or 1e-5",
+        ),
+        (
+            "linerate sweep h --confirm 50ms",
+            "invalid value '50ms' for '--confirm <TIME>': expected a time from 100ms to 24h, or 0 for none",
+        ),
+        (
             "linerate check",
             "the following required arguments were not provided: <HOST>",
         ),

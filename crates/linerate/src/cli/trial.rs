@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Searches for the highest UDP rate without loss: which test comes next, and what it meant.
+//! Searches for the highest UDP rate that meets a loss goal: which test comes next, and what it meant.
 
-use linerate_method::knee::{Begin, KneeConfig, KneeSearch, Trial};
-use linerate_model::output::{ConstantLoss, Direction, Knee, Output, Test};
+use linerate_method::knee::{self, Begin, KneeConfig, KneeSearch, Trial};
+use linerate_model::output::{Confirmation, ConstantLoss, Direction, Knee, Output, Test};
 
 /// The search in one direction, with the tests that it made.
 #[derive(Debug)]
@@ -10,8 +10,25 @@ pub(super) struct Search {
     pub(super) direction: Direction,
     search: KneeSearch,
     goal_loss_ratio: f64,
+    confirm_ms: Option<u64>,
     test_ids: Vec<String>,
     payload_bytes: u32,
+    confirmed_by: Option<Confirmed>,
+}
+
+/// The last confirming trial.
+#[derive(Debug)]
+struct Confirmed {
+    test_id: String,
+    duration_s: f64,
+}
+
+/// The next test of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) bits_per_second: u64,
+    /// The length of a confirming trial; `None` for the trials before.
+    pub(super) confirm_ms: Option<u64>,
 }
 
 /// How far and how fine.
@@ -22,18 +39,23 @@ pub(super) struct Scope {
     pub(super) trials_max: u32,
     /// UDP payload, or the one that is expected where the engine chooses.
     pub(super) payload_bytes: u32,
+    /// The highest loss ratio that counts as lossless.
+    pub(super) goal_loss_ratio: f64,
+    /// The length of the trial that confirms the result; `None` for none.
+    pub(super) confirm_ms: Option<u64>,
 }
 
 impl Search {
-    /// Nothing tried yet. Without loss means without any.
+    /// Nothing tried yet.
     pub(super) fn new(direction: Direction, scope: Scope) -> Self {
         let Scope {
             begin,
             resolution_ratio,
             trials_max,
             payload_bytes,
+            goal_loss_ratio,
+            confirm_ms,
         } = scope;
-        let goal_loss_ratio = 0.0;
         Self {
             direction,
             search: KneeSearch::new(KneeConfig {
@@ -44,22 +66,43 @@ impl Search {
                 trials_max,
             }),
             goal_loss_ratio,
+            confirm_ms,
             test_ids: Vec::new(),
             payload_bytes,
+            confirmed_by: None,
         }
     }
 
-    /// The rate to try next; `None` at the end.
-    pub(super) fn next_rate(&self) -> Option<u64> {
-        self.search.next_rate()
+    /// What to try next; `None` at the end.
+    pub(super) fn next_step(&self) -> Option<Step> {
+        if let Some(bits_per_second) = self.search.next_rate() {
+            return Some(Step {
+                bits_per_second,
+                confirm_ms: None,
+            });
+        }
+        let confirm_ms = Some(self.confirm_ms?);
+        let bits_per_second = self.search.next_confirmation()?;
+        Some(Step {
+            bits_per_second,
+            confirm_ms,
+        })
     }
 
     /// Takes the entry of its direction in.
-    pub(super) fn feed(&mut self, asked_bits_per_second: u64, test: &Test) {
+    pub(super) fn feed(&mut self, step: Step, test: &Test) {
         self.payload_bytes = test.payload_bytes;
         self.test_ids.push(test.id.clone());
-        self.search
-            .feed(asked_bits_per_second, meaning(asked_bits_per_second, test));
+        let asked = step.bits_per_second;
+        let trial = meaning(asked, test);
+        if step.confirm_ms.is_none() {
+            return self.search.feed(asked, trial);
+        }
+        self.search.feed_confirmation(asked, trial);
+        self.confirmed_by = Some(Confirmed {
+            test_id: test.id.clone(),
+            duration_s: test.duration_s,
+        });
     }
 
     /// The answer; packets by the payload that was really sent.
@@ -82,9 +125,24 @@ impl Search {
                 lower95: constant.lower95,
                 upper95: constant.upper95,
             }),
+            confirmation: self.confirmation(found.confirmation),
             trials: found.trials,
             ..Knee::default()
         }
+    }
+
+    fn confirmation(&self, found: Option<knee::Confirmation>) -> Option<Confirmation> {
+        let (found, by) = (found?, self.confirmed_by.as_ref()?);
+        Some(Confirmation {
+            outcome: found.outcome.as_str().to_owned(),
+            test_id: by.test_id.clone(),
+            duration_s: by.duration_s,
+            offered_bits_per_second: found.offered_bits_per_second as f64,
+            sent_packets: found.sent_packets,
+            lost_packets: found.lost_packets,
+            loss_ratio_upper95: found.loss_ratio_upper95,
+            trials: found.trials,
+        })
     }
 
     /// Adds the knee to the document, if anything was tried.
@@ -128,20 +186,29 @@ mod tests {
     }
 
     #[test]
-    fn the_search_brackets_the_knee() {
+    fn the_search_brackets_the_knee_and_confirms_it() {
         let begin = Begin::Ladder((1..=20).map(|n| n * 50 * M).collect());
         let scope = Scope {
             begin,
             resolution_ratio: 0.01,
             trials_max: 40,
             payload_bytes: 1000,
+            goal_loss_ratio: 0.0,
+            confirm_ms: Some(5000),
         };
         let mut search = Search::new(Direction::Up, scope);
-        while let Some(rate) = search.next_rate() {
-            let test = path(rate, search.test_ids.len());
-            search.feed(rate, &test);
+        let mut confirming = Vec::new();
+        while let Some(step) = search.next_step() {
+            let test = path(step.bits_per_second, search.test_ids.len());
+            search.feed(step, &test);
+            confirming.extend(step.confirm_ms);
         }
         let knee = search.knee();
+        assert_eq!(confirming, [5000]);
+        let confirmation = knee.confirmation.as_ref().unwrap();
+        assert!(confirmation.is_confirmed());
+        assert_eq!(knee.test_ids.last(), Some(&confirmation.test_id));
+        assert_eq!(knee.loss_ratio_upper95, confirmation.loss_ratio_upper95);
         let (lossless, lossy) = (
             knee.lossless_bits_per_second.unwrap(),
             knee.lossy_bits_per_second.unwrap(),

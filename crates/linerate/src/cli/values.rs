@@ -110,6 +110,20 @@ pub(super) fn duration(text: &str) -> Result<u64, String> {
     milliseconds_within(text, 100, DAY_MS, "from 100ms to 24h")
 }
 
+/// A ratio of lost packets that a search accepts.
+pub(super) fn loss_ratio(text: &str) -> Result<f64, String> {
+    goal::ratio(text)
+        .ok_or_else(|| "expected a ratio from 0 to below 1, such as 0.5% or 1e-5".to_owned())
+}
+
+/// Milliseconds of a confirming trial: 0 (none), or 100 ms … 24 h.
+pub(super) fn confirmation(text: &str) -> Result<u64, String> {
+    match milliseconds(text)? {
+        0 => Ok(0),
+        _ => milliseconds_within(text, 100, DAY_MS, "from 100ms to 24h, or 0 for none"),
+    }
+}
+
 /// Milliseconds of a warm-up: 0 … 10 minutes.
 pub(super) fn warm_up(text: &str) -> Result<u64, String> {
     milliseconds_within(text, 0, 600_000, "from 0 to 10m")

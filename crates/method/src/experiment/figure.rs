@@ -110,7 +110,11 @@ fn latency(latency: &Latency) -> Option<Figure> {
 
 fn knee(knee: &Knee) -> Option<Figure> {
     let rate = knee.lossless_bits_per_second?;
-    let name = format!("{} bytes {}", knee.payload_bytes, way(knee.direction));
+    let goal = match knee.goal_loss_ratio {
+        ratio if ratio > 0.0 => format!(" loss <= {ratio}"),
+        _ => String::new(),
+    };
+    let name = format!("{} bytes {}{goal}", knee.payload_bytes, way(knee.direction));
     Some(figure("knee", name, "bit/s", true, rate))
 }
 

@@ -69,11 +69,14 @@ pub struct Knee {
     pub goal_loss_ratio: f64,
     /// What ended the search: `loss`, `sender`, `range`, `trials`.
     pub limited_by: String,
-    /// The 95 % upper bound of the loss ratio at the lossless rate, from the trials at it.
+    /// The 95 % upper bound of the loss ratio at the lossless rate: of the trial that confirmed it, or else from the
+    /// trials of the search at it.
     pub loss_ratio_upper95: Option<f64>,
     /// The loss ratio at all rates, if it does not grow with the rate: then there is no knee.
     pub constant_loss: Option<ConstantLoss>,
-    /// The number of trials.
+    /// The longer trials at the lossless rate; `None` if there was none.
+    pub confirmation: Option<Confirmation>,
+    /// The number of trials, confirming ones included.
     pub trials: u32,
     /// The limit above the lossless rate.
     pub limit: Limit,
@@ -82,6 +85,37 @@ pub struct Knee {
     /// What to do next; may be empty.
     #[serde(rename = "try")]
     pub try_: String,
+}
+
+/// The last of the longer trials that confirm the result of a search, or do not.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Confirmation {
+    /// `confirmed`, or why it is not: `loss` (more than the goal allows), `sender` (it fell short of the rate),
+    /// `invalid`.
+    pub outcome: String,
+    /// The trial, an entry of `tests`.
+    pub test_id: String,
+    /// Its length.
+    pub duration_s: f64,
+    /// The payload rate that it offered.
+    pub offered_bits_per_second: f64,
+    /// Datagrams sent.
+    pub sent_packets: u64,
+    /// Datagrams lost.
+    pub lost_packets: u64,
+    /// The 95 % upper bound of its loss ratio.
+    pub loss_ratio_upper95: Option<f64>,
+    /// The number of such trials; each after one that lost was at a lower rate.
+    pub trials: u32,
+}
+
+impl Confirmation {
+    /// Whether the rate is confirmed.
+    #[must_use]
+    pub fn is_confirmed(&self) -> bool {
+        self.outcome == "confirmed"
+    }
 }
 
 /// A loss ratio that does not grow with the rate.

@@ -7,6 +7,7 @@ use linerate_model::units::format::{
 };
 
 use super::conclusions::phase;
+use super::knees::{GOAL, goal};
 use super::{name, relevant, way};
 
 /// One figure.
@@ -64,6 +65,7 @@ impl Figure {
         match self.metric {
             "achieved_bits_per_second" => "L4 goodput reached",
             "delivered_bits_per_second" => "L4 goodput delivered",
+            "lossless_bits_per_second" if self.of.contains(GOAL) => "highest L4 rate",
             "lossless_bits_per_second" => "highest L4 rate without loss",
             "loss_ratio" => "lost",
             "lost_packets" => "lost",
@@ -105,7 +107,10 @@ fn knee(knee: &Knee) -> Figure {
     Figure {
         metric: "lossless_bits_per_second",
         id: String::new(),
-        of: format!("{} bytes", knee.payload_bytes),
+        of: match goal(knee) {
+            Some(goal) => format!("{} bytes, {goal}", knee.payload_bytes),
+            None => format!("{} bytes", knee.payload_bytes),
+        },
         direction: way(knee.direction).to_owned(),
         value: knee.lossless_bits_per_second,
         unit: Unit::BitsPerSecond,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The highest rates without loss: the bracket, how it was found, and what limits it.
+//! The highest rates without loss: the bracket, how it was found and confirmed, and what limits it.
 
-use linerate_model::output::{Knee, Limit, Output, Test};
+use linerate_model::output::{Confirmation, Knee, Limit, Output, Test};
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, percent, with_unit};
 
 use super::{Block, Line, way};
@@ -13,6 +13,7 @@ pub(super) fn block(output: &Output) -> Option<Block> {
         lines.push(Line::new(2, answer(output, knee)));
         lines.extend(constant(knee).map(|text| Line::new(4, text)));
         lines.push(Line::new(4, details(knee)));
+        lines.extend(confirmation(knee).map(|text| Line::new(4, text)));
         if !knee.why.is_empty() {
             lines.push(Line::new(4, cause(output, knee)));
         }
@@ -22,34 +23,114 @@ pub(super) fn block(output: &Output) -> Option<Block> {
             lines.push(Line::new(4, format!("try: {}", knee.try_)));
         }
     }
-    Block::lines("highest rate without loss: L4 goodput", lines)
+    let goal = output.knees.iter().find_map(goal);
+    let title = match goal {
+        Some(goal) => format!("highest rate with {goal}: L4 goodput"),
+        None => "highest rate without loss: L4 goodput".to_owned(),
+    };
+    Block::lines(&title, lines)
 }
+
+/// The loss that a search accepted; `None` for none.
+pub(super) fn goal(knee: &Knee) -> Option<String> {
+    let ratio = Some(knee.goal_loss_ratio).filter(|ratio| *ratio > 0.0)?;
+    // As few digits as it was given with, in percent.
+    let percent = (ratio * 1e12).round() / 1e10;
+    Some(format!("{GOAL}{percent} % lost"))
+}
+
+/// The beginning of [`goal`].
+pub(super) const GOAL: &str = "at most ";
 
 fn answer(output: &Output, knee: &Knee) -> String {
     let rate = |rate: f64| with_unit(rate, BIT_RATES);
     let lower = |lossless: f64| match knee.limited_by.as_str() {
         "sender" => format!("≥ {} (sender-limited)", rate(lossless)),
-        _ => format!("{} (lossless)", rate(lossless)),
+        _ => format!("{} ({})", rate(lossless), met(knee)),
+    };
+    let failed = match knee.goal_loss_ratio {
+        0.0 => "lossy",
+        _ => "above the goal",
     };
     let bracket = match (knee.lossless_bits_per_second, knee.lossy_bits_per_second) {
-        (Some(lossless), Some(lossy)) => format!("{} … {} (lossy)", lower(lossless), rate(lossy)),
+        (Some(lossless), Some(lossy)) => {
+            format!("{} … {} ({failed})", lower(lossless), rate(lossy))
+        }
+        (Some(lossless), None) if met(knee) == NOT_CONFIRMED => lower(lossless),
         (Some(lossless), None) => format!("{}, {}", lower(lossless), seen(output, knee)),
-        (None, Some(lossy)) => format!("none was found; {} is lossy", rate(lossy)),
+        (None, Some(lossy)) => format!("none was found; {} is {failed}", rate(lossy)),
         (None, None) => format!("not found; {}", least(output, knee)),
     };
-    let goal = if knee.goal_loss_ratio > 0.0 {
-        format!(" (at most {} % lost)", percent(knee.goal_loss_ratio))
-    } else {
-        String::new()
+    format!("{}: {bracket}", way(knee.direction))
+}
+
+/// What the trials show at the lossless rate.
+fn met(knee: &Knee) -> &'static str {
+    let confirmed = knee
+        .confirmation
+        .as_ref()
+        .is_none_or(Confirmation::is_confirmed);
+    match (confirmed, knee.goal_loss_ratio) {
+        (false, _) => NOT_CONFIRMED,
+        (true, 0.0) => "lossless",
+        (true, _) => "goal met",
+    }
+}
+
+const NOT_CONFIRMED: &str = "not confirmed";
+
+/// The longer trial at the rate that was found: its result, or why it confirms nothing.
+fn confirmation(knee: &Knee) -> Option<String> {
+    let last = knee.confirmation.as_ref()?;
+    let length = format!("{} s", (last.duration_s * 100.0).round() / 100.0);
+    let rate = with_unit(last.offered_bits_per_second, BIT_RATES);
+    let lost = lost(last);
+    let trials = last.trials;
+    Some(match last.outcome.as_str() {
+        "confirmed" => match trials {
+            1 => format!("confirmed by a trial of {length}: {lost}"),
+            _ => format!(
+                "confirmed by a trial of {length}: {lost}; {} before it did not confirm",
+                trials - 1
+            ),
+        },
+        "loss" if trials > 1 => {
+            format!("not confirmed by {trials} trials of {length}, the last at {rate}: {lost}")
+        }
+        "loss" => format!("not confirmed by a trial of {length} at {rate}: {lost}"),
+        "sender" => format!("not confirmed: in trials of {length} the sender offered only {rate}"),
+        _ => format!("not confirmed: no trial of {length} was valid"),
+    })
+}
+
+/// What a confirming trial lost, with the upper bound of its loss ratio.
+fn lost(trial: &Confirmation) -> String {
+    let (lost, sent) = (trial.lost_packets, trial.sent_packets);
+    let ratio = match lost {
+        0 => String::new(),
+        lost => format!(" ({} %)", percent(lost as f64 / sent.max(1) as f64)),
     };
-    format!("{}: {bracket}{goal}", way(knee.direction))
+    let bound = trial.loss_ratio_upper95.map(bound);
+    let bound = bound.map(|bound| format!(", loss {bound}"));
+    format!("{lost} of {sent} lost{ratio}{}", bound.unwrap_or_default())
+}
+
+fn bound(upper95: f64) -> String {
+    match upper95 {
+        upper if upper < 1e-6 => format!("< {upper:.1e} (95 %)"),
+        upper => format!("< {} % (95 %)", percent(upper)),
+    }
 }
 
 /// Where losses do not grow with the rate, the rate above is that of trials too short to lose a packet.
 fn constant(knee: &Knee) -> Option<String> {
     let constant = knee.constant_loss?;
+    let consequence = match knee.goal_loss_ratio >= constant.upper95 {
+        true => "the goal accepts it",
+        false => "longer trials find a lower one",
+    };
     Some(format!(
-        "no knee: loss {} % at every rate (95 % interval {} … {} %), which does not grow with the rate; longer trials find a lower one",
+        "no knee: loss {} % at every rate (95 % interval {} … {} %), which does not grow with the rate; {consequence}",
         percent(constant.loss_ratio),
         percent(constant.lower95),
         percent(constant.upper95)
@@ -72,13 +153,22 @@ fn cause(output: &Output, knee: &Knee) -> String {
 /// Trials with loss above the bracket, which prove nothing alone.
 fn seen(output: &Output, knee: &Knee) -> String {
     let trials = knee.test_ids.iter().filter_map(|id| output.test(id));
-    let lossy = trials.filter(|trial| trial.lost_packets > Some(0));
+    let above_goal = |trial: &&Test| match knee.goal_loss_ratio {
+        0.0 => true,
+        goal => trial.loss_ratio.is_none_or(|loss| loss > goal),
+    };
+    let lossy = trials
+        .filter(|trial| trial.lost_packets > Some(0))
+        .filter(above_goal);
     let rates: Vec<_> = lossy
         .filter_map(|trial| trial.offered_bits_per_second)
         .collect();
     let above = |rate: &f64| Some(*rate) > knee.lossless_bits_per_second;
     match rates.iter().copied().filter(above).reduce(f64::min) {
         Some(rate) => format!("loss at {} not confirmed", with_unit(rate, BIT_RATES)),
+        None if rates.is_empty() && knee.goal_loss_ratio > 0.0 => {
+            "no higher loss was seen".to_owned()
+        }
         None if rates.is_empty() => "no loss was seen".to_owned(),
         None => "no loss was confirmed".to_owned(),
     }
@@ -116,8 +206,8 @@ fn details(knee: &Knee) -> String {
     });
     let upper = knee
         .loss_ratio_upper95
-        .filter(|_| knee.goal_loss_ratio == 0.0);
-    details.extend(upper.map(|upper| format!("loss there < {} % (95 %)", percent(upper))));
+        .filter(|_| knee.goal_loss_ratio == 0.0 && knee.confirmation.is_none());
+    details.extend(upper.map(|upper| format!("loss there {}", bound(upper))));
     details.extend(ended_by(knee));
     details.join(", ")
 }
@@ -167,6 +257,102 @@ mod tests {
             ..Knee::default()
         };
         answer(&output, &knee)
+    }
+
+    fn confirmed(goal_loss_ratio: f64, outcome: &str, lost: u64, trials: u32) -> String {
+        let knee = Knee {
+            goal_loss_ratio,
+            lossless_bits_per_second: Some(423e6),
+            lossy_bits_per_second: Some(425e6),
+            loss_ratio_upper95: Some(8.2e-5),
+            limited_by: "loss".to_owned(),
+            payload_bytes: 1448,
+            trials: 9,
+            confirmation: Some(Confirmation {
+                outcome: outcome.to_owned(),
+                duration_s: 1.0,
+                offered_bits_per_second: 421e6,
+                sent_packets: 36_516,
+                lost_packets: lost,
+                loss_ratio_upper95: Some(8.2e-5),
+                trials,
+                ..Confirmation::default()
+            }),
+            ..Knee::default()
+        };
+        let output = Output {
+            knees: vec![knee],
+            ..Output::default()
+        };
+        match block(&output).unwrap() {
+            Block::Lines { heading, lines } => {
+                let lines: Vec<String> = lines.into_iter().map(|line| line.text).collect();
+                format!("{heading}\n{}", lines.join("\n"))
+            }
+            _ => panic!("lines"),
+        }
+    }
+
+    #[test]
+    fn a_rate_is_lossless_only_if_a_longer_trial_confirms_it() {
+        for (goal, outcome, lost, trials, wanted) in [
+            (
+                0.0,
+                "confirmed",
+                0,
+                1,
+                "(lossless) … | confirmed by a trial of 1 s: 0 of 36516 lost, loss < 0.0082 % (95 %)",
+            ),
+            (
+                0.0,
+                "confirmed",
+                0,
+                2,
+                "(95 %); 1 before it did not confirm",
+            ),
+            (
+                0.005,
+                "confirmed",
+                20,
+                1,
+                "with at most 0.5 % lost: L4 | (goal met) … | (above the goal) | 20 of 36516 lost (0.0548 %), loss <",
+            ),
+            (
+                0.0,
+                "loss",
+                3,
+                3,
+                "(not confirmed) … | not confirmed by 3 trials of 1 s, the last at 421.0 Mbit/s: 3 of 36516 lost (0.0082 %)",
+            ),
+            (
+                0.0,
+                "loss",
+                3,
+                1,
+                "not confirmed by a trial of 1 s at 421.0 Mbit/s: 3 of",
+            ),
+            (
+                0.0,
+                "sender",
+                0,
+                3,
+                "not confirmed: in trials of 1 s the sender offered only 421.0 Mbit/s",
+            ),
+            (
+                0.0,
+                "invalid",
+                0,
+                3,
+                "not confirmed: no trial of 1 s was valid",
+            ),
+        ] {
+            let said = confirmed(goal, outcome, lost, trials);
+            for part in wanted.split(" | ") {
+                assert!(said.contains(part), "{part}\n{said}");
+            }
+            let claims = said.contains("lossless") || said.contains("goal met");
+            assert_eq!(claims, outcome == "confirmed", "{said}");
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ use linerate_endpoint::{Direction, Protocol, TestPlan};
 pub(super) struct Schedule {
     quick: bool,
     cpus: u16,
+    /// The requested length of the trials that confirm; 0 for none.
+    confirm_ms: Option<u64>,
 }
 
 /// Which datagrams a search sends.
@@ -44,7 +46,16 @@ impl Schedule {
         let cpus = u16::try_from(cpus)
             .unwrap_or(u16::MAX)
             .clamp(1, STREAMS_MAX);
-        Self { quick, cpus }
+        Self {
+            quick,
+            cpus,
+            confirm_ms: None,
+        }
+    }
+
+    /// With confirming trials of this length; 0 for none.
+    pub(super) fn confirming(self, confirm_ms: Option<u64>) -> Self {
+        Self { confirm_ms, ..self }
     }
 
     /// The announcement of the schedule.
@@ -67,7 +78,8 @@ impl Schedule {
                 2 * trial * u64::from(self.trials_max()) * 4 / 5
             })
             .sum();
-        with_overhead(&idle) + loads + searches
+        let confirm = self.confirm_ms().map_or(0, |ms| 4 * (ms + OVERHEAD_MS));
+        with_overhead(&idle) + loads + searches + confirm
     }
 
     /// Only the latency probe.
@@ -114,6 +126,12 @@ impl Schedule {
         plan.probe = false;
         plan.trial = true;
         plan
+    }
+
+    /// The length of the trial that confirms the result of a search: twice that of the others; `None` for none.
+    pub(super) fn confirm_ms(&self) -> Option<u64> {
+        let ms = self.confirm_ms.unwrap_or(self.pick(300, 1000));
+        (ms > 0).then_some(ms)
     }
 
     /// A flood, its delivered rate, a neighbouring rate and its confirmation; and as many again for
@@ -163,13 +181,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_promise_of_30_and_8_seconds() {
+    fn the_promise_of_30_and_10_seconds() {
         for cpus in [1, 2, 8, 256] {
             let full = Schedule::new(false, cpus).estimate_ms();
             let quick = Schedule::new(true, cpus).estimate_ms();
-            assert!((24_000..=33_000).contains(&full), "{cpus} CPUs: {full} ms");
-            assert!((6_000..=9_500).contains(&quick), "{cpus} CPUs: {quick} ms");
+            assert!((24_000..=36_000).contains(&full), "{cpus} CPUs: {full} ms");
+            assert!((7_000..=10_500).contains(&quick), "{cpus} CPUs: {quick} ms");
         }
+    }
+
+    #[test]
+    fn four_searches_are_confirmed_for_as_long_as_asked() {
+        let schedule = Schedule::new(true, 2);
+        let none = schedule.confirming(Some(0));
+        let minute = schedule.confirming(Some(60_000));
+        assert_eq!(none.confirm_ms(), None);
+        assert_eq!(
+            minute.estimate_ms() - none.estimate_ms(),
+            4 * (60_000 + OVERHEAD_MS)
+        );
     }
 
     #[test]

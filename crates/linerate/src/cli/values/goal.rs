@@ -121,8 +121,8 @@ fn change(word: &str) -> Result<(Part, f64), String> {
     change.ok_or_else(|| format!("'{word}': {EXPECTED}"))
 }
 
-/// At least 0, below 1.
-fn ratio(text: &str) -> Option<f64> {
+/// At least 0, below 1; `0.5%` is 0.005.
+pub(in crate::cli) fn ratio(text: &str) -> Option<f64> {
     let (digits, unit) = match text.strip_suffix('%') {
         Some(digits) => (digits, 0.01),
         None => (text, 1.0),
