@@ -28,6 +28,12 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
+    /// Normal, with mean 0 and standard deviation 1 (Box and Muller 1958).
+    pub fn normal(&mut self) -> f64 {
+        let (radius, angle) = (1.0 - self.unit(), self.unit());
+        (-2.0 * radius.ln()).sqrt() * (core::f64::consts::TAU * angle).cos()
+    }
+
     /// Returns true with probability `ratio`. It draws even for 0 and 1, so that changing one ratio does not
     /// change later draws.
     pub fn chance(&mut self, ratio: f64) -> bool {

@@ -11,6 +11,7 @@ pub(crate) mod describe;
 pub(crate) mod e_process;
 pub(crate) mod equivalence;
 pub mod fairness;
+pub(crate) mod level_change;
 pub(crate) mod many;
 pub(crate) mod normal;
 pub mod paired;

@@ -3,6 +3,7 @@
 
 use linerate_model::output::TrendLevel;
 
+use crate::stats::level_change::{self, Chance, Change};
 use crate::stats::{change_point, describe};
 
 /// The shortest level in runs.
@@ -11,12 +12,18 @@ pub const SHORTEST_LEVEL_RUNS: usize = change_point::SHORTEST;
 /// Returns the levels of `values` in chronological order; empty without values.
 #[must_use]
 pub fn levels(values: &[f64]) -> Vec<TrendLevel> {
-    let changes = change_point::change_points(values);
-    let begins = std::iter::once(0).chain(changes.iter().copied());
-    let ends = changes.iter().copied().chain([values.len()]);
-    let stretches = begins.zip(ends).filter(|(begin, end)| begin < end);
+    levels_of(values, &mut Chance::default())
+}
+
+fn levels_of(values: &[f64], chance: &mut Chance) -> Vec<TrendLevel> {
+    let changes = level_change::changes(values, chance);
+    let begins = changes.iter().map(|change| (change.at, Some(change.p)));
+    let begins = std::iter::once((0, None)).chain(begins);
+    let ends = changes.iter().map(|change: &Change| change.at);
+    let ends = ends.chain([values.len()]);
+    let stretches = begins.zip(ends).filter(|((begin, _), end)| begin < end);
     let mut levels: Vec<TrendLevel> = Vec::new();
-    for (begin, end) in stretches {
+    for ((begin, p), end) in stretches {
         let median = describe::median(&values[begin..end]).unwrap_or_default();
         let before = levels.last().map(|level| level.median);
         levels.push(TrendLevel {
@@ -26,10 +33,14 @@ pub fn levels(values: &[f64]) -> Vec<TrendLevel> {
             change_ratio: before
                 .filter(|before| *before != 0.0)
                 .map(|before| median / before - 1.0),
+            p,
         });
     }
     levels
 }
+
+#[cfg(test)]
+mod simulation;
 
 #[cfg(test)]
 mod tests {

@@ -29,7 +29,7 @@ pub use benchmark::{
     BackToBack, Benchmarks, DeviceLatency, LatencyStream, LossCurve, LossPoint, Recovery,
     RecoveryAttempt, Reset, ResetAttempt, Spread, Subject,
 };
-pub use comparison::{Comparison, Difference, Excluded, Guard, Judgement, Side};
+pub use comparison::{Comparison, Difference, Excluded, Guard, GuardStatus, Judgement, Side};
 pub use counters::{Cpu, CpuPair, MovedCounter};
 pub use distribution::{Quantiles, Spacing};
 pub use document::{ErrorReport, Expectation, Output, Passage, Tool};

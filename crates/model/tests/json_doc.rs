@@ -59,6 +59,11 @@ fn every_word_of_the_closed_sets_is_described() {
         serde_json::to_value([Judgement::Better, Judgement::BetterButIrrelevant]),
         serde_json::to_value([Judgement::Worse, Judgement::WorseButIrrelevant]),
         serde_json::to_value([Judgement::Equivalent, Judgement::Inconclusive]),
+        serde_json::to_value([
+            GuardStatus::Held,
+            GuardStatus::Harmed,
+            GuardStatus::CannotTell,
+        ]),
         serde_json::to_value([ExperimentPhase::Aa, ExperimentPhase::Ab]),
         serde_json::to_value([Arm::A, Arm::B]),
     ];
@@ -303,6 +308,8 @@ fn comparison() -> Comparison {
         max: Some(1.0),
         values: vec![1.0],
         runs: vec![text()],
+        far_out: vec![0],
+        far_out_upper95: Some(1.0),
         flow_fairness: Some(1.0),
         flow_spread: Some(1.0),
         ..Side::default()
@@ -332,6 +339,7 @@ fn comparison() -> Comparison {
             after: Some(1.0),
             ratio: Some(1.0),
             ci90: Some([1.0, 1.0]),
+            needed: Some(1),
             ..Guard::default()
         }],
         environment_diff: vec![Difference {
@@ -404,6 +412,7 @@ fn history() -> History {
             points: vec![TrendPoint::default()],
             levels: vec![TrendLevel {
                 change_ratio: Some(1.0),
+                p: Some(1.0),
                 ..TrendLevel::default()
             }],
             ..Trend::default()

@@ -11,7 +11,7 @@ pub(super) mod verdict;
 use std::collections::BTreeMap;
 
 use linerate_linux::random;
-use linerate_method::experiment::Plan;
+use linerate_method::experiment::{Plan, margin};
 
 use super::args::AbArgs;
 use super::session::{self, Session};
@@ -42,7 +42,7 @@ fn compared(args: &AbArgs, inner: &Inner<'_>, session: &mut Session) -> Result<(
     let plan = Plan {
         aa_blocks: args.aa as usize,
         most_blocks: args.blocks as usize,
-        margin: args.margin,
+        margin: args.margin.unwrap_or(margin::RATES),
         seed: args.seed.unwrap_or_else(drawn_seed),
     };
     let mut trial = Trial::begin(args, inner, plan, session);

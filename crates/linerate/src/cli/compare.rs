@@ -4,7 +4,7 @@
 mod group;
 mod table;
 
-use linerate_method::experiment::{Key, blocks, environment, groups};
+use linerate_method::experiment::{Key, Margins, environment, groups, guard};
 use linerate_model::output::{Comparison, Output};
 use linerate_report::sentence;
 
@@ -74,18 +74,17 @@ fn figures(args: &CompareArgs, before: &Group, after: &Group) -> Result<Vec<Comp
         )
         .hint(format!("one of: {}", known.join("; "))));
     }
-    let mut all: Vec<Comparison> = chosen
-        .into_iter()
-        .map(|key| {
-            let figures = [before.figures(key), after.figures(key)];
-            groups::compare(key, figures[0], figures[1], key.margin(args.margin))
-        })
-        .collect();
     let decisive = if args.metric.is_empty() && args.table.is_none() {
         1
     } else {
-        all.len()
+        chosen.len()
     };
+    let margins = Margins::new(args.margin, chosen.iter().copied().take(decisive));
+    let compared = |key: &&Key| {
+        let figures = [before.figures(key), after.figures(key)];
+        groups::compare(key, figures[0], figures[1], margins.of(key))
+    };
+    let mut all: Vec<Comparison> = chosen.iter().map(compared).collect();
     settle(&mut all, decisive);
     complete(&mut all, before, after);
     Ok(all)
@@ -102,11 +101,7 @@ fn settle(all: &mut [Comparison], decisive: usize) {
 
 /// Adds names, environments, guards, and the sentence.
 fn complete(all: &mut [Comparison], before: &Group, after: &Group) {
-    let guards: Vec<_> = all
-        .iter()
-        .filter(|one| !one.primary)
-        .map(blocks::guard)
-        .collect();
+    let guards: Vec<_> = all.iter().filter(|one| !one.primary).map(guard).collect();
     for one in all.iter_mut() {
         (one.before.label, one.after.label) = (before.label.clone(), after.label.clone());
         (one.before.runs, one.after.runs) = (before.names.clone(), after.names.clone());

@@ -128,6 +128,20 @@ fn a_command_that_fails_ends_it_and_what_was_there_is_put_back() {
     assert!(log(&place).ends_with('R'), "{}", log(&place));
 }
 
+/// The same as that of `compare`; a stated one wins.
+#[test]
+fn the_margin_is_that_of_the_deciding_figure() {
+    let server = Server::ours("--quiet");
+    for (stated, margin) in [(None, 0.1), (Some("3%"), 0.03)] {
+        let place = place(stated.unwrap_or("default"));
+        let mut more = vec!["--aa", "1", "--metric", "rtt-p99"];
+        more.extend(stated.iter().flat_map(|stated| ["--margin", stated]));
+        let json = document(&ab(&place, "exit 7", &more, server.port).output().unwrap());
+        assert_eq!(json["experiment"]["margin"], margin, "{json}");
+        assert_eq!(json["comparison"][0]["margin"], margin, "{json}");
+    }
+}
+
 #[test]
 fn an_interruption_puts_back_what_was_there() {
     let (place, server) = (place("interrupted"), Server::ours("--quiet"));

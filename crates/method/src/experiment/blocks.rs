@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! An experiment as a comparison: the primary figure and the secondary ones.
 
-use linerate_model::output::{Comparison, Guard, Judgement};
+use linerate_model::output::{Comparison, Judgement};
 
 use super::figure::{Figure, Key};
 use super::groups::side;
 use super::plan::ALPHA;
 use super::rule::{Evidence, Stop};
 use super::run::Experiment;
+use super::together;
 use super::verdict::judge;
 use crate::stats::paired::{self, Effect};
-use crate::stats::{equivalence, sign_flip};
+use crate::stats::sign_flip;
 
 /// One figure of all runs of the complete blocks.
 #[derive(Debug, Clone, Copy)]
@@ -50,40 +51,35 @@ pub fn primary(key: &Key, runs: Runs<'_>, experiment: &Experiment) -> Comparison
     }
 }
 
-/// Compares a secondary figure by the log-ratios of its blocks, once at the end.
+/// Compares a secondary figure by the log-ratios of its blocks, once at the end. [`settle`] adds the verdict.
 pub fn secondary(key: &Key, runs: Runs<'_>, log_ratios: &[f64], margin: f64) -> Comparison {
     let effect = Effect::of(log_ratios);
-    let p = sign_flip::p(log_ratios, 0);
-    let ci90 = effect.map(|effect| effect.interval(2.0 * ALPHA));
-    let equivalent = ci90.is_some_and(|ends| equivalence::is_inside(ends, margin));
-    let different = p.is_some_and(|p| p <= ALPHA);
-    let ratio = effect.map(|effect| effect.ratio());
     let needed = sign_flip::needed_blocks(ALPHA);
     Comparison {
         name: key.name.clone(),
         metric: key.metric.clone(),
         unit: key.unit.clone(),
         higher_is_better: key.higher_is_better,
-        before: side(runs.a),
-        after: side(runs.b),
+        before: side(runs.a, margin),
+        after: side(runs.b, margin),
         blocks: Some(log_ratios.len() as u32),
         log_ratios: log_ratios.to_vec(),
-        ratio,
+        ratio: effect.map(|effect| effect.ratio()),
         ci95: effect.map(|effect| effect.interval(ALPHA)),
-        ci90,
+        ci90: effect.map(|effect| effect.interval(2.0 * ALPHA)),
         margin,
-        p,
+        p: sign_flip::p(log_ratios, 0),
         alpha: ALPHA,
         smallest_p: Some(sign_flip::smallest_p(log_ratios.len())),
         needed: (log_ratios.len() < needed).then_some(needed as u32),
-        verdict: judge(
-            different,
-            equivalent,
-            ratio.unwrap_or(1.0),
-            key.higher_is_better,
-        ),
         ..Comparison::default()
     }
+}
+
+/// Adds the verdicts of the secondary figures, which share one error of 5 %.
+pub fn settle(together: &mut [Comparison]) {
+    let mut together: Vec<&mut Comparison> = together.iter_mut().collect();
+    together::settle(&mut together, sign_flip::needed_blocks);
 }
 
 /// Returns the log-ratio of a figure in each block; a block has two runs of each arm.
@@ -93,26 +89,6 @@ pub fn log_ratios(runs: Runs<'_>) -> Vec<f64> {
     pairs
         .filter_map(|(a, b)| paired::log_ratio(&compared(a), &compared(b)))
         .collect()
-}
-
-/// Tests whether a secondary figure became worse by more than its margin: one-sided, 95 %.
-pub fn guard(of: &Comparison) -> Guard {
-    let bound = 1.0 + of.margin;
-    let harmed = |[low, high]: [f64; 2]| match of.higher_is_better {
-        true => high < 1.0 / bound,
-        false => low > bound,
-    };
-    Guard {
-        metric: of.metric.clone(),
-        name: of.name.clone(),
-        unit: of.unit.clone(),
-        higher_is_better: of.higher_is_better,
-        before: of.before.median,
-        after: of.after.median,
-        ratio: of.ratio,
-        ci90: of.ci90,
-        worse: of.ci90.is_some_and(harmed),
-    }
 }
 
 /// The name in documents of why an experiment ended.

@@ -42,16 +42,6 @@ impl Key {
             None => self.metric == metric,
         }
     }
-
-    /// The margin of this figure, given that of rates: a factor of two for loss, which comes in bursts, and at
-    /// least a tenth for latencies.
-    pub fn margin(&self, of_rates: f64) -> f64 {
-        match self.metric.as_str() {
-            LOSS => 1.0,
-            RTT => of_rates.max(0.1),
-            _ => of_rates,
-        }
-    }
 }
 
 /// Returns all figures of a run, the default primary one first. Invalid tests have none.
@@ -165,8 +155,8 @@ fn way(direction: Direction) -> &'static str {
     }
 }
 
-const LOSS: &str = "loss";
-const RTT: &str = "rtt-p99";
+pub(super) const LOSS: &str = "loss";
+pub(super) const RTT: &str = "rtt-p99";
 
 #[cfg(test)]
 mod tests {

@@ -6,8 +6,8 @@ use linerate_model::output::{Comparison, Side};
 
 use super::figure::{Figure, Key};
 use super::plan::ALPHA;
-use super::verdict::judge;
-use crate::stats::{describe, equivalence, fairness, many, shift, student, two_samples};
+use super::together;
+use crate::stats::{beta, describe, fairness, shift, student, two_samples};
 
 /// Compares one figure of two groups of runs. [`settle`] adds the verdict.
 pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> Comparison {
@@ -21,8 +21,8 @@ pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> C
         metric: key.metric.clone(),
         unit: key.unit.clone(),
         higher_is_better: key.higher_is_better,
-        before: side(before),
-        after: side(after),
+        before: side(before, margin),
+        after: side(after, margin),
         ratio: shift::ratio(&first, &second, ALPHA).map(|shift| shift.estimate),
         ci95: ends(ALPHA),
         ci90: ends(2.0 * ALPHA),
@@ -38,22 +38,12 @@ pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> C
 /// Adds the verdicts of figures that are judged together: each p, and the number of runs needed for a proof, is
 /// adjusted for the number of figures (Holm).
 pub fn settle(together: &mut [&mut Comparison]) {
-    let p: Vec<f64> = together.iter().map(|one| one.p.unwrap_or(1.0)).collect();
-    let share = ALPHA / p.len().max(1) as f64;
-    for (one, adjusted) in together.iter_mut().zip(many::holm(&p)) {
-        one.p_adjusted = one.p.map(|_| adjusted);
-        let out_of_reach = one.smallest_p.is_some_and(|smallest| smallest > share);
-        one.needed = out_of_reach.then(|| two_samples::needed_runs(share) as u32);
-        let different = adjusted <= one.alpha;
-        let inside = |ends| equivalence::is_inside(ends, one.margin);
-        let equivalent = one.ci90.is_some_and(inside);
-        let ratio = one.ratio.unwrap_or(1.0);
-        one.verdict = judge(different, equivalent, ratio, one.higher_is_better);
-    }
+    together::settle(together, two_samples::needed_runs);
 }
 
-/// Summarises one group.
-pub fn side(figures: &[Figure]) -> Side {
+/// Summarises one group. Runs that differ from the typical one by less than `margin` are not far out.
+pub fn side(figures: &[Figure], margin: f64) -> Side {
+    let far_out = describe::far_out(&logs(&compared(figures)), margin.ln_1p());
     let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
     let flows = middle(figures).map_or(&[][..], |figure| &figure.flows);
     Side {
@@ -65,6 +55,8 @@ pub fn side(figures: &[Figure]) -> Side {
         mean_ci95: mean_interval(&values),
         min: values.iter().copied().reduce(f64::min),
         max: values.iter().copied().reduce(f64::max),
+        far_out_upper95: upper_share(far_out.len(), values.len()),
+        far_out: far_out.into_iter().map(|at| at as u32).collect(),
         flow_fairness: fairness::jain(flows),
         flow_spread: fairness::fastest_to_slowest(flows).filter(|_| flows.len() > 1),
         values,
@@ -80,6 +72,20 @@ fn mean_interval(values: &[f64]) -> Option<[f64; 2]> {
     half.is_finite().then_some([mean - half, mean + half])
 }
 
+/// The one-sided 95 % bound of a share (Clopper and Pearson); `None` of nothing.
+fn upper_share(of: usize, all: usize) -> Option<f64> {
+    let rest = all.saturating_sub(of);
+    match (all, rest) {
+        (0, _) => None,
+        (_, 0) => Some(1.0),
+        (_, rest) => Some(beta::quantile(1.0 - ALPHA, (of + 1) as f64, rest as f64)),
+    }
+}
+
+fn logs(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| value.ln()).collect()
+}
+
 fn compared(figures: &[Figure]) -> Vec<f64> {
     figures.iter().map(|figure| figure.compared).collect()
 }
@@ -93,7 +99,6 @@ fn middle(figures: &[Figure]) -> Option<&Figure> {
 
 /// The minimal detectable effect as a ratio minus 1, from the pooled standard deviation of the logarithms.
 fn minimal_effect(first: &[f64], second: &[f64]) -> Option<f64> {
-    let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<_>>();
     let (a, b) = (describe::sd(&logs(first))?, describe::sd(&logs(second))?);
     let (n, m) = (first.len() as f64, second.len() as f64);
     let df = n + m - 2.0;
@@ -196,19 +201,40 @@ mod tests {
     /// By hand: the t of two degrees of freedom is 4.303.
     #[test]
     fn the_mean_has_an_interval_of_two_runs_on() {
-        let [low, high] = side(&figures(&[8.47, 8.72, 14.4])).mean_ci95.unwrap();
+        let [low, high] = side(&figures(&[8.47, 8.72, 14.4]), 0.02).mean_ci95.unwrap();
         let mean = (8.47 + 8.72 + 14.4) / 3.0;
         let half = 4.302_652_729_911_275 * 3.353_848_535_637_827 / 3_f64.sqrt();
         assert!((high - mean - half).abs() < 1e-6 && (mean - low - half).abs() < 1e-6);
-        assert_eq!(side(&figures(&[1.0])).mean_ci95, None);
-        assert_eq!(side(&figures(&[2.0, 2.0])).mean_ci95, Some([2.0, 2.0]));
+        assert_eq!(side(&figures(&[1.0]), 0.02).mean_ci95, None);
+        assert_eq!(
+            side(&figures(&[2.0, 2.0]), 0.02).mean_ci95,
+            Some([2.0, 2.0])
+        );
+    }
+
+    #[test]
+    fn runs_far_out_are_named_and_how_many_more_there_may_be() {
+        let mut rates: Vec<f64> = (0..24).map(|run| 940.0 + f64::from(run % 5)).collect();
+        let none = side(&figures(&rates), 0.02);
+        assert_eq!(none.far_out, []);
+        // The rule of three: 1 - 0.05^(1/24).
+        assert!((none.far_out_upper95.unwrap() - 0.1173).abs() < 1e-4);
+        (rates[3], rates[17]) = (470.0, 466.0);
+        let two = side(&figures(&rates), 0.02);
+        assert_eq!(two.far_out, [3, 17]);
+        assert!((two.far_out_upper95.unwrap() - 0.2404).abs() < 1e-3);
+        // Less than the margin is not far out, however quiet the others are.
+        let quiet = [940.0, 940.0, 940.0, 940.0, 940.0, 935.0];
+        assert_eq!(side(&figures(&quiet), 0.02).far_out, []);
+        assert_eq!(side(&figures(&quiet), 0.002).far_out, [5]);
+        assert_eq!(side(&[], 0.02).far_out_upper95, None);
     }
 
     #[test]
     fn the_flows_of_the_middle_run_are_looked_at() {
         let mut group = figures(&[9.04]);
         group[0].flows = vec![1.87, 2.69, 1.75, 2.73];
-        let side = side(&group);
+        let side = side(&group, 0.02);
         assert!((side.flow_spread.unwrap() - 1.56).abs() < 1e-9);
         assert!((side.flow_fairness.unwrap() - 0.9615).abs() < 1e-4);
     }

@@ -6,6 +6,8 @@ use linerate_model::output::{ExperimentPhase, Side};
 
 use super::blocks::{self, Runs};
 use super::figure::{Figure, Key};
+use super::guard::guard;
+use super::margin::Margins;
 use super::order::{Arm, RUNS};
 use super::plan::Plan;
 use super::run::{Experiment, Phase, Slot};
@@ -29,11 +31,12 @@ pub fn judged(record: &output::Experiment) -> Vec<Comparison> {
         Runs { a: &of_a, b: &of_b },
         &experiment,
     )];
+    let margins = Margins::new(Some(record.margin), [&key]);
     for other in keys(&a).filter(|other| *other != key) {
         let [of_a, of_b] = of(&other);
         let runs = Runs { a: &of_a, b: &of_b };
         if of_a.len() == a.len() && of_b.len() == b.len() {
-            let margin = other.margin(record.margin);
+            let margin = margins.of(&other);
             all.push(blocks::secondary(
                 &other,
                 runs,
@@ -42,6 +45,7 @@ pub fn judged(record: &output::Experiment) -> Vec<Comparison> {
             ));
         }
     }
+    blocks::settle(&mut all[1..]);
     complete(&mut all, record, [&a, &b]);
     all
 }
@@ -108,7 +112,7 @@ fn plan(record: &output::Experiment) -> Plan {
 
 /// Adds guards, environment and labels.
 fn complete(all: &mut [Comparison], record: &output::Experiment, runs: [&[&ExperimentRun]; 2]) {
-    let guards = all.iter().skip(1).map(blocks::guard).collect();
+    let guards = all.iter().skip(1).map(guard).collect();
     if let Some(first) = all.first_mut() {
         first.guards = guards;
         first.stopped.clone_from(&record.stopped);
@@ -304,6 +308,32 @@ mod tests {
             assert_eq!(judged(&record), Vec::new());
         }
     }
+
+    /// Eleven figures that B does not change: at 5 % each, some would become better or worse in every second
+    /// experiment.
+    #[test]
+    fn secondary_figures_without_an_effect_stay_undecided_in_19_of_20_experiments() {
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
+        let mut rng = crate::rng::Rng::new(12);
+        let decided = (0..EXPERIMENTS).filter(|_| {
+            let mut record = record().0;
+            for run in &mut record.runs {
+                let mut noisy = |name| (name, 100.0 + 20.0 * rng.unit());
+                run.figures
+                    .extend(names.map(|name| named_value(noisy(name))));
+            }
+            let all = judged(&record);
+            assert_eq!(all.len(), 2 + names.len());
+            all.iter().skip(1).any(|one| {
+                assert!(one.p_adjusted >= one.p, "{one:?}");
+                !matches!(one.verdict, Judgement::Equivalent | Judgement::Inconclusive)
+            })
+        });
+        let share = decided.count() as f64 / f64::from(EXPERIMENTS);
+        assert!(share <= 0.05, "{share}");
+    }
+
+    const EXPERIMENTS: u32 = 200;
 
     #[test]
     fn without_a_figure_there_is_nothing_to_judge() {

@@ -48,7 +48,7 @@ impl Evidence {
             p,
             alpha,
             e_value,
-            different: e_value >= E_THRESHOLD || (last && p <= alpha),
+            different: is_proven(log_ratios, &effect) || (last && p <= alpha),
             equivalent: is_equivalent(&effect, plan),
         })
     }
@@ -61,7 +61,7 @@ pub(super) fn stop(log_ratios: &[f64], plan: &Plan) -> Option<Stop> {
         return None;
     }
     let effect = Effect::of(log_ratios)?;
-    if e_process::of_blocks(log_ratios) >= E_THRESHOLD {
+    if is_proven(log_ratios, &effect) {
         Some(Stop::Proven)
     } else if is_equivalent(&effect, plan) {
         Some(Stop::Equivalent)
@@ -70,6 +70,17 @@ pub(super) fn stop(log_ratios: &[f64], plan: &Plan) -> Option<Stop> {
     } else {
         is_futile(&effect, plan).then_some(Stop::Futile)
     }
+}
+
+/// Whether the signs prove a difference, in the direction of the mean: a few large blocks may contradict many small
+/// ones, and then neither direction is shown.
+fn is_proven(log_ratios: &[f64], effect: &Effect) -> bool {
+    let signs: f64 = log_ratios
+        .iter()
+        .filter(|ratio| **ratio != 0.0)
+        .map(|ratio| ratio.signum())
+        .sum();
+    e_process::of_blocks(log_ratios) >= E_THRESHOLD && signs * effect.mean > 0.0
 }
 
 fn is_equivalent(effect: &Effect, plan: &Plan) -> bool {
@@ -90,3 +101,28 @@ fn is_futile(effect: &Effect, plan: &Plan) -> bool {
 
 /// The share of the provable effect below which the experiment is futile.
 const HOPELESS: f64 = 0.15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_by_signs_has_the_direction_of_the_mean() {
+        let plan = Plan {
+            aa_blocks: 0,
+            most_blocks: 20,
+            margin: 0.02,
+            seed: 1,
+        };
+        let mut blocks = vec![
+            0.03, 0.031, 0.029, 0.03, 0.032, 0.028, 0.03, 0.03, 0.03, 0.03,
+        ];
+        assert_eq!(stop(&blocks, &plan), Some(Stop::Proven));
+        // B collapsed once: most blocks are better, the mean is worse.
+        blocks[4] = -0.9;
+        blocks.extend([0.03; 3]);
+        assert!(e_process::of_blocks(&blocks) >= E_THRESHOLD);
+        assert_ne!(stop(&blocks, &plan), Some(Stop::Proven));
+        assert!(Evidence::of(&blocks, &plan).is_some_and(|evidence| !evidence.different));
+    }
+}

@@ -102,6 +102,14 @@ impl Experiment {
         }
     }
 
+    /// Changes the margin, as long as no block of A and B is done: the deciding figure, which has a margin, may be
+    /// known only after the first run.
+    pub fn set_margin(&mut self, margin: f64) {
+        if self.blocks.is_empty() {
+            self.plan.margin = margin;
+        }
+    }
+
     /// Returns the next action; it is the same until a result is reported.
     pub fn next(&self) -> Step {
         if let Some(stop) = self.stop {

@@ -37,14 +37,9 @@ impl Link {
         }
     }
 
-    fn normal(&mut self) -> f64 {
-        let (radius, angle) = (1.0 - self.rng.unit(), self.rng.unit());
-        (-2.0 * radius.ln()).sqrt() * (core::f64::consts::TAU * angle).cos()
-    }
-
     fn run(&mut self, effect: f64) -> f64 {
         self.runs += 1.0;
-        let z = self.normal();
+        let z = self.rng.normal();
         let deviation = match self.noise {
             Noise::Normal => z,
             Noise::Drifting => {
@@ -52,7 +47,7 @@ impl Link {
                 self.last + 0.1 * self.runs
             }
             Noise::HeavyTails => {
-                let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
+                let squares: f64 = (0..3).map(|_| self.rng.normal().powi(2)).sum();
                 z / (squares / 3.0).sqrt()
             }
         };

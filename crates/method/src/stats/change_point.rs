@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Change points of a figure over many runs: the segmentation with the least squared error plus a penalty per
+//! Candidates for changes of a figure over many runs: the segmentation with the least squared error plus a penalty per
 //! change (optimal partitioning with the pruning of Killick, Fearnhead and Eckley 2012).
 
 use super::describe;
 
-/// Returns the indices at which a new level begins, ascending. The noise is estimated robustly from the
-/// differences of neighbours; a level has at least [`SHORTEST`] values.
-pub(crate) fn change_points(series: &[f64]) -> Vec<usize> {
+/// Returns the indices at which a new level may begin, ascending; [`super::level_change`] decides. The noise is
+/// estimated robustly from the differences of neighbours; a level has at least [`SHORTEST`] values.
+pub(crate) fn candidates(series: &[f64]) -> Vec<usize> {
     match noise(series) {
         Some(noise) => {
             Costs::of(series).split(PENALTY * noise * noise * (series.len() as f64).ln())
@@ -116,32 +116,28 @@ mod tests {
     #[test]
     fn levels_are_found_where_they_begin() {
         let series = noisy(&[(40, 940.0), (25, 930.0), (35, 941.0)], 5);
-        assert_eq!(change_points(&series), [40, 65]);
-        assert_eq!(change_points(&noisy(&[(20, 8.7), (3, 426.0)], 1)), [20]);
+        assert_eq!(candidates(&series), [40, 65]);
+        assert_eq!(candidates(&noisy(&[(20, 8.7), (3, 426.0)], 1)), [20]);
     }
 
     #[test]
     fn noise_alone_has_none() {
         let changes: usize = (0..50)
-            .map(|seed| change_points(&noisy(&[(100, 940.0)], seed)).len())
+            .map(|seed| candidates(&noisy(&[(100, 940.0)], seed)).len())
             .sum();
         assert!(changes <= 1, "{changes} in 50 series");
-        assert!(change_points(&[940.0; 30]).is_empty());
-        assert!(change_points(&[1.0, 900.0]).is_empty());
+        assert!(candidates(&[940.0; 30]).is_empty());
+        assert!(candidates(&[1.0, 900.0]).is_empty());
     }
 
     #[test]
     fn one_odd_run_is_no_level_and_equal_runs_with_a_step_are_two() {
         let mut series = noisy(&[(60, 940.0)], 9);
         series[30] = 700.0;
-        assert!(
-            change_points(&series).len() <= 2,
-            "{:?}",
-            change_points(&series)
-        );
+        assert!(candidates(&series).len() <= 2, "{:?}", candidates(&series));
         let step = [vec![94.0; 20], vec![92.0; 20]].concat();
-        assert_eq!(change_points(&step), [20]);
+        assert_eq!(candidates(&step), [20]);
         let odd = [vec![94.0; 20], vec![9.0], vec![94.0; 20]].concat();
-        assert!(change_points(&odd).is_empty());
+        assert!(candidates(&odd).is_empty());
     }
 }

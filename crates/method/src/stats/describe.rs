@@ -40,6 +40,17 @@ pub(crate) fn mad(values: &[f64]) -> Option<f64> {
     self::median(&distances)
 }
 
+/// Returns the positions of values far from the median: by more than five standard deviations, robustly
+/// estimated, and by more than `least`.
+pub(crate) fn far_out(values: &[f64], least: f64) -> Vec<usize> {
+    let Some((median, mad)) = median(values).zip(mad(values)) else {
+        return Vec::new();
+    };
+    let limit = least.max(FAR_OUT * MAD_TO_SD * mad);
+    let is_far = |at: &usize| (values[*at] - median).abs() > limit;
+    (0..values.len()).filter(is_far).collect()
+}
+
 /// In ascending order.
 pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
@@ -47,5 +58,7 @@ pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
+/// Standard deviations from the median.
+const FAR_OUT: f64 = 5.0;
 /// The ratio of standard deviation to MAD for normal noise.
 pub(crate) const MAD_TO_SD: f64 = 1.4826;

@@ -99,6 +99,10 @@ pub struct Side {
     pub values: Vec<f64>,
     /// Where the runs are stored.
     pub runs: Vec<String>,
+    /// Positions in `values`, from 0, of runs far from the median.
+    pub far_out: Vec<u32>,
+    /// The largest share of such runs that this many runs do not exclude (one-sided 95 %).
+    pub far_out_upper95: Option<f64>,
     /// Jain's index of the flows of the middle run: 1 is even.
     pub flow_fairness: Option<f64>,
     /// The fastest over the slowest of those flows.
@@ -125,8 +129,27 @@ pub struct Guard {
     pub ratio: Option<f64>,
     /// 90 % confidence interval of the ratio: one-sided 95 %.
     pub ci90: Option<[f64; 2]>,
+    /// Margin as a ratio minus 1: smaller harm does not matter.
+    pub margin: f64,
     /// Proven worse by more than the margin.
     pub worse: bool,
+    /// Whether harm by more than the margin is excluded, shown, or neither.
+    pub status: GuardStatus,
+    /// Blocks, or runs per side, that would probably decide; `null` if decided, or if more than 10 000.
+    pub needed: Option<u32>,
+}
+
+/// Whether a secondary figure became worse by more than its margin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GuardStatus {
+    /// Harm beyond the margin is excluded.
+    Held,
+    /// Harm beyond the margin is shown.
+    Harmed,
+    /// Neither.
+    #[default]
+    CannotTell,
 }
 
 /// Something that is not the same on both sides.

@@ -107,4 +107,6 @@ pub struct TrendLevel {
     pub median: f64,
     /// Median over that of the level before, minus 1; `null` for the first.
     pub change_ratio: Option<f64>,
+    /// How often runs without a change show one as strong; `null` for the first.
+    pub p: Option<f64>,
 }

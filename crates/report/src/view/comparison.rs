@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two configurations compared: plots, every figure, the statistics that a reviewer asks for, and the answer.
 
+mod guards;
+mod sentence;
+
 use linerate_model::output::{Comparison, Difference, Experiment, Judgement, Output};
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, significant, with_unit};
 
 use super::{Block, Column, Line, Table, Tone, effect_plot, role};
 
-/// The answer in a sentence.
-#[must_use]
-pub fn sentence(one: &Comparison) -> String {
-    let (what, effect, margin) = (title(one), effect(one), percent(one.margin));
-    let after = if one.blocks.is_some() { "B" } else { "after" };
-    match one.verdict {
-        Judgement::Better => format!("{after} is better: {what} {effect}{}", uncertain(one)),
-        Judgement::Worse => format!("{after} is worse: {what} {effect}{}", uncertain(one)),
-        Judgement::BetterButIrrelevant => {
-            format!("{after} is better, but by less than the margin ({margin}): {what} {effect}")
-        }
-        Judgement::WorseButIrrelevant => {
-            format!("{after} is worse, but by less than the margin ({margin}): {what} {effect}")
-        }
-        Judgement::Equivalent => format!(
-            "no practical difference: {what} {effect}; its 90 % interval is within {margin} of no change: keep the simpler one"
-        ),
-        Judgement::Inconclusive => format!("nothing is proven: {what} {}", unproven(one, &effect)),
-    }
-}
+pub use sentence::sentence;
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let all = &output.comparison;
@@ -36,6 +20,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     blocks.push(Block::Table(table(all)));
     let known = all.iter().filter(|one| one.primary && !is_alone(one));
     blocks.extend(known.map(statistics));
+    blocks.extend(guards::block(all));
     blocks.extend(flows(all));
     blocks.extend(environment(all));
     blocks.push(answer(all, output.experiment.as_ref()));
@@ -59,8 +44,10 @@ fn answer(all: &[Comparison], experiment: Option<&Experiment>) -> Block {
         .filter(|guard| guard.worse);
     let harm = harmed.map(|guard| {
         let text = format!(
-            "also, {} {} became worse by more than its margin",
-            guard.metric, guard.name
+            "also, {} {} became worse by more than its margin ({})",
+            guard.metric,
+            guard.name,
+            percent(guard.margin)
         );
         Line::new(2, text).tone(Tone::Warn)
     });
@@ -95,7 +82,7 @@ fn helped(one: &Comparison, others: usize) -> String {
     format!(
         "also, {} became better: {}{among}; `--metric {}` decides by it",
         title(one),
-        effect(one),
+        sentence::effect(one),
         one.metric
     )
 }
@@ -118,7 +105,7 @@ fn table(all: &[Comparison]) -> Table {
     };
     let [before, after] = names(all);
     let mut table = Table {
-        heading: "figures: medians of runs".to_owned(),
+        heading: heading(all),
         keys: 1,
         columns: vec![
             words("figure", &|one| title(one)),
@@ -130,7 +117,7 @@ fn table(all: &[Comparison]) -> Table {
             words("95 % interval", &|one| {
                 interval(one).unwrap_or("n/a".to_owned())
             }),
-            numbers("p", "", &|one| one.p.map(probability)),
+            numbers("p", "", &|one| one.p_adjusted.or(one.p).map(probability)),
             words(before, &|one| value(one.before.median, &one.unit)),
             words(after, &|one| value(one.after.median, &one.unit)),
             words("runs", &|one| format!("{}/{}", one.before.n, one.after.n)),
@@ -139,6 +126,15 @@ fn table(all: &[Comparison]) -> Table {
     };
     table.forget_unknown();
     table
+}
+
+/// The p that decides is the adjusted one, where figures are judged together.
+fn heading(all: &[Comparison]) -> String {
+    let adjusted = match all.iter().any(|one| one.p_adjusted > one.p) {
+        true => "; p is adjusted for figures that are judged together",
+        false => "",
+    };
+    format!("figures: medians of runs{adjusted}")
 }
 
 pub(super) fn names(all: &[Comparison]) -> [&'static str; 2] {
@@ -231,7 +227,8 @@ fn sides(one: &Comparison) -> Vec<Line> {
             format!("{name}{label}: {} runs from {low} to {high}", side.n),
         )
     };
-    vec![side(before, &one.before), side(after, &one.after)]
+    let lines = [side(before, &one.before), side(after, &one.after)];
+    lines.into_iter().chain(sentence::rare(one)).collect()
 }
 
 /// The fairness among flows, for a figure of several.
@@ -306,80 +303,26 @@ fn short(text: &str) -> String {
     start + "…"
 }
 
-/// The ratio with its interval, and p.
-fn effect(one: &Comparison) -> String {
-    let Some(ratio) = one.ratio else {
-        return "is n/a".to_owned();
-    };
-    let interval = interval(one).map_or(String::new(), |text| format!(" (95 % interval {text})"));
-    let p = one.p.map_or(String::new(), |p| {
-        format!(", p = {}{}", probability(p), adjusted(one))
-    });
-    format!("{}{interval}{p}", changes(one, ratio))
-}
-
-/// The p adjusted for several figures.
-fn adjusted(one: &Comparison) -> String {
-    let more = one
-        .p_adjusted
-        .filter(|adjusted| one.p.is_some_and(|p| *adjusted > p));
-    more.map_or(String::new(), |p| {
-        format!(" ({} as one of several figures)", probability(p))
-    })
-}
-
-/// For an effect that is proven, but perhaps below the margin.
-fn uncertain(one: &Comparison) -> String {
-    let bound = 1.0 + one.margin;
-    let relevant = one
-        .ci95
-        .is_some_and(|[low, high]| low > bound || high < 1.0 / bound);
-    match relevant {
-        true => String::new(),
-        false => format!(
-            "; the size of the effect is uncertain (margin {})",
-            percent(one.margin)
-        ),
-    }
-}
-
-fn unproven(one: &Comparison, effect: &str) -> String {
-    if let Some(needed) = one.needed {
-        let (n, m) = (one.before.n, one.after.n);
-        let smallest = one.smallest_p.map_or("n/a".to_owned(), probability);
-        return match one.blocks {
-            Some(0) => "was compared in no whole block of A against B".to_owned(),
-            Some(1) => format!("in one block alone; a proof needs {needed}"),
-            Some(blocks) => format!(
-                "{effect}; {blocks} blocks cannot give a p below {smallest}: a proof needs {needed}"
-            ),
-            None => format!(
-                "{effect}; {n} against {m} runs cannot give a p below {smallest}: a proof needs {needed} against {needed}"
-            ),
-        };
-    }
-    let missed = one.mde.map_or(String::new(), |mde| {
-        format!(
-            "; an effect below {} would probably have been missed",
-            percent(mde)
-        )
-    });
-    format!("{effect}{missed}")
-}
-
 pub(super) fn interval(one: &Comparison) -> Option<String> {
     let [low, high] = one.ci95?;
     Some(format!("{} … {}", changes(one, low), changes(one, high)))
 }
 
 pub(super) fn is_in_per_cent(one: &Comparison) -> bool {
-    let mut all = one.ratio.into_iter().chain(one.ci95.into_iter().flatten());
-    all.all(|ratio| ratio > 0.5 && ratio < 2.0)
+    are_near_1(one.ratio.into_iter().chain(one.ci95.into_iter().flatten()))
+}
+
+fn are_near_1(mut ratios: impl Iterator<Item = f64>) -> bool {
+    ratios.all(|ratio| ratio > 0.5 && ratio < 2.0)
 }
 
 /// A ratio in per cent while the estimate and its interval are near 1, else as a factor.
 pub(super) fn changes(one: &Comparison, ratio: f64) -> String {
-    if !is_in_per_cent(one) {
+    change(is_in_per_cent(one), ratio)
+}
+
+fn change(in_per_cent: bool, ratio: f64) -> String {
+    if !in_per_cent {
         let digits = if ratio < 1.0 {
             decimal(ratio)
         } else {
@@ -415,7 +358,7 @@ fn decimal(value: f64) -> String {
     }
 }
 
-fn probability(p: f64) -> String {
+pub(super) fn probability(p: f64) -> String {
     match p {
         tiny if tiny < 0.0001 => "<0.0001".to_owned(),
         p => decimal(p),
@@ -463,69 +406,6 @@ const LONGEST: usize = 160;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linerate_model::output::Side;
-
-    fn one(verdict: Judgement) -> Comparison {
-        Comparison {
-            name: "tcp down".to_owned(),
-            metric: "throughput".to_owned(),
-            unit: "bit/s".to_owned(),
-            higher_is_better: true,
-            primary: true,
-            before: Side {
-                n: 3,
-                ..Side::default()
-            },
-            after: Side {
-                n: 3,
-                ..Side::default()
-            },
-            ratio: Some(1.0093),
-            ci95: Some([1.0073, 1.0113]),
-            margin: 0.02,
-            p: Some(0.0078125),
-            alpha: 0.05,
-            mde: Some(0.023),
-            verdict,
-            ..Comparison::default()
-        }
-    }
-
-    #[test]
-    fn each_verdict_is_a_sentence() {
-        for (verdict, expected) in [
-            (
-                Judgement::Better,
-                "after is better: throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078; the size of the effect is uncertain (margin 2 %)",
-            ),
-            (
-                Judgement::BetterButIrrelevant,
-                "after is better, but by less than the margin (2 %): throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078",
-            ),
-            (
-                Judgement::Inconclusive,
-                "nothing is proven: throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078; an effect below 2.3 % would probably have been missed",
-            ),
-        ] {
-            assert_eq!(sentence(&one(verdict)), expected);
-        }
-    }
-
-    #[test]
-    fn too_few_runs_say_how_many_are_needed() {
-        let few = Comparison {
-            ratio: Some(48.85),
-            ci95: None,
-            p: Some(0.1),
-            smallest_p: Some(0.1),
-            needed: Some(4),
-            ..one(Judgement::Inconclusive)
-        };
-        assert_eq!(
-            sentence(&few),
-            "nothing is proven: throughput tcp down × 48.85, p = 0.1; 3 against 3 runs cannot give a p below 0.1: a proof needs 4 against 4"
-        );
-    }
 
     #[test]
     fn ratios_as_people_say_them() {

@@ -6,6 +6,7 @@ use linerate_model::units::format::{
     BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, significant, with_unit,
 };
 
+use super::comparison::probability;
 use super::{Align, Block, Column, Line, Table, Tone};
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
@@ -108,8 +109,16 @@ fn points(trend: &Trend) -> Block {
 fn level_text(trend: &Trend, level: &TrendLevel) -> String {
     let median = value(level.median, &trend.unit);
     match level.change_ratio {
-        Some(change) => format!("{median} ({:+.1} %)", change * 100.0),
+        Some(change) => format!("{}{median} ({:+.1} %)", doubt(level), change * 100.0),
         None => median,
+    }
+}
+
+/// For a change with weak evidence.
+fn doubt(level: &TrendLevel) -> &'static str {
+    match level.p {
+        Some(p) if p > WEAK => "may be ",
+        _ => "",
     }
 }
 
@@ -120,15 +129,25 @@ fn levels(trend: &Trend) -> String {
             trend.points.len(),
             2 * trend.shortest_level_runs
         ),
-        [] | [_] => "no change of level".to_owned(),
+        [] | [_] => "no change of level is shown".to_owned(),
         levels => {
             let changes = levels.iter().skip(1).map(|level| {
                 let started = trend.points.get(level.first as usize);
                 let started = started.map_or("", |point| point.started.as_str());
-                format!("{}: {}", minute(started), level_text(trend, level))
+                let p = level
+                    .p
+                    .map_or(String::new(), |p| format!(", p = {}", probability(p)));
+                format!("{}: {}{p}", minute(started), level_text(trend, level))
             });
             let changes: Vec<_> = changes.collect();
-            format!("changed {} times: {}", changes.len(), changes.join("; "))
+            let sure = levels.iter().all(|level| doubt(level).is_empty());
+            let times = match (sure, changes.len()) {
+                (true, 1) => "the level changed once".to_owned(),
+                (true, n) => format!("the level changed {n} times"),
+                (false, 1) => "the level may have changed once".to_owned(),
+                (false, n) => format!("the level may have changed up to {n} times"),
+            };
+            format!("{times}: {}", changes.join("; "))
         }
     }
 }
@@ -160,6 +179,8 @@ fn bar(value: f64, most: f64) -> String {
 }
 
 const BAR_COLUMNS: f64 = 20.0;
+/// The p above which a change is only possible.
+const WEAK: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
@@ -254,8 +275,9 @@ mod tests {
             runs: 3,
             median,
             change_ratio,
+            p: change_ratio.map(|_| 0.002),
         };
-        let trend = Trend {
+        let mut trend = Trend {
             metric: "throughput".to_owned(),
             name: "tcp up".to_owned(),
             unit: "bit/s".to_owned(),
@@ -266,10 +288,13 @@ mod tests {
             levels: vec![level(0, 941e6, None), level(3, 870e6, Some(-0.0755))],
             shortest_level_runs: 3,
         };
-        let text = text(History {
-            trend: Some(trend),
-            ..History::default()
-        });
+        let text_of = |trend: Trend| {
+            text(History {
+                trend: Some(trend),
+                ..History::default()
+            })
+        };
+        let text = text_of(trend.clone());
         assert!(
             text.contains(
                 "2026-01-04 12:00 | 870.0 Mbit/s | ################## | 870.0 Mbit/s (-7.5 %)"
@@ -277,7 +302,17 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.ends_with("changed 1 times: 2026-01-04 12:00: 870.0 Mbit/s (-7.5 %)\n"),
+            text.ends_with(
+                "the level changed once: 2026-01-04 12:00: 870.0 Mbit/s (-7.5 %), p = 0.002\n"
+            ),
+            "{text}"
+        );
+        trend.levels[1].p = Some(0.03);
+        let text = text_of(trend);
+        assert!(
+            text.ends_with(
+                "the level may have changed once: 2026-01-04 12:00: may be 870.0 Mbit/s (-7.5 %), p = 0.03\n"
+            ),
             "{text}"
         );
     }

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use linerate_method::experiment::{Experiment, Phase, Plan, Slot, Step, blocks, recorded};
+use linerate_method::experiment::{Experiment, Key, Phase, Plan, Slot, Step, blocks, recorded};
 use linerate_model::output::{self, ExperimentRun, Restored};
 
 use super::inner::{Inner, Ran};
@@ -162,6 +162,9 @@ impl<'a> Trial<'a> {
         let decides = known
             .clone()
             .or_else(|| recorded::named(run, self.record.metric.as_deref()));
+        if let Some(key) = decides.as_ref().filter(|_| known.is_none()) {
+            self.set_margin(key);
+        }
         let Some(figure) = decides.and_then(|key| recorded::figure(run, &key)) else {
             run.invalid_reason = Some("it lacks the deciding figure".to_owned());
             self.experiment.discard_block();
@@ -174,6 +177,13 @@ impl<'a> Trial<'a> {
             run.invalid_reason = Some(format!("{} is {}", figure.metric, figure.value));
         }
         Ok(())
+    }
+
+    /// Applies the margin of the deciding figure, which the first valid run shows, unless one is stated.
+    fn set_margin(&mut self, deciding: &Key) {
+        let margin = self.args.margin.unwrap_or(deciding.margin());
+        self.experiment.set_margin(margin);
+        self.record.margin = margin;
     }
 
     /// The block is run again, unless that never helps.

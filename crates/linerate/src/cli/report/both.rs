@@ -30,9 +30,8 @@ fn compared(subjects: [&Subject; 2]) -> Vec<Comparison> {
     let [first, second] = subjects.map(|subject| figures(&subject.output));
     let pair = |one: &Figure| {
         let other = second.iter().find(|other| other.key == one.key)?;
-        let margin = one.key.margin(MARGIN);
-        let one = [one, other].map(std::slice::from_ref);
-        let mut compared = groups::compare(&one[0][0].key, one[0], one[1], margin);
+        let [before, after] = [one, other].map(std::slice::from_ref);
+        let mut compared = groups::compare(&one.key, before, after, one.key.margin());
         (compared.before.label, compared.after.label) =
             subjects.map(|subject| subject.label.clone()).into();
         Some(compared)
@@ -59,6 +58,3 @@ fn differences(subjects: [&Subject; 2]) -> Vec<Difference> {
     });
     environment::differences(&[&before], &[&after])
 }
-
-/// The default margin of `compare`.
-const MARGIN: f64 = 0.02;
