@@ -7,6 +7,7 @@ mod latency;
 mod load;
 mod set_up;
 mod softnet;
+mod stall;
 
 pub(super) use interrupts::{busiest_cpu, vectors};
 pub(crate) use load::Shares;
@@ -46,6 +47,9 @@ pub(super) const KNOWN: &[Known] = names! {
     "received_rps_per_second" "1/s" "how often a second a processor was asked by another to take packets (RPS)" "cat /proc/net/softnet_stat   # before a test and after it, with what the test printed"
     "idle_rtt_ms" "ms" "round-trip time at rest, median" "ping <peer>"
     "loaded_rtt_ms" "ms" "round-trip time beside a load, median, the lower of the directions" "ping <peer>"
+    "probe_stall_phases" "" "phases of the latency probe with an answer that took 80 ms or more, 20 times the median and 4 times TCP's longest round trip" "ping <peer>"
+    "probe_stall_ms" "ms" "the longest answer of the probe in each of these phases, at least" "ping <peer>"
+    "probe_ends_busy" "" "whether others had the processors of an end: half of one before the load, or 2 % of steal" "mpstat -P ALL 1 5"
     "adaptive_rx" "" "whether coalescing adapts itself: on, off" "ethtool -c {interface}"
     "rx_usecs" "µs" "how long a received frame may wait for an interrupt" "ethtool -c {interface}"
     "coalesce_ms" "ms" "how long coalescing may hold a received frame" "ethtool -c {interface}"
@@ -86,6 +90,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     interrupts::collect(evidence, facts);
     softnet::collect(evidence, facts);
     latency::collect(evidence.record, facts);
+    stall::collect(evidence, facts);
     collapse::collect(evidence, facts);
     set_up::collect(evidence, facts);
 }

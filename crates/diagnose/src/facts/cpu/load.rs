@@ -118,7 +118,7 @@ impl Shares {
         1.0 - self.all(IDLE)
     }
 
-    fn all(&self, names: &[&str]) -> f64 {
+    pub(super) fn all(&self, names: &[&str]) -> f64 {
         if self.ticks.contains_key("cpu") {
             return self.of_cpu("cpu", names);
         }

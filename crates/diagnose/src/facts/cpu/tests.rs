@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use linerate_model::output::{Latency, LinkKind, Phase, Quantiles, Role};
+use linerate_model::output::{Cpu, Direction, Latency, LinkKind, Phase, Quantiles, Role, Test};
 use linerate_model::sample::Sample;
 
 use super::load::in_list;
@@ -420,4 +420,60 @@ fn the_loopback_has_no_path_that_reorders() {
     };
     assert_eq!(findings(LinkKind::Wire).len(), 2);
     assert_eq!(findings(LinkKind::Loopback), [""; 0]);
+}
+
+/// A check whose probe took at most this long in each phase, with processors that were this busy before.
+fn probed(longest_ms: [i64; 4], busy: f64, tcp_rtt_ms: i64) -> Record {
+    let rtt = |p50, max| Quantiles {
+        min: p50 / 2,
+        p50,
+        max,
+        ..Quantiles::default()
+    };
+    let test = Test {
+        rtt_ns: Some(rtt(100_000, tcp_rtt_ms * 1_000_000)),
+        ..tcp("t1", 900e6)
+    };
+    let down = Test {
+        id: "t2".to_owned(),
+        direction: Direction::Down,
+        ..test.clone()
+    };
+    let mut record = run(vec![test, down])
+        .idle_busy("t1", Role::Local, busy)
+        .idle_busy("t1", Role::Remote, 0.02);
+    let phases = [Phase::Idle, Phase::Up, Phase::Down, Phase::Both];
+    let latency = phases
+        .into_iter()
+        .zip(longest_ms)
+        .map(|(phase, max)| Latency {
+            phase,
+            rtt_ns: Some(rtt(50_000, max * 1_000_000)),
+            ..Latency::default()
+        });
+    record.run.latency = latency.collect();
+    record
+}
+
+#[test]
+fn an_end_that_stands_still_is_named_and_a_busy_machine_is_not() {
+    let paused = [1, 186, 195, 188];
+    assert!(fires(&probed(paused, 0.1, 1), "C21"));
+    let mut full = probed(paused, 0.1, 1);
+    full.run.tests[0].cpu.remote = Some(Cpu {
+        user: 0.6,
+        system: 0.38,
+        ..Cpu::default()
+    });
+    assert!(!fires(&full, "C21"), "the load itself");
+    // Once; too short; a queue on the path, which TCP sees too; a machine that others use.
+    for (longest, busy, tcp) in [
+        ([1, 2, 195, 1], 0.1, 1),
+        ([1, 30, 40, 35], 0.1, 1),
+        (paused, 0.1, 90),
+        (paused, 1.0, 1),
+    ] {
+        let record = probed(longest, busy, tcp);
+        assert!(!fires(&record, "C21"), "{longest:?} {busy} {tcp}");
+    }
 }
