@@ -21,7 +21,7 @@ use linerate_model::record::{Record, Side};
 use linerate_model::units::Nanos;
 use linerate_model::units::format::{BIT_RATES, percent, with_unit};
 
-use crate::facts::socket_limit;
+use crate::facts::{HELD_BACK, paces_itself, pacing_use_ratio, socket_limit};
 use drops::{Drop, drops};
 use line::at_line_rate;
 pub use line::{line_rate, udp_line_rate};
@@ -122,6 +122,7 @@ impl<'r> Limits<'r> {
             .or_else(|| knee.and_then(|knee| self.of_near_knee(best, knee)))
             .or_else(|| of_processors(best, shared))
             .or_else(|| self.of_retransmits(best))
+            .or_else(|| of_pacing(best))
             .unwrap_or_else(|| self.unknown(best))
     }
 
@@ -239,6 +240,9 @@ impl<'r> Limits<'r> {
 
     fn unknown(&self, test: &Test) -> Cause {
         let mut cause = Cause::new(Limit::Unknown, self.excluded(test));
+        if paces_itself(test) {
+            cause.try_ = OTHER_CONTROL;
+        }
         if processors::is_blind(test) {
             cause.try_ = "`linerate serve` at the far end: it reports its counters";
         }
@@ -279,6 +283,21 @@ fn of_processors(test: &Test, shared: bool) -> Option<Cause> {
     })
 }
 
+/// A congestion control that paces its sender, which used the rate.
+fn of_pacing(test: &Test) -> Option<Cause> {
+    let ratio = pacing_use_ratio(test).filter(|ratio| *ratio >= HELD_BACK)?;
+    let rate = with_unit(test.pacing_bits_per_second?, BIT_RATES);
+    let name = test.congestion.as_deref()?;
+    let why = format!(
+        "{name} paced it at {rate}, its estimate of the path, and {:.0} % of that was delivered",
+        ratio * 100.0
+    );
+    Some(Cause {
+        try_: OTHER_CONTROL,
+        ..Cause::new(Limit::Sender, why)
+    })
+}
+
 fn advice(limit: Limit) -> &'static str {
     match limit {
         Limit::Link => "",
@@ -306,6 +325,8 @@ fn advice(limit: Limit) -> &'static str {
     }
 }
 
+/// Of a sender that its congestion control paces.
+const OTHER_CONTROL: &str = "`linerate tcp HOST -C cubic` (down: -R): whether the path carries more with another congestion control";
 /// Of a buffer that the setting would have allowed.
 const CUT_ELSEWHERE: &str = "the receiver without the sandbox or container that limits its socket buffer \
      (net.core.rmem_max would allow it), or less other load on its processors";

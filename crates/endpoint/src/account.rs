@@ -79,6 +79,9 @@ pub struct TxAccount {
     pub congestion: Option<String>,
     /// The MSS that the kernel uses.
     pub mss_bytes: Option<u32>,
+    /// TCP: the rate at which its congestion control let it send, bytes per second, median of the samples
+    /// (`tcpi_pacing_rate`).
+    pub pacing_bytes_per_second: Option<u64>,
     /// TCP: for how long there was something to send (`tcpi_busy_time`).
     pub busy_ns: Option<u64>,
     /// TCP: for how long of that the peer's window held it back (`tcpi_rwnd_limited`).

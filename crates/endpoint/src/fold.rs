@@ -343,6 +343,9 @@ impl<'a> Fold<'a> {
             let times: Vec<u64> = self.tx().filter_map(of).collect();
             (!times.is_empty()).then(|| times.iter().sum::<u64>() / 1000)
         };
+        let paced = |tx: &TxAccount| Some(tx.pacing_bytes_per_second? as f64 * 8.0);
+        let paced: Option<f64> = self.tx().map(paced).sum();
+        test.pacing_bits_per_second = paced.filter(|_| self.tx().next().is_some());
         test.busy_time_us = time_us(|tx| tx.busy_ns);
         test.rwnd_limited_us = time_us(|tx| tx.rwnd_limited_ns);
         test.sndbuf_limited_us = time_us(|tx| tx.sndbuf_limited_ns);

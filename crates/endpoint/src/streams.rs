@@ -52,6 +52,8 @@ struct Stream {
     before: Reading,
     rtt: Histogram,
     last_info: Option<TcpInfo>,
+    /// One sample an interval.
+    pacing_bytes_per_second: Vec<u64>,
     sent: Vec<TxInterval>,
     received: Vec<RxInterval>,
     job: Job,
@@ -111,6 +113,7 @@ impl Streams {
             before: Reading::default(),
             rtt: Histogram::new(),
             last_info: None,
+            pacing_bytes_per_second: Vec::new(),
             sent: Vec::new(),
             received: Vec::new(),
             job,
@@ -352,6 +355,8 @@ impl Stream {
         }
         if let Some(info) = info {
             self.rtt.record(info.rtt_ns);
+            self.pacing_bytes_per_second
+                .extend(info.pacing_bytes_per_second);
             self.last_info = Some(info);
         }
         self.before = now;
@@ -406,12 +411,21 @@ impl Stream {
             rtt_ns: super::quantiles::quantiles(&self.rtt),
             congestion: stream.and_then(|stream| tcp::congestion(stream).ok()),
             mss_bytes: self.last_info.map(|info| info.snd_mss),
+            pacing_bytes_per_second: self.pacing_rate(),
             busy_ns: self.last_info.and_then(|info| info.busy_ns),
             rwnd_limited_ns: self.last_info.and_then(|info| info.rwnd_limited_ns),
             sndbuf_limited_ns: self.last_info.and_then(|info| info.sndbuf_limited_ns),
             intervals: std::mem::take(&mut self.sent),
             ..tx
         }
+    }
+
+    /// The median of the samples; of a test without intervals the last rate.
+    fn pacing_rate(&mut self) -> Option<u64> {
+        let mut rates = std::mem::take(&mut self.pacing_bytes_per_second);
+        order::by_key(&mut rates, |rate| *rate);
+        let median = rates.get(rates.len() / 2).copied();
+        median.or_else(|| self.last_info?.pacing_bytes_per_second)
     }
 
     fn complete_rx(&mut self, rx: RxAccount) -> RxAccount {

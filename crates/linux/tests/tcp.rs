@@ -238,6 +238,7 @@ fn info_agrees_with_what_was_sent() {
     );
     assert!(info.rtt_ns > 0 && info.rtt_ns < 1_000_000_000, "{info:?}");
     assert!(info.cwnd_bytes >= info.snd_mss.into());
+    assert!(info.pacing_bytes_per_second > Some(0), "{info:?}");
     assert!(info.busy_ns.is_some() && info.rwnd_limited_ns.is_some());
 }
 

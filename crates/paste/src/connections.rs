@@ -42,6 +42,10 @@ fn take(test: &mut Test, setting: &Setting) {
     });
     let mss = number("mss").filter(|mss| (1.0..65_536.0).contains(mss));
     test.mss_bytes = test.mss_bytes.or(mss.map(|mss| mss as u32));
+    let paced = number("pacing_rate").filter(|rate| (1.0..1e15).contains(rate));
+    // The rate of one connection says nothing of several.
+    let paced = paced.filter(|_| test.streams == 1);
+    test.pacing_bits_per_second = test.pacing_bits_per_second.or(paced);
     test.busy_time_us = test.busy_time_us.or_else(|| us("busy"));
     // `ss` does not print a timer that never ran.
     let ran = test.busy_time_us.is_some();

@@ -52,6 +52,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "rwnd_limited_ratio" "ratio" "of the time in which TCP had something to send, that in which the receiver's window was full" "ss -ti"
     "sndbuf_limited_ratio" "ratio" "of the time in which TCP had something to send, that in which its send buffer was full" "ss -ti"
     "app_limited_ratio" "ratio" "of the test's time, that in which the sending program gave TCP nothing to send" "ss -ti"
+    "control_limited_ratio" "ratio" "of the test's time, that in which TCP had something to send, and neither the receiver's window nor its send buffer was full: its congestion control or the path decided" "ss -ti"
     "zero_windows_per_second" "1/s" "how often the receiver announced a window of zero" "nstat -az TcpExtTCPToZeroWindowAdv"
     "memory_available_ratio" "ratio" "memory that is free or can be freed, of all" "cat /proc/meminfo"
     "allocation_failures" "events" "packets dropped, or buffers not had, for want of memory in a hurry" "nstat -az TcpExtPFMemallocDrop; dmesg | grep 'allocation failure'"

@@ -3,8 +3,11 @@
 
 mod course;
 mod directions;
+mod pacing;
 mod path;
 mod segments;
+
+pub(crate) use pacing::{HELD_BACK, paces_itself, use_ratio};
 
 use super::known::names;
 use super::{Facts, Known};
@@ -32,6 +35,9 @@ pub(super) const KNOWN: &[Known] = names! {
     "loss_burst_packets" "packets" "datagrams lost in a row, on average" ""
     "speed_ratio" "ratio" "link speed of the sender's interface of that of the receiver's" "ethtool {interface}"
     "transaction_ms" "ms" "time of one request and its answer" ""
+    "pacing_bits_per_second" "bit/s" "the rate at which the sender's congestion control let it send, all streams" "ss -ti"
+    "pacing_use_ratio" "ratio" "what TCP delivered, of the rate at which its congestion control paced it" "ss -ti"
+    "most_carried_ratio" "ratio" "the most that any test delivered in this direction, of what this one did" "linerate udp <peer> -b 0"
     "both_ways" "" "whether payload went both ways at once" ""
     "alone_ratio" "ratio" "rate while payload went the other way too, of the rate alone" ""
 };
@@ -41,6 +47,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     course::collect(evidence, facts);
     path::collect(evidence, facts);
     directions::collect(evidence.record, facts);
+    pacing::collect(evidence.record, facts);
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 
 use linerate_model::output::{Protocol, Test};
 use linerate_model::record::Side;
+use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::drops::Drop;
 use super::processors::{busiest, nearly_full};
+use crate::facts::paces_itself;
 
 /// For example: "not the processors (busiest 61 %) or the line rate (12 % of it): that leaves …".
 pub(super) fn sentence(test: &Test, line: Option<f64>, drops: &[Drop<'_>]) -> String {
@@ -29,7 +31,16 @@ pub(super) fn sentence(test: &Test, line: Option<f64>, drops: &[Drop<'_>]) -> St
     }
 }
 
-fn rest(test: &Test) -> &'static str {
+fn rest(test: &Test) -> String {
+    let paced = test.pacing_bits_per_second.filter(|_| paces_itself(test));
+    let of_control = test.congestion.as_deref().zip(paced).map(|(name, paced)| {
+        let paced = with_unit(paced, BIT_RATES);
+        format!("{name}'s estimate of the path (it paced at {paced}), ")
+    });
+    format!("{}{}", of_control.unwrap_or_default(), others(test))
+}
+
+fn others(test: &Test) -> &'static str {
     let known = |side| busiest(test, side).is_some();
     match (test.protocol, known(Side::Sender), known(Side::Receiver)) {
         (_, true, false) => "the path, or the receiver, which reports no counters",

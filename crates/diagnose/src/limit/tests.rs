@@ -502,3 +502,40 @@ fn the_verdict_is_of_the_best_test_without_loss() {
     assert!(!verdicts[0].why.is_empty() && !verdicts[0].try_.is_empty());
     assert!(Limits::of(&Record::default(), &[]).verdicts().is_empty());
 }
+
+#[test]
+fn a_congestion_control_that_paces_its_sender_is_named() {
+    let paced = |name: &str, pacing: f64| Test {
+        congestion: Some(name.to_owned()),
+        pacing_bits_per_second: Some(pacing),
+        ..tcp(5e9)
+    };
+    let of = |test: Test| of_best(&wire(10_000_000_000), &test, None);
+    let cause = of(paced("bbr", 5.2e9));
+    assert_eq!(
+        (cause.limit, cause.why.as_str()),
+        (
+            Limit::Sender,
+            "bbr paced it at 5.200 Gbit/s, its estimate of the path, and 96 % of that was delivered"
+        )
+    );
+    assert!(cause.try_.contains("-C cubic"));
+    // It sends far less than it may; it does not pace; a rate was asked for.
+    let asked = Test {
+        requested_bits_per_second: Some(5e9),
+        ..paced("bbr", 5.2e9)
+    };
+    for other in [paced("bbr", 9e9), paced("cubic", 5.2e9), asked] {
+        assert_eq!(of(other).limit, Limit::Unknown);
+    }
+    let startup = of(paced("bbr", 14.4e9));
+    assert!(
+        startup.why.contains(
+            "that leaves bbr's estimate of the path (it paced at 14.40 Gbit/s), a window"
+        ),
+        "{}",
+        startup.why
+    );
+    assert!(startup.try_.contains("-C cubic"));
+    assert!(!of(paced("cubic", 14.4e9)).why.contains("estimate"));
+}

@@ -13,6 +13,7 @@ const TEXTS: &[&str] = &[
     include_str!("server.txt"),
     include_str!("board.txt"),
     include_str!("router.txt"),
+    include_str!("paced.txt"),
     include_str!("twice.txt"),
     include_str!("../field_reports/android.txt"),
     include_str!("../field_reports/imx6-after.txt"),
@@ -188,6 +189,14 @@ const MEASURED: &[(&str, &str)] = &[
     (
         "receive_buffer_cut_by",
         "what was asked for and what was granted: our own socket",
+    ),
+    (
+        "probe_ends_busy",
+        "read in the idle interval before our test",
+    ),
+    (
+        "probe_stall_ms",
+        "our probe beside TCP, phase by phase: check",
     ),
     ("refused_packets", "our sender's account"),
     (

@@ -21,6 +21,9 @@ pub struct TcpInfo {
     pub total_retrans: u32,
     /// Segments in flight now.
     pub unacked: u32,
+    /// The rate at which the congestion control lets this socket send, bytes per second (3.15); `None` without one. Only
+    /// some congestion controls (BBR), the `fq` qdisc and `SO_MAX_PACING_RATE` enforce it.
+    pub pacing_bytes_per_second: Option<u64>,
     /// Bytes acknowledged by the peer (4.1).
     pub bytes_acked: Option<u64>,
     /// Bytes not yet sent (4.6).
@@ -53,6 +56,7 @@ fn parse(bytes: &[u8]) -> TcpInfo {
         rtt_ns: from_us(old(68)),
         cwnd_bytes: u64::from(old(80)) * u64::from(old(16)),
         total_retrans: old(100),
+        pacing_bytes_per_second: u64_at(104).filter(|rate| *rate != u64::MAX),
         bytes_acked: u64_at(120),
         notsent_bytes: u32_at(144),
         busy_ns: u64_at(168).map(long_from_us),
@@ -75,5 +79,17 @@ mod tests {
         let info = parse(&bytes);
         assert_eq!((info.cwnd_bytes, info.total_retrans), (14_480, 7));
         assert_eq!((info.bytes_acked, info.busy_ns), (None, None));
+        assert_eq!(info.pacing_bytes_per_second, None);
+    }
+
+    #[test]
+    fn no_limit_is_no_pacing_rate() {
+        let pacing = |rate: u64| {
+            let mut bytes = [0; 232];
+            bytes[104..112].copy_from_slice(&rate.to_ne_bytes());
+            parse(&bytes).pacing_bytes_per_second
+        };
+        assert_eq!(pacing(u64::MAX), None);
+        assert_eq!(pacing(1_250_000_000), Some(1_250_000_000));
     }
 }

@@ -95,6 +95,9 @@ pub struct Test {
     pub congestion: Option<String>,
     /// TCP MSS in use at the sender.
     pub mss_bytes: Option<u32>,
+    /// TCP: the rate at which the sender's congestion control lets it send (`tcpi_pacing_rate`), median of the samples, all
+    /// streams.
+    pub pacing_bits_per_second: Option<f64>,
     /// TCP: time with something to send, all streams (`tcpi_busy_time`).
     pub busy_time_us: Option<u64>,
     /// Of that, time held back by the receiver's window (`tcpi_rwnd_limited`).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `ss -ti`: what TCP knows of a connection; of several, the one that transferred most, which is that of the test.
 
-use super::number::decimal;
+use super::number::{bits_per_second, decimal, with_unit};
 use super::{Block, Hint, Lines, Settings};
 
 pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
@@ -61,6 +61,11 @@ impl Connection {
         for name in ["busy", "rwnd_limited", "sndbuf_limited"] {
             add(name, value(name).and_then(milliseconds));
         }
+        let pacing = words.iter().position(|word| *word == "pacing_rate");
+        add(
+            "pacing_rate",
+            pacing.and_then(|at| rate(words.get(at + 1)?)),
+        );
         let congestion = words.iter().find(|word| CONTROLS.contains(word));
         add("congestion", congestion.map(|word| (*word).to_owned()));
         let moved = ["bytes_sent", "bytes_acked", "bytes_received"];
@@ -79,6 +84,13 @@ fn plain(word: &str) -> Option<String> {
 /// `1200ms(12.0%)` → 1200.
 fn milliseconds(word: &str) -> Option<String> {
     plain(word.split("ms").next()?)
+}
+
+/// `9.41Gbps` → bit/s.
+fn rate(word: &str) -> Option<String> {
+    let (number, unit) = with_unit(word)?;
+    let rate = bits_per_second(number, unit).filter(|rate| *rate > 0.0)?;
+    Some(format!("{rate:.0}"))
 }
 
 const SOURCE: &str = "ss -ti";
@@ -120,7 +132,7 @@ mod tests {
             "ESTAB  0       0        192.0.2.2:43208       192.0.2.1:5201",
             "\t cubic wscale:7,7 rto:204 rtt:0.5/0.1 mss:1448 cwnd:10 bytes_sent:300 busy:4ms",
             "ESTAB  0       2345678  192.0.2.2:43210       192.0.2.1:5201",
-            "\t cubic wscale:7,7 rto:204 rtt:1.43/0.05 mss:1448 cwnd:512 bytes_sent:900000 busy:9990ms rwnd_limited:4995ms(50.0%) minrtt:0.31",
+            "\t cubic wscale:7,7 rto:204 rtt:1.43/0.05 mss:1448 cwnd:512 bytes_sent:900000 busy:9990ms pacing_rate 9.41Gbps delivered:7 rwnd_limited:4995ms(50.0%) minrtt:0.31",
             "end",
         ];
         let looked = Cell::new(0);
@@ -134,6 +146,7 @@ mod tests {
             ("minrtt", "0.31"),
             ("busy", "9990"),
             ("rwnd_limited", "4995"),
+            ("pacing_rate", "9410000000"),
             ("congestion", "cubic"),
         ] {
             assert!(

@@ -99,6 +99,10 @@ fn waiting(host: &Vantage<'_>, test: &Test, facts: &mut Facts) {
         let wall_us = test.duration_s * 1e6 * f64::from(test.streams.max(1));
         let nothing = (1.0 - busy / wall_us).max(0.0);
         host.add(facts, "app_limited_ratio", nothing, "TCP_INFO");
+        let others = us(test.rwnd_limited_us).zip(us(test.sndbuf_limited_us));
+        let control = others.map(|(rwnd, sndbuf)| (busy - rwnd - sndbuf) / wall_us);
+        let control = control.map(|ratio| ratio.clamp(0.0, 1.0));
+        host.add(facts, "control_limited_ratio", control, "TCP_INFO");
     }
 }
 

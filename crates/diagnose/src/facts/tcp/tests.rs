@@ -226,3 +226,57 @@ fn a_gigabit_that_is_full_needs_nothing() {
     let fired = run(vec![full]).findings();
     assert!(fired.iter().all(|rule| rule.starts_with('(')), "{fired:?}");
 }
+
+/// 5 Gbit/s of a congestion control that paces at this rate, with processors to spare.
+fn paced(name: &str, pacing: f64) -> Test {
+    let mut test = Test {
+        congestion: Some(name.to_owned()),
+        pacing_bits_per_second: Some(pacing),
+        direction: Direction::Up,
+        busy_time_us: Some(9_900_000),
+        rwnd_limited_us: Some(0),
+        sndbuf_limited_us: Some(10_000),
+        ..tcp("t1", 500e6)
+    };
+    test.cpu.local = load(0.5);
+    test.cpu.remote = load(0.6);
+    test
+}
+
+#[test]
+fn a_sender_that_uses_its_pacing_rate_is_held_back_by_it() {
+    let found = |tests: Vec<Test>| {
+        let mut findings = run(tests).findings();
+        findings.retain(|rule| rule.contains("T1"));
+        findings
+    };
+    assert_eq!(found(vec![paced("bbr", 510e6)]), ["T10"]);
+    for silent in [
+        paced("bbr", 900e6),
+        paced("cubic", 510e6),
+        Test {
+            requested_bits_per_second: Some(500e6),
+            ..paced("bbr", 510e6)
+        },
+        Test {
+            retransmits: Some(2000),
+            ..paced("bbr", 510e6)
+        },
+        Test {
+            delivered_bits_per_second: Some(940e6),
+            ..paced("bbr", 950e6)
+        },
+    ] {
+        assert_eq!(found(vec![silent]), Vec::<String>::new());
+    }
+    let mut waiting = paced("bbr", 510e6);
+    waiting.rwnd_limited_us = Some(5_000_000);
+    assert_eq!(found(vec![waiting]), Vec::<String>::new());
+    let mut shared = run(vec![paced("bbr", 510e6)]);
+    shared.run.hosts[1].boot_id = shared.run.hosts[0].boot_id.clone();
+    assert!(shared.findings().contains(&"(T12)".to_owned()));
+    assert!(!shared.findings().contains(&"T10".to_owned()));
+    let more = udp("u1", 600_000, 0);
+    assert!(more.delivered_bits_per_second > Some(700e6));
+    assert_eq!(found(vec![paced("bbr", 510e6), more]), ["T11"]);
+}

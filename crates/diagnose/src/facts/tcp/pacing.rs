@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether the sender's congestion control paces it, and how much of that rate it sent.
+//!
+//! BBR sends at its estimate of what the path carries, and measures only what it sent: where something else than the path
+//! slowed it for a moment, the estimate stays low. The rate alone does not show which of the two it is; another test that
+//! carried more does.
+
+use linerate_model::output::{Protocol, Test};
+use linerate_model::record::Record;
+
+use crate::facts::Facts;
+
+pub(super) fn collect(record: &Record, facts: &mut Facts) {
+    let tcp = |test: &&Test| test.protocol == Protocol::Tcp;
+    for test in record.run.tests.iter().filter(tcp) {
+        let mut add = |name, value: Option<f64>, source| {
+            facts.add_to_test(&test.id, name, value, source);
+        };
+        add("pacing_bits_per_second", test.pacing_bits_per_second, INFO);
+        add("pacing_use_ratio", use_ratio(test), INFO);
+        let most = most_carried_ratio(record, test);
+        add("most_carried_ratio", most, "the accounts of all tests");
+    }
+}
+
+/// What TCP delivered of the rate at which its congestion control paced it; `None` for others, which pace only under `fq`
+/// and faster than they send, and where a rate was requested.
+pub(crate) fn use_ratio(test: &Test) -> Option<f64> {
+    let free = test.requested_bits_per_second.is_none();
+    let paced = test.pacing_bits_per_second.filter(|rate| *rate > 0.0)?;
+    let ratio = test.delivered_bits_per_second? / paced;
+    (free && paces_itself(test)).then_some(ratio)
+}
+
+/// A sender that uses this share of its pacing rate is held back by it: BBR's own gain varies by a quarter.
+pub(crate) const HELD_BACK: f64 = 0.8;
+
+/// Congestion controls that the kernel paces whatever the qdisc (`SK_PACING_NEEDED`).
+pub(crate) fn paces_itself(test: &Test) -> bool {
+    let names = ["bbr", "bbr2", "bbr3"];
+    test.congestion
+        .as_deref()
+        .is_some_and(|name| names.contains(&name))
+}
+
+/// The most that any valid test delivered in this direction alone, of what this one did: 1 or more.
+fn most_carried_ratio(record: &Record, test: &Test) -> Option<f64> {
+    let own = test.delivered_bits_per_second.filter(|rate| *rate > 0.0)?;
+    let alike = |other: &&Test| other.valid && other.direction == test.direction;
+    let rates = record.run.tests.iter().filter(alike);
+    let most = rates.filter_map(|other| other.delivered_bits_per_second);
+    Some(most.fold(own, f64::max) / own)
+}
+
+const INFO: &str = "tcpi_pacing_rate, delivered rate";
