@@ -31,7 +31,6 @@ mod values;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
 
 use clap::error::ErrorKind as ClapError;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -154,7 +153,7 @@ fn announce(options: &ServeOptions) {
 }
 
 fn in_lab(args: &lab::LabArgs) -> u8 {
-    match lab::run(args, &mut io::stdout(), &mut io::stderr()) {
+    match lab::run(args) {
         Ok(code) => code,
         Err(failure) => session::refuse("lab", false, &failure).code(),
     }

@@ -141,7 +141,7 @@ impl Console {
     /// As [`Console::result`].
     pub(crate) fn document(&mut self, document: &impl Serialize) -> io::Result<()> {
         let text = linerate_report::json::pretty(document)?;
-        self.write_out(&Printable::json(&text))
+        self.write_out(&text)
     }
 
     /// One line of the stream, if stdout carries it.
@@ -152,8 +152,7 @@ impl Console {
         if self.form != Form::JsonStream {
             return Ok(());
         }
-        let line = serde_json::to_string(&StreamLine { event, data })?;
-        self.write_out(&Printable::json(&line))
+        self.write_out(&linerate_report::json::event(event, data)?)
     }
 
     /// A sentence for people, to stderr, unless quiet.
@@ -239,6 +238,11 @@ fn draw(before: &str, text: &Printable, after: &str) {
     let _ = write!(stderr, "{before}{text}{after}").and_then(|()| stderr.flush());
 }
 
+/// Writes a sentence to stderr as it is: no status line is drawn there.
+pub(crate) fn note(text: &Printable) {
+    draw("", text, "\n");
+}
+
 /// Moves the cursor up by this many lines and clears what follows (ECMA-48: CUU, ED).
 fn over(lines: usize) -> String {
     match lines.saturating_sub(1) {
@@ -255,11 +259,19 @@ pub(crate) fn print(text: &Printable) -> io::Result<()> {
     write(&[text.trim_end_matches('\n').as_bytes(), b"\n"])
 }
 
-/// Writes these bytes to stdout and flushes. A reader that went away is a quiet success.
+/// Writes a binary file to stdout, which a program reads, and flushes.
 ///
 /// # Errors
-/// Those of writing.
-pub(crate) fn write(parts: &[&[u8]]) -> io::Result<()> {
+/// As [`print`]; [`ErrorKind::Unsupported`] if stdout is a terminal.
+pub(crate) fn pipe(bytes: &[u8]) -> io::Result<()> {
+    match io::stdout().is_terminal() {
+        true => Err(ErrorKind::Unsupported.into()),
+        false => write(&[bytes]),
+    }
+}
+
+/// Writes these bytes to stdout and flushes. A reader that went away is a quiet success.
+fn write(parts: &[&[u8]]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let mut all = parts.iter();
     match all
@@ -318,12 +330,6 @@ fn wrap_line(line: &str, width: usize) -> String {
         column += length;
     }
     done
-}
-
-#[derive(Serialize)]
-struct StreamLine<'a, T> {
-    event: &'a str,
-    data: &'a T,
 }
 
 /// Whether a locale such as `C.UTF-8` or `de_DE.utf8` has UTF-8 characters.

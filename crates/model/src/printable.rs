@@ -16,7 +16,7 @@ impl Printable {
         Self::shown(text, |_| 0)
     }
 
-    /// A text of this program whose names are clean: its colours stay, too.
+    /// A text of this program: its colours stay, too.
     #[must_use]
     pub fn coloured(text: &str) -> Self {
         Self::shown(text, colour)
@@ -105,17 +105,14 @@ pub const fn is_hidden(letter: char) -> bool {
         | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The length of `ESC [ number m` (ECMA-48 SGR) with a number of two digits at most.
+/// The length of a colour of ours at the start of a text; 0 for any other sequence (one conceals text).
 fn colour(text: &str) -> usize {
-    let Some(code) = text.strip_prefix("\x1b[") else {
-        return 0;
-    };
-    let digits = code.bytes().take_while(u8::is_ascii_digit).count();
-    match code.as_bytes().get(digits) {
-        Some(b'm') if (1..=2).contains(&digits) => 2 + digits + 1,
-        _ => 0,
-    }
+    let ours = COLOURS.iter().find(|colour| text.starts_with(**colour));
+    ours.map_or(0, |colour| colour.len())
 }
+
+/// Reset, bold, red, green, yellow (ECMA-48 SGR).
+const COLOURS: [&str; 5] = ["\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m"];
 
 #[cfg(test)]
 mod tests {
@@ -133,8 +130,11 @@ mod tests {
 
     #[test]
     fn only_colours_stay_in_a_text_of_this_program() {
-        let text = "\x1b[31mbad\x1b[0m\x1b[2J\x1b[1;2m";
-        assert_eq!(Printable::coloured(text), "\x1b[31mbad\x1b[0m?[2J?[1;2m");
+        let text = "\x1b[31mbad\x1b[0m\x1b[2J\x1b[1;2m\x1b[8m";
+        assert_eq!(
+            Printable::coloured(text),
+            "\x1b[31mbad\x1b[0m?[2J?[1;2m?[8m"
+        );
     }
 
     proptest! {

@@ -11,31 +11,34 @@ use serde::Serialize;
 ///
 /// # Errors
 /// Never for a document of this program: its keys are strings.
-pub fn document(output: &Output) -> serde_json::Result<String> {
-    Ok(pretty(output)? + "\n")
+pub fn document(output: &Output) -> serde_json::Result<Printable> {
+    Ok(Printable::json(&(indented(output)? + "\n")))
 }
 
 /// Any document, indented, without a line end.
 ///
 /// # Errors
 /// It has keys that are no strings.
-pub fn pretty(document: &impl Serialize) -> serde_json::Result<String> {
-    let text = indent::indent(&serde_json::to_string(document)?);
-    Ok(Printable::json(&text).into_string())
+pub fn pretty(document: &impl Serialize) -> serde_json::Result<Printable> {
+    Ok(Printable::json(&indented(document)?))
 }
 
 /// One line of `--json-stream`: `{"event": …, "data": …}`, as iperf3 has it.
 ///
 /// # Errors
 /// `data` has keys that are no strings.
-pub fn event(event: &str, data: &impl Serialize) -> serde_json::Result<String> {
+pub fn event(event: &str, data: &impl Serialize) -> serde_json::Result<Printable> {
     #[derive(Serialize)]
     struct Event<'a, D> {
         event: &'a str,
         data: &'a D,
     }
     let text = serde_json::to_string(&Event { event, data })? + "\n";
-    Ok(Printable::json(&text).into_string())
+    Ok(Printable::json(&text))
+}
+
+fn indented(document: &impl Serialize) -> serde_json::Result<String> {
+    Ok(indent::indent(&serde_json::to_string(document)?))
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use linerate_model::failure::Failure;
 
 /// Answers until standard input ends.
 pub(super) fn run() -> Exit {
-    let ended = if io::stdin().is_terminal() {
+    // What others sent may be among the samples: no terminal shows them.
+    let ended = if io::stdin().is_terminal() || io::stdout().is_terminal() {
         Err(
             Failure::usage("use a terminal", "the agent's protocol is for programs")
                 .hint("linerate forward eth1 eth2 --device ssh:HOST"),

@@ -69,12 +69,12 @@ pub(super) fn run(args: &DoctorArgs) -> Exit {
     let checks = probe::all();
     let text = match args.document.json {
         true => json(checks).map_err(|error| Failure::measuring("write the document", error)),
-        false => Ok(render(&checks, args.document.look())),
+        false => Ok(Printable::coloured(&render(&checks, args.document.look()))),
     };
     session::ended(
         "doctor",
         false,
-        text.and_then(|text| document::print(&Printable::coloured(&text))),
+        text.and_then(|text| document::print(&text)),
     )
 }
 
@@ -86,7 +86,7 @@ struct Document {
     checks: Vec<Check>,
 }
 
-fn json(checks: Vec<Check>) -> io::Result<String> {
+fn json(checks: Vec<Check>) -> io::Result<Printable> {
     let output = document::document("doctor");
     Ok(linerate_report::json::pretty(&Document { output, checks })?)
 }

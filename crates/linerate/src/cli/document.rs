@@ -48,8 +48,7 @@ impl DocumentFlags {
             return print(&progress::render(output, self.look()));
         }
         let document = linerate_report::json::document(output);
-        let text = document.map_err(|error| Failure::measuring("write the document", error))?;
-        print(&Printable::json(&text))
+        print(&document.map_err(|error| Failure::measuring("write the document", error))?)
     }
 }
 

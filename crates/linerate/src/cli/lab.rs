@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate lab … -- COMMAND`: runs a command in host A of a lab, with a peer in host B.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,12 +14,14 @@ use linerate_linux::sandbox::Privilege;
 use linerate_linux::seccomp;
 use linerate_linux::signal::{Interrupt, SIGTERM};
 
+use crate::output;
 use linerate_endpoint::PORT;
 
 use linerate_lab::{
     Ceiling, FAULTS, Fault, Host, Isolation, Lab, LabError, LabPlan, LabToken, Topology, WireSpec,
     cannot,
 };
+use linerate_model::printable::Printable;
 
 /// Run a command between two hosts created on this machine, without root
 ///
@@ -129,22 +131,21 @@ impl LabArgs {
     }
 }
 
-/// Runs the command; returns the exit code to end with (128 + n: it died of signal n). What the
-/// lab itself measures goes to `results`, what it tells beside to `notes`.
+/// Runs the command; returns the exit code to end with (128 + n: it died of signal n).
+/// What the lab itself measures goes to stdout, its notes to stderr.
 ///
 /// Must be called before any thread exists: see [`Isolation::enter`].
 ///
 /// # Errors
 /// [`LabError`]: the lab could not be built, or a command not be started.
-pub fn run(args: &LabArgs, results: &mut dyn Write, notes: &mut dyn Write) -> Result<u8, LabError> {
+pub fn run(args: &LabArgs) -> Result<u8, LabError> {
     let isolation = Isolation::enter_with(args.user_namespace.then_some(Privilege::UserNamespace));
     if args.wire_ceiling {
-        return state_ceiling(&isolation, results);
+        return state_ceiling(&isolation);
     }
     let interrupt = Interrupt::install().map_err(cannot("catch signals"))?;
     let lab = Lab::open(&isolation, &args.plan())?;
-    // Notes are a courtesy: a closed stderr does not stop the lab.
-    let _unread = writeln!(notes, "lab: {} on {isolation}", args.topology);
+    note(&format!("lab: {} on {isolation}", args.topology));
     let [a, b] = lab.hosts();
     let token = LabToken::make();
     let mut peer = start_peer(args, b, token.as_ref())?;
@@ -163,7 +164,7 @@ pub fn run(args: &LabArgs, results: &mut dyn Write, notes: &mut dyn Write) -> Re
         end(peer);
     }
     if let Some(report) = lab.close() {
-        let _unread = write!(notes, "{report}");
+        note(report.to_string().trim_end());
     }
     status.map(exit_code)
 }
@@ -190,14 +191,18 @@ fn attend(mut child: Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
     }
 }
 
-fn state_ceiling(isolation: &Isolation, results: &mut dyn Write) -> Result<u8, LabError> {
+fn state_ceiling(isolation: &Isolation) -> Result<u8, LabError> {
     for frame_bytes in [60, 1514] {
         let ceiling = Ceiling::measure(isolation, frame_bytes)?;
-        writeln!(results, "the wire carries {ceiling}")
-            .and_then(|()| results.flush())
+        output::print(&Printable::of(&format!("the wire carries {ceiling}")))
             .map_err(cannot("write the result to stdout"))?;
     }
     Ok(0)
+}
+
+/// To stderr. A closed stderr does not stop the lab.
+fn note(text: &str) {
+    output::note(&Printable::of(text));
 }
 
 fn start_peer(

@@ -20,7 +20,7 @@ pub(super) fn run(args: &RegsArgs) -> Exit {
     session::ended(
         "regs",
         args.json,
-        text.and_then(|text| document::print(&Printable::of(&text))),
+        text.and_then(|text| document::print(&text)),
     )
 }
 
@@ -36,14 +36,14 @@ fn answer(args: &RegsArgs) -> Result<RegisterView, Failure> {
     }
 }
 
-fn text(view: &RegisterView, args: &RegsArgs) -> Result<String, Failure> {
+fn text(view: &RegisterView, args: &RegsArgs) -> Result<Printable, Failure> {
     if args.json {
         let document = view.document();
         return document.map_err(|error| Failure::measuring("write the document", error));
     }
     view.missed.iter().for_each(|missed| session::say(missed));
     let look = Surroundings::read().look(Color::Auto, args.ascii);
-    Ok(view.text(look.ascii))
+    Ok(Printable::of(&view.text(look.ascii)))
 }
 
 fn nothing_asked() -> Failure {

@@ -19,13 +19,14 @@ use super::document::color;
 use super::{session, site_rules};
 use crate::exit::Exit;
 use crate::output::Surroundings;
+use file::Rendered::{self, Text};
 use linerate_model::failure::Failure;
 
 /// Runs the command.
 pub(super) fn run(args: &ReportArgs) -> Exit {
     let written = format(args).and_then(|format| {
-        let bytes = rendered(args, format)?;
-        file::write(args.output.as_deref(), &bytes)
+        let report = rendered(args, format)?;
+        file::write(args.output.as_deref(), &report)
     });
     session::ended("report", false, written)
 }
@@ -49,7 +50,7 @@ fn format(args: &ReportArgs) -> Result<ReportFormat, Failure> {
     }
 }
 
-fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure> {
+fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Rendered, Failure> {
     let rules = site_rules::with(args.rules.as_deref())?;
     let (subjects, peers) = subjects::read(&args.runs, &rules)?;
     let subjects = match args.redact {
@@ -65,34 +66,40 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Vec<u8>, Failure>
     };
     let wrong = |error| Failure::measuring("write the document", error);
     match format {
-        ReportFormat::Term => Ok(terminal(args, &shown()).into_string().into_bytes()),
-        ReportFormat::Html => Ok(html::render(&shown()).into_bytes()),
-        ReportFormat::Md => Ok(markdown::render(&shown()).into_bytes()),
+        ReportFormat::Term => Ok(Text(terminal(args, &shown()))),
+        ReportFormat::Html => Ok(Text(Printable::of(&html::render(&shown())))),
+        ReportFormat::Md => Ok(Text(Printable::of(&markdown::render(&shown())))),
         ReportFormat::Csv => {
             let sheets = sheets::of(&subjects).map_err(wrong)?;
             let wanted = args.table.as_deref();
             let sheet = table(&sheets, wanted.unwrap_or(sheets::main_of(&subjects)))?;
-            Ok(csv::render(sheet).into_string().into_bytes())
+            Ok(Text(csv::render(sheet)))
         }
         ReportFormat::Xlsx => {
             let mut all: Vec<Sheet> = throughput::of(&subjects).into_iter().collect();
             all.extend(sheets::of(&subjects).map_err(wrong)?);
-            Ok(xlsx::render(&all))
+            Ok(Rendered::Binary(xlsx::render(&all)))
         }
-        ReportFormat::Junit => Ok(junit::render(&subjects).into_bytes()),
-        ReportFormat::Openmetrics => Ok(openmetrics::render(&subjects).into_string().into_bytes()),
+        ReportFormat::Junit => Ok(Text(Printable::of(&junit::render(&subjects)))),
+        ReportFormat::Openmetrics => Ok(Text(openmetrics::render(&subjects))),
         ReportFormat::Svg => {
             let drawn = shown()
                 .iter()
                 .find_map(|subject| html::standalone(&subject.output));
-            drawn.map(String::into_bytes).ok_or_else(nothing_compared)
+            drawn
+                .map(|picture| Text(Printable::of(&picture)))
+                .ok_or_else(nothing_compared)
         }
         ReportFormat::Json => {
             let texts = subjects
                 .iter()
                 .map(|subject| json::document(&subject.output));
-            let texts: Vec<String> = texts.collect::<Result<_, _>>().map_err(wrong)?;
-            Ok(texts.concat().into_bytes())
+            // One run: `format` refuses more.
+            texts
+                .last()
+                .unwrap_or_else(|| Ok(Printable::default()))
+                .map(Text)
+                .map_err(wrong)
         }
     }
 }

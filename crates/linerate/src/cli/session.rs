@@ -19,7 +19,6 @@ use linerate_model::output::{
     Benchmarks, Comparison, ErrorReport, Experiment, ForwardResult, Host, LabWire, Output, Phase,
     Role, Test, Trial,
 };
-use linerate_model::printable::Printable;
 use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::sample::Sample;
@@ -441,7 +440,7 @@ pub(super) fn refuse(kind: &str, json: bool, failure: &Failure) -> Exit {
         output.error = Some(report(failure));
         let text = linerate_report::json::pretty(&output).unwrap_or_default();
         // The sentence below says the same.
-        let _ = crate::output::print(&Printable::json(&text));
+        let _ = crate::output::print(&text);
     }
     say(&failure.to_string());
     Exit::from(failure.kind)

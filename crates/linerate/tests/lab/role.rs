@@ -72,7 +72,7 @@ struct Words {
 /// The command `lab`, as the command line has it.
 fn lab_command() -> ExitCode {
     let words = <Words as clap::Parser>::parse();
-    match lab::run(&words.lab, &mut std::io::stdout(), &mut std::io::stderr()) {
+    match lab::run(&words.lab) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             eprintln!("{failure}");

@@ -57,7 +57,7 @@ fn everywhere(subjects: &[Subject]) -> String {
         junit::render(subjects),
         openmetrics::render(subjects).into_string(),
         tables,
-        document,
+        document.into_string(),
         subjects[0].label.clone(),
     ]
     .concat()

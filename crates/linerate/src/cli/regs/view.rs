@@ -4,6 +4,7 @@
 use std::io;
 
 use linerate_model::output::Output;
+use linerate_model::printable::Printable;
 use linerate_registers::{Bits, Decoded, DecodedField, Field, Map, Register, agreed, hexadecimal};
 use serde::Serialize;
 
@@ -107,7 +108,7 @@ impl RegisterView {
         if only_ascii { ascii(&text) } else { text }
     }
 
-    pub(super) fn document(&self) -> io::Result<String> {
+    pub(super) fn document(&self) -> io::Result<Printable> {
         let output = document("regs");
         Ok(linerate_report::json::pretty(&Document {
             output,

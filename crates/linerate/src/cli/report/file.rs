@@ -1,26 +1,58 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Writes a file atomically, or standard output.
+//! Writes a report to a file, atomically, or to standard output.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use crate::output;
 use linerate_linux::random;
 use linerate_model::failure::Failure;
+use linerate_model::printable::Printable;
 
-/// Writes `bytes` to a file; without a name, or with `-`, to standard output.
+use crate::output;
+
+/// A rendered report.
+pub(super) enum Rendered {
+    /// People can read it, on a terminal, too.
+    Text(Printable),
+    /// Only programs can read it.
+    Binary(Vec<u8>),
+}
+
+/// Writes a report to a file; without a name, or with `-`, to standard output.
 ///
 /// # Errors
-/// Those of writing; an existing file then stays as it was.
-pub(super) fn write(name: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
+/// Those of writing, an existing file then stays as it was; or a terminal was to take a binary file.
+pub(super) fn write(name: Option<&Path>, report: &Rendered) -> Result<(), Failure> {
     match name.filter(|name| *name != Path::new("-")) {
-        None => output::write(&[bytes])
-            .map_err(|error| Failure::measuring("write the report to stdout", error)),
-        Some(name) => replace(name, bytes).map_err(|error| {
+        None => to_stdout(report),
+        Some(name) => replace(name, report.bytes()).map_err(|error| {
             Failure::measuring(format!("write {}", name.display()), error)
                 .hint("a directory that exists and has room")
         }),
+    }
+}
+
+fn to_stdout(report: &Rendered) -> Result<(), Failure> {
+    let written = match report {
+        Rendered::Text(text) => output::print(text),
+        Rendered::Binary(bytes) => output::pipe(bytes),
+    };
+    let what = "write the report to stdout";
+    written.map_err(|error| match error.kind() {
+        ErrorKind::Unsupported => {
+            Failure::usage(what, "a terminal cannot show this format").hint("--output FILE")
+        }
+        _ => Failure::measuring(what, error),
+    })
+}
+
+impl Rendered {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Binary(bytes) => bytes,
+        }
     }
 }
 

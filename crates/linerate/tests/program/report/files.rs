@@ -2,7 +2,9 @@
 //! Where a report goes, and what cannot be reported.
 
 use std::fs;
+use std::process::Command;
 
+use linerate_model::printable::is_hidden;
 use linerate_model::setting::Setting;
 use serde_json::Value;
 
@@ -174,5 +176,45 @@ fn what_is_given_away_names_nobody() {
         for name in known.iter().chain(&free) {
             assert!(!text.contains(name), "{format}: {name}: {text}");
         }
+    }
+}
+
+/// A title, a clear screen, a question that the terminal answers, a C1 sequence, a reversed line.
+const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[5n\u{9b}31m\u{202e}txe\u{2028}";
+
+#[test]
+fn no_text_format_prints_what_a_terminal_obeys() {
+    let place = place("hostile");
+    let mut run = udp();
+    run.hosts[0].hostname = Some(HOSTILE.to_owned());
+    run.hosts[0].interfaces[0].name = HOSTILE.to_owned();
+    run.tests[0].name = format!("udp-{HOSTILE}");
+    let run = store(&place, &run);
+    for format in ["term", "html", "md", "csv", "junit", "openmetrics", "json"] {
+        let text = String::from_utf8(printed(&[&run, "-f", format])).unwrap();
+        assert!(text.contains("[2J"), "{format}: the name is not shown");
+        let obeyed = text
+            .chars()
+            .find(|letter| is_hidden(*letter) && !"\r\n\t".contains(*letter));
+        assert_eq!(obeyed, None, "{format}: {text:?}");
+    }
+}
+
+#[test]
+fn a_terminal_gets_no_binary_file() {
+    if Command::new("script").arg("--version").output().is_err() {
+        return println!("skipped: no `script` (util-linux) here to make a terminal");
+    }
+    let place = place("binary");
+    let run = store(&place, &udp());
+    for command in [format!("report {run} -f xlsx"), "agent --stdio".to_owned()] {
+        let line = format!("{} {command} </dev/null", env!("CARGO_BIN_EXE_linerate"));
+        let output = Command::new("script")
+            .args(["-qfec", &line, "/dev/null"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("terminal"), "{said}");
     }
 }
