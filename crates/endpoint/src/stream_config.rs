@@ -223,7 +223,7 @@ impl StreamConfig {
             tos: self.tos,
             dont_fragment: self.dont_fragment,
             bind_device: self.bind_device.clone(),
-            reuse_addr: false,
+            share_port: false,
             recv_err: sends,
             packet_info: false,
             max_pacing_bytes_per_second: self.pacing_bytes_per_second,

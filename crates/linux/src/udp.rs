@@ -16,6 +16,7 @@ mod acceptor;
 mod receiver;
 mod reply;
 mod sender;
+mod sharing;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -59,8 +60,8 @@ pub struct Options {
     pub dont_fragment: bool,
     /// `SO_BINDTODEVICE`: interface name, at most 15 bytes.
     pub bind_device: Option<String>,
-    /// `SO_REUSEADDR`: for UDP, several sockets on one port.
-    pub reuse_addr: bool,
+    /// Several sockets of this user on one port (`SO_REUSEPORT`, on old kernels `SO_REUSEADDR`).
+    pub share_port: bool,
     /// `IP_RECVERR`: local queue drops and ICMP errors are reported to the sender. A receive-only socket leaves it off.
     pub recv_err: bool,
     /// Report where each datagram was addressed to (`IP_PKTINFO`), see [`Datagram::local`].
@@ -144,7 +145,9 @@ impl Opening {
 fn open(ipv6: bool, options: &Options) -> io::Result<Opening> {
     let domain = if ipv6 { Domain::IPV6 } else { Domain::IPV4 };
     let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
-    socket.set_reuse_address(options.reuse_addr)?;
+    if options.share_port {
+        sharing::share(&socket)?;
+    }
     if let Some(device) = &options.bind_device {
         socket.bind_device(Some(device.as_bytes()))?;
     }

@@ -2,7 +2,7 @@
 //! UDP senders and receivers against each other over real sockets of the loopback.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use linerate_linux::clock::wall_ns;
@@ -240,6 +240,28 @@ fn an_acceptor_gives_each_peer_its_own_socket() {
             (&greeting.bytes[..], greeting.source),
             (&b"other"[..], other.local_addr().unwrap())
         );
+    }
+}
+
+/// Another program that asked for it could share the port, and received what is meant for the server.
+#[test]
+fn no_other_program_shares_the_port_of_an_acceptor() {
+    let acceptor = Acceptor::bind(None, 0, &Options::default()).unwrap();
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (_twin, _) = acceptor
+        .connected_twin(
+            Ipv4Addr::LOCALHOST.into(),
+            peer.local_addr().unwrap(),
+            &Options::default(),
+        )
+        .unwrap();
+    for address in [Ipv4Addr::LOCALHOST, Ipv4Addr::UNSPECIFIED] {
+        let thief =
+            socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).unwrap();
+        thief.set_reuse_address(true).unwrap();
+        let port = SocketAddr::from((address, acceptor.port()));
+        let refused = thief.bind(&port.into()).unwrap_err();
+        assert_eq!(refused.kind(), std::io::ErrorKind::AddrInUse, "{address}");
     }
 }
 

@@ -41,7 +41,7 @@ impl Acceptor {
     /// `AddrInUse` if a socket that does not share has the port.
     pub fn bind(address: Option<IpAddr>, port: u16, options: &Options) -> io::Result<Self> {
         let options = Options {
-            reuse_addr: true,
+            share_port: true,
             packet_info: true,
             recv_err: false,
             ..options.clone()
@@ -85,7 +85,7 @@ impl Acceptor {
         options: &Options,
     ) -> io::Result<(Opened, Vec<Greeting>)> {
         let options = Options {
-            reuse_addr: true,
+            share_port: true,
             packet_info: true,
             ..options.clone()
         };
