@@ -19,12 +19,15 @@ use super::token::Access;
 use linerate_linux::clock;
 use linerate_model::sample::Phase;
 use linerate_wire::iperf3::client::AGENT_BYTES;
+use std::net::SocketAddr;
 
 /// What can be read on this host, in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub struct Agent {
     audience: Audience,
     access: Option<Access>,
+    /// Where the client reached it.
+    reached: Option<SocketAddr>,
     interfaces: Vec<String>,
     reader: Reader,
     /// Earliest time of the next answer.
@@ -34,20 +37,21 @@ pub struct Agent {
 impl Agent {
     /// Opens all sources, for the user of this host.
     pub fn open() -> Self {
-        Self::reading(Audience::User, None)
+        Self::reading(Audience::User, None, None)
     }
 
     /// Opens the sources that a client of a server may read.
-    pub(crate) fn served(access: Access) -> Self {
-        Self::reading(access.audience(), Some(access))
+    pub(crate) fn served(access: Access, reached: Option<SocketAddr>) -> Self {
+        Self::reading(access.audience(), Some(access), reached)
     }
 
-    fn reading(audience: Audience, access: Option<Access>) -> Self {
+    fn reading(audience: Audience, access: Option<Access>, reached: Option<SocketAddr>) -> Self {
         let interfaces = interfaces::of_audience(audience);
         let reader = Reader::open(interfaces.clone(), audience, UdpSockets::ServedFrom(0));
         Self {
             audience,
             access,
+            reached,
             interfaces,
             reader,
             next_ns: 0,
@@ -56,7 +60,8 @@ impl Agent {
 
     /// Version and host.
     fn hello(&self) -> Message {
-        let host = sampler::host_for(self.audience, sampler::this_host(&self.interfaces));
+        let this = sampler::this_host(&self.interfaces);
+        let host = sampler::host_at(self.reached, self.audience, this);
         let access = self.access.as_ref();
         Message::Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),

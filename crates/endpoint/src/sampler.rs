@@ -19,7 +19,7 @@ mod texts;
 mod thread;
 
 use crate::account::{SideAccount, StreamAccount};
-pub(crate) use describe::host_for;
+pub(crate) use describe::{host_at, host_for};
 use drops::Followed;
 pub(crate) use drops::MACHINE as UNREAD;
 use linerate_linux::cpu::{SystemTimes, Usage, process_usage};

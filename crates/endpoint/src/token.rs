@@ -18,8 +18,9 @@ pub use client::ClientAuth;
 pub use file::{given, read};
 
 use super::sampler::{self, Audience};
-use linerate_linux::random;
+use linerate_linux::{host, random};
 use linerate_model::output::{Host, Withheld};
+use linerate_wire::linerate::boot_id;
 use linerate_wire::linerate::token::{Digits, Nonce};
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
@@ -51,10 +52,18 @@ impl TokenStatus {
 /// Returns a host as its server described it, without what is withheld or not trusted.
 pub fn known(host: Host, withheld: Option<Withheld>) -> Host {
     let audience = withheld.map_or(Audience::User, |_| Audience::Peer);
+    let host = sampler::host_for(audience, host);
     Host {
         withheld,
-        ..sampler::host_for(audience, host)
+        boot_id: host.boot_id.map(or_ours),
+        ..host
     }
+}
+
+/// Returns this machine's boot id for the hash of it that its own server sends.
+fn or_ours(theirs: String) -> String {
+    let ours = host::boot_id().filter(|ours| boot_id::is_of(&theirs, ours));
+    ours.unwrap_or(theirs)
 }
 
 fn nonce() -> io::Result<Nonce> {

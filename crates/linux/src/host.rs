@@ -18,7 +18,7 @@ pub fn describe<'a>(interfaces: impl IntoIterator<Item = &'a str>) -> Host {
     Host {
         role: Role::Local,
         hostname: text(names.nodename()),
-        boot_id: line(Path::new("/proc/sys/kernel/random/boot_id")),
+        boot_id: boot_id(),
         kernel: text(names.release()),
         arch: text(names.machine()),
         cpu_model: cpu_model(),
@@ -30,6 +30,12 @@ pub fn describe<'a>(interfaces: impl IntoIterator<Item = &'a str>) -> Host {
         agent: true,
         withheld: None,
     }
+}
+
+/// The random number that this machine got when it was booted.
+#[must_use]
+pub fn boot_id() -> Option<String> {
+    line(Path::new("/proc/sys/kernel/random/boot_id"))
 }
 
 /// `MemTotal` in bytes: what buffer defaults are scaled by.

@@ -118,7 +118,7 @@ mod tests {
     /// The least time is asserted, which no busy machine shortens.
     #[test]
     fn what_an_unauthenticated_peer_asks_has_a_pace_whatever_it_is() {
-        let mut agent = Agent::served(Access::unauthenticated(TokenStatus::None));
+        let mut agent = Agent::served(Access::unauthenticated(TokenStatus::None), None);
         let asked: Vec<u8> = (0..4).flat_map(|_| request(&Message::Beat)).collect();
         let began = Instant::now();
         let ended = serve(&mut agent, &mut &asked[..], &mut Vec::new(), |_| true);

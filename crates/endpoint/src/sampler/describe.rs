@@ -3,6 +3,18 @@
 
 use super::Audience;
 use linerate_model::output::Host;
+use linerate_wire::linerate::boot_id;
+use std::net::SocketAddr;
+
+/// This host as a server describes it to an audience that reached it at this address.
+pub(crate) fn host_at(reached: Option<SocketAddr>, audience: Audience, host: Host) -> Host {
+    let mut host = host_for(audience, host);
+    if let Audience::Peer = audience {
+        let hash = |id: String| Some(boot_id::hashed(&id, reached?.ip()));
+        host.boot_id = host.boot_id.and_then(hash);
+    }
+    host
+}
 
 /// Removes what the audience may not know: a peer gets only what shows whether both ends are one
 /// machine, and the interfaces that the counters belong to.

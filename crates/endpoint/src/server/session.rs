@@ -139,9 +139,11 @@ impl<'a, 'b> Session<'a, 'b> {
         let results_bytes = limits::results_bytes(self.request.as_ref(), &self.config);
         self.control.session.limit_results(results_bytes);
         if self.request.is_some() {
+            let reached = self.control.stream().local_addr().ok();
             let hello = Message::Hello {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                host: Box::new(sampler::host_for(
+                host: Box::new(sampler::host_at(
+                    reached,
                     self.access.audience(),
                     self.sampler.host(),
                 )),

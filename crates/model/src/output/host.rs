@@ -26,7 +26,7 @@ pub struct Host {
     pub role: Role,
     /// `uname -n`.
     pub hostname: Option<String>,
-    /// `/proc/sys/kernel/random/boot_id`: equal on both ends means one machine.
+    /// `/proc/sys/kernel/random/boot_id`: equal on both ends means one machine. A server hashes it for strangers.
     pub boot_id: Option<String>,
     /// `uname -r`.
     pub kernel: Option<String>,

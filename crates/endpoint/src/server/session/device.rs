@@ -18,7 +18,7 @@ pub(super) fn serve(
     stream
         .set_read_timeout(Some(POLL))
         .map_err(|error| error.to_string())?;
-    let mut agent = Agent::served(access);
+    let mut agent = Agent::served(access, stream.local_addr().ok());
     let mut known = 0;
     let mut since = Instant::now();
     let goes_on = |answered: u64| {

@@ -2,10 +2,11 @@
 //! Clients that say they know the token, and then do not do their part: they are let go in time, take no seat, and
 //! the server serves the next.
 
-use super::{SECRET, file, measured};
+use super::{SECRET, document, file, measured};
 use crate::support::Server;
 use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
 use linerate_wire::iperf3::cookie::Cookie;
+use linerate_wire::linerate::boot_id;
 use linerate_wire::linerate::token::{Digits, Exchange, Party, Secret};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -152,4 +153,24 @@ fn who_never_proves_is_let_go_and_holds_no_seat() {
     assert_eq!(slow.hear(), None);
     server.await_line("no proof of the token within 5 s");
     assert_serves(&server);
+}
+
+#[test]
+fn a_stranger_sees_that_it_is_one_machine_and_not_which() {
+    let (server, _file) = server("stranger", "");
+    let ours = linerate_linux::host::boot_id().unwrap();
+    let mut stranger = Asked::by(&server, 4);
+    stranger.prove("no digits");
+    let hello = stranger.hear().unwrap();
+    let theirs = hello["host"]["boot_id"].as_str().unwrap();
+    assert!(boot_id::is_of(theirs, &ours), "{theirs}");
+    assert!(!hello.to_string().contains(&ours), "{hello}");
+    let document = document(&measured(&server, &["--json"]));
+    for host in document["hosts"].as_array().unwrap() {
+        assert_eq!(
+            host["boot_id"],
+            ours.as_str(),
+            "one machine, and known as such"
+        );
+    }
 }
