@@ -90,17 +90,11 @@ fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Rendered, Failure
                 .map(|picture| Text(Printable::of(&picture)))
                 .ok_or_else(nothing_compared)
         }
-        ReportFormat::Json => {
-            let texts = subjects
-                .iter()
-                .map(|subject| json::document(&subject.output));
-            // One run: `format` refuses more.
-            texts
-                .last()
-                .unwrap_or_else(|| Ok(Printable::default()))
-                .map(Text)
-                .map_err(wrong)
-        }
+        // One run: `format` refuses more.
+        ReportFormat::Json => match subjects.first() {
+            Some(subject) => json::document(&subject.output).map(Text).map_err(wrong),
+            None => Ok(Text(Printable::default())),
+        },
     }
 }
 
