@@ -53,6 +53,8 @@ const IMPOSSIBLE_HERE: [&str; 3] = [
 
 /// Other work on this machine may spoil a run: it is made again, so many times at most.
 const ATTEMPTS: usize = 6;
+/// Attempts after which a machine that was busy in each is not waited for any longer.
+const BUSY_ATTEMPTS: usize = 3;
 /// A load that stalled longer says nothing: the search counts no such trial as good (RFC 2544 §26.1: constant load).
 const CONSTANT_LOAD: f64 = 0.005;
 /// Too large a share of such trials for a result within a few seconds.
@@ -83,12 +85,20 @@ pub(crate) fn until_counted(
             Err(why) => wrong.push(why),
         }
         interrupted.push(ran.interrupted());
+        if attempt + 1 >= BUSY_ATTEMPTS && is_busy(&interrupted) {
+            break;
+        }
     }
-    let busy = interrupted.iter().all(|share| *share > MOST_INTERRUPTED);
+    let busy = is_busy(&interrupted);
     assert!(busy, "{name}: {wrong:#?}, interrupted {interrupted:.2?}");
     println!(
         "skipped: {name}: the machine is busy (it interrupted {interrupted:.2?} of the trials)"
     );
+}
+
+/// Whether the machine interrupted too many trials of every attempt.
+fn is_busy(interrupted: &[f64]) -> bool {
+    interrupted.iter().all(|share| *share > MOST_INTERRUPTED)
 }
 
 /// Starts it; its run will be in the directory.
