@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::output::{
-    Cpu, CpuPair, ForwardResult, Interval, Knee, LedgerEntry, LinkKind, Output, Protocol, Role,
-    Test, Verdict,
+    Confirmation, Cpu, CpuPair, ForwardResult, Interval, Knee, LedgerEntry, LinkKind, Output,
+    Protocol, Role, Test, Verdict,
 };
 
 impl Verdict {
@@ -115,6 +115,14 @@ fn is_found(entry: &LedgerEntry) -> bool {
 }
 
 impl Knee {
+    /// The rate that met the goal; `None` also if the longer trial at it lost more than the goal allows.
+    #[must_use]
+    pub fn carried_bits_per_second(&self) -> Option<f64> {
+        let lost = |last: &Confirmation| last.outcome == "loss";
+        self.lossless_bits_per_second
+            .filter(|_| !self.confirmation.as_ref().is_some_and(lost))
+    }
+
     /// The trials of `tests` that bound this knee: the one nearest to its lossless rate that met the goal, and the
     /// one nearest to its lossy rate that did not. `None` where a bound is missing.
     #[must_use]

@@ -177,7 +177,7 @@ impl Expect {
                 knees
                     .map(|knee| {
                         let allowed = trial(knee).and_then(line_rate);
-                        (knee.lossless_bits_per_second, allowed)
+                        (knee.carried_bits_per_second(), allowed)
                     })
                     .collect()
             }
@@ -303,7 +303,7 @@ const COMPARISONS: &[(&str, Comparison)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::{Knee, Protocol};
+    use crate::output::{Confirmation, Knee, Protocol};
 
     #[test]
     fn expressions() {
@@ -407,6 +407,30 @@ mod tests {
         assert!(met(">=98%", &output));
         assert!(!met(">=99%", &output));
         assert!(met("loss=0%", &output));
+    }
+
+    /// A rate that a longer trial showed to be lossy is no lossless rate.
+    #[test]
+    fn a_sweep_is_judged_by_a_rate_that_its_confirmation_did_not_refute() {
+        let swept = |outcome: Option<&str>| Output {
+            knees: vec![Knee {
+                lossless_bits_per_second: Some(950e6),
+                confirmation: outcome.map(|outcome| Confirmation {
+                    outcome: outcome.to_owned(),
+                    ..Confirmation::default()
+                }),
+                ..Knee::default()
+            }],
+            ..Output::new("sweep", "0")
+        };
+        for (outcome, is_met) in [
+            (None, true),
+            (Some("confirmed"), true),
+            (Some("sender"), true),
+            (Some("loss"), false),
+        ] {
+            assert_eq!(met(">=900M", &swept(outcome)), is_met, "{outcome:?}");
+        }
     }
 
     #[test]

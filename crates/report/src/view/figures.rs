@@ -107,14 +107,21 @@ fn knee(knee: &Knee) -> Figure {
     Figure {
         metric: "lossless_bits_per_second",
         id: String::new(),
-        of: match goal(knee) {
-            Some(goal) => format!("{} bytes, {goal}", knee.payload_bytes),
-            None => format!("{} bytes", knee.payload_bytes),
-        },
+        of: searched(knee),
         direction: way(knee.direction).to_owned(),
         value: knee.lossless_bits_per_second,
         unit: Unit::BitsPerSecond,
     }
+}
+
+/// The payload, the loss that was accepted, and whether a longer trial lost more.
+fn searched(knee: &Knee) -> String {
+    let goal = goal(knee).map(|goal| format!(", {goal}"));
+    let is_refuted =
+        knee.lossless_bits_per_second.is_some() && knee.carried_bits_per_second().is_none();
+    let refuted = if is_refuted { ", not confirmed" } else { "" };
+    let payload = knee.payload_bytes;
+    format!("{payload} bytes{}{refuted}", goal.unwrap_or_default())
 }
 
 fn result(result: &ForwardResult) -> Figure {
