@@ -6,6 +6,7 @@
 //! peer the far side's account is rebuilt from the standard result keys, with the rest absent.
 
 use linerate_method::sequence::{LossBurst, SequenceTotals};
+use linerate_model::credible::Doubts;
 use linerate_model::output::{Cpu, IoMode, Quantiles};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,9 @@ pub struct SideAccount {
     /// Why the figures of this far end were discarded: one of them cannot be.
     #[serde(skip)]
     pub impossible: Option<String>,
+    /// What else this far end reports that cannot be: counters, and itself.
+    #[serde(skip)]
+    pub doubts: Doubts,
     /// Discarded messages of this far end, more than its streams and the time allow.
     #[serde(skip)]
     pub unasked_messages: u64,

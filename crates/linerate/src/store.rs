@@ -11,12 +11,12 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use linerate_model::compat;
 use linerate_model::output::{Output, Phase, Trial};
 use linerate_model::round_trips::{self, RoundTrips};
 use linerate_model::run::Run;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
+use linerate_model::{compat, credible};
 use linerate_wire::json;
 use serde::de::DeserializeOwned;
 
@@ -234,7 +234,8 @@ impl Store {
     }
 }
 
-/// Reads a run. A damaged line of the samples is left out: it costs a sample, not the run.
+/// Reads a run. A damaged line of the samples is left out: it costs a sample, not the run. What cannot be is taken out
+/// and named ([`credible`]).
 ///
 /// # Errors
 /// `run.json` is missing, unreadable, no run, or of a later version; `samples.jsonl` is no file, or too long.
@@ -242,8 +243,10 @@ pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
     let named = |why: &dyn fmt::Display| io::Error::other(format!("{RUN}: {why}"));
     let text = input::of_run(&directory.join(RUN)).map_err(|why| named(&why))?;
     let run = json::read(&text).map_err(|why| named(&why))?;
-    let run = compat::run(run).map_err(|why| named(&why))?;
-    Ok((run, lines(directory, SAMPLES)?))
+    let mut run = compat::run(run).map_err(|why| named(&why))?;
+    let mut samples = lines(directory, SAMPLES)?;
+    credible::settle(run.duration_s, &mut run.hosts, &mut run.tests, &mut samples);
+    Ok((run, samples))
 }
 
 /// The trials of a device, in their order; none where there is no such file. A damaged line costs

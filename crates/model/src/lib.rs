@@ -17,6 +17,7 @@
 
 pub mod compat;
 pub mod counters;
+pub mod credible;
 pub mod date;
 pub mod derived;
 pub mod expect;
@@ -31,3 +32,4 @@ pub mod sample;
 pub mod series;
 pub mod setting;
 pub mod units;
+pub mod work;

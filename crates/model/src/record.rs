@@ -5,6 +5,7 @@
 use crate::output::{Direction, Host, LinkKind, Role, Test, Trial};
 use crate::run::Run;
 use crate::sample::Sample;
+use crate::work;
 
 /// Measurements and readings of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,6 +30,11 @@ impl Record {
             trials: Vec::new(),
             pasted: false,
         }
+    }
+
+    /// The tests in their order. Each look is counted ([`work`]): what is asked for every test must not scan them all.
+    pub fn tests(&self) -> impl Iterator<Item = &Test> + Clone {
+        self.run.tests.iter().inspect(|_| work::look())
     }
 
     /// Adds the trials of a device under test, which replace its samples.

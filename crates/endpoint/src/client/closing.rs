@@ -29,10 +29,11 @@ impl Client<'_> {
             buckets: &buckets,
         });
         let reports = std::mem::take(&mut self.reports);
-        let unasked_messages = reports.unasked();
+        let (unasked_messages, doubts) = (reports.unasked(), reports.doubts().clone());
         let remote = remote.or_else(|| reports.account(&self.config));
         let remote = remote.map(|remote| SideAccount {
             unasked_messages,
+            doubts,
             ..remote
         });
         Ok(self.outcome(peer, remote.as_ref(), &probed, failure))

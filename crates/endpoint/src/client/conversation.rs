@@ -124,9 +124,11 @@ impl Client<'_> {
                 proof,
             }) => {
                 let withheld = self.auth.judge(token, proof.as_deref());
+                let mut host = *host;
+                self.reports.note_host(&mut host);
                 self.remote = Some(Remote {
                     version,
-                    host: known(*host, withheld),
+                    host: known(host, withheld),
                     beats,
                 });
             }
@@ -153,6 +155,7 @@ impl Client<'_> {
             Some(Message::Samples { samples }) => {
                 let age_ns = monotonic_ns().saturating_sub(self.opened_ns);
                 if self.reports.takes_samples(age_ns / 1_000_000_000) {
+                    let samples = self.reports.credible(age_ns, samples);
                     self.report_samples_of(Role::Remote, samples);
                 }
             }

@@ -5,6 +5,9 @@
 use crate::account::{RxAccount, RxInterval, SideAccount, StreamAccount, TxAccount, TxInterval};
 use crate::fold::{Halves, can_receive, can_send};
 use crate::stream_config::StreamConfig;
+use linerate_model::credible::{self, Doubts, Readings};
+use linerate_model::output::{Host, Role};
+use linerate_model::sample::Sample;
 
 /// The server's intervals so far, a list a stream in stream order.
 #[derive(Debug, Default)]
@@ -15,6 +18,8 @@ pub(super) struct PeerReports {
     samples: u64,
     unasked: u64,
     settings: bool,
+    readings: Readings,
+    doubts: Doubts,
 }
 
 impl PeerReports {
@@ -48,6 +53,29 @@ impl PeerReports {
         self.samples += u64::from(takes);
         self.unasked += u64::from(!takes);
         takes
+    }
+
+    /// The server describes itself; what no host can be is taken out.
+    pub(super) fn note_host(&mut self, host: &mut Host) {
+        credible::host(host, &mut self.doubts);
+        host.role = Role::Remote;
+        self.readings = Readings::of(std::slice::from_ref(host));
+    }
+
+    /// The counters that can be, `age_ns` after the conversation began.
+    pub(super) fn credible(&mut self, age_ns: u64, mut samples: Vec<Sample>) -> Vec<Sample> {
+        samples.retain_mut(|sample| {
+            sample.host = Role::Remote;
+            let (kept, wrong) = self.readings.take(sample, age_ns.saturating_add(CLOCKS_NS));
+            wrong.into_iter().for_each(|wrong| self.doubts.add(wrong));
+            kept
+        });
+        samples
+    }
+
+    /// What was not believed.
+    pub(super) fn doubts(&self) -> &Doubts {
+        &self.doubts
     }
 
     /// Whether these are the server's first settings.
@@ -157,6 +185,8 @@ fn rx(intervals: Vec<RxInterval>) -> RxAccount {
 
 /// Clocks differ, and some reports come at the beginning and at the end.
 const SPARE: u64 = 16;
+/// Clocks of two hosts differ by far less, and its first reading came before the first message.
+const CLOCKS_NS: u64 = 10_000_000_000;
 /// It sends its counters once a second, at times in several messages.
 const SAMPLES_A_SECOND: u64 = 8;
 
@@ -200,6 +230,39 @@ mod tests {
         assert_eq!(bytes, [(1, 21), (3, 41)]);
         assert!(account.partial);
         assert!(PeerReports::default().account(&config).is_none());
+    }
+
+    #[test]
+    fn counters_that_no_link_fills_are_not_believed() {
+        let mut reports = PeerReports::default();
+        let mut host = Host {
+            cpus: Some(u32::MAX),
+            ..Host::default()
+        };
+        reports.note_host(&mut host);
+        assert_eq!(host.cpus, None);
+        let sample = |second: u64, drops| Sample {
+            t_ns: second * 1_000_000_000,
+            source: "/proc/net/snmp".to_owned(),
+            counters: [("UdpRcvbufErrors".to_owned(), drops)].into(),
+            ..Sample::default()
+        };
+        let lie = reports.credible(0, vec![sample(1, 5), sample(2, u64::MAX)]);
+        assert_eq!((lie.len(), lie[1].counters.len()), (2, 0));
+        assert_eq!(
+            reports
+                .credible(1, vec![sample(3, 9), sample(3600, 10)])
+                .len(),
+            1
+        );
+        let text = reports.doubts().warning().unwrap().text;
+        for part in [
+            "4294967295 processors",
+            "UdpRcvbufErrors +1844",
+            "outside of the test",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub(super) fn nothing(account: &SideAccount, why: String) -> SideAccount {
     SideAccount {
         interface: account.interface.clone(),
         unasked_messages: account.unasked_messages,
+        doubts: account.doubts.clone(),
         impossible: Some(why),
         ..SideAccount::default()
     }

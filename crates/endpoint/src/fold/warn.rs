@@ -19,6 +19,7 @@ pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
         one_machine(fold),
         ended_early(fold),
         far_end_excess(fold),
+        fold.measured.remote.and_then(|far| far.doubts.warning()),
         token_not_shared(fold),
     ];
     test.warnings.extend(found.into_iter().flatten());

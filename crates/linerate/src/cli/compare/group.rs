@@ -6,6 +6,7 @@ use std::path::Path;
 
 use linerate_method::experiment::{Figure, Key, figures};
 use linerate_model::compat::{self, DocumentKind};
+use linerate_model::credible;
 use linerate_model::output::Excluded;
 use linerate_model::run::Run;
 use linerate_wire::json;
@@ -113,7 +114,9 @@ fn read(name: &Path) -> Result<Run, Failure> {
         return Ok(run);
     }
     let text = input::named(name).map_err(|error| wrong(error.to_string()))?;
-    of_text(&text).map_err(|error| wrong(error.to_string()))
+    let mut run = of_text(&text).map_err(|error| wrong(error.to_string()))?;
+    credible::settle(None, &mut run.hosts, &mut run.tests, &mut Vec::new());
+    Ok(run)
 }
 
 fn of_text(text: &str) -> Result<Run, Box<dyn Error>> {

@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use linerate_model::compat::{self, DocumentKind};
+use linerate_model::credible;
 use linerate_model::output::{Output, Passage, Trial};
 use linerate_model::record::Record;
 use linerate_model::run::Run;
@@ -56,7 +57,10 @@ impl Inputs {
         let mut pastes = Vec::new();
         for (name, text) in texts {
             match document(&name, &text)? {
-                Some(record) => self.records.push(record),
+                Some(mut record) => {
+                    believe(&mut record);
+                    self.records.push(record);
+                }
                 None => pastes.push((name, text)),
             }
         }
@@ -76,6 +80,7 @@ impl Inputs {
                 ..Record::default()
             });
         }
+        pasted.records.iter_mut().for_each(believe);
         self.records.extend(pasted.records);
         self.understood = joined.place(pasted.understood);
         self.ignored = joined.place(pasted.ignored);
@@ -95,6 +100,17 @@ fn stored(name: &Path) -> Result<Option<(Record, Vec<Trial>)>, Failure> {
     let (run, samples) = store::read(name).map_err(wrong)?;
     let trials = store::trials(name).map_err(wrong)?;
     Ok(Some((Record::of_run(run, samples), trials)))
+}
+
+/// Takes out what cannot be.
+fn believe(record: &mut Record) {
+    let run = &mut record.run;
+    credible::settle(
+        run.duration_s,
+        &mut run.hosts,
+        &mut run.tests,
+        &mut record.samples,
+    );
 }
 
 /// What `--json` printed, or a `run.json` alone: without samples.

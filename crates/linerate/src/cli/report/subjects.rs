@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use linerate_diagnose::explain::explain;
 use linerate_diagnose::limit::line_rate;
 use linerate_diagnose::rules::Rule;
-use linerate_model::compat;
 use linerate_model::expect::Expect;
 use linerate_model::output::{self, Output};
 use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::series;
+use linerate_model::{compat, credible};
 use linerate_report::subject::Subject;
 
 use crate::cli::ab::verdict;
@@ -96,7 +96,8 @@ fn document(name: &Path) -> Result<Subject, Failure> {
     let text = input::named(name).map_err(|error| Failure::usage(what(), error).hint(hint))?;
     let output: Output = linerate_wire::json::text(&text)
         .map_err(|error| Failure::usage(what(), error).hint(hint))?;
-    let output = compat::output(output).map_err(|error| Failure::usage(what(), error))?;
+    let mut output = compat::output(output).map_err(|error| Failure::usage(what(), error))?;
+    credible::settle(None, &mut output.hosts, &mut output.tests, &mut Vec::new());
     Ok(Subject {
         label: label(name),
         settings: output.settings.clone(),

@@ -22,7 +22,11 @@ fn running() -> (JoinHandle<Said>, TcpStream, TcpStream) {
     let mut control = fake.accept();
     control.write_all(&[9]).unwrap();
     read_block(&mut control);
-    let hello = json!({ "type": "hello", "version": "9", "host": Host::default() });
+    let host = Host {
+        cpus: Some(u32::MAX),
+        ..Host::default()
+    };
+    let hello = json!({ "type": "hello", "version": "9", "host": host });
     control.write_all(&frame(&hello)).unwrap();
     control.write_all(&[10]).unwrap();
     let data = fake.accept();
@@ -53,6 +57,13 @@ fn a_server_that_tells_without_end_is_heard_as_long_as_it_may() {
     let intervals = frame(&json!({ "type": "interval", "sent": three, "received": three }));
     let sample = json!({ "host": "remote", "t_ns": 1, "source": "flood", "counters": { "x": 1 } });
     let samples = frame(&json!({ "type": "samples", "samples": [sample] }));
+    // Of the first second, but no counter grows so.
+    for (t_ns, drops) in [(1, 5), (1_000_000_000, u64::MAX)] {
+        let lie = json!({ "host": "local", "t_ns": t_ns, "source": "/proc/net/snmp",
+            "counters": { "UdpRcvbufErrors": drops, "UdpInErrors": 7 } });
+        let lie = json!({ "type": "samples", "samples": [lie] });
+        control.write_all(&frame(&lie)).unwrap();
+    }
     for _ in 0..5000 {
         control.write_all(&intervals).unwrap();
         control.write_all(&samples).unwrap();
@@ -72,6 +83,15 @@ fn a_server_that_tells_without_end_is_heard_as_long_as_it_may() {
     let warned = test["warnings"].as_array().unwrap();
     let excess = warned.iter().find(|one| one["id"] == "far-end-excess");
     assert!(excess.is_some(), "{warned:?}");
+    let impossible = warned.iter().find(|one| one["id"] == "impossible-reports");
+    let named = impossible.map_or(String::new(), |one| one["text"].to_string());
+    for part in [
+        "4294967295 processors",
+        "UdpRcvbufErrors +1844674407370955161",
+    ] {
+        assert!(named.contains(part), "{named}");
+    }
+    assert_eq!(said.json["hosts"][1]["cpus"], Value::Null);
     let told = test["intervals"].as_array().unwrap().len();
     assert!((10..1000).contains(&told), "{told} intervals");
     // Over the longer of the two ends' times.
@@ -79,6 +99,7 @@ fn a_server_that_tells_without_end_is_heard_as_long_as_it_may() {
     assert!(delivered > 0.0 && delivered <= 8000.0, "{test}");
     let directory = said.json["run_dir"].as_str().unwrap();
     let stored = std::fs::read_to_string(format!("{directory}/samples.jsonl")).unwrap();
+    assert!(!stored.contains("18446744073709551615") && stored.contains("UdpInErrors"));
     let flood = stored.lines().filter(|line| line.contains("flood")).count();
     assert!((1..1000).contains(&flood), "{flood} samples");
 }

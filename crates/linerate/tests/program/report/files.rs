@@ -50,6 +50,31 @@ fn a_file_that_cannot_be_written_stays_as_it_was() {
     );
 }
 
+/// A stored figure that cannot be filled a column of 309 digits, and findings were built on it.
+#[test]
+fn an_impossible_figure_of_a_stored_run_is_named_and_not_shown() {
+    let place = place("impossible");
+    let mut run = udp();
+    run.tests[0].jitter_ns = Some(1e308);
+    let run = store(&place, &run);
+    for words in [
+        vec![run.as_str()],
+        vec![&run, "-f", "csv"],
+        vec![&run, "-f", "md"],
+    ] {
+        let text = String::from_utf8(printed(&words)).unwrap();
+        assert!(text.contains("a jitter of 1e308 ns"), "{text}");
+        let digits = text
+            .split(|c: char| !c.is_ascii_digit())
+            .map(str::len)
+            .max();
+        assert!(digits < Some(20), "{text}");
+    }
+    let json: Value = serde_json::from_slice(&printed(&[&run, "-f", "json"])).unwrap();
+    assert_eq!(json["tests"][0]["valid"], false);
+    assert_eq!(json["findings"].as_array().map(Vec::len), Some(0), "{json}");
+}
+
 #[test]
 fn what_is_no_run_is_named_with_what_to_give() {
     let place = place("no-run");
