@@ -42,6 +42,12 @@ pub struct Evidence<'r> {
     pub record: &'r Record,
     index: window::Index<'r>,
     drivers: BTreeMap<(Role, &'r str), Option<&'static Driver>>,
+    /// The tests that ran at the same time.
+    groups: BTreeMap<&'r str, Vec<&'r Test>>,
+    /// Whether no sample names a test, of which there is one group: all samples are of its window.
+    nameless: bool,
+    /// Whether any register was read.
+    registers: bool,
     /// What a document without samples lists, by group.
     documents: BTreeMap<&'r str, Vec<&'r MovedCounter>>,
     /// What the device counted in trials that lost nothing.
@@ -76,8 +82,13 @@ impl<'r> Evidence<'r> {
             .trials
             .iter()
             .filter(|trial| trial.valid && trial.directions.iter().all(|way| way.lost_frames == 0));
+        let groups = groups(record);
+        let named = || record.samples.iter().any(|sample| sample.group.is_some());
         Self {
             record,
+            nameless: groups.len() < 2 && !record.samples.is_empty() && !named(),
+            groups,
+            registers: has_registers(record),
             documents: documents(record),
             drivers,
             quiet: lossless.filter_map(|trial| trial.device.as_ref()).collect(),
@@ -88,7 +99,22 @@ impl<'r> Evidence<'r> {
     /// The window of a test.
     #[must_use]
     pub fn window(&self, test: &'r Test) -> Window<'r> {
-        Window::of(self.record, test)
+        match self.nameless {
+            true => Window::Outside,
+            false => Window::Load(&test.group),
+        }
+    }
+
+    /// Whether any register was read: few records have one, and its names are many.
+    #[must_use]
+    pub const fn has_registers(&self) -> bool {
+        self.registers
+    }
+
+    /// The tests of a group, in their order.
+    #[must_use]
+    pub fn group(&self, group: &str) -> &[&'r Test] {
+        self.groups.get(group).map_or(&[], Vec::as_slice)
     }
 
     /// A place to read counters at: an interface, or with `None` a whole host.
@@ -126,14 +152,26 @@ impl<'r> Evidence<'r> {
     }
 }
 
+fn has_registers(record: &Record) -> bool {
+    let samples = record.samples.iter().map(|sample| &sample.source);
+    let settings = record.run.settings.iter().map(|setting| &setting.source);
+    let counters = record.tests().flat_map(|test| &test.counters);
+    let counters = counters.map(|counter| &counter.source);
+    let mut all = samples.chain(settings).chain(counters);
+    all.any(|source| source == "registers")
+}
+
+fn groups(record: &Record) -> BTreeMap<&str, Vec<&Test>> {
+    let mut groups: BTreeMap<&str, Vec<&Test>> = BTreeMap::new();
+    for test in record.tests() {
+        groups.entry(&test.group).or_default().push(test);
+    }
+    groups
+}
+
 fn documents(record: &Record) -> BTreeMap<&str, Vec<&MovedCounter>> {
     let mut documents: BTreeMap<&str, Vec<&MovedCounter>> = BTreeMap::new();
-    for test in record
-        .run
-        .tests
-        .iter()
-        .filter(|_| record.samples.is_empty())
-    {
+    for test in record.tests().filter(|_| record.samples.is_empty()) {
         documents
             .entry(&test.group)
             .or_default()

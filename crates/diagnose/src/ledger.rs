@@ -34,7 +34,7 @@ use path::Path;
 /// One entry a test that lost anything countable, and one a trial that decided a device's rate.
 #[must_use]
 pub fn of(evidence: &Evidence<'_>) -> Vec<LedgerEntry> {
-    let tests = evidence.record.run.tests.iter();
+    let tests = evidence.record.tests();
     let entries = tests.filter_map(|test| entry(evidence, test));
     entries.chain(dut::entries(evidence)).collect()
 }

@@ -99,7 +99,7 @@ impl<'r> Limits<'r> {
 
     /// The lowest rate that the sender could not keep, where it came nearest.
     fn short(&self, knee: &Knee) -> Option<&'r Test> {
-        let tests = self.record.run.tests.iter();
+        let tests = self.record.tests();
         let asked = |test: &Test| test.requested_bits_per_second.unwrap_or(f64::MAX);
         let offered = |test: &Test| test.offered_bits_per_second.unwrap_or(0.0);
         tests

@@ -95,7 +95,7 @@ fn ends(record: &Record, only: &Only, sides: &[Side]) -> Vec<Viewpoint> {
         let ends: Vec<Viewpoint> = sides.iter().map(|side| at(only, test, *side)).collect();
         ends
     };
-    let mut ends: Vec<Viewpoint> = record.run.tests.iter().flat_map(of_test).collect();
+    let mut ends: Vec<Viewpoint> = record.tests().flat_map(of_test).collect();
     if record.pasted {
         let place = |end: &Viewpoint| (end.host, end.interface.clone());
         let covered: BTreeSet<_> = ends.iter().map(place).collect();

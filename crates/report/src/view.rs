@@ -23,6 +23,8 @@ mod tcp;
 mod title;
 mod udp;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use linerate_model::order;
 use linerate_model::output::{Cpu, Direction, ErrorReport, Output, Protocol, Role, Test};
 use linerate_model::units::format;
@@ -333,27 +335,37 @@ pub(crate) fn relevant(output: &Output) -> Vec<&Test> {
                 .flatten()
         })
         .collect();
+    let trials = output.knees.iter().flat_map(|knee| &knee.test_ids);
+    let trials: BTreeSet<&String> = trials.collect();
     let shown = |test: &&Test| {
         output.kind == "sweep"
-            || !output.is_trial(test)
+            || !trials.contains(&test.id)
             || bounds.iter().any(|bound| bound.id == test.id)
     };
     let mut tests: Vec<_> = output.tests.iter().filter(shown).collect();
     // In ascending order of rate, whatever the order of the search.
     let rate = |test: &Test| test.requested_bits_per_second.unwrap_or(f64::INFINITY);
+    let places = places(output);
+    let place = |test: &Test| places.get(&called(test)).copied();
     order::by(&mut tests, |one, other| {
-        let places = place(output, one).cmp(&place(output, other));
+        let places = place(one).cmp(&place(other));
         places.then_with(|| rate(one).total_cmp(&rate(other)))
     });
     tests
 }
 
-/// The position of a test: that of the first with its name. In a sweep only the rate decides.
-fn place(output: &Output, test: &Test) -> Option<usize> {
-    let alike = |known: &Test| known.name == test.name && known.direction == test.direction;
-    (output.kind != "sweep")
-        .then(|| output.tests.iter().position(alike))
-        .flatten()
+/// The position of the first test of each name. In a sweep only the rate decides.
+fn places(output: &Output) -> BTreeMap<Called<'_>, usize> {
+    let tests = output.tests.iter().enumerate().rev();
+    let places = tests.map(|(at, test)| (called(test), at));
+    places.filter(|_| output.kind != "sweep").collect()
+}
+
+/// Name, and whether it goes down.
+type Called<'o> = (&'o str, bool);
+
+fn called(test: &Test) -> Called<'_> {
+    (&test.name, test.direction == Direction::Down)
 }
 
 /// The tests of a protocol: the rows of its table.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use linerate_model::output::{Role, Test, TrialDevice};
+use linerate_model::output::{Role, TrialDevice};
 use linerate_model::sample::{Phase, Sample};
 
 use linerate_model::record::Record;
@@ -17,23 +17,6 @@ pub enum Window<'r> {
     Outside,
     /// From before to after the traffic of a trial, of which only the growth is kept.
     Trial(&'r TrialDevice),
-}
-
-impl<'r> Window<'r> {
-    /// The window of a test: its own load, or, where no sample names a test, all of a record of only one group.
-    pub(super) fn of(record: &'r Record, test: &'r Test) -> Self {
-        let named = || record.samples.iter().any(|sample| sample.group.is_some());
-        let is_only = record
-            .run
-            .tests
-            .iter()
-            .all(|other| other.group == test.group);
-        if !is_only || record.samples.is_empty() || named() {
-            Self::Load(&test.group)
-        } else {
-            Self::Outside
-        }
-    }
 }
 
 /// Host, source, interface.

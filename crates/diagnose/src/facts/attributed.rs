@@ -36,7 +36,7 @@ pub(super) const STAGES: &[Known] = lost_at! {
 };
 
 pub(super) fn collect(evidence: &Evidence<'_>, ledger: &[LedgerEntry], facts: &mut Facts) {
-    for test in &evidence.record.run.tests {
+    for test in evidence.record.tests() {
         let mut add = |name, value: Option<f64>, source| {
             facts.add_to_test(&test.id, name, value, source);
         };

@@ -38,11 +38,12 @@ pub(super) const KNOWN: &[Known] = names! {
 };
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    let plateaus = silicon::Plateaus::of_record(evidence.record);
     for place in vantages(evidence) {
         fifo::collect(&place, facts);
         pause::collect(&place, facts);
         registers::collect(&place, facts);
-        silicon::collect(&place, facts);
+        silicon::collect(&place, &plateaus, facts);
     }
 }
 

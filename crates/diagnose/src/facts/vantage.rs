@@ -69,7 +69,7 @@ impl Counted {
 
 /// Every vantage of a record.
 pub(super) fn vantages<'r>(evidence: &'r Evidence<'r>) -> Vec<Vantage<'r>> {
-    let tests = evidence.record.run.tests.iter();
+    let tests = evidence.record.tests();
     let ends = tests.flat_map(|test| {
         let sides = [Side::Sender, Side::Receiver];
         sides.map(|side| Vantage::end(evidence, test, side))

@@ -48,11 +48,8 @@ impl<'r> Path<'r> {
             End::of(evidence, test, Side::Sender),
             End::of(evidence, test, Side::Receiver),
         );
-        let others = record
-            .run
-            .tests
-            .iter()
-            .filter(|other| other.group == test.group && other.id != test.id);
+        let together = evidence.group(&test.group).iter().copied();
+        let others = together.filter(|other| other.id != test.id);
         let lost_of = |tests: Vec<&Test>| tests.iter().filter_map(|test| losses(test)).sum();
         let (beside, across): (Vec<_>, Vec<_>) =
             others.partition(|other| other.direction == test.direction);

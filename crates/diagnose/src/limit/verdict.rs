@@ -28,7 +28,7 @@ impl Limits<'_> {
 
     /// The fastest valid test of a direction; a UDP test only if it lost nothing.
     fn best(&self, direction: Direction) -> Option<&Test> {
-        let tests = self.record.run.tests.iter();
+        let tests = self.record.tests();
         let rate = |test: &Test| test.delivered_bits_per_second;
         tests
             .filter(|test| test.direction == direction && test.valid)

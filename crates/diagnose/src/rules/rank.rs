@@ -60,7 +60,7 @@ pub(super) fn keep_surest(fired: &mut Vec<Fired<'_>>) {
 /// Lost packets and lost rate on one scale: the payload bits a second that the tests in question lack.
 fn lost_bits_per_second(finding: &Finding, record: &Record) -> f64 {
     let of_finding: BTreeSet<&String> = finding.test_ids.iter().collect();
-    let tests = record.run.tests.iter();
+    let tests = record.tests();
     let tests = tests.filter(|test| of_finding.contains(&test.id));
     let bits_of_packet = tests.map(bits_per_second_of_packet).fold(0.0, f64::max);
     let packets = finding.explains.lost_packets.unwrap_or(0) as f64;

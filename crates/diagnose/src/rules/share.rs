@@ -18,8 +18,10 @@ pub(super) fn share_out(fired: &mut [Fired<'_>], losses: &Losses<'_>) {
     for (index, one) in fired.iter().enumerate() {
         turns.extend((0..one.claims.len()).map(|claim| (index, claim)));
     }
+    let claimed: Vec<u64> = fired.iter().map(claimed).collect();
     order::by(&mut turns, |one, other| {
-        precedence(&fired[one.0], &fired[other.0])
+        let claimed = || claimed[other.0].cmp(&claimed[one.0]);
+        precedence(&fired[one.0], &fired[other.0], claimed)
     });
     let mut shares: Vec<Share> = fired.iter().map(|_| Share::default()).collect();
     let mut pools = Pools::new(losses);
@@ -40,22 +42,23 @@ pub(super) fn share_out(fired: &mut [Fired<'_>], losses: &Losses<'_>) {
 }
 
 /// The surest first; of these, one that counts its packets before one that takes a stage, or all.
-fn precedence(one: &Fired<'_>, other: &Fired<'_>) -> Ordering {
+fn precedence(one: &Fired<'_>, other: &Fired<'_>, claimed: impl FnOnce() -> Ordering) -> Ordering {
     let sure = |fired: &Fired<'_>| Strength::of_word(&fired.finding.strength);
     let wide = |fired: &Fired<'_>| match fired.rule.explains {
         Explains::Packets { .. } => 0,
         Explains::Stage(_) => 1,
         Explains::AllLost | Explains::Rate(_) | Explains::Nothing => 2,
     };
-    let claimed = |fired: &Fired<'_>| -> u64 {
-        let claims = fired.claims.iter().map(|claim| claim.packets);
-        claims.fold(0, u64::saturating_add)
-    };
     sure(other)
         .cmp(&sure(one))
         .then_with(|| wide(one).cmp(&wide(other)))
-        .then_with(|| claimed(other).cmp(&claimed(one)))
+        .then_with(claimed)
         .then_with(|| one.rule.id.cmp(&other.rule.id))
+}
+
+fn claimed(fired: &Fired<'_>) -> u64 {
+    let claims = fired.claims.iter().map(|claim| claim.packets);
+    claims.fold(0, u64::saturating_add)
 }
 
 /// What one finding got.

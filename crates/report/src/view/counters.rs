@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The error, drop and overrun counters that increased while a test ran. Traffic counters are only in the document.
 
+use std::collections::BTreeMap;
+
 use linerate_model::output::{MovedCounter, Output, Test};
 
 use super::{Block, Line, Tone, name, relevant, role, way};
@@ -24,15 +26,19 @@ pub(super) fn block(output: &Output) -> Option<Block> {
 /// The directions of one test at once share their counters.
 fn apart<'a>(tests: &[&'a Test]) -> Vec<Vec<&'a Test>> {
     let mut apart: Vec<Vec<&Test>> = Vec::new();
+    let mut of_group: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for test in tests {
-        let alike = |known: &&mut Vec<&Test>| {
-            known[0].name == test.name
-                && known[0].direction != test.direction
-                && known[0].counters == test.counters
+        let at_once = of_group.entry((&test.group, &test.name)).or_default();
+        let alike = |at: &&usize| {
+            let known = apart[**at][0];
+            known.direction != test.direction && known.counters == test.counters
         };
-        match apart.iter_mut().find(alike) {
-            Some(known) => known.push(test),
-            None => apart.push(vec![test]),
+        match at_once.iter().find(alike) {
+            Some(known) => apart[*known].push(test),
+            None => {
+                at_once.push(apart.len());
+                apart.push(vec![test]);
+            }
         }
     }
     apart

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where each lost packet died, for each test, with the counters as evidence.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use linerate_model::output::{Evidence, LedgerEntry, Output, Stage, Test, Unread};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
-use super::{Block, Line, Tone, name, relevant, role, way};
+use super::{Block, Line, Tone, called, name, relevant, role, way};
 use linerate_model::order;
 
 /// One entry per test with loss; in a sweep, those that lost most. Of a search, whose trials are not shown, at least the
@@ -43,7 +45,14 @@ pub(super) fn block(output: &Output) -> Option<Block> {
 
 /// The tests shown, and the worst trial of each search.
 pub(super) fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
-    let with_entry = |test| Some((test, entry(output, test)?));
+    let lossy = output
+        .ledger
+        .iter()
+        .filter(|entry| entry.lost_packets > 0)
+        .rev();
+    let lossy: BTreeMap<&str, &LedgerEntry> =
+        lossy.map(|entry| (entry.test_id.as_str(), entry)).collect();
+    let with_entry = |test| entry(&lossy, test);
     let mut entries: Vec<(&Test, &LedgerEntry)> = relevant(output)
         .into_iter()
         .filter_map(with_entry)
@@ -53,22 +62,17 @@ pub(super) fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
     order::by_key(&mut others, |(_, entry)| {
         std::cmp::Reverse(entry.lost_packets)
     });
-    for (test, entry) in others {
-        let alike = |(known, _): &(&Test, &LedgerEntry)| {
-            known.name == test.name && known.direction == test.direction
-        };
-        if !entries.iter().any(alike) {
-            entries.push((test, entry));
-        }
-    }
+    let mut known: BTreeSet<_> = entries.iter().map(|(test, _)| called(test)).collect();
+    others.retain(|(test, _)| known.insert(called(test)));
+    entries.extend(others);
     entries
 }
 
-fn entry<'o>(output: &'o Output, test: &Test) -> Option<&'o LedgerEntry> {
-    output
-        .ledger
-        .iter()
-        .find(|entry| entry.test_id == test.id && entry.lost_packets > 0)
+fn entry<'o>(
+    lossy: &BTreeMap<&str, &'o LedgerEntry>,
+    test: &'o Test,
+) -> Option<(&'o Test, &'o LedgerEntry)> {
+    Some((test, *lossy.get(test.id.as_str())?))
 }
 
 fn of(output: &Output, test: &Test, entry: &LedgerEntry) -> Vec<Line> {

@@ -69,7 +69,7 @@ fn tests(
     host: Role,
     side: Side,
 ) -> impl Iterator<Item = &Test> {
-    let tests = record.run.tests.iter();
+    let tests = record.tests();
     tests.filter(move |test| test.protocol == protocol && side.role(test) == host)
 }
 

@@ -67,8 +67,10 @@ fn passed(vantage: &Vantage<'_>) -> Option<Counted> {
 /// A text that shows two readings of the overflow and no packets: around the test of which it tells, whose packets they
 /// can at most be of.
 fn sent(vantage: &Vantage<'_>, overflow: &Counted) -> Option<Counted> {
-    let watched = vantage.record.pasted && !overflow.since_boot;
-    let tests = vantage.record.run.tests.iter().filter(|_| watched);
+    if !vantage.record.pasted || overflow.since_boot {
+        return None;
+    }
+    let tests = vantage.record.tests();
     Some(Counted {
         value: tests.filter_map(|test| test.sent_packets).max()?,
         since_boot: false,

@@ -24,6 +24,9 @@ pub(super) fn pause(vantage: &Vantage<'_>) -> Option<bool> {
 /// A counter that was read as a register. It has 16 bits and the driver's reset clears it: of a
 /// row of readings that fall, the sum of what each shows is the best that can be said.
 pub(super) fn counted_by_register(vantage: &Vantage<'_>, name: &str) -> Option<Counted> {
+    if !vantage.evidence.has_registers() {
+        return None;
+    }
     let sampled = spellings(name).find_map(|name| {
         let of_interface = vantage.of_interface("registers", &name);
         of_interface.or_else(|| vantage.of_host("registers", &name))

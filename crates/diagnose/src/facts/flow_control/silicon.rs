@@ -2,22 +2,25 @@
 //! What the chip itself allows: which family it is, and whether the port stays at one rate whatever
 //! is asked of it.
 
-use linerate_model::output::Test;
+use std::collections::BTreeMap;
+
+use linerate_model::output::{Direction, Protocol, Test};
 
 use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
 use linerate_model::record::{Record, Side};
 
-pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
+pub(super) fn collect(vantage: &Vantage<'_>, plateaus: &Plateaus, facts: &mut Facts) {
     let Some(test) = vantage.test else {
         return of_the_machine(vantage, facts);
     };
-    let carried: Option<f64> = of_group(vantage.record, test)
-        .map(|test| test.delivered_bits_per_second)
-        .sum();
+    let together = vantage.evidence.group(&test.group).iter();
+    let carried: Option<f64> = together.map(|test| test.delivered_bits_per_second).sum();
     let source = "the tests' accounts";
     vantage.add(facts, "port_bits_per_second", carried, source);
-    let plateau = plateau(vantage, test).filter(|_| vantage.side == Some(Side::Sender));
+    let plateau = plateaus
+        .of(test)
+        .filter(|_| vantage.side == Some(Side::Sender));
     vantage.add(facts, "sender_plateau_bits_per_second", plateau, source);
     if let (Some(sent), Some(0)) = (test.sent_packets, test.received_packets) {
         vantage.add(facts, "nothing_received", sent > 0, "the test's account");
@@ -34,14 +37,6 @@ fn of_the_machine(vantage: &Vantage<'_>, facts: &mut Facts) {
     if vantage.logged(broken) > Some(0) {
         vantage.add(facts, "broken_frames_logged", true, "dmesg");
     }
-}
-
-fn of_group<'r>(record: &'r Record, test: &'r Test) -> impl Iterator<Item = &'r Test> {
-    record
-        .run
-        .tests
-        .iter()
-        .filter(|other| other.group == test.group)
 }
 
 /// By what the device tree, the chip or the processor calls itself.
@@ -63,27 +58,43 @@ fn family(vantage: &Vantage<'_>) -> Option<&'static str> {
     found.map(|(family, _)| *family)
 }
 
-/// The rate that two or more tests of this sender reach which were asked for different higher ones.
-fn plateau(vantage: &Vantage<'_>, test: &Test) -> Option<f64> {
-    let same_way = |other: &&Test| {
-        other.direction == test.direction
-            && other.protocol == test.protocol
-            && other.payload_bytes == test.payload_bytes
-    };
-    let short: Vec<(f64, f64)> = vantage
-        .record
-        .run
-        .tests
-        .iter()
-        .filter(same_way)
-        .filter_map(|test| {
-            Some((
-                test.requested_bits_per_second?,
-                test.offered_bits_per_second?,
-            ))
-        })
-        .filter(|(asked, offered)| *offered < asked * SHORT)
-        .collect();
+/// The rates that two or more tests of one kind reach which were asked for different higher ones.
+pub(super) struct Plateaus(BTreeMap<Kind, Option<f64>>);
+
+/// Down, UDP, and the payload.
+type Kind = (bool, bool, u32);
+
+impl Plateaus {
+    pub(super) fn of_record(record: &Record) -> Self {
+        let mut short: BTreeMap<Kind, Vec<(f64, f64)>> = BTreeMap::new();
+        for test in record.tests() {
+            let rates = test
+                .requested_bits_per_second
+                .zip(test.offered_bits_per_second);
+            let rates = rates.filter(|(asked, offered)| *offered < asked * SHORT);
+            short.entry(kind(test)).or_default().extend(rates);
+        }
+        let plateaus = short
+            .into_iter()
+            .map(|(kind, rates)| (kind, plateau(&rates)));
+        Self(plateaus.collect())
+    }
+
+    fn of(&self, test: &Test) -> Option<f64> {
+        *self.0.get(&kind(test))?
+    }
+}
+
+fn kind(test: &Test) -> Kind {
+    (
+        test.direction == Direction::Down,
+        test.protocol == Protocol::Udp,
+        test.payload_bytes,
+    )
+}
+
+/// Of requested and offered rates.
+fn plateau(short: &[(f64, f64)]) -> Option<f64> {
     let high = short.iter().map(|(_, offered)| *offered).reduce(f64::max)?;
     let level = short.iter().filter(|(_, offered)| *offered > high * LEVEL);
     let asked = |pick: fn(f64, f64) -> f64| level.clone().map(|(asked, _)| *asked).reduce(pick);

@@ -7,9 +7,11 @@
 
 mod load;
 
-use linerate_model::order;
+use std::collections::BTreeMap;
+
 use linerate_model::output::{Direction, Protocol, Test};
 use linerate_model::record::Record;
+use linerate_model::{order, work};
 
 use crate::facts::Facts;
 use load::{Carried, Load};
@@ -17,9 +19,12 @@ use load::{Carried, Load};
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for direction in [Direction::Up, Direction::Down] {
         let way = Way::of(record, direction, facts);
-        let ceilings = way.ceilings();
+        let ceilings = Ceilings::of(way.ceilings());
+        let loads = way.loads.iter().map(|load| (load.test.id.as_str(), load));
+        let loads: BTreeMap<&str, &Load<'_>> = loads.collect();
         for test in way.lossy() {
-            way.tell(test, &ceilings, facts);
+            let met = ceilings.met(test, loads.get(test.id.as_str()).copied());
+            tell(test, met, facts);
         }
     }
 }
@@ -27,6 +32,8 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 /// All tests of one direction.
 struct Way<'r> {
     tests: Vec<&'r Test>,
+    /// The rates that TCP had, in frames.
+    tcp: Vec<f64>,
     /// Those of UDP of which the wire's losses are known.
     loads: Vec<Load<'r>>,
     /// The most that any of them carried.
@@ -51,7 +58,7 @@ enum Unit {
 
 impl<'r> Way<'r> {
     fn of(record: &'r Record, direction: Direction, facts: &Facts) -> Self {
-        let tests = record.run.tests.iter();
+        let tests = record.tests();
         let tests: Vec<&Test> = tests.filter(|test| test.direction == direction).collect();
         let loads: Vec<Load<'_>> = tests
             .iter()
@@ -62,7 +69,16 @@ impl<'r> Way<'r> {
         let most = passed
             .chain(delivered)
             .fold(Carried::default(), Carried::max);
-        Self { tests, loads, most }
+        let tcp = tests.iter().filter(|test| test.protocol == Protocol::Tcp);
+        let tcp = tcp
+            .take(MOST)
+            .filter_map(|test| Some(Carried::by(test)?.bits));
+        Self {
+            tcp: tcp.collect(),
+            tests,
+            loads,
+            most,
+        }
     }
 
     fn lossy(&self) -> impl Iterator<Item = &'r Test> {
@@ -74,7 +90,8 @@ impl<'r> Way<'r> {
     fn ceilings(&self) -> Vec<(&'r str, Ceiling)> {
         let lossy: Vec<&Load<'_>> = self.loads.iter().filter(|load| load.is_lossy()).collect();
         let level = |load: &&Load<'r>| {
-            let alike = lossy.iter().filter(|other| load.is_level_with(other));
+            let others = lossy.iter().take(MOST).inspect(|_| work::look());
+            let alike = others.filter(|other| load.is_level_with(other));
             let level = alike
                 .map(|other| load.passed.max(other.passed))
                 .reduce(Carried::max)
@@ -98,7 +115,7 @@ impl<'r> Way<'r> {
             other.is_lossy() && other.is_of_another_size(load) && apart.abs() < SAME_PACKETS
         };
         let unit = match (bits, packets) {
-            (_, true) if self.loads.iter().any(same) => Unit::Packets,
+            (_, true) if self.loads.iter().take(MOST).any(same) => Unit::Packets,
             (true, true) => Unit::Either,
             (true, false) => Unit::Bits,
             (false, _) => return None,
@@ -109,58 +126,87 @@ impl<'r> Way<'r> {
     /// A path that loses a sixth of a flow for other reasons than its rate leaves TCP next to nothing: if TCP gets the
     /// same rate through the same way, the loss is the overload's.
     fn as_tcp_shows(&self, load: &Load<'_>) -> Option<Carried> {
-        let tcp = self
-            .tests
-            .iter()
-            .filter(|test| test.protocol == Protocol::Tcp);
-        let shares = tcp.filter_map(|test| Some(Carried::by(test)?.bits / load.passed.bits));
+        let shares = self.tcp.iter().map(|bits| bits / load.passed.bits);
         let alike = shares.filter(|share| load.is_far_above() && share.ln().abs() < AS_MUCH);
         alike
             .reduce(f64::max)
             .map(|share| load.passed.times(share.max(1.0)))
     }
+}
 
-    /// The ceiling that a lossy test met: its own, else the lowest that its offer comes close to.
-    fn met(&self, test: &Test, ceilings: &[(&str, Ceiling)]) -> Option<Ceiling> {
-        let mut own = ceilings.iter().filter(|(id, _)| *id == test.id);
-        let load = self.loads.iter().find(|load| load.test.id == test.id);
-        let close =
-            |(_, ceiling): &&(&str, Ceiling)| load.is_some_and(|load| ceiling.is_close(load));
-        let lowest = || {
-            let close = ceilings.iter().filter(close);
-            close.min_by(|one, other| one.1.at.bits.total_cmp(&other.1.at.bits))
+/// The ceilings of a direction.
+struct Ceilings<'r> {
+    own: BTreeMap<&'r str, Ceiling>,
+    /// The lowest in bits.
+    lowest: Option<Ceiling>,
+    /// In ascending order of packet rate, each the lowest in bits so far.
+    in_packets: Vec<(f64, Ceiling)>,
+}
+
+impl<'r> Ceilings<'r> {
+    fn of(all: Vec<(&'r str, Ceiling)>) -> Self {
+        let lower = |one: Ceiling, other: Ceiling| match other.at.bits < one.at.bits {
+            true => other,
+            false => one,
         };
-        own.next().or_else(lowest).map(|(_, ceiling)| *ceiling)
+        let found = || all.iter().map(|(_, ceiling)| *ceiling);
+        let mut packets: Vec<Ceiling> = found().filter(|one| one.unit == Unit::Packets).collect();
+        order::by(&mut packets, |one, other| {
+            one.at.packets.total_cmp(&other.at.packets)
+        });
+        let so_far = packets.iter().scan(None, |lowest, ceiling| {
+            let next = lowest.map_or(*ceiling, |lowest| lower(lowest, *ceiling));
+            *lowest = Some(next);
+            Some((ceiling.at.packets, next))
+        });
+        Self {
+            in_packets: so_far.collect(),
+            lowest: found()
+                .filter(|one| one.unit != Unit::Packets)
+                .reduce(lower),
+            own: all.into_iter().rev().collect(),
+        }
     }
 
-    fn tell(&self, test: &Test, ceilings: &[(&str, Ceiling)], facts: &mut Facts) {
-        let met = self.met(test, ceilings);
-        let mut add = |name, value: Option<f64>| facts.add_to_test(&test.id, name, value, SOURCE);
-        let in_bits = met.filter(|met| met.unit != Unit::Packets);
-        let in_packets = met.filter(|met| met.unit != Unit::Bits);
-        let (bits, packets) = (
-            in_bits.map(|met| met.at.bits.floor()),
-            in_packets.map(|met| met.at.packets.floor()),
-        );
-        add("path_ceiling_bits_per_second", bits);
-        add("path_ceiling_packets_per_second", packets);
-        let unit = met.map(|met| met.unit.word());
-        facts.add_to_test(&test.id, "path_ceiling_unit", unit, SOURCE);
-        facts.add_to_test(&test.id, "path_ceiling", met.is_some(), SOURCE);
-        let variation = spacing_variation(test);
-        let source = "the test's account, loss_bursts";
-        facts.add_to_test(&test.id, "loss_spacing_variation", variation, source);
+    /// The ceiling that a lossy test met: its own, else the lowest that its offer comes close to. Packets come in
+    /// bursts, so a little below is close.
+    fn met(&self, test: &Test, load: Option<&Load<'_>>) -> Option<Ceiling> {
+        let of_others = || {
+            let offered = load?.offered;
+            let near = |packets: f64| offered.packets >= packets * CLOSE;
+            let reached = self
+                .in_packets
+                .partition_point(|(packets, _)| near(*packets));
+            let packets = self.in_packets[..reached]
+                .last()
+                .map(|(_, ceiling)| *ceiling);
+            let bits = self
+                .lowest
+                .filter(|lowest| offered.bits >= lowest.at.bits * CLOSE);
+            let both = bits.into_iter().chain(packets);
+            both.min_by(|one, other| one.at.bits.total_cmp(&other.at.bits))
+        };
+        let own = self.own.get(test.id.as_str()).copied();
+        own.or_else(of_others)
     }
 }
 
-impl Ceiling {
-    /// Whether a load met this ceiling: packets come in bursts, so a little below is close.
-    fn is_close(&self, load: &Load<'_>) -> bool {
-        match self.unit {
-            Unit::Packets => load.offered.packets >= self.at.packets * CLOSE,
-            Unit::Bits | Unit::Either => load.offered.bits >= self.at.bits * CLOSE,
-        }
-    }
+fn tell(test: &Test, met: Option<Ceiling>, facts: &mut Facts) {
+    let mut add = |name, value: Option<f64>| facts.add_to_test(&test.id, name, value, SOURCE);
+    let in_bits = met.filter(|met| met.unit != Unit::Packets);
+    let in_packets = met.filter(|met| met.unit != Unit::Bits);
+    let (bits, packets) = (
+        in_bits.map(|met| met.at.bits.floor()),
+        in_packets.map(|met| met.at.packets.floor()),
+    );
+    add("path_ceiling_bits_per_second", bits);
+    add("path_ceiling_packets_per_second", packets);
+    let unit = met.map(|met| met.unit.word());
+    facts.add_to_test(&test.id, "path_ceiling_unit", unit, SOURCE);
+    facts.add_to_test(&test.id, "path_ceiling", met.is_some(), SOURCE);
+    let variation = spacing_variation(test);
+    let source = "the test's account, loss_bursts";
+    facts.add_to_test(&test.id, "loss_spacing_variation", variation, source);
 }
 
 impl Unit {
@@ -198,6 +244,8 @@ fn spacing_variation(test: &Test) -> Option<f64> {
 }
 
 const SOURCE: &str = "the tests' accounts, without what was lost after the wire";
+/// More loads of one direction say nothing new.
+const MOST: usize = 64;
 /// An offer of at least this share of the ceiling meets it.
 const CLOSE: f64 = 0.9;
 /// A test that carried this much more than a level refutes that it is a ceiling.

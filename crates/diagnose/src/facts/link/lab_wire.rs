@@ -10,7 +10,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let source = "the lab's wire";
     for direction in [Direction::Up, Direction::Down] {
         let share = overload_share(record, direction);
-        let tests = record.run.tests.iter();
+        let tests = record.tests();
         for test in tests.filter(|test| test.direction == direction) {
             let wire = !record.run.lab_wire.is_empty();
             facts.add_to_test(&test.id, "lab_wire", wire, source);
@@ -24,7 +24,7 @@ fn overload_share(record: &Record, direction: Direction) -> f64 {
     let wires = record.run.lab_wire.iter();
     let of_way = wires.filter(|wire| wire.direction == direction);
     let drops: u64 = of_way.map(|wire| wire.overload_drops).sum();
-    let tests = record.run.tests.iter();
+    let tests = record.tests();
     let of_way = tests.filter(|test| test.direction == direction);
     let lost = of_way.filter_map(|test| test.lost_packets.or(test.retransmits));
     (drops as f64 / lost.sum::<u64>().max(1) as f64).min(1.0)

@@ -8,7 +8,7 @@ use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for test in &record.run.tests {
+    for test in record.tests() {
         what(test, facts);
         let mut add = |name: &str, value: Option<f64>| {
             facts.add_to_test(&test.id, name, value, ACCOUNT);

@@ -15,7 +15,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let claim = record.pasted || CLAIMS.contains(&kind);
     facts.add_to_run("claim", claim, "the command");
     let rates = Rates::of(record);
-    for test in &record.run.tests {
+    for test in record.tests() {
         let step = !record.pasted && SEARCHES.contains(&kind);
         facts.add_to_test(&test.id, "search_step", step, "the command");
         let (spread, source) = (rates.spread(test), "the tests' accounts");
@@ -44,7 +44,7 @@ fn asked(test: &Test) -> Asked<'_> {
 impl<'r> Rates<'r> {
     fn of(record: &'r Record) -> Self {
         let mut delivered: BTreeMap<Asked<'r>, Vec<f64>> = BTreeMap::new();
-        for test in record.run.tests.iter().filter(|test| !only_a_rate(test)) {
+        for test in record.tests().filter(|test| !only_a_rate(test)) {
             let rate = test.delivered_bits_per_second.filter(|rate| *rate > 0.0);
             delivered.entry(asked(test)).or_default().extend(rate);
         }

@@ -6,7 +6,7 @@ use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     // Our own tests count payload.
-    let reported = record.run.tests.iter().filter(|_| record.pasted);
+    let reported = record.tests().filter(|_| record.pasted);
     for test in reported.filter(|test| test.duration_s > 0.0 && test.payload_bytes > 0) {
         let (Some(rate), Some(packets)) = (test.delivered_bits_per_second, test.received_packets)
         else {

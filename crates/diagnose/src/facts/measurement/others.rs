@@ -23,8 +23,7 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
 
 /// Of a UDP test that has the interface for itself, everything beyond the test and its own conversation.
 fn foreign(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
-    let tests = vantage.record.run.tests.iter();
-    let alone = tests.filter(|other| other.group == test.group).count() == 1;
+    let alone = vantage.evidence.group(&test.group).len() == 1;
     let known = vantage.described().and_then(|interface| interface.mtu);
     let mtu_bytes = known.unwrap_or(USUAL_MTU_BYTES);
     let whole = test.payload_bytes + UDP_IP_BYTES <= mtu_bytes;

@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for test in &record.run.tests {
+    for test in record.tests() {
         let refused = test.refused_packets.is_some_and(|refused| refused > 0);
         facts.add_to_test(&test.id, "sender_refused", refused, ACCOUNT);
         let behind_ms = test.sender_behind_ns_max.map(|ns| ns as f64 / 1e6);

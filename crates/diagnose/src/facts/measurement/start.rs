@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Losses that come with the start of a test rather than with its rate.
 
-use linerate_model::output::Test;
+use std::collections::BTreeMap;
+
+use linerate_model::order;
+use linerate_model::output::{Direction, Protocol, Test};
 
 use crate::facts::Facts;
 use linerate_model::record::Record;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
-    for test in &record.run.tests {
+    let alike = Alike::of(record);
+    for test in record.tests() {
         let (share, source) = (start_share(test), "the test's account, loss_bursts");
         facts.add_to_test(&test.id, "start_loss_share", share, source);
-        let same = same_count(record, test);
+        let same = alike.same_count(test);
         facts.add_to_test(&test.id, "same_count_lost", same, "the tests' accounts");
     }
 }
@@ -27,27 +31,49 @@ fn start_share(test: &Test) -> Option<f64> {
 }
 
 /// A rate that is too high loses a share; what happens once at the start costs the same number each time.
-fn same_count(record: &Record, test: &Test) -> Option<bool> {
-    let lost = |test: &Test| {
-        Some((
-            test.lost_packets.filter(|lost| *lost >= FEWEST)? as f64,
-            test.sent_packets? as f64,
-        ))
-    };
-    let (count, _) = lost(test)?;
-    let same_way =
-        |other: &&Test| other.direction == test.direction && other.protocol == test.protocol;
-    let alike: Vec<(f64, f64)> = record
-        .run
-        .tests
-        .iter()
-        .filter(same_way)
-        .filter_map(lost)
-        .filter(|(other, _)| (other / count - 1.0).abs() < ALIKE)
-        .collect();
-    let sent = |pick: fn(f64, f64) -> f64| alike.iter().map(|(_, sent)| *sent).reduce(pick);
-    let apart = sent(f64::max)? > sent(f64::min)? * APART;
-    Some(alike.len() >= 3 && apart)
+struct Alike {
+    /// Lost and sent packets of the tests of one kind, the fewest lost first.
+    tests: BTreeMap<(bool, bool), Vec<(f64, u64)>>,
+}
+
+/// Down, and UDP.
+fn kind(test: &Test) -> (bool, bool) {
+    (
+        test.direction == Direction::Down,
+        test.protocol == Protocol::Udp,
+    )
+}
+
+fn lost(test: &Test) -> Option<(f64, u64)> {
+    let lost = test.lost_packets.filter(|lost| *lost >= FEWEST)?;
+    Some((lost as f64, test.sent_packets?))
+}
+
+impl Alike {
+    fn of(record: &Record) -> Self {
+        let mut tests: BTreeMap<(bool, bool), Vec<(f64, u64)>> = BTreeMap::new();
+        for test in record.tests() {
+            tests.entry(kind(test)).or_default().extend(lost(test));
+        }
+        for tests in tests.values_mut() {
+            order::by(tests, |one, other| one.0.total_cmp(&other.0));
+        }
+        Self { tests }
+    }
+
+    /// Whether three or more tests that sent different numbers lost about as many. More than [`MOST`] of them on either
+    /// side say nothing new.
+    fn same_count(&self, test: &Test) -> Option<bool> {
+        let (count, _) = lost(test)?;
+        let tests = self.tests.get(&kind(test))?;
+        let own = tests.partition_point(|(other, _)| *other < count);
+        let is_alike = |(other, _): &&(f64, u64)| (other / count - 1.0).abs() < ALIKE;
+        let below = tests[..own].iter().rev().take_while(is_alike).take(MOST);
+        let above = tests[own..].iter().take_while(is_alike).take(MOST);
+        let alike: Vec<u64> = below.chain(above).map(|(_, sent)| *sent).collect();
+        let (least, most) = (alike.iter().min()?, alike.iter().max()?);
+        Some(alike.len() >= 3 && *most as f64 > *least as f64 * APART)
+    }
 }
 
 /// The first part of a test.
@@ -55,3 +81,4 @@ const START: f64 = 0.05;
 const FEWEST: u64 = 50;
 const ALIKE: f64 = 0.03;
 const APART: f64 = 1.2;
+const MOST: usize = 100;

@@ -12,6 +12,7 @@ use linerate_model::record::Record;
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for direction in [Direction::Up, Direction::Down] {
         let points = points(record, direction);
+        let unsized_rate = unsized_rate(record, direction);
         for test in udp(record, direction) {
             let mut add = |name, value: Option<f64>, source| {
                 facts.add_to_test(&test.id, name, value, source);
@@ -21,7 +22,6 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
             let highest = points.iter().map(|(_, rate)| *rate).reduce(f64::max);
             let price = highest.and_then(microseconds_per_packet);
             add("packet_price_us", price, SOURCE);
-            let unsized_rate = unsized_rate(record, direction);
             let sizes = points.len() + usize::from(unsized_rate.is_some());
             add("packet_sizes", Some(sizes as f64), SOURCE);
             if let Some(cost) = Cost::fit(&points).filter(|_| points.len() >= SIZES_FOR_A_LINE) {
@@ -37,7 +37,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 }
 
 fn udp(record: &Record, direction: Direction) -> impl Iterator<Item = &Test> {
-    let tests = record.run.tests.iter();
+    let tests = record.tests();
     tests.filter(move |test| test.protocol == Protocol::Udp && test.direction == direction)
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a host that forwards does, and by which way.
 
+use std::collections::BTreeMap;
+
 use crate::evidence::{Evidence, Source};
 use linerate_model::output::Test;
 
@@ -53,12 +55,14 @@ fn of_bridged(record: &Record, facts: &mut Facts, name: &str, words: &[&str]) {
         let name = test.name.to_ascii_lowercase();
         words.iter().any(|word| name.contains(word))
     };
-    let tests = || record.run.tests.iter();
+    let tests = || record.tests();
+    let mut bridged: BTreeMap<u32, Option<f64>> = BTreeMap::new();
+    for test in tests().filter(|test| called(test, &["bridge"])) {
+        let first = bridged.entry(test.streams);
+        first.or_insert(test.delivered_bits_per_second);
+    }
     for test in tests().filter(|test| called(test, words)) {
-        let alike = |other: &&Test| called(other, &["bridge"]) && other.streams == test.streams;
-        let bridged = tests()
-            .find(alike)
-            .and_then(|test| test.delivered_bits_per_second);
+        let bridged = bridged.get(&test.streams).copied().flatten();
         let rates = test.delivered_bits_per_second.zip(bridged);
         let rates = rates.filter(|(_, bridged)| *bridged > 0.0);
         let ratio = rates.map(|(rate, bridged)| rate / bridged);

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the card does for the processor, and checksums that do not come out right.
 
+use std::collections::BTreeMap;
+
 use crate::evidence::{Evidence, Source};
-use linerate_model::output::{Protocol, Test};
+use linerate_model::output::{Direction, Protocol, Role, Test};
 
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage, vantages};
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
+    let mut short_only = ShortOnly::default();
     for vantage in vantages(evidence) {
         match vantage.test {
             None if vantage.interface.is_some() => features(&vantage, facts),
             None => vantage.add_counted(facts, "csum_errors", errors(&vantage)),
             Some(test) if vantage.side == Some(Side::Receiver) => {
                 segments(&vantage, test, facts);
-                checksums(&vantage, test, facts);
+                checksums(&vantage, test, &mut short_only, facts);
             }
             Some(_) => {}
         }
@@ -52,7 +55,7 @@ fn segments(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     facts.add_to_test(&test.id, "segments_per_second", each, source);
 }
 
-fn checksums(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
+fn checksums(vantage: &Vantage<'_>, test: &Test, short_only: &mut ShortOnly, facts: &mut Facts) {
     let host = vantage.as_host();
     let version = if test.af == 6 { 6.0 } else { 4.0 };
     host.add(facts, "ip_version", version, "the test's account");
@@ -64,7 +67,12 @@ fn checksums(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let sent = test.sent_packets.filter(|sent| *sent > 0);
     let ratio = sent.map(|sent| count / sent as f64);
     host.add(facts, "csum_error_ratio", ratio, source);
-    host.add(facts, "csum_errors_short_only", short_only(vantage), source);
+    host.add(
+        facts,
+        "csum_errors_short_only",
+        short_only.at(vantage),
+        source,
+    );
 }
 
 fn errors(vantage: &Vantage<'_>) -> Option<Counted> {
@@ -75,10 +83,22 @@ fn errors(vantage: &Vantage<'_>) -> Option<Counted> {
     ])
 }
 
+/// The answers for each host and direction.
+#[derive(Debug, Default)]
+struct ShortOnly(BTreeMap<(Role, bool), Option<bool>>);
+
+impl ShortOnly {
+    fn at(&mut self, vantage: &Vantage<'_>) -> Option<bool> {
+        let down = vantage.test?.direction == Direction::Down;
+        let key = (vantage.host, down);
+        *self.0.entry(key).or_insert_with(|| short_only(vantage))
+    }
+}
+
 /// Over all UDP tests of the direction; `None` unless both short and long datagrams were sent.
 fn short_only(vantage: &Vantage<'_>) -> Option<bool> {
     let this = vantage.test?;
-    let tests = vantage.record.run.tests.iter().filter(|test| {
+    let tests = vantage.record.tests().filter(|test| {
         test.protocol == Protocol::Udp && test.direction == this.direction && test.payload_bytes > 0
     });
     let (mut short, mut long) = (None, None);

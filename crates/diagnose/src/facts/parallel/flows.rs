@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How even the streams of a test are, and how likely some of them share a queue.
 
-use linerate_model::output::Test;
+use std::collections::BTreeMap;
+
+use linerate_model::output::{Direction, Protocol, Test};
 
 use super::queues;
 use crate::calc::flow_hash::{collision_probability, expected_distinct_queues, expected_max_load};
@@ -14,7 +16,8 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     let record = evidence.record;
     of_one_flow(record, facts);
     let interrupts = facts_of_interrupts(facts);
-    for test in &record.run.tests {
+    let single = Single::of(record);
+    for test in record.tests() {
         let flows = test.flows.iter();
         let rates = flows.filter_map(|flow| flow.delivered_bits_per_second);
         let rates: Vec<f64> = rates.collect();
@@ -26,7 +29,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         let fastest = rates.iter().copied().fold(0.0, f64::max);
         let spread = (slowest > 0.0).then(|| fastest / slowest);
         facts.add_to_test(&test.id, "flow_spread", spread, ACCOUNT);
-        let partly = add_up_partly(record, test, rates.len());
+        let partly = single.add_up_partly(test, rates.len());
         facts.add_to_test(&test.id, "flows_add_up_partly", partly, ACCOUNTS);
         let receiver = Vantage::end(evidence, test, Side::Receiver);
         if let Some(queues) = queues::of(&receiver, interrupts) {
@@ -55,9 +58,7 @@ fn shared(test: &Test, flows: u32, queues: u32, facts: &mut Facts) {
 fn of_one_flow(record: &Record, facts: &mut Facts) {
     let title = |test: &Test| Some(test.name.strip_suffix("1 flow")?.trim_end().to_owned());
     for single in record
-        .run
-        .tests
-        .iter()
+        .tests()
         .filter(|test| record.pasted && test.streams == 1)
     {
         let Some((title, rate)) = title(single).zip(single.delivered_bits_per_second) else {
@@ -67,7 +68,7 @@ fn of_one_flow(record: &Record, facts: &mut Facts) {
             let rest = other.name.strip_prefix(&title);
             other.streams > 1 && rest.is_some_and(|rest| rest.ends_with(" flows"))
         };
-        let several = record.run.tests.iter().filter(same);
+        let several = record.tests().filter(same);
         let rates = several.filter_map(|test| test.delivered_bits_per_second);
         let most = rates.reduce(f64::max).filter(|_| rate > 0.0);
         let ratio = most.map(|most| most / rate);
@@ -75,21 +76,36 @@ fn of_one_flow(record: &Record, facts: &mut Facts) {
     }
 }
 
-/// Against one flow of the same kind: a link that one flow fills is not faster with several.
-fn add_up_partly(record: &Record, test: &Test, flows: usize) -> Option<bool> {
-    let own = table(test);
-    let single = record.run.tests.iter().filter(|other| {
-        other.streams == 1
-            && table(other) == own
-            && other.protocol == test.protocol
-            && other.direction == test.direction
-    });
-    let single = single
-        .filter_map(|test| test.delivered_bits_per_second)
-        .reduce(f64::max)
-        .filter(|rate| *rate > 0.0)?;
-    let gain = test.delivered_bits_per_second? / single;
-    Some(gain >= FASTER && gain < AS_MANY * flows as f64)
+/// The best rate of one flow, by table and kind of test.
+struct Single<'r>(BTreeMap<Kind<'r>, f64>);
+
+/// Table, UDP, down.
+type Kind<'r> = (Option<&'r str>, bool, bool);
+
+fn kind(test: &Test) -> Kind<'_> {
+    let (udp, down) = (
+        test.protocol == Protocol::Udp,
+        test.direction == Direction::Down,
+    );
+    (table(test), udp, down)
+}
+
+impl<'r> Single<'r> {
+    fn of(record: &'r Record) -> Self {
+        let mut single: BTreeMap<Kind<'r>, f64> = BTreeMap::new();
+        for test in record.tests().filter(|test| test.streams == 1) {
+            let best = single.entry(kind(test)).or_default();
+            *best = best.max(test.delivered_bits_per_second.unwrap_or(0.0));
+        }
+        Self(single)
+    }
+
+    /// Against one flow of the same kind: a link that one flow fills is not faster with several.
+    fn add_up_partly(&self, test: &Test, flows: usize) -> Option<bool> {
+        let single = self.0.get(&kind(test)).filter(|rate| **rate > 0.0)?;
+        let gain = test.delivered_bits_per_second? / single;
+        Some(gain >= FASTER && gain < AS_MANY * flows as f64)
+    }
 }
 
 /// What stands before the number of flows in the name of a test.

@@ -12,7 +12,9 @@ use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     let record = evidence.record;
-    for test in &record.run.tests {
+    let [up, down] = [Direction::Up, Direction::Down].map(|way| best_of_udp(record, way));
+    let udp = |way| if way == Direction::Up { up } else { down };
+    for test in record.tests() {
         let (ratio, source) = (speed_ratio(evidence, test), "link speeds of both ends");
         facts.add_to_test(&test.id, "speed_ratio", ratio, source);
         let bursts = &test.loss_bursts;
@@ -22,7 +24,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         let ratio = known_of(test, "line_rate_ratio", facts);
         let full = ratio.is_some_and(|ratio| ratio >= NEARLY);
         facts.add_to_test(&test.id, "at_line_rate", full, "line_rate_ratio");
-        shortfall(record, test, facts);
+        shortfall(udp(test.direction), test, facts);
     }
 }
 
@@ -43,11 +45,10 @@ fn known_of(test: &Test, name: &str, facts: &Facts) -> Option<f64> {
     facts.get(name, &of_test)?.value.number()
 }
 
-fn shortfall(record: &Record, test: &Test, facts: &mut Facts) {
+fn shortfall(udp: Option<f64>, test: &Test, facts: &mut Facts) {
     let (Protocol::Tcp, Some(delivered)) = (test.protocol, test.delivered_bits_per_second) else {
         return;
     };
-    let udp = best_of_udp(record, test.direction);
     let link = known_of(test, "line_rate_bits_per_second", facts);
     let carries = udp.into_iter().chain(link).reduce(f64::max);
     let lacks = carries.map(|carries| (carries - delivered).max(0.0));
@@ -57,7 +58,7 @@ fn shortfall(record: &Record, test: &Test, facts: &mut Facts) {
 }
 
 fn best_of_udp(record: &Record, direction: Direction) -> Option<f64> {
-    let tests = record.run.tests.iter();
+    let tests = record.tests();
     let udp = tests.filter(|test| test.protocol == Protocol::Udp && test.direction == direction);
     udp.filter_map(|test| test.delivered_bits_per_second)
         .reduce(f64::max)
