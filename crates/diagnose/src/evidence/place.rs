@@ -48,14 +48,14 @@ impl<'e, 'r> Place<'e, 'r> {
     #[must_use]
     pub fn moved(&self, source: impl AsRef<str>, name: &str) -> Option<Moved> {
         let source = source.as_ref();
-        let nature = self.nature(source, name);
+        let nature = || self.nature(source, name);
         match self.window {
-            Window::Trial(_) => Some(self.in_trial(source, name, nature)),
+            Window::Trial(_) => Some(self.in_trial(source, name, nature())),
             Window::Load(group) if self.evidence.record.samples.is_empty() => {
                 self.in_document(group, source, name)
             }
-            Window::Load(_) => self.measured(source, name, nature),
-            Window::Outside => self.pasted(source, name, nature),
+            Window::Load(_) => self.measured(source, name, nature()),
+            Window::Outside => self.pasted(source, name, nature()),
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The error, drop and overrun counters that increased while a test ran. Traffic counters are only in the document.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::output::{MovedCounter, Output, Test};
 
@@ -10,7 +10,9 @@ use super::{Block, Line, Tone, name, relevant, role, way};
 pub(super) fn block(output: &Output) -> Option<Block> {
     let tests = relevant(output);
     let counted = tests.iter().any(|test| !test.counters.is_empty());
-    let mut lines: Vec<_> = apart(&tests).iter().flat_map(|alike| of(alike)).collect();
+    let bad = Bad::of(&tests);
+    let apart = apart(&tests);
+    let mut lines: Vec<_> = apart.iter().flat_map(|alike| of(alike, &bad)).collect();
     if lines.is_empty() {
         lines.push(Line::new(
             2,
@@ -45,14 +47,14 @@ fn apart<'a>(tests: &[&'a Test]) -> Vec<Vec<&'a Test>> {
 }
 
 /// The counters of one test, in all its directions.
-fn of(alike: &[&Test]) -> Vec<Line> {
+fn of(alike: &[&Test], names: &Bad<'_>) -> Vec<Line> {
     let Some(test) = alike.first() else {
         return Vec::new();
     };
     let bad: Vec<_> = test
         .counters
         .iter()
-        .filter(|counter| is_bad(&counter.name))
+        .filter(|counter| names.0.contains(counter.name.as_str()))
         .collect();
     let mut lines = Vec::new();
     if !bad.is_empty() {
@@ -84,6 +86,17 @@ fn sentence(counter: &MovedCounter) -> String {
         role(counter.host),
         place.unwrap_or_default()
     )
+}
+
+/// The names of errors among the counters: the tests of a run share most of them.
+struct Bad<'o>(BTreeSet<&'o str>);
+
+impl<'o> Bad<'o> {
+    fn of(tests: &[&'o Test]) -> Self {
+        let counters = tests.iter().flat_map(|test| &test.counters);
+        let names: BTreeSet<&str> = counters.map(|counter| counter.name.as_str()).collect();
+        Self(names.into_iter().filter(|name| is_bad(name)).collect())
+    }
 }
 
 /// Whether the name of a counter is that of an error.
