@@ -9,6 +9,7 @@ use linerate_wire::iperf2::client_header::ClientHeader;
 use linerate_wire::iperf2::datagram::{Header as Iperf2Header, has_64_bit_sequence};
 use linerate_wire::iperf2::server_report::ServerReport;
 use linerate_wire::iperf3::Timeouts;
+use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
 use linerate_wire::iperf3::client::{
     AGENT_BYTES, ClientEvent, ClientSession, Phase as ClientPhase,
 };
@@ -19,8 +20,9 @@ use linerate_wire::iperf3::params::Params;
 use linerate_wire::iperf3::results::Results;
 use linerate_wire::iperf3::server::{Limits, Phase as ServerPhase, ServerEvent, ServerSession};
 use linerate_wire::iperf3::session::Session;
-use linerate_wire::linerate::{hello, probe, stamp};
-use linerate_wire::{arp, ether, json, netlink, proc};
+use linerate_wire::linerate::token::{Digits, Exchange, Party, Proof, Secret};
+use linerate_wire::linerate::{boot_id, hello, probe, stamp};
+use linerate_wire::{arp, ether, gzip, json, netlink, proc, tracefs};
 
 /// A server's bytes; the first byte says how they are cut and whether the client is linerate. However they are cut,
 /// the events are the same, the memory that is held stays bounded, and the session ends.
@@ -108,6 +110,67 @@ fn server_react(session: &mut ServerSession, events: &mut Vec<ServerEvent>) {
         }
         events.push(event);
     }
+}
+
+/// A peer's frames of documents, cut as the first byte says: the same documents however they are cut, and the memory that
+/// is held stays bounded. What is read is written as a frame that reads the same.
+pub(crate) fn agent_frames(data: &[u8]) {
+    let Some((piece, bytes)) = data.split_first() else {
+        return;
+    };
+    let whole = documents_of(bytes, bytes.len().max(1));
+    assert_eq!(whole, documents_of(bytes, usize::from(*piece).max(1)));
+    let again: Vec<u8> = whole.iter().flat_map(agent_frame).collect();
+    assert_eq!(whole, documents_of(&again, again.len().max(1)));
+}
+
+fn documents_of(bytes: &[u8], piece: usize) -> Vec<serde_json::Value> {
+    let mut frames = AgentFrames::new(LONGEST_FRAME);
+    let mut documents = Vec::new();
+    for bytes in bytes.chunks(piece) {
+        frames.feed(bytes);
+        loop {
+            match frames.take() {
+                Ok(Some(document)) => documents.extend(document.read::<serde_json::Value>()),
+                Ok(None) => break,
+                // Nothing after it can be read.
+                Err(_) => return documents,
+            }
+        }
+        let longest = LONGEST_FRAME as usize;
+        assert!(frames.retained_bytes() <= 2 * (longest + piece) + KEPT_BYTES);
+    }
+    documents
+}
+
+const LONGEST_FRAME: u32 = 4096;
+
+/// A peer's nonces and proofs: what was read is written as the same digits, and only the right proof is accepted. The
+/// hash of a boot id is recognised only if this machine has that boot id.
+pub(crate) fn token(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    if let Some(proof) = Proof::read(&text) {
+        assert!(text.eq_ignore_ascii_case(&proof.to_string()));
+        let exchange = Exchange {
+            cookie: Cookie::from_random(&[7; 23]),
+            client: Digits([1; 32]),
+            server: Digits([2; 32]),
+        };
+        let secret = Secret::new(b"a line that both ends know");
+        let accepted = secret.map(|secret| {
+            secret.accepts(&proof, Party::Client, &exchange)
+                && proof != secret.prove(Party::Client, &exchange)
+        });
+        assert_eq!(accepted, Some(false));
+    }
+    let _ = Secret::new(data);
+    assert!(!boot_id::is_of(&text, "another machine's boot id"));
+}
+
+/// The kernel's format of a tracepoint, and packed tables of which no more than the limit is unpacked.
+pub(crate) fn kernel_text(data: &[u8]) {
+    let _ = tracefs::symbols(&String::from_utf8_lossy(data), "reason");
+    assert!(gzip::gunzip(data, 4096).is_none_or(|unpacked| unpacked.len() <= 4096));
 }
 
 /// Parameters and results: what was read is written so that it reads the same again.

@@ -12,6 +12,8 @@
 mod bench;
 mod build;
 mod dist;
+mod faults;
+mod fuzz;
 mod knowledge;
 mod ports;
 mod process;
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
     let outcome = match words.split_first() {
         Some((&"dist", rest)) => dist::run(rest),
         Some((&"bench", rest)) => bench::run(rest),
+        Some((&"faults", rest)) => faults::run(rest),
+        Some((&"fuzz", rest)) => fuzz::run(rest),
         Some((&"soak", rest)) => soak::run(rest),
         Some((&"check-knowledge", rest)) => knowledge::run(rest),
         Some((&"svd", rest)) => svd::run(rest),
@@ -51,5 +55,7 @@ usage: cargo xtask dist [--check] [TARGET...]   static binaries, their size agai
                                                 --check: run them, under qemu-user where foreign
        cargo xtask bench [OPTION...] [ROW...]   us and the peers in turn (see bench/README.md)
        cargo xtask soak [--rounds N] [LINE...]  healthy labs again and again: none may have a finding
+       cargo xtask faults [FAULT...]            check over each fault of the lab and over pairs: what was set, what was named
+       cargo xtask fuzz [--seconds N] [--keep] [TARGET...]  every fuzz target for this long (nightly)
        cargo xtask check-knowledge              every mistake in the tables of knowledge/
        cargo xtask svd FILE.svd [PERIPHERAL]    a CMSIS-SVD peripheral as a draft of a register map";

@@ -55,3 +55,18 @@ fn proc_text() {
 fn netlink() {
     corpus::run("netlink", targets::netlink);
 }
+
+#[test]
+fn agent_frames() {
+    corpus::run("agent_frames", targets::agent_frames);
+}
+
+#[test]
+fn token() {
+    corpus::run("token", targets::token);
+}
+
+#[test]
+fn kernel_text() {
+    corpus::run("kernel_text", targets::kernel_text);
+}
