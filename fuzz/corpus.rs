@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs a target on its corpus, as an ordinary test. The corpus tests of `linerate-wire` and `linerate-paste` include
 //! this file.
-#![expect(clippy::disallowed_methods, reason = "the corpora are files")]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::path::Path;

@@ -88,12 +88,12 @@ fn build() -> Result<PathBuf, String> {
     let mut command = Command::new("cargo");
     command
         .args(["+nightly", "build", "--quiet", "--release"])
-        .args(["--manifest-path", "fuzz/Cargo.toml", "--target", TRIPLE])
+        .args(["--manifest-path", "fuzz/Cargo.toml", "--target", &triple()])
         .args(["--target-dir", "target/fuzz"])
         .env("RUSTFLAGS", FLAGS.join(" "));
     let built = process::run(&mut command, Duration::from_secs(1800))?;
     match built.status.success() {
-        true => Ok(Path::new("target/fuzz").join(TRIPLE).join("release")),
+        true => Ok(Path::new("target/fuzz").join(triple()).join("release")),
         false => Err(format!(
             "cannot build the targets: {}",
             built.stderr.trim_end()
@@ -142,6 +142,11 @@ fn reduce(built: &Path, name: &str, grown: &Path, seeds: &Path) -> Result<(), St
         .map_err(|why| format!("{}: {why}", grown.display()))
 }
 
+/// Of this machine: AddressSanitizer is not for musl.
+fn triple() -> String {
+    format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
+}
+
 fn grown(name: &str) -> PathBuf {
     Path::new("fuzz/grown").join(name)
 }
@@ -164,7 +169,6 @@ fn last_lines(text: &str) -> String {
 }
 
 const SECONDS: u64 = 60;
-const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 /// As cargo-fuzz builds: counters and comparisons for libFuzzer, AddressSanitizer, the checks of a debug build.
 const FLAGS: [&str; 10] = [
     "-Cpasses=sancov-module",

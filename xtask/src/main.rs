@@ -55,6 +55,7 @@ usage: cargo xtask dist [--check] [TARGET...]   static binaries, their size agai
                                                 --check: run them, under qemu-user where foreign
        cargo xtask bench [OPTION...] [ROW...]   us and the peers in turn (see bench/README.md)
        cargo xtask soak [--rounds N] [LINE...]  healthy labs again and again: none may have a finding
+       cargo xtask soak --server [--minutes N]  clients that come, go, lie and die: the server holds at the end what it held
        cargo xtask faults [FAULT...]            check over each fault of the lab and over pairs: what was set, what was named
        cargo xtask fuzz [--seconds N] [--keep] [TARGET...]  every fuzz target for this long (nightly)
        cargo xtask check-knowledge              every mistake in the tables of knowledge/

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `soak [--rounds N] [--binary PATH] [LINE...]`: healthy labs, again and again, none of which may have a
 //! finding. A finding that other work on this machine explains is told apart by how much of it there was:
-//! the time that the hypervisor took, and that processes used which are not ours.
+//! the time that the hypervisor took, and that processes used which are not ours. `soak --server`: see [`server`].
+
+mod server;
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,6 +18,9 @@ use crate::process;
 
 /// Runs every line so often, and tells each that was not healthy. Whether all were.
 pub(crate) fn run(words: &[&str]) -> Outcome {
+    if let Some((&"--server", rest)) = words.split_first() {
+        return of_a_server(rest);
+    }
     let mut options = Options::parse(words)?;
     if !words.contains(&"--rounds") {
         options.rounds = ROUNDS;
@@ -26,6 +31,15 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         healthy &= soak(&program, line, options.rounds)?;
     }
     Ok(healthy)
+}
+
+/// `[--minutes N] [--binary PATH]`.
+fn of_a_server(words: &[&str]) -> Outcome {
+    let (minutes, rest) = match words {
+        ["--minutes", number, rest @ ..] => (number.parse()?, rest),
+        rest => (MINUTES, rest),
+    };
+    server::run(&binary(&Options::parse(rest)?)?, minutes)
 }
 
 fn soak(program: &PathBuf, line: &str, rounds: u32) -> Result<bool, String> {
@@ -131,5 +145,6 @@ impl Ticks {
 /// What a healthy lab is asked.
 const LINES: [&str; 3] = ["check --quick", "udp -b 100M -t 2", "tcp -t 2"];
 const ROUNDS: u32 = 20;
+const MINUTES: u64 = 30;
 /// Much longer than the longest takes on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(180);
