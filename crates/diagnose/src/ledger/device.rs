@@ -8,6 +8,7 @@
 use super::claim::{Claim, Claims, Kind, evidence};
 use super::internet::pieces;
 use super::path::{End, Path};
+use super::reasons::refused_below_ip;
 use super::span::Span;
 use crate::evidence::{Count, Moved, Source};
 use linerate_knowledge::{Driver, Field, Stage, Unit};
@@ -54,7 +55,7 @@ fn adjust(path: &Path<'_>, side: Side, count: &mut Count) {
             .perhaps_without(grew(side, Source::Softnet, "dropped"));
     }
     if veth && (is("rx_dropped") || is("tx_dropped")) {
-        count.moved = count.moved.less(path.test.refused_packets.unwrap_or(0));
+        count.moved = count.moved.less(refused_below_ip(path));
     }
     if veth && is("tx_dropped") {
         count.moved = count

@@ -6,6 +6,7 @@ use linerate_model::output::Protocol;
 
 use super::claim::{Claims, Kind};
 use super::path::Path;
+use super::reasons::refused_below_ip;
 use super::socket::{Counted, sum};
 use super::span::Span;
 use crate::evidence::{Moved, Source};
@@ -75,7 +76,7 @@ fn reported(path: &Path<'_>) -> u64 {
     if path.test.protocol == Protocol::Tcp {
         return 0;
     }
-    let refused = path.test.refused_packets.unwrap_or(0);
+    let refused = refused_below_ip(path);
     let (source, name) = path.udp("SndbufErrors");
     let errors = path.counted(Side::Sender, source, &name);
     errors.map_or(refused, |errors| errors.grew.at_least)

@@ -31,6 +31,8 @@ struct Found {
     source: Source,
     by_stage: BTreeMap<Stage, (u64, Vec<Evidence>)>,
     somewhere: u64,
+    /// What IP freed for a reason that becomes an error of the send call.
+    refused_by_ip: u64,
 }
 
 impl Found {
@@ -52,6 +54,7 @@ impl Found {
                 source,
                 by_stage: BTreeMap::new(),
                 somewhere: 0,
+                refused_by_ip: 0,
             });
             found.add(reason, moved.grew.at_least, side);
         }
@@ -67,6 +70,9 @@ impl Found {
                 let (sum, by) = self.by_stage.entry(stage).or_default();
                 *sum += count;
                 by.push(evidence(reason, count, "packets", self.source.text()));
+                if stage == Stage::TxIp && is_refusal(reason) {
+                    self.refused_by_ip += count;
+                }
             }
             At::Unknown => self.somewhere += count,
             At::Alive => {}
@@ -81,9 +87,20 @@ impl Found {
         }
         for (stage, _) in STACK.iter().filter(|(_, of)| *of == side) {
             let (freed, evidence) = self.by_stage.remove(stage).unwrap_or_default();
-            let freed = freed.saturating_sub(refused(path, *stage));
+            let freed = freed.saturating_sub(self.refused(path, *stage));
             let seen = Span::new(freed, freed);
             claims.complete(path.end(side).claim(*stage, Kind::Exact, seen, evidence));
+        }
+    }
+
+    /// What a send call refused at once is not among the sent: first what IP refused, the rest at the qdisc.
+    fn refused(&self, path: &Path<'_>, stage: Stage) -> u64 {
+        let all = path.test.refused_packets.unwrap_or(0);
+        let by_ip = self.refused_by_ip.min(all);
+        match stage {
+            Stage::TxIp => by_ip,
+            Stage::TxQdisc => all - by_ip,
+            _ => 0,
         }
     }
 }
@@ -111,12 +128,18 @@ fn at(reason: &str, side: Side) -> At {
     }
 }
 
-/// What a send call refused at once is not among the sent.
-fn refused(path: &Path<'_>, stage: Stage) -> u64 {
-    match stage {
-        Stage::TxQdisc => path.test.refused_packets.unwrap_or(0),
-        _ => 0,
-    }
+/// Whether the send call gets an error: a filter of the output or postrouting hook, a program of the cgroup
+/// (net/ipv4/ip_output.c, `ip_finish_output`).
+fn is_refusal(reason: &str) -> bool {
+    let name = reason.strip_prefix("SKB_DROP_REASON_").unwrap_or(reason);
+    matches!(name, "NETFILTER_DROP" | "BPF_CGROUP_EGRESS")
+}
+
+/// What a send call refused below IP, at most: not what the kernel's reasons say that a filter refused.
+pub(super) fn refused_below_ip(path: &Path<'_>) -> u64 {
+    let all = path.test.refused_packets.unwrap_or(0);
+    let by_ip = Found::of(path, Side::Sender).map_or(0, |found| found.refused_by_ip);
+    all.saturating_sub(by_ip)
 }
 
 /// Where a packet can only be freed by the kernel's stack.

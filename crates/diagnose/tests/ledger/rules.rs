@@ -445,6 +445,35 @@ fn what_the_sender_was_told_at_once_is_no_loss() {
     assert_eq!((qdisc.lo, qdisc.hi), (20, 20));
 }
 
+/// The output chain's refusals are among the kernel's reasons, and not among the sent.
+#[test]
+fn what_a_filter_of_the_sender_refused_is_no_loss_and_the_wire_s_is() {
+    let losses = Losses {
+        silent_wire: 100,
+        ..Losses::default()
+    };
+    let lost_before_the_wire = |chain: u64, queue: u64| {
+        let mut record = World::new(Nic::Veth, losses).record();
+        record.run.tests[0].refused_packets = Some(chain + queue);
+        let reasons = [("NETFILTER_DROP", chain / 10), ("QDISC_DROP", queue / 10)];
+        freed(
+            &mut record,
+            Role::Local,
+            "skb:kfree_skb flow sent",
+            &reasons,
+        );
+        let entry = ledger::of(&Evidence::of(&record)).remove(0);
+        ["tx-ip", "tx-qdisc"].map(|name| {
+            let found = stage(&entry, name);
+            assert_eq!(found.kind, "exact");
+            (found.lo, found.hi)
+        })
+    };
+    assert_eq!(lost_before_the_wire(750, 0), [(0, 0), (0, 0)]);
+    assert_eq!(lost_before_the_wire(750, 50), [(0, 0), (0, 0)]);
+    assert_eq!(lost_before_the_wire(0, 50), [(0, 0), (0, 0)]);
+}
+
 #[test]
 fn the_kernels_own_reasons_are_exact() {
     let mut record = filtered();
