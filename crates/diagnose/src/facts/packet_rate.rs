@@ -38,6 +38,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "qdisc_kind" "" "the root of the interface's queueing" "tc qdisc show dev {interface}"
     "refused_packets" "packets" "datagrams that the sender's own kernel refused" ""
     "output_filter_drops" "packets" "packets of the test that a filter of the sending host refused on their way out" "perf trace -e skb:kfree_skb"
+    "output_filter_bits_per_second" "bit/s" "payload of the datagrams that a filter of the sending host refused" "perf trace -e skb:kfree_skb"
     "netfilter_drops" "packets" "packets that the packet filter dropped" "perf trace -e skb:kfree_skb"
     "ip_layer_missing" "packets" "packets that IP took in and neither delivered nor forwarded nor counted as bad" "nstat -az IpInReceives IpInDelivers"
     "conntrack_entries" "" "connections that the kernel tracks" "cat /proc/sys/net/netfilter/nf_conntrack_count"

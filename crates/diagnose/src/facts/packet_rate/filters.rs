@@ -4,14 +4,17 @@
 use crate::evidence::{Evidence, Source};
 use crate::facts::Facts;
 use crate::facts::vantage::{Counted, Vantage, profiled, vantages};
+use linerate_model::output::{Protocol, Test};
 use linerate_model::record::Side;
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     for end in vantages(evidence) {
         let (drops, source) = output(&end).unzip();
         let source = source.unwrap_or_default();
-        end.as_host()
-            .add(facts, "output_filter_drops", drops, &source);
+        let rate = drops.and_then(|packets| refused_rate(&end, packets));
+        let mut add = |name, value| end.as_host().add(facts, name, value, &source);
+        add("output_filter_drops", drops);
+        add("output_filter_bits_per_second", rate);
     }
     let ends = vantages(evidence).into_iter();
     for host in ends.filter(Vantage::is_host).map(Vantage::as_host) {
@@ -73,12 +76,24 @@ fn netfilter(vantage: &Vantage<'_>) -> Option<Counted> {
 }
 
 /// What a filter refused of a test's packets on their way out, by the kernel's reasons. `IpOutDiscards` alone does not
-/// say so: it also counts datagrams longer than the MTU (net/ipv4/ip_output.c, `__ip_append_data`).
+/// say so: it also counts datagrams longer than the MTU (net/ipv4/ip_output.c, `__ip_append_data`). A list of both
+/// directions counts what came in, too: of it, at most what the send calls refused.
 fn output(end: &Vantage<'_>) -> Option<(f64, String)> {
-    end.test.filter(|_| end.side == Some(Side::Sender))?;
-    let mut lists = [Source::DropsSent, Source::Drops].into_iter();
-    let counted = lists.find_map(|list| end.of_host(list, "NETFILTER_DROP"))?;
+    let test = end.test.filter(|_| end.side == Some(Side::Sender))?;
+    let freed = |list| end.of_host(list, "NETFILTER_DROP");
+    let counted = freed(Source::DropsSent).or_else(|| {
+        let both = freed(Source::Drops)?;
+        let value = both.value.min(test.refused_packets?);
+        Some(Counted { value, ..both })
+    })?;
     Some((counted.value as f64, counted.source))
+}
+
+/// The payload that was refused so. TCP sends it again.
+fn refused_rate(end: &Vantage<'_>, packets: f64) -> Option<f64> {
+    let udp = |test: &&Test| test.protocol == Protocol::Udp && test.duration_s > 0.0;
+    let test = end.test.filter(udp)?;
+    Some(packets * f64::from(test.payload_bytes) * 8.0 / test.duration_s)
 }
 
 /// Taken in by IPv4 and neither given to a protocol, nor forwarded, nor counted as bad. Of a test only:

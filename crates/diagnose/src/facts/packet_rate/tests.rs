@@ -445,3 +445,34 @@ fn what_the_sender_s_own_filter_refuses_is_named() {
         "datagrams longer than the MTU are counted there, too"
     );
 }
+
+/// What a host freed is of both directions where the kernel does not tell them apart.
+#[test]
+fn what_came_in_and_was_dropped_was_not_refused_on_its_way_out() {
+    let both_ways = "skb:kfree_skb flow";
+    let counted = |test: Test| {
+        let drops = [("NETFILTER_DROP", 758)];
+        run(vec![test]).counted("t1", Role::Local, both_ways, &drops)
+    };
+    assert!(
+        !fires(&counted(tcp("t1", 900e6)), "P19"),
+        "ACKs to the sender"
+    );
+    let mut test = udp("t1", 10_000, 0);
+    test.refused_packets = Some(20);
+    let record = counted(test);
+    assert_eq!(number(&record, "output_filter_drops"), Some(20.0));
+}
+
+/// Eleven refused datagrams do not explain what the link lacks.
+#[test]
+fn a_filter_explains_the_rate_that_it_refused() {
+    let mut test = udp("t1", 10_000, 0);
+    test.refused_packets = Some(11);
+    let sent = "skb:kfree_skb flow sent";
+    let record = run(vec![test]).counted("t1", Role::Local, sent, &[("NETFILTER_DROP", 11)]);
+    let findings = record.explained().findings;
+    let found = findings.iter().find(|found| found.rule == "P19").unwrap();
+    let refused = 11.0 * 1470.0 * 8.0 / 10.0;
+    assert_eq!(found.explains.bits_per_second, Some(refused));
+}
