@@ -15,7 +15,7 @@ pub(crate) use load::Shares;
 use super::known::names;
 use super::{Facts, Known};
 use crate::evidence::Evidence;
-use linerate_model::output::Role;
+use linerate_model::output::{LinkKind, Role, Test};
 use linerate_model::record::Record;
 
 #[rustfmt::skip]
@@ -49,7 +49,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "loaded_rtt_ms" "ms" "round-trip time beside a load, median, the lower of the directions" "ping <peer>"
     "probe_stall_phases" "" "phases of the latency probe with an answer that took 80 ms or more, 20 times the median and 4 times TCP's longest round trip" "ping <peer>"
     "probe_stall_ms" "ms" "the longest answer of the probe in each of these phases, at least" "ping <peer>"
-    "probe_ends_busy" "" "whether others had the processors of an end: half of one before the load, or 2 % of steal" "mpstat -P ALL 1 5"
+    "probe_ends_busy" "" "whether other programs used the processors of an end: half of one before the load, or 2 % of steal" "mpstat -P ALL 1 5"
     "adaptive_rx" "" "whether coalescing adapts itself: on, off" "ethtool -c {interface}"
     "rx_usecs" "µs" "how long a received frame may wait for an interrupt" "ethtool -c {interface}"
     "coalesce_ms" "ms" "how long coalescing may hold a received frame" "ethtool -c {interface}"
@@ -71,21 +71,24 @@ pub(super) const KNOWN: &[Known] = names! {
 };
 
 /// Whether both ends are one machine, and what shows it. A stock peer has no `boot_id`: then a test that leaves this host
-/// goes to another one.
-pub(super) fn one_machine(record: &Record) -> (bool, &'static str) {
+/// by a wire goes to another one. A virtual link may lead to a container of this host.
+pub(super) fn one_machine(record: &Record) -> Option<(bool, &'static str)> {
     let boot = |role| record.host(role).and_then(|host| host.boot_id.as_ref());
     let known = boot(Role::Local).is_some() && boot(Role::Remote).is_some();
-    let source = match (known, record.one_machine()) {
-        (true, _) => "boot_id of both ends",
-        (false, true) => "the tests' interface: the loopback",
-        (false, false) => "the tests' interface: not the loopback",
-    };
-    (record.one_machine(), source)
+    let shared = record.one_machine();
+    let is_virtual = |test: &Test| matches!(test.link_kind, Some(LinkKind::Veth | LinkKind::Tap));
+    match (known, shared) {
+        (true, _) => Some((shared, "boot_id of both ends")),
+        (false, true) => Some((true, "the tests' interface: the loopback")),
+        (false, false) if record.run.tests.iter().any(is_virtual) => None,
+        (false, false) => Some((false, "the tests' interface: a wire, not the loopback")),
+    }
 }
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
-    let (shared, source) = one_machine(evidence.record);
-    facts.add_to_run("ends_share_machine", shared, source);
+    if let Some((shared, source)) = one_machine(evidence.record) {
+        facts.add_to_run("ends_share_machine", shared, source);
+    }
     load::collect(evidence, facts);
     interrupts::collect(evidence, facts);
     softnet::collect(evidence, facts);

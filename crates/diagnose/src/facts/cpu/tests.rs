@@ -383,9 +383,10 @@ fn lists_of_processors() {
     assert!(in_list("0-3,8", 8) && in_list("0-3", 2) && !in_list("0-3,8", 4) && !in_list("", 0));
 }
 
-/// A stock server on the same host says nothing of itself; the loopback does.
+/// A stock server says nothing of its host: the loopback shows that it is this one, a wire that it is another. A virtual
+/// link shows neither.
 #[test]
-fn a_stock_server_behind_the_loopback_is_this_machine() {
+fn whose_machine_a_stock_server_is_on() {
     let shared = |kind, stock: bool| {
         let mut test = tcp("t1", 941e6);
         test.link_kind = Some(kind);
@@ -394,18 +395,24 @@ fn a_stock_server_behind_the_loopback_is_this_machine() {
             record.run.hosts[1].boot_id = None;
         }
         let facts = record.explained().facts;
-        let found = facts.iter().find(|fact| fact.name == "ends_share_machine");
-        let found = found.map(|fact| (fact.value.clone(), fact.source.clone()));
-        found.unwrap()
+        let find = |name| facts.iter().find(|fact| fact.name == name).cloned();
+        let of = |name| find(name).map(|fact| (fact.value, fact.source));
+        let (one, other) = (of("ends_share_machine"), of("one_machine"));
+        assert_eq!(one.as_ref(), other.as_ref());
+        one
     };
     for (kind, stock, one, source) in [
         (LinkKind::Loopback, true, true, "the loopback"),
-        (LinkKind::Wire, true, false, "not the loopback"),
+        (LinkKind::Wire, true, false, "wire"),
         (LinkKind::Wire, false, false, "boot_id"),
+        (LinkKind::Veth, false, false, "boot_id"),
     ] {
-        let (value, from) = shared(kind, stock);
+        let (value, from) = shared(kind, stock).unwrap();
         assert_eq!(value, one.into(), "{kind:?}");
         assert!(from.contains(source), "{from}");
+    }
+    for unknown in [LinkKind::Veth, LinkKind::Tap] {
+        assert_eq!(shared(unknown, true), None, "{unknown:?}");
     }
 }
 

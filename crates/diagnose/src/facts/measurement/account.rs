@@ -16,8 +16,9 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         rates(record, test, &mut add);
         order(test, &mut add);
     }
-    if record.run.hosts.len() > 1 || record.one_machine() {
-        let (shared, source) = crate::facts::cpu::one_machine(record);
+    let of_both = record.run.hosts.len() > 1 || record.one_machine();
+    let shared = crate::facts::cpu::one_machine(record).filter(|_| of_both);
+    if let Some((shared, source)) = shared {
         facts.add_to_run("one_machine", shared, source);
     }
 }
