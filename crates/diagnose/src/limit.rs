@@ -21,7 +21,10 @@ use linerate_model::record::{Record, Side};
 use linerate_model::units::Nanos;
 use linerate_model::units::format::{BIT_RATES, percent, with_unit};
 
-use crate::facts::{HELD_BACK, paces_itself, pacing_use_ratio, socket_limit};
+use crate::facts::{
+    CARRIED_MORE, CONTROL_LIMITED, HELD_BACK, control_limited_ratio, most_carried_ratio,
+    paces_itself, pacing_use_ratio, socket_limit,
+};
 use drops::{Drop, drops};
 use line::at_line_rate;
 pub use line::{line_rate, udp_line_rate};
@@ -122,7 +125,7 @@ impl<'r> Limits<'r> {
             .or_else(|| knee.and_then(|knee| self.of_near_knee(best, knee)))
             .or_else(|| of_processors(best, shared))
             .or_else(|| self.of_retransmits(best))
-            .or_else(|| of_pacing(best))
+            .or_else(|| self.of_pacing(best))
             .unwrap_or_else(|| self.unknown(best))
     }
 
@@ -214,6 +217,25 @@ impl<'r> Limits<'r> {
         ))
     }
 
+    /// A congestion control whose estimate of the path is low: the sender used it all, and the path carried more. A
+    /// shaper also has its full rate used, and there the estimate is right.
+    fn of_pacing(&self, test: &Test) -> Option<Cause> {
+        let ratio = pacing_use_ratio(test).filter(|ratio| *ratio >= HELD_BACK)?;
+        let more = most_carried_ratio(self.record, test).filter(|more| *more >= CARRIED_MORE)?;
+        control_limited_ratio(test).filter(|control| *control >= CONTROL_LIMITED)?;
+        let rate = with_unit(test.pacing_bits_per_second?, BIT_RATES);
+        let name = test.congestion.as_deref()?;
+        let why = format!(
+            "{name} paced it at {rate}, its estimate of the path, and {:.0} % of that was delivered; another test \
+             carried {more:.1} times this rate",
+            ratio * 100.0
+        );
+        Some(Cause {
+            try_: OTHER_CONTROL,
+            ..Cause::new(Limit::Sender, why)
+        })
+    }
+
     fn of_drop(&self, drop: &Drop<'_>, test: &Test) -> Cause {
         let cause = Cause::new(drop.limit, drop.to_string());
         let socket = drop.at_socket().then(|| self.of_buffer(test));
@@ -280,21 +302,6 @@ fn of_processors(test: &Test, shared: bool) -> Option<Cause> {
         ),
         Side::Receiver => Cause::new(Limit::ReceiverCpu, format!("its {busy}")),
         Side::Sender => Cause::new(Limit::Sender, format!("its {busy}")),
-    })
-}
-
-/// A congestion control that paces its sender, which used the rate.
-fn of_pacing(test: &Test) -> Option<Cause> {
-    let ratio = pacing_use_ratio(test).filter(|ratio| *ratio >= HELD_BACK)?;
-    let rate = with_unit(test.pacing_bits_per_second?, BIT_RATES);
-    let name = test.congestion.as_deref()?;
-    let why = format!(
-        "{name} paced it at {rate}, its estimate of the path, and {:.0} % of that was delivered",
-        ratio * 100.0
-    );
-    Some(Cause {
-        try_: OTHER_CONTROL,
-        ..Cause::new(Limit::Sender, why)
     })
 }
 

@@ -9,6 +9,7 @@ mod reader;
 mod window;
 
 pub(crate) use buffer::most_bytes;
+pub(crate) use window::control_limited_ratio;
 
 use super::known::names;
 use super::vantage::vantages;
@@ -22,12 +23,13 @@ pub(super) const KNOWN: &[Known] = names! {
     "rmem_max_bytes" "bytes" "net.core.rmem_max: the largest receive buffer that a program is granted" "sysctl net.core.rmem_max"
     "receive_buffer_cut_by" "" "what cut the buffer that was asked for: net.core.rmem_max, or something else, as that setting would allow it" ""
     "receive_buffer_lasts_ms" "ms" "for how long the receive buffer takes datagrams at the offered rate while nobody reads" ""
-    "buffer_absorbs_ratio" "ratio" "of the lost datagrams, those that a buffer of the requested size would have held until the reader came" ""
+    "buffer_absorbs_ratio" "ratio" "of the datagrams that the socket dropped, those that a buffer of the requested size would have held" ""
     "buffer_absorbs_packets" "datagrams" "of those that the socket dropped, the ones that a buffer of the requested size would have held" ""
+    "most_buffer_absorbs_ratio" "ratio" "of the datagrams that the socket dropped, the most that a buffer of the requested size would have held" ""
     "udp_buffer_errors" "datagrams" "datagrams that the host dropped because a socket's receive buffer was full" "nstat -az UdpRcvbufErrors Udp6RcvbufErrors"
     "udp_buffer_error_ratio" "ratio" "of the datagrams that reached the host's sockets, those dropped because a buffer was full" "nstat -az UdpRcvbufErrors UdpInDatagrams"
     "loss_run_longest_ms" "ms" "how long the longest row of lost datagrams took to send" ""
-    "loss_run_mean" "packets" "how many datagrams were lost in a row, on average, without the longest rows, as many as the queues of the ends dropped" ""
+    "loss_run_mean" "packets" "mean run of lost datagrams, after the longest runs are removed that the queues of the ends can have dropped" ""
     "reader_known" "" "whether it is known what buffer the reader had and who used its processors" ""
     "idle_busiest_cpu" "ratio" "how busy the busiest processor was before the test sent anything" "mpstat -P ALL 1 5"
     "end_busiest_cpu" "ratio" "how busy this end's busiest processor was during the test" "mpstat -P ALL 1 5"
@@ -41,8 +43,8 @@ pub(super) const KNOWN: &[Known] = names! {
     "tcp_pruned" "events" "how often the kernel squeezed or threw away what a TCP socket had received" "nstat -az TcpExtPruneCalled TcpExtRcvPruned TcpExtTCPRcvCollapsed"
     "tcp_rmem_max_bytes" "bytes" "net.ipv4.tcp_rmem[2]: the largest receive buffer that a connection gets by itself" "sysctl net.ipv4.tcp_rmem"
     "tcp_wmem_max_bytes" "bytes" "net.ipv4.tcp_wmem[2]: the largest send buffer that a connection gets by itself" "sysctl net.ipv4.tcp_wmem"
-    "tcp_rmem_proposed" "" "net.ipv4.tcp_rmem with room for three times the window in use, where it has less" ""
-    "tcp_wmem_proposed" "" "net.ipv4.tcp_wmem with room for three times the window in use, where it has less" ""
+    "tcp_rmem_proposed" "" "net.ipv4.tcp_rmem with a maximum of three times the bytes in flight, or twice what the link needs, where it has less" ""
+    "tcp_wmem_proposed" "" "net.ipv4.tcp_wmem with a maximum of three times the bytes in flight, or twice what the link needs, where it has less" ""
     "tcp_rmem_reach_ms" "ms" "the round trip up to which half of tcp_rmem[2] carries the rate that was measured" ""
     "machine_full" "" "whether both ends of the TCP test are one machine whose processors were all in use" ""
     "processor_stall_ratio" "ratio" "the part of the time for which TCP may wait on a full machine with nothing wrong; 0 elsewhere" ""

@@ -7,7 +7,9 @@ mod pacing;
 mod path;
 mod segments;
 
-pub(crate) use pacing::{HELD_BACK, paces_itself, use_ratio};
+pub(crate) use pacing::{
+    CARRIED_MORE, CONTROL_LIMITED, HELD_BACK, most_carried_ratio, paces_itself, use_ratio,
+};
 
 use super::known::names;
 use super::{Facts, Known};
@@ -37,7 +39,8 @@ pub(super) const KNOWN: &[Known] = names! {
     "transaction_ms" "ms" "time of one request and its answer" ""
     "pacing_bits_per_second" "bit/s" "the rate at which the sender's congestion control let it send, all streams" "ss -ti"
     "pacing_use_ratio" "ratio" "what TCP delivered, of the rate at which its congestion control paced it" "ss -ti"
-    "most_carried_ratio" "ratio" "the most that any test delivered in this direction, of what this one did" "linerate udp <peer> -b 0"
+    "most_carried_ratio" "ratio" "the most that any test with as many streams delivered in this direction alone, of what this one did" "linerate udp <peer> -b 0"
+    "carried_more_bits_per_second" "bit/s" "how much more that test delivered" "linerate udp <peer> -b 0"
     "both_ways" "" "whether payload went both ways at once" ""
     "alone_ratio" "ratio" "rate while payload went the other way too, of the rate alone" ""
 };

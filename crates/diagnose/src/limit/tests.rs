@@ -508,15 +508,24 @@ fn a_congestion_control_that_paces_its_sender_is_named() {
     let paced = |name: &str, pacing: f64| Test {
         congestion: Some(name.to_owned()),
         pacing_bits_per_second: Some(pacing),
+        busy_time_us: Some(1_000_000),
+        rwnd_limited_us: Some(0),
+        sndbuf_limited_us: Some(0),
         ..tcp(5e9)
     };
-    let of = |test: Test| of_best(&wire(10_000_000_000), &test, None);
+    let alone = |test: Test| of_best(&wire(10_000_000_000), &test, None);
+    let of = |test: Test| {
+        let mut record = wire(10_000_000_000);
+        record.run.tests = vec![test.clone(), carried_more()];
+        of_best(&record, &test, None)
+    };
     let cause = of(paced("bbr", 5.2e9));
     assert_eq!(
         (cause.limit, cause.why.as_str()),
         (
             Limit::Sender,
-            "bbr paced it at 5.200 Gbit/s, its estimate of the path, and 96 % of that was delivered"
+            "bbr paced it at 5.200 Gbit/s, its estimate of the path, and 96 % of that was delivered; another test \
+             carried 1.6 times this rate"
         )
     );
     assert!(cause.try_.contains("-C cubic"));
@@ -528,6 +537,15 @@ fn a_congestion_control_that_paces_its_sender_is_named() {
     for other in [paced("bbr", 9e9), paced("cubic", 5.2e9), asked] {
         assert_eq!(of(other).limit, Limit::Unknown);
     }
+    // Behind a shaper the estimate is what the path carries; a receiver's window is not the estimate.
+    let waiting = Test {
+        rwnd_limited_us: Some(900_000),
+        ..paced("bbr", 5.2e9)
+    };
+    for cause in [alone(paced("bbr", 5.2e9)), of(waiting)] {
+        assert_eq!(cause.limit, Limit::Unknown);
+        assert!(cause.why.contains("bbr's estimate"), "{}", cause.why);
+    }
     let startup = of(paced("bbr", 14.4e9));
     assert!(
         startup.why.contains(
@@ -538,4 +556,13 @@ fn a_congestion_control_that_paces_its_sender_is_named() {
     );
     assert!(startup.try_.contains("-C cubic"));
     assert!(!of(paced("cubic", 14.4e9)).why.contains("estimate"));
+}
+
+/// A lossy test over the same path.
+fn carried_more() -> Test {
+    Test {
+        id: "u1".to_owned(),
+        lost_packets: Some(5),
+        ..tcp(8e9)
+    }
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use linerate_model::output::{Flow, LinkKind, LossBurst, Quantiles, ReceiveBuffer, Role, Test};
+use linerate_model::output::{
+    Flow, LedgerEntry, LinkKind, LossBurst, Quantiles, ReceiveBuffer, Role, Stage, Test,
+};
 
+use crate::evidence::Evidence;
+use crate::facts::Facts;
 use crate::fixtures::{Fixture, load, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
@@ -117,7 +121,7 @@ fn a_small_buffer_and_a_busy_processor_share_the_losses() {
     };
     let proven = |rule: &str, lost| (rule.to_owned(), "proven".to_owned(), lost);
     let alternative = ("S02b".to_owned(), "consistent".to_owned(), 0);
-    assert_eq!(shares(800), [proven("S01", 20_000), alternative]);
+    assert_eq!(shares(4000), [proven("S01", 20_000), alternative]);
     let overload = shares(8);
     let [first, second] = overload.as_slice() else {
         panic!("{overload:?}");
@@ -303,6 +307,34 @@ fn a_larger_tcp_buffer_is_proposed_only_where_it_is_larger() {
     }
 }
 
+/// The window in use is what the small buffer leaves: what the link needs is more.
+#[test]
+fn a_proposed_tcp_buffer_fills_the_link() {
+    let proposed = |link_bits_per_second: u64, rate: f64| {
+        let mut test = tcp("t1", rate);
+        test.rtt_ns = Some(Quantiles {
+            min: 50_000_000,
+            p50: 50_000_000,
+            ..Quantiles::default()
+        });
+        let mut record = with_buffers(test, USUAL.0, USUAL.1);
+        for host in &mut record.run.hosts {
+            host.interfaces[0].link_bits_per_second = Some(link_bits_per_second);
+        }
+        let facts = record.explained().facts;
+        let fact = facts
+            .into_iter()
+            .find(|one| one.name == "tcp_rmem_proposed");
+        let text = fact.unwrap().value.to_string();
+        let most = text.strip_prefix("4096 131072 ").unwrap();
+        most.parse::<u64>().unwrap()
+    };
+    let most = proposed(10_000_000_000, 5e8);
+    assert!((125_000_000..125_100_000).contains(&most), "{most}");
+    assert_eq!(proposed(u64::MAX, 5e8), 1 << 30);
+    assert_eq!(proposed(10_000_000_000, 1e300), 1 << 30);
+}
+
 #[test]
 fn on_a_local_network_a_small_buffer_is_said_to_be_enough() {
     let mut test = tcp("t1", 2.1e8);
@@ -430,4 +462,49 @@ fn a_buffer_that_was_requested_too_small_is_named() {
     };
     assert!(buffer(16_384).contains(&"S27".to_owned()));
     assert!(!buffer(4_194_304).contains(&"S27".to_owned()));
+}
+
+/// What a wire lost is no overflow of the socket.
+#[test]
+fn a_buffer_holds_no_more_than_the_socket_dropped() {
+    let number = |dropped: u64, name| {
+        let record = socket_and_wire();
+        let at_socket = Stage {
+            stage: "rx-socket".to_owned(),
+            lo: dropped,
+            hi: dropped,
+            ..Stage::default()
+        };
+        let entry = LedgerEntry {
+            test_id: "t1".to_owned(),
+            lost_packets: 9000,
+            stages: vec![at_socket],
+            ..LedgerEntry::default()
+        };
+        let facts = Facts::of(&Evidence::of(&record), &[entry]);
+        let fact = facts.list().iter().find(|one| one.name == name)?;
+        fact.value.number()
+    };
+    let held = 3626.0 + 1000.0;
+    assert_eq!(number(9000, "buffer_absorbs_ratio"), Some(held / 9000.0));
+    assert_eq!(number(9000, "buffer_absorbs_packets"), Some(held));
+    assert_eq!(number(1000, "buffer_absorbs_ratio"), None);
+    assert_eq!(number(1000, "most_buffer_absorbs_ratio"), Some(1.0));
+    assert_eq!(number(1000, "buffer_absorbs_packets"), Some(1000.0));
+}
+
+/// A run of 8000 lost datagrams, and ten of 100.
+fn socket_and_wire() -> Record {
+    let mut test = udp("t1", 100_000, 9000);
+    test.receive_buffer_bytes = Some(ReceiveBuffer {
+        asked: Some(4 << 20),
+        granted: Some(16_384),
+    });
+    let run = |at: u64| LossBurst {
+        first_sequence: at * 20_000,
+        packets: if at == 0 { 8000 } else { 100 },
+        ..LossBurst::default()
+    };
+    test.loss_bursts = (0..11).map(run).collect();
+    crate::fixtures::run(vec![test])
 }

@@ -45,16 +45,21 @@ fn used(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     let bytes = bytes.map(|(rtt, rate)| bandwidth_delay_bytes(rate / streams, rtt));
     let source = "delivered rate, tcpi_rtt";
     vantage.add(facts, "tcp_window_used_bytes", bytes, source);
-    proposed(vantage, bytes, facts);
+    let used = bytes;
     let least = idle_rtt_s(vantage.record).or_else(|| rtt_s(test.rtt_ns?.min));
     let bytes = least.zip(vantage.link_bits_per_second());
     let bytes = bytes.map(|(rtt, link)| bandwidth_delay_bytes(link, rtt));
     let source = "link speed, idle round trip";
     vantage.add(facts, "tcp_bdp_bytes", bytes, source);
+    proposed(vantage, used, bytes, facts);
 }
 
-/// The buffers with their smallest and first sizes as they are. Half of a buffer is window, and it is in use.
-fn proposed(vantage: &Vantage<'_>, used: Option<f64>, facts: &mut Facts) {
+/// The buffers with their smallest and first sizes as they are. Half of a buffer is window: it is in use, and what is in
+/// use may be no more than a small buffer allows.
+fn proposed(vantage: &Vantage<'_>, used: Option<f64>, needed: Option<f64>, facts: &mut Facts) {
+    let wanted = used.map(|used| (used * WINDOWS).max(needed.unwrap_or(0.0) * LINKS));
+    let wanted = wanted.map(|wanted| (wanted as u64).min(LARGEST_BYTES));
+    let wanted = wanted.and_then(|wanted| wanted.checked_next_multiple_of(ROUND_BYTES));
     for (name, key) in [
         ("tcp_rmem_proposed", "net.ipv4.tcp_rmem"),
         ("tcp_wmem_proposed", "net.ipv4.tcp_wmem"),
@@ -65,10 +70,10 @@ fn proposed(vantage: &Vantage<'_>, used: Option<f64>, facts: &mut Facts) {
             let [least, first, most] = words.as_slice() else {
                 return None;
             };
-            let wanted = ((used? * WINDOWS) as u64).next_multiple_of(ROUND_BYTES);
+            let wanted = wanted?;
             (wanted > most.parse().ok()?).then(|| format!("{least} {first} {wanted}"))
         };
-        let source = format!("{key}, delivered rate, tcpi_rtt");
+        let source = format!("{key}, delivered rate, tcpi_rtt, link speed");
         vantage.add(facts, name, larger(), &source);
     }
 }
@@ -99,11 +104,19 @@ fn waiting(host: &Vantage<'_>, test: &Test, facts: &mut Facts) {
         let wall_us = test.duration_s * 1e6 * f64::from(test.streams.max(1));
         let nothing = (1.0 - busy / wall_us).max(0.0);
         host.add(facts, "app_limited_ratio", nothing, "TCP_INFO");
-        let others = us(test.rwnd_limited_us).zip(us(test.sndbuf_limited_us));
-        let control = others.map(|(rwnd, sndbuf)| (busy - rwnd - sndbuf) / wall_us);
-        let control = control.map(|ratio| ratio.clamp(0.0, 1.0));
-        host.add(facts, "control_limited_ratio", control, "TCP_INFO");
     }
+    let control = control_limited_ratio(test);
+    host.add(facts, "control_limited_ratio", control, "TCP_INFO");
+}
+
+/// Of the test's time, that in which neither window nor buffer held the sender up, and it had something to send.
+pub(crate) fn control_limited_ratio(test: &Test) -> Option<f64> {
+    let us = |time: Option<u64>| time.map(|time| time as f64);
+    let busy = us(test.busy_time_us).filter(|busy| *busy > 0.0)?;
+    let held_up = us(test.rwnd_limited_us)? + us(test.sndbuf_limited_us)?;
+    let wall_us = test.duration_s * 1e6 * f64::from(test.streams.max(1));
+    let ratio = (wall_us > 0.0).then(|| (busy - held_up) / wall_us)?;
+    Some(ratio.clamp(0.0, 1.0))
 }
 
 fn reach(host: &Vantage<'_>, test: &Test, facts: &mut Facts) {
@@ -118,6 +131,10 @@ fn reach(host: &Vantage<'_>, test: &Test, facts: &mut Facts) {
 }
 
 const WINDOWS: f64 = 3.0;
+/// Of what fills the link.
+const LINKS: f64 = 2.0;
+/// No connection needs more, and these settings end at 2 GiB.
+const LARGEST_BYTES: u64 = 1 << 30;
 const ROUND_BYTES: u64 = 1 << 16;
 /// Of all processors, from which on one has to wait for another.
 const FULL: f64 = 0.93;

@@ -41,7 +41,7 @@ fn kind(test: &Test) -> Kind {
 }
 
 /// The groups with tests of both directions.
-fn both_ways(record: &Record) -> BTreeSet<&str> {
+pub(super) fn both_ways(record: &Record) -> BTreeSet<&str> {
     let of = |direction: Direction| -> BTreeSet<&str> {
         let tests = record.tests().filter(|test| test.direction == direction);
         let groups = tests.map(|test| test.group.as_str());

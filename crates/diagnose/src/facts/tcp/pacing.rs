@@ -8,6 +8,7 @@
 use linerate_model::output::{Protocol, Test};
 use linerate_model::record::Record;
 
+use super::directions::both_ways;
 use crate::facts::Facts;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
@@ -19,7 +20,11 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         add("pacing_bits_per_second", test.pacing_bits_per_second, INFO);
         add("pacing_use_ratio", use_ratio(test), INFO);
         let most = most_carried_ratio(record, test);
-        add("most_carried_ratio", most, "the accounts of all tests");
+        let source = "the accounts of all tests";
+        add("most_carried_ratio", most, source);
+        let more = most.zip(test.delivered_bits_per_second);
+        let more = more.map(|(ratio, own)| (ratio - 1.0) * own);
+        add("carried_more_bits_per_second", more, source);
     }
 }
 
@@ -34,6 +39,10 @@ pub(crate) fn use_ratio(test: &Test) -> Option<f64> {
 
 /// A sender that uses this share of its pacing rate is held back by it: BBR's own gain varies by a quarter.
 pub(crate) const HELD_BACK: f64 = 0.8;
+/// Another test that carried this much more shows that the estimate of the path is low.
+pub(crate) const CARRIED_MORE: f64 = 1.2;
+/// A sender that neither the receiver's window nor its own buffer held up for this share of the time.
+pub(crate) const CONTROL_LIMITED: f64 = 0.7;
 
 /// Congestion controls that the kernel paces whatever the qdisc (`SK_PACING_NEEDED`).
 pub(crate) fn paces_itself(test: &Test) -> bool {
@@ -43,10 +52,14 @@ pub(crate) fn paces_itself(test: &Test) -> bool {
         .is_some_and(|name| names.contains(&name))
 }
 
-/// The most that any valid test delivered in this direction alone, of what this one did: 1 or more.
-fn most_carried_ratio(record: &Record, test: &Test) -> Option<f64> {
+/// The most that any valid test with as many streams delivered in this direction alone, of what this one did: 1 or more.
+pub(crate) fn most_carried_ratio(record: &Record, test: &Test) -> Option<f64> {
     let own = test.delivered_bits_per_second.filter(|rate| *rate > 0.0)?;
-    let alike = |other: &&Test| other.valid && other.direction == test.direction;
+    let groups = both_ways(record);
+    let of = |test: &Test| (test.direction, test.streams);
+    let alike = |other: &&Test| {
+        other.valid && of(other) == of(test) && !groups.contains(other.group.as_str())
+    };
     let rates = record.run.tests.iter().filter(alike);
     let most = rates.filter_map(|other| other.delivered_bits_per_second);
     Some(most.fold(own, f64::max) / own)
