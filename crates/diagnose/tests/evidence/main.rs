@@ -173,6 +173,10 @@ const MEASURED: &[(&str, &str)] = &[
         "nothing_received",
         "which datagrams were lost: our receiver's account",
     ),
+    (
+        "most_buffer_absorbs_ratio",
+        "which datagrams were lost: our receiver's account",
+    ),
     ("one_machine", "told by a peer that runs this program"),
     (
         "output_filter_drops",
