@@ -24,10 +24,10 @@ pub struct SideAccount {
     pub partial: bool,
     /// The server's limit of a stream's socket buffer, if it is less than requested.
     pub buffer_cut_to_bytes: Option<u64>,
-    /// Why the figures of this far end were discarded: one of them cannot be.
+    /// Why this far end's figures were discarded.
     #[serde(skip)]
     pub impossible: Option<String>,
-    /// What else this far end reports that cannot be: counters, and itself.
+    /// Its other impossible reports: counters, and itself.
     #[serde(skip)]
     pub doubts: Doubts,
     /// Discarded messages of this far end, more than its streams and the time allow.
@@ -130,7 +130,8 @@ pub struct RxAccount {
     pub omitted_packets: u64,
     /// Those of them that were missing.
     pub omitted_lost: u64,
-    /// The measured time: UDP first to last arrival plus one gap; TCP the test's duration.
+    /// The measured time: UDP first to last arrival plus one gap, or the test's duration where losses hide its edges; TCP the
+    /// test's duration.
     pub duration_ns: u64,
     /// The sequence account; `None` for TCP.
     pub sequence: Option<SequenceTotals>,

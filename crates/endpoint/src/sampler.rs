@@ -31,7 +31,7 @@ pub(crate) use reader::Reader;
 pub(crate) use snapshot::settings_of;
 pub use snapshot::{setup, this_host, totals};
 pub(crate) use sockets::UdpSockets;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -266,16 +266,17 @@ impl Moment {
     }
 }
 
+/// What is sent to an address of this host passes through its loopback, whichever interface holds that address.
+fn interface(local: Option<SocketAddr>, peer: SocketAddr) -> Option<String> {
+    let of = |end| nic::interface_at(end).ok().flatten();
+    if of(peer).is_some() {
+        return of((Ipv4Addr::LOCALHOST, 0).into());
+    }
+    of(local?)
+}
+
 const STEP: Duration = Duration::from_millis(50);
 /// Before the first reading the sources may still be being opened; a client waits 5 s for its server's answer.
 const OPENING_TIMEOUT_NS: u64 = 4_000_000_000;
 /// A driver may need this long to answer; then the test continues without its counters.
 const DRIVER_TIMEOUT_NS: u64 = 2_000_000_000;
-/// What is sent to an address of this host passes through its loopback, whichever interface holds that address.
-fn interface(local: Option<SocketAddr>, peer: SocketAddr) -> Option<String> {
-    let of = |address: IpAddr| nic::interface_of(address.to_canonical()).ok().flatten();
-    if of(peer.ip()).is_some() {
-        return of(Ipv4Addr::LOCALHOST.into());
-    }
-    of(local?.ip())
-}

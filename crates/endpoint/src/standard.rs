@@ -33,12 +33,35 @@ pub(super) fn results(
             .map(|stream| stream_result(stream, config))
             .collect(),
         linerate: if own_peer {
-            Raw::of(account).ok()
+            Raw::of(&fitting(account)).ok()
         } else {
             None
         },
         ..Results::default()
     }
+}
+
+/// The account as the results may carry it: the lists of each stream are cut to its part of [`MOST_STREAM_BYTES`].
+fn fitting(account: &SideAccount) -> SideAccount {
+    let mut account = account.clone();
+    let streams = u64::try_from(account.streams.len()).unwrap_or(1).max(1);
+    let bytes = usize::try_from(STREAM_BYTES.min(MOST_STREAM_BYTES / streams)).unwrap_or(0);
+    for rx in account.streams.iter_mut().filter_map(|one| one.rx.as_mut()) {
+        let most = bytes / 8 * 5 / BURST_BYTES;
+        rx.bursts_dropped += rx.bursts.len().saturating_sub(most) as u64;
+        rx.bursts.truncate(most);
+        while rx.spacing_histogram.len() > bytes / 4 / BUCKET_BYTES {
+            rx.spacing_histogram = coarser(&rx.spacing_histogram);
+        }
+    }
+    account
+}
+
+/// Joins each two neighbouring buckets (upper bound, count).
+fn coarser(buckets: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let sum = |pair: &[(u64, u64)]| pair.iter().map(|(_, count)| count).sum();
+    let join = |pair: &[(u64, u64)]| Some((pair.last()?.0, sum(pair)));
+    buckets.chunks(2).filter_map(join).collect()
 }
 
 /// The final counts of a stock client's UDP senders, by stream id.
@@ -236,3 +259,12 @@ fn counted(count: u32, what: &str) -> String {
 fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
+
+/// The most that a stream takes in the results: in iperf3's keys some 220 bytes, and its account.
+pub(super) const STREAM_BYTES: u64 = 512 << 10;
+/// Of all streams together.
+pub(super) const MOST_STREAM_BYTES: u64 = 8 << 20;
+/// A loss burst, as JSON.
+const BURST_BYTES: usize = 80;
+/// A bucket of a histogram, as JSON.
+const BUCKET_BYTES: usize = 32;

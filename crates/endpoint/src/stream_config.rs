@@ -337,7 +337,7 @@ impl StreamConfig {
         Ok(UdpRx {
             receiver,
             stamp: self.stamp,
-            omit_ns: self.limit.omit_ns,
+            limit: self.limit,
             buffer_bytes: (
                 self.window_bytes
                     .map(u64::from)

@@ -7,8 +7,8 @@ use crate::extension::Message;
 use linerate_wire::iperf3::agent::{AgentFrames, agent_frame};
 use std::io::{self, Read, Write};
 
-/// Sends the hello and answers requests until `input` ends; returns the number of answers. After a read
-/// that timed out, `goes_on` decides, from the number of answers so far, whether to wait for more.
+/// Sends the hello and answers requests until `input` ends; returns the number of answers. After each answer and each
+/// read that timed out, `goes_on` decides, from the number of answers so far, whether to go on.
 ///
 /// # Errors
 /// The input is not a request, or broke. The requester is informed if it can be.
@@ -40,8 +40,9 @@ pub fn serve(
                 Err(refusal) => return Err(refuse(output, refusal.to_string())),
             };
             answered += 1;
-            if send(output, &agent.answer(request)).is_err() {
-                // The requester has disconnected.
+            let is_sent = send(output, &agent.answer(request)).is_ok();
+            // The requester has disconnected, or the server stops.
+            if !is_sent || !goes_on(answered) {
                 return Ok(answered);
             }
         }
@@ -113,6 +114,16 @@ mod tests {
         assert_eq!(sent[2], Message::Done { id: 7 });
         assert!(sent.contains(&Message::Done { id: 8 }));
         assert!(matches!(sent.last(), Some(Message::Error { .. })));
+    }
+
+    #[test]
+    fn queued_requests_end_where_the_server_stops() {
+        let mut agent = Agent::open();
+        let asked: Vec<u8> = (0..100).flat_map(|_| request(&Message::Beat)).collect();
+        let ended = serve(&mut agent, &mut &asked[..], &mut Vec::new(), |answered| {
+            answered < 3
+        });
+        assert_eq!(ended, Ok(3));
     }
 
     /// The least time is asserted, which no busy machine shortens.

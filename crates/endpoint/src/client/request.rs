@@ -2,6 +2,7 @@
 //! The client's request: iperf3's parameters with our own key.
 
 use crate::extension::Request;
+use crate::standard::{MOST_STREAM_BYTES, STREAM_BYTES};
 use crate::stream_config::StreamConfig;
 use crate::{Direction, Protocol, TestPlan};
 use linerate_wire::iperf3::Timeouts;
@@ -83,25 +84,99 @@ pub(super) fn timeouts(plan: &TestPlan) -> Timeouts {
 }
 
 /// The most that the server's results may take, in bytes: iperf3's keys, the account of a linerate server, and the
-/// report if it was asked for.
+/// report if it was requested.
 pub(super) fn results_bytes(plan: &TestPlan, config: &StreamConfig) -> u32 {
     let streams = u64::from(config.streams_total());
     let each = streams.saturating_mul(STREAM_BYTES).min(MOST_STREAM_BYTES);
     let counted = RESULTS_BYTES.saturating_add(each);
-    let report = if plan.server_output { REPORT_BYTES } else { 0 };
+    let report = if plan.server_output {
+        report_bytes(plan, streams)
+    } else {
+        0
+    };
     u32::try_from(counted.saturating_add(report)).unwrap_or(u32::MAX)
+}
+
+/// The most of a server's report. Each stream and their sum have a line a second.
+fn report_bytes(plan: &TestPlan, streams: u64) -> u64 {
+    let seconds = match plan.is_by_amount() {
+        true => 0,
+        false => plan.duration_ms.saturating_add(plan.omit_ms) / 1000,
+    };
+    let lines = streams.saturating_add(1).saturating_mul(seconds);
+    let bytes = lines.saturating_mul(REPORT_LINE_BYTES);
+    bytes.clamp(REPORT_BYTES, MOST_REPORT_BYTES)
 }
 
 /// What is not of a stream.
 const RESULTS_BYTES: u64 = 16 << 10;
-/// A stream in iperf3's keys (some 220 bytes) and its account, whose list of losses has up to 4096 entries of some 100 bytes.
-const STREAM_BYTES: u64 = 512 << 10;
-/// Of all streams together.
-const MOST_STREAM_BYTES: u64 = 8 << 20;
-/// A stock server's report has a line of some 80 bytes for each stream and second.
+/// A report of unknown length.
 const REPORT_BYTES: u64 = 8 << 20;
+const MOST_REPORT_BYTES: u64 = 64 << 20;
+/// In text; as JSON (`iperf3 -s -J`) a line is an object of some 300 bytes.
+const REPORT_LINE_BYTES: u64 = 320;
 
 /// The protocol version that we speak.
 const IPERF3_VERSION: &str = "3.21";
 /// A stock server's answer to TEST_END, through whatever queue the test has filled.
 const RESULTS_NS: u64 = 15_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::{RxAccount, SideAccount, StreamAccount};
+    use crate::standard;
+    use linerate_method::sequence::LossBurst;
+
+    /// Random losses fill the list of every stream.
+    #[test]
+    fn what_a_server_sends_is_what_the_client_reads() {
+        for streams in [1, 8, 36, 64, 128, 256] {
+            let plan = TestPlan {
+                streams,
+                ..TestPlan::udp("peer")
+            };
+            let config = StreamConfig::of_plan(&plan, true, 1448);
+            let bursts = |number: u64| LossBurst {
+                at_ns: 3_600_000_000_000 + number,
+                first_sequence: 1_000_000_000 + number,
+                packets: 1,
+            };
+            let stream = |index| StreamAccount {
+                id: StreamConfig::id(index),
+                rx: Some(RxAccount {
+                    bursts: (0..4096_u64).map(bursts).collect(),
+                    spacing_histogram: (0..10_000_u64).map(|n| (1_000_000_000 + n, 1)).collect(),
+                    bytes: u64::MAX,
+                    sequence: Some(Default::default()),
+                    ..RxAccount::default()
+                }),
+                ..StreamAccount::default()
+            };
+            let account = SideAccount {
+                streams: (0..config.streams_total()).map(stream).collect(),
+                ..SideAccount::default()
+            };
+            let results = standard::results(&account, &config, (0.0, 0.0, 0.0), true);
+            let sent = serde_json::to_string(&results).unwrap().len() as u64;
+            let most = u64::from(results_bytes(&plan, &config));
+            assert!(sent <= most, "{streams}: {sent} of {most}");
+            let read: SideAccount = results.linerate.unwrap().read().unwrap();
+            for rx in read.streams.iter().filter_map(|one| one.rx.as_ref()) {
+                assert_eq!(rx.bursts.len() as u64 + rx.bursts_dropped, 4096);
+                let counted: u64 = rx.spacing_histogram.iter().map(|(_, count)| count).sum();
+                assert_eq!(counted, 10_000);
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_test_of_many_streams_may_have_a_long_report() {
+        let plan = TestPlan {
+            duration_ms: 3_600_000,
+            ..TestPlan::udp("peer")
+        };
+        assert!(report_bytes(&plan, 32) >= 32 * 3600 * 300);
+        assert_eq!(report_bytes(&plan, u64::MAX), MOST_REPORT_BYTES);
+    }
+}

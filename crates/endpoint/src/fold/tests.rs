@@ -179,6 +179,93 @@ fn the_delay_is_that_of_the_slowest_stream() {
     );
 }
 
+/// A peer that got 1000 datagrams of 1448 bytes may report any number of bytes.
+#[test]
+fn a_receiver_counts_no_more_bytes_than_its_datagrams_have() {
+    let one = One {
+        sent: 1000,
+        lost: 0,
+        sending_ns: SECOND_NS,
+        flow_ns: SECOND_NS,
+        unsent: 0,
+    };
+    let bytes = 1448 * 1000;
+    let own = || TxAccount { bytes, ..tx(&one) };
+    let says = |bytes, mode| {
+        let far = RxAccount {
+            bytes,
+            mode,
+            ..rx(&one)
+        };
+        folded(vec![own()], vec![far], None)
+    };
+    for mode in [Some(IoMode::Mmsg), None] {
+        assert!(says(bytes, mode).valid);
+        let lie = says(150_000_000_000_000, mode);
+        assert!(!lie.valid && lie.delivered_bits_per_second.is_none());
+        let copies = says(bytes + 100_000, mode);
+        assert!(!copies.valid, "{:?}", copies.delivered_bits_per_second);
+    }
+}
+
+/// A far sender that reports less than arrived would hide that more was delivered than offered.
+#[test]
+fn a_far_sender_sent_what_arrived() {
+    let one = One {
+        sent: 1000,
+        lost: 0,
+        sending_ns: SECOND_NS,
+        flow_ns: SECOND_NS,
+        unsent: 0,
+    };
+    let plan = TestPlan {
+        duration_ms: 1000,
+        probe: false,
+        direction: crate::Direction::Down,
+        ..TestPlan::udp("peer")
+    };
+    let config = StreamConfig::of_plan(&plan, true, 1000);
+    let test = |far: TxAccount, partial| {
+        let remote = SideAccount {
+            partial,
+            ..side(vec![stream(0, Some(far), None)])
+        };
+        tests(&Measured {
+            plan: &plan,
+            config: &config,
+            server: ([192, 0, 2, 1], 5201).into(),
+            local: &side(vec![stream(0, None, Some(rx(&one)))]),
+            remote: Some(&remote),
+            clock: None,
+            hosts: &[],
+            elapsed_ns: SECOND_NS,
+        })
+        .remove(0)
+    };
+    assert!(test(tx(&one), false).valid);
+    let less = || TxAccount {
+        bytes: 1000,
+        ..tx(&one)
+    };
+    let reason = |test: Test| test.invalid_reason.unwrap_or_default();
+    let reason_of_less = reason(test(less(), false));
+    assert!(
+        reason_of_less.ends_with("1000000 bytes received of 1000 sent"),
+        "{reason_of_less}"
+    );
+    let early = reason(test(less(), true));
+    assert_eq!(early, "the far end's counters did not arrive");
+    let more = TxAccount {
+        bytes: 1 << 40,
+        ..tx(&one)
+    };
+    let reason_of_more = reason(test(more, false));
+    assert!(
+        reason_of_more.ends_with("bytes in 1000 datagrams of 1000"),
+        "{reason_of_more}"
+    );
+}
+
 /// Any figures at all, the largest among them.
 fn any_rx() -> impl Strategy<Value = RxAccount> {
     let count = || prop_oneof![0..2_000_000_000_u64, any::<u64>(), Just(u64::MAX)];
@@ -201,26 +288,45 @@ fn any_rx() -> impl Strategy<Value = RxAccount> {
         lost,
     });
     let intervals = prop::collection::vec(interval, 0..3);
+    let times = (any::<i64>(), any::<i64>(), any::<i64>(), count(), count());
+    let mode = prop_oneof![Just(Some(IoMode::Mmsg)), Just(None)];
+    // Also figures that could be.
+    let small = || prop_oneof![0..3000_u64, count()];
+    let bytes = || prop_oneof![0..3_000_000_u64, count()];
     let all = (
-        count(),
-        count(),
-        count(),
+        small(),
+        bytes(),
+        small(),
+        times,
+        mode,
         prop::option::of(totals),
         jitter,
         intervals,
     );
     all.prop_map(
-        |(packets, bytes, duration_ns, sequence, jitter_ns, intervals)| RxAccount {
+        |(packets, bytes, duration_ns, times, mode, sequence, jitter_ns, intervals)| RxAccount {
             packets,
             bytes,
             duration_ns,
-            omitted_packets: packets / 2,
+            omitted_packets: 0,
             omitted_lost: bytes,
             sequence,
+            transit_ns: Some(Quantiles {
+                p50: times.0,
+                max: times.1,
+                ..Quantiles::default()
+            }),
+            transit_base_ns: times.2,
+            transit_drift_left_ns: times.3,
+            bursts: vec![linerate_method::sequence::LossBurst {
+                at_ns: times.4,
+                packets: 1,
+                first_sequence: 1,
+            }],
             jitter_ns: Some(jitter_ns),
-            socket_drops: Some(bytes),
+            socket_drops: Some(packets),
             intervals,
-            mode: Some(IoMode::Mmsg),
+            mode,
             ..RxAccount::default()
         },
     )
@@ -229,10 +335,11 @@ fn any_rx() -> impl Strategy<Value = RxAccount> {
 proptest! {
     /// Whatever a far end reports, no figure of a test is beyond what a link can carry in its time.
     #[test]
-    fn no_far_end_can_report_what_cannot_be(rx in prop::collection::vec(any_rx(), 1..4)) {
+    fn no_far_end_can_report_the_impossible(rx in prop::collection::vec(any_rx(), 1..4)) {
         let sent = One { sent: 1000, lost: 0, sending_ns: SECOND_NS, flow_ns: SECOND_NS, unsent: 0 };
         let streams = rx.len();
-        let test = folded(vec![tx(&sent); streams], rx, None);
+        let clock = ClockOffset { at_ns: 0, offset_ns: 1000, error_ns: 10, ppb: 0 };
+        let test = folded(vec![tx(&sent); streams], rx, Some(clock));
         let delivered = test.delivered_bits_per_second.unwrap_or(0.0);
         // 10 Tbit/s a stream, over the test and what it may take longer.
         prop_assert!(delivered <= 1e13 * 121.0 * 4.0, "{delivered}");
@@ -240,6 +347,11 @@ proptest! {
         prop_assert!(test.received_packets.unwrap_or(0) <= 100_000_000 * 121 * 4);
         prop_assert!(test.socket_drops.unwrap_or(0) <= 100_000_000 * 121 * 4);
         prop_assert!(!test.valid || test.received_packets <= test.sent_packets);
+        let offered = test.offered_bits_per_second.unwrap_or(0.0);
+        prop_assert!(!test.valid || delivered <= offered * 1.01, "{delivered} of {offered}");
+        let delay = test.delay_ns.unwrap_or_default();
+        prop_assert!([delay.min, delay.max].iter().all(|ns| ns.unsigned_abs() <= 2 * 121_000_000_000));
+        prop_assert!(test.loss_bursts.iter().all(|burst| burst.at_s <= 121.0));
     }
 }
 
@@ -279,7 +391,7 @@ fn tcp_delivers_no_more_than_was_written() {
     assert_eq!(
         lie.invalid_reason.as_deref(),
         Some(
-            "the far end reports figures that cannot be: stream 1: 18000000000 bytes received of 1000000 sent"
+            "the far end reports impossible figures: stream 1: 18000000000 bytes received of 1000000 sent"
         )
     );
 }

@@ -31,7 +31,7 @@ pub(super) fn judge(test: &mut Test, fold: &Fold<'_>) {
 
 fn invalid(test: &Test, fold: &Fold<'_>) -> Option<String> {
     if let Some(why) = fold.measured.remote.and_then(|far| far.impossible.as_ref()) {
-        return Some(format!("the far end reports figures that cannot be: {why}"));
+        return Some(format!("the far end reports impossible figures: {why}"));
     }
     if fold.measured.remote.is_none_or(|remote| remote.partial) {
         return Some("the far end's counters did not arrive".to_owned());
@@ -51,6 +51,9 @@ fn invalid(test: &Test, fold: &Fold<'_>) -> Option<String> {
             "{received} unique datagrams received of {sent} sent"
         ));
     }
+    if let Some(reason) = more_bytes_than_sent(fold) {
+        return Some(reason);
+    }
     if fold.udp() && sent == 0 {
         return Some(format!("no datagram was sent: {}", cause(test, fold).why));
     }
@@ -59,6 +62,18 @@ fn invalid(test: &Test, fold: &Fold<'_>) -> Option<String> {
         .or_else(|| fold.rx().find_map(|rx| rx.failure.clone()))
         .map(|reason| format!("a stream ended early: {reason}"))
         .or_else(|| not_at_that_rate(test, fold))
+}
+
+/// A stock receiver counts the copies that the network made: its rate is not that of the test. (Where a warm-up ends, the
+/// two ends differ a little.)
+fn more_bytes_than_sent(fold: &Fold<'_>) -> Option<String> {
+    let config = fold.measured.config;
+    let sent: u64 = fold.tx().map(|tx| tx.bytes).sum();
+    let received: u64 = fold.rx().map(|rx| rx.bytes).sum();
+    let edges = 2 * u64::from(config.payload_bytes) * fold.pairs.len() as u64;
+    let is_exact = fold.udp() && config.limit.omit_ns == 0 && fold.tx().next().is_some();
+    (is_exact && received > sent.saturating_add(edges))
+        .then(|| format!("{received} bytes received of {sent} sent: the receiver counts copies"))
 }
 
 /// The test ran at another rate than requested. A search exceeds the sender's rate on purpose.

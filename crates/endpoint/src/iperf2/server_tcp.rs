@@ -30,7 +30,8 @@ fn admit<'scope>(
     stream: TcpStream,
     peer: SocketAddr,
 ) {
-    let admitted = shared.slots.take(peer.ip()).and_then(|slot| {
+    let slot = shared.slots.take(peer.ip());
+    let admitted = slot.map_err(|full| full.to_string()).and_then(|slot| {
         let thread = Builder::new()
             .name("client".to_owned())
             .stack_size(STACK_BYTES);

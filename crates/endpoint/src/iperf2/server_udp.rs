@@ -8,7 +8,7 @@
 use super::flow::{Counted, Flow};
 use super::limits::{self, ClientRole};
 use super::shared::Shared;
-use super::slots::Slot;
+use super::slots::{Full, Slot};
 use crate::server::log::RateLimited;
 use linerate_linux::clock::{Wall, monotonic_ns, sleep_until_ns};
 use linerate_linux::udp::{
@@ -33,8 +33,8 @@ struct Table<'a> {
     entries: HashMap<SocketAddr, Entry<'a>>,
     stray: RateLimited,
     crowded: RateLimited,
-    /// Until then no flow is silent enough to make room.
-    all_heard_until_ns: u64,
+    /// Before these times no flow can be evicted, by what is needed.
+    none_until_ns: [u64; 3],
 }
 
 struct Entry<'a> {
@@ -42,6 +42,15 @@ struct Entry<'a> {
     heard_ns: u64,
     /// Payload bytes that arrived and have not been answered.
     credit_bytes: usize,
+}
+
+/// What a new client lacks.
+#[derive(Debug, Clone, Copy)]
+enum Room {
+    /// An entry in the table.
+    Entry,
+    Stream,
+    Test,
 }
 
 enum State<'a> {
@@ -74,7 +83,7 @@ impl<'a> Flows<'a> {
                 entries: HashMap::new(),
                 stray: RateLimited::new("ignored: a UDP datagram that begins no iperf2 test"),
                 crowded: RateLimited::new("refused: too many UDP clients"),
-                all_heard_until_ns: 0,
+                none_until_ns: [0; 3],
             },
         })
     }
@@ -100,6 +109,12 @@ impl<'a> Flows<'a> {
             }
         }
         self.table.close();
+    }
+}
+
+impl Entry<'_> {
+    fn has_slot(&self) -> bool {
+        matches!(self.state, State::Counted(_))
     }
 }
 
@@ -156,7 +171,7 @@ impl<'a> Table<'a> {
             self.stray.note(source, &self.shared.log);
             return false;
         };
-        if self.entries.len() >= MOST_ENTRIES && !self.evict(now_ns) {
+        if self.entries.len() >= MOST_ENTRIES && !self.evict(Room::Entry, now_ns) {
             self.crowded.note(source, &self.shared.log);
             return false;
         }
@@ -180,10 +195,19 @@ impl<'a> Table<'a> {
             return Err("UDP to the client (-R) is not served, only TCP is".to_owned());
         }
         let shared = self.shared;
-        let slot = match shared.slots.take(client) {
-            Err(_) if self.evict(now_ns) => shared.slots.take(client),
-            taken => taken,
-        }?;
+        let slot = loop {
+            let full = match shared.slots.take(client) {
+                Ok(slot) => break slot,
+                Err(full) => full,
+            };
+            let room = match full {
+                Full::Tests(_) => Room::Test,
+                Full::Streams(_) => Room::Stream,
+            };
+            if !self.evict(room, now_ns) {
+                return Err(full.to_string());
+            }
+        };
         flow.drops_before = drops_so_far(&self.socket);
         Ok(State::Counted(Box::new(Client {
             flow,
@@ -192,29 +216,62 @@ impl<'a> Table<'a> {
         })))
     }
 
-    /// Where there is no room, removes the flow that has been silent for longest; false if all are heard. A flow
+    /// Makes `room` by removing what has been silent for longest; false if nothing that occupies it is silent. A flow
     /// begins without a handshake: without this, a few forged datagrams would keep everybody out for [`SILENCE_NS`].
-    fn evict(&mut self, now_ns: u64) -> bool {
-        if now_ns < self.all_heard_until_ns {
+    fn evict(&mut self, room: Room, now_ns: u64) -> bool {
+        let none_until_ns = self.none_until_ns.get(room as usize);
+        if none_until_ns.is_some_and(|until_ns| now_ns < *until_ns) {
             return false;
         }
-        let silent = |entry: &Entry<'_>| now_ns.saturating_sub(entry.heard_ns);
-        let entries = self.entries.iter();
-        let longest = entries.max_by_key(|(_, entry)| silent(entry));
-        let Some((&source, _)) = longest.filter(|(_, entry)| silent(entry) >= CROWDED_SILENCE_NS)
-        else {
-            self.all_heard_until_ns = now_ns + SWEEP_NS;
-            return false;
+        let gone = match room {
+            Room::Entry => self.longest_silent(now_ns, |_| true),
+            Room::Stream => self.longest_silent(now_ns, Entry::has_slot),
+            Room::Test => self.silent_client(now_ns),
         };
+        if let Some(until_ns) = self.none_until_ns.get_mut(room as usize)
+            && gone.is_empty()
+        {
+            *until_ns = now_ns + SWEEP_NS;
+        }
+        gone.iter().for_each(|source| self.remove(*source));
+        !gone.is_empty()
+    }
+
+    /// The flow that has been silent for longest, of those that occupy what is needed.
+    fn longest_silent(&self, now_ns: u64, occupies: fn(&Entry<'a>) -> bool) -> Vec<SocketAddr> {
+        let entries = self.entries.iter().filter(|(_, entry)| occupies(entry));
+        let longest = entries.min_by_key(|(_, entry)| entry.heard_ns);
+        let silent = longest.filter(|(_, entry)| is_silent(entry.heard_ns, now_ns));
+        silent.map(|(source, _)| *source).into_iter().collect()
+    }
+
+    /// All flows of the address that has been silent for longest and has no TCP stream, which would keep its test.
+    fn silent_client(&self, now_ns: u64) -> Vec<SocketAddr> {
+        let mut clients: HashMap<IpAddr, (u64, Vec<SocketAddr>)> = HashMap::new();
+        for (source, entry) in self.entries.iter().filter(|(_, entry)| entry.has_slot()) {
+            let (heard_ns, flows) = clients.entry(source.ip()).or_default();
+            *heard_ns = entry.heard_ns.max(*heard_ns);
+            flows.push(*source);
+        }
+        clients.retain(|client, (heard_ns, flows)| {
+            is_silent(*heard_ns, now_ns) && self.shared.slots.streams_of(*client) == flows.len()
+        });
+        let longest = clients.into_values().min_by_key(|(heard_ns, _)| *heard_ns);
+        longest.map_or_else(Vec::new, |(_, flows)| flows)
+    }
+
+    fn remove(&mut self, source: SocketAddr) {
         if let Some(mut entry) = self.entries.remove(&source)
             && let State::Counted(client) = &mut entry.state
             && client.report.is_none()
         {
             let counted = client.flow.break_off();
-            let line = format!("ended: silent, and its slot was needed: UDP, {counted}");
+            let line = format!(
+                "ended: silent for {} s while other clients wait: UDP, {counted}",
+                CROWDED_SILENCE_NS / 1_000_000_000
+            );
             self.shared.log.limited(Some(source), &line);
         }
-        true
     }
 
     /// Removes flows that have been silent for too long.
@@ -252,6 +309,11 @@ impl<'a> Table<'a> {
             }
         }
     }
+}
+
+/// Whether it may make room for others.
+const fn is_silent(heard_ns: u64, now_ns: u64) -> bool {
+    now_ns.saturating_sub(heard_ns) >= CROWDED_SILENCE_NS
 }
 
 fn done(client: &Client<'_>, counted: &Counted, socket: &UdpSocket) -> String {

@@ -4,6 +4,7 @@
 
 use crate::plan::ServeOptions;
 use std::collections::HashMap;
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,6 +31,24 @@ pub(super) struct Slot<'a> {
     client: IpAddr,
 }
 
+/// Why there is no slot, with the number of those that are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Full {
+    /// All streams of one of the served addresses have to end first.
+    Tests(usize),
+    /// Any stream has to end first.
+    Streams(usize),
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tests(taken) => write!(out, "already running {taken} tests"),
+            Self::Streams(taken) => write!(out, "already serving {taken} streams"),
+        }
+    }
+}
+
 impl Slots {
     /// All free.
     pub(super) fn new(options: &ServeOptions) -> Self {
@@ -48,20 +67,25 @@ impl Slots {
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn take(&self, client: IpAddr) -> Result<Slot<'_>, String> {
+    pub(super) fn take(&self, client: IpAddr) -> Result<Slot<'_>, Full> {
         let mut taken = self.lock();
+        if !taken.streams.contains_key(&client) && taken.streams.len() >= self.most_tests {
+            return Err(Full::Tests(taken.streams.len()));
+        }
         let streams: usize = taken.streams.values().sum();
         if streams >= self.most_streams {
-            return Err(format!("already serving {streams} streams"));
-        }
-        if !taken.streams.contains_key(&client) && taken.streams.len() >= self.most_tests {
-            return Err(format!("already running {} tests", taken.streams.len()));
+            return Err(Full::Streams(streams));
         }
         *taken.streams.entry(client).or_insert(0) += 1;
         Ok(Slot {
             slots: self,
             client,
         })
+    }
+
+    /// The number of streams of `client`, UDP and TCP.
+    pub(super) fn streams_of(&self, client: IpAddr) -> usize {
+        self.lock().streams.get(&client).copied().unwrap_or(0)
     }
 
     /// How many streams have ended well, and since when nothing is served (`None`: something is).
@@ -109,9 +133,10 @@ mod tests {
         });
         let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|text| text.parse::<IpAddr>().unwrap());
         let first = slots.take(one).unwrap();
-        assert_eq!(slots.take(two).unwrap_err(), "already running 1 tests");
+        assert_eq!(slots.take(two).unwrap_err(), Full::Tests(1));
         let second = slots.take(one).unwrap();
-        assert_eq!(slots.take(one).unwrap_err(), "already serving 2 streams");
+        assert_eq!(slots.take(one).unwrap_err(), Full::Streams(2));
+        assert_eq!((slots.streams_of(one), slots.streams_of(two)), (2, 0));
         first.finish();
         drop((first, second));
         assert!(slots.take(two).is_ok());

@@ -6,7 +6,7 @@
 mod counters;
 mod timing;
 
-use super::{Progress, Stamp, StartLine};
+use super::{Limit, Progress, Stamp, StartLine};
 use crate::account::RxAccount;
 use crate::quantiles::{buckets, quantiles, shifted};
 use counters::{Closed, RxCounters};
@@ -24,8 +24,8 @@ pub(crate) struct UdpRx {
     pub(crate) receiver: Receiver,
     /// The header's form.
     pub(crate) stamp: Stamp,
-    /// Warm-up, not counted.
-    pub(crate) omit_ns: u64,
+    /// The warm-up, which is not counted, and the measured time.
+    pub(crate) limit: Limit,
     /// Receive buffer requested and granted, bytes.
     pub(crate) buffer_bytes: (Option<u64>, u64),
     /// Drops that the socket counted before the test (strays).
@@ -37,6 +37,7 @@ pub(crate) struct UdpRx {
 pub(crate) struct UdpReceived {
     counters: RxCounters,
     start_ns: u64,
+    test_ns: u64,
     mode: IoMode,
     buffer_bytes: (Option<u64>, u64),
     socket_drops: Option<u64>,
@@ -49,7 +50,7 @@ impl UdpRx {
     pub(crate) fn run(mut self, line: &StartLine, progress: &Progress) -> Option<UdpReceived> {
         cpu::set_short_timeslice();
         clock::precise_sleep();
-        let mut counters = RxCounters::new(self.stamp, self.omit_ns);
+        let mut counters = RxCounters::new(self.stamp, self.limit.omit_ns);
         let mut failure = None;
         while counters.go_on(line, progress) {
             match self.receiver.receive(WAIT) {
@@ -84,6 +85,7 @@ impl UdpRx {
         UdpReceived {
             counters,
             start_ns,
+            test_ns: self.limit.duration_ns.unwrap_or(0),
             mode: self.receiver.mode().into(),
             buffer_bytes: self.buffer_bytes,
             socket_drops: drops,
@@ -109,7 +111,7 @@ impl UdpReceived {
             packets: totals.received_unique,
             omitted_packets: omitted.0,
             omitted_lost: omitted.1,
-            duration_ns: counters.duration_ns(&closed),
+            duration_ns: counters.duration_ns(&closed, self.test_ns),
             sequence: Some(totals),
             jitter_ns: timing.jitter.jitter_ns(),
             spacing_ns: quantiles(timing.spacing.between()),

@@ -28,14 +28,41 @@ pub fn local_addresses() -> io::Result<Vec<(String, IpAddr)>> {
 /// # Errors
 /// Those of netlink sockets.
 pub fn interface_of(address: IpAddr) -> io::Result<Option<String>> {
-    let address = address.to_canonical();
     let all = local_addresses()?;
+    Ok(holder(&all, address.to_canonical()))
+}
+
+/// The same of a socket's end. A link-local IPv6 address may be that of several interfaces: the scope selects one.
+///
+/// # Errors
+/// Those of netlink sockets.
+pub fn interface_at(end: SocketAddr) -> io::Result<Option<String>> {
+    let all = local_addresses()?;
+    let links = list()?;
+    let held = all.into_iter().filter(|(name, _)| {
+        let index = links.iter().find(|link| link.name == *name);
+        in_scope(end, index.map_or(0, |link| link.index))
+    });
+    Ok(holder(&held.collect::<Vec<_>>(), end.ip().to_canonical()))
+}
+
+/// Whether an address on the interface with this index can be `end`.
+fn in_scope(end: SocketAddr, index: u32) -> bool {
+    match end {
+        SocketAddr::V6(end) if end.ip().is_unicast_link_local() && end.scope_id() != 0 => {
+            end.scope_id() == index
+        }
+        _ => true,
+    }
+}
+
+fn holder(all: &[(String, IpAddr)], address: IpAddr) -> Option<String> {
     let exact = all.iter().find(|(_, held)| *held == address);
     let loopback = || {
         all.iter()
             .find(|(_, held)| address.is_loopback() && held.is_loopback())
     };
-    Ok(exact.or_else(loopback).map(|(name, _)| name.clone()))
+    exact.or_else(loopback).map(|(name, _)| name.clone())
 }
 
 /// The local address that the routing table chooses toward `peer` (nothing is sent).
@@ -72,6 +99,17 @@ const IFA_LOCAL: u16 = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_local_address_belongs_to_its_scope() {
+        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
+        assert!(in_scope(at("[fe80::1%3]:1"), 3) && !in_scope(at("[fe80::1%3]:1"), 4));
+        assert!(in_scope(at("[fe80::1]:1"), 4), "no scope is known");
+        assert!(in_scope(at("[2001:db8::1%3]:1"), 4) && in_scope(at("192.0.2.1:1"), 4));
+        let here = |text| interface_at(at(text)).unwrap();
+        assert_eq!(here("127.0.0.1:9").as_deref(), Some("lo"));
+        assert_eq!(here("[fe80::7357%4000000]:9"), None);
+    }
 
     #[test]
     fn loopback_addresses_belong_to_the_loopback() {

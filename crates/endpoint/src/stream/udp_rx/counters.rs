@@ -280,8 +280,9 @@ impl RxCounters {
     }
 
     /// The flow's time after the warm-up: the mean gap between the first and the last arrival, times
-    /// the datagrams sent. Independent of when each side heard of start and end, and of losses at the edges.
-    pub(super) fn duration_ns(&self, closed: &Closed) -> u64 {
+    /// the datagrams sent. Independent of when each side heard of start and end, and of losses at the edges. Where a few
+    /// arrived of many, it is no longer than the arrivals and one gap, or the test (`test_ns`).
+    pub(super) fn duration_ns(&self, closed: &Closed, test_ns: u64) -> u64 {
         let Some((first_sequence, first_ns)) = self.first else {
             return 0;
         };
@@ -289,9 +290,11 @@ impl RxCounters {
         if steps == 0 {
             return 0;
         }
-        let span_ns = u128::from(self.highest.1.saturating_sub(first_ns));
-        u64::try_from(span_ns * u128::from(closed.totals.sent) / u128::from(steps))
-            .unwrap_or(u64::MAX)
+        let span_ns = self.highest.1.saturating_sub(first_ns);
+        let seen_ns = span_ns.saturating_add(span_ns / steps);
+        let whole_ns = u128::from(span_ns) * u128::from(closed.totals.sent) / u128::from(steps);
+        let whole_ns = u64::try_from(whole_ns).unwrap_or(u64::MAX);
+        whole_ns.min(seen_ns.max(test_ns))
     }
 }
 

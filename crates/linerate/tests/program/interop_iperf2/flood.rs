@@ -3,7 +3,7 @@
 
 use super::old;
 use crate::support::{Server, our_client, until};
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
 /// A datagram as short as an attacker can make it: two headers.
@@ -69,5 +69,25 @@ fn flows_that_say_nothing_keep_nobody_out() {
         || our_client(server.port, "udp", "--iperf2 -k 20").success,
     );
     assert_eq!(server.lines("no final datagram"), 0, "{}", server.log());
-    server.await_line("ended: silent, and its slot was needed");
+    server.await_line("ended: silent for 2 s while other clients wait");
+}
+
+/// One eviction frees one of its address's two streams, and no test.
+#[test]
+fn two_silent_flows_of_an_address_keep_nobody_out() {
+    let server = Server::ours("--iperf2 --max-tests 2");
+    let forged: Vec<_> = [2, 2, 3, 3]
+        .map(|host| UdpSocket::bind((Ipv4Addr::new(127, 0, 0, host), 0)).unwrap())
+        .into();
+    for socket in &forged {
+        socket.connect((Ipv4Addr::LOCALHOST, server.port)).unwrap();
+        socket.send(&short(0)).unwrap();
+    }
+    let late = old::connected(server.port);
+    late.send(&short(0)).unwrap();
+    server.await_line("refused: already running 2 tests");
+    std::thread::sleep(Duration::from_millis(2500));
+    let said = our_client(server.port, "udp", "--iperf2 -k 20");
+    assert!(said.success, "{}\n{}", said.text, server.log());
+    drop(late);
 }

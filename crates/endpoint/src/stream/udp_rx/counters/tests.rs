@@ -59,8 +59,23 @@ fn a_marked_warm_up_is_in_no_count_of_the_test() {
         (closed.bytes, totals.duplicates, totals.reordered),
         (300, 0, 0)
     );
-    assert_eq!(counters.duration_ns(&closed), 3000 * 5 / 3);
+    assert_eq!(counters.duration_ns(&closed, 10_000), 3000 * 5 / 3);
+    assert_eq!(counters.duration_ns(&closed, 0), 3000 + 1000);
     assert_eq!(counters.timing.spacing.between().len(), 2);
+}
+
+/// Two datagrams, 20 ms apart, of 863 044 that a test of 10 s sent: 17 260 s by their gap.
+#[test]
+fn two_arrivals_do_not_make_the_test_longer() {
+    let mut counters = RxCounters::new(Stamp::Own, 0);
+    arrive(&mut counters, 1_000_000, 1, false);
+    arrive(&mut counters, 21_000_000, 2, false);
+    let closed = counters.close(Some(863_044));
+    assert_eq!(
+        counters.duration_ns(&closed, 10_000_000_000),
+        10_000_000_000
+    );
+    assert_eq!(counters.duration_ns(&closed, 0), 40_000_000);
 }
 
 #[test]
