@@ -52,31 +52,45 @@ const fn truth(
     Truth { fault, first, also }
 }
 
+/// TCP's view of lost segments.
+const TIMEOUTS: &[&str] = &["tcp-waits-for-timeouts"];
+/// TCP's view of reordered ones.
+const REORDERED: &[&str] = &[
+    "reordering-on-the-path",
+    "spurious-retransmits-from-reordering",
+];
+
 const TRUTHS: &[Truth] = &[
     truth("rcvbuf", &["udp-receive-buffer-too-small"], &[]),
-    truth("qdisc-limit", &["own-queue-drops"], &[]),
+    // The timer of the bucket sends on another processor than the program: packets overtake each other in the veth.
+    truth("qdisc-limit", &["own-queue-drops"], REORDERED),
     truth("nft-drop", &["packet-filter-drops"], &[]),
     truth("mtu", &["mtu-mismatch"], &[]),
-    truth("loss", &["loss-on-the-path"], &[]),
+    truth("loss", &["loss-on-the-path"], TIMEOUTS),
     truth(
         "burst-loss",
         &["loss-on-the-path-in-bursts"],
-        &["loss-on-the-path"],
+        &["loss-on-the-path", "tcp-waits-for-timeouts"],
     ),
-    truth("reorder", &["reordering-on-the-path"], &[]),
+    truth("reorder", &["reordering-on-the-path"], REORDERED),
     truth("duplicate", &["duplication-on-the-path"], &[]),
-    truth("corrupt", &["corruption-on-the-path"], &[]),
+    truth("corrupt", &["corruption-on-the-path"], TIMEOUTS),
     truth(
         "delay",
-        &["tcp-receiver-limited", "tcp-send-buffer-limited"],
+        &[
+            "tcp-receiver-limited",
+            "tcp-send-buffer-limited",
+            "tcp-send-buffer-too-small",
+        ],
         &[],
     ),
-    truth("rate", &["rate-ceiling-on-the-path"], &[]),
-    truth("offload-off", &["segmentation-offload-off"], &[]),
+    truth("rate", &["rate-ceiling-on-the-path"], TIMEOUTS),
+    // As with the bucket: TCP's pacing sends single segments by a timer.
+    truth("offload-off", &["segmentation-offload-off"], REORDERED),
     truth(
         "reno",
         &["congestion-control-unsuited-to-loss-and-delay"],
-        &["loss-on-the-path"],
+        &["loss-on-the-path", "tcp-waits-for-timeouts"],
     ),
     truth(
         "tcp-rmem",
@@ -88,13 +102,13 @@ const TRUTHS: &[Truth] = &[
         &["tcp-send-buffer-limited", "tcp-send-buffer-too-small"],
         &[],
     ),
-    truth("paused-reader", &["receiver-paused"], &[]),
+    truth("paused-reader", &["receiver-paused"], &["endpoint-stalled"]),
     truth(
         "cpu-contention",
         &["receiver-had-no-processor"],
         &["receiver-too-slow"],
     ),
-    truth("link-down", &["link-unstable"], &[]),
+    truth("link-down", &["link-unstable"], TIMEOUTS),
 ];
 
 /// Each fault alone.
