@@ -29,7 +29,7 @@ pub(crate) use cpu::Shares;
 pub use known::{Known, catalogue, known};
 pub(crate) use socket::{control_limited_ratio, most_bytes as socket_limit};
 pub(crate) use tcp::{
-    CARRIED_MORE, CONTROL_LIMITED, HELD_BACK, most_carried_ratio, paces_itself,
+    CARRIED_MORE, CONTROL_LIMITED, HELD_BACK, MostCarried, paces_itself,
     use_ratio as pacing_use_ratio,
 };
 pub(crate) use vantage::set_up;

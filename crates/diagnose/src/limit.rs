@@ -22,8 +22,8 @@ use linerate_model::units::Nanos;
 use linerate_model::units::format::{BIT_RATES, percent, with_unit};
 
 use crate::facts::{
-    CARRIED_MORE, CONTROL_LIMITED, HELD_BACK, control_limited_ratio, most_carried_ratio,
-    paces_itself, pacing_use_ratio, socket_limit,
+    CARRIED_MORE, CONTROL_LIMITED, HELD_BACK, MostCarried, control_limited_ratio, paces_itself,
+    pacing_use_ratio, socket_limit,
 };
 use drops::{Drop, drops};
 use line::at_line_rate;
@@ -221,7 +221,8 @@ impl<'r> Limits<'r> {
     /// shaper also has its full rate used, and there the estimate is right.
     fn of_pacing(&self, test: &Test) -> Option<Cause> {
         let ratio = pacing_use_ratio(test).filter(|ratio| *ratio >= HELD_BACK)?;
-        let more = most_carried_ratio(self.record, test).filter(|more| *more >= CARRIED_MORE)?;
+        let carried = MostCarried::of(self.record);
+        let more = carried.ratio(test).filter(|more| *more >= CARRIED_MORE)?;
         control_limited_ratio(test).filter(|control| *control >= CONTROL_LIMITED)?;
         let rate = with_unit(test.pacing_bits_per_second?, BIT_RATES);
         let name = test.congestion.as_deref()?;

@@ -80,7 +80,7 @@ pub(super) fn one_machine(record: &Record) -> Option<(bool, &'static str)> {
     match (known, shared) {
         (true, _) => Some((shared, "boot_id of both ends")),
         (false, true) => Some((true, "the tests' interface: the loopback")),
-        (false, false) if record.run.tests.iter().any(is_virtual) => None,
+        (false, false) if record.tests().any(|test| is_virtual(test)) => None,
         (false, false) => Some((false, "the tests' interface: a wire, not the loopback")),
     }
 }

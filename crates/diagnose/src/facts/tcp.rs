@@ -8,7 +8,7 @@ mod path;
 mod segments;
 
 pub(crate) use pacing::{
-    CARRIED_MORE, CONTROL_LIMITED, HELD_BACK, most_carried_ratio, paces_itself, use_ratio,
+    CARRIED_MORE, CONTROL_LIMITED, HELD_BACK, MostCarried, paces_itself, use_ratio,
 };
 
 use super::known::names;

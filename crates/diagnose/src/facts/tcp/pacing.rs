@@ -5,7 +5,9 @@
 //! slowed it for a moment, the estimate stays low. The rate alone does not show which of the two it is; another test that
 //! carried more does.
 
-use linerate_model::output::{Protocol, Test};
+use std::collections::BTreeMap;
+
+use linerate_model::output::{Direction, Protocol, Test};
 use linerate_model::record::Record;
 
 use super::directions::both_ways;
@@ -13,13 +15,14 @@ use crate::facts::Facts;
 
 pub(super) fn collect(record: &Record, facts: &mut Facts) {
     let tcp = |test: &&Test| test.protocol == Protocol::Tcp;
-    for test in record.run.tests.iter().filter(tcp) {
+    let carried = MostCarried::of(record);
+    for test in record.tests().filter(tcp) {
         let mut add = |name, value: Option<f64>, source| {
             facts.add_to_test(&test.id, name, value, source);
         };
         add("pacing_bits_per_second", test.pacing_bits_per_second, INFO);
         add("pacing_use_ratio", use_ratio(test), INFO);
-        let most = most_carried_ratio(record, test);
+        let most = carried.ratio(test);
         let source = "the accounts of all tests";
         add("most_carried_ratio", most, source);
         let more = most.zip(test.delivered_bits_per_second);
@@ -52,17 +55,31 @@ pub(crate) fn paces_itself(test: &Test) -> bool {
         .is_some_and(|name| names.contains(&name))
 }
 
-/// The most that any valid test with as many streams delivered in this direction alone, of what this one did: 1 or more.
-pub(crate) fn most_carried_ratio(record: &Record, test: &Test) -> Option<f64> {
-    let own = test.delivered_bits_per_second.filter(|rate| *rate > 0.0)?;
-    let groups = both_ways(record);
-    let of = |test: &Test| (test.direction, test.streams);
-    let alike = |other: &&Test| {
-        other.valid && of(other) == of(test) && !groups.contains(other.group.as_str())
-    };
-    let rates = record.run.tests.iter().filter(alike);
-    let most = rates.filter_map(|other| other.delivered_bits_per_second);
-    Some(most.fold(own, f64::max) / own)
+/// The most that any valid test delivered in one direction alone, by direction and number of streams.
+pub(crate) struct MostCarried(BTreeMap<(bool, u32), f64>);
+
+impl MostCarried {
+    pub(crate) fn of(record: &Record) -> Self {
+        let groups = both_ways(record);
+        let alone = |test: &&Test| test.valid && !groups.contains(test.group.as_str());
+        let mut most: BTreeMap<_, f64> = BTreeMap::new();
+        for test in record.tests().filter(alone) {
+            let best = most.entry(way(test)).or_default();
+            *best = best.max(test.delivered_bits_per_second.unwrap_or(0.0));
+        }
+        Self(most)
+    }
+
+    /// Of what `test` delivered: 1 or more.
+    pub(crate) fn ratio(&self, test: &Test) -> Option<f64> {
+        let own = test.delivered_bits_per_second.filter(|rate| *rate > 0.0)?;
+        let most = self.0.get(&way(test)).copied();
+        Some(most.map_or(1.0, |most| most.max(own) / own))
+    }
+}
+
+fn way(test: &Test) -> (bool, u32) {
+    (test.direction == Direction::Down, test.streams)
 }
 
 const INFO: &str = "tcpi_pacing_rate, delivered rate";
