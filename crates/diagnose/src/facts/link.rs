@@ -45,6 +45,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "path_ceiling_packets_per_second" "1/s" "the packets a second that arrive however many more are sent" "linerate sweep <peer>"
     "lab_wire" "" "whether the lab's user-space wire carries the test, for which the lab switches segmentation and checksum offloads off" ""
     "lab_wire_drop_share" "ratio" "of what all tests of this direction lost, the frames that the lab's own wire lost because it was overloaded, at most" ""
+    "lab_wire_drops" "packets" "of the packets that the test lost, those that the lab's wire lost because it was overloaded, if each test of the direction had its share" ""
     "loss_spacing_variation" "ratio" "how unevenly losses follow each other: near 1 by chance (or too few to tell), near 0 like clockwork" ""
 };
 

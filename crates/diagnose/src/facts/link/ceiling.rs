@@ -23,7 +23,11 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         let loads = way.loads.iter().map(|load| (load.test.id.as_str(), load));
         let loads: BTreeMap<&str, &Load<'_>> = loads.collect();
         for test in way.lossy() {
-            let met = ceilings.met(test, loads.get(test.id.as_str()).copied());
+            let load = loads.get(test.id.as_str()).copied();
+            let met = ceilings.met(test, load);
+            let is_known = met.is_some() || load.is_some();
+            let ceiling = is_known.then_some(met.is_some());
+            facts.add_to_test(&test.id, "path_ceiling", ceiling, SOURCE);
             tell(test, met, facts);
         }
     }
@@ -112,7 +116,11 @@ impl<'r> Way<'r> {
         let packets = holds(self.most.packets, at.packets);
         let same = |other: &Load<'_>| {
             let apart = (other.passed.packets / at.packets).ln();
-            other.is_lossy() && other.is_of_another_size(load) && apart.abs() < SAME_PACKETS
+            let well_above = other.offered.packets >= at.packets * WELL_ABOVE;
+            other.is_lossy()
+                && other.is_of_another_size(load)
+                && apart.abs() < SAME_PACKETS
+                && (well_above || self.is_at_level(other))
         };
         let unit = match (bits, packets) {
             (_, true) if self.loads.iter().take(MOST).any(same) => Unit::Packets,
@@ -121,6 +129,13 @@ impl<'r> Way<'r> {
             (false, _) => return None,
         };
         Some(Ceiling { at, unit })
+    }
+
+    /// Whether the same rate got through of another offer of this size.
+    fn is_at_level(&self, load: &Load<'_>) -> bool {
+        let lossy = self.loads.iter().filter(|other| other.is_lossy());
+        let mut others = lossy.take(MOST).inspect(|_| work::look());
+        others.any(|other| load.is_level_with(other))
     }
 
     /// A path that loses a sixth of a flow for other reasons than its rate leaves TCP next to nothing: if TCP gets the
@@ -203,7 +218,6 @@ fn tell(test: &Test, met: Option<Ceiling>, facts: &mut Facts) {
     add("path_ceiling_packets_per_second", packets);
     let unit = met.map(|met| met.unit.word());
     facts.add_to_test(&test.id, "path_ceiling_unit", unit, SOURCE);
-    facts.add_to_test(&test.id, "path_ceiling", met.is_some(), SOURCE);
     let variation = spacing_variation(test);
     let source = "the test's account, loss_bursts";
     facts.add_to_test(&test.id, "loss_spacing_variation", variation, source);
@@ -248,6 +262,8 @@ const SOURCE: &str = "the tests' accounts, without what was lost after the wire"
 const MOST: usize = 64;
 /// An offer of at least this share of the ceiling meets it.
 const CLOSE: f64 = 0.9;
+/// An offer of this much more than a rate met it.
+const WELL_ABOVE: f64 = 1.3;
 /// A test that carried this much more than a level refutes that it is a ceiling.
 const MORE: f64 = 1.1;
 /// Packet rates of two sizes whose ratio has a logarithm below this are one.

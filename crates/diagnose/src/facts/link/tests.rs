@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use linerate_model::output::{LinkKind, LossBurst, Protocol, Role, Test};
+use linerate_model::output::{LedgerEntry, LinkKind, LossBurst, Protocol, Role, Stage, Test};
 use proptest::prelude::*;
 
+use crate::evidence::Evidence;
+use crate::facts::Facts;
 use crate::fixtures::{Fixture, load, pasted, run, tcp, udp};
 use linerate_model::record::Record;
 
@@ -256,6 +258,48 @@ fn the_same_packets_of_two_sizes_are_a_ceiling_of_packets() {
     assert!(has("L20") && !has("L14") && !has("L09"), "{found:?}");
 }
 
+/// One size shows no ceiling of packets: not even where a test of another size, which met no ceiling, lost a little at a
+/// similar rate.
+#[test]
+fn a_lossy_test_of_another_size_is_no_second_level() {
+    let chance = [3, 190, 55, 12, 301, 88, 40, 7];
+    let ceiling_with = |offered| {
+        let mut other = sized(64, lossy("s0", offered, 9.6e7, 1, &chance));
+        other.group = "s0".to_owned();
+        let tests: Vec<Test> = level().into_iter().chain([other]).collect();
+        lost_at("wire", tests)
+    };
+    let has = |found: Vec<String>, rule: &str| found.iter().any(|one| one == rule);
+    assert!(!has(ceiling_with(1.0e8), "L20"));
+    assert!(has(ceiling_with(1.4e8), "L20"));
+}
+
+/// Where it is not known what the wire lost, it is not known to have no ceiling.
+#[test]
+fn a_ceiling_is_not_denied_where_the_load_is_not_known() {
+    let known = |least| {
+        let record = run(vec![lossy("t1", 5e7, 4.95e7, 1, &[3, 190, 55])]);
+        let lost = record.run.tests[0].lost_packets.unwrap();
+        let wire = Stage {
+            stage: "wire".to_owned(),
+            lo: if least { lost } else { 0 },
+            hi: lost,
+            ..Stage::default()
+        };
+        let entry = LedgerEntry {
+            test_id: "t1".to_owned(),
+            lost_packets: lost,
+            stages: vec![wire],
+            ..LedgerEntry::default()
+        };
+        let facts = Facts::of(&Evidence::of(&record), &[entry]);
+        let ceiling = facts.list().iter().find(|fact| fact.name == "path_ceiling");
+        ceiling.map(|fact| fact.value.clone())
+    };
+    assert_eq!(known(true), Some(false.into()));
+    assert_eq!(known(false), None);
+}
+
 /// Ethernet, IPv4 and UDP or TCP with timestamps.
 fn frame_bits(test: &Test) -> Option<f64> {
     let (payload, headers) = match test.protocol {
@@ -374,6 +418,23 @@ fn what_the_lab_s_own_wire_does_is_no_fault_of_the_path() {
     };
     assert_eq!(wired(0), ["L13"]);
     assert_eq!(wired(420), ["L21"]);
+    assert_eq!(wired(150), ["L13"], "not most of them");
+    // It has two tests: each lost its share of what the wire lost, and the rest elsewhere.
+    let tests = ["t1", "t2"].map(|id| lossy(id, 5e7, 4.95e7, 11, &chance));
+    let lost = tests[0].lost_packets.unwrap();
+    let mut record = run(tests.to_vec());
+    record.run.lab_wire = vec![LabWire {
+        direction: Direction::Up,
+        frames: 50_000,
+        overload_drops: lost,
+    }];
+    let (_, facts) = record.judged_at("wire");
+    let drops = facts
+        .list()
+        .iter()
+        .filter(|fact| fact.name == "lab_wire_drops");
+    let drops: Vec<Option<f64>> = drops.map(|fact| fact.value.number()).collect();
+    assert_eq!(drops, [Some((lost / 2) as f64); 2]);
 }
 
 /// A rule of the path has nothing to say of a test that it does not look at: it does not lack evidence either.
