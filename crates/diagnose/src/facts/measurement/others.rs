@@ -31,13 +31,21 @@ fn foreign(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
         return;
     }
     let arrived = vantage.of_interface(LINK, "rx_packets");
-    let arrived = arrived.map(|counted| (counted, vantage.counters().span_s(LINK)));
+    // A document without samples does not say when they were read: before and after the test.
+    let of_test_s = (test.duration_s > 0.0).then_some(test.duration_s);
+    let span_s = vantage.counters().span_s(LINK).or(of_test_s);
+    let arrived = arrived.map(|counted| (counted, span_s));
     let arrived = arrived.or_else(|| around(vantage));
     let sent = test.sent_packets.filter(|sent| *sent > 0);
     let (Some((arrived, Some(span_s))), Some(sent)) = (arrived, sent) else {
         return;
     };
-    let own = sent + copies(test, sent) + own::packets(vantage, test, span_s);
+    let own = [
+        sent,
+        copies(test, sent),
+        own::packets(vantage, test, span_s),
+    ];
+    let own = own.into_iter().fold(0, u64::saturating_add);
     let foreign = arrived.value.saturating_sub(own) as f64;
     let mut add = |name, value: f64| vantage.add(facts, name, value, &arrived.source);
     add("foreign_packets", foreign);
@@ -46,7 +54,7 @@ fn foreign(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     add("foreign_packets_per_second", foreign / span_s);
 }
 
-/// Copies that reached the interface: as many of each that arrived there as of each that was counted.
+/// Copies that reached the interface, scaled from those that the program counted.
 fn copies(test: &Test, sent: u64) -> u64 {
     let counted = u128::from(test.duplicate_packets.unwrap_or(0));
     let received = u128::from(test.received_packets.unwrap_or(sent).max(1));

@@ -12,14 +12,19 @@ pub(super) fn packets(vantage: &Vantage<'_>, test: &Test, span_s: f64) -> u64 {
     if vantage.record.pasted {
         return CONVERSATION;
     }
-    probes(vantage, span_s) + reports(vantage, test) + CONVERSATION + heartbeats(span_s)
+    let own = [
+        probes(vantage, span_s),
+        reports(vantage, test),
+        heartbeats(span_s),
+    ];
+    own.into_iter().fold(CONVERSATION, u64::saturating_add)
 }
 
-/// Requests and replies are as many. The document counts them for all tests of a phase together.
+/// Each request has one reply. The document counts them for all tests of a phase together.
 fn probes(vantage: &Vantage<'_>, span_s: f64) -> u64 {
     let phases = vantage.record.run.latency.iter();
     let loaded = phases.filter(|latency| latency.phase != Phase::Idle);
-    let sent: u64 = loaded.map(|latency| latency.sent).sum();
+    let sent = loaded.fold(0_u64, |sum, latency| sum.saturating_add(latency.sent));
     sent.min((span_s * PROBES_PER_SECOND).ceil() as u64)
 }
 
