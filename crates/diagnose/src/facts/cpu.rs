@@ -47,7 +47,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "received_rps_per_second" "1/s" "how often a second a processor was asked by another to take packets (RPS)" "cat /proc/net/softnet_stat   # before a test and after it, with what the test printed"
     "idle_rtt_ms" "ms" "round-trip time at rest, median" "ping <peer>"
     "loaded_rtt_ms" "ms" "round-trip time beside a load, median, the lower of the directions" "ping <peer>"
-    "probe_stall_phases" "" "phases of the latency probe with an answer that took 80 ms or more, 20 times the median and 4 times TCP's longest round trip" "ping <peer>"
+    "probe_stall_phases" "" "phases of the latency probe under load with an answer that took 80 ms or more, 20 times the median and 4 times TCP's longest round trip" "ping <peer>"
     "probe_stall_ms" "ms" "the longest answer of the probe in each of these phases, at least" "ping <peer>"
     "probe_ends_busy" "" "whether other programs used the processors of an end: half of one before the load, or 2 % of steal" "mpstat -P ALL 1 5"
     "adaptive_rx" "" "whether coalescing adapts itself: on, off" "ethtool -c {interface}"
@@ -80,7 +80,7 @@ pub(super) fn one_machine(record: &Record) -> Option<(bool, &'static str)> {
     match (known, shared) {
         (true, _) => Some((shared, "boot_id of both ends")),
         (false, true) => Some((true, "the tests' interface: the loopback")),
-        (false, false) if record.tests().any(|test| is_virtual(test)) => None,
+        (false, false) if record.tests().any(is_virtual) => None,
         (false, false) => Some((false, "the tests' interface: a wire, not the loopback")),
     }
 }

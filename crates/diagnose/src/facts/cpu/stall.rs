@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether the latency probe stood still in several phases while the path did not: an end that stopped.
+//! Whether an end paused: the probe's answers were late, TCP's round trips were not.
 //!
 //! The probe's answers come from a program, TCP's own round trips from the kernels. A queue on the path delays both; a
 //! program that does not run delays only its answers. On a machine that others or the load itself keep busy, any program waits.
@@ -33,22 +33,19 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     facts.add_to_run("probe_ends_busy", busy, source);
 }
 
-/// The longest answer of a phase that only an end can have delayed.
+/// The longest answer of a phase that only an end can have delayed: at rest no TCP shows that the path did not.
 fn stall_ms(record: &Record, latency: &Latency) -> Option<f64> {
     let rtt = latency.rtt_ns?;
-    let usual_ns = match latency.phase {
-        Phase::Idle => rtt.p50,
-        phase => rtt.p50.max(longest_of_tcp_ns(record, phase)?),
-    };
+    let usual_ns = rtt.p50.max(longest_of_tcp_ns(record, latency.phase)?);
     let is_stall = rtt.max >= STALL_NS
         && rtt.max >= MEDIANS.saturating_mul(rtt.p50)
         && rtt.max >= USUALS.saturating_mul(usual_ns);
     is_stall.then_some(rtt.max as f64 / 1e6)
 }
 
-/// Of TCP beside the probe; `None` without it, and where the load itself left no processor to the programs.
+/// Of TCP during the phase; `None` without it, and where the load itself left no processor to the programs.
 fn longest_of_tcp_ns(record: &Record, phase: Phase) -> Option<i64> {
-    let beside = |test: &&Test| {
+    let during = |test: &&Test| {
         let along = match phase {
             Phase::Idle => false,
             Phase::Up => test.direction == Direction::Up,
@@ -57,7 +54,7 @@ fn longest_of_tcp_ns(record: &Record, phase: Phase) -> Option<i64> {
         };
         along && test.protocol == Protocol::Tcp
     };
-    let tests: Vec<&Test> = record.run.tests.iter().filter(beside).collect();
+    let tests: Vec<&Test> = record.run.tests.iter().filter(during).collect();
     let loads = tests
         .iter()
         .flat_map(|test| [test.cpu.local, test.cpu.remote]);
@@ -66,7 +63,7 @@ fn longest_of_tcp_ns(record: &Record, phase: Phase) -> Option<i64> {
     rtts.max().filter(|_| !is_full)
 }
 
-/// Whether somebody else had the processors of an end; `None` unless both report it.
+/// Whether other programs used the processors of an end; `None` unless both report it.
 fn busy(evidence: &Evidence<'_>) -> Option<bool> {
     let ends = vantages(evidence);
     let of = |role: Role| {

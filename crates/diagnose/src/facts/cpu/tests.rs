@@ -473,9 +473,11 @@ fn an_end_that_stands_still_is_named_and_a_busy_machine_is_not() {
         ..Cpu::default()
     });
     assert!(!fires(&full, "C21"), "the load itself");
-    // Once; too short; a queue on the path, which TCP sees too; a machine that others use.
+    // Once; once more, but at rest, where no TCP shows that the path was well; too short; a queue on the path, which
+    // TCP sees too; a machine that others use.
     for (longest, busy, tcp) in [
         ([1, 2, 195, 1], 0.1, 1),
+        ([186, 2, 195, 1], 0.1, 1),
         ([1, 30, 40, 35], 0.1, 1),
         (paused, 0.1, 90),
         (paused, 1.0, 1),
