@@ -138,5 +138,5 @@ const FULL: f64 = 0.97;
 const ALIKE_FRAMES: f64 = 0.1;
 const ALIKE_BITS: f64 = 0.03;
 /// Bounds of a search whose ratio is above this bound nothing.
-const BOUNDED: f64 = 1.15;
+const BOUNDED: f64 = 1.03;
 const SIZES_FOR_A_LINE: usize = 4;

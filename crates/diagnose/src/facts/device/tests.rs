@@ -79,6 +79,25 @@ fn the_same_bits_at_every_size_name_their_layer() {
     }
 }
 
+/// Wide bounds fit many curves: they are no proof of one bit rate.
+#[test]
+fn one_bit_rate_is_in_the_bounds_of_every_size_only_where_they_are_narrow() {
+    let flat = |width: f64| {
+        let at = |bytes: f64, slower: f64| 1e8 / 8.0 / bytes / slower;
+        let mut record = rates(&[
+            (64, at(64.0, 1.08)),
+            (256, at(256.0, 1.04)),
+            (1518, at(1518.0, 1.0)),
+        ]);
+        for one in &mut record.run.results {
+            one.upper_fps = one.lower_fps.map(|fps| fps * width);
+        }
+        of_run(&record, "forward_bits_flat")
+    };
+    assert_eq!(flat(1.005).as_deref(), Some("no"));
+    assert_eq!(flat(1.14).as_deref(), Some("no"));
+}
+
 #[test]
 fn what_the_tester_or_the_line_ended_is_no_rate_of_the_device() {
     let mut record = rates(&[(64, 1e6), (128, 1e6), (1518, 81_274.0)]);
