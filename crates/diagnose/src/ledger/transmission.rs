@@ -24,9 +24,10 @@ pub(super) fn lost(evidence: &Evidence<'_>, test: &Test) -> Option<u64> {
 }
 
 /// Why a kernel frees a segment whose data it has.
-const DUPLICATES: [&str; 4] = [
+const DUPLICATES: [&str; 5] = [
     "TCP_OLD_DATA",
     "TCP_OLD_SEQUENCE",
     "TCP_OFOMERGE",
+    "TCP_OFO_DROP",
     "TCP_RFC7323_PAWS",
 ];

@@ -16,7 +16,7 @@ pub(super) struct Losses<'l> {
     entries: BTreeMap<&'l str, &'l LedgerEntry>,
 }
 
-/// Packets that are lost once, whoever claims them.
+/// Packets that may be claimed by several rules but were lost once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Pool {
     /// Those of a test.

@@ -22,7 +22,7 @@ impl InForce<'_> {
             let interface = reading.interface.as_deref();
             set_up(self.record, host, reading.source, interface, &reading.key)
         };
-        // What is no namespace's own is the same at both ends of one machine.
+        // These are not per namespace: one machine has one value.
         let shared = reading.key.starts_with("net.core.") && self.record.one_machine();
         let other = || of(Role::Local).filter(|_| shared);
         let read = of(self.host).or_else(other).map(str::to_owned);
@@ -118,7 +118,7 @@ impl Offer {
         self.commands.push(offered.to_string());
     }
 
-    /// The way back from what is no setting.
+    /// An undo of a command that sets no value.
     fn undo(&mut self, text: String) {
         let settled = |id: &String| self.settled.contains(id);
         let typed = text.split("   #").next().unwrap_or_default();

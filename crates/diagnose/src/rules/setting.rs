@@ -6,7 +6,7 @@
 //! echo 1 > /sys/class/net/eth0/threaded   tc qdisc replace dev eth0 root fq
 //! ```
 
-/// A command that sets values, and the note behind it.
+/// A command that sets values, and the comment after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Command {
     tool: Tool,
@@ -254,7 +254,8 @@ fn root(words: &[&str]) -> Option<Vec<Assignment>> {
     named.then(|| vec![Assignment::new("root", &words.join(" "))])
 }
 
-/// What the kernel puts there itself.
+/// What the kernel puts there itself. What is read of a root qdisc is its kind alone: any options of it, and the classes
+/// below it, are not restored.
 const DEFAULT_QDISCS: &[&str] = &["noqueue", "mq", "pfifo_fast"];
 
 /// Limits and sizes: less than what is in force makes it worse.

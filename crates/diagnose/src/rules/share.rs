@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The losses are shared out once: the surest finding gets what it claims, the next one what is left of the test and of
-//! the stage. What a finding would explain as well is no further loss: it is an alternative to the findings that have it.
+//! the stage. Packets that another finding already has are not counted again: they are listed as shared with it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ impl Share {
     }
 }
 
-/// What nobody has claimed yet, and who has the rest.
+/// What is unclaimed, and which finding has the rest.
 struct Pools<'l> {
     losses: &'l Losses<'l>,
     left: BTreeMap<Pool, Left>,

@@ -195,6 +195,10 @@ const MEASURED: &[(&str, &str)] = &[
         "what was asked for and what was granted: our own socket",
     ),
     (
+        "path_ceiling",
+        "the ledger of a test of ours: counters around it, at both ends",
+    ),
+    (
         "probe_ends_busy",
         "read in the idle interval before our test",
     ),

@@ -27,7 +27,7 @@ fn fact(seed: u64, name: &str) -> Option<String> {
 /// A setting was not read, is what the rule proposes, or is anything else.
 fn state(seed: u64, reading: &Reading, proposals: &BTreeMap<String, String>) -> Option<String> {
     let key = format!("{} {}", reading.source, reading.key);
-    Some(match any(seed, &key) % 7 {
+    Some(match any(seed, &key) % 10 {
         0 => return None,
         1 => proposals
             .get(&key)
@@ -37,6 +37,9 @@ fn state(seed: u64, reading: &Reading, proposals: &BTreeMap<String, String>) -> 
         3 => "on".to_owned(),
         4 => "on [fixed]".to_owned(),
         5 => "7".to_owned(),
+        6 => "mq".to_owned(),
+        7 => "noqueue".to_owned(),
+        8 => "pfifo_fast".to_owned(),
         _ => "99999999".to_owned(),
     })
 }
@@ -95,6 +98,14 @@ proptest! {
                     Some(Some(was)) => prop_assert_eq!(value, switch(&was), "{}: {}", rule.id, of),
                     Some(None) => prop_assert_eq!(value, BEFORE, "{}: {}", rule.id, of),
                     None => prop_assert!(value.contains('<'), "{}: {} was not changed", rule.id, of),
+                }
+            }
+            // What the kernel puts there itself comes back when the other is deleted.
+            for text in change.undo.iter().filter(|text| text.starts_with("tc qdisc del")) {
+                let typed = text.split("   #").next().unwrap_or_default();
+                if let Some(was) = changed.remove(&typed.replacen("qdisc del", "qdisc replace", 1)) {
+                    let kinds = ["mq", "noqueue", "pfifo_fast"];
+                    prop_assert!(was.is_some_and(|was| kinds.contains(&was.as_str())), "{}: {}", rule.id, text);
                 }
             }
             prop_assert!(changed.is_empty(), "{}: no undo of {:?}", rule.id, changed);
