@@ -76,16 +76,17 @@ pub struct Knee {
     /// Highest rate without loss below every rate with loss; `None` if there is none. With
     /// [`LimitedBy::Sender`] the knee is there or above.
     pub lossless_bits_per_second: Option<u64>,
-    /// Lowest rate with confirmed loss; `None` if there is none.
+    /// Lowest rate with confirmed loss; `None` if there is none. A rate that a longer trial refuted is one, so that it
+    /// may be the lossless one, or below it, where no rate was confirmed.
     pub lossy_bits_per_second: Option<u64>,
     /// The same rates in packets per second.
     pub lossless_pps: Option<f64>,
     pub lossy_pps: Option<f64>,
     pub limited_by: LimitedBy,
-    /// The 95 % upper bound of the loss ratio at the lossless rate: of the trial that confirmed it, or else from the
-    /// trials of the search.
+    /// The 95 % upper bound of the loss ratio at the lossless rate: of the trial that confirmed or refuted it, or else
+    /// from the trials of the search.
     pub loss_ratio_upper95: Option<f64>,
-    /// The loss ratio at all rates, if it does not grow with the rate: then there is no knee.
+    /// The loss ratio at all rates up to one, if it does not grow with the rate: then there is no knee.
     pub constant_loss: Option<ConstantLoss>,
     /// The longer trials at the lossless rate; `None` if there was none.
     pub confirmation: Option<Confirmation>,
@@ -198,7 +199,7 @@ impl KneeSearch {
         let found = Knee {
             trials: found.trials.saturating_add(confirmation.trials),
             confirmation: Some(confirmation),
-            ..found
+            ..self.refuted(found, confirmation)
         };
         if confirmation.outcome != Outcome::Confirmed {
             return found;
@@ -208,6 +209,24 @@ impl KneeSearch {
             lossless_bits_per_second: Some(rate),
             lossless_pps: Some(self.pps(rate)),
             loss_ratio_upper95: confirmation.loss_ratio_upper95,
+            ..found
+        }
+    }
+
+    /// The result of the search after its confirming trials: what they refute is lossy, and loss is the limit.
+    fn refuted(&self, found: Knee, confirmation: Confirmation) -> Knee {
+        let Some(refuted) = confirmation.refuted else {
+            return found;
+        };
+        let lowest = refuted.lowest_bits_per_second;
+        let lossy = found
+            .lossy_bits_per_second
+            .map_or(lowest, |lossy| lossy.min(lowest));
+        Knee {
+            lossy_bits_per_second: Some(lossy),
+            lossy_pps: Some(self.pps(lossy)),
+            limited_by: LimitedBy::Loss,
+            loss_ratio_upper95: refuted.loss_ratio_upper95,
             ..found
         }
     }

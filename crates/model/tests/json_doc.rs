@@ -150,7 +150,10 @@ fn populated() -> Output {
             lossless_pps: Some(1.0),
             lossy_pps: Some(1.0),
             loss_ratio_upper95: Some(1.0),
-            constant_loss: Some(ConstantLoss::default()),
+            constant_loss: Some(ConstantLoss {
+                highest_bits_per_second: Some(1.0),
+                ..ConstantLoss::default()
+            }),
             confirmation: Some(Confirmation {
                 loss_ratio_upper95: Some(1.0),
                 ..Confirmation::default()

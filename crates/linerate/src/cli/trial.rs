@@ -124,6 +124,7 @@ impl Search {
                 loss_ratio: constant.loss_ratio,
                 lower95: constant.lower95,
                 upper95: constant.upper95,
+                highest_bits_per_second: Some(constant.highest_bits_per_second as f64),
             }),
             confirmation: self.confirmation(found.confirmation),
             trials: found.trials,

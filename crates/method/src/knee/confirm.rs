@@ -27,6 +27,17 @@ pub struct Confirmation {
     asked_bits_per_second: u64,
     /// Of the trials, those that lost more than the goal allows.
     losses: u32,
+    /// What they show; `None` if there is none.
+    pub(super) refuted: Option<Refuted>,
+}
+
+/// Rates that a search found, and that lost more than the goal allows in longer trials.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Refuted {
+    /// The lowest of them.
+    pub(super) lowest_bits_per_second: u64,
+    /// The 95 % upper bound of the loss ratio at the first, which is the search's result.
+    pub(super) loss_ratio_upper95: Option<f64>,
 }
 
 /// The outcome of a confirming trial.
@@ -78,20 +89,27 @@ impl KneeSearch {
         if trial.valid {
             self.count(asked_bits_per_second, &trial);
         }
-        let (trials, losses) = match &self.confirmation {
-            Some(last) => (last.trials, last.losses),
-            None => (0, 0),
+        let last = self.confirmation;
+        let lost = outcome == Outcome::Loss;
+        let offered = trial.offered_bits_per_second.min(asked_bits_per_second);
+        let loss_ratio_upper95 = loss_upper95(trial.lost_packets, trial.sent_packets)
+            .filter(|_| outcome != Outcome::Invalid);
+        let before = last.and_then(|last| last.refuted);
+        let refuted = Refuted {
+            lowest_bits_per_second: before
+                .map_or(offered, |it| it.lowest_bits_per_second.min(offered)),
+            loss_ratio_upper95: before.map_or(loss_ratio_upper95, |it| it.loss_ratio_upper95),
         };
         self.confirmation = Some(Confirmation {
             outcome,
-            offered_bits_per_second: trial.offered_bits_per_second.min(asked_bits_per_second),
+            offered_bits_per_second: offered,
             sent_packets: trial.sent_packets,
             lost_packets: trial.lost_packets,
-            loss_ratio_upper95: loss_upper95(trial.lost_packets, trial.sent_packets)
-                .filter(|_| outcome != Outcome::Invalid),
-            trials: trials + 1,
+            loss_ratio_upper95,
+            trials: last.map_or(0, |last| last.trials) + 1,
             asked_bits_per_second,
-            losses: losses + u32::from(outcome == Outcome::Loss),
+            losses: last.map_or(0, |last| last.losses) + u32::from(lost),
+            refuted: if lost { Some(refuted) } else { before },
         });
     }
 
@@ -287,6 +305,53 @@ mod tests {
         assert!(knee.lossless_bits_per_second > Some(400 * M));
     }
 
+    /// Short trials lose nothing up to the end of the range, or what the sender can; longer ones do above 990 Mbit/s.
+    #[test]
+    fn a_rate_that_its_longer_trial_refutes_is_the_lossy_one() {
+        for (ceiling, range, found) in [
+            (u64::MAX, LimitedBy::Range, 1000 * M),
+            (995 * M, LimitedBy::Sender, 995 * M),
+        ] {
+            let [short, long] = [u64::MAX, 992 * M].map(|rate| Link {
+                rate,
+                sender_ceiling: ceiling,
+                ..Link::CLEAN
+            });
+            let mut rng = Rng::new(1);
+            let mut search = KneeSearch::new(config(0.0));
+            while let Some(rate) = search.next_rate() {
+                search.feed(rate, short.trial(rate, 0.5, &mut rng));
+            }
+            let before = search.knee();
+            assert_eq!(
+                (before.limited_by, before.lossy_bits_per_second),
+                (range, None)
+            );
+            let first = search.next_confirmation().unwrap();
+            search.feed_confirmation(first, long.trial(first, 5.0, &mut rng));
+            let refuted = search.knee();
+            assert_eq!(
+                (refuted.limited_by, refuted.lossy_bits_per_second),
+                (LimitedBy::Loss, Some(found))
+            );
+            assert!(refuted.lossy_pps.is_some());
+            assert_eq!(
+                refuted.loss_ratio_upper95,
+                refuted.confirmation.unwrap().loss_ratio_upper95,
+                "not pooled with the trials that were selected for losing nothing"
+            );
+            while let Some(rate) = search.next_confirmation() {
+                search.feed_confirmation(rate, long.trial(rate, 5.0, &mut rng));
+            }
+            let knee = search.knee();
+            assert_eq!(knee.confirmation.unwrap().outcome, Outcome::Confirmed);
+            assert_eq!(
+                (knee.limited_by, knee.lossy_bits_per_second),
+                (LimitedBy::Loss, Some(found))
+            );
+        }
+    }
+
     proptest! {
         /// A rate is confirmed only by a trial that offered it and met the goal, and then it is the result; without
         /// one the search's own result stays, as not confirmed.
@@ -324,8 +389,22 @@ mod tests {
                 }
                 _ => prop_assert_eq!(after.lossless_bits_per_second, before.lossless_bits_per_second),
             }
-            prop_assert_eq!(after.limited_by, before.limited_by);
-            prop_assert_eq!(after.lossy_bits_per_second, before.lossy_bits_per_second);
+            let above_goal = |(_, trial): &&(u64, Trial)| {
+                trial.valid && trial.lost_packets as f64 > goal * trial.sent_packets as f64
+            };
+            let refuted = confirming.iter().filter(above_goal).map(|(_, trial)| trial.offered_bits_per_second).min();
+            match refuted {
+                Some(lowest) => {
+                    prop_assert_eq!(after.limited_by, LimitedBy::Loss);
+                    prop_assert!(after.lossy_bits_per_second <= Some(lowest));
+                    prop_assert!(after.lossy_bits_per_second > after.lossless_bits_per_second || confirmed.is_none());
+                    prop_assert!(after.loss_ratio_upper95 > Some(goal) || confirmed.is_some());
+                }
+                None => {
+                    prop_assert_eq!(after.limited_by, before.limited_by);
+                    prop_assert_eq!(after.lossy_bits_per_second, before.lossy_bits_per_second);
+                }
+            }
         }
     }
 }

@@ -3,9 +3,13 @@
 //!
 //! Where each packet is lost with the same small probability whatever the rate, a trial is without loss if it is short
 //! enough, and the search for a knee finds the length of its trials. If losses do not depend on the rate, they are spread
-//! over the trials as the packets are: given how many were lost in all, the number at the higher rates is binomial. A
-//! search without that excess has no knee.
+//! over the trials as the packets are: given how many were lost in all, the number at the higher rates is binomial.
+//!
+//! That no excess at the higher rates was proven shows nothing if few packets were sent at the lower ones. So the lower
+//! half of the rates must have had to lose some, and must have lost some. Trials that lose much are left out: what
+//! exceeds the rate of a link says nothing about the rates below it.
 
+use super::rate::GROSS_LOSS_RATIO;
 use crate::bound::loss_interval95;
 use crate::stats::beta::regularised;
 
@@ -17,27 +21,26 @@ pub(super) struct Count {
     pub(super) lost: u64,
 }
 
-/// A loss ratio that does not grow with the rate.
+/// A loss ratio that does not grow with the rate, up to the highest one without much loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConstantLoss {
-    /// Of all trials.
+    /// Of these trials.
     pub loss_ratio: f64,
     /// The lower end of its two-sided 95 % confidence interval.
     pub lower95: f64,
     /// The upper end.
     pub upper95: f64,
+    /// The highest rate whose trials are counted.
+    pub highest_bits_per_second: u64,
 }
 
 impl ConstantLoss {
-    /// Returns the common loss ratio of all trials; `None` if more is lost at higher rates than at lower ones, and where
-    /// too little or at one rate only is lost.
+    /// Returns the common loss ratio of the trials; `None` if more is lost at higher rates than at lower ones, and where
+    /// the trials cannot show that.
     pub(super) fn of(trials: &[Count]) -> Option<Self> {
+        let trials = &not_overloaded(trials);
         let all = total(trials.iter());
-        let mut lossy: Vec<u64> = trials.iter().filter(|one| one.lost > 0).map(rate).collect();
-        lossy.sort_unstable();
-        lossy.dedup();
-        let is_known = all.lost >= LEAST_LOSSES && lossy.len() >= 2;
-        if !is_known || grows(trials, all) {
+        if grows(trials, all) || !is_shown(trials, all) {
             return None;
         }
         let (lower95, upper95) = loss_interval95(all.lost, all.sent)?;
@@ -45,22 +48,50 @@ impl ConstantLoss {
             loss_ratio: all.lost as f64 / all.sent as f64,
             lower95,
             upper95,
+            highest_bits_per_second: trials.iter().map(rate).max()?,
         })
     }
 }
 
-/// Whether at any rate and above more was lost than the packets sent there account for: an exact test at each rate, 5 % for
-/// all of them together.
+/// The trials that lost little, or all if none did.
+fn not_overloaded(trials: &[Count]) -> Vec<Count> {
+    let little = |one: &&Count| (one.lost as f64) < GROSS_LOSS_RATIO * one.sent as f64;
+    let kept: Vec<Count> = trials.iter().filter(little).copied().collect();
+    match kept.is_empty() {
+        true => trials.to_vec(),
+        false => kept,
+    }
+}
+
+/// Whether the trials of the lower half of the rates lost some, and sent enough for that.
+fn is_shown(trials: &[Count], all: Count) -> bool {
+    let highest = trials.iter().map(rate).max().unwrap_or(0);
+    let lower = total(trials.iter().filter(|one| rate(one) <= highest / 2));
+    let expected = all.lost as f64 * (lower.sent as f64 / all.sent.max(1) as f64);
+    expected >= LEAST_EXPECTED && lower.lost > 0
+}
+
+/// Whether the losses begin at a rate, or at any rate and above more was lost than the packets sent there account for:
+/// exact tests, 5 % for all of them together.
 fn grows(trials: &[Count], all: Count) -> bool {
     let mut rates: Vec<u64> = trials.iter().map(rate).collect();
     rates.sort_unstable();
     rates.dedup();
     let splits = rates.iter().skip(1);
-    let alpha = ALPHA / splits.len().max(1) as f64;
-    splits.into_iter().any(|from| {
-        let above = total(trials.iter().filter(|one| rate(one) >= *from));
-        at_least(above.lost, all.lost, above.sent as f64 / all.sent as f64) < alpha
-    })
+    let alpha = ALPHA / 2.0 / splits.len().max(1) as f64;
+    begins(trials, all) < ALPHA / 2.0
+        || splits.into_iter().any(|from| {
+            let above = total(trials.iter().filter(|one| rate(one) >= *from));
+            at_least(above.lost, all.lost, above.sent as f64 / all.sent as f64) < alpha
+        })
+}
+
+/// The probability that the rates below the lowest one with loss lose nothing, by chance.
+fn begins(trials: &[Count], all: Count) -> f64 {
+    let lowest = trials.iter().filter(|one| one.lost > 0).map(rate).min();
+    let from = |one: &&Count| Some(rate(one)) >= lowest;
+    let above = total(trials.iter().filter(from));
+    (above.sent as f64 / all.sent.max(1) as f64).powf(all.lost as f64)
 }
 
 fn rate(trial: &Count) -> u64 {
@@ -88,8 +119,8 @@ fn at_least(count: u64, all: u64, share: f64) -> f64 {
     }
 }
 
-/// With fewer losses every distribution is possible.
-const LEAST_LOSSES: u64 = 3;
+/// With fewer expected losses, none is no surprise (5 %).
+const LEAST_EXPECTED: f64 = 3.0;
 const ALPHA: f64 = 0.05;
 
 #[cfg(test)]
@@ -98,31 +129,61 @@ mod tests {
     use crate::knee::{Begin, Knee, KneeConfig, KneeSearch, Trial};
     use crate::rng::Rng;
 
-    /// A link of 941 Mbit/s that loses each packet with probability `ratio`, and what exceeds its rate.
-    fn search(ratio: f64, link: f64, seed: u64) -> Knee {
-        let mut rng = Rng::new(seed);
-        let mut search = KneeSearch::new(KneeConfig {
-            begin: Begin::Ladder((1..=10).map(|n| n * 94_000_000).collect()),
-            payload_bytes: 1448,
-            goal_loss_ratio: 0.0,
-            resolution_ratio: 0.02,
-            trials_max: 60,
-        });
-        while let Some(rate) = search.next_rate() {
-            let sent = rate / (1448 * 8);
-            let through = (link / rate as f64).min(1.0) * sent as f64;
+    /// A link that loses each packet with probability `ratio`, what exceeds `rate`, and `few` packets at most in each
+    /// trial above 0.9 of that rate.
+    #[derive(Clone, Copy)]
+    struct Link {
+        ratio: f64,
+        rate: f64,
+        few: u64,
+    }
+
+    impl Link {
+        fn trial(self, rate: u64, seconds: f64, rng: &mut Rng) -> Trial {
+            let sent = (rate as f64 * seconds) as u64 / (1448 * 8);
+            let through = (self.rate / rate as f64).min(1.0) * sent as f64;
             let beyond = sent - through as u64;
-            let lost = poisson(&mut rng, (sent - beyond) as f64 * ratio).min(sent - beyond);
-            let trial = Trial {
+            let few = match rate as f64 > 0.9 * self.rate {
+                true => self.few.min(1 + rng.below(2)),
+                false => 0,
+            };
+            let lost = poisson(rng, (sent - beyond) as f64 * self.ratio).min(sent - beyond);
+            Trial {
                 offered_bits_per_second: rate,
                 sent_packets: sent,
-                lost_packets: lost + beyond,
+                lost_packets: (lost + beyond + few).min(sent),
                 sender_limited: false,
                 valid: true,
-            };
-            search.feed(rate, trial);
+            }
         }
-        search.knee()
+
+        fn knee(self, begin: Begin, trials_max: u32, seed: u64) -> Knee {
+            let mut rng = Rng::new(seed);
+            let mut search = KneeSearch::new(KneeConfig {
+                begin,
+                payload_bytes: 1448,
+                goal_loss_ratio: 0.0,
+                resolution_ratio: 0.02,
+                trials_max,
+            });
+            while let Some(rate) = search.next_rate() {
+                search.feed(rate, self.trial(rate, 1.0, &mut rng));
+            }
+            while let Some(rate) = search.next_confirmation() {
+                search.feed_confirmation(rate, self.trial(rate, 5.0, &mut rng));
+            }
+            search.knee()
+        }
+    }
+
+    fn search(ratio: f64, rate: f64, seed: u64) -> Knee {
+        let ladder = Begin::Ladder((1..=10).map(|n| n * 94_000_000).collect());
+        Link {
+            ratio,
+            rate,
+            few: 0,
+        }
+        .knee(ladder, 60, seed)
     }
 
     /// Rare losses (Knuth 1969): products of uniform numbers.
@@ -160,8 +221,54 @@ mod tests {
 
     #[test]
     fn a_link_that_loses_what_exceeds_its_rate_has_one() {
-        for ratio in [0.0, 5e-5, 1e-3] {
-            assert_eq!(stated(ratio, 500e6), 0, "{ratio}");
+        assert_eq!(stated(0.0, 500e6), 0);
+    }
+
+    /// Trials above the rate of the link lose far more, and that hides nothing.
+    #[test]
+    fn constant_loss_below_the_rate_of_a_link_has_no_knee_there() {
+        let ladder = || Begin::Ladder((1..=20).map(|n| n * 50_000_000).collect());
+        let link = Link {
+            ratio: 1e-4,
+            rate: 500e6,
+            few: 0,
+        };
+        let found =
+            (0..SEARCHES as u64).filter_map(|seed| link.knee(ladder(), 60, seed).constant_loss);
+        let found: Vec<ConstantLoss> = found.collect();
+        assert!(found.len() >= SEARCHES * 9 / 10, "{}", found.len());
+        assert!(
+            found
+                .iter()
+                .all(|one| one.highest_bits_per_second <= 505_000_000)
+        );
+    }
+
+    /// One or two lost packets a trial show a knee, not a loss at rates at which none was lost.
+    #[test]
+    fn a_few_packets_lost_near_the_rate_of_a_link_are_no_constant_loss() {
+        let ladder = || Begin::Ladder((1..=20).map(|n| n * 50_000_000).collect());
+        let around = |start| Begin::Around {
+            start,
+            from: 10_000_000,
+            to: 1_000_000_000,
+        };
+        for few in [1, 2] {
+            let link = Link {
+                ratio: 0.0,
+                rate: 1e9,
+                few,
+            };
+            for seed in 0..SEARCHES as u64 {
+                for (begin, trials_max) in [
+                    (ladder(), 36),
+                    (around(900_000_000), 8),
+                    (around(1_000_000_000), 8),
+                ] {
+                    let knee = link.knee(begin, trials_max, seed);
+                    assert_eq!(knee.constant_loss, None, "{few} {seed} {knee:?}");
+                }
+            }
         }
     }
 

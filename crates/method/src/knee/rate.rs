@@ -87,4 +87,5 @@ impl Rate {
 
 /// The number of invalid trials of one rate that are repeated.
 const INVALID_MAX: u32 = 2;
-const GROSS_LOSS_RATIO: f64 = 0.01;
+/// A trial that loses this share is overloaded.
+pub(super) const GROSS_LOSS_RATIO: f64 = 0.01;

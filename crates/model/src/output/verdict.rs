@@ -59,7 +59,7 @@ pub struct Knee {
     pub payload_bytes: u32,
     /// Highest rate that met the goal; a lower bound if `limited_by` is `sender`.
     pub lossless_bits_per_second: Option<f64>,
-    /// Lowest rate that confirmedly did not.
+    /// Lowest rate that confirmedly did not, in two trials or in a longer one.
     pub lossy_bits_per_second: Option<f64>,
     /// The same in datagrams.
     pub lossless_pps: Option<f64>,
@@ -69,10 +69,10 @@ pub struct Knee {
     pub goal_loss_ratio: f64,
     /// What ended the search: `loss`, `sender`, `range`, `trials`.
     pub limited_by: String,
-    /// The 95 % upper bound of the loss ratio at the lossless rate: of the trial that confirmed it, or else from the
-    /// trials of the search at it.
+    /// The 95 % upper bound of the loss ratio at the lossless rate: of the trial that confirmed or refuted it, or else
+    /// from the trials of the search at it.
     pub loss_ratio_upper95: Option<f64>,
-    /// The loss ratio at all rates, if it does not grow with the rate: then there is no knee.
+    /// The loss ratio at all rates up to one, if it does not grow with the rate: then there is no knee.
     pub constant_loss: Option<ConstantLoss>,
     /// The longer trials at the lossless rate; `None` if there was none.
     pub confirmation: Option<Confirmation>,
@@ -118,16 +118,18 @@ impl Confirmation {
     }
 }
 
-/// A loss ratio that does not grow with the rate.
+/// A loss ratio that does not grow with the rate, up to the highest one without much loss.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConstantLoss {
-    /// Of all trials.
+    /// Of all trials that lost less than 1 %.
     pub loss_ratio: f64,
     /// The lower end of its two-sided 95 % confidence interval.
     pub lower95: f64,
     /// The upper end.
     pub upper95: f64,
+    /// The highest rate of these trials; `None` in older documents.
+    pub highest_bits_per_second: Option<f64>,
 }
 
 impl Knee {
