@@ -566,3 +566,39 @@ fn carried_more() -> Test {
         ..tcp(8e9)
     }
 }
+
+/// A trial of 0.5 s lost nothing at 950 Mbit/s, a longer one there did.
+#[test]
+fn a_rate_that_its_confirmation_refuted_is_not_achieved() {
+    use linerate_model::output::Confirmation;
+    let achieved = |outcome: &str, carried: f64| {
+        let trial = |id: &str, rate: f64, lost| Test {
+            id: id.to_owned(),
+            protocol: Protocol::Udp,
+            requested_bits_per_second: Some(rate),
+            offered_bits_per_second: Some(rate + 0.3),
+            delivered_bits_per_second: Some(rate),
+            lost_packets: Some(lost),
+            valid: true,
+            ..Test::default()
+        };
+        let mut record = Record::default();
+        record.run.tests = vec![trial("udp-1", 940e6, 0), trial("udp-2", 950e6, 0)];
+        record.run.knees = vec![Knee {
+            test_ids: vec!["udp-1".to_owned(), "udp-2".to_owned()],
+            lossless_bits_per_second: Some(carried),
+            confirmation: Some(Confirmation {
+                outcome: outcome.to_owned(),
+                ..Confirmation::default()
+            }),
+            ..Knee::default()
+        }];
+        let verdicts = Limits::of(&record, &[]).verdicts();
+        verdicts
+            .first()
+            .map(|verdict| verdict.achieved_bits_per_second)
+    };
+    assert_eq!(achieved("confirmed", 950e6), Some(950e6));
+    assert_eq!(achieved("confirmed", 940e6), Some(940e6));
+    assert_eq!(achieved("loss", 950e6), None);
+}

@@ -26,14 +26,27 @@ impl Limits<'_> {
         })
     }
 
-    /// The fastest valid test of a direction; a UDP test only if it lost nothing.
+    /// The fastest valid test of a direction; a UDP test only if it lost nothing, and a trial of a search only up to
+    /// the rate that a longer trial did not refute.
     fn best(&self, direction: Direction) -> Option<&Test> {
         let tests = self.record.tests();
         let rate = |test: &Test| test.delivered_bits_per_second;
         tests
             .filter(|test| test.direction == direction && test.valid)
             .filter(|test| test.lost_packets.unwrap_or(0) == 0 && rate(test).is_some())
+            .filter(|test| self.is_carried(test))
             .max_by(|a, b| rate(a).unwrap_or(0.0).total_cmp(&rate(b).unwrap_or(0.0)))
+    }
+
+    fn is_carried(&self, test: &Test) -> bool {
+        let knees = self.record.run.knees.iter();
+        let mut own = knees
+            .filter(|knee| knee.direction == test.direction && knee.test_ids.contains(&test.id))
+            .filter(|knee| knee.lossless_bits_per_second.is_some());
+        // A search counts whole bits per second, and at most what it requested.
+        let rates = [test.offered_bits_per_second, test.requested_bits_per_second];
+        let rate = rates.into_iter().flatten().reduce(f64::min);
+        own.all(|knee| rate.map(f64::floor) <= knee.carried_bits_per_second())
     }
 
     fn full_size_knee(&self, direction: Direction) -> Option<&Knee> {

@@ -98,8 +98,9 @@ fn latency(latency: &Latency) -> Option<Figure> {
     Some(figure(RTT, format!("probe, {load}"), "ns", false, p99))
 }
 
+/// A rate that a longer trial refuted is none.
 fn knee(knee: &Knee) -> Option<Figure> {
-    let rate = knee.lossless_bits_per_second?;
+    let rate = knee.carried_bits_per_second()?;
     let goal = match knee.goal_loss_ratio {
         ratio if ratio > 0.0 => format!(" loss <= {ratio}"),
         _ => String::new(),
@@ -161,7 +162,7 @@ pub(super) const RTT: &str = "rtt-p99";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linerate_model::output::Quantiles;
+    use linerate_model::output::{Confirmation, Quantiles};
 
     fn udp(lost: u64) -> Test {
         Test {
@@ -203,6 +204,26 @@ mod tests {
                 ("rtt-p99".to_owned(), "probe, idle".to_owned(), 70_000.0),
             ]
         );
+    }
+
+    #[test]
+    fn a_rate_that_its_confirmation_refuted_is_no_figure() {
+        let knees = |outcome: &str| {
+            let knee = Knee {
+                lossless_bits_per_second: Some(950e6),
+                confirmation: Some(Confirmation {
+                    outcome: outcome.to_owned(),
+                    ..Confirmation::default()
+                }),
+                ..Knee::default()
+            };
+            figures(&Output {
+                knees: vec![knee],
+                ..Output::new("sweep", "0")
+            })
+        };
+        assert_eq!(knees("confirmed").len(), 1);
+        assert_eq!(knees("loss"), []);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use linerate_model::units::format::{
 };
 
 use super::conclusions::phase;
-use super::knees::{GOAL, goal};
+use super::knees::goal;
 use super::{name, relevant, way};
 
 /// One figure.
@@ -25,6 +25,8 @@ pub(crate) struct Figure {
     pub value: Option<f64>,
     /// The base unit.
     pub unit: Unit,
+    /// The loss that was accepted; 0 for none.
+    pub goal_loss_ratio: f64,
 }
 
 /// Base units.
@@ -65,7 +67,7 @@ impl Figure {
         match self.metric {
             "achieved_bits_per_second" => "L4 goodput reached",
             "delivered_bits_per_second" => "L4 goodput delivered",
-            "lossless_bits_per_second" if self.of.contains(GOAL) => "highest L4 rate",
+            "lossless_bits_per_second" if self.goal_loss_ratio > 0.0 => "highest L4 rate",
             "lossless_bits_per_second" => "highest L4 rate without loss",
             "loss_ratio" => "lost",
             "lost_packets" => "lost",
@@ -100,28 +102,27 @@ fn verdict(verdict: &Verdict) -> Figure {
         direction: way(verdict.direction).to_owned(),
         value: Some(verdict.achieved_bits_per_second),
         unit: Unit::BitsPerSecond,
+        goal_loss_ratio: 0.0,
     }
 }
 
+/// A rate that a longer trial refuted is none.
 fn knee(knee: &Knee) -> Figure {
     Figure {
         metric: "lossless_bits_per_second",
         id: String::new(),
         of: searched(knee),
         direction: way(knee.direction).to_owned(),
-        value: knee.lossless_bits_per_second,
+        value: knee.carried_bits_per_second(),
         unit: Unit::BitsPerSecond,
+        goal_loss_ratio: knee.goal_loss_ratio,
     }
 }
 
-/// The payload, the loss that was accepted, and whether a longer trial lost more.
+/// The payload, and the loss that was accepted.
 fn searched(knee: &Knee) -> String {
     let goal = goal(knee).map(|goal| format!(", {goal}"));
-    let is_refuted =
-        knee.lossless_bits_per_second.is_some() && knee.carried_bits_per_second().is_none();
-    let refuted = if is_refuted { ", not confirmed" } else { "" };
-    let payload = knee.payload_bytes;
-    format!("{payload} bytes{}{refuted}", goal.unwrap_or_default())
+    format!("{} bytes{}", knee.payload_bytes, goal.unwrap_or_default())
 }
 
 fn result(result: &ForwardResult) -> Figure {
@@ -132,6 +133,7 @@ fn result(result: &ForwardResult) -> Figure {
         direction: result.direction.clone(),
         value: result.throughput_fps,
         unit: Unit::FramesPerSecond,
+        goal_loss_ratio: 0.0,
     }
 }
 
@@ -143,6 +145,7 @@ fn test(test: &Test) -> Vec<Figure> {
         direction: way(test.direction).to_owned(),
         value,
         unit,
+        goal_loss_ratio: 0.0,
     };
     let rate = test.delivered_bits_per_second;
     let rate = figure("delivered_bits_per_second", rate, Unit::BitsPerSecond);
@@ -166,6 +169,7 @@ fn latency(latency: &Latency) -> Vec<Figure> {
         direction: String::new(),
         value: Some(value as f64),
         unit: Unit::Nanoseconds,
+        goal_loss_ratio: 0.0,
     };
     vec![figure("rtt_p50_ns", rtt.p50), figure("rtt_p99_ns", rtt.p99)]
 }

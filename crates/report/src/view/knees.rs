@@ -36,23 +36,23 @@ pub(super) fn goal(knee: &Knee) -> Option<String> {
     let ratio = Some(knee.goal_loss_ratio).filter(|ratio| *ratio > 0.0)?;
     // As few digits as it was given with, in percent.
     let percent = (ratio * 1e12).round() / 1e10;
-    Some(format!("{GOAL}{percent} % lost"))
+    Some(format!("at most {percent} % lost"))
 }
-
-/// The beginning of [`goal`].
-pub(super) const GOAL: &str = "at most ";
 
 fn answer(output: &Output, knee: &Knee) -> String {
     let rate = |rate: f64| with_unit(rate, BIT_RATES);
-    let lower = |lossless: f64| match knee.limited_by.as_str() {
-        "sender" => format!("≥ {} (sender-limited)", rate(lossless)),
-        _ => format!("{} ({})", rate(lossless), met(knee)),
+    let lower = |lossless: f64| match (met(knee), knee.limited_by.as_str()) {
+        (LOSSLESS | GOAL_MET, "sender") => format!("≥ {} (sender-limited)", rate(lossless)),
+        (met, _) => format!("{} ({met})", rate(lossless)),
     };
     let failed = match knee.goal_loss_ratio {
         0.0 => "lossy",
         _ => "above the goal",
     };
     let bracket = match (knee.lossless_bits_per_second, knee.lossy_bits_per_second) {
+        (Some(lossless), Some(lossy)) if lossy <= lossless => {
+            format!("{}; {} is {failed}", lower(lossless), rate(lossy))
+        }
         (Some(lossless), Some(lossy)) => {
             format!("{} … {} ({failed})", lower(lossless), rate(lossy))
         }
@@ -72,12 +72,23 @@ fn met(knee: &Knee) -> &'static str {
         .is_none_or(Confirmation::is_confirmed);
     match (confirmed, knee.goal_loss_ratio) {
         (false, _) => NOT_CONFIRMED,
-        (true, 0.0) => "lossless",
-        (true, _) => "goal met",
+        (true, _) if is_of_short_trials(knee) => IN_ITS_TRIALS,
+        (true, 0.0) => LOSSLESS,
+        (true, _) => GOAL_MET,
     }
 }
 
+/// Whether losses do not grow with the rate, and may be more than the goal allows: then the rate is that of trials too
+/// short to lose a packet.
+fn is_of_short_trials(knee: &Knee) -> bool {
+    knee.constant_loss
+        .is_some_and(|constant| constant.upper95 > knee.goal_loss_ratio)
+}
+
 const NOT_CONFIRMED: &str = "not confirmed";
+const IN_ITS_TRIALS: &str = "in its short trials only";
+const LOSSLESS: &str = "lossless";
+const GOAL_MET: &str = "goal met";
 
 /// The longer trial at the rate that was found: its result, or why it confirms nothing.
 fn confirmation(knee: &Knee) -> Option<String> {
@@ -88,6 +99,7 @@ fn confirmation(knee: &Knee) -> Option<String> {
     let trials = last.trials;
     Some(match last.outcome.as_str() {
         "confirmed" => match trials {
+            _ if is_of_short_trials(knee) => format!("a trial of {length} at {rate}: {lost}"),
             1 => format!("confirmed by a trial of {length}: {lost}"),
             _ => format!(
                 "confirmed by a trial of {length}: {lost}; {} before it did not confirm",
@@ -122,16 +134,19 @@ fn bound(upper95: f64) -> String {
     }
 }
 
-/// Where losses do not grow with the rate, the rate above is that of trials too short to lose a packet.
+/// The loss at every rate, and what follows for the rate above.
 fn constant(knee: &Knee) -> Option<String> {
     let constant = knee.constant_loss?;
-    let consequence = match knee.goal_loss_ratio >= constant.upper95 {
-        true => "the goal accepts it",
-        false => "longer trials find a lower one",
+    let consequence = match is_of_short_trials(knee) {
+        false => "the goal accepts it",
+        true => "longer trials find a lower one",
     };
+    let highest = constant.highest_bits_per_second;
+    let highest = highest.map(|rate| format!(" up to {}", with_unit(rate, BIT_RATES)));
     Some(format!(
-        "no knee: loss {} % at every rate (95 % interval {} … {} %), which does not grow with the rate; {consequence}",
+        "no knee: loss {} % at every rate{} (95 % interval {} … {} %), which does not grow with the rate; {consequence}",
         percent(constant.loss_ratio),
+        highest.unwrap_or_default(),
         percent(constant.lower95),
         percent(constant.upper95)
     ))
@@ -260,7 +275,11 @@ mod tests {
     }
 
     fn confirmed(goal_loss_ratio: f64, outcome: &str, lost: u64, trials: u32) -> String {
-        let knee = Knee {
+        text(searched(goal_loss_ratio, outcome, lost, trials))
+    }
+
+    fn searched(goal_loss_ratio: f64, outcome: &str, lost: u64, trials: u32) -> Knee {
+        Knee {
             goal_loss_ratio,
             lossless_bits_per_second: Some(423e6),
             lossy_bits_per_second: Some(425e6),
@@ -279,7 +298,10 @@ mod tests {
                 ..Confirmation::default()
             }),
             ..Knee::default()
-        };
+        }
+    }
+
+    fn text(knee: Knee) -> String {
         let output = Output {
             knees: vec![knee],
             ..Output::default()
@@ -353,6 +375,57 @@ mod tests {
             let claims = said.contains("lossless") || said.contains("goal met");
             assert_eq!(claims, outcome == "confirmed", "{said}");
         }
+    }
+
+    /// A refuted rate is no lower bound, and what was lost at it is lossy.
+    #[test]
+    fn a_refuted_rate_is_not_what_the_sender_could_do_at_least() {
+        let knee = |limited_by: &str, lossy| Knee {
+            lossless_bits_per_second: Some(250e6),
+            lossy_bits_per_second: lossy,
+            limited_by: limited_by.to_owned(),
+            confirmation: Some(Confirmation {
+                outcome: "loss".to_owned(),
+                ..Confirmation::default()
+            }),
+            ..Knee::default()
+        };
+        let answer = |limited_by, lossy| answer(&Output::default(), &knee(limited_by, lossy));
+        assert_eq!(
+            answer("loss", Some(247.5e6)),
+            "up: 250.0 Mbit/s (not confirmed); 247.5 Mbit/s is lossy"
+        );
+        // An older record.
+        assert_eq!(answer("sender", None), "up: 250.0 Mbit/s (not confirmed)");
+    }
+
+    #[test]
+    fn a_rate_of_trials_too_short_to_lose_a_packet_is_not_lossless() {
+        let mut knee = searched(0.0, "confirmed", 0, 1);
+        knee.constant_loss = Some(linerate_model::output::ConstantLoss {
+            loss_ratio: 1e-5,
+            lower95: 5e-6,
+            upper95: 2e-5,
+            highest_bits_per_second: Some(940e6),
+        });
+        let said = text(knee.clone());
+        for part in [
+            "up: 423.0 Mbit/s (in its short trials only) … 425.0 Mbit/s (lossy)",
+            "no knee: loss 0.0010 % at every rate up to 940.0 Mbit/s (95 % interval 0.0005 … 0.0020 %), which does not grow with the rate; longer trials find a lower one",
+            "a trial of 1 s at 421.0 Mbit/s: 0 of 36516 lost",
+        ] {
+            assert!(said.contains(part), "{part}\n{said}");
+        }
+        assert!(
+            !said.contains("confirmed") && !said.contains("lossless"),
+            "{said}"
+        );
+        knee.goal_loss_ratio = 0.005;
+        let accepted = text(knee);
+        assert!(
+            accepted.contains("(goal met)") && accepted.contains("the goal accepts it"),
+            "{accepted}"
+        );
     }
 
     #[test]
