@@ -96,15 +96,15 @@ impl LoadSearch<'_> {
             purpose: "search",
             load_fps: Some(load_fps),
             duration_s,
+            tolerated_loss_ratio: tolerated(trials.tester.plan),
             ..TrialRequest::of(self.subject.sizes, self.subject.way)
         };
-        let plan = trials.tester.plan;
         let mut elapsed_s = 0.0;
         let mut left = REPEATS_OF_LOAD;
         loop {
             let mut run = trials.run(&request, |run| self.excuse(run))?;
             elapsed_s += run.elapsed_s;
-            if left.min(*repeats) == 0 || !is_spoilt(tolerated(plan), &run) {
+            if left.min(*repeats) == 0 || !is_spoilt(request.tolerated_loss_ratio, &run) {
                 run.elapsed_s = elapsed_s;
                 return Ok(run);
             }
@@ -200,6 +200,9 @@ const REPEATS_OF_LOAD: u32 = 2;
 mod tests {
     use super::*;
     use crate::account::Seen;
+    use crate::plan::Way;
+    use crate::trial;
+    use linerate_method::frame_size::Mix;
     use linerate_model::output::TrialDirection;
     use proptest::prelude::*;
 
@@ -233,7 +236,19 @@ mod tests {
             tolerated in prop_oneof![Just(0.0), Just(0.005)],
         ) {
             let is_good = lost as f64 <= tolerated * 10_000.0;
-            prop_assert_eq!(is_spoilt(tolerated, &run(stalled, lost)), is_good && stalled > 0.005);
+            let run = run(stalled, lost);
+            prop_assert_eq!(is_spoilt(tolerated, &run), is_good && stalled > 0.005);
+            // The record of the trial says the same.
+            let sizes = Mix::custom(&[64]).unwrap();
+            let request = TrialRequest {
+                load_fps: Some(10_000.0),
+                tolerated_loss_ratio: tolerated,
+                ..TrialRequest::of(&sizes, Way::AToB)
+            };
+            let reason = trial::invalid(&request, &run);
+            prop_assert_eq!(reason.is_some(), is_spoilt(tolerated, &run));
+            let trial = Trial { invalid_reason: reason, ..run.trial };
+            prop_assert_eq!(trial.is_interrupted(), trial.invalid_reason.is_some());
         }
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct TrialRequest<'a> {
     pub judges_ttl: bool,
     /// What to observe in addition to the counters.
     pub watch: Watch,
+    /// The highest loss ratio of a good trial.
+    pub tolerated_loss_ratio: f64,
 }
 
 impl<'a> TrialRequest<'a> {
@@ -53,6 +55,7 @@ impl<'a> TrialRequest<'a> {
             residual_s: 0.0,
             judges_ttl: true,
             watch: Watch::Nothing,
+            tolerated_loss_ratio: 0.0,
         }
     }
 
@@ -104,7 +107,7 @@ impl TrialRun {
     pub(crate) fn has_rested(&self, tolerated: f64) -> bool {
         let bad = self.sum(TrialDirection::bad_frames) as f64;
         let is_good = bad <= tolerated * self.sum(|one| one.intended_frames) as f64;
-        is_good && self.trial.stalled_ratio > MOST_STALLED
+        is_good && self.trial.stalled_ratio > Trial::STALLED_RATIO_MAX
     }
 
     fn per_second(&self, frames: u64) -> f64 {
@@ -353,17 +356,18 @@ fn flows_of(from: usize, received: &[u64]) -> Vec<TrialFlow> {
 }
 
 /// Why the tester spoilt the trial.
-fn invalid(request: &TrialRequest<'_>, run: &TrialRun) -> Option<String> {
+pub(crate) fn invalid(request: &TrialRequest<'_>, run: &TrialRun) -> Option<String> {
     let unsent = run.sum(|one| one.unsent_frames);
     let dropped = run.sum(|one| one.receiver_dropped_frames.unwrap_or(0));
     if unsent > 0 {
         Some(format!("the tester could not send {unsent} frames in time"))
     } else if dropped > 0 && request.load_fps.is_some() {
         Some(format!("the tester's receiver dropped {dropped} frames"))
-    } else if request.load_fps.is_some() && run.has_rested(0.0) {
+    } else if request.load_fps.is_some() && run.has_rested(request.tolerated_loss_ratio) {
         let percent = run.trial.stalled_ratio * 100.0;
         Some(format!(
-            "the load was not constant: the tester could not run for {percent:.1} % of the time, in which the device could recover"
+            "{}: the tester could not run for {percent:.1} % of the time, in which the device could recover",
+            Trial::NOT_CONSTANT
         ))
     } else {
         None
@@ -374,8 +378,6 @@ fn letter(at: usize) -> String {
     ["a", "b"][at.min(1)].to_owned()
 }
 
-/// A larger share of a trial without the sender is more than a search resolves (the width of a goal is 0.5 %).
-const MOST_STALLED: f64 = 0.005;
 /// The time that the threads need to get ready.
 const HEAD_START_NS: u64 = 3_000_000;
 /// A trial may take longer than requested by a five-hundredth, at least by this, and by the time in which the host

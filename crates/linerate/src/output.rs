@@ -102,7 +102,6 @@ pub(crate) struct Console {
     verbose: u8,
     /// Lines of progress that stand at the bottom.
     drawn: usize,
-    reader_gone: bool,
 }
 
 impl Console {
@@ -122,7 +121,6 @@ impl Console {
             quiet,
             verbose,
             drawn: 0,
-            reader_gone: false,
         }
     }
 
@@ -132,7 +130,7 @@ impl Console {
     /// Those of writing, except that the reader went away.
     pub(crate) fn result(&mut self, text: &Printable) -> io::Result<()> {
         self.clear_status();
-        self.write_out(text)
+        print(text)
     }
 
     /// The one JSON document, to stdout.
@@ -141,7 +139,7 @@ impl Console {
     /// As [`Console::result`].
     pub(crate) fn document(&mut self, document: &impl Serialize) -> io::Result<()> {
         let text = linerate_report::json::pretty(document)?;
-        self.write_out(&text)
+        print(&text)
     }
 
     /// One line of the stream, if stdout carries it.
@@ -152,7 +150,7 @@ impl Console {
         if self.form != Form::JsonStream {
             return Ok(());
         }
-        self.write_out(&linerate_report::json::event(event, data)?)
+        print(&linerate_report::json::event(event, data)?)
     }
 
     /// A sentence for people, to stderr, unless quiet.
@@ -214,19 +212,6 @@ impl Console {
         let drawn = std::mem::take(&mut self.drawn);
         if drawn > 0 {
             draw(&over(drawn), &Printable::default(), "");
-        }
-    }
-
-    fn write_out(&mut self, text: &Printable) -> io::Result<()> {
-        if self.reader_gone {
-            return Ok(());
-        }
-        match print(text) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
-                self.reader_gone = true;
-                Ok(())
-            }
-            other => other,
         }
     }
 }

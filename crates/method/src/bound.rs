@@ -82,6 +82,32 @@ mod tests {
         }
     }
 
+    /// Solved with 60 digits from the sums of binomial terms, as R's `binom.test` defines them.
+    #[test]
+    fn both_ends_of_two_sided_intervals() {
+        let table = [
+            (1, 10, 2.528_578_544_461_784e-3, 0.445_016_117_028_195_3),
+            (3, 1000, 6.190_999_316_495_713e-4, 8.742_023_238_478_303e-3),
+            (
+                20,
+                98_693,
+                1.237_872_945_105_836e-4,
+                3.129_570_890_820_501e-4,
+            ),
+            (71, 34_358, 1.614_277_230_067_65e-3, 2.605_874_802_780_19e-3),
+        ];
+        for (lost, sent, lower, upper) in table {
+            let found = loss_interval95(lost, sent).unwrap();
+            assert_close(found.0, lower, 1e-9);
+            assert_close(found.1, upper, 1e-9);
+        }
+        let (lower, upper) = loss_interval95(7, 7).unwrap();
+        assert_close(lower, 0.590_383_602_774_996_6, 1e-9);
+        assert_eq!(upper, 1.0);
+        assert_eq!(loss_interval95(0, 7).unwrap().0, 0.0);
+        assert_eq!(loss_interval95(8, 7), None);
+    }
+
     #[test]
     fn it_solves_the_binomial_equation() {
         // By definition P(X ≤ lost | upper) = 5 %, summed here term by term.

@@ -21,7 +21,7 @@ mod constant_loss;
 mod rate;
 
 use crate::bound::loss_upper95;
-pub use confirm::{Confirmation, Outcome};
+pub use confirm::{CONFIRMATIONS_MAX, Confirmation, Outcome};
 pub use constant_loss::ConstantLoss;
 use constant_loss::Count;
 use rate::{Rate, Verdict};

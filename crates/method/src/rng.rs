@@ -34,6 +34,13 @@ impl Rng {
         (-2.0 * radius.ln()).sqrt() * (core::f64::consts::TAU * angle).cos()
     }
 
+    /// Student's t with three degrees of freedom: benches have runs far out.
+    pub fn heavy_tailed(&mut self) -> f64 {
+        let z = self.normal();
+        let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
+        z / (squares / 3.0).sqrt()
+    }
+
     /// Returns true with probability `ratio`. It draws even for 0 and 1, so that changing one ratio does not
     /// change later draws.
     pub fn chance(&mut self, ratio: f64) -> bool {

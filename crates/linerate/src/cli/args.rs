@@ -81,7 +81,7 @@ pub(super) enum Command {
   linerate check --lab                      two hosts on this machine, no root needed
   linerate check 192.0.2.7                  HOST runs `linerate serve`
   linerate check 192.0.2.7 --quick --expect '>=940M'
-  linerate check 192.0.2.7 --goal-loss 0.5% --confirm 60    PDR, confirmed as long as RFC 2544's trials
+  linerate check 192.0.2.7 --goal-loss 0.5% --confirm 60   PDR, confirmed by trials of 60 s
   linerate check --lab --fault loss=0.5% --json")]
 pub(super) struct CheckArgs {
     /// Take about 10 seconds instead of 30

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use linerate_method::knee::Begin;
+use linerate_method::knee::{Begin, CONFIRMATIONS_MAX};
 use linerate_method::sweep::ladder;
 use linerate_model::output::Direction as Way;
 
@@ -53,14 +53,16 @@ pub(super) fn seconds(args: &SweepArgs) -> Option<f64> {
     Some(ms as f64 / 1e3)
 }
 
-/// Of the ladder, at most of the search between its rungs, and of the trials that confirm at once.
+/// Of the ladder, at most of the search between its rungs, and at most of the trials that confirm.
 fn times_ms(args: &SweepArgs, rungs: usize) -> [u64; 3] {
     let ways = if args.reverse || args.bidir { 1 } else { 2 };
     let trial_ms = (args.time + OVERHEAD_MS) * ways;
     [
         trial_ms * rungs as u64,
         trial_ms * u64::from(SEARCH_TRIALS_MAX),
-        confirm_ms(args).map_or(0, |ms| (ms + OVERHEAD_MS) * ways),
+        confirm_ms(args).map_or(0, |ms| {
+            (ms + OVERHEAD_MS) * ways * u64::from(CONFIRMATIONS_MAX)
+        }),
     ]
 }
 
@@ -79,7 +81,7 @@ fn announcement(rungs: usize, ladder_ms: u64, search_ms: u64, confirm_ms: u64) -
     );
     match confirm_ms {
         0 => search,
-        confirm_ms => format!("{search}, {} s to confirm it", seconds(confirm_ms)),
+        confirm_ms => format!("{search}, up to {} s to confirm it", seconds(confirm_ms)),
     }
 }
 
@@ -313,6 +315,12 @@ mod tests {
         assert_eq!(confirm("linerate sweep h -t 1"), Some(5000));
         let times = times_ms(&args("linerate sweep h -t 1 --confirm 0"), 1);
         assert_eq!(times[2], 0);
+        let three = 3 * 2 * (5000 + OVERHEAD_MS);
+        assert_eq!(
+            times_ms(&args("linerate sweep h -t 1"), 1)[2],
+            three,
+            "each lower than the last"
+        );
     }
 
     #[test]

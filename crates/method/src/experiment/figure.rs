@@ -102,7 +102,8 @@ fn latency(latency: &Latency) -> Option<Figure> {
 fn knee(knee: &Knee) -> Option<Figure> {
     let rate = knee.carried_bits_per_second()?;
     let goal = match knee.goal_loss_ratio {
-        ratio if ratio > 0.0 => format!(" loss <= {ratio}"),
+        // 0.7 % was 0.006999999999999999 in older records.
+        ratio if ratio > 0.0 => format!(" loss <= {}", (ratio * 1e12).round() / 1e12),
         _ => String::new(),
     };
     let name = format!("{} bytes {}{goal}", knee.payload_bytes, way(knee.direction));

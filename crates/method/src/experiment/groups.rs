@@ -7,7 +7,8 @@ use linerate_model::output::{Comparison, Side};
 use super::figure::{Figure, Key};
 use super::plan::ALPHA;
 use super::together;
-use crate::stats::{beta, describe, fairness, shift, student, two_samples};
+use crate::bound::loss_upper95;
+use crate::stats::{describe, fairness, shift, student, two_samples};
 
 /// Compares one figure of two groups of runs. [`settle`] adds the verdict.
 pub fn compare(key: &Key, before: &[Figure], after: &[Figure], margin: f64) -> Comparison {
@@ -55,7 +56,7 @@ pub fn side(figures: &[Figure], margin: f64) -> Side {
         mean_ci95: mean_interval(&values),
         min: values.iter().copied().reduce(f64::min),
         max: values.iter().copied().reduce(f64::max),
-        far_out_upper95: upper_share(far_out.len(), values.len()),
+        far_out_upper95: loss_upper95(far_out.len() as u64, values.len() as u64),
         far_out: far_out.into_iter().map(|at| at as u32).collect(),
         flow_fairness: fairness::jain(flows),
         flow_spread: fairness::fastest_to_slowest(flows).filter(|_| flows.len() > 1),
@@ -70,16 +71,6 @@ fn mean_interval(values: &[f64]) -> Option<[f64; 2]> {
     let n = values.len() as f64;
     let half = student::quantile(1.0 - ALPHA / 2.0, n - 1.0) * sd / n.sqrt();
     half.is_finite().then_some([mean - half, mean + half])
-}
-
-/// The one-sided 95 % bound of a share (Clopper and Pearson); `None` of nothing.
-fn upper_share(of: usize, all: usize) -> Option<f64> {
-    let rest = all.saturating_sub(of);
-    match (all, rest) {
-        (0, _) => None,
-        (_, 0) => Some(1.0),
-        (_, rest) => Some(beta::quantile(1.0 - ALPHA, (of + 1) as f64, rest as f64)),
-    }
 }
 
 fn logs(values: &[f64]) -> Vec<f64> {

@@ -7,13 +7,14 @@ use linerate_model::output::{Comparison, Guard, GuardStatus};
 use super::plan::ALPHA;
 use crate::stats::normal;
 
-/// Tests whether a secondary figure became worse by more than its margin: one-sided 95 %, each way.
+/// Tests whether a secondary figure became worse by more than its margin: one-sided 95 %, each way. Harm needs a proven
+/// difference as well: of many figures, one is outside of its margin by chance.
 pub fn guard(of: &Comparison) -> Guard {
     let harm = of.ci90.map(|ends| harm(ends, of.higher_is_better));
     let bound = of.margin.ln_1p();
     let status = match harm {
         Some([_, most]) if most < bound => GuardStatus::Held,
-        Some([least, _]) if least > bound => GuardStatus::Harmed,
+        Some([least, _]) if least > bound && differs(of) => GuardStatus::Harmed,
         _ => GuardStatus::CannotTell,
     };
     let undecided = harm.filter(|_| status == GuardStatus::CannotTell);
@@ -29,8 +30,15 @@ pub fn guard(of: &Comparison) -> Guard {
         margin: of.margin,
         worse: status == GuardStatus::Harmed,
         status,
-        needed: undecided.and_then(|harm| needed(observations(of), harm, bound)),
+        needed: undecided
+            .and_then(|harm| needed(observations(of), harm, bound))
+            .max(of.needed.filter(|_| undecided.is_some())),
     }
+}
+
+/// Whether a difference is proven among the figures judged together, as its verdict says.
+fn differs(of: &Comparison) -> bool {
+    of.p_adjusted.or(of.p).is_some_and(|p| p <= of.alpha)
 }
 
 /// The interval of the harm as a logarithm: positive is worse.
@@ -74,6 +82,8 @@ mod tests {
             blocks: Some(8),
             margin: 0.1,
             ci90,
+            alpha: 0.05,
+            p_adjusted: Some(0.05),
             before: Side::default(),
             ..Comparison::default()
         }
@@ -102,6 +112,22 @@ mod tests {
             );
             assert!(found.needed.is_none_or(|needed| needed > 8));
         }
+    }
+
+    /// Its verdict is inconclusive then.
+    #[test]
+    fn harm_is_a_difference_that_is_proven_among_the_others() {
+        let mut one = figure(Some([0.7, 0.89]), true);
+        one.p_adjusted = Some(0.06);
+        one.needed = Some(1000);
+        let found = guard(&one);
+        assert_eq!(
+            (found.status, found.worse),
+            (GuardStatus::CannotTell, false)
+        );
+        assert_eq!(found.needed, Some(1000));
+        one.p_adjusted = Some(0.04);
+        assert_eq!(guard(&one).status, GuardStatus::Harmed);
     }
 
     /// A figure that became worse by exactly its margin is held in at most 5 % of experiments, and so is one that

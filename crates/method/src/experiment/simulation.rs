@@ -39,17 +39,13 @@ impl Link {
 
     fn run(&mut self, effect: f64) -> f64 {
         self.runs += 1.0;
-        let z = self.rng.normal();
         let deviation = match self.noise {
-            Noise::Normal => z,
+            Noise::Normal => self.rng.normal(),
             Noise::Drifting => {
-                self.last = 0.9 * self.last + z;
+                self.last = 0.9 * self.last + self.rng.normal();
                 self.last + 0.1 * self.runs
             }
-            Noise::HeavyTails => {
-                let squares: f64 = (0..3).map(|_| self.rng.normal().powi(2)).sum();
-                z / (squares / 3.0).sqrt()
-            }
+            Noise::HeavyTails => self.rng.heavy_tailed(),
         };
         940.0 * (effect + SD * deviation).exp()
     }

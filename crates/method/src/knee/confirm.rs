@@ -140,7 +140,7 @@ impl KneeSearch {
 }
 
 /// The confirming trials of one search.
-const CONFIRMATIONS_MAX: u32 = 3;
+pub const CONFIRMATIONS_MAX: u32 = 3;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Search goals, and the coarser targets that precede them.
 
+use linerate_model::units::format::exact_percent;
+
 use super::classify::Rule;
 
 /// A search goal (RFC 9971, Search Goal). RFC 2544 throughput, NDR, PDR and TST009 are goals, not
@@ -102,7 +104,7 @@ impl Goal {
     pub fn deviation(&self, name: &str) -> Option<String> {
         let differs = self.loss_ratio == 0.0 && self.exceed_ratio > 0.0;
         differs.then(|| {
-            let percent = self.exceed_ratio * 100.0;
+            let percent = exact_percent(self.exceed_ratio);
             let ratio = self.exceed_ratio;
             format!(
                 "RFC 2544 §26.1: {name}: {percent} % of a load's trials may lose frames (exceed ratio {ratio}), not none; use --goal rfc2544 or --profile strict"

@@ -39,14 +39,26 @@ impl Chance {
     fn p(&mut self, n: usize, strength: f64) -> f64 {
         let simulated = n.min(LONGEST);
         let drawn = self.0.entry(simulated).or_insert_with(|| {
-            [Rng::normal, heavy_tailed].map(|noise| strongest(simulated, noise))
+            [Rng::normal, Rng::heavy_tailed].map(|noise| strongest(simulated, noise))
         });
         let as_strong =
             |drawn: &Vec<f64>| drawn.len() - drawn.partition_point(|one| *one < strength);
-        let most = drawn.iter().map(as_strong).max().unwrap_or(DRAWS);
+        let most = drawn
+            .iter()
+            .map(as_strong)
+            .max()
+            .unwrap_or(draws(simulated));
         // A longer series consists of several of the simulated length.
         let parts = (n as f64 / simulated as f64).min(MOST_PARTS);
-        (parts * (most + 1) as f64 / (DRAWS + 1) as f64).min(1.0)
+        (parts * (most + 1) as f64 / (draws(simulated) + 1) as f64).min(1.0)
+    }
+}
+
+/// The number of simulated series of `n` values.
+fn draws(n: usize) -> usize {
+    match n {
+        LONGEST.. => DRAWS_OF_LONGEST,
+        _ => DRAWS,
     }
 }
 
@@ -63,15 +75,8 @@ fn strongest(n: usize, noise: fn(&mut Rng) -> f64) -> Vec<f64> {
         let stages = Stages::of(&series[WARM_UP..]);
         stages.map(|stage| stage.weakest()).fold(0.0, f64::max)
     };
-    let strengths: Vec<f64> = (0..DRAWS).map(|_| strength()).collect();
+    let strengths: Vec<f64> = (0..draws(n)).map(|_| strength()).collect();
     describe::sorted(&strengths)
-}
-
-/// Student's t with three degrees of freedom: benches have runs far out.
-fn heavy_tailed(rng: &mut Rng) -> f64 {
-    let z = rng.normal();
-    let squares: f64 = (0..3).map(|_| rng.normal().powi(2)).sum();
-    z / (squares / 3.0).sqrt()
 }
 
 /// Candidates, and the strength of each.
@@ -168,6 +173,8 @@ const CORRELATION: f64 = 0.5;
 /// Just below 5 %: the simulation itself has an error.
 const ALPHA: f64 = 0.04;
 const DRAWS: usize = 999;
+/// So that a change in a series of any length can have a p of 1 %.
+const DRAWS_OF_LONGEST: usize = 2999;
 /// Values before the first, until the correlation has settled.
 const WARM_UP: usize = 10;
 /// The longest simulated series.

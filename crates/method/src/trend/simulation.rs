@@ -20,11 +20,7 @@ fn history(rng: &mut Rng, n: usize, r: f64, noise: Noise, (at, shift): (usize, f
     let innovation = (1.0 - r * r).sqrt();
     let mut draw = || match noise {
         Noise::Normal => rng.normal(),
-        Noise::HeavyTails => {
-            let z = rng.normal();
-            let squares: f64 = (0..3).map(|_| rng.normal().powi(2)).sum();
-            z / (squares / 3.0).sqrt()
-        }
+        Noise::HeavyTails => rng.heavy_tailed(),
     };
     let mut last = (0..20).fold(0.0, |last, _| r * last + innovation * draw());
     let value = |run: usize| {
@@ -71,6 +67,17 @@ fn a_level_that_changed_is_found() {
             let share = changed(n, r, Noise::Normal, (n / 2, shift), &mut chance);
             assert!(share >= least, "r {r}, {n} runs, {shift}: {share}");
         }
+    }
+}
+
+/// However long the history is.
+#[test]
+fn a_large_change_is_sure_in_a_long_history() {
+    let mut chance = Chance::default();
+    for n in [640, 1300, 2500] {
+        let history = history(&mut Rng::new(1), n, 0.0, Noise::Normal, (n / 2, 8.0));
+        let p = levels_of(&history, &mut chance)[1].p.unwrap();
+        assert!(p <= 0.01, "{n} runs: {p}");
     }
 }
 

@@ -53,7 +53,7 @@ pub struct Comparison {
     pub alpha: f64,
     /// The smallest p possible with this many runs.
     pub smallest_p: Option<f64>,
-    /// e-value of the blocks' signs; 20 is a proof at any time.
+    /// e-value of the blocks' signs; 20 is a proof at any time, in the direction of the mean.
     pub e_value: Option<f64>,
     /// Minimal detectable effect, as a ratio minus 1.
     pub mde: Option<f64>,

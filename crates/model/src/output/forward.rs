@@ -149,6 +149,21 @@ pub struct Trial {
     pub invalid_reason: Option<String>,
 }
 
+impl Trial {
+    /// The share of a trial without the sender that a search still resolves (the width of a goal is 0.5 %).
+    pub const STALLED_RATIO_MAX: f64 = 0.005;
+    /// How [`Self::invalid_reason`] begins if the load was interrupted.
+    pub const NOT_CONSTANT: &str = "the load was not constant";
+
+    /// Whether it does not count because the load was interrupted.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        let reason = self.invalid_reason.as_deref();
+        let says = reason.is_some_and(|reason| reason.starts_with(Self::NOT_CONSTANT));
+        !self.valid && says && self.stalled_ratio > Self::STALLED_RATIO_MAX
+    }
+}
+
 /// A part of a trial at one rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

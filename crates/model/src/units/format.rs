@@ -155,6 +155,12 @@ pub fn percent(ratio: f64) -> String {
     }
 }
 
+/// Formats a ratio that a user gave in percent, with as few digits as it was given with.
+#[must_use]
+pub fn exact_percent(ratio: f64) -> String {
+    ((ratio * 1e12).round() / 1e10).to_string()
+}
+
 /// The lower median of the magnitudes, without zeros.
 fn lower_median(values: &[Option<f64>]) -> f64 {
     let known = values.iter().flatten().map(|value| value.abs());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Elements, attributes and text. Names of elements and attributes are literals; everything else is escaped.
 
-/// A page being written.
 use linerate_model::printable::is_hidden;
 
+/// A page being written.
 #[derive(Debug, Default)]
 pub(super) struct Html(String);
 

@@ -179,7 +179,7 @@ fn statistics(one: &Comparison) -> Block {
     }
     if one.blocks.is_some_and(|blocks| blocks > 0) {
         let text = format!(
-            "proven by p <= {} at the last block, or by an e-value of 20 at any: p = {}, e-value {}",
+            "proven by p <= {} at the last block, or by an e-value of 20 at any, in the direction of the mean: p = {}, e-value {}",
             probability(one.alpha),
             one.p.map_or("n/a".to_owned(), probability),
             one.e_value.map_or("n/a".to_owned(), significant),

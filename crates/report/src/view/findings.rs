@@ -333,9 +333,9 @@ fn shared(output: &Output, finding: &Finding, also: bool) -> Option<String> {
     let numbers: Vec<String> = causes.enumerate().filter_map(named).collect();
     let whose = numbers.join(" and ");
     Some(if also {
-        format!("{packets} more are counted at {whose}, and may be of this cause as well")
+        format!("{packets} more, counted under {whose}, may also have this cause")
     } else {
-        format!("an alternative: the {packets} lost packets that are counted at {whose}")
+        format!("an alternative cause of the {packets} lost packets counted under {whose}")
     })
 }
 

@@ -3,7 +3,7 @@
 
 use linerate_model::output::{Forward, ForwardResult, LinkKind, Output, Quantiles, Trial};
 use linerate_model::units::format::{
-    BIT_RATES, MICROSECOND, PACKET_RATES, Step, common_step, with_unit,
+    BIT_RATES, MICROSECOND, PACKET_RATES, Step, common_step, exact_percent, with_unit,
 };
 
 use super::{Block, Column, Line, Table, Tone};
@@ -27,8 +27,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
 
 /// How many trials do not count because the tester's machine interrupted the load.
 fn interrupted(trials: &[Trial]) -> Option<Block> {
-    let invalid = || trials.iter().filter(|trial| !trial.valid);
-    let stalled = || invalid().filter(|trial| trial.stalled_ratio > 0.0);
+    let stalled = || trials.iter().filter(|trial| trial.is_interrupted());
     let most = stalled()
         .map(|trial| trial.stalled_ratio)
         .fold(0.0, f64::max);
@@ -165,15 +164,15 @@ fn heading(forward: &Forward, goal: &str) -> String {
     let known = forward.goals.iter().find(|known| known.name == goal);
     let what = match known.map_or(0.0, |known| known.loss_ratio) {
         0.0 => "Highest rate without loss".to_owned(),
-        loss => format!("Highest rate with at most {} % loss", loss * 100.0),
+        loss => format!("Highest rate with at most {} % loss", exact_percent(loss)),
     };
     let forgiven = known.filter(|known| known.exceed_ratio > 0.0);
     let forgiven = forgiven.map_or_else(String::new, |known| {
-        let percent = known.exceed_ratio * 100.0;
-        format!(", which {percent} % of a load's trials may miss")
+        let percent = exact_percent(known.exceed_ratio);
+        format!("; up to {percent} % of a load's trials may fail")
     });
     format!(
-        "{what} ({goal}){forgiven}: each direction's rate; sizes and L2 with FCS; latency at that rate"
+        "{what} ({goal}{forgiven}): each direction's rate; sizes and L2 with FCS; latency at that rate"
     )
 }
 

@@ -117,7 +117,7 @@ fn level_text(trend: &Trend, level: &TrendLevel) -> String {
 /// For a change with weak evidence.
 fn doubt(level: &TrendLevel) -> &'static str {
     match level.p {
-        Some(p) if p > WEAK => "may be ",
+        Some(p) if p > WEAK => "possibly ",
         _ => "",
     }
 }
@@ -311,7 +311,7 @@ mod tests {
         let text = text_of(trend);
         assert!(
             text.ends_with(
-                "the level may have changed once: 2026-01-04 12:00: may be 870.0 Mbit/s (-7.5 %), p = 0.03\n"
+                "the level may have changed once: 2026-01-04 12:00: possibly 870.0 Mbit/s (-7.5 %), p = 0.03\n"
             ),
             "{text}"
         );

@@ -2,7 +2,7 @@
 //! The highest rates without loss: the bracket, how it was found and confirmed, and what limits it.
 
 use linerate_model::output::{Confirmation, Knee, Limit, Output, Test};
-use linerate_model::units::format::{BIT_RATES, PACKET_RATES, percent, with_unit};
+use linerate_model::units::format::{BIT_RATES, PACKET_RATES, exact_percent, percent, with_unit};
 
 use super::{Block, Line, way};
 
@@ -34,9 +34,7 @@ pub(super) fn block(output: &Output) -> Option<Block> {
 /// The loss that a search accepted; `None` for none.
 pub(super) fn goal(knee: &Knee) -> Option<String> {
     let ratio = Some(knee.goal_loss_ratio).filter(|ratio| *ratio > 0.0)?;
-    // As few digits as it was given with, in percent.
-    let percent = (ratio * 1e12).round() / 1e10;
-    Some(format!("at most {percent} % lost"))
+    Some(format!("at most {} % lost", exact_percent(ratio)))
 }
 
 fn answer(output: &Output, knee: &Knee) -> String {

@@ -40,7 +40,7 @@ pub(in crate::cli) struct AbArgs {
     /// Blocks of A against A run first, 0 … 50; fewer than 6 give a poor estimate of the noise
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(0..=50))]
     pub(in crate::cli) aa: u32,
-    /// Margin: smaller differences of the deciding figure do not matter [default: 2%; 10% for rtt-p99, 20% for loss]
+    /// Margin: smaller differences of the deciding metric do not matter [default: 2%; 10% for rtt-p99, 20% for loss]
     #[arg(long, value_name = "PERCENT", value_parser = compare::margin)]
     pub(in crate::cli) margin: Option<f64>,
     /// The figure that decides, such as throughput, loss:down, rtt-p99 [default: the first]

@@ -29,7 +29,7 @@ pub(in crate::cli) struct CompareArgs {
     /// Compare two settings of a table instead: CSV with the columns metric, setting, value
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) table: Option<PathBuf>,
-    /// Margin: smaller differences of the deciding figure do not matter [default: 2%; 10% for rtt-p99, 20% for loss]
+    /// Margin: smaller differences of the deciding metric do not matter [default: 2%; 10% for rtt-p99, 20% for loss]
     #[arg(long, value_name = "PERCENT", value_parser = values::margin)]
     pub(in crate::cli) margin: Option<f64>,
     /// The figure that decides, such as throughput, loss:down, rtt-p99 (repeatable) [default: the first]

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use linerate_model::output::{Comparison, Expectation, Judgement};
+use linerate_model::units::format::exact_percent;
 
 /// When a comparison fails: `--fail-if`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +39,7 @@ impl fmt::Display for FailIf {
         match self {
             Self::Inconclusive => f.write_str("inconclusive"),
             Self::Worse(0.0) => f.write_str("worse"),
-            Self::Worse(share) => write!(f, "worse:{}%", share * 100.0),
+            Self::Worse(share) => write!(f, "worse:{}%", exact_percent(*share)),
         }
     }
 }

@@ -123,11 +123,14 @@ fn change(word: &str) -> Result<(Part, f64), String> {
 
 /// At least 0, below 1; `0.5%` is 0.005.
 pub(in crate::cli) fn ratio(text: &str) -> Option<f64> {
-    let (digits, unit) = match text.strip_suffix('%') {
-        Some(digits) => (digits, 0.01),
-        None => (text, 1.0),
+    let ratio: f64 = match text.strip_suffix('%') {
+        // The nearest number: 0.7 divided by 100.0 is 0.006999999999999999.
+        Some(digits) => match format!("{digits}e-2").parse() {
+            Ok(ratio) => ratio,
+            Err(_) => digits.parse::<f64>().ok()? / 100.0,
+        },
+        None => text.parse().ok()?,
     };
-    let ratio = digits.parse::<f64>().ok()? * unit;
     (0.0..1.0).contains(&ratio).then_some(ratio)
 }
 
@@ -154,6 +157,20 @@ mod tests {
         assert_eq!(goal("loss=0.25"), Profile::QUICK.goal(0.25));
         assert_eq!(goal("rfc2544"), Goal::rfc2544());
         assert_eq!(goal("tst009"), Goal::tst009());
+    }
+
+    /// As the same number without the sign: a figure's key contains it.
+    #[test]
+    fn a_percentage_is_the_nearest_number() {
+        for tenths in 0..1000_u32 {
+            let percentage = format!("{}.{}%", tenths / 10, tenths % 10);
+            assert_eq!(
+                ratio(&percentage),
+                Some(f64::from(tenths) / 1000.0),
+                "{percentage}"
+            );
+        }
+        assert_eq!(ratio("0.7%").unwrap().to_string(), "0.007");
     }
 
     #[test]

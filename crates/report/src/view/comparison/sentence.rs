@@ -183,7 +183,7 @@ fn despite(one: &Comparison) -> String {
     let because = match one.p_adjusted {
         _ if !excludes_no_change(one) => return String::new(),
         None if one.blocks.is_some() => format!(
-            "counts no early looks: a proof needs p <= {} at the last block, or an e-value of 20",
+            "counts no early looks: a proof needs p <= {} at the last block, or an e-value of 20 in the direction of the mean",
             probability(one.alpha)
         ),
         Some(adjusted) if one.p.is_some_and(|p| p < adjusted) => format!(
