@@ -96,9 +96,7 @@ impl Test {
         let missing_packets = missing * self.duration_s / payload_bits;
         missing > bits_per_second * SENDER_TOLERANCE && missing_packets > EDGE_PACKETS
     }
-}
 
-impl Test {
     /// The number of TCP segments that the receiver got; `None` if the segments' size is not known.
     #[must_use]
     pub fn segments(&self) -> Option<f64> {
@@ -157,6 +155,8 @@ const SENDER_TOLERANCE: f64 = 0.01;
 const PROBING: f64 = 0.001;
 /// A sender whose kernel refused more than a thousandth of what it sent did not send what was asked.
 const REFUSED_PART: u64 = 1000;
+/// A trial of the same rate offers a datagram more or less.
+const SAME_RATE: f64 = 1.001;
 /// A tenth of an entry's packets at most may be unattributed.
 const UNKNOWN_PART: u64 = 10;
 /// A trial ends within a datagram or two of its schedule, which at a low rate is more than 1 %.
@@ -237,14 +237,14 @@ impl Output {
     }
 
     fn is_above_its_knee(&self, test: &Test) -> bool {
-        let offered = test.offered_bits_per_second;
+        let offered = test.offered_bits_per_second.unwrap_or(0.0);
         let mut knees = self
             .knees
             .iter()
             .filter(|knee| knee.test_ids.contains(&test.id));
         knees.any(|knee| {
-            knee.direction == test.direction
-                && offered > Some(knee.lossless_bits_per_second.unwrap_or(f64::INFINITY))
+            let carried = knee.carried_bits_per_second().unwrap_or(f64::INFINITY);
+            knee.direction == test.direction && offered > carried * SAME_RATE
         })
     }
 
@@ -303,8 +303,15 @@ mod tests {
     #[test]
     fn only_losses_above_the_knee_at_a_known_stage_are_provoked() {
         assert_eq!(searched().unprovoked_losses(), 0);
-        let breaks: [fn(&mut Output); 6] = [
+        let breaks: [fn(&mut Output); 8] = [
             |output| output.tests[1].offered_bits_per_second = Some(3.5),
+            |output| output.tests[1].offered_bits_per_second = Some(4.0001),
+            |output| {
+                output.knees[0].confirmation = Some(Confirmation {
+                    outcome: "loss".to_owned(),
+                    ..Confirmation::default()
+                });
+            },
             |output| output.knees[0].lossless_bits_per_second = None,
             |output| output.knees.clear(),
             |output| output.ledger[0].unattributed_hi = 60,
