@@ -34,6 +34,7 @@ pub use receiver::{
 };
 pub use reply::send_from;
 pub use sender::{Fault, Sender, Sent, TxMode};
+pub use sharing::misdelivers;
 
 use crate::socket_buffer::{self, SocketBuffer};
 use crate::sockopt;
