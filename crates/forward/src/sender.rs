@@ -75,8 +75,7 @@ impl Sent {
     /// The time from the first frame to the last, without the time in which the host blocked it.
     pub(crate) fn free_ns(&self) -> u64 {
         let span_ns = self.last_ns - self.first_ns;
-        let stalled_ns = self.stalled_ns.saturating_sub(self.began_late_ns);
-        let free_ns = span_ns.saturating_sub(stalled_ns.max(self.waited_ns));
+        let free_ns = span_ns.saturating_sub(self.stalled_since_first_ns().max(self.waited_ns));
         // Both are estimates: no rate is made of what is left of almost nothing.
         free_ns.max(span_ns / LEAST_FREE_SHARE)
     }
@@ -84,9 +83,14 @@ impl Sent {
     /// The share of the time from the first frame to the last in which it could not run: the mean load was lower by as
     /// much.
     pub(crate) fn stalled_ratio(&self) -> f64 {
-        let stalled_ns = self.stalled_ns.saturating_sub(self.began_late_ns);
+        let stalled_ns = self.stalled_since_first_ns();
         let sending_ns = self.last_ns.saturating_sub(self.first_ns).max(1);
         (stalled_ns as f64 / sending_ns as f64).min(1.0)
+    }
+
+    /// The stalls after the first frame.
+    const fn stalled_since_first_ns(&self) -> u64 {
+        self.stalled_ns.saturating_sub(self.began_late_ns)
     }
 
     /// The time in which the host kept it from running.
@@ -113,15 +117,16 @@ impl Stream<'_> {
         let mut sleeper = Sleeper::new(SPIN_LIMIT_NS);
         let mut sent = Sent::default();
         let stall_ns = self.stall_ns();
+        let waited = cpu::WaitTime::of_this_thread();
         let mut now = sleeper.until(self.start_ns);
         sent.add_stall(now - self.start_ns, stall_ns);
         sent.began_late_ns = sent.stalled_ns;
-        let waited_before_ns = cpu::thread_waited_ns();
+        let waited = Waited::from_now(waited.as_ref());
         sent.first_ns = now;
         let mut stamp_ns = None;
         while sent.frames < self.frames
             && (now < self.ends_ns(sent.stalled_ns) || {
-                sent.waited_ns = waited_since(waited_before_ns);
+                sent.waited_ns = waited.ns();
                 now < self.ends_ns(sent.blocked_ns().min(sent.stalled_ns + self.slack_ns()))
             })
             && interrupt.requested().is_none()
@@ -146,7 +151,7 @@ impl Stream<'_> {
             }
         }
         sent.last_ns = now;
-        sent.waited_ns = waited_since(waited_before_ns);
+        sent.waited_ns = waited.ns();
         sent.gave_up = sent.frames < self.frames && sent.blocked_ns() >= self.patience_ns();
         match sender.flush(FLUSH_WITHIN) {
             Ok(left) => sent.frames -= left as u64,
@@ -259,9 +264,18 @@ impl Stream<'_> {
 }
 
 /// The increase of the wait time.
-fn waited_since(before_ns: Option<u64>) -> u64 {
-    let now_ns = before_ns.and_then(|_known| cpu::thread_waited_ns());
-    now_ns.map_or(0, |now_ns| now_ns.saturating_sub(before_ns.unwrap_or(0)))
+struct Waited<'a>(Option<(&'a cpu::WaitTime, u64)>);
+
+impl<'a> Waited<'a> {
+    fn from_now(time: Option<&'a cpu::WaitTime>) -> Self {
+        Self(time.and_then(|time| Some((time, time.ns()?))))
+    }
+
+    fn ns(&self) -> u64 {
+        let since =
+            |(time, before_ns): &(&cpu::WaitTime, u64)| Some(time.ns()?.saturating_sub(*before_ns));
+        self.0.as_ref().and_then(since).unwrap_or(0)
+    }
 }
 
 /// At least this part of the time from the first frame to the last was free.

@@ -5,8 +5,10 @@
     reason = "getrusage and sched_setattr have no safe wrapper"
 )]
 
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::FileExt;
 
 use linerate_model::output::Cpu;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -108,10 +110,26 @@ pub fn thread_ns() -> u64 {
 
 /// How long the calling thread has waited on a run queue, in nanoseconds (`/proc/thread-self/schedstat`). `None` if the kernel
 /// does not report it.
-#[must_use]
-pub fn thread_waited_ns() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split_ascii_whitespace().nth(1)?.parse().ok()
+#[derive(Debug)]
+pub struct WaitTime(File);
+
+impl WaitTime {
+    /// That of the calling thread.
+    #[must_use]
+    pub fn of_this_thread() -> Option<Self> {
+        let opened = Self(File::open("/proc/thread-self/schedstat").ok()?);
+        opened.ns().map(|_known| opened)
+    }
+
+    /// Up to now: one system call, no allocation.
+    #[must_use]
+    pub fn ns(&self) -> Option<u64> {
+        // Three numbers of at most 20 digits.
+        let mut bytes = [0; 64];
+        let length = self.0.read_at(&mut bytes, 0).ok()?;
+        let text = std::str::from_utf8(bytes.get(..length)?).ok()?;
+        text.split_ascii_whitespace().nth(1)?.parse().ok()
+    }
 }
 
 /// CPU time in user space and in the kernel.

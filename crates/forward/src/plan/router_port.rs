@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A port of a router under test, and the host that the tester plays in its network.
+//! A port of a router under test, and the host that the tester emulates in its network.
 
 use std::net::IpAddr;
 
@@ -32,7 +32,7 @@ impl RouterPort {
     /// the network's second host, or the first if the router is the second.
     ///
     /// # Errors
-    /// A network without two hosts, or a host outside it.
+    /// A network without two hosts, a host outside it, or an address that no host has.
     pub fn new(
         address: IpAddr,
         prefix_bits: Option<u8>,
@@ -41,20 +41,43 @@ impl RouterPort {
         let prefix_bits = prefix_bits.unwrap_or(usual_prefix_bits(address));
         let most_bits = if address.is_ipv4() { 31 } else { 127 };
         if !(1..=most_bits).contains(&prefix_bits) {
-            return Err(format!("{address}/{prefix_bits}: no network of two hosts"));
+            return Err(format!(
+                "{address}/{prefix_bits}: the network has fewer than two hosts"
+            ));
+        }
+        if let Some(what) = not_of_a_host(address, prefix_bits) {
+            return Err(format!("{address}/{prefix_bits} is {what}, not of a host"));
         }
         let host = host.unwrap_or_else(|| second_host(address, prefix_bits));
         let is_inside = AddressRange::network(address, prefix_bits).contains(host);
         if !is_inside || host == address {
             return Err(format!(
-                "{host} is no other host of the network of {address}/{prefix_bits}"
+                "{host} is not another host in the network of {address}/{prefix_bits}"
             ));
+        }
+        if let Some(what) = not_of_a_host(host, prefix_bits) {
+            return Err(format!("{host}/{prefix_bits} is {what}, not of a host"));
         }
         Ok(Self {
             address,
             prefix_bits,
             host,
         })
+    }
+}
+
+/// Which address of a whole IPv4 network this is, which no host has (RFC 1122 section 3.2.1.3). A network of two addresses
+/// has none (RFC 3021).
+fn not_of_a_host(address: IpAddr, prefix_bits: u8) -> Option<&'static str> {
+    let IpAddr::V4(address) = address else {
+        return None;
+    };
+    let free = u32::MAX.checked_shr(prefix_bits.into()).unwrap_or(0);
+    match address.to_bits() & free {
+        _ if free <= 1 => None,
+        0 => Some("the address of the network"),
+        own if own == free => Some("the broadcast address"),
+        _ => None,
     }
 }
 
@@ -99,9 +122,11 @@ mod tests {
             } else {
                 (IpAddr::V6(router.into()), prefix_bits)
             };
+            prop_assume!(not_of_a_host(router, prefix_bits).is_none());
             let port = RouterPort::new(router, Some(prefix_bits), None).unwrap();
             prop_assert!(AddressRange::network(router, prefix_bits).contains(port.host));
             prop_assert_ne!(port.host, router);
+            prop_assert_eq!(not_of_a_host(port.host, prefix_bits), None);
             let named = RouterPort::new(router, Some(prefix_bits), Some(port.host));
             prop_assert_eq!(named, Ok(port));
         }
@@ -130,6 +155,18 @@ mod tests {
         let port = |bits, host| RouterPort::new(ip("192.168.7.1"), bits, host);
         assert!(port(None, Some(ip("192.168.8.2"))).is_err());
         assert!(port(None, Some(ip("192.168.7.1"))).is_err());
+        assert!(port(None, Some(ip("192.168.7.0"))).is_err(), "the network");
+        assert!(port(None, Some(ip("192.168.7.255"))).is_err(), "broadcast");
+        for address in ["10.0.0.0", "10.0.0.3"] {
+            assert!(
+                RouterPort::new(ip(address), Some(30), None).is_err(),
+                "{address}"
+            );
+            assert!(
+                RouterPort::new(ip(address), Some(31), None).is_ok(),
+                "{address}"
+            );
+        }
         assert!(port(Some(32), None).is_err());
         assert!(port(Some(0), None).is_err());
     }

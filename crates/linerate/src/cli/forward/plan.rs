@@ -16,11 +16,7 @@ use linerate_model::failure::Failure;
 
 /// The plan that was asked for.
 pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
-    let family = if args.version6 {
-        Family::Ipv6
-    } else {
-        Family::Ipv4
-    };
+    let family = family(args);
     let profile = profile(args)?;
     Ok(ForwardPlan {
         ports: ports(args)?,
@@ -30,7 +26,7 @@ pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
         vlan: args.vlan,
         flows: args.flows,
         networks: args.networks,
-        sizes: sizes(args),
+        sizes: sizes(args, family),
         ways: ways(args),
         procedures: procedures(args, &profile),
         reset_command: args.reset_command.clone(),
@@ -41,6 +37,16 @@ pub(super) fn of(args: &ForwardArgs) -> Result<ForwardPlan, Failure> {
         backend: args.backend.as_deref().and_then(Backend::named),
         device: None,
     })
+}
+
+/// That of the routers' addresses, where they are given.
+fn family(args: &ForwardArgs) -> Family {
+    let routers = args.routed.as_ref().and_then(|Gateways(given)| *given);
+    let is_ipv6 = match routers {
+        Some([router, _]) => router.address.is_ipv6(),
+        None => args.version6,
+    };
+    if is_ipv6 { Family::Ipv6 } else { Family::Ipv4 }
 }
 
 fn ports(args: &ForwardArgs) -> Result<[String; 2], Failure> {
@@ -65,11 +71,10 @@ fn path(args: &ForwardArgs, family: Family) -> PathMode {
 }
 
 /// The smallest frame with room for the signature is larger with IPv6, and with a tag.
-fn sizes(args: &ForwardArgs) -> Vec<Mix> {
-    let least = if args.version6 {
-        IPV6_SMALLEST_BYTES
-    } else {
-        64
+fn sizes(args: &ForwardArgs, family: Family) -> Vec<Mix> {
+    let least = match family {
+        Family::Ipv6 => IPV6_SMALLEST_BYTES,
+        Family::Ipv4 => 64,
     };
     let least = least + if args.vlan.is_some() { 4 } else { 0 };
     let mut sizes = Vec::new();
