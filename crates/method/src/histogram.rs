@@ -95,6 +95,12 @@ impl Histogram {
         (!self.is_empty()).then_some((self.min_ns, self.max_ns))
     }
 
+    /// Forgets all values, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.counts.reset();
+        (self.min_ns, self.max_ns) = (u64::MAX, 0);
+    }
+
     /// The number of values.
     pub fn len(&self) -> u64 {
         self.counts.len()

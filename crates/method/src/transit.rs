@@ -11,13 +11,15 @@ mod slice;
 
 use crate::clock_offset::Drift;
 use linerate_model::output::Quantiles;
-use slice::Slice;
+use slice::{Slice, Spare};
 
-/// The transit times of one flow. Recording allocates at the start of a slice and when a base moves by more than a
-/// millisecond only.
-#[derive(Debug, Default)]
+/// The transit times of one flow. Recording allocates nothing: the histograms of all slices are there from the beginning
+/// (some 2.4 MB, most of them never touched).
+#[derive(Debug)]
 pub struct Transits {
     slices: Vec<Slice>,
+    /// Empty histograms: one more than the slices that have none.
+    spare: Spare,
     start_ns: u64,
     width_ns: u64,
 }
@@ -25,21 +27,25 @@ pub struct Transits {
 impl Transits {
     /// No transit times.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            slices: Vec::with_capacity(SLICES as usize),
+            spare: Spare::new(SLICES as usize + 1),
+            start_ns: 0,
+            width_ns: FIRST_WIDTH_NS,
+        }
     }
 
     /// Records a datagram that arrived at `at_ns` of the receiver's clock after `transit_ns`.
     pub fn record(&mut self, at_ns: u64, transit_ns: i64) {
         if self.slices.is_empty() {
             self.start_ns = at_ns;
-            self.width_ns = FIRST_WIDTH_NS;
         }
         let index = self.slice_of(at_ns);
         while self.slices.len() <= index {
             self.slices.push(Slice::default());
         }
         if let Some(slice) = self.slices.get_mut(index) {
-            slice.record(transit_ns);
+            slice.record(transit_ns, &mut self.spare);
         }
     }
 
@@ -82,13 +88,16 @@ impl Transits {
     }
 
     fn halve(&mut self) {
-        let mut whole = std::mem::take(&mut self.slices).into_iter();
-        while let Some(mut first) = whole.next() {
-            if let Some(second) = whole.next() {
-                first.merge(second);
+        let halves = self.slices.len().div_ceil(2);
+        for to in 0..halves {
+            let mut of = |index| self.slices.get_mut(index).map(std::mem::take);
+            let (mut first, second) = (of(2 * to).unwrap_or_default(), of(2 * to + 1));
+            first.merge(second.unwrap_or_default(), &mut self.spare);
+            if let Some(place) = self.slices.get_mut(to) {
+                *place = first;
             }
-            self.slices.push(first);
         }
+        self.slices.truncate(halves);
         self.width_ns = self.width_ns.saturating_mul(2);
     }
 
@@ -96,6 +105,12 @@ impl Transits {
         let slices = u64::try_from(index).unwrap_or(u64::MAX);
         let since_ns = self.width_ns.saturating_mul(slices) + self.width_ns / 2;
         self.start_ns.saturating_add(since_ns)
+    }
+}
+
+impl Default for Transits {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -3,6 +3,32 @@
 
 use crate::histogram::{Histogram, SHIFT_NS};
 
+/// Empty histograms.
+#[derive(Debug)]
+pub(super) struct Spare(Vec<Box<Histogram>>);
+
+impl Spare {
+    pub(super) fn new(count: usize) -> Self {
+        Self((0..count).map(|_| Box::default()).collect())
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn take(&mut self) -> Box<Histogram> {
+        self.0.pop().unwrap_or_default()
+    }
+
+    fn give_back(&mut self, slice: Slice) {
+        self.0.extend(slice.above.map(|mut histogram| {
+            histogram.clear();
+            histogram
+        }));
+    }
+}
+
 /// The values of one slice of time.
 #[derive(Debug, Default)]
 pub(super) struct Slice {
@@ -14,22 +40,31 @@ pub(super) struct Slice {
 }
 
 impl Slice {
+    #[cfg(test)]
+    pub(super) fn has_histogram(&self) -> bool {
+        self.above.is_some()
+    }
+
     /// An empty one with a given base.
     pub(super) fn above(base_ns: i64) -> Self {
+        Self::with(Box::default(), base_ns)
+    }
+
+    fn with(histogram: Box<Histogram>, base_ns: i64) -> Self {
         Self {
             base_ns,
-            above: Some(Box::default()),
+            above: Some(histogram),
             moved_ns: 0,
         }
     }
 
-    pub(super) fn record(&mut self, value_ns: i64) {
+    pub(super) fn record(&mut self, value_ns: i64, spare: &mut Spare) {
         if self.above.is_none() {
-            *self = Self::above(at_most(value_ns));
+            *self = Self::with(spare.take(), at_most(value_ns));
         }
         if value_ns < self.base_ns {
             // A little further with each move: a queue of seconds that drains at once does not move it a thousand times.
-            self.move_base(at_most(value_ns.saturating_sub(self.moved_ns / 16)));
+            self.move_base(at_most(value_ns.saturating_sub(self.moved_ns / 16)), spare);
         }
         if let Some(above) = &mut self.above {
             above.record(value_ns.abs_diff(self.base_ns));
@@ -37,13 +72,14 @@ impl Slice {
     }
 
     /// Takes over the values of `other`. Bases are multiples of a bucket's width: nothing is rounded.
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, other: Self, spare: &mut Spare) {
         let (mut low, high) = if other.rank() < self.rank() {
             (other, std::mem::take(self))
         } else {
             (std::mem::take(self), other)
         };
         low.add(&high, 0);
+        spare.give_back(high);
         *self = low;
     }
 
@@ -77,13 +113,13 @@ impl Slice {
         self.base_ns.saturating_add_unsigned(above_ns)
     }
 
-    fn move_base(&mut self, base_ns: i64) {
-        let mut moved = Self::above(base_ns);
+    fn move_base(&mut self, base_ns: i64, spare: &mut Spare) {
+        let mut moved = Self::with(spare.take(), base_ns);
         moved.moved_ns = self
             .moved_ns
             .saturating_add(self.base_ns.saturating_sub(base_ns));
         moved.add(self, 0);
-        *self = moved;
+        spare.give_back(std::mem::replace(self, moved));
     }
 }
 

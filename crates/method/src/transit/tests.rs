@@ -65,6 +65,20 @@ fn arrivals() -> impl Strategy<Value = Vec<(u64, i64)>> {
 }
 
 proptest! {
+    /// The receive loop allocates nothing: each histogram is in a slice or spare, and there is always a spare one.
+    #[test]
+    fn no_histogram_is_made_or_lost(arrivals in arrivals()) {
+        let mut transits = Transits::new();
+        for (at_ns, transit_ns) in arrivals {
+            transits.record(at_ns, transit_ns);
+            let used = transits.slices.iter().filter(|slice| slice.has_histogram()).count();
+            prop_assert_eq!(used + transits.spare.len(), SLICES as usize + 1);
+            prop_assert_eq!(transits.slices.capacity(), SLICES as usize);
+        }
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// Whatever comes first: a queue that drains, one that fills, or no order at all.
