@@ -82,7 +82,7 @@ pub(crate) struct Probed {
     pub(crate) answered: u64,
     /// By ICMP echo, not by our own probe.
     pub(crate) by_echo: bool,
-    /// How long after each scheduled time that it stands for a probe was sent.
+    /// For each probe without an answer, by number: its delays after the scheduled times that it stands for, ns.
     late: BTreeMap<u64, Vec<u64>>,
     replies: Option<SequenceAccount>,
 }

@@ -166,7 +166,7 @@ struct Slot<'a> {
 
 impl<'a> Slot<'a> {
     fn status(&self) -> &'a AtomicU32 {
-        // SAFETY: within the mapping, because a slot begins `slot_bytes` before its end at most.
+        // SAFETY: within the mapping: a slot begins at least `slot_bytes` before its end.
         let at = unsafe { self.ring.memory.start().as_ptr().add(self.start) };
         // SAFETY: slots are aligned to at least 16; the word is shared with the kernel, and both sides only access it
         // whole. No reference to the memory lies in between: the pointer is the mapping's own.
@@ -230,7 +230,7 @@ impl<'a> Slot<'a> {
     fn bytes_at(&self, offset: usize, length: usize) -> &'a [u8] {
         let offset = offset.min(self.ring.slot_bytes);
         let length = length.min(self.ring.slot_bytes - offset);
-        // SAFETY: within the mapping, because a slot begins `slot_bytes` before its end at most.
+        // SAFETY: within the mapping: a slot begins at least `slot_bytes` before its end.
         let first = unsafe { self.ring.memory.start().as_ptr().add(self.start + offset) };
         // SAFETY: within the mapping as above; the kernel writes to a slot only while it is the
         // kernel's, and this is called only while it is ours, and never for the status word.

@@ -48,7 +48,9 @@ fn secret(bytes: &[u8]) -> Result<Secret, &'static str> {
     if bytes.len() as u64 > MOST_BYTES || line.contains(&b'\n') {
         return Err("it is not one line of at most 4096 bytes");
     }
-    Secret::new(line).ok_or("its line is shorter than 16 bytes, or has fewer than 8 different ones: that could be guessed")
+    Secret::new(line).ok_or(
+        "its line has fewer than 16 bytes, or fewer than 8 different ones: it could be guessed",
+    )
 }
 
 const MAKE: &str =

@@ -59,9 +59,9 @@ fn an_agent_behind_pipes_tells_all() {
     assert_eq!(device.source().by, "command");
 }
 
-/// Its interfaces are of no benchmark network, so a stranger hears of none.
+/// Its interfaces are of no benchmark network, so an unauthenticated client sees none.
 #[test]
-fn a_server_tells_a_stranger_of_processors_and_protocols_only() {
+fn a_server_tells_an_unauthenticated_client_of_processors_and_protocols_only() {
     let server = Server::ours("");
     let device = Device::served(
         "127.0.0.1",

@@ -173,11 +173,11 @@ fn the_text_says_how_more_is_to_be_had() {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let stranger = said(&["--ascii"]);
+    let without_token = said(&["--ascii"]);
     let hint = "with --token-file FILE it reports more";
     assert!(
-        stranger.contains(hint) && !stranger.contains("token-not-shared"),
-        "{stranger}"
+        without_token.contains(hint) && !without_token.contains("token-not-shared"),
+        "{without_token}"
     );
     let other = said(&["--ascii", "--token-file", &wrong_text]);
     assert!(other.contains("its server has another token"), "{other}");
@@ -213,14 +213,14 @@ fn a_device_is_told_of_by_the_same_rule() {
             .iter()
             .any(|one| one.source == "/proc/version")
     );
-    let stranger = ask(None);
-    assert_eq!(stranger.host().withheld, Some(Withheld::NeedsToken));
-    assert_eq!(stranger.take_warning(), None);
+    let without_token = ask(None);
+    assert_eq!(without_token.host().withheld, Some(Withheld::NeedsToken));
+    assert_eq!(without_token.take_warning(), None);
     assert_eq!(
-        (stranger.host().hostname, stranger.host().kernel),
+        (without_token.host().hostname, without_token.host().kernel),
         (None, None)
     );
-    assert_eq!(stranger.settings(), []);
+    assert_eq!(without_token.settings(), []);
     let other = ask(Some(OTHER));
     assert_eq!(other.host().withheld, Some(Withheld::OtherToken));
     assert!(other.take_warning().is_some());

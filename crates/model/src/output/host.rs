@@ -26,7 +26,8 @@ pub struct Host {
     pub role: Role,
     /// `uname -n`.
     pub hostname: Option<String>,
-    /// `/proc/sys/kernel/random/boot_id`: equal on both ends means one machine. A server hashes it for strangers.
+    /// `/proc/sys/kernel/random/boot_id`: equal on both ends means one machine. A server sends unauthenticated clients a hash
+    /// of it.
     pub boot_id: Option<String>,
     /// `uname -r`.
     pub kernel: Option<String>,

@@ -118,7 +118,7 @@ impl ClientSession {
     }
 
     /// The most that the server's results may take, in bytes: more than the default where a report or an account
-    /// was asked for.
+    /// was requested.
     pub fn limit_results(&mut self, bytes: u32) {
         self.results_bytes = bytes;
     }
@@ -304,7 +304,7 @@ impl ClientSession {
 
 driven!(ClientSession, ClientEvent);
 
-/// A server's report may be megabytes of text.
+/// Name of the block in refusals.
 const RESULTS: &str = "results";
 /// Stock iperf3 sends some 220 bytes a stream, of which it has 128 at most.
 const RESULTS_BYTES: u32 = 64 << 10;

@@ -71,7 +71,7 @@ pub enum Refusal {
         phase: &'static str,
     },
     /// More than a whole message ahead of what it waits for.
-    #[error("{bytes} bytes ahead of their time while {phase}")]
+    #[error("the peer sent {bytes} bytes that were not expected yet, while {phase}")]
     TooMuch {
         /// What was held when it was refused.
         bytes: usize,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A machine's boot id as strangers get it: it shows whether both ends are one machine, and never which machine that is.
+//! A machine's boot id as unauthenticated clients get it: it shows whether both ends are one machine, and never which machine that is.
 //!
 //! A server hashes its boot id with the address that the client reached, so one machine is not recognised at two
 //! addresses; at one address it stays the same until the next boot. A boot id has 122 random bits (RFC 9562 §5.4): it
-//! cannot be found by trying.
+//! cannot be guessed.
 
 use hmac::digest::Digest;
 use sha2::Sha256;
@@ -28,7 +28,7 @@ fn salted(boot_id: &str, salt: &str) -> String {
     format!("{}.{salt}", hex(&[boot_id, "salted", salt], 16))
 }
 
-/// The first `bytes` bytes of SHA-256 over the parts, which no other parts can give.
+/// The first `bytes` bytes of SHA-256 over the parts: unambiguous, because each part is preceded by its length.
 fn hex(parts: &[&str], bytes: usize) -> String {
     let mut state = Sha256::new();
     for part in parts {
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_cannot_link_two_addresses() {
+    fn two_addresses_of_a_machine_cannot_be_linked() {
         let at = |address: &str| hashed(BOOT, address.parse().unwrap());
         let (one, other) = (at("192.0.2.1"), at("192.0.2.2"));
         let shared = |part: &str| part.len() >= 8 && other.contains(part);

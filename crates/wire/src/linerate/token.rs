@@ -4,7 +4,7 @@
 //! ```text
 //! client ── its nonce ──► server
 //!        ◄── its nonce ──
-//!        ── proof ──►              the client goes first: a stranger who asks gets nothing to try guesses on
+//!        ── proof ──►              the client goes first: an unauthenticated client gets nothing to test guesses on
 //!        ◄── proof ──              only of a server that took the client's
 //! proof = HMAC-SHA256(token, label of who proves ‖ cookie ‖ client's nonce ‖ server's nonce)   RFC 2104
 //! ```
@@ -64,7 +64,7 @@ impl Secret {
     /// The fewest different bytes of one that is taken.
     pub const LEAST_DIFFERENT: usize = 8;
 
-    /// `None` if it is too short, or too uniform, to be secret: who overhears an exchange can try guesses on it.
+    /// `None` if it is too short or too uniform: an eavesdropper can test guesses offline.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let different = bytes.iter().collect::<BTreeSet<_>>().len();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The control connection: handles messages of the client, detects its silence and its end.
 
-use super::{STEP_NS, Session, give_up};
+use super::{STEP_NS, Session};
 use crate::control::Control;
 use crate::extension::Message;
 use crate::heartbeat::{Heartbeat, SILENCE_LIMIT_NS};
@@ -111,10 +111,6 @@ impl Session<'_, '_> {
             )),
             None => Ok(()),
         }
-    }
-
-    pub(super) fn give_up(&mut self, code: i32, reason: String) -> String {
-        give_up(&mut self.control, code, &reason)
     }
 }
 

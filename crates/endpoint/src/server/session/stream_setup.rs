@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Accepts the client's streams and starts a worker for each.
 
-use super::Session;
+use super::{Session, give_up};
 use crate::probe::Responder;
 use crate::server::registry::{Arrival, Registration, Waiting};
 use crate::stream_config::StreamConfig;
@@ -43,9 +43,10 @@ impl Session<'_, '_> {
         let is_over = || self.server.interrupt.requested().is_some();
         let registry = &self.server.registry;
         let Some(place) = registry.enter(cookie, waiting, deadline, is_over) else {
-            return Err(self.give_up(
+            return Err(give_up(
+                &mut self.control,
                 error::STREAM_CONNECT,
-                "another test of this address is setting up its streams".to_owned(),
+                "another test of this address is setting up its streams",
             ));
         };
         self.control.session.create_streams(monotonic_ns());
@@ -94,8 +95,9 @@ impl Session<'_, '_> {
         }
         order::by_key(&mut streams, |(serial, _)| *serial);
         for (index, (_, stream)) in (0..).zip(streams) {
-            self.spawn_tcp(index, stream)
-                .map_err(|error| self.give_up(error::STREAM_CONNECT, error.to_string()))?;
+            self.spawn_tcp(index, stream).map_err(|error| {
+                give_up(&mut self.control, error::STREAM_CONNECT, &error.to_string())
+            })?;
         }
         Ok(())
     }
@@ -134,7 +136,7 @@ impl Session<'_, '_> {
                     let index = index.map_or(present.len() as u32, u32::from);
                     if index < self.config.streams_total() && present.insert(index) {
                         self.spawn_udp(index, opened).map_err(|error| {
-                            self.give_up(error::STREAM_CONNECT, error.to_string())
+                            give_up(&mut self.control, error::STREAM_CONNECT, &error.to_string())
                         })?;
                     }
                 }

@@ -57,7 +57,7 @@ fn an_agent_refuses_what_is_no_request() {
     assert!(said.contains("\"type\":\"error\""), "{said}");
 }
 
-/// Strangers who ask for ever are few, and take no place of a test.
+/// Unauthenticated clients that ask for ever are few, and take no place of a test.
 #[test]
 fn who_asks_for_long_keeps_no_test_away() {
     let server = Server::ours("");

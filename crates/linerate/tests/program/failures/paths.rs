@@ -138,7 +138,7 @@ fn a_port_that_is_taken() {
 /// Something else has the port.
 #[test]
 fn servers_that_speak_another_protocol() {
-    let web = stranger(|mut client| {
+    let web = other_server(|mut client| {
         let mut request = [0; 512];
         let _ = client.read(&mut request);
         let _ = client.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
@@ -148,7 +148,7 @@ fn servers_that_speak_another_protocol() {
         &format!("tcp 127.0.0.1 -p {web} --json"),
         &["not iperf3's protocol", "iperf3 or linerate"],
     );
-    let shell = stranger(|mut client| {
+    let shell = other_server(|mut client| {
         let _ = client.write_all(b"SSH-2.0-OpenSSH_9.6\r\n");
         let mut rest = Vec::new();
         let _ = client.read_to_end(&mut rest);
@@ -157,12 +157,12 @@ fn servers_that_speak_another_protocol() {
         &format!("udp 127.0.0.1 -p {shell} --json"),
         &["not iperf3's protocol", "iperf3 or linerate"],
     );
-    let hasty = stranger(drop);
+    let hasty = other_server(drop);
     refused(
         &format!("tcp 127.0.0.1 -p {hasty} --json"),
         &["closed the connection"],
     );
-    let silent = stranger(|mut client| {
+    let silent = other_server(|mut client| {
         let mut rest = Vec::new();
         let _ = client.read_to_end(&mut rest);
     });
@@ -173,7 +173,7 @@ fn servers_that_speak_another_protocol() {
 }
 
 /// A server that treats each connection so, until the tests end.
-fn stranger(treat: impl Fn(TcpStream) + Send + 'static) -> u16 {
+fn other_server(treat: impl Fn(TcpStream) + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || listener.incoming().flatten().for_each(treat));

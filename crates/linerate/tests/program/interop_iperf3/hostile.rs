@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Strangers on the server's port: each is refused with a logged reason, and a normal test works
+//! Other programs on the server's port: each is refused with a logged reason, and a normal test works
 //! meanwhile and afterwards.
 
 use super::raw::{
@@ -255,7 +255,7 @@ fn udp_floods_are_not_answered() {
     socket.set_nonblocking(true).unwrap();
     assert!(
         socket.recv(&mut [0; 100]).is_err(),
-        "a stranger was answered"
+        "an unknown sender was answered"
     );
 }
 

@@ -156,12 +156,12 @@ fn who_never_proves_is_let_go_and_holds_no_seat() {
 }
 
 #[test]
-fn a_stranger_sees_that_it_is_one_machine_and_not_which() {
-    let (server, _file) = server("stranger", "");
+fn an_unauthenticated_client_sees_that_it_is_one_machine_and_not_which() {
+    let (server, _file) = server("unauthenticated", "");
     let ours = linerate_linux::host::boot_id().unwrap();
-    let mut stranger = Asked::by(&server, 4);
-    stranger.prove("no digits");
-    let hello = stranger.hear().unwrap();
+    let mut client = Asked::by(&server, 4);
+    client.prove("no digits");
+    let hello = client.hear().unwrap();
     let theirs = hello["host"]["boot_id"].as_str().unwrap();
     assert!(boot_id::is_of(theirs, &ours), "{theirs}");
     assert!(!hello.to_string().contains(&ours), "{hello}");

@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use super::process::serve;
 
 /// A connection that the server answers with nothing, or with a request for parameters.
-fn stranger(port: u16, says: &[u8], answer: &[u8]) -> TcpStream {
+fn unauthenticated(port: u16, says: &[u8], answer: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.write_all(says).unwrap();
     let mut heard = vec![0; answer.len()];
@@ -18,17 +18,17 @@ fn stranger(port: u16, says: &[u8], answer: &[u8]) -> TcpStream {
 }
 
 #[test]
-fn silent_strangers_do_not_hold_up_the_end() {
+fn silent_clients_do_not_hold_up_the_end() {
     let (server, port) = serve();
     let mut cookie = vec![b'a'; 36];
     cookie.push(0);
     // Connections are met in their order: all are, when the last was answered.
-    let strangers: Vec<_> = (0..30).map(|_| stranger(port, b"", b"")).collect();
-    let slow = stranger(port, &cookie[..5], b"");
-    let asked = stranger(port, &cookie, &[9]);
+    let silent: Vec<_> = (0..30).map(|_| unauthenticated(port, b"", b"")).collect();
+    let slow = unauthenticated(port, &cookie[..5], b"");
+    let asked = unauthenticated(port, &cookie, &[9]);
     server.signal("TERM");
     let ended = server.end();
-    drop((strangers, slow, asked));
+    drop((silent, slow, asked));
     let given_up = ended
         .stderr
         .matches("refused: the server is shutting down")
