@@ -5,6 +5,10 @@ use crate::histogram::{Histogram, SHIFT_NS};
 
 /// Empty histograms.
 #[derive(Debug)]
+#[expect(
+    clippy::vec_box,
+    reason = "slices hold boxes, which move here and back"
+)]
 pub(super) struct Spare(Vec<Box<Histogram>>);
 
 impl Spare {

@@ -27,7 +27,7 @@ fn what_is_no_secret_is_refused_with_what_why_and_try() {
     );
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o640)).unwrap();
     for (path, why) in [
-        (short.as_path(), "shorter than 16 bytes"),
+        (short.as_path(), "fewer than 16 bytes"),
         (&lines, "not one line"),
         (&open, "mode is 0640"),
         (Path::new("/nonexistent/token"), "No such file"),
