@@ -105,6 +105,15 @@ impl Facts {
         }
     }
 
+    /// The number of a fact of a test as a whole.
+    fn of_test(&self, test_id: &str, name: &str) -> Option<f64> {
+        let of_test = Viewpoint {
+            test_id: Some(test_id.to_owned()),
+            ..Viewpoint::default()
+        };
+        self.get(name, &of_test)?.value.number()
+    }
+
     /// Every fact, in the order of its family.
     #[must_use]
     pub fn list(&self) -> &[Fact] {

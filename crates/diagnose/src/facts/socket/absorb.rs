@@ -13,7 +13,6 @@ use linerate_model::output::{LossBurst, Test};
 use crate::calc::udp_buffer::{datagrams, usual_truesize_bytes};
 use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
-use crate::viewpoint::Viewpoint;
 use linerate_model::record::Side;
 
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
@@ -24,12 +23,7 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     let Some(absorbed) = Absorbed::of(test) else {
         return;
     };
-    let test_only = Viewpoint {
-        test_id: Some(test.id.clone()),
-        ..Viewpoint::default()
-    };
-    let dropped = facts.get("lost_at_rx_socket", &test_only);
-    let dropped = dropped.and_then(|dropped| dropped.value.number());
+    let dropped = facts.of_test(&test.id, "lost_at_rx_socket");
     let source = "the test's account, loss_bursts, SO_RCVBUF";
     let lost = test
         .lost_packets

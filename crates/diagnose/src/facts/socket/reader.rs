@@ -8,7 +8,6 @@ use super::buffer::stream_pps;
 use crate::facts::Facts;
 use crate::facts::cpu::Shares;
 use crate::facts::vantage::Vantage;
-use crate::viewpoint::Viewpoint;
 use linerate_model::order;
 use linerate_model::record::Side;
 
@@ -47,12 +46,8 @@ fn runs(vantage: &Vantage<'_>, test: &Test, facts: &mut Facts) {
 
 /// What the queues of the ends dropped, at least.
 fn in_queues(test: &Test, facts: &Facts) -> u64 {
-    let viewpoint = Viewpoint {
-        test_id: Some(test.id.clone()),
-        ..Viewpoint::default()
-    };
-    let lost = QUEUES.iter().filter_map(|name| facts.get(name, &viewpoint));
-    let lost = lost.filter_map(|fact| fact.value.number());
+    let lost = QUEUES.iter();
+    let lost = lost.filter_map(|name| facts.of_test(&test.id, name));
     lost.sum::<f64>() as u64
 }
 

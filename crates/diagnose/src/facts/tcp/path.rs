@@ -7,7 +7,6 @@ use linerate_model::output::{Direction, Protocol, Test};
 use crate::evidence::Evidence;
 use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
-use crate::viewpoint::Viewpoint;
 use linerate_model::record::{Record, Side};
 
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
@@ -38,11 +37,7 @@ fn speed_ratio<'r>(evidence: &'r Evidence<'r>, test: &'r Test) -> Option<f64> {
 
 /// A number that another family found of a test.
 fn known_of(test: &Test, name: &str, facts: &Facts) -> Option<f64> {
-    let of_test = Viewpoint {
-        test_id: Some(test.id.clone()),
-        ..Viewpoint::default()
-    };
-    facts.get(name, &of_test)?.value.number()
+    facts.of_test(&test.id, name)
 }
 
 fn shortfall(udp: Option<f64>, test: &Test, facts: &mut Facts) {

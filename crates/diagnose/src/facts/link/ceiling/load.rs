@@ -4,7 +4,6 @@
 use linerate_model::output::{Protocol, Test};
 
 use crate::facts::Facts;
-use crate::viewpoint::Viewpoint;
 
 /// A rate in frames of Ethernet, without preamble and FCS, as `tc` counts them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -112,11 +111,7 @@ impl<'r> Load<'r> {
 
 /// At most; `None` where the ledger does not know most of it for certain.
 fn lost_on_wire(test: &Test, facts: &Facts) -> Option<f64> {
-    let viewpoint = Viewpoint {
-        test_id: Some(test.id.clone()),
-        ..Viewpoint::default()
-    };
-    let number = |name| facts.get(name, &viewpoint)?.value.number();
+    let number = |name| facts.of_test(&test.id, name);
     let (most, least) = (number("lost_at_wire")?, number("least_lost_at_wire")?);
     (least >= most * CERTAIN).then_some(most)
 }
