@@ -174,7 +174,7 @@ impl Ran {
             .args(["explain", dir])
             .output();
         let told = String::from_utf8(told.unwrap().stdout).unwrap();
-        assert!(told.contains("Highest rate without loss (ndr)"), "{told}");
+        assert!(told.contains("Highest rate without loss (ndr"), "{told}");
     }
 
     /// The share of the trials whose load the machine interrupted.
