@@ -262,15 +262,8 @@ fn under_way(measured: &Measured<'_>) -> u64 {
 }
 
 fn is_share(cpu: &Cpu) -> bool {
-    let all = [
-        cpu.user,
-        cpu.system,
-        cpu.softirq,
-        cpu.irq,
-        cpu.steal,
-        cpu.busiest_cpu,
-    ];
-    all.iter().all(|share| (0.0..=SHARE_MAX).contains(share))
+    let mut shares = cpu.shares().into_iter();
+    shares.all(|share| (0.0..=SHARE_MAX).contains(&share))
 }
 
 const INTERVAL: &str =

@@ -182,13 +182,7 @@ fn the_delay_is_that_of_the_slowest_stream() {
 /// A peer that got 1000 datagrams of 1448 bytes may report any number of bytes.
 #[test]
 fn a_receiver_counts_no_more_bytes_than_its_datagrams_have() {
-    let one = One {
-        sent: 1000,
-        lost: 0,
-        sending_ns: SECOND_NS,
-        flow_ns: SECOND_NS,
-        unsent: 0,
-    };
+    let one = A_THOUSAND;
     let bytes = 1448 * 1000;
     let own = || TxAccount { bytes, ..tx(&one) };
     let says = |bytes, mode| {
@@ -211,13 +205,7 @@ fn a_receiver_counts_no_more_bytes_than_its_datagrams_have() {
 /// A far sender that reports less than arrived would hide that more was delivered than offered.
 #[test]
 fn a_far_sender_sent_what_arrived() {
-    let one = One {
-        sent: 1000,
-        lost: 0,
-        sending_ns: SECOND_NS,
-        flow_ns: SECOND_NS,
-        unsent: 0,
-    };
+    let one = A_THOUSAND;
     let plan = TestPlan {
         duration_ms: 1000,
         probe: false,
@@ -395,3 +383,12 @@ fn tcp_delivers_no_more_than_was_written() {
         )
     );
 }
+
+/// A stream that sent and received 1000 datagrams in a second.
+const A_THOUSAND: One = One {
+    sent: 1000,
+    lost: 0,
+    sending_ns: SECOND_NS,
+    flow_ns: SECOND_NS,
+    unsent: 0,
+};

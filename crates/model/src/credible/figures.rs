@@ -101,18 +101,8 @@ fn shares(test: &Test) -> Option<String> {
     let ratios = [test.loss_ratio, test.loss_ratio_upper95];
     let mut ratios = ratios.into_iter().flatten();
     let ratio = ratios.find(|ratio| !(0.0..=LOSS_RATIO).contains(&ratio.abs()));
-    let of_cpu = |cpu: &Cpu| {
-        [
-            cpu.user,
-            cpu.system,
-            cpu.softirq,
-            cpu.irq,
-            cpu.steal,
-            cpu.busiest_cpu,
-        ]
-    };
     let cpus = [test.cpu.local.as_ref(), test.cpu.remote.as_ref()];
-    let mut busy = cpus.into_iter().flatten().flat_map(of_cpu);
+    let mut busy = cpus.into_iter().flatten().flat_map(Cpu::shares);
     let busy = busy.find(|share| !(0.0..=SHARE).contains(share));
     (ratio.map(|ratio| format!("a loss ratio of {ratio:e}")))
         .or_else(|| busy.map(|share| format!("a processor's share of {share:e}")))

@@ -33,6 +33,21 @@ pub struct Cpu {
     pub busiest_cpu: f64,
 }
 
+impl Cpu {
+    /// Every share, in the order of the fields.
+    #[must_use]
+    pub fn shares(&self) -> [f64; 6] {
+        [
+            self.user,
+            self.system,
+            self.softirq,
+            self.irq,
+            self.steal,
+            self.busiest_cpu,
+        ]
+    }
+}
+
 /// A kernel counter that increased.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
