@@ -27,7 +27,8 @@ impl Client<'_> {
         }
         self.control.session.end_test(monotonic_ns());
         if self.config.protocol == Protocol::Tcp {
-            self.streams.drain(Duration::ZERO, Duration::ZERO);
+            let longest = self.longest_tcp_drain();
+            self.streams.drain(longest, longest);
         }
         self.until(|client| client.exchange)?;
         self.show_remaining();
@@ -39,6 +40,16 @@ impl Client<'_> {
             .accounts(drift, |id| sent_by_peer.get(&id).copied());
         self.sent_by_peer = sent_by_peer;
         self.exchange_results(streams)
+    }
+
+    /// How long TCP receivers wait for the amount that the server says it has sent: its last bytes are on their way, or in
+    /// the receive buffer.
+    fn longest_tcp_drain(&self) -> Duration {
+        let is_awaited = self.plan.is_by_amount() && self.server_is_done;
+        match is_awaited && !self.interrupt.impatient() {
+            true => LONGEST_DRAIN,
+            false => Duration::ZERO,
+        }
     }
 
     /// What this side must wait for before TEST_END: a stock server closes its sockets at once.

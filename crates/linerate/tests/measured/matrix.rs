@@ -131,6 +131,22 @@ fn amounts_are_exact() {
     }
 }
 
+/// The server has written all of it into its socket long before the path has carried it.
+#[test]
+fn the_amount_of_a_server_that_has_finished_is_awaited() {
+    let lines = [
+        "tcp {peer} -R -n 300000 -w 1M",
+        "tcp {peer} --bidir -n 300000 -w 1M",
+    ];
+    for one in lab(&["--fault", "delay=40ms"], &lines.map(str::to_owned)) {
+        for test in one.sound() {
+            let rate = test["delivered_bits_per_second"].as_f64().unwrap();
+            let bytes = (rate * test["duration_s"].as_f64().unwrap() / 8.0).round();
+            assert_eq!(bytes, 300_000.0, "{}", one.line);
+        }
+    }
+}
+
 #[test]
 fn marks_ports_and_places() {
     let lines = [
