@@ -6,6 +6,7 @@ mod ports;
 
 pub(crate) use ports::free_port;
 use serde_json::Value;
+use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -113,6 +114,16 @@ impl Server {
                 format!("{} {waits} {}\n", fields.join(" "), call.trim_end())
             })
             .collect()
+    }
+
+    /// Its threads and open descriptors while it serves nobody. One that has just begun to listen does not have them all.
+    pub(crate) fn holds_at_rest(&self) -> (usize, usize) {
+        let last = Cell::new((0, 0));
+        until("the server is at rest", || {
+            let now = self.holds();
+            now.0 == THREADS_AT_REST && last.replace(now) == now
+        });
+        last.get()
     }
 
     /// Its threads and open descriptors.
@@ -241,6 +252,9 @@ pub(crate) fn have_iperf3() -> bool {
     }
     found
 }
+
+/// The threads of a server without a client: one accepts, one greets.
+const THREADS_AT_REST: usize = 2;
 
 /// Waits for a condition.
 pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {

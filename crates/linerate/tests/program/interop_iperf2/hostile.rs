@@ -49,7 +49,7 @@ fn garbage_is_neither_answered_nor_counted() {
 fn a_silent_and_a_short_tcp_client_are_let_go() {
     let server = Server::ours("--iperf2");
     served(&server);
-    let at_rest = server.holds();
+    let at_rest = server.holds_at_rest();
     let _silent = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     let mut short = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     short.write_all(&[0x40, 1, 0, 0x78, 0, 0]).unwrap();
@@ -67,7 +67,7 @@ fn a_killed_client_frees_its_thread_and_its_flow() {
     }
     let server = Server::ours("--iperf2");
     served(&server);
-    let at_rest = server.holds();
+    let at_rest = server.holds_at_rest();
     let mut tcp = stock::command(server.port, "127.0.0.1 -t 60 -b 1M")
         .spawn()
         .unwrap();

@@ -226,7 +226,7 @@ fn a_wrong_cookie_is_no_stream() {
 #[test]
 fn three_hundred_connections_at_once() {
     let server = Server::ours("");
-    let before = server.holds();
+    let before = server.holds_at_rest();
     let crowd: Vec<_> = (0..300).map(|_| connect(server.port)).collect();
     server.await_line("refused: idle, and too many pending connections");
     works(&server);
@@ -263,7 +263,7 @@ fn udp_floods_are_not_answered() {
 #[test]
 fn a_flood_of_hellos_of_one_test_takes_few_descriptors() {
     let server = Server::ours("");
-    let (_, before) = server.holds();
+    let (_, before) = server.holds_at_rest();
     let mut control = open(server.port, 'h');
     let params = r#"{"udp":true,"time":30,"parallel":1,"len":1000,"linerate":{"load":false,"duration_ns":30000000000}}"#;
     send_block(&mut control, params);

@@ -73,8 +73,7 @@ fn a_killed_client_leaves_nothing_behind() {
         "-t 60 --bidir -b 5M",
     ] {
         let server = Server::ours("--max-tests 1");
-        until("its threads are there", || server.holds().0 == AT_REST);
-        let before = server.holds();
+        let before = server.holds_at_rest();
         let mut client = stock_command(server.port, arguments).spawn().unwrap();
         let streams = if arguments.contains("-P 4") { 4 } else { 1 };
         until("the test runs", || server.holds().0 > before.0 + streams);
@@ -89,6 +88,3 @@ fn a_killed_client_leaves_nothing_behind() {
         assert!(next.success, "{arguments}: {}", next.text);
     }
 }
-
-/// The threads of a server without a client: one accepts, one greets.
-const AT_REST: usize = 2;
