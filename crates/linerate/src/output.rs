@@ -4,12 +4,16 @@
 //! - `--json` prints one document, also on errors; `--json-stream` one object a line, flushed.
 //! - Colour and a status line that is drawn over only on a terminal; meaning never by colour alone.
 //! - A reader that went away (broken pipe) is a quiet success.
+//! - A terminal that is paused does not stop the measurement.
+
+mod patient;
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use linerate_model::printable::Printable;
 use linerate_report::term::Style;
+use patient::PatientWriter;
 use serde::Serialize;
 
 /// What stdout carries.
@@ -102,6 +106,7 @@ pub(crate) struct Console {
     verbose: u8,
     /// Lines of progress that stand at the bottom.
     drawn: usize,
+    stderr: PatientWriter,
 }
 
 impl Console {
@@ -121,6 +126,10 @@ impl Console {
             quiet,
             verbose,
             drawn: 0,
+            stderr: match surroundings.stderr_terminal {
+                true => PatientWriter::of_terminal(),
+                false => PatientWriter::default(),
+            },
         }
     }
 
@@ -130,6 +139,7 @@ impl Console {
     /// Those of writing, except that the reader went away.
     pub(crate) fn result(&mut self, text: &Printable) -> io::Result<()> {
         self.clear_status();
+        self.stderr.finish();
         print(text)
     }
 
@@ -139,6 +149,7 @@ impl Console {
     /// As [`Console::result`].
     pub(crate) fn document(&mut self, document: &impl Serialize) -> io::Result<()> {
         let text = linerate_report::json::pretty(document)?;
+        self.stderr.finish();
         print(&text)
     }
 
@@ -180,7 +191,7 @@ impl Console {
         } else {
             text
         };
-        draw("", &Printable::of(&text), "\n");
+        self.draw("", &Printable::of(&text), "\n");
     }
 
     /// Progress: drawn over on a terminal, else nothing.
@@ -190,7 +201,8 @@ impl Console {
 
     /// Progress on several lines: drawn over on a terminal, else nothing.
     pub(crate) fn block(&mut self, lines: &[String]) {
-        if !self.redraws() || lines.is_empty() {
+        // The next one shows more than one that had to wait.
+        if !self.redraws() || lines.is_empty() || self.stderr.is_behind() {
             return;
         }
         let width = self.look.width.saturating_sub(1);
@@ -199,7 +211,7 @@ impl Console {
             if self.look.ascii { ascii(&line) } else { line }
         };
         let lines: Vec<String> = lines.iter().map(line).collect();
-        draw(&over(self.drawn), &Printable::of(&lines.join("\n")), "");
+        self.draw(&over(self.drawn), &Printable::of(&lines.join("\n")), "");
         self.drawn = lines.len();
     }
 
@@ -211,21 +223,19 @@ impl Console {
     fn clear_status(&mut self) {
         let drawn = std::mem::take(&mut self.drawn);
         if drawn > 0 {
-            draw(&over(drawn), &Printable::default(), "");
+            self.draw(&over(drawn), &Printable::default(), "");
         }
     }
-}
 
-/// Writes to stderr what may be shown, between movements of the cursor.
-fn draw(before: &str, text: &Printable, after: &str) {
-    let mut stderr = io::stderr().lock();
-    // stderr is closed: the error cannot be reported.
-    let _ = write!(stderr, "{before}{text}{after}").and_then(|()| stderr.flush());
+    /// Writes to stderr what may be shown, between movements of the cursor.
+    fn draw(&mut self, before: &str, text: &Printable, after: &str) {
+        self.stderr.write(&format!("{before}{text}{after}"));
+    }
 }
 
 /// Writes a sentence to stderr as it is: no status line is drawn there.
 pub(crate) fn note(text: &Printable) {
-    draw("", text, "\n");
+    PatientWriter::default().write(&format!("{text}\n"));
 }
 
 /// Moves the cursor up by this many lines and clears what follows (ECMA-48: CUU, ED).
