@@ -175,7 +175,7 @@ fn is_spoilt(tolerated: f64, run: &TrialRun) -> bool {
     if run.sum(|one| one.unsent_frames) > 0 {
         return run.is_blocked;
     }
-    if run.has_rested(tolerated) {
+    if run.is_good_but_interrupted(tolerated) {
         return true;
     }
     let dropped = run.sum(|one| one.receiver_dropped_frames.unwrap_or(0));

@@ -104,7 +104,7 @@ impl TrialRun {
 
     /// Whether the trial was good (a loss ratio of `tolerated` at most) while the load was interrupted: queues of the
     /// device drained meanwhile, so that it says nothing about a constant load. A bad one would be worse without.
-    pub(crate) fn has_rested(&self, tolerated: f64) -> bool {
+    pub(crate) fn is_good_but_interrupted(&self, tolerated: f64) -> bool {
         let bad = self.sum(TrialDirection::bad_frames) as f64;
         let is_good = bad <= tolerated * self.sum(|one| one.intended_frames) as f64;
         is_good && self.trial.stalled_ratio > Trial::STALLED_RATIO_MAX
@@ -363,7 +363,9 @@ pub(crate) fn invalid(request: &TrialRequest<'_>, run: &TrialRun) -> Option<Stri
         Some(format!("the tester could not send {unsent} frames in time"))
     } else if dropped > 0 && request.load_fps.is_some() {
         Some(format!("the tester's receiver dropped {dropped} frames"))
-    } else if request.load_fps.is_some() && run.has_rested(request.tolerated_loss_ratio) {
+    } else if request.load_fps.is_some()
+        && run.is_good_but_interrupted(request.tolerated_loss_ratio)
+    {
         let percent = run.trial.stalled_ratio * 100.0;
         Some(format!(
             "{}: the tester could not run for {percent:.1} % of the time, in which the device could recover",

@@ -102,7 +102,7 @@ fn buffer_cut(fold: &Fold<'_>) -> Option<Warning> {
     Some(Warning {
         id: "buffer-not-granted".to_owned(),
         text: format!(
-            "the server was asked for socket buffers of {asked} bytes and grants {most}: the streams of a test get an eighth of its memory in total"
+            "the server grants socket buffers of {most} bytes of the requested {asked}: the streams of a test get an eighth of its memory in total"
         ),
         try_: format!("-w {most}, or fewer streams"),
     })
