@@ -283,7 +283,13 @@ fn interface(role: Role, source: &str) -> Option<String> {
             || source.starts_with("/sys/devices")
             || matches!(
                 source,
-                "sysctl" | "dmesg" | "machine" | "registers" | "perf top" | "nft list ruleset"
+                "sysctl"
+                    | "dmesg"
+                    | "lab wire"
+                    | "machine"
+                    | "registers"
+                    | "perf top"
+                    | "nft list ruleset"
             )
             || source.starts_with("skb:");
     let name = if role == Role::Local { "eth0" } else { "eth1" };

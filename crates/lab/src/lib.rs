@@ -43,7 +43,7 @@ pub use isolation::Isolation;
 pub use token::LabToken;
 pub use topology::Topology;
 use wire::Wire;
-pub use wire::{Ceiling, DirectionReport, WireReport, WireSpec};
+pub use wire::{Ceiling, DirectionCounters, DirectionReport, WireCounters, WireReport, WireSpec};
 
 use disturbances::Disturbances;
 use linerate_model::failure::Failure;
@@ -149,6 +149,11 @@ impl Lab {
     /// The device between the hosts, in the topologies that have one.
     pub fn device(&self) -> Option<&Host> {
         self.device.as_ref()
+    }
+
+    /// The counters of its wire, if it has one.
+    pub fn wire_counters(&self) -> Option<WireCounters> {
+        self.wire.as_ref().map(Wire::counters)
     }
 
     /// Closes the lab; returns the report of its wire.

@@ -5,6 +5,7 @@
 //! Frames that the wire loses because it is overloaded are counted apart from those that an impairment drops.
 
 mod ceiling;
+mod counters;
 mod log;
 mod relay;
 mod report;
@@ -21,6 +22,7 @@ use linerate_linux::packet::{PacketReceiver, PacketSender};
 
 use super::{LabError, cannot};
 pub use ceiling::Ceiling;
+pub use counters::{DirectionCounters, WireCounters};
 use log::Log;
 use relay::Relay;
 pub use report::{DirectionReport, WireReport};
@@ -36,6 +38,7 @@ pub(super) struct Wire {
     /// Each returns its direction's counts.
     relays: Vec<JoinHandle<DirectionReport>>,
     log: Option<Log>,
+    counters: WireCounters,
 }
 
 /// An end of the wire.
@@ -64,6 +67,7 @@ impl Wire {
             enabled: Arc::default(),
             relays: Vec::new(),
             log,
+            counters: WireCounters::default(),
         };
         let Ports {
             near,
@@ -86,6 +90,7 @@ impl Wire {
                 log: wire.log.as_ref().map(|log| log.direction(name)),
                 stop: Arc::clone(&wire.stop),
                 enabled: Arc::clone(&wire.enabled),
+                published: wire.counters.direction(number),
             };
             wire.relays
                 .push(relay.spawn().map_err(cannot("start the wire"))?);
@@ -96,6 +101,11 @@ impl Wire {
     /// Carries frames from now on.
     pub(super) fn enable(&self) {
         self.enabled.store(true, Ordering::Relaxed);
+    }
+
+    /// What it counts while it runs.
+    pub(super) fn counters(&self) -> WireCounters {
+        self.counters.clone()
     }
 
     /// Stops the wire and completes its log.

@@ -38,6 +38,7 @@ fn is_of_packets(counter: &MovedCounter) -> bool {
     let (source, name) = (counter.source.as_str(), counter.name.as_str());
     match Source::of_text(source) {
         Some(Source::Softnet) => !name.contains('.'),
+        Some(Source::LabWire) => name.ends_with("_drops"),
         Some(Source::Qdisc) => !matches!(name, "qlen" | "backlog"),
         _ => !OTHERS.contains(&source),
     }

@@ -110,6 +110,8 @@ sources! {
     Stat = "/proc/stat", Machine, Unknown, None;
     /// Interrupts of each line and processor.
     Interrupts = "/proc/interrupts", Machine, Unknown, None;
+    /// What the lab's user-space wire carried and lost, by direction.
+    LabWire = "lab wire", Machine, All, None;
 }
 
 impl Source {

@@ -44,8 +44,8 @@ pub(super) const KNOWN: &[Known] = names! {
     "path_ceiling_bits_per_second" "bit/s" "the rate that arrives however much more is sent, of frames from the Ethernet header on" "linerate sweep <peer>"
     "path_ceiling_packets_per_second" "1/s" "the packets a second that arrive however many more are sent" "linerate sweep <peer>"
     "lab_wire" "" "whether the lab's user-space wire carries the test, for which the lab switches segmentation and checksum offloads off" ""
-    "lab_wire_drop_share" "ratio" "of what all tests of this direction lost, the frames that the lab's own wire lost because it was overloaded, at most" ""
-    "lab_wire_drops" "packets" "of the packets that the test lost, those that the lab's wire lost because it was overloaded, if each test of the direction had its share" ""
+    "lab_wire_drop_share" "ratio" "of the packets that the test lost, those that the lab's own wire lost because it was overloaded, at most" ""
+    "lab_wire_drops" "packets" "of the packets that the test lost, those that the lab's wire lost because it was overloaded: as it counted around the test, else the test's share of those of all tests of the direction" ""
     "loss_spacing_variation" "ratio" "how unevenly losses follow each other: near 1 by chance (or too few to tell), near 0 like clockwork" ""
 };
 
@@ -58,7 +58,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         size::collect(&place, facts);
     }
     ceiling::collect(evidence.record, facts);
-    lab_wire::collect(evidence.record, facts);
+    lab_wire::collect(evidence, facts);
     saving::round_trips(evidence.record, facts);
 }
 

@@ -14,6 +14,7 @@ use linerate_linux::clock;
 use linerate_linux::packet::{PacketReceiver, PacketSender};
 use linerate_method::impair::{DropReason, Fate, Wire};
 
+use super::counters::Published;
 use super::log::{DirectionLog, Entry};
 use super::report::DirectionReport;
 use super::store::Store;
@@ -28,6 +29,7 @@ pub(super) struct Relay {
     pub log: Option<DirectionLog>,
     pub stop: Arc<AtomicBool>,
     pub enabled: Arc<AtomicBool>,
+    pub published: Arc<Published>,
 }
 
 impl Relay {
@@ -52,6 +54,7 @@ impl Relay {
         let (mut impairment, mut log) = (self.impairment, self.log);
         let began = self.began;
         let now_ns = || began.elapsed().as_nanos() as u64;
+        let mut publish_at_ns = 0;
         loop {
             let stop = self.stop.load(Ordering::Relaxed);
             let enabled = self.enabled.load(Ordering::Relaxed);
@@ -68,7 +71,13 @@ impl Relay {
                     log.note(now, frame, entry);
                 }
             });
-            egress.deliver_due(now_ns());
+            let now = now_ns();
+            egress.deliver_due(now);
+            if now >= publish_at_ns {
+                publish_at_ns = now + PUBLISH_NS;
+                egress.report.missed += self.from.take_losses().unwrap_or(0);
+                self.published.publish(&egress.report);
+            }
             if taken == 0 && stop {
                 break;
             }
@@ -81,7 +90,8 @@ impl Relay {
             }
         }
         egress.report.in_flight = egress.store.len() as u64;
-        egress.report.missed = self.from.take_losses().unwrap_or(0);
+        egress.report.missed += self.from.take_losses().unwrap_or(0);
+        self.published.publish_last(&egress.report);
         egress.report
     }
 }
@@ -191,6 +201,7 @@ const BATCH: usize = 32;
 const STORE_BYTES: usize = 64 << 20;
 const SLOTS_MAX: usize = 65_536;
 const CHECK_STOP_NS: u64 = 20_000_000;
+const PUBLISH_NS: u64 = 10_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@
 
 mod ending;
 mod watcher;
+mod wire;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -36,6 +37,7 @@ use crate::output::{Color, Console, Form, Surroundings};
 use crate::store::{self, Beginning, Location, Store};
 use ending::exit_of;
 use linerate_endpoint::{Observer, TestOutcome, TestPlan};
+use linerate_lab::WireCounters;
 use linerate_model::date::Date;
 use linerate_model::failure::{Failure, Kind};
 use watcher::Watcher;
@@ -51,6 +53,8 @@ pub(super) struct Session {
     /// The token that the server must prove to know; with it the server reports everything.
     pub(super) token: Option<Secret>,
     samples: SampleLog,
+    /// Of the lab's wire, if the session measures over one.
+    pub(super) wire_counters: Option<WireCounters>,
     progress: Progress,
     pub(super) live: Live,
     /// Held while `q` stops the test.
@@ -95,6 +99,7 @@ impl Session {
             store,
             token: None,
             samples: SampleLog::default(),
+            wire_counters: None,
             progress: target.progress,
             knows_hosts: false,
             begun: Instant::now(),
@@ -172,7 +177,7 @@ impl Session {
     }
 
     /// Takes in what the lab's wire did on its own account.
-    pub(super) fn wire(&mut self, wire: Vec<LabWire>) {
+    pub(super) fn lab_wire(&mut self, wire: Vec<LabWire>) {
         self.output.lab_wire = wire;
     }
 
@@ -204,6 +209,13 @@ impl Session {
 
     fn watched(&mut self, plan: &TestPlan, run: Engine) -> Result<TestOutcome, Failure> {
         self.heed_interrupt()?;
+        self.read_wire(plan);
+        let outcome = self.observed(plan, run);
+        self.read_wire(plan);
+        outcome
+    }
+
+    fn observed(&mut self, plan: &TestPlan, run: Engine) -> Result<TestOutcome, Failure> {
         let mut watcher = Watcher {
             plan,
             console: &mut self.console,

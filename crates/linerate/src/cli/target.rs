@@ -110,6 +110,7 @@ impl<'a> Target<'a> {
             .ok_or_else(|| Failure::usage("measure over IPv6", "the lab's MTU is below 1280"))?;
         let token = LabToken::make();
         session.token = token.as_ref().map(LabToken::secret);
+        session.wire_counters = lab.wire_counters();
         let server = Server::start(there, token.as_ref())?;
         let ended = here
             .enter(|| body(session, &address.to_string()))
@@ -117,7 +118,7 @@ impl<'a> Target<'a> {
         drop(server);
         if let Some(report) = lab.close() {
             session.console.detail(&report.to_string());
-            session.wire(lab_wire(&report));
+            session.lab_wire(lab_wire(&report));
         }
         ended?
     }

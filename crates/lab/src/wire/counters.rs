@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The counters of the wire, for readers while it runs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::report::DirectionReport;
+
+/// The counters of both directions, `a-b` first. They may be read after the wire has stopped.
+#[derive(Clone, Debug, Default)]
+pub struct WireCounters([Arc<Published>; 2]);
+
+/// Counts of one direction since the wire started, in frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DirectionCounters {
+    /// Taken from the sender's side, or lost instead.
+    pub frames: u64,
+    /// Lost because the wire was overloaded.
+    pub overload_drops: u64,
+}
+
+/// What a direction's thread publishes.
+#[derive(Debug, Default)]
+pub(super) struct Published {
+    times: AtomicU64,
+    frames: AtomicU64,
+    overload_drops: AtomicU64,
+}
+
+impl WireCounters {
+    /// All that the wire carried or lost until now: waits until each direction has counted again, 1 s at most.
+    pub fn read(&self) -> [DirectionCounters; 2] {
+        let before = self.times();
+        let deadline = Instant::now() + LONGEST;
+        // The first time may have begun before this call.
+        let is_old = |now: &u64, then: u64| *now < ENDED && *now < then + 2;
+        let is_old = || {
+            self.times()
+                .iter()
+                .zip(before)
+                .any(|(now, then)| is_old(now, then))
+        };
+        while is_old() && Instant::now() < deadline {
+            thread::sleep(STEP);
+        }
+        self.0.each_ref().map(|direction| direction.counters())
+    }
+
+    /// Those of direction 0 (`a-b`) or 1.
+    pub(super) fn direction(&self, number: u64) -> Arc<Published> {
+        Arc::clone(&self.0[usize::from(number > 0)])
+    }
+
+    fn times(&self) -> [u64; 2] {
+        let times = |direction: &Arc<Published>| direction.times.load(Ordering::Acquire);
+        self.0.each_ref().map(times)
+    }
+}
+
+impl Published {
+    pub(super) fn publish(&self, report: &DirectionReport) {
+        let counts = [
+            (&self.frames, report.received + report.missed),
+            (&self.overload_drops, report.own_drops()),
+        ];
+        for (counter, count) in counts {
+            counter.store(count, Ordering::Relaxed);
+        }
+        self.times.fetch_add(1, Ordering::Release);
+    }
+
+    /// No reader waits for another time.
+    pub(super) fn publish_last(&self, report: &DirectionReport) {
+        self.publish(report);
+        self.times.store(ENDED, Ordering::Release);
+    }
+
+    fn counters(&self) -> DirectionCounters {
+        DirectionCounters {
+            frames: self.frames.load(Ordering::Relaxed),
+            overload_drops: self.overload_drops.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// In place of the number of times, once the thread has ended.
+const ENDED: u64 = u64::MAX;
+const LONGEST: Duration = Duration::from_secs(1);
+const STEP: Duration = Duration::from_millis(2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a direction counted before the call is in the reading, whatever it had published.
+    #[test]
+    fn a_reading_waits_until_both_directions_have_counted_again() {
+        let counters = WireCounters::default();
+        let report = |received, missed| DirectionReport {
+            received,
+            missed,
+            ..DirectionReport::default()
+        };
+        let readings = thread::scope(|scope| {
+            let reading = scope.spawn(|| counters.read());
+            for number in [0, 1] {
+                let direction = counters.direction(number);
+                scope.spawn(move || {
+                    direction.publish(&report(1, 0));
+                    thread::sleep(STEP);
+                    direction.publish_last(&report(10, 3));
+                });
+            }
+            reading.join()
+        });
+        let both = DirectionCounters {
+            frames: 13,
+            overload_drops: 3,
+        };
+        assert_eq!(readings.ok(), Some([both; 2]));
+        assert_eq!(counters.read(), [both; 2], "the wire has stopped");
+    }
+}
