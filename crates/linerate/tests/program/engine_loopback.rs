@@ -304,8 +304,8 @@ fn a_client_gets_no_more_buffer_than_the_server_can_spare() {
         valid_or_unsent(&test);
         let cut = |one: &&model::Warning| one.id == "buffer-not-granted";
         let warning = test.warnings.iter().find(cut).unwrap();
-        let told = format!("asked for socket buffers of {wish} bytes and grants {spare}");
-        assert!(warning.text.contains(&told), "{warning:?}");
+        let granted = format!("buffers of {spare} bytes of the requested {wish}");
+        assert!(warning.text.contains(&granted), "{warning:?}");
         if let Some(buffer) = test.receive_buffer_bytes {
             assert_eq!(buffer.asked, Some(wish));
             assert!(buffer.granted.unwrap() <= spare, "{buffer:?}");
