@@ -217,7 +217,7 @@ fn drops_of_coalesced_datagrams_are_a_lower_bound() {
 }
 
 #[test]
-fn a_server_that_gives_less_than_was_asked_for_is_named() {
+fn a_server_that_grants_a_smaller_buffer_is_named() {
     let wide = TestPlan {
         window_bytes: Some(8 << 20),
         ..plan()
@@ -225,7 +225,7 @@ fn a_server_that_gives_less_than_was_asked_for_is_named() {
     let test = judged(&wide, sender(1000, 0), None);
     let (text, try_) = warning(&test, "buffer-not-granted").unwrap();
     assert!(
-        text.contains("of 8388608 bytes and grants 4194304"),
+        text.contains("of 4194304 bytes of the requested 8388608"),
         "{text}"
     );
     assert!(try_.contains("-w 4194304"), "{try_}");
