@@ -57,8 +57,8 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         saving::collect(&place, facts);
         size::collect(&place, facts);
     }
-    ceiling::collect(evidence.record, facts);
     lab_wire::collect(evidence, facts);
+    ceiling::collect(evidence.record, facts);
     saving::round_trips(evidence.record, facts);
 }
 

@@ -60,15 +60,9 @@ fn finding(
     losses: &Losses<'_>,
     facts: &Facts,
 ) -> Option<Finding> {
-    let weighed = viewpoints.iter();
-    let weighed = weighed.map(|viewpoint| (weight(rule, viewpoint, losses, facts), *viewpoint));
-    let mut weighed: Vec<(f64, &Viewpoint)> = weighed.collect();
-    order::by(&mut weighed, |one, other| other.0.total_cmp(&one.0));
-    let viewpoints: Vec<&Viewpoint> = weighed
-        .into_iter()
-        .map(|(_, viewpoint)| viewpoint)
-        .collect();
-    let viewpoints = viewpoints.as_slice();
+    let viewpoints = worst_first(viewpoints, |viewpoint| {
+        weight(rule, viewpoint, losses, facts)
+    });
     let worst = *viewpoints.first()?;
     let bare = |name: &str| match name {
         "interface" => worst.interface.clone(),
@@ -100,7 +94,7 @@ fn finding(
             .iter()
             .filter_map(|viewpoint| viewpoint.test_id.clone())
             .collect(),
-        explains: explained(rule, viewpoints, record, claims, facts),
+        explains: explained(rule, &viewpoints, record, claims, facts),
         evidence: evidence(rule, worst, facts),
         change,
         verify: said(&rule.verify, worst.interface.clone()),
@@ -109,6 +103,18 @@ fn finding(
         informational: rule.informational,
         conflicts: Vec::new(),
     })
+}
+
+fn worst_first<'v>(
+    viewpoints: &[&'v Viewpoint],
+    weight: impl Fn(&Viewpoint) -> f64,
+) -> Vec<&'v Viewpoint> {
+    let weighed = viewpoints.iter();
+    let weighed = weighed.map(|viewpoint| (weight(viewpoint), *viewpoint));
+    let mut weighed: Vec<(f64, &Viewpoint)> = weighed.collect();
+    order::by(&mut weighed, |one, other| other.0.total_cmp(&one.0));
+    let sorted = weighed.into_iter();
+    sorted.map(|(_, viewpoint)| viewpoint).collect()
 }
 
 /// In a sentence where only one can be meant; a command has to name it.

@@ -146,57 +146,53 @@ pub(super) fn names(all: &[Comparison]) -> [&'static str; 2] {
 
 /// The statistics of a primary figure.
 fn statistics(one: &Comparison) -> Block {
-    let mut lines = Vec::new();
-    lines.extend(design(one));
-    if let (Some(sigma), Some(p)) = (one.aa_sigma, one.aa_p) {
-        let suspicious = p <= one.alpha;
-        let text = format!(
-            "A against A: standard deviation of blocks {}, p = {}{}",
-            percent(sigma),
-            probability(p),
-            if suspicious {
-                ": they differ, which happens by chance once in twenty; else something else changes with the runs"
-            } else {
-                ""
-            },
-        );
-        lines.push(Line::new(2, text).tone(if suspicious { Tone::Warn } else { Tone::Plain }));
-    } else if !one.aa_log_ratios.is_empty() {
-        let ratios = one
-            .aa_log_ratios
-            .iter()
-            .map(|ratio| changes(one, ratio.exp()));
-        let ratios: Vec<String> = ratios.collect();
-        let text = format!("A against A, by block: {}", ratios.join(", "));
-        lines.push(Line::new(2, text));
-    }
-    if let Some(mde) = one.mde {
-        let text = format!(
-            "an effect below {} would probably have been missed",
-            percent(mde)
-        );
-        lines.push(Line::new(2, text));
-    }
-    if one.blocks.is_some_and(|blocks| blocks > 0) {
-        let text = format!(
-            "proven by p <= {} at the last block, or by an e-value of 20 at any, in the direction of the mean: p = {}, e-value {}",
-            probability(one.alpha),
-            one.p.map_or("n/a".to_owned(), probability),
-            one.e_value.map_or("n/a".to_owned(), significant),
-        );
-        lines.push(Line::new(2, text));
-    }
-    if one.blocks != Some(0) {
-        lines.extend(sides(one));
-    }
-    lines.extend(one.excluded.iter().map(|left| {
+    let had_blocks = one.blocks != Some(0);
+    let left_out = one.excluded.iter().map(|left| {
         Line::new(2, format!("left out: {}: {}", left.run, left.reason)).tone(Tone::Warn)
-    }));
+    });
+    let lines = design(one).into_iter().chain(before_against_before(one));
+    let lines = lines.chain(power(one)).chain(proof(one));
+    let sides = had_blocks.then(|| sides(one)).into_iter().flatten();
     Block::Lines {
         heading: format!("strength of evidence: {}", title(one)),
-        lines,
+        lines: lines.chain(sides).chain(left_out).collect(),
     }
 }
+
+/// The runs of A against themselves, which show what else changes.
+fn before_against_before(one: &Comparison) -> Option<Line> {
+    let Some((sigma, p)) = one.aa_sigma.zip(one.aa_p) else {
+        let ratios = one.aa_log_ratios.iter();
+        let ratios: Vec<String> = ratios.map(|ratio| changes(one, ratio.exp())).collect();
+        let text = format!("A against A, by block: {}", ratios.join(", "));
+        return (!ratios.is_empty()).then(|| Line::new(2, text));
+    };
+    let (sigma, probability) = (percent(sigma), probability(p));
+    let text = format!("A against A: standard deviation of blocks {sigma}, p = {probability}");
+    Some(match p <= one.alpha {
+        true => Line::new(2, format!("{text}{SUSPICIOUS}")).tone(Tone::Warn),
+        false => Line::new(2, text),
+    })
+}
+
+fn power(one: &Comparison) -> Option<Line> {
+    let mde = percent(one.mde?);
+    let text = format!("an effect below {mde} would probably have been missed");
+    Some(Line::new(2, text))
+}
+
+fn proof(one: &Comparison) -> Option<Line> {
+    one.blocks.filter(|blocks| *blocks > 0)?;
+    let text = format!(
+        "proven by p <= {} at the last block, or by an e-value of 20 at any, in the direction of the mean: p = {}, e-value {}",
+        probability(one.alpha),
+        one.p.map_or("n/a".to_owned(), probability),
+        one.e_value.map_or("n/a".to_owned(), significant),
+    );
+    Some(Line::new(2, text))
+}
+
+const SUSPICIOUS: &str = ": they differ, which happens by chance once in twenty; else something else changes with the runs";
 
 fn design(one: &Comparison) -> Option<Line> {
     let (blocks, planned) = (one.blocks?, one.blocks_planned?);

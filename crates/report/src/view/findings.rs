@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_model::output::{Evidence, Fact, Finding, Output, Passage, Role};
+use linerate_model::output::{Evidence, Fact, Finding, ForwardResult, Output, Passage, Role};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::{Block, Line, Tone, role};
@@ -54,57 +54,67 @@ pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
 
 /// The line where no rule names a cause, which is good only if nothing was lost.
 fn none(output: &Output) -> Line {
-    let lost: u64 = output.ledger.iter().map(|entry| entry.lost_packets).sum();
-    let ended = output.error.is_some()
-        || output
-            .tests
-            .iter()
-            .any(|test| !test.valid && !output.is_trial(test));
-    match (lost, ended) {
-        _ if output.kind == "inspect" => Line::new(2, "nothing looks wrong").tone(Tone::Good),
-        _ if output.kind == "explain" && output.hosts.is_empty() && !output.partial => {
-            Line::new(2, "no known tool output in this text: nothing to judge").tone(Tone::Warn)
-        }
-        _ if output.kind == "explain" && output.tests.is_empty() => {
-            Line::new(2, "nothing in the parsed output shows a fault")
-        }
-        _ if output.results.iter().any(|result| result.tester_limited) => Line::new(
-            2,
-            "no cause was found; where the tester was the limit, the device was not judged",
+    let (text, tone) = not_measured(output)
+        .or_else(|| of_a_device(output))
+        .unwrap_or_else(|| of_tests(output));
+    Line::new(2, text).tone(tone)
+}
+
+/// Where only settings or a text were read.
+fn not_measured(output: &Output) -> Option<(String, Tone)> {
+    let (text, tone) = match output.kind.as_str() {
+        "inspect" => ("nothing looks wrong", Tone::Good),
+        "explain" if output.hosts.is_empty() && !output.partial => (
+            "no known tool output in this text: nothing to judge",
+            Tone::Warn,
         ),
-        _ if output
-            .results
-            .iter()
-            .any(|result| result.lower_fps.is_none()) =>
-        {
-            Line::new(2, "no cause was found; not every search found a rate")
+        "explain" if output.tests.is_empty() => {
+            ("nothing in the parsed output shows a fault", Tone::Plain)
         }
-        _ if output
-            .results
-            .iter()
-            .any(|result| result.upper_fps.is_some()) =>
-        {
-            Line::new(2, "no cause was found for the rate of the device")
-        }
-        (0, _) if output.refused_packets() > 0 => Line::new(
-            2,
-            format!(
-                "no rule explains why the sender's kernel refused {} datagrams",
-                output.refused_packets()
-            ),
-        )
-        .tone(Tone::Warn),
-        (0, false) => Line::new(2, "nothing to fix").tone(Tone::Good),
-        (0, true) => Line::new(2, "no cause was found; not everything was measured"),
-        (lost, _) => match output.unprovoked_losses() {
-            0 => Line::new(2, provoked(output, lost)).tone(Tone::Good),
-            rest => Line::new(
-                2,
-                format!("no rule explains {rest} lost packets; the loss ledger shows where"),
-            )
-            .tone(Tone::Warn),
-        },
+        _ => return None,
+    };
+    Some((text.to_owned(), tone))
+}
+
+/// A device has a rate, which is never nothing to fix.
+fn of_a_device(output: &Output) -> Option<(String, Tone)> {
+    let any = |is: fn(&ForwardResult) -> bool| output.results.iter().any(is);
+    let text = if any(|result| result.tester_limited) {
+        "no cause was found; where the tester was the limit, the device was not judged"
+    } else if any(|result| result.lower_fps.is_none()) {
+        "no cause was found; not every search found a rate"
+    } else if any(|result| result.upper_fps.is_some()) {
+        "no cause was found for the rate of the device"
+    } else {
+        return None;
+    };
+    Some((text.to_owned(), Tone::Plain))
+}
+
+fn of_tests(output: &Output) -> (String, Tone) {
+    let lost: u64 = output.ledger.iter().map(|entry| entry.lost_packets).sum();
+    match (lost, output.refused_packets(), output.unprovoked_losses()) {
+        (0, 0, _) if is_cut_short(output) => (
+            "no cause was found; not everything was measured".to_owned(),
+            Tone::Plain,
+        ),
+        (0, 0, _) => ("nothing to fix".to_owned(), Tone::Good),
+        (0, refused, _) => (
+            format!("no rule explains why the sender's kernel refused {refused} datagrams"),
+            Tone::Warn,
+        ),
+        (lost, _, 0) => (provoked(output, lost), Tone::Good),
+        (_, _, rest) => (
+            format!("no rule explains {rest} lost packets; the loss ledger shows where"),
+            Tone::Warn,
+        ),
     }
+}
+
+/// Whether the command failed, or a test is not valid that is no trial.
+fn is_cut_short(output: &Output) -> bool {
+    let mut tests = output.tests.iter();
+    output.error.is_some() || tests.any(|test| !test.valid && !output.is_trial(test))
 }
 
 /// The losses of tests that no cause names: how many, and at which stages at most.

@@ -25,8 +25,11 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         for test in way.lossy() {
             let load = loads.get(test.id.as_str()).copied();
             let met = ceilings.met(test, load);
-            let is_known = met.is_some() || load.is_some();
-            let ceiling = is_known.then_some(met.is_some());
+            let below = load.filter(|load| !ceilings.may_be_met(load));
+            let ceiling = match met {
+                Some(_) => Some(true),
+                None => below.map(|_| false),
+            };
             facts.add_to_test(&test.id, "path_ceiling", ceiling, SOURCE);
             tell(test, met, facts);
         }
@@ -204,6 +207,17 @@ impl<'r> Ceilings<'r> {
         let own = self.own.get(test.id.as_str()).copied();
         own.or_else(of_others)
     }
+
+    /// Whether the offer is so near to a ceiling that a sender that catches up after a pause met it for a moment: where
+    /// there is little buffer, that loses packets.
+    fn may_be_met(&self, load: &Load<'_>) -> bool {
+        let offered = load.offered;
+        let in_bits = self
+            .lowest
+            .is_some_and(|lowest| offered.bits >= lowest.at.bits * NEAR);
+        let least = self.in_packets.first();
+        in_bits || least.is_some_and(|(packets, _)| offered.packets >= packets * NEAR)
+    }
 }
 
 fn tell(test: &Test, met: Option<Ceiling>, facts: &mut Facts) {
@@ -262,6 +276,8 @@ const SOURCE: &str = "the tests' accounts, without what was lost after the wire"
 const MOST: usize = 64;
 /// An offer of at least this share of the ceiling meets it.
 const CLOSE: f64 = 0.9;
+/// Of a ceiling, the least offer whose bursts may meet it.
+const NEAR: f64 = 0.5;
 /// An offer of this much more than a rate met it.
 const WELL_ABOVE: f64 = 1.3;
 /// A test that carried this much more than a level refutes that it is a ceiling.

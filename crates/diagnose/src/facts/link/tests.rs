@@ -400,6 +400,19 @@ fn a_sleeping_link_shows_in_slow_round_trips() {
     assert_eq!(link(160_000), "");
 }
 
+/// A sender that catches up after a pause meets a ceiling for a moment.
+#[test]
+fn losses_a_little_below_a_ceiling_are_not_called_losses_at_every_rate() {
+    let chance = [3, 190, 55, 12, 301, 88, 40, 7];
+    let is_named = |offered: f64| {
+        let below = lossy("t3", offered, offered * 0.99, 1, &chance);
+        let tests = level().into_iter().chain([below]).collect();
+        lost_at("wire", tests).contains(&"L09".to_owned())
+    };
+    assert!(!is_named(8e7), "five sixths of it");
+    assert!(is_named(3e7), "a third of it");
+}
+
 /// The lab's wire switches offloads off and loses what it cannot carry: neither is a fault of the hosts or of a path.
 #[test]
 fn what_the_lab_s_own_wire_does_is_no_fault_of_the_path() {

@@ -59,6 +59,7 @@ fn headers_bytes(test: &Test) -> u32 {
 /// A UDP test whose losses on the wire are known.
 pub(super) struct Load<'r> {
     pub(super) test: &'r Test,
+    /// To the path.
     pub(super) offered: Carried,
     /// What was not lost on the wire.
     pub(super) passed: Carried,
@@ -70,8 +71,12 @@ impl<'r> Load<'r> {
             return None;
         }
         let sent = test.sent_packets.filter(|sent| *sent > 0)? as f64;
-        let offered = Carried::of_payload(test, test.offered_bits_per_second?)?;
-        let passed = offered.times(1.0 - (lost_on_wire(test, facts)? / sent).min(1.0));
+        let share = |packets: f64| (packets / sent).min(1.0);
+        let all = Carried::of_payload(test, test.offered_bits_per_second?)?;
+        let passed = all.times(1.0 - share(lost_on_wire(test, facts)?));
+        // What the lab's own wire lost never came to the path.
+        let own = facts.of_test(&test.id, "lab_wire_drops").unwrap_or(0.0);
+        let offered = all.times(1.0 - share(own));
         Some(Self {
             test,
             offered,
