@@ -208,6 +208,13 @@ impl Streams {
         self.streams.iter().filter_map(left).sum()
     }
 
+    /// The windows that the peers of this end's TCP senders advertised last: they open while the data are read.
+    pub(crate) fn send_windows(&self) -> Vec<Option<u32>> {
+        let senders = self.streams.iter().filter(|stream| !stream.receives());
+        let window = |stream: &Stream| tcp::info(stream.tcp.as_ref()?).ok()?.snd_wnd_bytes;
+        senders.map(window).collect()
+    }
+
     /// Announces the final count of its sender to a receiver.
     pub(crate) fn announce_sent(&self, id: u32, packets: u64) {
         if let Some(stream) = self

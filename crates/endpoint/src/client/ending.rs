@@ -60,16 +60,36 @@ impl Client<'_> {
         }
         let now_ns = monotonic_ns();
         match self.config.protocol {
-            Protocol::Tcp if self.plan.is_by_amount() => self
-                .idle_until(now_ns + FLUSH_NS, |client| {
+            Protocol::Tcp if self.plan.is_by_amount() => {
+                self.idle_until(now_ns + FLUSH_NS, |client| {
                     client.streams.unacknowledged_bytes() == 0
-                }),
+                })?;
+                match self.remote {
+                    Some(_) => Ok(()),
+                    None => self.await_reader(now_ns + FLUSH_NS),
+                }
+            }
             Protocol::Udp if self.remote.is_none() => {
                 let rtt_ns = tcp::info(self.control.stream()).map_or(0, |info| info.rtt_ns);
                 self.idle_until(now_ns + TAIL_NS + 2 * rtt_ns, |_| false)
             }
             _ => Ok(()),
         }
+    }
+
+    /// A stock server counts what its program had read when TEST_END came; its kernel acknowledged more. Waits until the
+    /// windows do not open any further.
+    fn await_reader(&mut self, deadline_ns: u64) -> Result<(), Ended> {
+        let mut windows = self.streams.send_windows();
+        let mut moved_ns = monotonic_ns();
+        while monotonic_ns() < deadline_ns.min(moved_ns + READ_NS) {
+            self.idle_until(monotonic_ns() + SHORT_STEP_NS, |_| false)?;
+            let now = self.streams.send_windows();
+            if now != windows {
+                (windows, moved_ns) = (now, monotonic_ns());
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn idle_until(
@@ -153,6 +173,8 @@ const SHORT_STEP_NS: u64 = 5_000_000;
 const TAIL_NS: u64 = 50_000_000;
 /// The longest wait for the acknowledgement of the last bytes of a test by amount.
 const FLUSH_NS: u64 = 10_000_000_000;
+/// A reader that takes data does not pause for this long.
+const READ_NS: u64 = 100_000_000;
 /// UDP receivers leave after this much silence, or when all is in.
 const QUIET: Duration = Duration::from_millis(200);
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);

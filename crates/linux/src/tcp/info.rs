@@ -34,6 +34,8 @@ pub struct TcpInfo {
     pub rwnd_limited_ns: Option<u64>,
     /// Time limited by the own send buffer, ns (4.10).
     pub sndbuf_limited_ns: Option<u64>,
+    /// The window that the peer advertised last, bytes (5.4).
+    pub snd_wnd_bytes: Option<u32>,
 }
 
 /// Reads `TCP_INFO` of a socket.
@@ -62,6 +64,7 @@ fn parse(bytes: &[u8]) -> TcpInfo {
         busy_ns: u64_at(168).map(long_from_us),
         rwnd_limited_ns: u64_at(176).map(long_from_us),
         sndbuf_limited_ns: u64_at(184).map(long_from_us),
+        snd_wnd_bytes: u32_at(228),
     }
 }
 
