@@ -102,7 +102,12 @@ const TRUTHS: &[Truth] = &[
         &["tcp-send-buffer-limited", "tcp-send-buffer-too-small"],
         &[],
     ),
-    truth("paused-reader", &["receiver-paused"], &["endpoint-stalled"]),
+    // TCP finds the window of a reader that pauses closed.
+    truth(
+        "paused-reader",
+        &["receiver-paused"],
+        &["endpoint-stalled", "tcp-receiver-limited"],
+    ),
     truth(
         "cpu-contention",
         &["receiver-had-no-processor"],

@@ -20,6 +20,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "retransmits" "segments" "segments that TCP sent again" "nstat -az TcpRetransSegs"
     "retransmit_ratio" "ratio" "segments sent again, of all that were sent" "nstat -az TcpRetransSegs TcpOutSegs"
     "needed_retransmit_ratio" "ratio" "segments sent again that the receiver did not have already, of all that were sent" "nstat -az TcpRetransSegs TcpOutSegs TcpExtTCPDSACKRecv"
+    "spurious_retransmits" "segments" "segments that were sent again although the receiver had them" "nstat -az TcpExtTCPDSACKRecv"
     "spurious_retransmit_ratio" "ratio" "of the segments sent again, those that the receiver already had" "nstat -az TcpExtTCPDSACKRecv"
     "tcp_reorderings" "events" "how often TCP saw that segments had overtaken each other" "nstat -az 'TcpExtTCP*Reorder'"
     "tcp_timeouts" "events" "how often TCP's retransmission timer ran out" "nstat -az TcpExtTCPTimeouts"

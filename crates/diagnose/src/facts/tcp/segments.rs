@@ -37,6 +37,7 @@ fn sent_again(host: &Vantage<'_>, facts: &mut Facts) {
     let ratio = spurious.filter(|_| again > 0.0);
     let ratio = ratio.map(|spurious| (spurious / again).min(1.0));
     let source = "/proc/net/netstat TcpExtTCPDSACKRecv";
+    add("spurious_retransmits", spurious, source);
     add("spurious_retransmit_ratio", ratio, source);
     let bound = host.test.and_then(|test| bound(test, needed));
     let source = "MSS, round-trip time and loss";
