@@ -32,20 +32,22 @@ pub(super) struct Published {
 impl WireCounters {
     /// All that the wire carried or lost until now: waits until each direction has counted again, 1 s at most.
     pub fn read(&self) -> [DirectionCounters; 2] {
+        self.read_within(LONGEST)
+    }
+
+    fn read_within(&self, longest: Duration) -> [DirectionCounters; 2] {
         let before = self.times();
-        let deadline = Instant::now() + LONGEST;
-        // The first time may have begun before this call.
-        let is_old = |now: &u64, then: u64| *now < ENDED && *now < then + 2;
-        let is_old = || {
-            self.times()
-                .iter()
-                .zip(before)
-                .any(|(now, then)| is_old(now, then))
-        };
-        while is_old() && Instant::now() < deadline {
+        let deadline = Instant::now() + longest;
+        while !self.have_counted_since(before) && Instant::now() < deadline {
             thread::sleep(STEP);
         }
         self.0.each_ref().map(|direction| direction.counters())
+    }
+
+    /// Twice, or to the end: the first time may have begun before.
+    fn have_counted_since(&self, before: [u64; 2]) -> bool {
+        let mut both = self.times().into_iter().zip(before);
+        both.all(|(now, then)| now == ENDED || now >= then + 2)
     }
 
     /// Those of direction 0 (`a-b`) or 1.
@@ -104,7 +106,7 @@ mod tests {
             ..DirectionReport::default()
         };
         let readings = thread::scope(|scope| {
-            let reading = scope.spawn(|| counters.read());
+            let reading = scope.spawn(|| counters.read_within(Duration::from_secs(60)));
             for number in [0, 1] {
                 let direction = counters.direction(number);
                 scope.spawn(move || {
