@@ -202,7 +202,7 @@ impl Console {
     /// Progress on several lines: drawn over on a terminal, else nothing.
     pub(crate) fn block(&mut self, lines: &[String]) {
         // The next one shows more than one that had to wait.
-        if !self.redraws() || lines.is_empty() || self.stderr.is_behind() {
+        if !self.redraws() || lines.is_empty() || !self.stderr.catches_up() {
             return;
         }
         let width = self.look.width.saturating_sub(1);

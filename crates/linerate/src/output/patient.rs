@@ -22,9 +22,10 @@ impl PatientWriter {
         }
     }
 
-    /// Whether something waits for the terminal.
-    pub(super) fn is_behind(&self) -> bool {
-        !self.kept.is_empty()
+    /// Whether the terminal has taken everything, or does so now.
+    pub(super) fn catches_up(&mut self) -> bool {
+        self.advance();
+        self.kept.is_empty()
     }
 
     /// Writes or keeps it.
@@ -60,7 +61,7 @@ impl PatientWriter {
 
 impl Drop for PatientWriter {
     fn drop(&mut self) {
-        if self.is_behind() {
+        if !self.kept.is_empty() {
             self.finish();
         }
     }
@@ -92,17 +93,16 @@ mod tests {
         for line in &lines {
             writer.write(line);
             written.push_str(line);
-            if writer.is_behind() {
+            if !writer.catches_up() {
                 break;
             }
         }
-        assert!(writer.is_behind(), "a socket takes less than all lines");
+        assert!(!writer.catches_up(), "a socket takes less than all lines");
         let mut shown = vec![0; written.len()];
-        while writer.is_behind() {
+        while !writer.catches_up() {
             let count = screen.read(&mut shown).unwrap();
             assert!(written.as_bytes().starts_with(&shown[..count]));
             written.drain(..count);
-            writer.advance();
         }
         screen.set_nonblocking(true).unwrap();
         let rest = io::read_to_string(&mut screen);
