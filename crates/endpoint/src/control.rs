@@ -16,6 +16,8 @@ pub(crate) struct Control<S> {
     ended: bool,
     read_bytes: u64,
     overdue: u32,
+    /// Time in which this process did not run, nanoseconds.
+    stalled_ns: u64,
     /// The conversation; its actions are written by the next [`Control::next`] or [`Control::flush`].
     pub(crate) session: S,
 }
@@ -31,6 +33,7 @@ impl<S: Session> Control<S> {
             ended: false,
             read_bytes: 0,
             overdue: 0,
+            stalled_ns: 0,
             session,
         })
     }
@@ -40,13 +43,13 @@ impl<S: Session> Control<S> {
         loop {
             self.flush()?;
             let now_ns = monotonic_ns();
-            let alarm_ns = self.session.poll_timeout().unwrap_or(u64::MAX);
+            let alarm_ns = self.alarm_ns();
             if self.still_hears(now_ns >= alarm_ns)
                 && let Some(event) = self.session.poll_event()
             {
                 return Ok(Some(event));
             }
-            let alarm_ns = self.session.poll_timeout().unwrap_or(u64::MAX);
+            let alarm_ns = self.alarm_ns();
             if now_ns >= alarm_ns
                 && let Some(event) = self.session.on_timeout(now_ns)
             {
@@ -56,7 +59,23 @@ impl<S: Session> Control<S> {
             if now_ns >= until_ns {
                 return Ok(None);
             }
-            self.read(until_ns.min(alarm_ns).saturating_sub(now_ns));
+            let wake_ns = until_ns.min(alarm_ns);
+            self.read(wake_ns.saturating_sub(now_ns));
+            self.note_stall(wake_ns, monotonic_ns());
+        }
+    }
+
+    /// The session's deadline, later by the time in which this process did not run: the peer's answer may wait in the
+    /// socket, and a peer on the same machine did not run either.
+    fn alarm_ns(&self) -> u64 {
+        let alarm_ns = self.session.poll_timeout().unwrap_or(u64::MAX);
+        alarm_ns.saturating_add(self.stalled_ns)
+    }
+
+    fn note_stall(&mut self, wake_ns: u64, now_ns: u64) {
+        let late_ns = now_ns.saturating_sub(wake_ns);
+        if late_ns > LATE_NS {
+            self.stalled_ns = self.stalled_ns.saturating_add(late_ns).min(STALLED_NS_MAX);
         }
     }
 
@@ -132,6 +151,10 @@ fn is_pause(error: &io::Error) -> bool {
 
 /// Events that are handled after the deadline of an answer.
 const MOST_OVERDUE: u32 = 4096;
+/// No busy scheduler alone keeps a thread waiting that long.
+const LATE_NS: u64 = 200_000_000;
+/// A machine that is suspended for hours does not make its sessions immortal.
+const STALLED_NS_MAX: u64 = 60_000_000_000;
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A zero read time-out would mean "for ever"; the kernel's tick makes less than a millisecond useless.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
@@ -180,6 +203,22 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         Control::new(stream, Talk { heard: 0, alarm_ns }).unwrap()
+    }
+
+    /// Its answer may lie in the socket, or it did not run either.
+    #[test]
+    fn a_deadline_does_not_pass_while_this_process_is_stopped() {
+        let mut control = control(5_000_000_000);
+        control.note_stall(1_000_000_000, 1_100_000_000);
+        assert_eq!(
+            control.alarm_ns(),
+            5_000_000_000,
+            "a tenth of a second late"
+        );
+        control.note_stall(1_000_000_000, 8_000_000_000);
+        assert_eq!(control.alarm_ns(), 12_000_000_000);
+        control.note_stall(1_000_000_000, 3_600_000_000_000);
+        assert_eq!(control.alarm_ns(), 5_000_000_000 + STALLED_NS_MAX);
     }
 
     #[test]
