@@ -105,17 +105,19 @@ impl Offer {
         let back: Vec<Assignment> = offered.sets.iter().filter(fresh).map(before).collect();
         self.undone.extend(back.iter().map(|set| command.id(set)));
         if back.iter().any(|set| set.value == BEFORE) {
-            let note = format!(
-                "{}   # note the values: the undo needs them",
-                offered.shows()
-            );
-            let shown = |known: &String| known.starts_with(&offered.shows());
-            if !self.commands.iter().any(shown) {
-                self.commands.push(note);
-            }
+            self.show(&offered);
         }
         self.undo.extend(command.back(back));
         self.commands.push(offered.to_string());
+    }
+
+    /// The values in force are not known, and the undo needs them.
+    fn show(&mut self, offered: &Command) {
+        let shows = offered.shows();
+        if !self.commands.iter().any(|known| known.starts_with(&shows)) {
+            let note = format!("{shows}   # note the values: the undo needs them");
+            self.commands.push(note);
+        }
     }
 
     /// An undo of a command that sets no value.

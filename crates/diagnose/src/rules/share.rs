@@ -156,33 +156,52 @@ impl Left {
     ) -> (u64, Vec<(usize, u64)>) {
         let most = most_at(claim, entry);
         let wanted = claim.packets.min(most);
-        let stage = claim.stage.as_ref();
-        let room = stage.map(|stage| *self.stages.entry(stage.clone()).or_insert(most));
-        let overlaps = |taken: &&Taken| match (&taken.stage, stage) {
+        let owners = self.owners(claim);
+        let room = match entry {
+            Some(_) => self.room(claim, most),
+            None => claim.packets.saturating_sub(sum(&owners)),
+        };
+        let own = wanted.min(room);
+        self.book(claim, own, by);
+        (own, split(wanted - own, owners))
+    }
+
+    /// Who already has packets that the claim may mean, with how many.
+    fn owners(&self, claim: &Claim) -> Vec<(usize, u64)> {
+        let overlaps = |taken: &&Taken| match (&taken.stage, &claim.stage) {
             (Some(one), Some(other)) => one == other,
             _ => true,
         };
         let owners = self.taken.iter().filter(overlaps);
-        let owners: Vec<(usize, u64)> = owners.map(|taken| (taken.by, taken.packets)).collect();
-        let had: u64 = owners.iter().map(|(_, packets)| *packets).sum();
-        let room = match entry {
-            Some(_) => room.unwrap_or(self.all).min(self.all),
-            None => claim.packets.saturating_sub(had),
-        };
-        let own = wanted.min(room);
-        self.all -= own;
-        if let Some(room) = stage.and_then(|stage| self.stages.get_mut(stage)) {
-            *room = room.saturating_sub(own);
-        }
-        if own > 0 {
-            self.taken.push(Taken {
-                by,
-                stage: claim.stage.clone(),
-                packets: own,
-            });
-        }
-        (own, split(wanted - own, owners))
+        owners.map(|taken| (taken.by, taken.packets)).collect()
     }
+
+    /// What is left at the claim's stage, where at most `most` died.
+    fn room(&mut self, claim: &Claim, most: u64) -> u64 {
+        let stage = claim.stage.as_ref();
+        let room = stage.map(|stage| *self.stages.entry(stage.clone()).or_insert(most));
+        room.unwrap_or(self.all).min(self.all)
+    }
+
+    fn book(&mut self, claim: &Claim, packets: u64, by: usize) {
+        if packets == 0 {
+            return;
+        }
+        self.all -= packets;
+        let stage = claim.stage.as_ref();
+        if let Some(room) = stage.and_then(|stage| self.stages.get_mut(stage)) {
+            *room = room.saturating_sub(packets);
+        }
+        self.taken.push(Taken {
+            by,
+            stage: claim.stage.clone(),
+            packets,
+        });
+    }
+}
+
+fn sum(owners: &[(usize, u64)]) -> u64 {
+    owners.iter().map(|(_, packets)| *packets).sum()
 }
 
 /// At most this many of a test died at the claim's stage: none at one that was watched and has no entry.

@@ -4,7 +4,7 @@
 mod guards;
 mod sentence;
 
-use linerate_model::output::{Comparison, Difference, Experiment, Judgement, Output};
+use linerate_model::output::{Comparison, Difference, Experiment, Guard, Judgement, Output};
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, significant, with_unit};
 
 use super::{Block, Column, Line, Table, Tone, effect_plot, role};
@@ -31,50 +31,49 @@ fn answer(all: &[Comparison], experiment: Option<&Experiment>) -> Block {
     let decisive = || all.iter().filter(|one| one.primary);
     let judged = decisive().filter(|one| !is_alone(one));
     let judged = judged.map(|one| Line::new(2, one.sentence.clone()).tone(tone(one.verdict)));
-    let alone = decisive().find(|one| is_alone(one)).map(|one| {
-        let (n, m, needed) = (one.before.n, one.after.n, one.needed.unwrap_or_default());
-        let text = format!(
-            "no result: {n} against {m} runs give no estimate of the variance; a proof needs {needed} against {needed}"
-        );
-        Line::new(2, text).tone(Tone::Warn)
-    });
-    let harmed = all
-        .iter()
-        .flat_map(|one| &one.guards)
-        .filter(|guard| guard.worse);
-    let harm = harmed.map(|guard| {
-        let text = format!(
-            "also, {} {} became worse by more than its margin ({})",
-            guard.metric,
-            guard.name,
-            percent(guard.margin)
-        );
-        Line::new(2, text).tone(Tone::Warn)
-    });
+    let alone = decisive().find(|one| is_alone(one)).map(too_few);
+    let harmed = all.iter().flat_map(|one| &one.guards);
+    let harmed = harmed.filter(|guard| guard.worse).map(harmed_too);
     let others = all.len().saturating_sub(decisive().count());
-    let helped = all
-        .iter()
-        .filter(|one| !one.primary && one.verdict == Judgement::Better)
-        .map(|one| Line::new(2, helped(one, others)));
-    let left = experiment.and_then(|experiment| experiment.restored.as_ref());
-    let left = left.and_then(|restored| {
-        let (command, why) = (&restored.command, restored.error.as_ref()?);
-        let text = format!("the previous configuration was not restored: `{command}`: {why}");
-        Some(Line::new(2, text).tone(Tone::Bad))
-    });
+    let better = |one: &&Comparison| !one.primary && one.verdict == Judgement::Better;
+    let helped = all.iter().filter(better);
+    let helped = helped.map(|one| Line::new(2, helped_too(one, others)));
+    let left = experiment.and_then(not_restored);
+    let lines = judged.chain(alone).chain(harmed).chain(helped).chain(left);
     Block::Lines {
         heading: "answer".to_owned(),
-        lines: judged
-            .chain(alone)
-            .chain(harm)
-            .chain(helped)
-            .chain(left)
-            .collect(),
+        lines: lines.collect(),
     }
 }
 
+/// One run on a side proves nothing.
+fn too_few(one: &Comparison) -> Line {
+    let (n, m, needed) = (one.before.n, one.after.n, one.needed.unwrap_or_default());
+    let text = format!(
+        "no result: {n} against {m} runs give no estimate of the variance; a proof needs {needed} against {needed}"
+    );
+    Line::new(2, text).tone(Tone::Warn)
+}
+
+fn harmed_too(guard: &Guard) -> Line {
+    let text = format!(
+        "also, {} {} became worse by more than its margin ({})",
+        guard.metric,
+        guard.name,
+        percent(guard.margin)
+    );
+    Line::new(2, text).tone(Tone::Warn)
+}
+
+fn not_restored(experiment: &Experiment) -> Option<Line> {
+    let restored = experiment.restored.as_ref()?;
+    let (command, why) = (&restored.command, restored.error.as_ref()?);
+    let text = format!("the previous configuration was not restored: `{command}`: {why}");
+    Some(Line::new(2, text).tone(Tone::Bad))
+}
+
 /// A secondary figure that looks better.
-fn helped(one: &Comparison, others: usize) -> String {
+fn helped_too(one: &Comparison, others: usize) -> String {
     let among = match others {
         0 | 1 => String::new(),
         others => format!(", one of {others} secondary figures"),
