@@ -4,6 +4,7 @@
 use crate::evidence::{Evidence, Source};
 use linerate_model::output::{Interval, Protocol, Test};
 
+use super::pacing::is_bbr;
 use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, vantages};
 use linerate_model::record::Side;
@@ -51,7 +52,7 @@ fn account(host: &Vantage<'_>, test: &Test, facts: &mut Facts) {
     add("cwnd_restarts", restarts(&test.intervals).map(f64::from));
     add("transaction_ms", transaction_ms(test));
     let congestion = test.congestion.as_deref();
-    let slows = congestion.is_none_or(|word| !UNMOVED.contains(&word));
+    let slows = congestion.is_none_or(|name| !is_bbr(name) && !UNMOVED.contains(&name));
     host.add(facts, "slows_at_loss", slows, ACCOUNT);
     host.add(facts, "congestion_control", congestion, ACCOUNT);
 }
@@ -102,7 +103,7 @@ const REORDERINGS: [&str; 3] = [
     "TcpExtTCPRenoReorder",
     "TcpExtTCPTSReorder",
 ];
-/// Congestion controls that measure the path and do not halve their rate at a loss.
-const UNMOVED: &[&str] = &["bbr", "bbr2", "bbr3", "dctcp", "nv", "lp", "cdg"];
+/// Congestion controls that, as BBR does, measure the path and do not halve their rate at a loss.
+const UNMOVED: &[&str] = &["dctcp", "nv", "lp", "cdg"];
 /// The shortest retransmission timeout of Linux (include/net/tcp.h TCP_RTO_MIN), seconds.
 const TIMEOUT_S: f64 = 0.2;

@@ -49,10 +49,12 @@ pub(crate) const CONTROL_LIMITED: f64 = 0.7;
 
 /// Congestion controls that the kernel paces whatever the qdisc (`SK_PACING_NEEDED`).
 pub(crate) fn paces_itself(test: &Test) -> bool {
-    let names = ["bbr", "bbr2", "bbr3"];
-    test.congestion
-        .as_deref()
-        .is_some_and(|name| names.contains(&name))
+    test.congestion.as_deref().is_some_and(is_bbr)
+}
+
+/// Whether a congestion control (`net.ipv4.tcp_congestion_control`) is a version of BBR.
+pub(super) fn is_bbr(name: &str) -> bool {
+    ["bbr", "bbr2", "bbr3"].contains(&name)
 }
 
 /// The most that any valid test delivered in one direction alone, by direction and number of streams.
