@@ -260,6 +260,7 @@ impl<'a> Fold<'a> {
             .filter(|_| exact && self.rx().next().is_some());
         test.socket_drops_at_least =
             test.socket_drops.is_some() && self.rx().any(|rx| rx.socket_drops_at_least);
+        test.receiver_run_delay_ns_max = self.rx().filter_map(|rx| rx.run_delay_ns_max).max();
         test.unsent_packets =
             Some(self.tx().map(|tx| tx.unsent_packets).sum()).filter(|_| self.knows_sender());
         test.refused_packets =

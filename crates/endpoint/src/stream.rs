@@ -10,6 +10,7 @@ pub(crate) mod tcp_rx;
 pub(crate) mod tcp_tx;
 pub(crate) mod udp_rx;
 pub(crate) mod udp_tx;
+pub(crate) mod waits;
 
 pub(crate) use limit::Limit;
 pub(crate) use progress::Progress;

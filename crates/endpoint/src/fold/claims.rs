@@ -176,6 +176,7 @@ impl Most {
             ("bytes in 1 ms", rx.window_bytes_max, self.bytes),
             ("bytes of buffer", rx.buffer_granted_bytes, INTERVAL_BYTES),
             ("ns of receiving", Some(rx.duration_ns), self.span_ns),
+            ("ns of waiting", rx.run_delay_ns_max, self.span_ns),
         ];
         beyond(&counts)
             .or_else(|| self.jitter(rx.jitter_ns?))

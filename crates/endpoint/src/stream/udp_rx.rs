@@ -6,6 +6,7 @@
 mod counters;
 mod timing;
 
+use super::waits::Waits;
 use super::{Limit, Progress, Stamp, StartLine};
 use crate::account::RxAccount;
 use crate::quantiles::{buckets, quantiles, shifted};
@@ -42,6 +43,7 @@ pub(crate) struct UdpReceived {
     buffer_bytes: (Option<u64>, u64),
     socket_drops: Option<u64>,
     socket_drops_at_least: bool,
+    run_delay_ns_max: Option<u64>,
     failure: Option<String>,
 }
 
@@ -51,11 +53,13 @@ impl UdpRx {
         cpu::set_short_timeslice();
         clock::precise_sleep();
         let mut counters = RxCounters::new(self.stamp, self.limit.omit_ns);
+        let mut waits = Waits::of_this_thread(counters.now_ns);
         let mut failure = None;
         while counters.go_on(line, progress) {
             match self.receiver.receive(WAIT) {
                 Ok(batch) => {
                     counters.now_ns = clock::monotonic_ns();
+                    waits.look(counters.now_ns);
                     counters.learn_start(line);
                     counters.socket_is_empty = true;
                     for datagram in batch {
@@ -74,7 +78,11 @@ impl UdpRx {
             }
         }
         let start_ns = line.started_ns()?;
-        Some(self.close(counters, start_ns, failure))
+        let received = self.close(counters, start_ns, failure);
+        Some(UdpReceived {
+            run_delay_ns_max: waits.longest_ns(),
+            ..received
+        })
     }
 
     fn close(self, counters: RxCounters, start_ns: u64, failure: Option<String>) -> UdpReceived {
@@ -90,6 +98,7 @@ impl UdpRx {
             buffer_bytes: self.buffer_bytes,
             socket_drops: drops,
             socket_drops_at_least: !self.receiver.counts_datagrams(),
+            run_delay_ns_max: None,
             failure,
         }
     }
@@ -124,6 +133,7 @@ impl UdpReceived {
             corrupt_packets: counters.damaged + totals.wild,
             socket_drops: self.socket_drops,
             socket_drops_at_least: self.socket_drops_at_least,
+            run_delay_ns_max: self.run_delay_ns_max,
             buffer_asked_bytes: self.buffer_bytes.0,
             buffer_granted_bytes: Some(self.buffer_bytes.1),
             mode: Some(self.mode),

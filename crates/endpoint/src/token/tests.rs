@@ -37,7 +37,7 @@ fn met(client: &str, server: &str) -> (Access, Option<Withheld>) {
 }
 
 #[test]
-fn who_knows_the_token_is_told_all_and_believes_it() {
+fn a_client_with_the_token_sees_everything_and_believes_it() {
     let (access, judged) = met("the same secret of both", "the same secret of both");
     assert_eq!(access.audience(), Audience::User);
     assert_eq!(judged, None);

@@ -89,12 +89,13 @@ fn times(test: &Test, span_ns: f64) -> Option<String> {
     let quantiles = [test.rtt_ns, test.delay_ns].into_iter().flatten();
     let mut ends = quantiles.flat_map(|known| [known.min, known.p50, known.p99, known.max]);
     let wrong = ends.find(|ns| ns.unsigned_abs() as f64 > span_ns.max(DAY_S * 1e9));
-    let late = test.sender_behind_ns_max.map(|ns| ns as f64);
+    let late = [test.sender_behind_ns_max, test.receiver_run_delay_ns_max];
+    let late = late.into_iter().flatten().max().map(|ns| ns as f64);
     let late = late.filter(|ns| *ns > span_ns);
     (jitter.map(|ns| format!("a jitter of {ns:e} ns")))
         .or_else(|| drift.map(|ppm| format!("a clock drift of {ppm:e} ppm")))
         .or_else(|| wrong.map(|ns| format!("a delay of {ns} ns")))
-        .or_else(|| late.map(|ns| format!("a sender {ns:e} ns behind schedule")))
+        .or_else(|| late.map(|ns| format!("a sender or receiver {ns:e} ns behind")))
 }
 
 fn shares(test: &Test) -> Option<String> {

@@ -26,6 +26,8 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     if vantage.side == Some(Side::Receiver) {
         let flood = test.requested_bits_per_second.is_none() && vantage.record.one_machine();
         vantage.add(facts, "flood_on_one_machine", flood, "the command");
+        let wait_ms = test.receiver_run_delay_ns_max.map(|ns| ns as f64 / 1e6);
+        vantage.add(facts, "receiver_run_delay_ms_max", wait_ms, SCHEDSTAT);
         runs(vantage, test, facts);
     }
 }
@@ -103,6 +105,7 @@ const QUEUES: &[&str] = &[
     "least_lost_at_rx_softnet",
     "least_lost_at_rx_socket",
 ];
+const SCHEDSTAT: &str = "/proc/thread-self/schedstat of the receiving threads";
 const STAT: &str = Source::Stat.text();
 /// A receiver keeps at least this many bursts of a stream.
 const BURSTS_KEPT: usize = 1024;

@@ -47,7 +47,7 @@ const FINE: Reader = Reader {
 };
 
 #[test]
-fn drops_at_the_socket_have_causes_that_are_told_apart() {
+fn causes_of_drops_at_the_socket_are_distinguished() {
     let small = Reader {
         granted: 16_384,
         ..FINE
@@ -156,8 +156,36 @@ fn one_full_machine_is_nothing_that_is_wrong() {
     assert_eq!(dropped(&small, true)[0], "S01");
 }
 
+/// The kernel's own account of the reader's waits: with it no full processor is needed.
 #[test]
-fn a_pasted_netstat_tells_that_a_buffer_overflowed() {
+fn a_reader_that_waited_longer_than_its_buffer_lasts_is_named() {
+    let with = |waited_ns, longest_run| {
+        let mut test = udp("t1", 1_000_000, 104);
+        test.duration_s = 2.0;
+        test.receive_buffer_bytes = Some(ReceiveBuffer {
+            asked: Some(4 << 20),
+            granted: Some(4 << 20),
+        });
+        test.loss_bursts = vec![LossBurst {
+            packets: longest_run,
+            ..LossBurst::default()
+        }];
+        test.receiver_run_delay_ns_max = Some(waited_ns);
+        test.cpu.remote = load(0.79);
+        let record = run(vec![test]).idle_busy("t1", PEER, 0.05);
+        record.findings_with("t1", "rx-socket", 104)
+    };
+    assert_eq!(with(12_000_000, 104), ["S28"]);
+    assert_eq!(with(400_000, 104), [""; 0]);
+    assert_eq!(
+        with(12_000_000, 40_000),
+        [""; 0],
+        "80 ms of losses in a wait of 12 ms"
+    );
+}
+
+#[test]
+fn a_pasted_netstat_shows_that_a_buffer_overflowed() {
     let host = |errors| {
         pasted().read(
             Role::Local,
@@ -221,7 +249,7 @@ fn the_idle_interval_of_a_check_holds_for_its_tests_until_the_next() {
 }
 
 #[test]
-fn what_explains_more_is_told_first() {
+fn what_explains_more_comes_first() {
     let fired = |memory: u64, checksum: u64| {
         let counted = [
             ("UdpMemErrors", memory),
@@ -364,7 +392,7 @@ fn on_a_local_network_a_small_buffer_is_said_to_be_enough() {
 }
 
 #[test]
-fn memory_pressure_is_told_by_what_is_used_not_by_its_limit() {
+fn memory_pressure_is_judged_by_what_is_used_not_by_its_limit() {
     let used = |pages| {
         pasted()
             .set(
