@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_is_told_as_ranges() {
+    fn a_mask_is_printed_as_ranges() {
         let ranges = |mask| {
             let all: Vec<String> = ranges(mask).iter().map(ToString::to_string).collect();
             all.join(", ")

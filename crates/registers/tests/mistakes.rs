@@ -183,7 +183,7 @@ fn a_wrong_map_is_reported() {
 }
 
 #[test]
-fn every_mistake_is_told_not_only_the_first() {
+fn every_mistake_is_reported_not_only_the_first() {
     let text = register(&(field("A", "40", "") + &field("B", "x", "unit = \"y\"")));
     assert_eq!(mistakes(&text).len(), 3, "{:#?}", mistakes(&text));
 }

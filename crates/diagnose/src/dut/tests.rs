@@ -27,7 +27,7 @@ fn load(t_ns: u64, ticks: [u64; 4]) -> Sample {
 }
 
 #[test]
-fn the_processors_are_told_by_the_readings_next_to_the_traffic() {
+fn the_processors_are_judged_by_the_readings_next_to_the_traffic() {
     // The earlier of two readings is of the time in which everything else was read.
     let before = [load(0, [0, 0, 0, 0]), load(100, [50, 0, 50, 0])];
     let after = [load(1_000_000_100, [148, 2, 60, 90])];

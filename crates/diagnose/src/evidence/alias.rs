@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_whose_parts_are_all_told_adds_nothing() {
+    fn a_sum_whose_parts_are_all_known_adds_nothing() {
         let table = vec![
             count("missed", Stage::RxMac, &["mac-full"], 30),
             count("rx_queue_drops", Stage::RxRing, &["ring-empty"], 70),

@@ -149,7 +149,7 @@ fn with_pause_frames_sent_the_fifo_is_no_cause() {
 
 /// What is wrong with the measurement comes before what is wrong with the link.
 #[test]
-fn what_is_wrong_with_the_measurement_is_told_first() {
+fn what_is_wrong_with_the_measurement_comes_first() {
     assert_eq!(findings(IMX6)[0].cause, "sender-limited");
 }
 

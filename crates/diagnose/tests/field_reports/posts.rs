@@ -81,7 +81,7 @@ fn a_slow_sender_is_no_slow_network() {
 }
 
 #[test]
-fn a_healthy_machine_is_told_so_and_what_to_collect() {
+fn a_healthy_machine_gets_that_answer_and_what_to_collect() {
     let explained = explanations(include_str!("posts/healthy.txt"));
     assert!(
         explained

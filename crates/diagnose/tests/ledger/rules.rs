@@ -425,7 +425,7 @@ fn the_directions_of_one_group_do_not_take_each_others_drops() {
 }
 
 #[test]
-fn what_the_sender_was_told_at_once_is_no_loss() {
+fn what_the_sender_was_refused_at_once_is_no_loss() {
     let mut record = World::new(
         Nic::Veth,
         Losses {

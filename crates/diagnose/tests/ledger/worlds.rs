@@ -87,7 +87,7 @@ pub(crate) fn world() -> impl Strategy<Value = World> {
 }
 
 /// Stages of which the unknown driver, and igb at the sender, have no counter that tells everything.
-fn untold(nic: Nic) -> &'static [&'static str] {
+fn uncounted(nic: Nic) -> &'static [&'static str] {
     match nic {
         Nic::Unknown => &["tx-ring", "wire", "rx-mac", "rx-ring"],
         Nic::Fec => &["tx-ring"],
@@ -101,7 +101,7 @@ proptest! {
         let entries = ledger::of(&Evidence::of(&world.record()));
         prop_assert_eq!(entries.len(), 1);
         holds(&entries[0], &world)?;
-        contains(&entries[0], &world, untold(world.nic))?;
+        contains(&entries[0], &world, uncounted(world.nic))?;
     }
 
     #[test]

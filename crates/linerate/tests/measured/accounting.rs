@@ -52,7 +52,7 @@ fn a_receiver_without_a_processor_loses_at_its_socket() {
 }
 
 #[test]
-fn what_was_not_sent_in_time_is_told() {
+fn what_was_not_sent_in_time_is_reported() {
     // 640 kpps: more than a debug build can. 1 M: as much as any can.
     for (rate, flags, asked) in [
         ("512M", "-l 100", 384_000),
@@ -63,7 +63,7 @@ fn what_was_not_sent_in_time_is_told() {
     ] {
         let name = format!("-b {rate} {flags}");
         for test in measure(&[], &format!("-b {rate} {flags} -t 600ms")) {
-            every_datagram_asked_for_is_sent_or_told(&name, &test, asked);
+            every_requested_datagram_is_sent_or_reported(&name, &test, asked);
             all_lost_at_the_socket(&name, &test);
         }
     }
@@ -79,7 +79,7 @@ fn the_books_balance_whatever_the_machine_does() {
     ] {
         for test in measure(faults, &format!("{flags} -t 600ms")) {
             let name = format!("{faults:?} {flags}");
-            every_datagram_asked_for_is_sent_or_told(&name, &test, asked);
+            every_requested_datagram_is_sent_or_reported(&name, &test, asked);
             all_lost_at_the_socket(&name, &test);
         }
     }
@@ -109,7 +109,7 @@ fn all_lost_at_the_socket(name: &str, test: &Value) {
     assert_eq!(of_flows, lost, "{name} {id}: the flows' losses");
 }
 
-fn every_datagram_asked_for_is_sent_or_told(name: &str, test: &Value, asked: u64) {
+fn every_requested_datagram_is_sent_or_reported(name: &str, test: &Value, asked: u64) {
     let (sent, unsent) = (number(test, "sent_packets"), number(test, "unsent_packets"));
     assert_eq!(
         sent + unsent,

@@ -140,7 +140,7 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// What another user of this machine causes, and is rightly told of. It is no cause that the lab made,
+/// What another user of this machine causes, and is rightly reported. It is no cause that the lab made,
 /// except where it is the one that is looked for.
 const OF_THIS_MACHINE: [&str; 5] = [
     "lab-wire-overloaded",
@@ -217,8 +217,8 @@ fn share_at(document: &Value, stage: &str) -> Option<(f64, f64)> {
     Some((sum("lo") / lost, sum("hi") / lost))
 }
 
-/// What is wrong with how a case was told; `Ok` is what it was called.
-fn told(case: &Case, document: &Value) -> Result<String, String> {
+/// The cause that was named for a case, or what is wrong with the answer.
+fn named(case: &Case, document: &Value) -> Result<String, String> {
     let named = causes(document, case.causes);
     let first = named.first().cloned().unwrap_or_default();
     if !case.causes.contains(&first.as_str()) {
@@ -259,7 +259,7 @@ fn attempt(case: &Case, run: impl Fn(&str, &str) -> Option<Value>) -> Option<Out
     for number in 0..ATTEMPTS {
         let _turn = Turn::of_attempt(number);
         let document = run(case.line, case.fault)?;
-        match told(case, &document) {
+        match named(case, &document) {
             Ok(called) => return Some(Outcome::Told(called)),
             Err(wrong) => why = wrong,
         }
@@ -282,7 +282,7 @@ fn every_fault_is_named_first_and_its_packets_are_found() {
 /// other counters have to do.
 #[test]
 fn what_the_kernel_drops_is_named_without_root_too() {
-    let Some(stranger) = Stranger::new() else {
+    let Some(user) = UnprivilegedUser::new() else {
         return println!("skipped: no ordinary user can be made to run the program here");
     };
     let of_kernel = |case: &&Case| {
@@ -292,7 +292,7 @@ fn what_the_kernel_drops_is_named_without_root_too() {
     let cases: Vec<&Case> = CASES.iter().filter(of_kernel).collect();
     assert_eq!(cases.len(), DROPPED_BY_THE_KERNEL.len());
     named_first(&cases, |line, faults| {
-        let document = measured(stranger.command(), line, faults)?;
+        let document = measured(user.command(), line, faults)?;
         let reasons = document["ledger"]
             .to_string()
             .contains("skb:kfree_skb flow");
@@ -303,30 +303,30 @@ fn what_the_kernel_drops_is_named_without_root_too() {
 
 const DROPPED_BY_THE_KERNEL: [&str; 4] = ["rcvbuf", "qdisc-limit", "nft-drop", "mtu"];
 
-/// Who has no privilege, with a directory of its own, which goes with it.
-struct Stranger {
+/// A user without privileges, with a directory that is removed with it.
+struct UnprivilegedUser {
     home: PathBuf,
     /// If this process may become somebody else, and has to.
     uid: Option<u32>,
 }
 
-impl Stranger {
+impl UnprivilegedUser {
     /// `None` where the program cannot be run so, or has no lab then.
     fn new() -> Option<Self> {
         let home = std::env::temp_dir().join(format!("linerate-faults-{}", std::process::id()));
         std::fs::create_dir_all(&home).ok()?;
         // Only root may give a file away.
         let root = chown(&home, Some(NOBODY), Some(NOBODY)).is_ok();
-        let stranger = Self {
+        let user = Self {
             home,
             uid: root.then_some(NOBODY),
         };
-        let mut lab = stranger.command();
+        let mut lab = user.command();
         let lab = lab.args(["lab", "--", "true"]).output();
         let made = lab.is_ok_and(|output| {
             output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("loopback")
         });
-        made.then_some(stranger)
+        made.then_some(user)
     }
 
     fn command(&self) -> Command {
@@ -339,7 +339,7 @@ impl Stranger {
     }
 }
 
-impl Drop for Stranger {
+impl Drop for UnprivilegedUser {
     fn drop(&mut self) {
         let _gone = std::fs::remove_dir_all(&self.home);
     }

@@ -98,7 +98,7 @@ fn the_kernel_says_why_each_lost_datagram_died() {
 }
 
 #[test]
-fn what_died_on_one_way_is_told_apart() {
+fn losses_of_each_direction_are_distinguished() {
     let Some(kept) = Kept::of("udp --lab --bidir --fault nft-drop -b 20M -l 1000 -t 600ms") else {
         return;
     };

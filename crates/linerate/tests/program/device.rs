@@ -81,7 +81,7 @@ fn a_server_tells_an_unauthenticated_client_of_processors_and_protocols_only() {
 }
 
 #[test]
-fn a_device_that_goes_away_costs_its_numbers_only_and_is_told_of_once() {
+fn a_device_that_disappears_costs_its_numbers_only_and_is_reported_once() {
     let server = Server::ours("");
     let device = Device::served(
         "127.0.0.1",

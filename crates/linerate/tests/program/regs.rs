@@ -20,14 +20,14 @@ fn regs(words: &[&str], input: &str) -> (i32, String, String) {
         .stdin
         .take()
         .map(|mut stdin| stdin.write_all(input.as_bytes()));
-    told(
+    printed(
         child
             .wait_with_output()
             .unwrap_or_else(|error| panic!("{words:?}: {error}")),
     )
 }
 
-fn told(output: Output) -> (i32, String, String) {
+fn printed(output: Output) -> (i32, String, String) {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let code = output.status.code().unwrap_or(-1);
     (code, text(output.stdout), text(output.stderr))
@@ -109,7 +109,7 @@ fn what_cannot_be_decoded_says_why_and_what_to_try() {
 }
 
 #[test]
-fn a_name_that_nobody_knows_is_told_beside_what_is_known() {
+fn an_unknown_name_is_reported_with_the_known_ones() {
     let text = "ENET_IEE_T_FDXFC:0x02188270 =0x00000d6c\nENET_RCR:0x02188084 =0x05ee0244\n";
     let (code, stdout, stderr) = regs(&["-"], text);
     assert_eq!(code, 0);
@@ -158,7 +158,7 @@ fn a_veth_is_software() {
     let mut command = Command::new(program);
     command.args(["lab", "--", program, "regs", "eth0"]);
     let output = command.output().unwrap_or_else(|error| panic!("{error}"));
-    let (code, _, stderr) = told(output);
+    let (code, _, stderr) = printed(output);
     assert_eq!(code, 3, "{stderr}");
     assert!(stderr.contains("it is software (veth)"), "{stderr}");
 }
@@ -178,7 +178,7 @@ fn a_text_of_millions_of_values_ends() {
 }
 
 #[test]
-fn a_wrong_map_is_told_in_its_authors_words() {
+fn a_wrong_map_is_reported_in_its_own_terms() {
     let text = "map = \"m\"\nhardware = \"h\"\nsource = [\"manual M p\"]\n[[register]]\nname = \"R\"\n\
                 offset = 0\n[[register.field]]\nname = \"A\"\nbits = \"5:3\"\n[[register.field]]\n\
                 name = \"B\"\nbits = \"32:4\"\n";

@@ -57,8 +57,8 @@ fn warns(document: &Value) -> bool {
         .any(|warning| warning["id"] == "token-not-shared")
 }
 
-/// Sources of set-up that the far end told, in a stored run.
-fn told(run: &Path) -> Vec<String> {
+/// Sources of the far end's settings in a stored run.
+fn sources(run: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(run.join("run.json")).unwrap();
     let run: Value = serde_json::from_str(&text).unwrap();
     let settings = run["settings"].as_array().unwrap();
@@ -69,7 +69,7 @@ fn told(run: &Path) -> Vec<String> {
 }
 
 #[test]
-fn only_who_knows_the_token_is_told_all() {
+fn only_a_client_with_the_token_sees_everything() {
     let (right, wrong) = (file("told", SECRET), file("told-other", OTHER));
     let with = serving(Some(&right));
     let without = serving(None);
@@ -107,7 +107,7 @@ fn only_who_knows_the_token_is_told_all() {
         // What the accounts need is told anyway.
         assert_eq!(document["tests"][0]["valid"], true);
         assert_eq!(remote["interfaces"][0]["name"], "lo");
-        let told = told(&run);
+        let told = sources(&run);
         assert_eq!(told.iter().any(|source| source == "/proc/version"), all);
         assert!(
             all || told.iter().all(|source| source == "skb:kfree_skb"),
@@ -190,7 +190,7 @@ fn the_text_says_how_more_is_to_be_had() {
 
 /// A device in the middle is asked the same way.
 #[test]
-fn a_device_is_told_of_by_the_same_rule() {
+fn a_device_follows_the_same_rule() {
     let right = file("device", SECRET);
     let server = serving(Some(&right));
     let ask = |token: Option<&str>| {

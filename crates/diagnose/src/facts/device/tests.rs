@@ -122,7 +122,7 @@ fn a_price_for_each_byte_below_the_line_rate_is_a_bus() {
 }
 
 #[test]
-fn a_full_processor_and_a_full_queue_are_told_by_their_numbers() {
+fn a_full_processor_and_a_full_queue_are_named_by_their_numbers() {
     let mut lossy = trial(2, 2000.0, 1000, 10);
     let mut counted = device([0.2, 0.98]);
     counted.processors[1].packets = 999;
@@ -175,7 +175,7 @@ fn at_loads(lost: impl Fn(f64) -> u64) -> Record {
 }
 
 #[test]
-fn losses_that_do_not_depend_on_the_load_are_told_from_those_that_do() {
+fn losses_that_depend_on_the_load_are_distinguished_from_those_that_do_not() {
     let judged = |record: &Record| {
         ["forward_constant_frames", "forward_constant_ratio"].map(|name| of_run(record, name))
     };

@@ -153,7 +153,7 @@ fn a_partner_that_stops_us() {
 }
 
 #[test]
-fn a_chip_that_does_no_more_is_told_so() {
+fn a_chip_at_its_limit_is_named() {
     let sweep = |offered: &[(f64, f64)]| {
         let test = |(index, (asked, offered)): (usize, &(f64, f64))| {
             let mut test = udp(&format!("t{index}"), 78_000, 10);

@@ -252,7 +252,7 @@ fn a_report_that_never_came() {
 }
 
 #[test]
-fn a_rate_is_told_from_what_it_takes_of_the_link() {
+fn a_rate_is_distinguished_from_what_it_takes_of_the_link() {
     let table = |rate| {
         let mut test = udp("t1", 19_200, 0);
         (test.duration_s, test.payload_bytes) = (1.0, 320);

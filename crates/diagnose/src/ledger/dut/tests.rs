@@ -179,7 +179,7 @@ fn claims_never_come_to_more_than_was_lost() {
 }
 
 #[test]
-fn a_device_that_told_nothing_has_no_entry() {
+fn a_device_without_readings_has_no_entry() {
     let mut silent = lossy(10, &[]);
     silent.device = None;
     assert_eq!(entries(&Evidence::of(&record(vec![silent]))).count(), 0);

@@ -57,7 +57,7 @@ fn mistake(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_told_in_their_words() {
+fn mistakes_are_reported_in_plain_words() {
     for (from, to, wrong) in [
         (
             "scope = \"receiver\"",

@@ -8,13 +8,13 @@ use std::process::Command;
 use serde_json::Value;
 
 /// `report` concludes from the record what the experiment said; `history` lists it, and none of its runs.
-pub(crate) fn says_the_same(run: &Path, told: &Value) {
+pub(crate) fn says_the_same(run: &Path, document: &Value) {
     let again = reported(run);
     for part in ["comparison", "experiment"] {
-        assert_eq!(rounded(&again[part]), rounded(&told[part]));
+        assert_eq!(rounded(&again[part]), rounded(&document[part]));
     }
     assert_eq!(again["explained"], false, "each run is explained by itself");
-    let record = &told["experiment"];
+    let record = &document["experiment"];
     assert_eq!(record["restored"]["command"], "printf R >> log");
     assert_eq!(record["restored"]["error"], Value::Null);
     let counting: Vec<&Value> = runs(record).filter(|run| run["counts"] == true).collect();
@@ -32,9 +32,9 @@ pub(crate) fn says_the_same(run: &Path, told: &Value) {
         "it is no test of its own"
     );
     let decides = |one: &&Value| one["primary"] == true;
-    let compared = told["comparison"].as_array().unwrap().iter();
+    let compared = document["comparison"].as_array().unwrap().iter();
     let [verdict] = compared.filter(decides).collect::<Vec<_>>()[..] else {
-        panic!("no figure decides, or several: {}", told["comparison"]);
+        panic!("no figure decides, or several: {}", document["comparison"]);
     };
     assert_eq!(listed[0]["verdict"], verdict["sentence"]);
 }

@@ -8,7 +8,7 @@ use super::process::{Ended, linerate, run, shell};
 use super::verdict::document;
 
 /// The test of a command that measured, but nothing valid: 4, and a warning of that name.
-fn told(ended: &Ended, id: &str) -> (Value, String) {
+fn warned(ended: &Ended, id: &str) -> (Value, String) {
     assert_eq!(ended.code(), Some(4), "{}", ended.stderr);
     let document = document(ended);
     let test = document["tests"][0].clone();
@@ -29,7 +29,7 @@ fn datagrams_longer_than_the_mtu() {
     if skipped(&ended.stderr) {
         return;
     }
-    let (test, words) = told(&ended, "stream-failed");
+    let (test, words) = warned(&ended, "stream-failed");
     let reason = test["invalid_reason"].as_str().unwrap();
     assert!(reason.starts_with("no datagram was sent: "), "{reason}");
     assert!(
@@ -50,7 +50,7 @@ fn a_firewall_of_this_host() {
     if skipped(&ended.stderr) {
         return;
     }
-    let (_, words) = told(&ended, "stream-failed");
+    let (_, words) = warned(&ended, "stream-failed");
     assert!(words.contains("EPERM") && words.contains("nft"), "{words}");
 }
 
@@ -59,7 +59,7 @@ fn a_firewall_of_this_host() {
 fn a_rate_that_no_machine_offers() {
     let line = "udp --lab -l 64 -t 500ms --json --expect loss<=100%";
     let ended = run(linerate(&format!("{line} -b 900G")));
-    let (test, words) = told(&ended, "sender-limited");
+    let (test, words) = warned(&ended, "sender-limited");
     assert!(words.contains("behind schedule"), "{words}");
     assert!(test["sent_packets"].as_u64().unwrap() > 0);
     assert_eq!(document(&ended)["expectations"][0]["met"], false);

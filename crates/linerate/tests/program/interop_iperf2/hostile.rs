@@ -88,7 +88,7 @@ fn a_killed_client_frees_its_thread_and_its_flow() {
 }
 
 #[test]
-fn a_client_that_leaves_before_its_time_is_told() {
+fn a_client_that_leaves_early_is_reported() {
     let server = Server::ours("--iperf2");
     let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     let header = ClientHeader::tcp(server.port, 60_000).encode();

@@ -59,7 +59,7 @@ fn frames(place: &Path, axe: &str) -> (PathBuf, usize) {
 }
 
 /// What axe said of each frame; `None`: this Chromium opens none.
-fn told(file: &Path, dark: bool) -> Option<Vec<Value>> {
+fn violations(file: &Path, dark: bool) -> Option<Vec<Value>> {
     let profile = file.with_file_name(format!("profile-{dark}"));
     let output = Command::new("timeout")
         .args(["240", "chromium", "--headless=new", "--no-sandbox"])
@@ -100,7 +100,7 @@ fn everybody_can_read_the_pages() {
     let place = place("axe");
     let (file, frames) = frames(&place, &axe);
     for dark in [false, true] {
-        let Some(told) = told(&file, dark).filter(|told| told.len() == frames) else {
+        let Some(told) = violations(&file, dark).filter(|told| told.len() == frames) else {
             println!("skipped: this chromium did not finish the pages");
             return;
         };
