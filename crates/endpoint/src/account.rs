@@ -157,7 +157,7 @@ pub struct RxAccount {
     pub socket_drops: Option<u64>,
     /// The kernel counts coalesced datagrams (`UDP_GRO`) as one drop: the count is a lower bound.
     pub socket_drops_at_least: bool,
-    /// The longest time that its thread was ready to run and waited for a CPU (`run_delay`, /proc/thread-self/schedstat).
+    /// The most that its thread was ready to run and waited for a CPU within 20 ms (`run_delay`, /proc/thread-self/schedstat).
     pub run_delay_ns_max: Option<u64>,
     /// Requested size of the receive buffer.
     pub buffer_asked_bytes: Option<u64>,

@@ -80,7 +80,7 @@ impl UdpRx {
         let start_ns = line.started_ns()?;
         let received = self.close(counters, start_ns, failure);
         Some(UdpReceived {
-            run_delay_ns_max: waits.longest_ns(),
+            run_delay_ns_max: waits.most_ns(),
             ..received
         })
     }

@@ -83,8 +83,8 @@ pub struct Test {
     pub socket_drops: Option<u64>,
     /// The kernel counts coalesced datagrams (`UDP_GRO`) as one drop: `socket_drops` is a lower bound.
     pub socket_drops_at_least: bool,
-    /// The longest time that a receiving thread was ready to run and waited for a CPU (`run_delay` of
-    /// /proc/thread-self/schedstat). Waits within one millisecond count as one.
+    /// The most that a receiving thread was ready to run and waited for a CPU within 20 ms, or in one longer wait (`run_delay`
+    /// of /proc/thread-self/schedstat).
     pub receiver_run_delay_ns_max: Option<u64>,
     /// The sender's largest lag behind schedule.
     pub sender_behind_ns_max: Option<u64>,
