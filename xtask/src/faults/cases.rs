@@ -155,10 +155,11 @@ pub(super) const PAIRS: [[&str; 2]; 12] = [
 ];
 
 /// What other work on this machine causes, and is rightly reported.
-pub(super) const OF_THIS_MACHINE: [&str; 5] = [
+pub(super) const OF_THIS_MACHINE: [&str; 6] = [
     "lab-wire-overloaded",
     "sender-had-no-processor",
     "sender-limited",
     "receiver-had-no-processor",
     "receiver-too-slow",
+    "receiver-waited-for-cpu",
 ];

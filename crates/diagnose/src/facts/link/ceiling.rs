@@ -208,9 +208,14 @@ impl<'r> Ceilings<'r> {
         own.or_else(of_others)
     }
 
-    /// Whether the offer is so near to a ceiling that a sender that catches up after a pause met it for a moment: where
-    /// there is little buffer, that loses packets.
+    /// Whether a sender that catches up after a pause may have met a ceiling for a moment: where there is little buffer,
+    /// that loses many packets close to the ceiling and a few far below.
     fn may_be_met(&self, load: &Load<'_>) -> bool {
+        let known = self.lowest.is_some() || !self.in_packets.is_empty();
+        known && (!load.loses_more_than(FEW) || self.is_near(load))
+    }
+
+    fn is_near(&self, load: &Load<'_>) -> bool {
         let offered = load.offered;
         let in_bits = self
             .lowest
@@ -276,8 +281,10 @@ const SOURCE: &str = "the tests' accounts, without what was lost after the wire"
 const MOST: usize = 64;
 /// An offer of at least this share of the ceiling meets it.
 const CLOSE: f64 = 0.9;
-/// Of a ceiling, the least offer whose bursts may meet it.
+/// Of a ceiling, the least offer whose bursts may meet it again and again.
 const NEAR: f64 = 0.5;
+/// The share of its packets that a test at most loses in single bursts.
+const FEW: f64 = 0.01;
 /// An offer of this much more than a rate met it.
 const WELL_ABOVE: f64 = 1.3;
 /// A test that carried this much more than a level refutes that it is a ceiling.

@@ -88,6 +88,10 @@ impl<'r> Load<'r> {
         self.passed.packets < self.offered.packets * ABOVE
     }
 
+    pub(super) fn loses_more_than(&self, share: f64) -> bool {
+        self.passed.packets < self.offered.packets * (1.0 - share)
+    }
+
     pub(super) fn is_far_above(&self) -> bool {
         self.passed.packets <= self.offered.packets * OVERLOADED
     }
