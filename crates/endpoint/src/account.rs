@@ -159,6 +159,8 @@ pub struct RxAccount {
     pub socket_drops_at_least: bool,
     /// The most that its thread was ready to run and waited for a CPU within 20 ms (`run_delay`, /proc/thread-self/schedstat).
     pub run_delay_ns_max: Option<u64>,
+    /// CPU time of its thread, from the first wait for a datagram to the end.
+    pub cpu_ns: Option<u64>,
     /// Requested size of the receive buffer.
     pub buffer_asked_bytes: Option<u64>,
     /// Granted size of the receive buffer.

@@ -261,6 +261,9 @@ impl<'a> Fold<'a> {
         test.socket_drops_at_least =
             test.socket_drops.is_some() && self.rx().any(|rx| rx.socket_drops_at_least);
         test.receiver_run_delay_ns_max = self.rx().filter_map(|rx| rx.run_delay_ns_max).max();
+        let share = |rx: &RxAccount| Some(rx.cpu_ns? as f64 / rx.duration_ns.max(1) as f64);
+        let shares = self.rx().filter_map(share);
+        test.receiver_cpu_ratio_max = shares.map(|share| share.min(1.0)).max_by(f64::total_cmp);
         test.unsent_packets =
             Some(self.tx().map(|tx| tx.unsent_packets).sum()).filter(|_| self.knows_sender());
         test.refused_packets =

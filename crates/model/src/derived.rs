@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::output::{
-    Confirmation, Cpu, CpuPair, ForwardResult, Interval, Knee, LedgerEntry, LinkKind, Output,
-    Protocol, Role, Test, Verdict,
+    Confirmation, Cpu, CpuPair, Finding, ForwardResult, Interval, Knee, LedgerEntry, LinkKind,
+    Output, Protocol, Role, Test, Verdict,
 };
 
 impl Verdict {
@@ -181,8 +181,8 @@ impl Output {
         self.unprovoked_losses() == 0
     }
 
-    /// The lost packets that neither a trial above its search's lossless rate nor TCP's own probing explains,
-    /// and those of a test for which a possible cause could not be checked.
+    /// The lost packets that neither a trial above its search's lossless rate nor TCP's own probing explains, nor what is
+    /// only worth knowing, and those of a test for which a possible cause could not be checked.
     #[must_use]
     pub fn unprovoked_losses(&self) -> u64 {
         let of_tests = self.unprovoked().into_iter().map(|(_, lost)| lost);
@@ -205,14 +205,23 @@ impl Output {
             .iter()
             .map(|entry| (entry.test_id.as_str(), entry));
         let entries: BTreeMap<&str, &LedgerEntry> = entries.collect();
+        let harmless = self.harmless();
         let lost = self.tests.iter().filter_map(|test| {
             let entry = entries.get(test.id.as_str()).copied();
             let counted = entry.map(|entry| entry.lost_packets).or(test.lost_packets);
             let lost = counted.filter(|lost| *lost > 0)?;
-            let provoked = !undecided.contains(&test.id) && self.is_provoked(test, entry, lost);
-            (!provoked).then_some((test, lost))
+            let provoked = harmless.contains(&test.id) || self.is_provoked(test, entry, lost);
+            (!provoked || undecided.contains(&test.id)).then_some((test, lost))
         });
         lost.collect()
+    }
+
+    /// The tests whose losses a finding explains that is no fault: both ends share a machine.
+    fn harmless(&self) -> BTreeSet<&String> {
+        let explains = |finding: &&Finding| finding.explains.lost_packets > Some(0);
+        let informational = self.findings.iter().filter(|one| one.informational);
+        let tests = informational.filter(explains);
+        tests.flat_map(|finding| &finding.test_ids).collect()
     }
 
     /// How many datagrams the senders' own kernels refused, outside of searches and beyond a stray few.
@@ -328,6 +337,25 @@ mod tests {
             change(&mut output);
             assert_eq!(output.unprovoked_losses(), 100, "change {number}");
         }
+    }
+
+    /// Two ends that share a machine: worth knowing, and no fault.
+    #[test]
+    fn a_loss_that_is_no_fault_is_not_unprovoked() {
+        let mut output = searched();
+        output.knees.clear();
+        let mut shared = Finding {
+            test_ids: vec!["above".to_owned()],
+            informational: true,
+            ..Finding::default()
+        };
+        output.findings = vec![shared.clone()];
+        assert_eq!(output.unprovoked_losses(), 100, "it explains none of them");
+        shared.explains.lost_packets = Some(100);
+        output.findings = vec![shared];
+        assert_eq!(output.unprovoked_losses(), 0);
+        output.findings[0].informational = false;
+        assert_eq!(output.unprovoked_losses(), 100, "a fault");
     }
 
     #[test]

@@ -262,6 +262,7 @@ fn test() -> Test {
         socket_drops: Some(1),
         socket_drops_at_least: true,
         receiver_run_delay_ns_max: Some(3_100_000),
+        receiver_cpu_ratio_max: Some(0.5),
         sender_behind_ns_max: Some(1),
         unsent_packets: Some(1),
         refused_packets: Some(1),

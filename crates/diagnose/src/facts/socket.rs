@@ -30,6 +30,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "udp_buffer_error_ratio" "ratio" "of the datagrams that reached the host's sockets, those dropped because a buffer was full" "nstat -az UdpRcvbufErrors UdpInDatagrams"
     "loss_run_longest_ms" "ms" "how long the longest row of lost datagrams took to send" ""
     "receiver_run_delay_ms_max" "ms" "most time within 20 ms, or in one longer wait, that a receiving thread was ready to run and waited for a CPU" ""
+    "receiver_cpu_ratio" "ratio" "the share of the test's time that a receiving thread ran, the busiest one's" ""
     "loss_run_mean" "packets" "mean run of lost datagrams, after the longest runs are removed that the queues of the ends can have dropped" ""
     "reader_known" "" "whether it is known what buffer the reader had and who used its processors" ""
     "idle_busiest_cpu" "ratio" "how busy the busiest processor was before the test sent anything" "mpstat -P ALL 1 5"

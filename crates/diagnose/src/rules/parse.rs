@@ -174,12 +174,6 @@ fn whole(raw: &RawRule, mistakes: &mut Mistakes<'_>) {
         "an informational rule changes nothing",
         "no `change`, or not informational",
     );
-    ask(
-        !raw.informational || raw.explains.is_none(),
-        &raw.id,
-        "an informational rule explains no loss",
-        "no `explains`, or not informational",
-    );
     let printed = [&raw.title, &raw.why, &raw.verify].into_iter();
     let commands = raw
         .change

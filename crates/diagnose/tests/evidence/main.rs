@@ -150,6 +150,10 @@ const MEASURED: &[(&str, &str)] = &[
         "what was lost on the wire and what after it: the ledger of our own tests",
     ),
     (
+        "receiver_cpu_ratio",
+        "the reading threads' own account: our receiver",
+    ),
+    (
         "receiver_run_delay_ms_max",
         "the reading threads' own account: our receiver",
     ),

@@ -177,6 +177,7 @@ impl Most {
             ("bytes of buffer", rx.buffer_granted_bytes, INTERVAL_BYTES),
             ("ns of receiving", Some(rx.duration_ns), self.span_ns),
             ("ns of waiting", rx.run_delay_ns_max, self.span_ns),
+            ("ns of CPU time", rx.cpu_ns, self.span_ns),
         ];
         beyond(&counts)
             .or_else(|| self.jitter(rx.jitter_ns?))

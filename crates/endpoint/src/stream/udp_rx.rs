@@ -44,6 +44,7 @@ pub(crate) struct UdpReceived {
     socket_drops: Option<u64>,
     socket_drops_at_least: bool,
     run_delay_ns_max: Option<u64>,
+    cpu_ns: u64,
     failure: Option<String>,
 }
 
@@ -54,6 +55,7 @@ impl UdpRx {
         clock::precise_sleep();
         let mut counters = RxCounters::new(self.stamp, self.limit.omit_ns);
         let mut waits = Waits::of_this_thread(counters.now_ns);
+        let cpu_before_ns = cpu::thread_ns();
         let mut failure = None;
         while counters.go_on(line, progress) {
             match self.receiver.receive(WAIT) {
@@ -81,6 +83,7 @@ impl UdpRx {
         let received = self.close(counters, start_ns, failure);
         Some(UdpReceived {
             run_delay_ns_max: waits.most_ns(),
+            cpu_ns: cpu::thread_ns().saturating_sub(cpu_before_ns),
             ..received
         })
     }
@@ -99,6 +102,7 @@ impl UdpRx {
             socket_drops: drops,
             socket_drops_at_least: !self.receiver.counts_datagrams(),
             run_delay_ns_max: None,
+            cpu_ns: 0,
             failure,
         }
     }
@@ -134,6 +138,7 @@ impl UdpReceived {
             socket_drops: self.socket_drops,
             socket_drops_at_least: self.socket_drops_at_least,
             run_delay_ns_max: self.run_delay_ns_max,
+            cpu_ns: Some(self.cpu_ns),
             buffer_asked_bytes: self.buffer_bytes.0,
             buffer_granted_bytes: Some(self.buffer_bytes.1),
             mode: Some(self.mode),

@@ -102,9 +102,12 @@ fn shares(test: &Test) -> Option<String> {
     let ratios = [test.loss_ratio, test.loss_ratio_upper95];
     let mut ratios = ratios.into_iter().flatten();
     let ratio = ratios.find(|ratio| !(0.0..=LOSS_RATIO).contains(&ratio.abs()));
+    let thread = test.receiver_cpu_ratio_max.into_iter();
     let cpus = [test.cpu.local.as_ref(), test.cpu.remote.as_ref()];
-    let mut busy = cpus.into_iter().flatten().flat_map(Cpu::shares);
-    let busy = busy.find(|share| !(0.0..=SHARE).contains(share));
+    let busy = cpus.into_iter().flatten().flat_map(Cpu::shares);
+    let busy = busy
+        .chain(thread)
+        .find(|share| !(0.0..=SHARE).contains(share));
     (ratio.map(|ratio| format!("a loss ratio of {ratio:e}")))
         .or_else(|| busy.map(|share| format!("a processor's share of {share:e}")))
 }

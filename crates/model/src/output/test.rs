@@ -86,6 +86,8 @@ pub struct Test {
     /// The most that a receiving thread was ready to run and waited for a CPU within 20 ms, or in one longer wait (`run_delay`
     /// of /proc/thread-self/schedstat).
     pub receiver_run_delay_ns_max: Option<u64>,
+    /// The share of the test's time that a receiving thread ran, the busiest one's.
+    pub receiver_cpu_ratio_max: Option<f64>,
     /// The sender's largest lag behind schedule.
     pub sender_behind_ns_max: Option<u64>,
     /// Datagrams due at the requested rate but not handed to the kernel.

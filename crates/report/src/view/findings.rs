@@ -152,7 +152,12 @@ fn unnamed(output: &Output, causes: &[&Finding]) -> Option<Line> {
 
 /// Where nothing but the test itself is to blame for the losses.
 fn provoked(output: &Output, lost: u64) -> String {
-    if output.knees.is_empty() {
+    let mut informational = output.findings.iter().filter(|one| one.informational);
+    if informational.any(|finding| finding.explains.lost_packets > Some(0)) {
+        format!(
+            "nothing to fix: all {lost} losses were provoked, or both ends shared the CPUs of one machine (below)"
+        )
+    } else if output.knees.is_empty() {
         format!(
             "nothing to fix: the {lost} lost segments are TCP's probing for the rate of the path"
         )

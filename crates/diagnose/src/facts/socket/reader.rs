@@ -28,6 +28,13 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
         vantage.add(facts, "flood_on_one_machine", flood, "the command");
         let wait_ms = test.receiver_run_delay_ns_max.map(|ns| ns as f64 / 1e6);
         vantage.add(facts, "receiver_run_delay_ms_max", wait_ms, SCHEDSTAT);
+        let ran = test.receiver_cpu_ratio_max;
+        vantage.add(
+            facts,
+            "receiver_cpu_ratio",
+            ran,
+            "the receiving threads' CPU time",
+        );
         runs(vantage, test, facts);
     }
 }

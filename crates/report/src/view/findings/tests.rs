@@ -62,6 +62,20 @@ fn a_loss_at_any_stage_is_named_or_said_to_have_no_cause() {
     }
 }
 
+/// Both ends on one machine: not a fault, and said.
+#[test]
+fn a_loss_that_is_only_worth_knowing_is_explained() {
+    let mut output = lossy("rx-socket");
+    let mut shared = cause_in("first");
+    shared.informational = true;
+    shared.test_ids.push("second".to_owned());
+    shared.explains.lost_packets = Some(758);
+    output.findings = vec![shared];
+    let said = text(&output);
+    let green = "nothing to fix: all 758 losses were provoked, or both ends shared the CPUs";
+    assert!(said.contains(green), "{said}");
+}
+
 #[test]
 fn a_refusal_is_nothing_to_pass_over() {
     let refused = |packets| {
