@@ -20,7 +20,14 @@ fn main() -> io::Result<()> {
     let knowledge = variable("CARGO_MANIFEST_DIR")?.join("../../knowledge");
     let out = variable("OUT_DIR")?;
     let mut index = String::new();
-    for room in ["drivers", "registers", "rules"] {
+    for room in [
+        "causes",
+        "drivers",
+        "known",
+        "messages",
+        "registers",
+        "rules",
+    ] {
         let directory = knowledge.join(room);
         println!("cargo:rerun-if-changed={}", directory.display());
         let entries = fs::read_dir(&directory)?;
@@ -31,7 +38,9 @@ fn main() -> io::Result<()> {
         files.sort();
         index += &pack(room, &files, &out)?;
     }
-    index += &pack("reasons", &[knowledge.join("reasons.toml")], &out)?;
+    for single in ["reasons", "symptoms"] {
+        index += &pack(single, &[knowledge.join(format!("{single}.toml"))], &out)?;
+    }
     fs::write(out.join("packed.rs"), index)
 }
 

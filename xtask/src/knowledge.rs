@@ -2,10 +2,12 @@
 //! `cargo xtask check-knowledge`: reads the tables of the tree, not those built in, and prints
 //! every mistake with file and line.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use linerate_diagnose::rules;
+use linerate_knowledge as knowledge;
 use linerate_knowledge::Packed;
 use linerate_knowledge::{EMBEDDED, Mistake, check_together, parse, parse_reasons};
 use linerate_registers as registers;
@@ -23,17 +25,133 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     let (reasons, of_reasons) = reasons(&root)?;
     let maps = files(&root, REGISTERS)?;
     let of_maps = map_mistakes(&maps);
-    let found = [mistakes(&tables), of_maps, of_rules, of_reasons].concat();
+    let weighed = Weighed::of(&root)?;
+    let of_weighed = weighed.mistakes();
+    let found = [mistakes(&tables), of_maps, of_rules, of_reasons, of_weighed].concat();
     for mistake in &found {
         println!("{mistake}");
     }
     println!(
-        "{} driver tables, {} register maps, {rules} rules, {reasons} drop reasons, {} mistakes",
+        "{} driver tables, {} register maps, {rules} rules, {reasons} drop reasons, {} causes, {} messages, {} known faults, {} \
+         symptoms, {} mistakes",
         tables.len(),
         maps.len(),
+        weighed.causes.len(),
+        weighed.messages.len(),
+        weighed.faults.len(),
+        weighed.symptoms.len(),
         found.len()
     );
     Ok(found.is_empty() && !tables.is_empty() && rules > 0)
+}
+
+/// Reads one file.
+type Parse<T> = fn(&str, &str) -> Result<Vec<T>, Vec<Mistake>>;
+
+/// What causes are weighed with, and the mistakes of its files.
+#[derive(Default)]
+struct Weighed {
+    causes: Vec<(String, knowledge::Cause)>,
+    messages: Vec<(String, knowledge::Message)>,
+    faults: Vec<(String, knowledge::Fault)>,
+    symptoms: Vec<knowledge::Symptom>,
+    found: Vec<Mistake>,
+}
+
+impl Weighed {
+    fn of(root: &Path) -> Result<Self, Box<dyn std::error::Error>> {
+        let mut all = Self::default();
+        all.causes = all.read(&files(root, CAUSES)?, knowledge::parse_causes);
+        all.messages = all.read(&files(root, MESSAGES)?, knowledge::parse_messages);
+        all.faults = all.read(&files(root, KNOWN)?, knowledge::parse_faults);
+        let text = fs::read_to_string(root.join(SYMPTOMS))?;
+        match knowledge::parse_symptoms(SYMPTOMS, &text) {
+            Ok(symptoms) => all.symptoms = symptoms,
+            Err(mistakes) => all.found.extend(mistakes),
+        }
+        Ok(all)
+    }
+
+    fn read<T>(&mut self, files: &[(String, String)], parse: Parse<T>) -> Vec<(String, T)> {
+        let mut all = Vec::new();
+        for (file, text) in files {
+            match parse(file, text) {
+                Ok(list) => all.extend(list.into_iter().map(|one| (file.clone(), one))),
+                Err(mistakes) => self.found.extend(mistakes),
+            }
+        }
+        all
+    }
+
+    /// Those of the files, and names that are not in the others.
+    fn mistakes(&self) -> Vec<Mistake> {
+        let known: BTreeSet<&str> = self
+            .causes
+            .iter()
+            .map(|(_, cause)| cause.id.as_str())
+            .collect();
+        let supported = self.messages.iter().flat_map(|(file, message)| {
+            let causes = message.supports.iter();
+            causes.map(move |(cause, _)| (file, message.patterns[0].text(), cause))
+        });
+        let instances = self
+            .faults
+            .iter()
+            .map(|(file, fault)| (file, fault.id.as_str(), &fault.cause));
+        let named = supported.chain(instances);
+        let unknown = named.filter(|(_, _, cause)| !known.contains(cause.as_str()));
+        let unknown = unknown.map(|(file, by, cause)| {
+            at(
+                file,
+                format!("`{by}` names the cause `{cause}`, which has no entry"),
+            )
+        });
+        let twice = self.causes.iter().zip(1..).filter(|((_, cause), next)| {
+            self.causes[*next..]
+                .iter()
+                .any(|(_, other)| other.id == cause.id)
+        });
+        let twice =
+            twice.map(|((file, cause), _)| at(file, format!("`{}` is listed twice", cause.id)));
+        let mut found = self.found.clone();
+        found.extend(unknown.chain(twice).chain(self.unknown_symptoms()));
+        found
+    }
+
+    fn unknown_symptoms(&self) -> impl Iterator<Item = Mistake> + '_ {
+        let of_causes = self
+            .causes
+            .iter()
+            .map(|(file, cause)| (file, &cause.id, &cause.evidence));
+        let of_faults = self
+            .faults
+            .iter()
+            .map(|(file, fault)| (file, &fault.id, &fault.signs));
+        of_causes
+            .chain(of_faults)
+            .flat_map(move |(file, id, signs)| {
+                signs.iter().filter_map(move |sign| match &sign.shows {
+                    knowledge::Shows::Symptom(name)
+                        if !self.symptoms.iter().any(|one| one.id == *name) =>
+                    {
+                        Some(at(
+                            file,
+                            format!("`{id}` asks for the symptom `{name}`, which has no entry"),
+                        ))
+                    }
+                    _ => None,
+                })
+            })
+    }
+}
+
+fn at(file: &str, wrong: String) -> Mistake {
+    Mistake {
+        file: file.to_owned(),
+        line: None,
+        wrong,
+        allowed: "an entry in knowledge/, or another name".to_owned(),
+    }
 }
 
 /// Returns the number of drop reasons in the tree's table, and its mistakes.
@@ -122,6 +240,10 @@ fn not_built_in(file: &str, built_in: Packed) -> Option<Mistake> {
     })
 }
 
+const CAUSES: &str = "knowledge/causes";
+const MESSAGES: &str = "knowledge/messages";
+const KNOWN: &str = "knowledge/known";
+const SYMPTOMS: &str = "knowledge/symptoms.toml";
 const DRIVERS: &str = "knowledge/drivers";
 const REGISTERS: &str = "knowledge/registers";
 const REASONS: &str = "knowledge/reasons.toml";

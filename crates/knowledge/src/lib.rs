@@ -16,27 +16,39 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod cause;
 mod check;
 mod distance;
 pub mod keys;
+mod message;
 mod mistake;
 mod packed;
 mod parse;
 mod pattern;
 mod raw;
 mod reasons;
+mod sign;
 mod source;
+mod symptom;
 mod table;
 mod words;
 
+pub use cause::{Cause, Check, Fault, Remedy, causes, faults, parse_causes, parse_faults};
 pub use check::check_together;
 pub use distance::distance;
+pub use message::{
+    Found, Level, Message, MessagePattern, Messages, Open, messages, parse_messages,
+};
 pub use mistake::{Mistake, Mistakes};
-pub use packed::{DRIVERS as EMBEDDED, Packed, REASONS, REGISTERS, RULES};
+pub use packed::{
+    CAUSES, DRIVERS as EMBEDDED, KNOWN, MESSAGES, Packed, REASONS, REGISTERS, RULES, SYMPTOMS,
+};
 pub use parse::parse;
 pub use pattern::Pattern;
 pub use reasons::{Reason, ReasonStage, parse_reasons, stage_of};
+pub use sign::{FieldTest, Shows, Sign, glob};
 pub use source::Source;
+pub use symptom::{Symptom, parse_symptoms, symptoms, words};
 pub use table::{Counter, Driver, Field};
 pub use words::{Counts, Group, Reset, Stage, Unit, Width};
 
