@@ -11,6 +11,7 @@
 
 mod bench;
 mod build;
+mod corpus;
 mod dist;
 mod faults;
 mod fuzz;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Some((&"faults", rest)) => faults::run(rest),
         Some((&"fuzz", rest)) => fuzz::run(rest),
         Some((&"soak", rest)) => soak::run(rest),
+        Some((&"corpus", rest)) => corpus::run(rest),
         Some((&"check-knowledge", rest)) => knowledge::run(rest),
         Some((&"svd", rest)) => svd::run(rest),
         _ => Err(USAGE.into()),
@@ -58,5 +60,6 @@ usage: cargo xtask dist [--check] [TARGET...]   static binaries, their size agai
        cargo xtask soak --server [--minutes N]  clients that come, go, lie and die: the server holds at the end what it held
        cargo xtask faults [FAULT...]            check over each fault of the lab and over pairs: what was set, what was named
        cargo xtask fuzz [--seconds N] [--keep] [TARGET...]  every fuzz target for this long (nightly)
+       cargo xtask corpus [--learn]             the real cases of corpus/: how many are named
        cargo xtask check-knowledge              every mistake in the tables of knowledge/
        cargo xtask svd FILE.svd [PERIPHERAL]    a CMSIS-SVD peripheral as a draft of a register map";

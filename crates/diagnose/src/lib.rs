@@ -32,6 +32,7 @@ pub mod ledger;
 pub mod limit;
 pub mod rules;
 pub mod viewpoint;
+pub mod weigh;
 
 /// The stages of a path, from the sending program to the receiving one, as documents name them.
 pub const STAGES: &[&str] = linerate_knowledge::Stage::WORDS;

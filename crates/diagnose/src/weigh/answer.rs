@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The fewest causes that explain what is abnormal, the best first, each with its degree.
+
+use std::collections::BTreeSet;
+
+use linerate_knowledge::{Cause, Fault, causes, faults};
+
+use super::observed::Observed;
+use super::score::{Judge, Part, Scored};
+
+/// How sure a cause is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Degree {
+    /// It is known to cause such symptoms.
+    Possible,
+    /// Mechanism and circumstances fit, alternatives do not.
+    Likely,
+    /// A counter or message says so.
+    Proven,
+}
+
+/// A cause that was named.
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// The cause.
+    pub cause: &'static Cause,
+    /// The known fault of which it is an instance.
+    pub fault: Option<&'static Fault>,
+    /// How sure it is.
+    pub degree: Degree,
+    /// Its score, decibans.
+    pub db: f64,
+    /// What speaks for and against it.
+    pub parts: Vec<Part>,
+    /// Causes that explain the same almost as well, with their scores.
+    pub alternatives: Vec<(&'static Cause, f64)>,
+}
+
+impl Named {
+    /// Whether nothing is wrong: it explains an observation that looks abnormal and is not.
+    #[must_use]
+    pub fn is_harmless(&self) -> bool {
+        HARMLESS.contains(&self.cause.id.as_str())
+    }
+}
+
+/// Names the causes of what was observed.
+#[must_use]
+pub fn name(observed: &Observed<'_>) -> Vec<Named> {
+    let judge = Judge::new(observed);
+    let mut left = scored(&judge);
+    let mut explained = BTreeSet::new();
+    let mut named: Vec<Named> = Vec::new();
+    while named.len() < MOST {
+        let Some(next) = best(&left, &explained) else {
+            break;
+        };
+        let chosen = left.swap_remove(next);
+        left.retain(|other| other.cause.id != chosen.cause.id);
+        named.push(judged(&chosen, &left, &explained));
+        explained.extend(chosen.parts.iter().filter_map(|part| part.line));
+    }
+    named
+}
+
+/// Each cause, or the known fault of it that fits best.
+fn scored(judge: &Judge<'_, '_>) -> Vec<Scored> {
+    let none = BTreeSet::new();
+    let of_cause = |cause: &'static Cause| {
+        let general = judge.cause(cause)?;
+        let known = faults().iter().filter(|fault| fault.cause == cause.id);
+        let known = known.filter_map(|fault| judge.fault(fault, &general));
+        let best = known.max_by(|one, other| one.db(&none).total_cmp(&other.db(&none)));
+        Some(best.unwrap_or(general))
+    };
+    causes().iter().filter_map(of_cause).collect()
+}
+
+fn best(left: &[Scored], explained: &BTreeSet<u64>) -> Option<usize> {
+    let named = left.iter().enumerate();
+    let named = named.filter(|(_, one)| one.is_shown(explained) && one.db(explained) > LEAST_DB);
+    let best =
+        named.max_by(|(_, one), (_, other)| one.db(explained).total_cmp(&other.db(explained)));
+    best.map(|(at, _)| at)
+}
+
+fn judged(chosen: &Scored, left: &[Scored], explained: &BTreeSet<u64>) -> Named {
+    let db = chosen.db(explained);
+    let mine: BTreeSet<u64> = chosen.parts.iter().filter_map(|part| part.line).collect();
+    let shares = |other: &&Scored| {
+        let mut parts = other.parts.iter().filter(|part| part.db > 0.0);
+        parts.any(|part| part.line.is_some_and(|line| mine.contains(&line)))
+    };
+    let rivals = left.iter().filter(shares);
+    let rivals = rivals.map(|other| (other.cause, other.db(explained)));
+    let mut alternatives: Vec<(&'static Cause, f64)> =
+        rivals.filter(|(_, rival)| *rival > db - CLOSE_DB).collect();
+    alternatives.sort_by(|one, other| other.1.total_cmp(&one.1));
+    alternatives.truncate(ALTERNATIVES);
+    Named {
+        cause: chosen.cause,
+        fault: chosen.fault,
+        degree: degree(chosen, db, alternatives.is_empty()),
+        db,
+        parts: chosen.parts.clone(),
+        alternatives,
+    }
+}
+
+fn degree(chosen: &Scored, db: f64, alone: bool) -> Degree {
+    let against = chosen.parts.iter().any(|part| part.db < 0.0);
+    if chosen.strongest_db() >= PROOF_DB && !against {
+        Degree::Proven
+    } else if db >= LIKELY_DB && alone {
+        Degree::Likely
+    } else {
+        Degree::Possible
+    }
+}
+
+/// Causes that are no fault.
+const HARMLESS: &[&str] = &[
+    "dropped-frames-without-handler",
+    "napi-budget-used-up-without-loss",
+    "flow-control-at-work",
+    "flow-control-off",
+    "link-rate-reached",
+    "partner-is-slower",
+    "icmp-answers-limited",
+    "capture-artefact",
+    "nothing-wrong",
+];
+/// More findings are no answer.
+const MOST: usize = 5;
+const ALTERNATIVES: usize = 2;
+const LEAST_DB: f64 = -5.0;
+/// Rivals as near as this are shown.
+const CLOSE_DB: f64 = 5.0;
+const LIKELY_DB: f64 = 10.0;
+/// A message or counter that names the mechanism.
+const PROOF_DB: f64 = 20.0;

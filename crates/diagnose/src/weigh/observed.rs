@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a text or a run shows: counters, values of outputs, messages, what its writer says. Each with its line.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use linerate_knowledge::{Level, Message, Open, messages, symptoms, words};
+use linerate_model::output::{Fact, Finding, Passage};
+use linerate_model::record::Record;
+use linerate_model::sample::Sample;
+
+use super::situation;
+
+/// A line of a text.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'t> {
+    /// From 1.
+    pub number: u64,
+    /// Without quoting and prompt.
+    pub text: &'t str,
+}
+
+/// What is weighed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Text<'t> {
+    /// What was read of it.
+    pub records: &'t [Record],
+    /// What was computed of those.
+    pub facts: &'t [Fact],
+    /// What rules conclude from those facts.
+    pub findings: &'t [Finding],
+    /// All lines; none of a run.
+    pub lines: &'t [Line<'t>],
+    /// Where somebody writes sentences.
+    pub prose: &'t [Passage],
+}
+
+/// Everything that was observed.
+#[derive(Debug, Default)]
+pub struct Observed<'t> {
+    pub(super) counters: Vec<Counted>,
+    pub(super) fields: Vec<Field>,
+    pub(super) logged: Vec<Logged<'t>>,
+    pub(super) lines: Vec<Line<'t>>,
+    /// Symptoms, and the line of each.
+    pub(super) said: BTreeMap<&'static str, u64>,
+    pub(super) situations: BTreeSet<&'static str>,
+    pub(super) findings: &'t [Finding],
+}
+
+/// A counter's growth, or its value where there is one reading.
+#[derive(Debug, Clone)]
+pub(super) struct Counted {
+    pub(super) interface: Option<String>,
+    pub(super) name: String,
+    pub(super) value: u64,
+    /// Packets at the same place in the same direction.
+    pub(super) packets: Option<u64>,
+    pub(super) line: Option<u64>,
+}
+
+/// A value that an output names.
+#[derive(Debug, Clone)]
+pub(super) struct Field {
+    pub(super) interface: Option<String>,
+    /// Tool and field, as [`normal`] writes them.
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) line: Option<u64>,
+}
+
+/// A known message.
+#[derive(Debug, Clone)]
+pub(super) struct Logged<'t> {
+    pub(super) message: &'static Message,
+    pub(super) interface: Option<String>,
+    pub(super) line: Line<'t>,
+}
+
+impl<'t> Observed<'t> {
+    /// Observes a text, or a run.
+    #[must_use]
+    pub fn of(text: &Text<'t>) -> Self {
+        let logged: Vec<Logged<'t>> = text.lines.iter().filter_map(logged).collect();
+        let mut observed = Self {
+            counters: counters(text),
+            fields: fields(text),
+            logged,
+            lines: text.lines.to_vec(),
+            said: said(text),
+            situations: BTreeSet::new(),
+            findings: text.findings,
+        };
+        observed.situations = situation::of(&observed);
+        observed
+    }
+}
+
+fn logged<'t>(line: &Line<'t>) -> Option<Logged<'t>> {
+    let (message, found) = messages().find(line.text)?;
+    (message.level != Level::Normal).then(|| Logged {
+        message,
+        interface: found.first(Open::Interface).map(str::to_owned),
+        line: *line,
+    })
+}
+
+fn counters(text: &Text<'_>) -> Vec<Counted> {
+    let of_record = |record: &Record| {
+        let mut series: BTreeMap<(&str, Option<&str>), Vec<&Sample>> = BTreeMap::new();
+        for sample in &record.samples {
+            let place = (sample.source.as_str(), sample.interface.as_deref());
+            series.entry(place).or_default().push(sample);
+        }
+        let grown = series.into_values().flat_map(|row| grown(&row));
+        grown.collect::<Vec<_>>()
+    };
+    let mut all: Vec<Counted> = text.records.iter().flat_map(of_record).collect();
+    for counted in &mut all {
+        counted.line = line_of(text.lines, &counted.name, &counted.value.to_string());
+    }
+    all
+}
+
+fn grown(row: &[&Sample]) -> Vec<Counted> {
+    let (Some(first), Some(last)) = (row.first(), row.last()) else {
+        return Vec::new();
+    };
+    let value = |name: &str, now: u64| match first.counters.get(name) {
+        Some(before) if row.len() > 1 => now.saturating_sub(*before),
+        _ => now,
+    };
+    let packets = |direction: &str| {
+        let name = format!("{direction}_packets");
+        let now = *last.counters.get(&name)?;
+        Some(value(&name, now))
+    };
+    let (received, sent) = (packets("rx"), packets("tx"));
+    let counted = last.counters.iter().map(|(name, now)| Counted {
+        interface: last.interface.clone(),
+        name: name.clone(),
+        value: value(name, *now),
+        packets: if name.starts_with("tx") {
+            sent
+        } else {
+            received
+        },
+        line: None,
+    });
+    counted.collect()
+}
+
+fn fields(text: &Text<'_>) -> Vec<Field> {
+    let settings = text.records.iter().flat_map(|record| &record.run.settings);
+    let shown = settings.flat_map(|setting| {
+        setting.values.iter().map(|(name, value)| Field {
+            interface: setting.interface.clone(),
+            name: normal(&format!("{} {name}", setting.source)),
+            value: value.clone(),
+            line: line_of(text.lines, last_word(name), value),
+        })
+    });
+    let facts = text.facts.iter().map(|fact| Field {
+        interface: fact.interface.clone(),
+        name: normal(&format!("fact {}", fact.name)),
+        value: fact.value.to_string(),
+        line: None,
+    });
+    shown.chain(facts).collect()
+}
+
+/// A field's name with its words in one order: `RX.current` and `current RX` are one.
+pub(super) fn normal(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let mut words: Vec<&str> = lower.split([' ', '.', ':']).collect();
+    words.retain(|word| !word.is_empty());
+    words.sort_unstable();
+    words.join(" ")
+}
+
+fn last_word(name: &str) -> &str {
+    let before_kind = name.strip_suffix(".current").or(name.strip_suffix(".max"));
+    before_kind.unwrap_or(name)
+}
+
+/// The first line that has both the name and the value.
+fn line_of(lines: &[Line<'_>], name: &str, value: &str) -> Option<u64> {
+    let mut lines = lines.iter();
+    let shows = |line: &&Line<'_>| line.text.contains(name) && line.text.contains(value);
+    lines.find(shows).map(|line| line.number)
+}
+
+fn said(text: &Text<'_>) -> BTreeMap<&'static str, u64> {
+    let mut said = BTreeMap::new();
+    for passage in text.prose {
+        let within =
+            |line: &&Line<'_>| (passage.first_line..=passage.last_line).contains(&line.number);
+        for line in text.lines.iter().filter(within) {
+            let lower = line.text.to_lowercase();
+            let words = words(&lower);
+            for symptom in symptoms().iter().filter(|one| one.find(&words).is_some()) {
+                said.entry(symptom.id.as_str()).or_insert(line.number);
+            }
+        }
+    }
+    said
+}

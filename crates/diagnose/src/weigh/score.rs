@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The score of one cause: what speaks for it and against it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use linerate_knowledge::{Cause, Fault, Shows, Sign, glob};
+
+use super::observed::{Counted, Field, Observed, normal};
+
+/// What speaks for or against a cause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// What was seen: a message, `rx_crc_errors = 51`, a symptom.
+    pub what: String,
+    /// Decibans.
+    pub db: f64,
+    /// Its line, if it is known.
+    pub line: Option<u64>,
+    /// The interface, if it names one.
+    pub interface: Option<String>,
+    /// Whether it is only what somebody says.
+    pub is_said: bool,
+}
+
+/// All parts of one cause, the strongest first.
+#[derive(Debug, Clone)]
+pub(super) struct Scored {
+    pub(super) cause: &'static Cause,
+    /// The known fault of which it is an instance.
+    pub(super) fault: Option<&'static Fault>,
+    pub(super) parts: Vec<Part>,
+}
+
+impl Scored {
+    /// Decibans, without the lines that others explain. Each further sign counts less: signs of one cause hang together.
+    pub(super) fn db(&self, explained: &BTreeSet<u64>) -> f64 {
+        let prior = self.cause.prior_db;
+        let counts = |part: &Part| match part.line {
+            Some(line) if explained.contains(&line) => part.db * EXPLAINED,
+            _ => part.db,
+        };
+        let (mut sum, mut weight) = (prior, 1.0);
+        let mut gains: Vec<f64> = Vec::new();
+        for part in &self.parts {
+            if part.db > 0.0 {
+                gains.push(counts(part));
+            } else {
+                sum += part.db;
+            }
+        }
+        gains.sort_by(|one, other| other.total_cmp(one));
+        for gain in gains {
+            sum += gain * weight;
+            weight *= FURTHER;
+        }
+        sum
+    }
+
+    /// Whether anything but words and set-up speaks for it that nobody else explains.
+    pub(super) fn is_shown(&self, explained: &BTreeSet<u64>) -> bool {
+        let fresh = |part: &&Part| !part.line.is_some_and(|line| explained.contains(&line));
+        let mut strong = self.parts.iter().filter(fresh);
+        strong.any(|part| part.db >= SHOWS && !part.is_said)
+    }
+
+    /// The strongest sign.
+    pub(super) fn strongest_db(&self) -> f64 {
+        self.parts.iter().map(|part| part.db).fold(0.0, f64::max)
+    }
+}
+
+/// What is known of all signs at once.
+pub(super) struct Judge<'o, 't> {
+    observed: &'o Observed<'t>,
+    /// What each message supports: cause, decibans, the message's place in the log.
+    supported: BTreeMap<&'o str, Vec<Part>>,
+}
+
+/// What a rule's conclusion counts.
+fn of_rule(strength: &str) -> f64 {
+    match strength {
+        "proven" => 20.0,
+        "consistent" => 12.0,
+        _ => 4.0,
+    }
+}
+
+impl<'o, 't> Judge<'o, 't> {
+    pub(super) fn new(observed: &'o Observed<'t>) -> Self {
+        let mut supported: BTreeMap<&'o str, Vec<Part>> = BTreeMap::new();
+        for logged in &observed.logged {
+            for (cause, db) in &logged.message.supports {
+                let parts = supported.entry(cause.as_str()).or_default();
+                parts.push(Part {
+                    what: logged.line.text.trim().to_owned(),
+                    db: *db,
+                    line: Some(logged.line.number),
+                    interface: logged.interface.clone(),
+                    is_said: false,
+                });
+            }
+        }
+        for finding in observed.findings.iter().filter(|one| !one.informational) {
+            let parts = supported.entry(finding.cause.as_str()).or_default();
+            parts.push(Part {
+                what: format!("rule {}: {}", finding.rule, finding.title),
+                db: of_rule(&finding.strength),
+                line: None,
+                interface: finding.interface.clone(),
+                is_said: false,
+            });
+        }
+        Self {
+            observed,
+            supported,
+        }
+    }
+
+    /// `None` where its situation is not there.
+    pub(super) fn cause(&self, cause: &'static Cause) -> Option<Scored> {
+        self.is_possible(&cause.requires).then(|| {
+            let mut parts: Vec<Part> = cause
+                .evidence
+                .iter()
+                .filter_map(|one| self.sign(one))
+                .collect();
+            parts.extend(
+                self.supported
+                    .get(cause.id.as_str())
+                    .cloned()
+                    .unwrap_or_default(),
+            );
+            Scored {
+                cause,
+                fault: None,
+                parts: once_a_line(parts),
+            }
+        })
+    }
+
+    fn is_possible(&self, requires: &[String]) -> bool {
+        let there = |name: &String| self.observed.situations.contains(name.as_str());
+        requires.iter().all(there)
+    }
+
+    /// A known fault: its chip, driver or kernel must be named.
+    pub(super) fn fault(&self, fault: &'static Fault, of: &Scored) -> Option<Scored> {
+        if !self.is_possible(&fault.requires) || !self.is_its_kernel(fault) {
+            return None;
+        }
+        let mut parts = of.parts.clone();
+        parts.push(self.identity(fault)?);
+        let signs: Vec<Part> = fault
+            .signs
+            .iter()
+            .filter_map(|one| self.sign(one))
+            .collect();
+        signs.iter().any(|part| part.db > 0.0).then_some(())?;
+        parts.extend(signs);
+        Some(Scored {
+            cause: of.cause,
+            fault: Some(fault),
+            parts: once_a_line(parts),
+        })
+    }
+
+    /// By what a fault's chip or driver is recognised.
+    fn identity(&self, fault: &Fault) -> Option<Part> {
+        let found = |names: &[String], db: f64| {
+            let named = |name: &&String| self.line_with(name).is_some();
+            let name = names.iter().find(named)?;
+            Some(Part {
+                what: name.clone(),
+                db,
+                line: None,
+                interface: None,
+                is_said: true,
+            })
+        };
+        let chip = found(&fault.devices, 6.0).or_else(|| found(&fault.chips, 6.0));
+        let any = chip.or_else(|| found(&fault.drivers, 3.0));
+        let bound =
+            !(fault.devices.is_empty() && fault.chips.is_empty() && fault.drivers.is_empty());
+        any.or_else(|| {
+            (!bound).then(|| Part {
+                what: "the kernel's version".to_owned(),
+                db: 1.0,
+                line: None,
+                interface: None,
+                is_said: true,
+            })
+        })
+    }
+
+    fn line_with(&self, word: &str) -> Option<u64> {
+        let mut lines = self.observed.lines.iter();
+        lines
+            .find(|line| line.text.contains(word))
+            .map(|line| line.number)
+    }
+
+    /// False where a kernel is known and outside the range.
+    fn is_its_kernel(&self, fault: &Fault) -> bool {
+        let Some(kernel) = self.kernel() else {
+            let (from, fixed) = &fault.kernel;
+            return fault_is_bound(fault) || (from.is_none() && fixed.is_none());
+        };
+        let (from, fixed) = &fault.kernel;
+        let after = from
+            .as_deref()
+            .and_then(version)
+            .is_none_or(|from| kernel >= from);
+        let before = fixed
+            .as_deref()
+            .and_then(version)
+            .is_none_or(|fixed| kernel < fixed);
+        after && before
+    }
+
+    fn kernel(&self) -> Option<(u32, u32)> {
+        let name = normal("fact kernel_release");
+        let fields = self.observed.fields.iter();
+        let mut releases = fields.filter(|field| {
+            field.name == name
+                || field.name == normal("uname release")
+                || field.name == normal("/proc/version release")
+        });
+        releases.find_map(|field| version(&field.value))
+    }
+
+    fn sign(&self, sign: &Sign) -> Option<Part> {
+        match &sign.shows {
+            Shows::Message(pattern) => {
+                let literal = pattern.longest_literal();
+                let lines = self.observed.lines.iter();
+                let mut likely = lines.filter(|line| line.text.contains(literal));
+                let line = likely.find(|line| pattern.find(line.text).is_some())?;
+                Some(part(line.text.trim(), sign.db, Some(line.number), None))
+            }
+            Shows::Counter {
+                name,
+                above,
+                share_above,
+            } => self.counter(sign, name, *above, *share_above),
+            Shows::Field { name, test } => {
+                let name = normal(name);
+                let named: Vec<&Field> = self.fields(&name).collect();
+                let passing = named
+                    .iter()
+                    .find(|field| test.passes(&field.value) == Some(true));
+                let failing = || {
+                    named
+                        .iter()
+                        .find(|field| test.passes(&field.value) == Some(false))
+                };
+                let (field, db) = passing
+                    .map(|field| (field, sign.db))
+                    .or_else(|| failing().map(|field| (field, sign.not_db)))?;
+                let what = format!("{} = {}", field.name, field.value);
+                Some(part(&what, db, field.line, field.interface.clone()))
+                    .filter(|part| part.db != 0.0)
+            }
+            Shows::Symptom(id) => {
+                let line = self.observed.said.get(id.as_str())?;
+                let said = Part {
+                    is_said: true,
+                    ..part(id, sign.db, Some(*line), None)
+                };
+                Some(said)
+            }
+            Shows::Fact(_) => None,
+        }
+    }
+
+    fn fields<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s Field> {
+        let fields = self.observed.fields.iter();
+        fields.filter(move |field| {
+            field.name == name || (name.contains('*') && glob(name, &field.name))
+        })
+    }
+
+    fn counter(&self, sign: &Sign, name: &str, above: f64, share: Option<f64>) -> Option<Part> {
+        let named = |counted: &&Counted| glob(name, &counted.name);
+        let all: Vec<&Counted> = self.observed.counters.iter().filter(named).collect();
+        let passes = |counted: &Counted| match (share, counted.packets) {
+            (None, _) => Some(counted.value as f64 > above),
+            (Some(_), _) if counted.value == 0 => Some(false),
+            (Some(share), Some(packets)) => {
+                Some(counted.value as f64 > share * packets.max(1) as f64)
+            }
+            (Some(_), None) => None,
+        };
+        let largest = all.iter().filter(|counted| passes(counted) == Some(true));
+        let seen = largest
+            .max_by_key(|counted| counted.value)
+            .map(|counted| (counted, sign.db));
+        let absent = || {
+            all.iter()
+                .find(|counted| passes(counted) == Some(false))
+                .map(|counted| (counted, sign.not_db))
+        };
+        let (counted, db) = seen.or_else(absent)?;
+        let what = format!("{} = {}", counted.name, counted.value);
+        Some(part(&what, db, counted.line, counted.interface.clone())).filter(|part| part.db != 0.0)
+    }
+}
+
+fn part(what: &str, db: f64, line: Option<u64>, interface: Option<String>) -> Part {
+    Part {
+        what: what.to_owned(),
+        db,
+        line,
+        interface,
+        is_said: false,
+    }
+}
+
+fn fault_is_bound(fault: &Fault) -> bool {
+    !(fault.drivers.is_empty() && fault.devices.is_empty() && fault.chips.is_empty())
+}
+
+/// `6.1.55-generic`: the first two numbers.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split(|letter: char| !letter.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// Of several signs in one line the strongest; strongest first.
+fn once_a_line(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.sort_by(|one, other| other.db.abs().total_cmp(&one.db.abs()));
+    let mut lines = BTreeSet::new();
+    parts.retain(|part| part.line.is_none_or(|line| lines.insert(line)));
+    let mut said = BTreeSet::new();
+    parts.retain(|part| said.insert(part.what.clone()));
+    parts
+}
+
+/// What a line still says for a cause once another one explains it.
+const EXPLAINED: f64 = 0.3;
+/// What each further sign of a cause counts of the one before.
+const FURTHER: f64 = 0.7;
+/// The weakest sign that shows a cause, decibans: twice as likely.
+const SHOWS: f64 = 3.0;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use super::*;
+use linerate_model::output::Passage;
+
+/// The causes that are named for a text, with their degrees.
+fn named(text: &str) -> Vec<(&'static str, Degree)> {
+    let pasted = linerate_paste::read(text);
+    let cleaned = linerate_paste::clean(text);
+    let lines = cleaned.lines.iter().map(|line| Line {
+        number: line.number,
+        text: &line.text,
+    });
+    let lines: Vec<Line<'_>> = lines.collect();
+    let is_prose = |passage: &&Passage| passage.what == "prose";
+    let prose: Vec<Passage> = pasted.ignored.iter().filter(is_prose).cloned().collect();
+    let observed = Observed::of(&Text {
+        records: &pasted.records,
+        lines: &lines,
+        prose: &prose,
+        ..Text::default()
+    });
+    let named = name(&observed).into_iter();
+    named
+        .map(|one| (one.cause.id.as_str(), one.degree))
+        .collect()
+}
+
+#[test]
+fn a_message_that_names_the_mechanism_proves_it() {
+    let text = "[ 1234.5] NETDEV WATCHDOG: eth0 (e1000e): transmit queue 0 timed out\n";
+    assert_eq!(named(text).first(), Some(&("tx-timeout", Degree::Proven)));
+}
+
+#[test]
+fn a_setting_speaks_without_any_counter() {
+    let text = "Settings for eth0:\n\tSpeed: 100Mb/s\n\tDuplex: Half\n\tAuto-negotiation: on\n\tLink detected: yes\n";
+    let first = named(text).first().copied();
+    assert_eq!(first.map(|(id, _)| id), Some("half-duplex"));
+}
+
+#[test]
+fn a_healthy_text_blames_nobody() {
+    let healthy = "Settings for eth0:\n\tSpeed: 1000Mb/s\n\tDuplex: Full\n\tAuto-negotiation: on\n\tLink detected: yes\n\n\
+        e1000e 0000:00:1f.6 eth0: NIC Link is Up 1000 Mbps Full Duplex, Flow Control: Rx/Tx\n";
+    assert_eq!(named(healthy), []);
+    assert_eq!(named("The cat sat on the mat.\n"), []);
+}
+
+/// What one cause explains does not speak for a second one.
+#[test]
+fn one_line_has_one_cause() {
+    let text = "nf_conntrack: nf_conntrack: table full, dropping packet\n";
+    let named = named(text);
+    assert_eq!(named.len(), 1, "{named:?}");
+    assert_eq!(named[0].0, "connection-tracking-full");
+}
