@@ -41,10 +41,30 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         ["--learn"] => true,
         _ => return Err("corpus takes --learn or nothing".into()),
     };
+    examples(shows);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
     score(&cases(&root.join("learn"))?, shows).print("learn");
     score(&cases(&root.join("sealed"))?, false).print("sealed");
     Ok(true)
+}
+
+/// The example of each cause, which has to be named first.
+fn examples(shows: bool) {
+    let causes = linerate_knowledge::causes();
+    let mut first = 0;
+    for cause in causes {
+        let named = named(&cause.example);
+        let is_first = named.first().is_some_and(|one| one.cause.id == cause.id);
+        first += usize::from(is_first);
+        if shows && !is_first {
+            println!(
+                "example {}: {}",
+                cause.id,
+                list(&named.iter().collect::<Vec<_>>())
+            );
+        }
+    }
+    println!("examples: {first} of {} causes first", causes.len());
 }
 
 fn cases(directory: &Path) -> Result<Vec<Case>, Box<dyn std::error::Error>> {
