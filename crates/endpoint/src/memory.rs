@@ -41,7 +41,7 @@ impl Memory {
         (budget / bytes.max(1)).clamp(1, wanted)
     }
 
-    /// Whether a client's `streams` may write or read in blocks of so many bytes.
+    /// Whether a client's `streams` may write or read in blocks of this many bytes.
     pub(crate) fn has_room_for_blocks(self, streams: u64, block_bytes: u64) -> bool {
         streams.saturating_mul(block_bytes) <= self.bytes / 4
     }

@@ -42,8 +42,6 @@ pub enum Shows {
     },
     /// What the writer says, by a name of the vocabulary.
     Symptom(String),
-    /// A condition over facts, as of a rule.
-    Fact(String),
 }
 
 /// A comparison of a field's value.
@@ -113,7 +111,6 @@ pub(super) struct RawSign {
     counter: Option<String>,
     field: Option<String>,
     symptom: Option<String>,
-    fact: Option<String>,
     is: Option<Value>,
     isnt: Option<Value>,
     has: Option<String>,
@@ -134,7 +131,6 @@ impl FromToml for RawSign {
             counter: keys.or_default("counter")?,
             field: keys.or_default("field")?,
             symptom: keys.or_default("symptom")?,
-            fact: keys.or_default("fact")?,
             is: keys.or_default("is")?,
             isnt: keys.or_default("isnt")?,
             has: keys.or_default("has")?,
@@ -149,13 +145,7 @@ impl FromToml for RawSign {
 
 impl RawSign {
     pub(super) fn understand(&self, mistakes: &mut Mistakes<'_>) -> Option<Sign> {
-        let kinds = [
-            &self.message,
-            &self.counter,
-            &self.field,
-            &self.symptom,
-            &self.fact,
-        ];
+        let kinds = [&self.message, &self.counter, &self.field, &self.symptom];
         if kinds.iter().filter(|kind| kind.is_some()).count() != 1 {
             mistakes.at(self.at, "what the sign is, is not clear".to_owned(), KINDS);
             return None;
@@ -182,11 +172,7 @@ impl RawSign {
             share_above: self.share_above,
         });
         let symptom = || self.symptom.clone().map(Shows::Symptom);
-        let fact = || self.fact.clone().map(Shows::Fact);
-        counter
-            .or_else(symptom)
-            .or_else(fact)
-            .or_else(|| self.field(mistakes))
+        counter.or_else(symptom).or_else(|| self.field(mistakes))
     }
 
     fn field(&self, mistakes: &mut Mistakes<'_>) -> Option<Shows> {
@@ -233,7 +219,6 @@ const KEYS: &[&str] = &[
     "counter",
     "field",
     "symptom",
-    "fact",
     "is",
     "isnt",
     "has",
@@ -243,7 +228,7 @@ const KEYS: &[&str] = &[
     "db",
     "not",
 ];
-const KINDS: &str = "exactly one of message, counter, field, symptom, fact";
+const KINDS: &str = "exactly one of message, counter, field, symptom";
 const TESTS: &str = "exactly one of is, isnt, has, above, below";
 const WEIGHT: &str = "decibans from -20 to 20";
 const DECIBANS_MAX: f64 = 20.0;

@@ -22,7 +22,7 @@ pub const SIGKILL: u8 = consts::SIGKILL as u8;
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
     state: Arc<State>,
-    /// So many signals are none to this view.
+    /// This view ignores further signals.
     ignored: usize,
 }
 

@@ -63,7 +63,7 @@ impl Schedule {
     }
 }
 
-/// A probe stands for so many periods at most.
+/// A probe stands for at most this many periods.
 const MOST_PERIODS: u64 = 100_000;
 
 #[cfg(test)]

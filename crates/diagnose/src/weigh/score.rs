@@ -168,28 +168,11 @@ impl<'o, 't> Judge<'o, 't> {
     fn identity(&self, fault: &Fault) -> Option<Part> {
         let found = |names: &[String], db: f64| {
             let named = |name: &&String| self.line_with(name).is_some();
-            let name = names.iter().find(named)?;
-            Some(Part {
-                what: name.clone(),
-                db,
-                line: None,
-                interface: None,
-                is_said: true,
-            })
+            Some(said(names.iter().find(named)?, db, None))
         };
         let chip = found(&fault.devices, 6.0).or_else(|| found(&fault.chips, 6.0));
         let any = chip.or_else(|| found(&fault.drivers, 3.0));
-        let bound =
-            !(fault.devices.is_empty() && fault.chips.is_empty() && fault.drivers.is_empty());
-        any.or_else(|| {
-            (!bound).then(|| Part {
-                what: "the kernel's version".to_owned(),
-                db: 1.0,
-                line: None,
-                interface: None,
-                is_said: true,
-            })
-        })
+        any.or_else(|| (!fault_is_bound(fault)).then(|| said("the kernel's version", 1.0, None)))
     }
 
     fn line_with(&self, word: &str) -> Option<u64> {
@@ -262,13 +245,8 @@ impl<'o, 't> Judge<'o, 't> {
             }
             Shows::Symptom(id) => {
                 let line = self.observed.said.get(id.as_str())?;
-                let said = Part {
-                    is_said: true,
-                    ..part(id, sign.db, Some(*line), None)
-                };
-                Some(said)
+                Some(said(id, sign.db, Some(*line)))
             }
-            Shows::Fact(_) => None,
         }
     }
 
@@ -312,6 +290,14 @@ fn part(what: &str, db: f64, line: Option<u64>, interface: Option<String>) -> Pa
         line,
         interface,
         is_said: false,
+    }
+}
+
+/// What only names something.
+fn said(what: &str, db: f64, line: Option<u64>) -> Part {
+    Part {
+        is_said: true,
+        ..part(what, db, line, None)
     }
 }
 

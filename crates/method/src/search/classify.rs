@@ -17,7 +17,7 @@ pub struct Rule {
     pub exceed_ratio: f64,
     /// Trials of at least this duration in seconds are full-length, others are short.
     pub full_trial_s: f64,
-    /// So many seconds of trials decide a load at the latest.
+    /// At most this many seconds of trials decide a load.
     pub duration_sum_s: f64,
 }
 

@@ -15,7 +15,7 @@ strength = "proven"
 explains = "rx-socket"
 why = "Nobody took them out in time."
 change = { commands = ["sysctl -w net.core.rmem_max=26214400"], undo = ["sysctl -w net.core.rmem_max=212992"], risk = "live" }
-verify = "UdpRcvbufErrors stands still"
+verify = "UdpRcvbufErrors does not increase"
 source = ["net/ipv4/udp.c __udp_enqueue_schedule_skb"]
 [rule.example]
 fires = { lost_at_rx_socket = 4598 }
