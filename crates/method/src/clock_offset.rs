@@ -32,6 +32,7 @@ pub struct ClockOffset {
 pub struct OffsetLog {
     quickest: Vec<Option<Reading>>,
     start_ns: u64,
+    last_ns: u64,
     width_ns: u64,
 }
 
@@ -81,6 +82,7 @@ impl OffsetLog {
         if self.quickest.is_empty() {
             (self.start_ns, self.width_ns) = (at_ns, FIRST_WIDTH_NS);
         }
+        self.last_ns = self.last_ns.max(at_ns);
         let slot = self.slot(at_ns);
         if self.quickest.len() <= slot {
             self.quickest.resize(slot + 1, None);
@@ -105,7 +107,8 @@ impl OffsetLog {
         let late = readings().filter(|reading| reading.at_ns >= last - third_ns);
         let early = early.min_by_key(|reading| reading.error_ns)?;
         let late = late.rev().min_by_key(|reading| reading.error_ns)?;
-        Some(drifting(early, late, (first, last)).unwrap_or_else(|| quickest.steady(early, late)))
+        let whole = (self.start_ns, self.last_ns);
+        Some(drifting(early, late, whole).unwrap_or_else(|| quickest.steady(early, late)))
     }
 
     fn slot(&mut self, at_ns: u64) -> usize {
@@ -134,7 +137,7 @@ impl Reading {
     }
 }
 
-/// The line through two probes that differ by more than their errors.
+/// The line through two probes that differ by more than their errors; the test begins and ends at `whole`.
 fn drifting(early: &Reading, late: &Reading, (first, last): (u64, u64)) -> Option<ClockOffset> {
     let gained_ns = i128::from(late.offset_ns) - i128::from(early.offset_ns);
     let known_ns = early.error_ns.saturating_add(late.error_ns);
@@ -214,6 +217,17 @@ mod tests {
                 prop_assert!(wrong_ns <= found.error_ns + 64, "{wrong_ns} {found:?}");
             }
         }
+    }
+
+    /// The error also holds where the probes at both ends of the test were too slow to be kept.
+    #[test]
+    fn the_error_is_that_of_the_whole_test() {
+        let mut ways = vec![(900_000, 900_000); 800];
+        (ways[100], ways[700]) = ((20_000, 10_000), (10_000, 20_000));
+        (ways[15], ways[785]) = ((600_000, 600_000), (600_000, 600_000));
+        let found = log(0, 50_000, &ways).offset().unwrap();
+        let known_ns = 15_000 + 15_000;
+        assert_eq!(found.error_ns, 15_000 + known_ns * 100 / 600);
     }
 
     #[test]
