@@ -15,8 +15,10 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// How long each wait may last, nanoseconds. All are for a whole message, never for a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// A message once its first byte is here, and the next step of a peer that has nothing to do but answer.
+    /// The next step of a peer that has nothing to do but answer.
     pub answer_ns: u64,
+    /// A message once its first byte is here: a test that fills the path delays it, and its repetitions.
+    pub message_ns: u64,
     /// All data streams connected.
     pub streams_ns: u64,
     /// A server's `EXCHANGE_RESULTS`, a peer's results: the peer may have to drain its streams first.
@@ -27,6 +29,7 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self {
             answer_ns: 10 * SECOND_NS,
+            message_ns: 30 * SECOND_NS,
             streams_ns: 30 * SECOND_NS,
             results_ns: 30 * SECOND_NS,
         }

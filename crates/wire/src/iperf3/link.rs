@@ -54,7 +54,7 @@ impl Link {
         if message.is_some() {
             self.message_deadline_ns = None;
         } else if !self.inbox.has_ended() && !self.inbox.is_empty() {
-            let deadline_ns = self.now_ns.saturating_add(self.timeouts.answer_ns);
+            let deadline_ns = self.now_ns.saturating_add(self.timeouts.message_ns);
             self.message_deadline_ns.get_or_insert(deadline_ns);
         }
         Ok(message)
