@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `cargo xtask corpus [--learn]`: scores what is named for the real cases of `corpus/`. Of the sealed part only sums are
-//! printed, and the causes that were missed; with `--learn` each case of the other part that is not named first.
+//! `cargo xtask corpus [--learn | NAME]`: scores what is named for the real cases of `corpus/`. Of the sealed part only sums are
+//! printed, and the causes that were missed; with `--learn` each case of the other part that is not named first; with the
+//! NAME of one of those, why its causes are named.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use linerate_diagnose::evidence::Evidence;
 use linerate_diagnose::facts::Facts;
@@ -39,12 +40,35 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     let shows = match words {
         [] => false,
         ["--learn"] => true,
-        _ => return Err("corpus takes --learn or nothing".into()),
+        [name] if !name.starts_with('-') => return why(name),
+        _ => return Err("corpus takes --learn, a name or nothing".into()),
     };
     examples(shows);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
+    let root = root();
     score(&cases(&root.join("learn"))?, shows).print("learn");
     score(&cases(&root.join("sealed"))?, false).print("sealed");
+    Ok(true)
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")
+}
+
+/// Each cause that is named for a case to learn from, with what speaks for and against it.
+fn why(name: &str) -> Outcome {
+    let all = cases(&root().join("learn"))?;
+    let case = all.iter().find(|case| case.name == name);
+    let case = case.ok_or_else(|| format!("no case {name} in corpus/learn"))?;
+    println!("{:?}", case.right);
+    for named in named(&case.text) {
+        println!("{:6.1} {:?} {}", named.db, named.degree, named.cause.id);
+        for part in &named.parts {
+            let line = part
+                .line
+                .map_or(String::new(), |line| format!("line {line}: "));
+            println!("  {:+6.1} {line}{}", part.db, part.what);
+        }
+    }
     Ok(true)
 }
 
@@ -112,7 +136,10 @@ fn score(cases: &[Case], shows: bool) -> Score {
         score.findings.push(accused.len());
         if case.right.is_empty() {
             score.controls += 1;
-            let sure = accused.iter().any(|one| one.degree > Degree::Possible);
+            let blames = |one: &&Named| {
+                one.degree > Degree::Possible && !one.cause.change.commands.is_empty()
+            };
+            let sure = accused.iter().any(blames);
             score.controls_accused += usize::from(sure);
             if shows && sure {
                 println!("{} control: {}", case.name, list(&accused));
@@ -178,6 +205,7 @@ fn named(text: &str) -> Vec<Named> {
         findings: &ruled,
         lines: &lines,
         prose: &prose,
+        read: &pasted.understood,
     }))
 }
 

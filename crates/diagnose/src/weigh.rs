@@ -7,13 +7,15 @@
 //! ```
 //!
 //! Weights add up as logarithms of likelihood ratios do (I. J. Good, Weight of evidence). Signs of one cause are not
-//! independent, so each further one counts less. A line that a chosen cause explains speaks less for the others
+//! independent, so each further one counts less. What is only said never makes a cause more than possible. A line that a chosen cause explains speaks less for the others
 //! (explaining away, Peng and Reggia 1990).
 
 mod answer;
+mod derived;
 mod observed;
 mod score;
 mod situation;
+mod speech;
 
 pub use answer::{Degree, Named, name};
 pub use observed::{Line, Observed, Text};

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use super::raw::Word;
 use super::sign::{RawSign, Sign, signs, sourced};
+use super::symptom::phrases;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes};
 use crate::packed;
@@ -25,6 +26,8 @@ pub struct Cause {
     pub requires: Vec<String>,
     /// What speaks for and against it.
     pub evidence: Vec<Sign>,
+    /// How people and programs speak of it: phrases.
+    pub words: Vec<String>,
     /// The abnormal observations that it would produce: `counter GLOB`, `symptom NAME`, `field NAME`.
     pub explains: Vec<String>,
     /// The mechanism.
@@ -155,6 +158,7 @@ fn cause(raw: &RawCause, mistakes: &mut Mistakes<'_>) -> Cause {
         prior_db: raw.prior,
         requires: words(&raw.requires),
         evidence: signs(&raw.evidence, mistakes),
+        words: phrases(&raw.words, mistakes),
         explains: raw.explains.clone(),
         why: raw.why.clone(),
         check: raw.check.understand(),
@@ -270,6 +274,7 @@ pub(super) struct RawCause {
     prior: f64,
     requires: Vec<Word>,
     evidence: Vec<RawSign>,
+    words: Vec<Word>,
     explains: Vec<String>,
     why: String,
     check: RawCheck,
@@ -288,6 +293,7 @@ impl keys::FromToml for RawCause {
             prior: keys.need("prior")?,
             requires: keys.or_default("requires")?,
             evidence: keys.need("evidence")?,
+            words: keys.or_default("words")?,
             explains: keys.or_default("explains")?,
             why: keys.need("why")?,
             check: keys.need("check")?,
@@ -349,8 +355,8 @@ toml_table! {
 }
 
 const CAUSE_KEYS: &[&str] = &[
-    "id", "title", "where", "prior", "requires", "evidence", "explains", "why", "check", "change",
-    "source", "example",
+    "id", "title", "where", "prior", "requires", "evidence", "words", "explains", "why", "check",
+    "change", "source", "example",
 ];
 const PLACES: &[&str] = &["host", "partner", "path", "switch", "vm-host", "program"];
 const RISKS: &[&str] = &["live", "blip", "reboot", "rebuild", "hw", "advice"];

@@ -25,12 +25,14 @@ mod mistake;
 mod packed;
 mod parse;
 mod pattern;
+mod phrase;
 mod raw;
 mod reasons;
 mod sign;
 mod source;
 mod symptom;
 mod table;
+mod vocabulary;
 mod words;
 
 pub use cause::{Cause, Check, Fault, Remedy, causes, faults, parse_causes, parse_faults};
@@ -45,11 +47,13 @@ pub use packed::{
 };
 pub use parse::parse;
 pub use pattern::Pattern;
+pub use phrase::{Phrases, is_phrase, words};
 pub use reasons::{Reason, ReasonStage, parse_reasons, stage_of};
 pub use sign::{FieldTest, Shows, Sign, glob};
 pub use source::Source;
-pub use symptom::{Symptom, parse_symptoms, symptoms, words};
+pub use symptom::{Symptom, parse_symptoms, symptoms, symptoms_in};
 pub use table::{Counter, Driver, Field};
+pub use vocabulary::{Shared, Spoken, shared_with, spoken_in};
 pub use words::{Counts, Group, Reset, Stage, Unit, Width};
 
 use std::sync::LazyLock;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What people say of their network, by general vocabulary.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::raw::Word;
 use crate::keys;
-use crate::mistake::Mistake;
+use crate::mistake::{Mistake, Mistakes};
 use crate::packed;
+use crate::phrase::{Phrases, is_phrase};
 use crate::toml_table;
 
 /// A symptom and the phrases that name it.
@@ -14,52 +16,8 @@ use crate::toml_table;
 pub struct Symptom {
     /// Its stable name.
     pub id: String,
-    phrases: Vec<Vec<Piece>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
-    /// A word.
-    Word(String),
-    /// Words that begin so.
-    Begin(String),
-    /// Up to [`GAP_WORDS`] words.
-    Gap,
-}
-
-impl Symptom {
-    /// The first word of a text (its words in lower case) where one of the phrases begins.
-    #[must_use]
-    pub fn find(&self, words: &[&str]) -> Option<usize> {
-        (0..words.len()).find(|at| {
-            let rest = &words[*at..];
-            self.phrases.iter().any(|phrase| matches(phrase, rest))
-        })
-    }
-}
-
-fn matches(phrase: &[Piece], words: &[&str]) -> bool {
-    let Some((piece, more)) = phrase.split_first() else {
-        return true;
-    };
-    let fits = |word: &&str| match piece {
-        Piece::Word(known) => *word == known,
-        Piece::Begin(known) => word.starts_with(known.as_str()),
-        Piece::Gap => false,
-    };
-    match piece {
-        Piece::Gap => (0..=GAP_WORDS.min(words.len())).any(|skip| matches(more, &words[skip..])),
-        _ => words.first().is_some_and(fits) && matches(more, &words[1..]),
-    }
-}
-
-/// The words of a sentence, as phrases are compared with them.
-#[must_use]
-pub fn words(text: &str) -> Vec<&str> {
-    let trimmed = text
-        .split_whitespace()
-        .map(|word| word.trim_matches(|letter: char| ",.;:!?()[]\"'`*".contains(letter)));
-    trimmed.filter(|word| !word.is_empty()).collect()
+    /// What people say.
+    pub phrases: Vec<String>,
 }
 
 static SYMPTOMS: LazyLock<Vec<Symptom>> = LazyLock::new(|| {
@@ -68,10 +26,33 @@ static SYMPTOMS: LazyLock<Vec<Symptom>> = LazyLock::new(|| {
     parsed.filter_map(Result::ok).flatten().collect()
 });
 
+/// All phrases, and whose each is.
+static PHRASES: LazyLock<(Phrases, Vec<&str>)> = LazyLock::new(|| {
+    let each = SYMPTOMS.iter().flat_map(|one| {
+        one.phrases
+            .iter()
+            .map(|text| (text.as_str(), one.id.as_str()))
+    });
+    let (texts, ids): (Vec<&str>, Vec<&str>) = each.unzip();
+    (Phrases::of(texts), ids)
+});
+
 /// The symptoms that the program knows.
 #[must_use]
 pub fn symptoms() -> &'static [Symptom] {
     &SYMPTOMS
+}
+
+/// The symptoms that a text names (its [`words`](crate::words), in lower case), each with the first word where it does.
+#[must_use]
+pub fn symptoms_in(words: &[&str]) -> BTreeMap<&'static str, usize> {
+    let (phrases, ids) = &*PHRASES;
+    let mut named = BTreeMap::new();
+    for (phrase, at) in phrases.find(words) {
+        let first = named.entry(ids[phrase]).or_insert(at);
+        *first = at.min(*first);
+    }
+    named
 }
 
 /// Reads the symptoms `text` of the file `file`.
@@ -87,20 +68,33 @@ pub fn parse_symptoms(file: &str, text: &str) -> Result<Vec<Symptom>, Vec<Mistak
                 let at = one.id.span().start;
                 mistakes.at(at, format!("`{id}` is listed twice"), "each name once");
             }
-            let phrases = one.phrases.iter().map(|text| pieces(text)).collect();
-            all.push(Symptom { id, phrases });
+            all.push(Symptom {
+                id,
+                phrases: phrases(&one.phrases, mistakes),
+            });
         }
         all
     })
 }
 
-fn pieces(text: &str) -> Vec<Piece> {
-    let piece = |word: &str| match (word, word.strip_suffix('*')) {
-        ("…", _) => Piece::Gap,
-        (_, Some(begin)) => Piece::Begin(begin.to_owned()),
-        (word, None) => Piece::Word(word.to_owned()),
-    };
-    text.split_whitespace().map(piece).collect()
+/// Phrases, each once.
+pub(super) fn phrases(raw: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for one in raw {
+        let text = one.get_ref();
+        if !is_phrase(text) {
+            let what = format!("`{text}` has no word at one of its ends");
+            mistakes.at(one.span().start, what, "words, `word*`, `word … word`");
+        } else if all.contains(text) {
+            mistakes.at(
+                one.span().start,
+                format!("`{text}` is listed twice"),
+                "each phrase once",
+            );
+        }
+        all.push(text.clone());
+    }
+    all
 }
 
 toml_table! {
@@ -112,27 +106,27 @@ toml_table! {
 toml_table! {
     RawSymptom {
         id: Word = need,
-        phrases: Vec<String> = need,
+        phrases: Vec<Word> = need,
     }
 }
-
-const GAP_WORDS: usize = 4;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words;
 
     #[test]
-    fn phrases_are_matched_word_by_word() {
-        let text = "[[symptom]]\nid = \"slow\"\nphrases = [\"slow*\", \"only … mbit*\"]\n";
-        let slow = &parse_symptoms("s.toml", text).unwrap()[0];
-        let found = |text: &str| slow.find(&words(&text.to_lowercase()));
-        assert_eq!(found("The copy is slower, now"), Some(3));
-        assert_eq!(found("We only see about 300 Mbit/s."), Some(1));
-        assert_eq!(
-            found("only after we had changed the whole switch Mbit"),
-            None
-        );
-        assert_eq!(found("all is well"), None);
+    fn a_text_names_symptoms() {
+        let lower = "since the update only one cpu core is full";
+        let words: Vec<&str> = words(lower).collect();
+        let named = symptoms_in(&words);
+        assert_eq!(named.get("since-update"), Some(&0));
+        assert!(!named.contains_key("duplicates"));
+    }
+
+    #[test]
+    fn a_phrase_without_words_is_a_mistake() {
+        let text = "[[symptom]]\nid = \"slow\"\nphrases = [\"slow*\", \"…\", \"slow*\"]\n";
+        assert_eq!(parse_symptoms("s.toml", text).unwrap_err().len(), 2);
     }
 }

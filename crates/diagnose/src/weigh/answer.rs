@@ -48,17 +48,19 @@ impl Named {
 #[must_use]
 pub fn name(observed: &Observed<'_>) -> Vec<Named> {
     let judge = Judge::new(observed);
+    let is_complaint = observed.said.is_complaint;
     let mut left = scored(&judge);
     let mut explained = BTreeSet::new();
     let mut named: Vec<Named> = Vec::new();
     while named.len() < MOST {
-        let Some(next) = best(&left, &explained) else {
+        let takes_said = is_complaint && named.len() < SAID_MOST;
+        let Some(next) = best(&left, &explained, takes_said) else {
             break;
         };
         let chosen = left.swap_remove(next);
         left.retain(|other| other.cause.id != chosen.cause.id);
         named.push(judged(&chosen, &left, &explained));
-        explained.extend(chosen.parts.iter().filter_map(|part| part.line));
+        explained.extend(lines_of(&chosen));
     }
     named
 }
@@ -76,9 +78,11 @@ fn scored(judge: &Judge<'_, '_>) -> Vec<Scored> {
     causes().iter().filter_map(of_cause).collect()
 }
 
-fn best(left: &[Scored], explained: &BTreeSet<u64>) -> Option<usize> {
+/// What nothing shows and a complaint speaks of enough is possible, too.
+fn best(left: &[Scored], explained: &BTreeSet<u64>, takes_said: bool) -> Option<usize> {
+    let is_there = |one: &Scored| one.is_shown(explained) || (takes_said && one.is_said());
     let named = left.iter().enumerate();
-    let named = named.filter(|(_, one)| one.is_shown(explained) && one.db(explained) > LEAST_DB);
+    let named = named.filter(|(_, one)| is_there(one) && one.db(explained) > LEAST_DB);
     let best =
         named.max_by(|(_, one), (_, other)| one.db(explained).total_cmp(&other.db(explained)));
     best.map(|(at, _)| at)
@@ -86,11 +90,8 @@ fn best(left: &[Scored], explained: &BTreeSet<u64>) -> Option<usize> {
 
 fn judged(chosen: &Scored, left: &[Scored], explained: &BTreeSet<u64>) -> Named {
     let db = chosen.db(explained);
-    let mine: BTreeSet<u64> = chosen.parts.iter().filter_map(|part| part.line).collect();
-    let shares = |other: &&Scored| {
-        let mut parts = other.parts.iter().filter(|part| part.db > 0.0);
-        parts.any(|part| part.line.is_some_and(|line| mine.contains(&line)))
-    };
+    let mine: BTreeSet<u64> = lines_of(chosen).collect();
+    let shares = |other: &&Scored| lines_of(other).any(|line| mine.contains(&line));
     let rivals = left.iter().filter(shares);
     let rivals = rivals.map(|other| (other.cause, other.db(explained)));
     let mut alternatives: Vec<(&'static Cause, f64)> =
@@ -100,18 +101,26 @@ fn judged(chosen: &Scored, left: &[Scored], explained: &BTreeSet<u64>) -> Named 
     Named {
         cause: chosen.cause,
         fault: chosen.fault,
-        degree: degree(chosen, db, alternatives.is_empty()),
+        degree: degree(chosen, chosen.shown_db(explained), alternatives.is_empty()),
         db,
         parts: chosen.parts.clone(),
         alternatives,
     }
 }
 
-fn degree(chosen: &Scored, db: f64, alone: bool) -> Degree {
+/// The lines that show a cause.
+fn lines_of(scored: &Scored) -> impl Iterator<Item = u64> {
+    let parts = scored.parts.iter();
+    let show = parts.filter(|part| part.db > 0.0 && !part.is_said);
+    show.filter_map(|part| part.line)
+}
+
+/// What is only said does not count.
+fn degree(chosen: &Scored, shown_db: f64, alone: bool) -> Degree {
     let against = chosen.parts.iter().any(|part| part.db < 0.0);
     if chosen.strongest_db() >= PROOF_DB && !against {
         Degree::Proven
-    } else if db >= LIKELY_DB && alone {
+    } else if shown_db >= LIKELY_DB && alone {
         Degree::Likely
     } else {
         Degree::Possible
@@ -132,6 +141,8 @@ const HARMLESS: &[&str] = &[
 ];
 /// More findings are no answer.
 const MOST: usize = 5;
+/// Of what is only said, no more.
+const SAID_MOST: usize = 3;
 const ALTERNATIVES: usize = 2;
 const LEAST_DB: f64 = -5.0;
 /// Rivals as near as this are shown.

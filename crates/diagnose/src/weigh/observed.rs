@@ -3,12 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_knowledge::{Level, Message, Open, messages, symptoms, words};
+use linerate_knowledge::{Level, Message, Open, messages};
 use linerate_model::output::{Fact, Finding, Passage};
 use linerate_model::record::Record;
 use linerate_model::sample::Sample;
 
+use super::derived;
 use super::situation;
+use super::speech::Speech;
 
 /// A line of a text.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +34,8 @@ pub struct Text<'t> {
     pub lines: &'t [Line<'t>],
     /// Where somebody writes sentences.
     pub prose: &'t [Passage],
+    /// The outputs that were read.
+    pub read: &'t [Passage],
 }
 
 /// Everything that was observed.
@@ -41,8 +45,7 @@ pub struct Observed<'t> {
     pub(super) fields: Vec<Field>,
     pub(super) logged: Vec<Logged<'t>>,
     pub(super) lines: Vec<Line<'t>>,
-    /// Symptoms, and the line of each.
-    pub(super) said: BTreeMap<&'static str, u64>,
+    pub(super) said: Speech,
     pub(super) situations: BTreeSet<&'static str>,
     pub(super) findings: &'t [Finding],
 }
@@ -80,13 +83,16 @@ impl<'t> Observed<'t> {
     /// Observes a text, or a run.
     #[must_use]
     pub fn of(text: &Text<'t>) -> Self {
-        let logged: Vec<Logged<'t>> = text.lines.iter().filter_map(logged).collect();
+        let known: Vec<Logged<'t>> = text.lines.iter().filter_map(logged).collect();
+        let is_normal = |one: &Logged<'_>| one.message.level == Level::Normal;
+        let (normal, logged): (Vec<_>, Vec<_>) = known.into_iter().partition(is_normal);
+        let normal = normal.iter().map(|one| one.line.number).collect();
         let mut observed = Self {
             counters: counters(text),
             fields: fields(text),
             logged,
             lines: text.lines.to_vec(),
-            said: said(text),
+            said: Speech::of(text, &normal),
             situations: BTreeSet::new(),
             findings: text.findings,
         };
@@ -97,7 +103,7 @@ impl<'t> Observed<'t> {
 
 fn logged<'t>(line: &Line<'t>) -> Option<Logged<'t>> {
     let (message, found) = messages().find(line.text)?;
-    (message.level != Level::Normal).then(|| Logged {
+    Some(Logged {
         message,
         interface: found.first(Open::Interface).map(str::to_owned),
         line: *line,
@@ -165,7 +171,10 @@ fn fields(text: &Text<'_>) -> Vec<Field> {
         value: fact.value.to_string(),
         line: None,
     });
-    shown.chain(facts).collect()
+    let mut all: Vec<Field> = shown.chain(facts).collect();
+    let derived = derived::of(text.lines, &all);
+    all.extend(derived);
+    all
 }
 
 /// A field's name with its words in one order: `RX.current` and `current RX` are one.
@@ -187,20 +196,4 @@ fn line_of(lines: &[Line<'_>], name: &str, value: &str) -> Option<u64> {
     let mut lines = lines.iter();
     let shows = |line: &&Line<'_>| line.text.contains(name) && line.text.contains(value);
     lines.find(shows).map(|line| line.number)
-}
-
-fn said(text: &Text<'_>) -> BTreeMap<&'static str, u64> {
-    let mut said = BTreeMap::new();
-    for passage in text.prose {
-        let within =
-            |line: &&Line<'_>| (passage.first_line..=passage.last_line).contains(&line.number);
-        for line in text.lines.iter().filter(within) {
-            let lower = line.text.to_lowercase();
-            let words = words(&lower);
-            for symptom in symptoms().iter().filter(|one| one.find(&words).is_some()) {
-                said.entry(symptom.id.as_str()).or_insert(line.number);
-            }
-        }
-    }
-    said
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_knowledge::{Cause, Fault, Shows, Sign, glob};
+use linerate_knowledge::{Cause, Fault, Shared, Shows, Sign, Spoken, causes, glob};
 
 use super::observed::{Counted, Field, Observed, normal};
 
@@ -32,28 +32,31 @@ pub(super) struct Scored {
 }
 
 impl Scored {
-    /// Decibans, without the lines that others explain. Each further sign counts less: signs of one cause hang together.
+    /// Decibans, without the lines that others explain.
     pub(super) fn db(&self, explained: &BTreeSet<u64>) -> f64 {
-        let prior = self.cause.prior_db;
+        self.sum_db(explained, |_| true)
+    }
+
+    /// Decibans of what shows it, without what is only said.
+    pub(super) fn shown_db(&self, explained: &BTreeSet<u64>) -> f64 {
+        self.sum_db(explained, |part| !part.is_said)
+    }
+
+    fn sum_db(&self, explained: &BTreeSet<u64>, takes: impl Fn(&Part) -> bool) -> f64 {
+        let parts = || self.parts.iter().filter(|part| takes(part));
         let counts = |part: &Part| match part.line {
-            Some(line) if explained.contains(&line) => part.db * EXPLAINED,
+            Some(line) if !part.is_said && explained.contains(&line) => part.db * EXPLAINED,
             _ => part.db,
         };
-        let (mut sum, mut weight) = (prior, 1.0);
-        let mut gains: Vec<f64> = Vec::new();
-        for part in &self.parts {
-            if part.db > 0.0 {
-                gains.push(counts(part));
-            } else {
-                sum += part.db;
-            }
-        }
-        gains.sort_by(|one, other| other.total_cmp(one));
-        for gain in gains {
-            sum += gain * weight;
-            weight *= FURTHER;
-        }
-        sum
+        let losses = parts().map(|part| part.db.min(0.0));
+        let gains = parts().map(counts).filter(|db| *db > 0.0);
+        self.cause.prior_db + losses.sum::<f64>() + together(gains.collect())
+    }
+
+    /// Whether a text says enough of it where nothing shows it.
+    pub(super) fn is_said(&self) -> bool {
+        let said = self.parts.iter().filter(|part| part.is_said);
+        together(said.map(|part| part.db).filter(|db| *db > 0.0).collect()) >= SAID_DB
     }
 
     /// Whether anything but words and set-up speaks for it that nobody else explains.
@@ -69,10 +72,22 @@ impl Scored {
     }
 }
 
+/// Signs of one cause hang together: each further one counts less, the strongest first.
+fn together(mut gains: Vec<f64>) -> f64 {
+    gains.sort_by(|one, other| other.total_cmp(one));
+    let mut weight = 1.0;
+    let mut sum = 0.0;
+    for gain in gains {
+        sum += gain * weight;
+        weight *= FURTHER;
+    }
+    sum
+}
+
 /// What is known of all signs at once.
 pub(super) struct Judge<'o, 't> {
     observed: &'o Observed<'t>,
-    /// What each message supports: cause, decibans, the message's place in the log.
+    /// What messages, rules and words support: a cause and its parts.
     supported: BTreeMap<&'o str, Vec<Part>>,
 }
 
@@ -83,6 +98,34 @@ fn of_rule(strength: &str) -> f64 {
         "consistent" => 12.0,
         _ => 4.0,
     }
+}
+
+/// What the words of a text say for each cause that they speak of.
+fn spoken_of(observed: &Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> {
+    let mut of_cause: BTreeMap<usize, Vec<(&'static Spoken, u64)>> = BTreeMap::new();
+    for (spoken, line) in &observed.said.spoken {
+        for cause in &spoken.causes {
+            of_cause.entry(*cause).or_default().push((*spoken, *line));
+        }
+    }
+    let part = |mut all: Vec<(&'static Spoken, u64)>| {
+        all.sort_by(|(one, _), (other, _)| other.db.total_cmp(&one.db));
+        let texts: Vec<&str> = all.iter().map(|(one, _)| one.text).collect();
+        let db = together(all.iter().map(|(one, _)| one.db).collect());
+        said(&texts.join(", "), db, all.first().map(|(_, line)| *line))
+    };
+    let all = of_cause.into_iter();
+    all.map(move |(cause, spoken)| (causes()[cause].id.as_str(), part(spoken)))
+}
+
+/// What a text shares with the description of each cause.
+fn described<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
+    let part = |shared: &Shared| {
+        let most = shared.words.len().min(WORDS_SHOWN);
+        said(&shared.words[..most].join(" "), shared.db, None)
+    };
+    let all = observed.said.shared.iter();
+    all.map(move |(cause, shared)| (causes()[*cause].id.as_str(), part(shared)))
 }
 
 impl<'o, 't> Judge<'o, 't> {
@@ -109,6 +152,9 @@ impl<'o, 't> Judge<'o, 't> {
                 interface: finding.interface.clone(),
                 is_said: false,
             });
+        }
+        for (cause, part) in spoken_of(observed).chain(described(observed)) {
+            supported.entry(cause).or_default().push(part);
         }
         Self {
             observed,
@@ -244,7 +290,7 @@ impl<'o, 't> Judge<'o, 't> {
                     .filter(|part| part.db != 0.0)
             }
             Shows::Symptom(id) => {
-                let line = self.observed.said.get(id.as_str())?;
+                let line = self.observed.said.symptoms.get(id.as_str())?;
                 Some(said(id, sign.db, Some(*line)))
             }
         }
@@ -315,7 +361,8 @@ fn version(text: &str) -> Option<(u32, u32)> {
 fn once_a_line(mut parts: Vec<Part>) -> Vec<Part> {
     parts.sort_by(|one, other| other.db.abs().total_cmp(&one.db.abs()));
     let mut lines = BTreeSet::new();
-    parts.retain(|part| part.line.is_none_or(|line| lines.insert(line)));
+    let is_first = |part: &Part| part.is_said || part.line.is_none_or(|line| lines.insert(line));
+    parts.retain(is_first);
     let mut said = BTreeSet::new();
     parts.retain(|part| said.insert(part.what.clone()));
     parts
@@ -323,7 +370,11 @@ fn once_a_line(mut parts: Vec<Part>) -> Vec<Part> {
 
 /// What a line still says for a cause once another one explains it.
 const EXPLAINED: f64 = 0.3;
+/// Words of a description that are shown.
+const WORDS_SHOWN: usize = 8;
 /// What each further sign of a cause counts of the one before.
 const FURTHER: f64 = 0.7;
+/// What must be said of a cause that nothing shows, decibans.
+const SAID_DB: f64 = 6.0;
 /// The weakest sign that shows a cause, decibans: twice as likely.
 const SHOWS: f64 = 3.0;

@@ -11,7 +11,7 @@ pub(super) fn of(observed: &Observed<'_>) -> BTreeSet<&'static str> {
     let by_word = WORDS.iter().filter(|(_, signs)| says(observed, signs));
     let by_symptom = SAID
         .iter()
-        .filter(|(symptom, _)| observed.said.contains_key(symptom));
+        .filter(|(symptom, _)| observed.said.symptoms.contains_key(symptom));
     let by_field = FIELDS
         .iter()
         .filter(|(_, name, value)| shows(observed, name, value));

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Facts that several lines of a text show together: `fact NAME` in the tables of causes. A fact that the lines do not
+//! show is absent, never 0.
+
+mod filter;
+mod interfaces;
+mod link;
+mod names;
+mod ping;
+mod routes;
+mod sockets;
+
+use super::observed::{Field, Line, normal};
+
+/// A fact of a text.
+pub(super) struct Fact {
+    pub(super) name: &'static str,
+    pub(super) value: String,
+    /// A line that shows it.
+    pub(super) line: Option<u64>,
+}
+
+impl Fact {
+    fn new(name: &'static str, value: impl ToString, line: u64) -> Self {
+        Self {
+            name,
+            value: value.to_string(),
+            line: Some(line),
+        }
+    }
+}
+
+/// The facts of the lines and fields of a text, as fields.
+pub(super) fn of(lines: &[Line<'_>], fields: &[Field]) -> Vec<Field> {
+    let readers: [fn(&[Line<'_>]) -> Vec<Fact>; 6] = [
+        filter::facts,
+        interfaces::facts,
+        names::facts,
+        ping::facts,
+        routes::facts,
+        sockets::facts,
+    ];
+    let of_lines = readers.iter().flat_map(|read| read(lines));
+    let all = of_lines.chain(link::facts(fields));
+    let field = |fact: Fact| Field {
+        interface: None,
+        name: normal(&format!("fact {}", fact.name)),
+        value: fact.value,
+        line: fact.line,
+    };
+    all.map(field).collect()
+}
+
+/// The number that follows `mark`.
+fn number_after(text: &str, mark: &str) -> Option<f64> {
+    let (_, rest) = text.split_once(mark)?;
+    let rest = rest.trim_start();
+    let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    rest[..end.unwrap_or(rest.len())].parse().ok()
+}
+
+#[cfg(test)]
+pub(super) fn values(
+    text: &str,
+    read: fn(&[Line<'_>]) -> Vec<Fact>,
+) -> Vec<(&'static str, String)> {
+    let lines = text.lines().zip(1..);
+    let lines: Vec<Line<'_>> = lines.map(|(text, number)| Line { number, text }).collect();
+    let facts = read(&lines).into_iter();
+    facts.map(|fact| (fact.name, fact.value)).collect()
+}

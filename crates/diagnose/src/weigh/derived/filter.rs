@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `iptables -nvL`, `nft list ruleset`, conntrack: what a packet filter dropped, and how full its table is.
+
+use super::{Fact, number_after};
+use crate::weigh::observed::Line;
+
+pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
+    let readers = [dropped, invalid, forward_policy, notrack, fill];
+    readers.iter().filter_map(|read| read(lines)).collect()
+}
+
+/// Packets that rules and policies dropped or refused; nothing without a rule that does.
+fn dropped(lines: &[Line<'_>]) -> Option<Fact> {
+    let counted = lines
+        .iter()
+        .filter_map(|line| Some((dropped_by(line.text)?, line.number)));
+    let counted: Vec<(f64, u64)> = counted.collect();
+    let (_, line) = *counted
+        .iter()
+        .max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let all: f64 = counted.iter().map(|(packets, _)| packets).sum();
+    Some(Fact::new("firewall_drop_packets", all, line))
+}
+
+/// ` 123 7380 DROP tcp -- …`, `Chain INPUT (policy DROP 12 packets, 720 bytes)`, `counter packets 12 bytes 720 drop`.
+fn dropped_by(text: &str) -> Option<f64> {
+    if let Some((_, rest)) = text.split_once("(policy DROP ") {
+        return number_after(rest, "");
+    }
+    if text.contains("counter packets ") && (text.contains(" drop") || text.contains(" reject")) {
+        return number_after(text, "counter packets ");
+    }
+    let mut words = text.split_whitespace();
+    let packets = scaled(words.next()?)?;
+    scaled(words.next()?)?;
+    matches!(words.next()?, "DROP" | "REJECT").then_some(packets)
+}
+
+/// `123`, `12K`, `3M`.
+fn scaled(word: &str) -> Option<f64> {
+    let digits = word.trim_end_matches(['K', 'M', 'G']);
+    let number: f64 = digits.parse().ok()?;
+    let scale = match &word[digits.len()..] {
+        "" => 1.0,
+        "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        _ => return None,
+    };
+    Some(number * scale)
+}
+
+fn invalid(lines: &[Line<'_>]) -> Option<Fact> {
+    let is_invalid = |line: &&Line<'_>| line.text.to_ascii_lowercase().contains("invalid");
+    let counted = lines.iter().filter(is_invalid);
+    let (packets, line) = counted
+        .filter_map(|line| Some((dropped_by(line.text)?, line.number)))
+        .next()?;
+    Some(Fact::new("iptables_invalid_drops", packets, line))
+}
+
+fn forward_policy(lines: &[Line<'_>]) -> Option<Fact> {
+    let marks = [
+        "Chain FORWARD (policy ",
+        ":FORWARD ",
+        "-P FORWARD ",
+        "hook forward priority",
+    ];
+    let line = lines
+        .iter()
+        .find(|line| marks.iter().any(|mark| line.text.contains(mark)))?;
+    let drops = line.text.contains("DROP") || line.text.contains("policy drop");
+    Some(Fact::new("forward_policy_drops", drops, line.number))
+}
+
+/// `[12:720] -A PREROUTING … -j CT --notrack`.
+fn notrack(lines: &[Line<'_>]) -> Option<Fact> {
+    let is_rule =
+        |line: &&Line<'_>| line.text.contains("--notrack") || line.text.contains("-j NOTRACK");
+    let line = lines.iter().find(is_rule)?;
+    let packets = line
+        .text
+        .strip_prefix('[')
+        .and_then(|rest| number_after(rest, ""));
+    Some(Fact::new(
+        "notrack_rule_packets",
+        packets.unwrap_or(1.0),
+        line.number,
+    ))
+}
+
+/// Entries of the connection tracking table over the most that it takes.
+fn fill(lines: &[Line<'_>]) -> Option<Fact> {
+    let value = |name: &str| {
+        let mut named = lines.iter().filter(|line| line.text.contains(name));
+        named.find_map(|line| {
+            let (_, rest) = line.text.split_once(name)?;
+            let rest = rest.trim_start_matches(|letter: char| " =:\t".contains(letter));
+            Some((number_after(rest, "")?, line.number))
+        })
+    };
+    let (count, line) = value("nf_conntrack_count")?;
+    let (most, _) = value("nf_conntrack_max")?;
+    (most > 0.0).then(|| Fact::new("conntrack_fill", count / most, line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::values;
+    use super::*;
+
+    #[test]
+    fn rules_and_policies_that_drop() {
+        let text = "Chain INPUT (policy DROP 12 packets, 720 bytes)\n pkts bytes target prot\n   3K  180K DROP  tcp  --  * * 0.0.0.0/0 0.0.0.0/0 ctstate INVALID\n    5   300 ACCEPT all  --  *\nChain FORWARD (policy ACCEPT 0 packets, 0 bytes)\n";
+        let found = values(text, facts);
+        for (name, value) in [
+            ("firewall_drop_packets", "3012"),
+            ("iptables_invalid_drops", "3000"),
+            ("forward_policy_drops", "false"),
+        ] {
+            assert!(
+                found.contains(&(name, value.to_owned())),
+                "{name} {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_table_and_its_size() {
+        let text =
+            "net.netfilter.nf_conntrack_count = 65000\nnet.netfilter.nf_conntrack_max = 65536\n";
+        let fill = &values(text, facts)[0];
+        assert_eq!(fill.0, "conntrack_fill");
+        assert!(fill.1.parse::<f64>().unwrap() > 0.99);
+        assert_eq!(values("nothing is dropped", facts), []);
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a text names: the board, a virtual machine, a cloud, the Ethernet of a system on chip.
+
+use super::Fact;
+use crate::weigh::observed::Line;
+
+pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
+    let lower: Vec<(u64, String)> = lines
+        .iter()
+        .map(|line| (line.number, line.text.to_lowercase()))
+        .collect();
+    let first = |marks: &[&str]| {
+        let named = lower
+            .iter()
+            .find(|(_, text)| marks.iter().any(|mark| text.contains(mark)));
+        named.map(|(line, _)| *line)
+    };
+    let flags = FLAGS
+        .iter()
+        .filter_map(|(name, marks)| Some(Fact::new(name, true, first(marks)?)));
+    let mut boards = BOARDS
+        .iter()
+        .filter_map(|(board, marks)| Some(Fact::new("board", board, first(marks)?)));
+    let board = boards.next();
+    flags.chain(board).collect()
+}
+
+const FLAGS: &[(&str, &[&str])] = &[
+    (
+        "soc_ethernet",
+        &[
+            "stmmac",
+            "dwmac",
+            "rk_gmac",
+            "macb ",
+            "bcmgenet",
+            "mvneta",
+            "mvpp2",
+            "sun8i",
+            "sunxi",
+            "fec ",
+            "mtk_soc_eth",
+            "cpsw",
+            "lan78xx",
+            "smsc95xx",
+            "ipqess",
+            "qca_ppe",
+            "ag71xx",
+            "higmac",
+            "gmac",
+            "raspberry",
+            "rpi",
+            "odroid",
+            "orange pi",
+            "orangepi",
+            "banana pi",
+            "rockchip",
+            "allwinner",
+            "amlogic",
+            "i.mx",
+            "imx6",
+            "imx8",
+            "beaglebone",
+            "zynq",
+            "jetson",
+        ],
+    ),
+    (
+        "virtual_machine",
+        &[
+            "virtio_net",
+            "virtio-net",
+            "vmxnet3",
+            "hv_netvsc",
+            "xen-netfront",
+            "hypervisor vendor",
+            "virtual machine",
+            "qemu",
+            "vmware",
+            "proxmox",
+            "hyper-v",
+        ],
+    ),
+    (
+        "hypervisor_is_vmware",
+        &["vmware", "vmxnet", "esxi", "vsphere"],
+    ),
+    (
+        "cloud_instance",
+        &[
+            "ec2",
+            "amazonaws",
+            "aws ",
+            "azure",
+            "google cloud",
+            "gcp",
+            " ena ",
+            "gve ",
+            "openstack",
+            "digitalocean",
+            "hetzner cloud",
+        ],
+    ),
+    (
+        "interface_is_wifi",
+        &["wlan0", "wlp", "wlx", "iwconfig", "iw dev"],
+    ),
+];
+const BOARDS: &[(&str, &[&str])] = &[
+    (
+        "Raspberry Pi 3B+",
+        &[
+            "pi 3b+",
+            "pi3b+",
+            "3 model b plus",
+            "pi 3 model b+",
+            "pi 3 b+",
+            "rpi3b+",
+            "pi 3 mod. b+",
+            "rpi 3b+",
+            "lan7515",
+        ],
+    ),
+    (
+        "Raspberry Pi 5",
+        &["raspberry pi 5", "rpi 5", "rpi5", "pi 5 "],
+    ),
+    (
+        "Raspberry Pi 4",
+        &["raspberry pi 4", "rpi 4", "rpi4", "pi 4 "],
+    ),
+    (
+        "Raspberry Pi 3",
+        &["raspberry pi 3", "rpi 3", "rpi3", "pi 3 "],
+    ),
+    ("Raspberry Pi 2", &["raspberry pi 2", "rpi 2", "rpi2"]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::values;
+    use super::*;
+
+    #[test]
+    fn a_board_and_its_ethernet() {
+        let found = values("New file server on a Pi 3B+ here\n", facts);
+        assert!(found.contains(&("board", "Raspberry Pi 3B+".to_owned())));
+        assert_eq!(values("a cat\n", facts), []);
+    }
+}
