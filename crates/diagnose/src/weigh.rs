@@ -12,12 +12,15 @@
 
 mod answer;
 mod derived;
+mod finding;
 mod observed;
+mod odd;
 mod score;
 mod situation;
 mod speech;
 
 pub use answer::{Degree, Named, name};
+pub use finding::{Conclusion, conclude};
 pub use observed::{Line, Observed, Text};
 pub use score::Part;
 

@@ -35,7 +35,7 @@ pub use distribution::{Quantiles, Spacing};
 pub use document::{ErrorReport, Expectation, Output, Passage, Tool};
 pub use experiment::{Arm, Experiment, ExperimentFigure, ExperimentPhase, ExperimentRun, Restored};
 pub use fact::{Fact, Value};
-pub use findings::{CannotTell, Change, Explains, Finding};
+pub use findings::{CannotTell, Change, Check, Explains, Finding, Weight};
 pub use forward::{
     Ceiling, Forward, ForwardResult, ForwardTest, Goal, Port, Trial, TrialDirection, TrialFlow,
     TrialPhase, Waits,

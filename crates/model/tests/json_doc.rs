@@ -197,6 +197,11 @@ fn populated() -> Output {
             interface: Some(text()),
             ..Fact::default()
         }],
+        odd: vec![Passage::default()],
+        weights: vec![Weight {
+            line: Some(1),
+            ..Weight::default()
+        }],
         understood: vec![Passage::default()],
         ignored: vec![Passage::default()],
         next_commands: vec![text()],
@@ -557,6 +562,8 @@ fn finding() -> Finding {
     Finding {
         interface: Some(text()),
         conflicts: vec![text()],
+        check: Some(Check::default()),
+        alternatives: vec![text()],
         test_ids: vec![text()],
         explains: Explains {
             lost_packets: Some(1),

@@ -102,6 +102,7 @@ fn finding(
         source: rule.sources.join("; "),
         informational: rule.informational,
         conflicts: Vec::new(),
+        ..Finding::default()
     })
 }
 

@@ -62,6 +62,7 @@ pub fn name(observed: &Observed<'_>) -> Vec<Named> {
         named.push(judged(&chosen, &left, &explained));
         explained.extend(lines_of(&chosen));
     }
+    named.sort_by_key(|one| std::cmp::Reverse(one.degree));
     named
 }
 
@@ -118,7 +119,8 @@ fn lines_of(scored: &Scored) -> impl Iterator<Item = u64> {
 /// What is only said does not count.
 fn degree(chosen: &Scored, shown_db: f64, alone: bool) -> Degree {
     let against = chosen.parts.iter().any(|part| part.db < 0.0);
-    if chosen.strongest_db() >= PROOF_DB && !against {
+    let is_general = GENERAL.contains(&chosen.cause.id.as_str());
+    if chosen.strongest_db() >= PROOF_DB && !against && !is_general {
         Degree::Proven
     } else if shown_db >= LIKELY_DB && alone {
         Degree::Likely
@@ -138,6 +140,13 @@ const HARMLESS: &[&str] = &[
     "icmp-answers-limited",
     "capture-artefact",
     "nothing-wrong",
+];
+/// Causes that say who is at fault and not what: no message proves them.
+const GENERAL: &[&str] = &[
+    "driver-fault",
+    "kernel-regression",
+    "hardware-broken",
+    "partner-fault",
 ];
 /// More findings are no answer.
 const MOST: usize = 5;

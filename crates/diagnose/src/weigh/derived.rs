@@ -45,6 +45,7 @@ pub(super) fn of(lines: &[Line<'_>], fields: &[Field]) -> Vec<Field> {
     let field = |fact: Fact| Field {
         interface: None,
         name: normal(&format!("fact {}", fact.name)),
+        title: fact.name.to_owned(),
         value: fact.value,
         line: fact.line,
     };

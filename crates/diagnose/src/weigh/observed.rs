@@ -67,6 +67,8 @@ pub(super) struct Field {
     pub(super) interface: Option<String>,
     /// Tool and field, as [`normal`] writes them.
     pub(super) name: String,
+    /// As a person is shown it.
+    pub(super) title: String,
     pub(super) value: String,
     pub(super) line: Option<u64>,
 }
@@ -161,6 +163,7 @@ fn fields(text: &Text<'_>) -> Vec<Field> {
         setting.values.iter().map(|(name, value)| Field {
             interface: setting.interface.clone(),
             name: normal(&format!("{} {name}", setting.source)),
+            title: format!("{} {name}", setting.source),
             value: value.clone(),
             line: line_of(text.lines, last_word(name), value),
         })
@@ -168,6 +171,7 @@ fn fields(text: &Text<'_>) -> Vec<Field> {
     let facts = text.facts.iter().map(|fact| Field {
         interface: fact.interface.clone(),
         name: normal(&format!("fact {}", fact.name)),
+        title: fact.name.clone(),
         value: fact.value.to_string(),
         line: None,
     });

@@ -108,10 +108,11 @@ fn spoken_of(observed: &Observed<'_>) -> impl Iterator<Item = (&'static str, Par
             of_cause.entry(*cause).or_default().push((*spoken, *line));
         }
     }
-    let part = |mut all: Vec<(&'static Spoken, u64)>| {
+    let weight = observed.said.weight;
+    let part = move |mut all: Vec<(&'static Spoken, u64)>| {
         all.sort_by(|(one, _), (other, _)| other.db.total_cmp(&one.db));
         let texts: Vec<&str> = all.iter().map(|(one, _)| one.text).collect();
-        let db = together(all.iter().map(|(one, _)| one.db).collect());
+        let db = weight * together(all.iter().map(|(one, _)| one.db).collect());
         said(&texts.join(", "), db, all.first().map(|(_, line)| *line))
     };
     let all = of_cause.into_iter();
@@ -120,9 +121,10 @@ fn spoken_of(observed: &Observed<'_>) -> impl Iterator<Item = (&'static str, Par
 
 /// What a text shares with the description of each cause.
 fn described<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
-    let part = |shared: &Shared| {
+    let weight = observed.said.weight;
+    let part = move |shared: &Shared| {
         let most = shared.words.len().min(WORDS_SHOWN);
-        said(&shared.words[..most].join(" "), shared.db, None)
+        said(&shared.words[..most].join(" "), weight * shared.db, None)
     };
     let all = observed.said.shared.iter();
     all.map(move |(cause, shared)| (causes()[*cause].id.as_str(), part(shared)))
@@ -165,11 +167,7 @@ impl<'o, 't> Judge<'o, 't> {
     /// `None` where its situation is not there.
     pub(super) fn cause(&self, cause: &'static Cause) -> Option<Scored> {
         self.is_possible(&cause.requires).then(|| {
-            let mut parts: Vec<Part> = cause
-                .evidence
-                .iter()
-                .filter_map(|one| self.sign(one))
-                .collect();
+            let mut parts = self.signs(&cause.evidence);
             parts.extend(
                 self.supported
                     .get(cause.id.as_str())
@@ -196,11 +194,7 @@ impl<'o, 't> Judge<'o, 't> {
         }
         let mut parts = of.parts.clone();
         parts.push(self.identity(fault)?);
-        let signs: Vec<Part> = fault
-            .signs
-            .iter()
-            .filter_map(|one| self.sign(one))
-            .collect();
+        let signs = self.signs(&fault.signs);
         signs.iter().any(|part| part.db > 0.0).then_some(())?;
         parts.extend(signs);
         Some(Scored {
@@ -257,6 +251,20 @@ impl<'o, 't> Judge<'o, 't> {
         releases.find_map(|field| version(&field.value))
     }
 
+    /// What the text shows of each sign. Counters of one cause are alternatives: where one shows it, the zeros of others
+    /// say nothing.
+    fn signs(&self, signs: &[Sign]) -> Vec<Part> {
+        let each = signs.iter().filter_map(|one| Some((one, self.sign(one)?)));
+        let each: Vec<(&Sign, Part)> = each.collect();
+        let is_counter = |sign: &Sign| matches!(sign.shows, Shows::Counter { .. });
+        let counted = each
+            .iter()
+            .any(|(sign, part)| is_counter(sign) && part.db >= CLEAR_DB);
+        let says = |(sign, part): &(&Sign, Part)| part.db > 0.0 || !(counted && is_counter(sign));
+        let says = each.into_iter().filter(says);
+        says.map(|(_, part)| part).collect()
+    }
+
     fn sign(&self, sign: &Sign) -> Option<Part> {
         match &sign.shows {
             Shows::Message(pattern) => {
@@ -285,13 +293,13 @@ impl<'o, 't> Judge<'o, 't> {
                 let (field, db) = passing
                     .map(|field| (field, sign.db))
                     .or_else(|| failing().map(|field| (field, sign.not_db)))?;
-                let what = format!("{} = {}", field.name, field.value);
+                let what = format!("{} = {}", field.title, field.value);
                 Some(part(&what, db, field.line, field.interface.clone()))
                     .filter(|part| part.db != 0.0)
             }
             Shows::Symptom(id) => {
                 let line = self.observed.said.symptoms.get(id.as_str())?;
-                Some(said(id, sign.db, Some(*line)))
+                Some(said(id, self.observed.said.weight * sign.db, Some(*line)))
             }
         }
     }
@@ -370,6 +378,8 @@ fn once_a_line(mut parts: Vec<Part>) -> Vec<Part> {
 
 /// What a line still says for a cause once another one explains it.
 const EXPLAINED: f64 = 0.3;
+/// From here on a sign is clear.
+const CLEAR_DB: f64 = 6.0;
 /// Words of a description that are shown.
 const WORDS_SHOWN: usize = 8;
 /// What each further sign of a cause counts of the one before.

@@ -20,6 +20,8 @@ pub(super) struct Speech {
     pub(super) spoken: Vec<(&'static Spoken, u64)>,
     /// What it has in common with the descriptions of causes.
     pub(super) shared: BTreeMap<usize, Shared>,
+    /// What its words count: the longer a text, the more of them are there by chance.
+    pub(super) weight: f64,
 }
 
 impl Speech {
@@ -33,11 +35,13 @@ impl Speech {
         };
         let prose = Lower::of(lines().filter(|line| is_in(text.prose, line)));
         let other = Lower::of(lines().filter(|line| !is_in(tables.iter().copied(), line)));
+        let words = other.words();
         Self {
+            weight: (WORDS_USUAL / words.len() as f64).sqrt().min(1.0),
             is_complaint: !prose.0.is_empty(),
             symptoms: prose.find(symptoms_in).collect(),
             spoken: other.find(spoken_in).collect(),
-            shared: shared_with(&other.words()),
+            shared: shared_with(&words),
         }
     }
 }
@@ -52,6 +56,8 @@ fn is_table(passage: &Passage) -> bool {
     !SPEAKING.contains(&passage.what.as_str())
 }
 
+/// Words of a complaint with an output or two.
+const WORDS_USUAL: f64 = 1000.0;
 /// Outputs that have words only where there is something to say.
 const SPEAKING: &[&str] = &[
     "dmesg",

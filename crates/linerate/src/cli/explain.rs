@@ -2,6 +2,7 @@
 //! `linerate explain RUN|FILE…|-`: the record is read, everything else follows from it.
 
 mod inputs;
+mod pasted;
 mod texts;
 
 use linerate_diagnose::explain::explain;
@@ -36,8 +37,24 @@ fn explained(args: &ExplainArgs) -> Result<Output, Failure> {
     } else {
         output.ignored = inputs.left_out;
     }
-    for record in &inputs.records {
+    let (pasted, stored): (Vec<Record>, Vec<Record>) =
+        inputs.records.into_iter().partition(|record| record.pasted);
+    for record in &stored {
         explain(record, &rules).add_to(&mut output, args.facts);
+    }
+    let (mut facts, mut findings) = (Vec::new(), Vec::new());
+    for record in &pasted {
+        let mut explanation = explain(record, &rules);
+        facts.extend_from_slice(&explanation.facts);
+        findings.append(&mut explanation.findings);
+        explanation.add_to(&mut output, args.facts);
+    }
+    if let Some(text) = &inputs.pasted {
+        let conclusion = text.conclude(&pasted, &facts, &findings);
+        output.findings.extend(conclusion.findings);
+        output.odd = conclusion.odd;
+        output.weights = conclusion.weights;
+        output.weights.retain(|_| args.facts);
     }
     Ok(output)
 }

@@ -20,6 +20,8 @@ mod docs;
 #[cfg(test)]
 mod engine_loopback;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod interop_iperf2;

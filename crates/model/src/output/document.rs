@@ -8,7 +8,7 @@ use super::benchmark::Benchmarks;
 use super::comparison::Comparison;
 use super::experiment::Experiment;
 use super::fact::Fact;
-use super::findings::{CannotTell, Finding};
+use super::findings::{CannotTell, Finding, Weight};
 use super::forward::{Forward, ForwardResult, Trial};
 use super::history::History;
 use super::host::Host;
@@ -77,6 +77,10 @@ pub struct Output {
     pub ledger: Vec<LedgerEntry>,
     /// Causes.
     pub findings: Vec<Finding>,
+    /// What is abnormal in a pasted text and explained by no finding (`explain`).
+    pub odd: Vec<Passage>,
+    /// Why the causes of a pasted text are in this order, on request (`--facts`).
+    pub weights: Vec<Weight>,
     /// Rules that lack evidence.
     pub cannot_tell: Vec<CannotTell>,
     /// All facts, on request (`--facts`).

@@ -40,6 +40,38 @@ pub struct Finding {
     pub informational: bool,
     /// Rules of other findings that contradict it.
     pub conflicts: Vec<String>,
+    /// Where it is, of a cause that was weighed: `host`, `partner`, `path`, `switch`, `vm-host`, `program`.
+    pub place: String,
+    /// The command that decides.
+    pub check: Option<Check>,
+    /// Causes that explain the same almost as well.
+    pub alternatives: Vec<String>,
+}
+
+/// A command whose output confirms or refutes a cause.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Check {
+    /// What to run.
+    pub command: String,
+    /// What it then shows.
+    pub confirms: String,
+    /// What it shows otherwise.
+    pub refutes: String,
+}
+
+/// What speaks for or against a cause of a text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Weight {
+    /// The cause.
+    pub cause: String,
+    /// The sign.
+    pub what: String,
+    /// Decibans: 10 is ten times as likely.
+    pub db: f64,
+    /// Its line, from 1.
+    pub line: Option<u64>,
 }
 
 /// What a finding accounts for.

@@ -5,7 +5,9 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_model::output::{Evidence, Fact, Finding, ForwardResult, Output, Passage, Role};
+use linerate_model::output::{
+    Evidence, Fact, Finding, ForwardResult, Output, Passage, Role, Weight,
+};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use super::{Block, Line, Tone, role};
@@ -40,14 +42,23 @@ pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
     };
     let rest = [
         Block::lines("worth knowing", notes),
+        Block::lines(
+            "odd, but explained by nothing here",
+            output.odd.iter().map(passage),
+        ),
         Block::lines("cannot tell", undecided(output)),
         Block::lines("facts", output.facts.iter().map(fact)),
+        Block::lines("weights, decibans", output.weights.iter().map(weight)),
         Block::lines("understood", output.understood.iter().map(passage)),
         Block::lines("ignored", output.ignored.iter().map(passage)),
         Block::lines(next_heading, next(output)),
     ];
+    let heading = match causes.iter().any(|finding| is_weighed(finding)) {
+        true => "findings, likeliest first",
+        false => "findings, by lost packets explained",
+    };
     (
-        Block::lines("findings, by lost packets explained", findings),
+        Block::lines(heading, findings),
         rest.into_iter().flatten().collect(),
     )
 }
@@ -176,7 +187,7 @@ fn cause(output: &Output, number: usize, finding: &Finding, earlier: &[&Finding]
     let said = before.map(|index| (index + 1, earlier[index]));
     let again =
         |text: fn(&Finding) -> &str| said.is_some_and(|(_, known)| text(known) == text(finding));
-    let sure = strength(&finding.strength);
+    let sure = strength(finding);
     let mut parts = vec![
         ("where", format!("{}; {sure}", place(finding))),
         ("explains", explains(output, finding)),
@@ -190,17 +201,21 @@ fn cause(output: &Output, number: usize, finding: &Finding, earlier: &[&Finding]
             .iter()
             .flat_map(|(label, text)| Line::labelled(PART, label, text)),
     );
+    lines.extend(check(finding));
     lines.extend(change(finding, said));
     if !again(|finding| &finding.verify) {
         lines.extend(Line::labelled(PART, "verify", &finding.verify));
     }
+    let rivals = finding.alternatives.join(", ");
+    lines.extend(Line::labelled(PART, "or almost as likely", &rivals));
     lines.extend(Line::labelled(
         PART,
         "says otherwise",
         &finding.conflicts.join(", "),
     ));
     let rule = format!("{} ({})", finding.rule, finding.source);
-    lines.extend(Line::labelled(PART, "rule", &rule).filter(|_| said.is_none()));
+    let label = if is_weighed(finding) { "cause" } else { "rule" };
+    lines.extend(Line::labelled(PART, label, &rule).filter(|_| said.is_none()));
     lines
 }
 
@@ -209,11 +224,11 @@ fn change(finding: &Finding, said: Option<(usize, &Finding)>) -> Vec<Line> {
     let Some(change) = &finding.change else {
         return Vec::new();
     };
-    let at = host(finding.host);
+    let at = at(finding);
     if let Some((number, known)) = said
         && known.change.as_ref() == Some(change)
     {
-        let same = format!("as in {number}, on {at}");
+        let same = format!("as in {number}{at}");
         return Line::labelled(PART, "try", &same).into_iter().collect();
     }
     let mut lines = Vec::new();
@@ -223,10 +238,19 @@ fn change(finding: &Finding, said: Option<(usize, &Finding)>) -> Vec<Line> {
         }
         lines.extend(commands.iter().flat_map(|text| command(PART + 2, text)));
     };
-    commands(&format!("try, on {at}"), &change.commands);
+    commands(&format!("try{at}"), &change.commands);
     commands("undo", &change.undo);
     lines.extend(Line::labelled(PART, "risk", &risk(&change.risk)));
     lines
+}
+
+/// Where to try it, if that is one place.
+fn at(finding: &Finding) -> String {
+    match finding.place.as_str() {
+        "" => format!(", on {}", host(finding.host)),
+        "path" | "program" => String::new(),
+        _ => format!(", on {}", place(finding)),
+    }
 }
 
 /// A command, with its note below; or only the note.
@@ -261,13 +285,33 @@ fn risk(risk: &str) -> String {
 }
 
 /// The strength of the evidence, in words.
-fn strength(word: &str) -> &str {
-    match word {
-        "proven" => "proven: by a counter",
-        "consistent" => "likely: consistent with all known facts",
-        "weak" => "possible: weak evidence",
-        other => other,
+fn strength(finding: &Finding) -> &str {
+    match (finding.strength.as_str(), is_weighed(finding)) {
+        ("proven", false) => "proven: by a counter",
+        ("proven", true) => "proven: a message or counter names it",
+        ("consistent", false) => "likely: consistent with all known facts",
+        ("consistent", true) => "likely: what the text shows fits, and nothing else as well",
+        ("weak", false) => "possible: weak evidence",
+        ("weak", true) => "possible: it is known to cause this",
+        (other, _) => other,
     }
+}
+
+/// Whether it is a cause that was weighed, not a rule's.
+fn is_weighed(finding: &Finding) -> bool {
+    !finding.place.is_empty()
+}
+
+/// The command that decides, and by what.
+fn check(finding: &Finding) -> Vec<Line> {
+    let Some(check) = &finding.check else {
+        return Vec::new();
+    };
+    let mut lines = vec![Line::new(PART, "check:".to_owned())];
+    lines.extend(command(PART + 2, &check.command));
+    lines.extend(Line::labelled(PART + 2, "confirms", &check.confirms));
+    lines.extend(Line::labelled(PART + 2, "refutes", &check.refutes));
+    lines
 }
 
 fn note(finding: &Finding, earlier: &[&Finding]) -> Vec<Line> {
@@ -288,7 +332,16 @@ fn note(finding: &Finding, earlier: &[&Finding]) -> Vec<Line> {
 }
 
 fn place(finding: &Finding) -> String {
-    let host = host(finding.host);
+    let host = match finding.place.as_str() {
+        "" => host(finding.host),
+        "host" => "this host",
+        "partner" => "the other end",
+        "path" => "the path",
+        "switch" => "the switch",
+        "vm-host" => "the host of the virtual machine",
+        "program" => "a program, not the network",
+        other => other,
+    };
     finding.interface.as_ref().map_or_else(
         || host.to_owned(),
         |interface| format!("{host}, {interface}"),
@@ -365,6 +418,12 @@ fn evidence(finding: &Finding) -> String {
 }
 
 fn one(evidence: &Evidence) -> String {
+    if evidence.source.ends_with(" dB") {
+        return format!(
+            "{}: {} ({})",
+            evidence.fact, evidence.value, evidence.source
+        );
+    }
     let value = match (evidence.unit.as_str(), evidence.value.number()) {
         ("bit/s", Some(rate)) => with_unit(rate, BIT_RATES),
         ("" | "ratio", _) => evidence.value.to_string(),
@@ -450,7 +509,20 @@ fn fact(fact: &Fact) -> Line {
     )
 }
 
+fn weight(weight: &Weight) -> Line {
+    let line = weight
+        .line
+        .map_or_else(String::new, |line| format!(", line {line}"));
+    Line::new(
+        2,
+        format!("{}: {:+.1} {}{line}", weight.cause, weight.db, weight.what),
+    )
+}
+
 fn passage(passage: &Passage) -> Line {
+    if passage.first_line == 0 {
+        return Line::new(2, passage.what.clone());
+    }
     let lines = if passage.first_line == passage.last_line {
         format!("line {}", passage.first_line)
     } else {

@@ -95,6 +95,7 @@ mod tests {
         let field = |(name, value): &(&str, &str)| Field {
             interface: None,
             name: normal(name),
+            title: String::new(),
             value: (*value).to_owned(),
             line: None,
         };

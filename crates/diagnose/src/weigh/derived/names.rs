@@ -5,14 +5,13 @@ use super::Fact;
 use crate::weigh::observed::Line;
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
-    let lower: Vec<(u64, String)> = lines
+    let lower = lines
         .iter()
-        .map(|line| (line.number, line.text.to_lowercase()))
-        .collect();
+        .map(|line| (line.number, format!(" {} ", line.text.to_lowercase())));
+    let lower: Vec<(u64, String)> = lower.collect();
     let first = |marks: &[&str]| {
-        let named = lower
-            .iter()
-            .find(|(_, text)| marks.iter().any(|mark| text.contains(mark)));
+        let has = |text: &str| marks.iter().any(|mark| is_named(text, mark));
+        let named = lower.iter().find(|(_, text)| has(text));
         named.map(|(line, _)| *line)
     };
     let flags = FLAGS
@@ -25,20 +24,27 @@ pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     flags.chain(board).collect()
 }
 
+/// Whether a text has a name as a word, or as the beginning of one; one that begins with a dot as an end.
+fn is_named(text: &str, name: &str) -> bool {
+    let is_apart = |before: Option<char>| before.is_none_or(|letter| !letter.is_alphanumeric());
+    let mut found = text.match_indices(name);
+    found.any(|(at, _)| name.starts_with('.') || is_apart(text[..at].chars().next_back()))
+}
+
 const FLAGS: &[(&str, &[&str])] = &[
     (
         "soc_ethernet",
         &[
+            ".ethernet",
             "stmmac",
             "dwmac",
             "rk_gmac",
-            "macb ",
+            "meson8b",
+            "macb",
             "bcmgenet",
             "mvneta",
             "mvpp2",
             "sun8i",
-            "sunxi",
-            "fec ",
             "mtk_soc_eth",
             "cpsw",
             "lan78xx",
@@ -47,8 +53,8 @@ const FLAGS: &[(&str, &[&str])] = &[
             "qca_ppe",
             "ag71xx",
             "higmac",
-            "gmac",
-            "raspberry",
+            "raspberry pi",
+            "raspberrypi",
             "rpi",
             "odroid",
             "orange pi",
@@ -63,6 +69,8 @@ const FLAGS: &[(&str, &[&str])] = &[
             "beaglebone",
             "zynq",
             "jetson",
+            "armbian",
+            "fec_main",
         ],
     ),
     (
@@ -90,7 +98,7 @@ const FLAGS: &[(&str, &[&str])] = &[
         &[
             "ec2",
             "amazonaws",
-            "aws ",
+            "aws",
             "azure",
             "google cloud",
             "gcp",
@@ -145,6 +153,9 @@ mod tests {
     fn a_board_and_its_ethernet() {
         let found = values("New file server on a Pi 3B+ here\n", facts);
         assert!(found.contains(&("board", "Raspberry Pi 3B+".to_owned())));
-        assert_eq!(values("a cat\n", facts), []);
+        assert_eq!(
+            values("Supported FEC modes: None, on a laptop\n", facts),
+            []
+        );
     }
 }

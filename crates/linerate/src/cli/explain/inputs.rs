@@ -15,6 +15,7 @@ use linerate_paste as paste;
 use linerate_wire::json;
 use serde_json::Value;
 
+use super::pasted::Pasted;
 use super::texts::Texts;
 use crate::store;
 use linerate_model::failure::Failure;
@@ -29,6 +30,7 @@ pub(super) struct Inputs {
     pub(super) ignored: Vec<Passage>,
     /// Ignored passages that exceed a limit: shown even without `--facts`.
     pub(super) left_out: Vec<Passage>,
+    pub(super) pasted: Option<Pasted>,
 }
 
 impl Inputs {
@@ -82,8 +84,13 @@ impl Inputs {
         }
         pasted.records.iter_mut().for_each(believe);
         self.records.extend(pasted.records);
-        self.understood = joined.place(pasted.understood);
-        self.ignored = joined.place(pasted.ignored);
+        self.understood = joined.place(pasted.understood.clone());
+        self.ignored = joined.place(pasted.ignored.clone());
+        self.pasted = (!pastes.is_empty()).then_some(Pasted {
+            joined,
+            understood: pasted.understood,
+            ignored: pasted.ignored,
+        });
         Ok(())
     }
 }

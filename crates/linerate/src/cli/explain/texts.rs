@@ -42,6 +42,21 @@ impl Texts {
             .collect()
     }
 
+    /// Where a line of the whole stands.
+    pub(super) fn quote(&self, line: u64) -> String {
+        let alone = Passage {
+            first_line: line,
+            last_line: line,
+            what: String::new(),
+        };
+        let placed = self.own(alone).unwrap_or_default();
+        let line = format!("line {}", placed.first_line);
+        match placed.what.as_str() {
+            "" => line,
+            name => format!("{name}{line}"),
+        }
+    }
+
     fn own(&self, mut passage: Passage) -> Option<Passage> {
         let within = |(_, first, lines): &&(String, u64, u64)| {
             passage.last_line >= *first && passage.first_line < first + lines
@@ -85,6 +100,7 @@ mod tests {
             .map(|passage| (passage.first_line, passage.last_line, passage.what.as_str()))
             .collect();
         assert_eq!(names, [(1, 2, "/tmp/a.txt: x"), (2, 3, "b.txt: x")]);
+        assert_eq!(joined.quote(5), "b.txt: line 1");
     }
 
     #[test]
@@ -92,5 +108,6 @@ mod tests {
         let joined = Texts::join(&[("-".to_owned(), "1\n2".to_owned())]);
         assert_eq!(joined.whole, "1\n2\n");
         assert_eq!(joined.place(vec![passage(2, 2)]), [passage(2, 2)]);
+        assert_eq!(joined.quote(2), "line 2");
     }
 }
