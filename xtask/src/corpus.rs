@@ -154,8 +154,8 @@ fn list(findings: &[Finding]) -> String {
 }
 
 fn concluded(text: &str) -> Conclusion {
-    let pasted = linerate_paste::read(text);
     let cleaned = linerate_paste::clean(text);
+    let (pasted, _) = linerate_paste::read_lines(&cleaned);
     let lines = cleaned.lines.iter().map(|line| Line {
         number: line.number,
         text: &line.text,

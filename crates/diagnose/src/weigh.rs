@@ -15,6 +15,7 @@ mod derived;
 mod finding;
 mod observed;
 mod odd;
+mod places;
 mod score;
 mod situation;
 mod speech;

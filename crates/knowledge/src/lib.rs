@@ -20,6 +20,7 @@ mod cause;
 mod check;
 mod distance;
 pub mod keys;
+mod literal;
 mod message;
 mod mistake;
 mod packed;
@@ -38,6 +39,7 @@ mod words;
 pub use cause::{Cause, Check, Fault, Remedy, causes, faults, parse_causes, parse_faults};
 pub use check::check_together;
 pub use distance::distance;
+pub use literal::{Seen, seen_in};
 pub use message::{
     Found, Level, Message, MessagePattern, Messages, Open, messages, parse_messages,
 };

@@ -44,7 +44,7 @@ impl Phrases {
         all
     }
 
-    /// The phrases that occur in a text (its [`words`], in lower case), each with the first word where it begins.
+    /// The phrases that occur in a text (its [`words()`], in lower case), each with the first word where it begins.
     #[must_use]
     pub fn find(&self, words: &[&str]) -> BTreeMap<usize, usize> {
         let mut found = BTreeMap::new();

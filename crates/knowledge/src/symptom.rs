@@ -43,7 +43,7 @@ pub fn symptoms() -> &'static [Symptom] {
     &SYMPTOMS
 }
 
-/// The symptoms that a text names (its [`words`](crate::words), in lower case), each with the first word where it does.
+/// The symptoms that a text names (its [`words()`](crate::words()), in lower case), each with the first word where it does.
 #[must_use]
 pub fn symptoms_in(words: &[&str]) -> BTreeMap<&'static str, usize> {
     let (phrases, ids) = &*PHRASES;

@@ -26,7 +26,7 @@ static VOCABULARY: LazyLock<(Phrases, Vec<Spoken>)> = LazyLock::new(|| {
     (Phrases::of(spoken.iter().map(|one| one.text)), spoken)
 });
 
-/// What a text (its [`words`](crate::words), in lower case) speaks of, each with the first word where it does.
+/// What a text (its [`words()`](crate::words()), in lower case) speaks of, each with the first word where it does.
 pub fn spoken_in(words: &[&str]) -> impl Iterator<Item = (&'static Spoken, usize)> + use<> {
     let (phrases, spoken) = &*VOCABULARY;
     let found = phrases.find(words).into_iter();
@@ -60,15 +60,15 @@ pub struct Shared {
     pub db: f64,
 }
 
-/// What a text (its [`words`], in lower case) shares with the descriptions of causes, by their places in [`causes`].
+/// What a text (its [`words()`], in lower case) shares with the descriptions of causes, by their places in [`causes`].
 #[must_use]
 pub fn shared_with(words: &[&str]) -> BTreeMap<usize, Shared> {
-    let (described, lengths) = &*DESCRIBED;
+    let Described { causes, lengths } = &*DESCRIBED;
     let mut shared: BTreeMap<usize, Shared> = BTreeMap::new();
     let distinct: BTreeSet<&str> = words.iter().copied().collect();
     let mut found: Vec<(&str, &[usize])> = distinct
         .iter()
-        .filter_map(|word| described.get_key_value(*word))
+        .filter_map(|word| causes.get_key_value(*word))
         .map(|(word, causes)| (word.as_str(), causes.as_slice()))
         .collect();
     found.sort_by_key(|(_, causes)| causes.len());
@@ -82,8 +82,14 @@ pub fn shared_with(words: &[&str]) -> BTreeMap<usize, Shared> {
     shared
 }
 
-/// The causes that each word describes, and how many words describe each cause.
-static DESCRIBED: LazyLock<(HashMap<String, Vec<usize>>, Vec<usize>)> = LazyLock::new(|| {
+/// Words and the causes that they describe.
+struct Described {
+    causes: HashMap<String, Vec<usize>>,
+    /// How many words describe each cause.
+    lengths: Vec<usize>,
+}
+
+static DESCRIBED: LazyLock<Described> = LazyLock::new(|| {
     let each: Vec<BTreeSet<String>> = descriptions().iter().map(|text| telling(text)).collect();
     let mut described: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, words) in each.iter().enumerate() {
@@ -92,7 +98,10 @@ static DESCRIBED: LazyLock<(HashMap<String, Vec<usize>>, Vec<usize>)> = LazyLock
         }
     }
     described.retain(|_, causes| causes.len() <= SHARED_MOST);
-    (described, each.iter().map(BTreeSet::len).collect())
+    Described {
+        causes: described,
+        lengths: each.iter().map(BTreeSet::len).collect(),
+    }
 });
 
 /// What is known of each cause in sentences: its own, those of its known faults and of its messages.

@@ -72,10 +72,15 @@ pub fn read(text: &str) -> Pasted {
 /// Reads a text, and returns the number of bytes that the readers looked at: at most a fixed multiple of its length.
 #[must_use]
 pub fn read_counting(text: &str) -> (Pasted, u64) {
-    let cleaned = clean(text);
+    read_lines(&clean(text))
+}
+
+/// Reads the lines of a text, as [`read_counting`].
+#[must_use]
+pub fn read_lines(cleaned: &Cleaned) -> (Pasted, u64) {
     let (segments, looked) = segment::segments(&cleaned.lines);
     let mut pasted = assemble::records(&segments);
-    pasted.left_out.extend(cleaned.refused);
+    pasted.left_out.extend_from_slice(&cleaned.refused);
     pasted.ignored = [&pasted.left_out[..], &segments.ignored].concat();
     order::by_key(&mut pasted.left_out, |passage| passage.first_line);
     order::by_key(&mut pasted.ignored, |passage| passage.first_line);

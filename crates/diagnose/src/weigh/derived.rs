@@ -30,9 +30,12 @@ impl Fact {
     }
 }
 
+/// Reads facts from lines.
+type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
+
 /// The facts of the lines and fields of a text, as fields.
 pub(super) fn of(lines: &[Line<'_>], fields: &[Field]) -> Vec<Field> {
-    let readers: [fn(&[Line<'_>]) -> Vec<Fact>; 6] = [
+    let readers: [Reader; 6] = [
         filter::facts,
         interfaces::facts,
         names::facts,
@@ -61,10 +64,7 @@ fn number_after(text: &str, mark: &str) -> Option<f64> {
 }
 
 #[cfg(test)]
-pub(super) fn values(
-    text: &str,
-    read: fn(&[Line<'_>]) -> Vec<Fact>,
-) -> Vec<(&'static str, String)> {
+pub(super) fn values(text: &str, read: Reader) -> Vec<(&'static str, String)> {
     let lines = text.lines().zip(1..);
     let lines: Vec<Line<'_>> = lines.map(|(text, number)| Line { number, text }).collect();
     let facts = read(&lines).into_iter();

@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_knowledge::{Level, Message, Open, messages};
+use linerate_knowledge::{Level, Message, Open, Seen, messages, seen_in};
 use linerate_model::output::{Fact, Finding, Passage};
 use linerate_model::record::Record;
 use linerate_model::sample::Sample;
 
 use super::derived;
+use super::places::{Places, words_of};
 use super::situation;
 use super::speech::Speech;
 
@@ -44,7 +45,9 @@ pub struct Observed<'t> {
     pub(super) counters: Vec<Counted>,
     pub(super) fields: Vec<Field>,
     pub(super) logged: Vec<Logged<'t>>,
-    pub(super) lines: Vec<Line<'t>>,
+    pub(super) lines: &'t [Line<'t>],
+    /// Where literals of signs and names of chips are.
+    pub(super) seen: Seen,
     pub(super) said: Speech,
     pub(super) situations: BTreeSet<&'static str>,
     pub(super) findings: &'t [Finding],
@@ -93,7 +96,8 @@ impl<'t> Observed<'t> {
             counters: counters(text),
             fields: fields(text),
             logged,
-            lines: text.lines.to_vec(),
+            lines: text.lines,
+            seen: seen_in(text.lines.iter().map(|line| line.text)),
             said: Speech::of(text, &normal),
             situations: BTreeSet::new(),
             findings: text.findings,
@@ -123,8 +127,20 @@ fn counters(text: &Text<'_>) -> Vec<Counted> {
         grown.collect::<Vec<_>>()
     };
     let mut all: Vec<Counted> = text.records.iter().flat_map(of_record).collect();
-    for counted in &mut all {
-        counted.line = line_of(text.lines, &counted.name, &counted.value.to_string());
+    let named: Vec<(String, String)> = all
+        .iter()
+        .map(|one| (one.name.clone(), one.value.to_string()))
+        .collect();
+    let places = Places::of(
+        text.lines,
+        named.iter().flat_map(|(name, value)| words_of(name, value)),
+    );
+    let lines: Vec<Option<u64>> = named
+        .iter()
+        .map(|(name, value)| places.line(name, value))
+        .collect();
+    for (counted, line) in all.iter_mut().zip(lines) {
+        counted.line = line;
     }
     all
 }
@@ -158,15 +174,23 @@ fn grown(row: &[&Sample]) -> Vec<Counted> {
 }
 
 fn fields(text: &Text<'_>) -> Vec<Field> {
-    let settings = text.records.iter().flat_map(|record| &record.run.settings);
-    let shown = settings.flat_map(|setting| {
-        setting.values.iter().map(|(name, value)| Field {
-            interface: setting.interface.clone(),
-            name: normal(&format!("{} {name}", setting.source)),
-            title: format!("{} {name}", setting.source),
-            value: value.clone(),
-            line: line_of(text.lines, last_word(name), value),
+    let settings = || {
+        let all = text.records.iter().flat_map(|record| &record.run.settings);
+        all.flat_map(|setting| {
+            setting
+                .values
+                .iter()
+                .map(move |(name, value)| (setting, name, value))
         })
+    };
+    let words = settings().flat_map(|(_, name, value)| words_of(last_word(name), value));
+    let places = Places::of(text.lines, words);
+    let shown = settings().map(|(setting, name, value)| Field {
+        interface: setting.interface.clone(),
+        name: normal(&format!("{} {name}", setting.source)),
+        title: format!("{} {name}", setting.source),
+        value: value.clone(),
+        line: places.line(last_word(name), value),
     });
     let facts = text.facts.iter().map(|fact| Field {
         interface: fact.interface.clone(),
@@ -193,11 +217,4 @@ pub(super) fn normal(name: &str) -> String {
 fn last_word(name: &str) -> &str {
     let before_kind = name.strip_suffix(".current").or(name.strip_suffix(".max"));
     before_kind.unwrap_or(name)
-}
-
-/// The first line that has both the name and the value.
-fn line_of(lines: &[Line<'_>], name: &str, value: &str) -> Option<u64> {
-    let mut lines = lines.iter();
-    let shows = |line: &&Line<'_>| line.text.contains(name) && line.text.contains(value);
-    lines.find(shows).map(|line| line.number)
 }

@@ -89,6 +89,38 @@ pub(super) struct Judge<'o, 't> {
     observed: &'o Observed<'t>,
     /// What messages, rules and words support: a cause and its parts.
     supported: BTreeMap<&'o str, Vec<Part>>,
+    fields: BTreeMap<&'o str, Vec<&'o Field>>,
+    counters: BTreeMap<&'o str, Vec<&'o Counted>>,
+    kernel: Option<(u32, u32)>,
+}
+
+/// Groups by name.
+fn by<T>(all: &[T], name: fn(&T) -> &str) -> BTreeMap<&str, Vec<&T>> {
+    let mut groups: BTreeMap<&str, Vec<&T>> = BTreeMap::new();
+    for one in all {
+        groups.entry(name(one)).or_default().push(one);
+    }
+    groups
+}
+
+/// Those whose name is `name`, which may be a pattern.
+fn named<'o, T>(groups: &BTreeMap<&'o str, Vec<&'o T>>, name: &str) -> Vec<&'o T> {
+    if !name.contains('*') {
+        return groups.get(name).cloned().unwrap_or_default();
+    }
+    let fitting = groups.iter().filter(|(known, _)| glob(name, known));
+    fitting.flat_map(|(_, all)| all.iter().copied()).collect()
+}
+
+/// The kernel's version, if the text names it.
+fn kernel(fields: &BTreeMap<&str, Vec<&Field>>) -> Option<(u32, u32)> {
+    let names = [
+        "fact kernel_release",
+        "uname release",
+        "/proc/version release",
+    ];
+    let fields = names.iter().flat_map(|name| named(fields, &normal(name)));
+    fields.into_iter().find_map(|field| version(&field.value))
 }
 
 /// What a rule's conclusion counts.
@@ -158,9 +190,13 @@ impl<'o, 't> Judge<'o, 't> {
         for (cause, part) in spoken_of(observed).chain(described(observed)) {
             supported.entry(cause).or_default().push(part);
         }
+        let fields = by(&observed.fields, |field| field.name.as_str());
         Self {
             observed,
             supported,
+            kernel: kernel(&fields),
+            fields,
+            counters: by(&observed.counters, |counted| counted.name.as_str()),
         }
     }
 
@@ -207,7 +243,7 @@ impl<'o, 't> Judge<'o, 't> {
     /// By what a fault's chip or driver is recognised.
     fn identity(&self, fault: &Fault) -> Option<Part> {
         let found = |names: &[String], db: f64| {
-            let named = |name: &&String| self.line_with(name).is_some();
+            let named = |name: &&String| !self.observed.seen.of(name).is_empty();
             Some(said(names.iter().find(named)?, db, None))
         };
         let chip = found(&fault.devices, 6.0).or_else(|| found(&fault.chips, 6.0));
@@ -215,16 +251,9 @@ impl<'o, 't> Judge<'o, 't> {
         any.or_else(|| (!fault_is_bound(fault)).then(|| said("the kernel's version", 1.0, None)))
     }
 
-    fn line_with(&self, word: &str) -> Option<u64> {
-        let mut lines = self.observed.lines.iter();
-        lines
-            .find(|line| line.text.contains(word))
-            .map(|line| line.number)
-    }
-
     /// False where a kernel is known and outside the range.
     fn is_its_kernel(&self, fault: &Fault) -> bool {
-        let Some(kernel) = self.kernel() else {
+        let Some(kernel) = self.kernel else {
             let (from, fixed) = &fault.kernel;
             return fault_is_bound(fault) || (from.is_none() && fixed.is_none());
         };
@@ -238,17 +267,6 @@ impl<'o, 't> Judge<'o, 't> {
             .and_then(version)
             .is_none_or(|fixed| kernel < fixed);
         after && before
-    }
-
-    fn kernel(&self) -> Option<(u32, u32)> {
-        let name = normal("fact kernel_release");
-        let fields = self.observed.fields.iter();
-        let mut releases = fields.filter(|field| {
-            field.name == name
-                || field.name == normal("uname release")
-                || field.name == normal("/proc/version release")
-        });
-        releases.find_map(|field| version(&field.value))
     }
 
     /// What the text shows of each sign. Counters of one cause are alternatives: where one shows it, the zeros of others
@@ -268,9 +286,9 @@ impl<'o, 't> Judge<'o, 't> {
     fn sign(&self, sign: &Sign) -> Option<Part> {
         match &sign.shows {
             Shows::Message(pattern) => {
-                let literal = pattern.longest_literal();
-                let lines = self.observed.lines.iter();
-                let mut likely = lines.filter(|line| line.text.contains(literal));
+                let lines = &self.observed.lines;
+                let places = self.observed.seen.of(pattern.longest_literal()).iter();
+                let mut likely = places.filter_map(|at| lines.get(*at));
                 let line = likely.find(|line| pattern.find(line.text).is_some())?;
                 Some(part(line.text.trim(), sign.db, Some(line.number), None))
             }
@@ -281,7 +299,7 @@ impl<'o, 't> Judge<'o, 't> {
             } => self.counter(sign, name, *above, *share_above),
             Shows::Field { name, test } => {
                 let name = normal(name);
-                let named: Vec<&Field> = self.fields(&name).collect();
+                let named = named(&self.fields, &name);
                 let passing = named
                     .iter()
                     .find(|field| test.passes(&field.value) == Some(true));
@@ -304,16 +322,8 @@ impl<'o, 't> Judge<'o, 't> {
         }
     }
 
-    fn fields<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s Field> {
-        let fields = self.observed.fields.iter();
-        fields.filter(move |field| {
-            field.name == name || (name.contains('*') && glob(name, &field.name))
-        })
-    }
-
     fn counter(&self, sign: &Sign, name: &str, above: f64, share: Option<f64>) -> Option<Part> {
-        let named = |counted: &&Counted| glob(name, &counted.name);
-        let all: Vec<&Counted> = self.observed.counters.iter().filter(named).collect();
+        let all = named(&self.counters, name);
         let passes = |counted: &Counted| match (share, counted.packets) {
             (None, _) => Some(counted.value as f64 > above),
             (Some(_), _) if counted.value == 0 => Some(false),

@@ -1,44 +1,63 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The situations that causes require: a bridge, a tunnel, a virtual machine …, by what is configured or said.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
-use linerate_knowledge::FieldTest;
+use linerate_knowledge::{FieldTest, Phrases};
 
-use super::observed::{Observed, normal};
+use super::observed::{Line, Observed, normal};
+use super::speech::Lower;
 
 pub(super) fn of(observed: &Observed<'_>) -> BTreeSet<&'static str> {
-    let by_word = WORDS.iter().filter(|(_, signs)| says(observed, signs));
     let by_symptom = SAID
         .iter()
         .filter(|(symptom, _)| observed.said.symptoms.contains_key(symptom));
     let by_field = FIELDS
         .iter()
         .filter(|(_, name, value)| shows(observed, name, value));
-    let words = by_word.map(|(name, _)| *name);
     let said = by_symptom.map(|(_, name)| *name);
-    words
-        .chain(said)
-        .chain(by_field.map(|(name, ..)| *name))
-        .collect()
+    let mut all: BTreeSet<&'static str> = by_word(observed.lines);
+    all.extend(said.chain(by_field.map(|(name, ..)| *name)));
+    all
 }
 
-/// Whether a line has one of these words as a word of its own.
-fn says(observed: &Observed<'_>, signs: &[&str]) -> bool {
-    let has = |text: &str| {
-        let lower = text.to_lowercase();
-        signs.iter().any(|sign| is_word_of(&lower, sign))
+/// The situations that lines name by a word, a part of one, or one with a number: `bond`, `br-lan`, `wg0`.
+fn by_word(lines: &[Line<'_>]) -> BTreeSet<&'static str> {
+    let lower = Lower::of(lines.iter());
+    let all = lower.words();
+    let (phrases, whose) = &*SIGNS;
+    let named = phrases.find(&all).into_keys().map(|sign| whose[sign]);
+    let mut found: BTreeSet<&'static str> = named.collect();
+    let single = |word: &str| {
+        SINGLE
+            .get(word.trim_end_matches(|letter: char| letter.is_ascii_digit()))
+            .copied()
     };
-    observed.lines.iter().any(|line| has(line.text))
+    for word in all {
+        let parts = word.split(|letter: char| !letter.is_alphanumeric());
+        found.extend(std::iter::once(word).chain(parts).filter_map(single));
+    }
+    found
 }
 
-fn is_word_of(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphabetic)
-    })
-}
+/// All signs as phrases, and whose each is.
+static SIGNS: LazyLock<(Phrases, Vec<&'static str>)> = LazyLock::new(|| {
+    let each = WORDS
+        .iter()
+        .flat_map(|(name, signs)| signs.iter().map(move |sign| (*sign, *name)));
+    let (signs, names): (Vec<&str>, Vec<&str>) = each.unzip();
+    (Phrases::of(signs), names)
+});
+
+/// Those of one word.
+static SINGLE: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    let each = WORDS
+        .iter()
+        .flat_map(|(name, signs)| signs.iter().map(move |sign| (*sign, *name)));
+    each.filter(|(sign, _)| sign.chars().all(char::is_alphabetic))
+        .collect()
+});
 
 fn shows(observed: &Observed<'_>, name: &str, value: &str) -> bool {
     let (name, test) = (normal(name), FieldTest::Is(value.to_owned()));

@@ -27,14 +27,15 @@ pub(super) struct Speech {
 impl Speech {
     /// The lines `normal` are messages of what is well.
     pub(super) fn of(text: &Text<'_>, normal: &BTreeSet<u64>) -> Self {
-        let tables: Vec<&Passage> = text.read.iter().filter(|one| is_table(one)).collect();
+        let tables = Marked::of(text.read.iter().filter(|one| is_table(one)));
+        let sentences = Marked::of(text.prose.iter());
         let lines = || {
             text.lines
                 .iter()
                 .filter(|line| !normal.contains(&line.number))
         };
-        let prose = Lower::of(lines().filter(|line| is_in(text.prose, line)));
-        let other = Lower::of(lines().filter(|line| !is_in(tables.iter().copied(), line)));
+        let prose = Lower::of(lines().filter(|line| sentences.has(line)));
+        let other = Lower::of(lines().filter(|line| !tables.has(line)));
         let words = other.words();
         Self {
             weight: (WORDS_USUAL / words.len() as f64).sqrt().min(1.0),
@@ -46,9 +47,29 @@ impl Speech {
     }
 }
 
-fn is_in<'p>(passages: impl IntoIterator<Item = &'p Passage>, line: &Line<'_>) -> bool {
-    let mut passages = passages.into_iter();
-    passages.any(|one| (one.first_line..=one.last_line).contains(&line.number))
+/// The lines of passages.
+struct Marked(Vec<bool>);
+
+impl Marked {
+    fn of<'p>(passages: impl Iterator<Item = &'p Passage>) -> Self {
+        let mut lines = Vec::new();
+        for passage in passages {
+            let (first, last) = (place(passage.first_line), place(passage.last_line));
+            lines.resize(lines.len().max(last + 1), false);
+            if let Some(own) = lines.get_mut(first..=last) {
+                own.fill(true);
+            }
+        }
+        Self(lines)
+    }
+
+    fn has(&self, line: &Line<'_>) -> bool {
+        self.0.get(place(line.number)).is_some_and(|is| *is)
+    }
+}
+
+fn place(line: u64) -> usize {
+    usize::try_from(line).unwrap_or(usize::MAX)
 }
 
 /// Whether the words of an output are its labels, which it always has.
@@ -56,6 +77,8 @@ fn is_table(passage: &Passage) -> bool {
     !SPEAKING.contains(&passage.what.as_str())
 }
 
+/// What somebody writes by hand is shorter.
+const BYTES_MOST: usize = 1 << 20;
 /// Words of a complaint with an output or two.
 const WORDS_USUAL: f64 = 1000.0;
 /// Outputs that have words only where there is something to say.
@@ -73,20 +96,26 @@ const SPEAKING: &[&str] = &[
 ];
 
 /// Lines in lower case, as phrases are.
-struct Lower(Vec<(u64, String)>);
+pub(super) struct Lower(Vec<(u64, String)>);
 
 impl Lower {
-    fn of<'l>(lines: impl Iterator<Item = &'l Line<'l>>) -> Self {
+    /// Of a long text its beginning.
+    pub(super) fn of<'l>(lines: impl Iterator<Item = &'l Line<'l>>) -> Self {
         let lower = |line: &Line<'_>| (line.number, line.text.to_lowercase().replace('’', "'"));
-        Self(lines.map(lower).collect())
+        let mut bytes = 0;
+        let first = lines.take_while(|line| {
+            bytes += line.text.len();
+            bytes <= BYTES_MOST
+        });
+        Self(first.map(lower).collect())
     }
 
-    fn words(&self) -> Vec<&str> {
+    pub(super) fn words(&self) -> Vec<&str> {
         self.0.iter().flat_map(|(_, text)| words(text)).collect()
     }
 
     /// What `find` finds, with the line of the word where it begins.
-    fn find<T, F: IntoIterator<Item = (T, usize)>>(
+    pub(super) fn find<T, F: IntoIterator<Item = (T, usize)>>(
         &self,
         find: impl Fn(&[&str]) -> F,
     ) -> impl Iterator<Item = (T, u64)> {

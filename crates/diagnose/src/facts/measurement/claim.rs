@@ -18,8 +18,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for test in record.tests() {
         let step = !record.pasted && SEARCHES.contains(&kind);
         facts.add_to_test(&test.id, "search_step", step, "the command");
-        let least = if record.pasted { PASTED_LEAST } else { 2 };
-        let (spread, source) = (rates.spread(test, least), "the tests' accounts");
+        let (spread, source) = (rates.spread(test), "the tests' accounts");
         facts.add_to_test(&test.id, "repeat_spread", spread, source);
     }
     environment(record, facts);
@@ -52,12 +51,12 @@ impl<'r> Rates<'r> {
         Self { delivered }
     }
 
-    /// How far apart they are, if they are as many as `least`.
-    fn spread(&self, test: &Test, least: usize) -> Option<f64> {
+    /// How far apart they are.
+    fn spread(&self, test: &Test) -> Option<f64> {
         let rates = self.delivered.get(&asked(test))?;
         let low = rates.iter().copied().fold(f64::MAX, f64::min);
         let high = rates.iter().copied().fold(0.0, f64::max);
-        (rates.len() >= least).then(|| high / low - 1.0)
+        (rates.len() > 1).then(|| high / low - 1.0)
     }
 }
 
@@ -85,8 +84,6 @@ fn environment(record: &Record, facts: &mut Facts) {
     }
 }
 
-/// Two results of a text are mostly those of two settings.
-const PASTED_LEAST: usize = 3;
 const CLAIMS: &[&str] = &["ab", "compare", "tune"];
 const SEARCHES: &[&str] = &["check", "sweep"];
 const ENVIRONMENT: &[&str] = &["/proc/version", "/proc/cmdline", "/proc/config.gz"];

@@ -38,6 +38,9 @@ fn listed(lines: &[Line<'_>]) -> Vec<Interface> {
     let mut all: Vec<Interface> = Vec::new();
     for line in lines.iter().filter(|line| line.text.len() < LINE_MOST) {
         if let Some(one) = headed(line) {
+            if all.len() == INTERFACES_MOST {
+                break;
+            }
             all.push(one);
         }
         let Some(last) = all.last_mut() else {
@@ -233,6 +236,8 @@ const INNER: &[&str] = &[
     "virbr", "tun", "wg", "ppp", "gre",
 ];
 const LINE_MOST: usize = 400;
+/// What a person pastes has fewer; each is compared with the others.
+const INTERFACES_MOST: usize = 500;
 
 #[cfg(test)]
 mod tests {

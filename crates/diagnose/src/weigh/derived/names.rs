@@ -1,145 +1,151 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a text names: the board, a virtual machine, a cloud, the Ethernet of a system on chip.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use linerate_knowledge::Phrases;
+
 use super::Fact;
 use crate::weigh::observed::Line;
+use crate::weigh::speech::Lower;
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
-    let lower = lines
-        .iter()
-        .map(|line| (line.number, format!(" {} ", line.text.to_lowercase())));
-    let lower: Vec<(u64, String)> = lower.collect();
-    let first = |marks: &[&str]| {
-        let has = |text: &str| marks.iter().any(|mark| is_named(text, mark));
-        let named = lower.iter().find(|(_, text)| has(text));
-        named.map(|(line, _)| *line)
+    let lower = Lower::of(lines.iter());
+    let found: BTreeMap<usize, u64> = lower.find(|words| NAMES.find(words)).collect();
+    let mut at = 0;
+    let mut first = |marks: &[&str]| {
+        let own = at..at + marks.len();
+        at = own.end;
+        own.filter_map(|name| found.get(&name).copied()).min()
     };
-    let flags = FLAGS
-        .iter()
-        .filter_map(|(name, marks)| Some(Fact::new(name, true, first(marks)?)));
-    let mut boards = BOARDS
+    let mut facts = Vec::new();
+    for (name, marks) in FLAGS {
+        facts.extend(first(marks).map(|line| Fact::new(name, true, line)));
+    }
+    let boards = BOARDS
         .iter()
         .filter_map(|(board, marks)| Some(Fact::new("board", board, first(marks)?)));
-    let board = boards.next();
-    flags.chain(board).collect()
+    let boards: Vec<Fact> = boards.collect();
+    facts.extend(boards.into_iter().next());
+    facts
 }
 
-/// Whether a text has a name as a word, or as the beginning of one; one that begins with a dot as an end.
-fn is_named(text: &str, name: &str) -> bool {
-    let is_apart = |before: Option<char>| before.is_none_or(|letter| !letter.is_alphanumeric());
-    let mut found = text.match_indices(name);
-    found.any(|(at, _)| name.starts_with('.') || is_apart(text[..at].chars().next_back()))
-}
+/// The names of all tables, in their order.
+static NAMES: LazyLock<Phrases> = LazyLock::new(|| {
+    let flags = FLAGS.iter().flat_map(|(_, marks)| marks.iter());
+    let boards = BOARDS.iter().flat_map(|(_, marks)| marks.iter());
+    Phrases::of(flags.chain(boards).copied())
+});
 
 const FLAGS: &[(&str, &[&str])] = &[
     (
         "soc_ethernet",
         &[
-            ".ethernet",
-            "stmmac",
-            "dwmac",
-            "rk_gmac",
-            "meson8b",
-            "macb",
-            "bcmgenet",
-            "mvneta",
-            "mvpp2",
-            "sun8i",
-            "mtk_soc_eth",
-            "cpsw",
-            "lan78xx",
-            "smsc95xx",
-            "ipqess",
-            "qca_ppe",
-            "ag71xx",
-            "higmac",
-            "raspberry pi",
-            "raspberrypi",
-            "rpi",
-            "odroid",
-            "orange pi",
-            "orangepi",
-            "banana pi",
-            "rockchip",
-            "allwinner",
-            "amlogic",
-            "i.mx",
-            "imx6",
-            "imx8",
-            "beaglebone",
-            "zynq",
-            "jetson",
-            "armbian",
-            "fec_main",
+            "stmmac*",
+            "dwmac*",
+            "rk_gmac*",
+            "meson8b*",
+            "macb*",
+            "bcmgenet*",
+            "mvneta*",
+            "mvpp2*",
+            "sun8i*",
+            "mtk_soc_eth*",
+            "cpsw*",
+            "lan78xx*",
+            "smsc95xx*",
+            "ipqess*",
+            "qca_ppe*",
+            "ag71xx*",
+            "higmac*",
+            "raspberry pi*",
+            "raspberrypi*",
+            "rpi*",
+            "odroid*",
+            "orange pi*",
+            "orangepi*",
+            "banana pi*",
+            "rockchip*",
+            "allwinner*",
+            "amlogic*",
+            "i.mx*",
+            "imx6*",
+            "imx8*",
+            "beaglebone*",
+            "zynq*",
+            "jetson*",
+            "armbian*",
+            "fec_main*",
         ],
     ),
     (
         "virtual_machine",
         &[
-            "virtio_net",
-            "virtio-net",
-            "vmxnet3",
-            "hv_netvsc",
-            "xen-netfront",
-            "hypervisor vendor",
-            "virtual machine",
-            "qemu",
-            "vmware",
-            "proxmox",
-            "hyper-v",
+            "virtio_net*",
+            "virtio-net*",
+            "vmxnet3*",
+            "hv_netvsc*",
+            "xen-netfront*",
+            "hypervisor vendor*",
+            "virtual machine*",
+            "qemu*",
+            "vmware*",
+            "proxmox*",
+            "hyper-v*",
         ],
     ),
     (
         "hypervisor_is_vmware",
-        &["vmware", "vmxnet", "esxi", "vsphere"],
+        &["vmware*", "vmxnet*", "esxi*", "vsphere*"],
     ),
     (
         "cloud_instance",
         &[
-            "ec2",
-            "amazonaws",
-            "aws",
-            "azure",
-            "google cloud",
-            "gcp",
-            " ena ",
-            "gve ",
-            "openstack",
-            "digitalocean",
-            "hetzner cloud",
+            "ec2*",
+            "amazonaws*",
+            "aws*",
+            "azure*",
+            "google cloud*",
+            "gcp*",
+            "ena*",
+            "gve*",
+            "openstack*",
+            "digitalocean*",
+            "hetzner cloud*",
         ],
     ),
     (
         "interface_is_wifi",
-        &["wlan0", "wlp", "wlx", "iwconfig", "iw dev"],
+        &["wlan0*", "wlp*", "wlx*", "iwconfig*", "iw dev*"],
     ),
 ];
 const BOARDS: &[(&str, &[&str])] = &[
     (
         "Raspberry Pi 3B+",
         &[
-            "pi 3b+",
-            "pi3b+",
-            "3 model b plus",
-            "pi 3 model b+",
-            "pi 3 b+",
-            "rpi3b+",
-            "pi 3 mod. b+",
-            "rpi 3b+",
-            "lan7515",
+            "pi 3b+*",
+            "pi3b+*",
+            "3 model b plus*",
+            "pi 3 model b+*",
+            "pi 3 b+*",
+            "rpi3b+*",
+            "pi 3 mod. b+*",
+            "rpi 3b+*",
+            "lan7515*",
         ],
     ),
     (
         "Raspberry Pi 5",
-        &["raspberry pi 5", "rpi 5", "rpi5", "pi 5 "],
+        &["raspberry pi 5", "rpi 5", "rpi5", "pi 5"],
     ),
     (
         "Raspberry Pi 4",
-        &["raspberry pi 4", "rpi 4", "rpi4", "pi 4 "],
+        &["raspberry pi 4", "rpi 4", "rpi4", "pi 4"],
     ),
     (
         "Raspberry Pi 3",
-        &["raspberry pi 3", "rpi 3", "rpi3", "pi 3 "],
+        &["raspberry pi 3", "rpi 3", "rpi3", "pi 3"],
     ),
     ("Raspberry Pi 2", &["raspberry pi 2", "rpi 2", "rpi2"]),
 ];

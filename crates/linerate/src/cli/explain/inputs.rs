@@ -67,7 +67,8 @@ impl Inputs {
             }
         }
         let joined = Texts::join(&pastes);
-        let mut pasted = paste::read(&joined.whole);
+        let cleaned = paste::clean(&joined.whole);
+        let (mut pasted, _) = paste::read_lines(&cleaned);
         let left_out = pasted
             .left_out
             .iter()
@@ -88,6 +89,7 @@ impl Inputs {
         self.ignored = joined.place(pasted.ignored.clone());
         self.pasted = (!pastes.is_empty()).then_some(Pasted {
             joined,
+            lines: cleaned.lines,
             understood: pasted.understood,
             ignored: pasted.ignored,
         });

@@ -12,6 +12,7 @@ use super::texts::Texts;
 #[derive(Debug)]
 pub(super) struct Pasted {
     pub(super) joined: Texts,
+    pub(super) lines: Vec<paste::Line>,
     /// Of the whole.
     pub(super) understood: Vec<Passage>,
     /// Of the whole.
@@ -26,16 +27,11 @@ impl Pasted {
         facts: &[Fact],
         findings: &[Finding],
     ) -> Conclusion {
-        let cleaned = paste::clean(&self.joined.whole);
-        let line = |line: &'_ paste::Line| (line.number, line.text.clone());
-        let lines: Vec<(u64, String)> = cleaned.lines.iter().map(line).collect();
-        let lines: Vec<Line<'_>> = lines
-            .iter()
-            .map(|(number, text)| Line {
-                number: *number,
-                text,
-            })
-            .collect();
+        let lines = self.lines.iter().map(|line| Line {
+            number: line.number,
+            text: &line.text,
+        });
+        let lines: Vec<Line<'_>> = lines.collect();
         let is_prose = |one: &&Passage| one.what == "prose";
         let prose: Vec<Passage> = self.ignored.iter().filter(is_prose).cloned().collect();
         let text = Text {
