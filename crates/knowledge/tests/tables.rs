@@ -4,7 +4,7 @@
 
 use linerate_knowledge::{
     Counts, EMBEDDED, Field, Group, Source, Stage, Width, check_together, counter, driver,
-    driver_alone, drivers, parse,
+    driver_alone, drivers, parse, parse_causes, parse_messages,
 };
 
 #[test]
@@ -290,3 +290,22 @@ names = ["rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "rx_errors", "tx_er
   "tx_window_errors", "rx_compressed", "tx_compressed"]
 source = ["recall"]
 "#;
+
+/// What somebody copies who adds a message or a cause: the examples of the guide are read without a mistake.
+#[test]
+fn the_guides_examples_are_right() {
+    let guide = include_str!("../../../knowledge/README.md");
+    let blocks = guide.split("```toml\n").skip(1);
+    let blocks: Vec<&str> = blocks
+        .filter_map(|block| block.split("```").next())
+        .collect();
+    let of = |kind: &str| {
+        let mut fitting = blocks.iter().filter(|block| block.starts_with(kind));
+        *fitting.next().expect(kind)
+    };
+    let messages = parse_messages("README.md", of("[[message]]")).unwrap();
+    assert!(messages[0].find(&messages[0].example).is_some());
+    let causes = parse_causes("README.md", of("[[cause]]")).unwrap();
+    assert_eq!(causes[0].id, "half-duplex");
+    assert_eq!(causes[0].words.len(), 4);
+}

@@ -53,17 +53,29 @@ pub fn name(observed: &Observed<'_>) -> Vec<Named> {
     let mut explained = BTreeSet::new();
     let mut named: Vec<Named> = Vec::new();
     while named.len() < MOST {
-        let takes_said = is_complaint && named.len() < SAID_MOST;
+        let takes_said = is_complaint && named.len() < SAID_MOST && !named.iter().any(is_settled);
         let Some(next) = best(&left, &explained, takes_said) else {
             break;
         };
         let chosen = left.swap_remove(next);
-        left.retain(|other| other.cause.id != chosen.cause.id);
+        left.retain(|other| !exclude(&other.cause.id, &chosen.cause.id));
         named.push(judged(&chosen, &left, &explained));
         explained.extend(lines_of(&chosen));
     }
     named.sort_by_key(|one| std::cmp::Reverse(one.degree));
+    let is_well = named.iter().all(Named::is_harmless);
+    named.retain(|one| is_well || one.cause.id != WELL);
     named
+}
+
+/// Whether two causes cannot both be true.
+fn exclude(one: &str, other: &str) -> bool {
+    one == other || OPPOSITES.contains(&(one, other)) || OPPOSITES.contains(&(other, one))
+}
+
+/// Whether what is only said adds nothing to it.
+fn is_settled(named: &Named) -> bool {
+    named.degree == Degree::Proven || named.cause.id == WELL
 }
 
 /// Each cause, or the known fault of it that fits best.
@@ -129,6 +141,14 @@ fn degree(chosen: &Scored, shown_db: f64, alone: bool) -> Degree {
     }
 }
 
+/// Causes of which one denies the other.
+const OPPOSITES: &[(&str, &str)] = &[
+    ("napi-budget-exhausted", "napi-budget-used-up-without-loss"),
+    ("flow-control-off", "flow-control-at-work"),
+    ("tcp-buffers-large-enough", "tcp-window-too-small"),
+];
+/// That nothing is wrong; where something else is, it is not said.
+const WELL: &str = "nothing-wrong";
 /// Causes that are no fault.
 const HARMLESS: &[&str] = &[
     "dropped-frames-without-handler",

@@ -20,6 +20,28 @@ pub struct Conclusion {
     pub weights: Vec<Weight>,
 }
 
+impl Conclusion {
+    /// The commands that decide between what is not proven, the likeliest first.
+    #[must_use]
+    pub fn next_commands(&self) -> Vec<String> {
+        let open = self.findings.iter().filter(|one| one.strength != "proven");
+        let checks = open.filter_map(|one| one.check.as_ref());
+        let mut commands: Vec<String> = Vec::new();
+        for check in checks.take(NEXT_MOST) {
+            let command = format!("{}   # {}", bare(&check.command), check.confirms);
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
+    }
+}
+
+/// Without its note.
+fn bare(command: &str) -> &str {
+    command.split("   # ").next().unwrap_or(command)
+}
+
 /// Concludes from a text; `place` says where a line stands, to be quoted.
 #[must_use]
 pub fn conclude(text: &Text<'_>, place: &dyn Fn(u64) -> String) -> Conclusion {
@@ -40,10 +62,10 @@ fn together(named: &[Named], ruled: &[Finding], place: &dyn Fn(u64) -> String) -
     let mut all: Vec<Finding> = counted.into_iter().cloned().collect();
     let first = all.len();
     for one in named {
-        let is_told = all.iter().any(|known| known.cause == one.cause.id);
+        let is_known = all.iter().any(|known| known.cause == one.cause.id);
         let of_rules = other.iter().filter(|rule| rule.cause == one.cause.id);
         let of_rules: Vec<Finding> = of_rules.map(|rule| (*rule).clone()).collect();
-        let is_weighed = of_rules.is_empty() && !is_told;
+        let is_weighed = of_rules.is_empty() && !is_known;
         all.extend(of_rules);
         all.extend(is_weighed.then(|| finding(one, place)));
     }
@@ -90,7 +112,7 @@ fn finding(named: &Named, place: &dyn Fn(u64) -> String) -> Finding {
             .collect(),
         evidence: evidence(named, place),
         change: (!named.is_harmless()).then(|| change(remedy, &fill)),
-        why: fill(why),
+        why: without_open(why, interface.as_deref()),
         source: sources.join("; "),
         informational: named.is_harmless(),
         interface,
@@ -98,9 +120,9 @@ fn finding(named: &Named, place: &dyn Fn(u64) -> String) -> Finding {
     }
 }
 
-/// A title that names no interface where none is known.
-fn without_open(title: &str, interface: Option<&str>) -> String {
-    title.replace("{interface}", interface.unwrap_or("the interface"))
+/// A sentence that names no interface where none is known.
+fn without_open(text: &str, interface: Option<&str>) -> String {
+    text.replace("{interface}", interface.unwrap_or("the interface"))
 }
 
 fn strength(degree: Degree) -> &'static str {
@@ -192,4 +214,5 @@ const OF_NUMBERS: &[&str] = &[
     "more-than-one-thing-changed",
 ];
 const STRENGTHS: &[&str] = &["proven", "consistent", "weak"];
+const NEXT_MOST: usize = 3;
 const EVIDENCE_MOST: usize = 4;

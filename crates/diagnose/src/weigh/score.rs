@@ -395,6 +395,6 @@ const WORDS_SHOWN: usize = 8;
 /// What each further sign of a cause counts of the one before.
 const FURTHER: f64 = 0.7;
 /// What must be said of a cause that nothing shows, decibans.
-const SAID_DB: f64 = 6.0;
+const SAID_DB: f64 = 7.0;
 /// The weakest sign that shows a cause, decibans: twice as likely.
 const SHOWS: f64 = 3.0;

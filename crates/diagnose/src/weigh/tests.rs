@@ -55,3 +55,32 @@ fn one_line_has_one_cause() {
     assert_eq!(named.len(), 1, "{named:?}");
     assert_eq!(named[0].0, "connection-tracking-full");
 }
+
+/// Guesses do not follow a proof, and nothing is well where something is wrong.
+#[test]
+fn what_is_proven_is_the_answer() {
+    let said = "Some web sites hang through WireGuard, the MTU is 1500; else everything works fine. Is this normal?\n";
+    let guessed = named(said);
+    assert!(
+        guessed
+            .iter()
+            .any(|(id, _)| *id == "mtu-too-large-for-tunnel"),
+        "{guessed:?}"
+    );
+    let proof = "\n[ 1234.5] NETDEV WATCHDOG: eth0 (e1000e): transmit queue 0 timed out\n";
+    let both = named(&format!("{said}{proof}"));
+    assert_eq!(both.first(), Some(&("tx-timeout", Degree::Proven)));
+    assert!(
+        !both.iter().any(|(id, _)| *id == "nothing-wrong"),
+        "{both:?}"
+    );
+    assert!(both.len() < guessed.len() + 1, "{both:?} {guessed:?}");
+}
+
+#[test]
+fn two_findings_do_not_deny_each_other() {
+    let text = "netdata alarms me: netdev budget ran out 101 times, time_squeeze in softnet_stat grows. No loss that I see.\n";
+    let named = named(text);
+    let of_budget = named.iter().filter(|(id, _)| id.starts_with("napi-budget"));
+    assert_eq!(of_budget.count(), 1, "{named:?}");
+}

@@ -51,6 +51,10 @@ fn explained(args: &ExplainArgs) -> Result<Output, Failure> {
     }
     if let Some(text) = &inputs.pasted {
         let conclusion = text.conclude(&pasted, &facts, &findings);
+        let next = conclusion.next_commands();
+        if !next.is_empty() {
+            output.next_commands = next;
+        }
         output.findings.extend(conclusion.findings);
         output.odd = conclusion.odd;
         output.weights = conclusion.weights;

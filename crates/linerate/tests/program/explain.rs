@@ -62,6 +62,11 @@ fn a_complaint_without_output_is_answered_by_what_is_possible() {
         .collect();
     assert!(causes.contains(&"mtu-too-large-for-tunnel"), "{causes:?}");
     assert!(findings.iter().all(|one| one["strength"] == "weak"));
+    let next = document["next_commands"].as_array().unwrap();
+    assert!((1..=3).contains(&next.len()), "{next:?}");
+    let first = findings[0]["check"]["command"].as_str().unwrap();
+    let bare = first.split("   # ").next().unwrap();
+    assert!(next[0].as_str().unwrap().starts_with(bare), "{next:?}");
 }
 
 #[test]
