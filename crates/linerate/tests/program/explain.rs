@@ -106,3 +106,21 @@ fn facts_show_why_one_cause_stands_before_the_other() {
     );
     assert!(!explained(text, &[]).contains("weights, decibans"));
 }
+
+/// The cases of `docs/explaining.md`: a text, and how its answer begins.
+#[test]
+fn the_cases_of_the_guide_are_answered_so() {
+    let guide = include_str!("../../../../docs/explaining.md");
+    let (_, cases) = guide.split_once("## Five cases").unwrap();
+    let (cases, _) = cases.split_once("\n## ").unwrap();
+    let blocks: Vec<&str> = cases.split("```").collect();
+    let texts: Vec<&str> = blocks
+        .iter()
+        .filter_map(|block| block.strip_prefix("text\n"))
+        .collect();
+    assert_eq!(texts.len(), 10);
+    for pair in texts.chunks(2) {
+        let shown = explained(pair[0], &[]);
+        assert!(shown.contains(pair[1].trim_end()), "{}\n{shown}", pair[1]);
+    }
+}
