@@ -145,6 +145,7 @@ fn degree(chosen: &Scored, shown_db: f64, alone: bool) -> Degree {
 const OPPOSITES: &[(&str, &str)] = &[
     ("napi-budget-exhausted", "napi-budget-used-up-without-loss"),
     ("flow-control-off", "flow-control-at-work"),
+    ("icmp-answers-limited", "loss-on-the-path"),
     ("tcp-buffers-large-enough", "tcp-window-too-small"),
 ];
 /// That nothing is wrong; where something else is, it is not said.

@@ -2,15 +2,19 @@
 //! Facts that several lines of a text show together: `fact NAME` in the tables of causes. A fact that the lines do not
 //! show is absent, never 0.
 
+mod capture;
+mod counted;
 mod filter;
+mod hops;
 mod interfaces;
 mod link;
 mod names;
+mod neighbours;
 mod ping;
 mod routes;
 mod sockets;
 
-use super::observed::{Field, Line, normal};
+use super::observed::{Counted, Field, Line, normal};
 
 /// A fact of a text.
 pub(super) struct Fact {
@@ -33,18 +37,23 @@ impl Fact {
 /// Reads facts from lines.
 type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
 
-/// The facts of the lines and fields of a text, as fields.
-pub(super) fn of(lines: &[Line<'_>], fields: &[Field]) -> Vec<Field> {
-    let readers: [Reader; 6] = [
+/// The facts of the lines, fields and counters of a text, as fields.
+pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> Vec<Field> {
+    let readers: [Reader; 9] = [
+        capture::facts,
         filter::facts,
+        hops::facts,
         interfaces::facts,
         names::facts,
+        neighbours::facts,
         ping::facts,
         routes::facts,
         sockets::facts,
     ];
     let of_lines = readers.iter().flat_map(|read| read(lines));
-    let all = of_lines.chain(link::facts(fields));
+    let all = of_lines
+        .chain(link::facts(fields))
+        .chain(counted::facts(counters));
     let field = |fact: Fact| Field {
         interface: None,
         name: normal(&format!("fact {}", fact.name)),

@@ -92,9 +92,10 @@ impl<'t> Observed<'t> {
         let is_normal = |one: &Logged<'_>| one.message.level == Level::Normal;
         let (normal, logged): (Vec<_>, Vec<_>) = known.into_iter().partition(is_normal);
         let normal = normal.iter().map(|one| one.line.number).collect();
+        let counters = counters(text);
         let mut observed = Self {
-            counters: counters(text),
-            fields: fields(text),
+            fields: fields(text, &counters),
+            counters,
             logged,
             lines: text.lines,
             seen: seen_in(text.lines.iter().map(|line| line.text)),
@@ -173,7 +174,7 @@ fn grown(row: &[&Sample]) -> Vec<Counted> {
     counted.collect()
 }
 
-fn fields(text: &Text<'_>) -> Vec<Field> {
+fn fields(text: &Text<'_>, counters: &[Counted]) -> Vec<Field> {
     let settings = || {
         let all = text.records.iter().flat_map(|record| &record.run.settings);
         all.flat_map(|setting| {
@@ -200,7 +201,7 @@ fn fields(text: &Text<'_>) -> Vec<Field> {
         line: None,
     });
     let mut all: Vec<Field> = shown.chain(facts).collect();
-    let derived = derived::of(text.lines, &all);
+    let derived = derived::of(text.lines, &all, counters);
     all.extend(derived);
     all
 }
