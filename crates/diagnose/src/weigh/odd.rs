@@ -72,7 +72,7 @@ const WORDS: &[&str] = &[
 const NEVER: &[&str] = &["crc", "late_coll", "exceed", "timeout"];
 /// What contains such a word and counts no failure.
 const WELL: &[&str] = &["ierror_free", "fec_corrected", "corrected_bits", "cache"];
-/// As few as one in so many packets is no finding.
+/// Fewer than one in this many packets are no finding.
 const PACKETS_FOR_ONE: u64 = 100_000;
 const MOST: usize = 12;
 

@@ -36,7 +36,7 @@ fn a_message_of_the_kernel_names_the_cause_with_check_and_remedy() {
     assert_ne!(first["check"]["command"], "");
     let shown = explained(text, &[]);
     for part in [
-        "findings, likeliest first",
+        "findings, most likely first",
         "the connection tracking table is full",
         "proven: a message or counter names it",
         "line 1:",

@@ -54,7 +54,7 @@ pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
         Block::lines(next_heading, next(output)),
     ];
     let heading = match causes.iter().any(|finding| is_weighed(finding)) {
-        true => "findings, likeliest first",
+        true => "findings, most likely first",
         false => "findings, by lost packets explained",
     };
     (
@@ -290,9 +290,11 @@ fn strength(finding: &Finding) -> &str {
         ("proven", false) => "proven: by a counter",
         ("proven", true) => "proven: a message or counter names it",
         ("consistent", false) => "likely: consistent with all known facts",
-        ("consistent", true) => "likely: what the text shows fits, and nothing else as well",
+        ("consistent", true) => {
+            "likely: it fits what the text shows, and no other known cause fits as well"
+        }
         ("weak", false) => "possible: weak evidence",
-        ("weak", true) => "possible: it is known to cause this",
+        ("weak", true) => "possible: it is known to cause such trouble",
         (other, _) => other,
     }
 }

@@ -20,6 +20,7 @@ pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let Some(longest) = routes.max_by_key(|route| route.len()) else {
         return Vec::new();
     };
+    let longest = &longest[..longest.len().min(HOPS_MOST)];
     let mut facts = loss(longest);
     facts.extend(circle(longest));
     facts
@@ -103,6 +104,8 @@ fn hop<'t>(line: &Line<'t>) -> Option<Hop<'t>> {
 /// Less is chance, percent.
 const LOSS_PERCENT: f64 = 0.5;
 const HOPS_LEAST: usize = 4;
+/// A TTL ends after these.
+const HOPS_MOST: usize = 255;
 
 #[cfg(test)]
 mod tests {
