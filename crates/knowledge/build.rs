@@ -38,7 +38,7 @@ fn main() -> io::Result<()> {
         files.sort();
         index += &pack(room, &files, &out)?;
     }
-    for single in ["reasons", "symptoms"] {
+    for single in ["ranges", "reasons", "symptoms"] {
         index += &pack(single, &[knowledge.join(format!("{single}.toml"))], &out)?;
     }
     fs::write(out.join("packed.rs"), index)

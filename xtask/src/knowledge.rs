@@ -33,13 +33,14 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     println!(
         "{} driver tables, {} register maps, {rules} rules, {reasons} drop reasons, {} causes, {} messages, {} known faults, {} \
-         symptoms, {} mistakes",
+         symptoms, {} ranges, {} mistakes",
         tables.len(),
         maps.len(),
         weighed.causes.len(),
         weighed.messages.len(),
         weighed.faults.len(),
         weighed.symptoms.len(),
+        weighed.ranges,
         found.len()
     );
     Ok(found.is_empty() && !tables.is_empty() && rules > 0)
@@ -55,6 +56,7 @@ struct Weighed {
     messages: Vec<(String, knowledge::Message)>,
     faults: Vec<(String, knowledge::Fault)>,
     symptoms: Vec<knowledge::Symptom>,
+    ranges: usize,
     found: Vec<Mistake>,
 }
 
@@ -67,6 +69,11 @@ impl Weighed {
         let text = fs::read_to_string(root.join(SYMPTOMS))?;
         match knowledge::parse_symptoms(SYMPTOMS, &text) {
             Ok(symptoms) => all.symptoms = symptoms,
+            Err(mistakes) => all.found.extend(mistakes),
+        }
+        let ranges = knowledge::parse_ranges(RANGES, &fs::read_to_string(root.join(RANGES))?);
+        match ranges {
+            Ok(ranges) => all.ranges = ranges.len(),
             Err(mistakes) => all.found.extend(mistakes),
         }
         Ok(all)
@@ -243,6 +250,7 @@ fn not_built_in(file: &str, built_in: Packed) -> Option<Mistake> {
 const CAUSES: &str = "knowledge/causes";
 const MESSAGES: &str = "knowledge/messages";
 const KNOWN: &str = "knowledge/known";
+const RANGES: &str = "knowledge/ranges.toml";
 const SYMPTOMS: &str = "knowledge/symptoms.toml";
 const DRIVERS: &str = "knowledge/drivers";
 const REGISTERS: &str = "knowledge/registers";

@@ -19,6 +19,7 @@ mod places;
 mod score;
 mod situation;
 mod speech;
+mod unknown;
 
 pub use answer::{Degree, Named, name};
 pub use finding::{Conclusion, conclude};

@@ -27,6 +27,7 @@ mod packed;
 mod parse;
 mod pattern;
 mod phrase;
+mod range;
 mod raw;
 mod reasons;
 mod sign;
@@ -45,11 +46,13 @@ pub use message::{
 };
 pub use mistake::{Mistake, Mistakes};
 pub use packed::{
-    CAUSES, DRIVERS as EMBEDDED, KNOWN, MESSAGES, Packed, REASONS, REGISTERS, RULES, SYMPTOMS,
+    CAUSES, DRIVERS as EMBEDDED, KNOWN, MESSAGES, Packed, RANGES, REASONS, REGISTERS, RULES,
+    SYMPTOMS,
 };
 pub use parse::parse;
 pub use pattern::Pattern;
 pub use phrase::{Phrases, is_phrase, words};
+pub use range::{Range, parse_ranges, ranges};
 pub use reasons::{Reason, ReasonStage, parse_reasons, stage_of};
 pub use sign::{FieldTest, Shows, Sign, glob};
 pub use source::Source;

@@ -176,28 +176,36 @@ impl RawSign {
     }
 
     fn field(&self, mistakes: &mut Mistakes<'_>) -> Option<Shows> {
-        let word = |value: &Value| value.to_string();
-        let tests = [
-            self.is.as_ref().map(|value| FieldTest::Is(word(value))),
-            self.isnt.as_ref().map(|value| FieldTest::Isnt(word(value))),
-            self.has.clone().map(FieldTest::Has),
-            self.above.map(FieldTest::Above),
-            self.below.map(FieldTest::Below),
-        ];
-        let mut tests = tests.into_iter().flatten();
-        let (name, test) = (self.field.clone()?, tests.next());
-        match (test, tests.next()) {
-            (Some(test), None) => Some(Shows::Field { name, test }),
-            _ => {
-                mistakes.at(
-                    self.at,
-                    format!("`{name}` is compared with nothing, or twice"),
-                    TESTS,
-                );
-                None
-            }
-        }
+        let name = self.field.clone()?;
+        let words = (self.is.as_ref(), self.isnt.as_ref(), self.has.as_ref());
+        let test = test_of(&name, self.at, words, (self.above, self.below), mistakes)?;
+        Some(Shows::Field { name, test })
     }
+}
+
+/// The one comparison of the field `name`: of `is`, `isnt`, `has`, or of `above`, `below`.
+pub(super) fn test_of(
+    name: &str,
+    at: usize,
+    (is, isnt, has): (Option<&Value>, Option<&Value>, Option<&String>),
+    (above, below): (Option<f64>, Option<f64>),
+    mistakes: &mut Mistakes<'_>,
+) -> Option<FieldTest> {
+    let tests = [
+        is.map(|value| FieldTest::Is(value.to_string())),
+        isnt.map(|value| FieldTest::Isnt(value.to_string())),
+        has.cloned().map(FieldTest::Has),
+        above.map(FieldTest::Above),
+        below.map(FieldTest::Below),
+    ];
+    let mut tests = tests.into_iter().flatten();
+    let first = tests.next();
+    if first.is_none() || tests.next().is_some() {
+        let wrong = format!("`{name}` is compared with nothing, or twice");
+        mistakes.at(at, wrong, TESTS);
+        return None;
+    }
+    first
 }
 
 /// Reads signs.

@@ -12,6 +12,7 @@ use super::derived;
 use super::places::{Places, words_of};
 use super::situation;
 use super::speech::Speech;
+use super::unknown;
 
 /// A line of a text.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +46,8 @@ pub struct Observed<'t> {
     pub(super) counters: Vec<Counted>,
     pub(super) fields: Vec<Field>,
     pub(super) logged: Vec<Logged<'t>>,
+    /// Failures in logs that no known message explains.
+    pub(super) unknown: Vec<Line<'t>>,
     pub(super) lines: &'t [Line<'t>],
     /// Where literals of signs and names of chips are.
     pub(super) seen: Seen,
@@ -89,6 +92,8 @@ impl<'t> Observed<'t> {
     #[must_use]
     pub fn of(text: &Text<'t>) -> Self {
         let known: Vec<Logged<'t>> = text.lines.iter().filter_map(logged).collect();
+        let lines = known.iter().map(|one| one.line.number).collect();
+        let unknown = unknown::failures(text.lines, text.read, &lines);
         let is_normal = |one: &Logged<'_>| one.message.level == Level::Normal;
         let (normal, logged): (Vec<_>, Vec<_>) = known.into_iter().partition(is_normal);
         let normal = normal.iter().map(|one| one.line.number).collect();
@@ -97,6 +102,7 @@ impl<'t> Observed<'t> {
             fields: fields(text, &counters),
             counters,
             logged,
+            unknown,
             lines: text.lines,
             seen: seen_in(text.lines.iter().map(|line| line.text)),
             said: Speech::of(text, &normal),

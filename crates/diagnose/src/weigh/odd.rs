@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is abnormal in a text and explained by nothing that was named.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
+use linerate_knowledge::{Range, ranges};
 use linerate_model::output::Passage;
 
 use super::answer::Named;
-use super::observed::{Counted, Observed};
+use super::observed::{Counted, Field, Observed, normal};
 
 pub(super) fn odd(observed: &Observed<'_>, named: &[Named]) -> Vec<Passage> {
     let parts = || named.iter().flat_map(|one| &one.parts);
     let lines: BTreeSet<u64> = parts().filter_map(|part| part.line).collect();
     let explained: BTreeSet<&str> = parts().map(|part| part.what.as_str()).collect();
     let is_open = |line: Option<u64>| line.is_none_or(|line| !lines.contains(&line));
+    let of_rules = observed.findings.iter().flat_map(|one| &one.evidence);
+    let known: BTreeSet<&str> = explained_fields(&explained)
+        .chain(of_rules.map(|one| one.fact.as_str()))
+        .collect();
     let mut said = BTreeSet::new();
     let messages = observed
         .logged
@@ -20,13 +26,44 @@ pub(super) fn odd(observed: &Observed<'_>, named: &[Named]) -> Vec<Passage> {
         .filter(|one| is_open(Some(one.line.number)));
     let messages = messages.filter(|one| said.insert(one.message.means.as_str()));
     let messages = messages.map(|one| passage(Some(one.line.number), &one.message.means));
+    let unknown = observed.unknown.iter();
+    let unknown = unknown
+        .filter(|line| is_open(Some(line.number)))
+        .map(|line| passage(Some(line.number), line.text.trim()));
     let counters = observed.counters.iter().filter(|one| is_abnormal(one));
     let is_new = |one: &&Counted| !explained.contains(shown(one).as_str()) && is_open(one.line);
     let counters = counters
         .filter(is_new)
         .map(|one| passage(one.line, &shown(one)));
-    messages.chain(counters).take(MOST).collect()
+    let fields = observed.fields.iter().filter(|one| is_open(one.line));
+    let fields = fields.filter(|one| !known.contains(one.title.as_str()));
+    let fields = fields.filter_map(outside);
+    let all = messages.chain(unknown).chain(fields).chain(counters);
+    all.take(MOST).collect()
 }
+
+/// The fields of `title = value`.
+fn explained_fields<'e>(explained: &'e BTreeSet<&str>) -> impl Iterator<Item = &'e str> {
+    let each = explained.iter();
+    each.filter_map(|what| Some(what.split_once(" = ")?.0))
+}
+
+/// What a value outside its normal range says.
+fn outside(field: &Field) -> Option<Passage> {
+    let mut of_field = RANGES.get(&field.name)?.iter();
+    let range = of_field.find(|one| one.abnormal.passes(&field.value) == Some(true))?;
+    let what = format!("{}: {} = {}", range.means, field.title, field.value);
+    Some(passage(field.line, &what))
+}
+
+/// The ranges of each field.
+static RANGES: LazyLock<BTreeMap<String, Vec<&Range>>> = LazyLock::new(|| {
+    let mut all: BTreeMap<String, Vec<&Range>> = BTreeMap::new();
+    for range in ranges() {
+        all.entry(normal(&range.field)).or_default().push(range);
+    }
+    all
+});
 
 fn shown(counted: &Counted) -> String {
     format!("{} = {}", counted.name, counted.value)
@@ -79,6 +116,21 @@ const MOST: usize = 12;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_outside_their_range_are_named() {
+        let field = |value: &str| Field {
+            interface: None,
+            name: normal("ethtool Duplex"),
+            title: "ethtool Duplex".to_owned(),
+            value: value.to_owned(),
+            line: Some(3),
+        };
+        let half = outside(&field("Half")).map(|one| (one.first_line, one.what));
+        let says = "the link runs half duplex: ethtool Duplex = Half".to_owned();
+        assert_eq!(half, Some((3, says)));
+        assert!(outside(&field("Full")).is_none());
+    }
 
     fn counted(name: &str, value: u64, packets: u64) -> Counted {
         Counted {
