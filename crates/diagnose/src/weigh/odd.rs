@@ -10,42 +10,70 @@ use linerate_model::output::Passage;
 use super::answer::Named;
 use super::observed::{Counted, Field, Observed, normal};
 
+/// Messages first, then settings, then counters.
 pub(super) fn odd(observed: &Observed<'_>, named: &[Named]) -> Vec<Passage> {
-    let parts = || named.iter().flat_map(|one| &one.parts);
-    let lines: BTreeSet<u64> = parts().filter_map(|part| part.line).collect();
-    let explained: BTreeSet<&str> = parts().map(|part| part.what.as_str()).collect();
-    let is_open = |line: Option<u64>| line.is_none_or(|line| !lines.contains(&line));
-    let of_rules = observed.findings.iter().flat_map(|one| &one.evidence);
-    let known: BTreeSet<&str> = explained_fields(&explained)
-        .chain(of_rules.map(|one| one.fact.as_str()))
-        .collect();
-    let mut said = BTreeSet::new();
-    let messages = observed
-        .logged
-        .iter()
-        .filter(|one| is_open(Some(one.line.number)));
-    let messages = messages.filter(|one| said.insert(one.message.means.as_str()));
-    let messages = messages.map(|one| passage(Some(one.line.number), &one.message.means));
-    let unknown = observed.unknown.iter();
-    let unknown = unknown
-        .filter(|line| is_open(Some(line.number)))
-        .map(|line| passage(Some(line.number), line.text.trim()));
-    let counters = observed.counters.iter().filter(|one| is_abnormal(one));
-    let is_new = |one: &&Counted| !explained.contains(shown(one).as_str()) && is_open(one.line);
-    let counters = counters
-        .filter(is_new)
-        .map(|one| passage(one.line, &shown(one)));
-    let fields = observed.fields.iter().filter(|one| is_open(one.line));
-    let fields = fields.filter(|one| !known.contains(one.title.as_str()));
-    let fields = fields.filter_map(outside);
-    let all = messages.chain(unknown).chain(fields).chain(counters);
-    all.take(MOST).collect()
+    let explained = Explained::of(observed, named);
+    let mut odd = explained.messages(observed);
+    odd.extend(explained.fields(observed));
+    odd.extend(explained.counters(observed));
+    odd.truncate(MOST);
+    odd
 }
 
-/// The fields of `title = value`.
-fn explained_fields<'e>(explained: &'e BTreeSet<&str>) -> impl Iterator<Item = &'e str> {
-    let each = explained.iter();
-    each.filter_map(|what| Some(what.split_once(" = ")?.0))
+/// What findings use.
+struct Explained<'o> {
+    lines: BTreeSet<u64>,
+    /// As [`super::Part::what`] has it.
+    shown: BTreeSet<&'o str>,
+    /// Titles of fields.
+    fields: BTreeSet<&'o str>,
+}
+
+impl<'o> Explained<'o> {
+    fn of(observed: &'o Observed<'_>, named: &'o [Named]) -> Self {
+        let parts = || named.iter().flat_map(|one| &one.parts);
+        let titles = parts().filter_map(|part| Some(part.what.split_once(" = ")?.0));
+        let of_rules = observed.findings.iter().flat_map(|one| &one.evidence);
+        Self {
+            lines: parts().filter_map(|part| part.line).collect(),
+            shown: parts().map(|part| part.what.as_str()).collect(),
+            fields: titles
+                .chain(of_rules.map(|one| one.fact.as_str()))
+                .collect(),
+        }
+    }
+
+    fn leaves(&self, line: Option<u64>) -> bool {
+        line.is_none_or(|line| !self.lines.contains(&line))
+    }
+
+    /// Known ones by their meaning, each once; others as they stand.
+    fn messages(&self, observed: &Observed<'_>) -> Vec<Passage> {
+        let mut said = BTreeSet::new();
+        let known = observed.logged.iter();
+        let known = known.map(|one| (one.line.number, one.message.means.as_str()));
+        let unknown = observed.unknown.iter();
+        let unknown = unknown.map(|line| (line.number, line.text.trim()));
+        let open = known
+            .chain(unknown)
+            .filter(|(line, _)| self.leaves(Some(*line)));
+        let once = open.filter(|(_, what)| said.insert(*what));
+        once.map(|(line, what)| passage(Some(line), what)).collect()
+    }
+
+    fn fields(&self, observed: &Observed<'_>) -> impl Iterator<Item = Passage> {
+        let is_open =
+            |one: &&Field| self.leaves(one.line) && !self.fields.contains(one.title.as_str());
+        observed.fields.iter().filter(is_open).filter_map(outside)
+    }
+
+    fn counters(&self, observed: &Observed<'_>) -> impl Iterator<Item = Passage> {
+        let abnormal = observed.counters.iter().filter(|one| is_abnormal(one));
+        let named = abnormal.map(|one| (one.line, shown(one)));
+        let open =
+            named.filter(|(line, what)| self.leaves(*line) && !self.shown.contains(what.as_str()));
+        open.map(|(line, what)| passage(line, &what))
+    }
 }
 
 /// What a value outside its normal range says.
