@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_linerate");
 /// Far beyond what any ending here takes; within it a hang is told from a slow machine.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(240);
 
 /// `linerate` with these words; its runs go to a place of the tests.
 pub(crate) fn linerate(line: &str) -> Command {
@@ -72,7 +72,7 @@ pub(crate) fn start(mut command: Command) -> Running {
     }
 }
 
-/// Whether each direction that is told of has so many lines with a rate above 0.
+/// Whether each direction that is reported has that many lines with a rate above 0.
 fn moved(stderr: &str, intervals: usize) -> bool {
     let of =
         |way: &str| -> Vec<&str> { stderr.lines().filter(|line| line.contains(way)).collect() };
@@ -134,11 +134,13 @@ impl Running {
         assert!(said, "no {times} of {word:?}:\n{}", self.stderr());
     }
 
-    /// Waits until the running test has told of so many intervals in which something moved, in each
-    /// direction that it tells of: on a busy machine the first ones may be empty.
+    /// Waits until the running test has reported `intervals` intervals with traffic in each direction that it reports: on
+    /// a busy machine the first ones may be empty.
     pub(crate) fn wait_for_traffic(&mut self, intervals: usize) {
         let end = Instant::now() + DEADLINE;
-        while !moved(&self.stderr(), intervals) && self.child.try_wait().unwrap().is_none() {
+        while !moved(&self.stderr(), intervals) {
+            let ended = self.child.try_wait().unwrap();
+            assert_eq!(ended, None, "it ended before:\n{}", self.stderr());
             assert!(Instant::now() < end, "nothing moves:\n{}", self.stderr());
             thread::sleep(Duration::from_millis(5));
         }

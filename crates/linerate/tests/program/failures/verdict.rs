@@ -71,7 +71,8 @@ pub(crate) fn accounted(test: &Value) {
 
 /// What one end alone could count is there.
 pub(crate) fn intervals(test: &Value) -> &[Value] {
-    let intervals = test["intervals"].as_array().expect("intervals");
+    let intervals = test["intervals"].as_array();
+    let intervals = intervals.unwrap_or_else(|| panic!("no intervals: {test:#}"));
     assert!(!intervals.is_empty(), "{test:#}");
     intervals
 }
