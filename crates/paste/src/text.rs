@@ -11,6 +11,7 @@ mod complaint;
 mod cpu_share;
 mod dmesg;
 mod ethtool;
+mod ethtool_module;
 mod ethtool_sections;
 mod ethtool_stats;
 mod flow_hash;
@@ -177,6 +178,7 @@ const READERS: &[Reader] = &[
     stat_table::read,
     proc_file::read,
     ethtool::read,
+    ethtool_module::read,
     ethtool_sections::read,
     ethtool_stats::read,
     ifconfig::read,

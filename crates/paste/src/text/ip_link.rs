@@ -65,8 +65,29 @@ fn belongs(line: &str) -> bool {
         "valid_lft",
         "vf ",
     ];
-    known.iter().any(|start| line.starts_with(start)) || numbers(line).is_some()
+    known.iter().any(|start| line.starts_with(start)) || numbers(line).is_some() || is_detail(line)
 }
+
+/// A line of `ip -d link`: the kind of a virtual device with its options, and what every device may send.
+fn is_detail(line: &str) -> bool {
+    line.contains(" numtxqueues ") || DETAILS.iter().any(|start| line.starts_with(start))
+}
+
+/// Kinds of devices whose options take lines of their own (iproute2 `ip/iplink_*.c`).
+const DETAILS: [&str; 12] = [
+    "vlan protocol ",
+    "vxlan id ",
+    "bridge forward_delay ",
+    "bridge_slave state ",
+    "bond mode ",
+    "bond_slave state ",
+    "macvlan mode ",
+    "gre remote ",
+    "gretap remote ",
+    "ipip remote ",
+    "geneve id ",
+    "tun type ",
+];
 
 fn numbers(line: &str) -> Option<Vec<u64>> {
     let numbers: Option<Vec<u64>> = line
@@ -178,5 +199,18 @@ mod tests {
                 .values
                 .contains(&("txqueuelen".to_owned(), "1000".to_owned()))
         );
+    }
+
+    #[test]
+    fn details_of_virtual_devices_belong_to_them() {
+        let text = "3: b0@a0: <UP> mtu 1500 qdisc noqueue state UP qlen 1000\n    link/ether 00:00:5e:00:53:01 brd ff:ff:ff:ff:ff:ff promiscuity 0\n\
+            \u{20}   veth addrgenmode eui64 numtxqueues 2 numrxqueues 2 gso_max_size 65536\n    RX:  bytes packets errors dropped  missed   mcast\n\
+            \u{20}         516       6      0       0       0       0\n4: v0@b0: <UP> mtu 1500 qdisc noqueue state UP\n    vlan protocol 802.1Q id 5 <REORDER_HDR>\n";
+        let lines: Vec<&str> = text.lines().collect();
+        let looked = Cell::new(0);
+        let first = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+        assert_eq!(first.lines, 5);
+        let second = read(Lines::new(&lines[5..], &looked), Hint::default()).unwrap();
+        assert_eq!(second.lines, 2);
     }
 }
