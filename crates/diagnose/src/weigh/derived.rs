@@ -51,11 +51,10 @@ pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> 
         sockets::facts,
     ];
     let of_lines = readers.iter().flat_map(|read| read(lines));
-    let all = of_lines
-        .chain(link::facts(fields))
-        .chain(counted::facts(counters));
-    let field = |fact: Fact| Field {
-        interface: None,
+    let of_text = of_lines.chain(counted::facts(counters));
+    let all = of_text.map(|fact| (None, fact)).chain(link::facts(fields));
+    let field = |(interface, fact): (Option<String>, Fact)| Field {
+        interface,
         name: normal(&format!("fact {}", fact.name)),
         title: fact.name.to_owned(),
         value: fact.value,

@@ -18,6 +18,7 @@ fn named(text: &str) -> Vec<(&'static str, Degree)> {
         records: &pasted.records,
         lines: &lines,
         prose: &prose,
+        read: &pasted.understood,
         ..Text::default()
     });
     let named = name(&observed).into_iter();
@@ -83,4 +84,20 @@ fn two_findings_do_not_deny_each_other() {
     let named = named(text);
     let of_budget = named.iter().filter(|(id, _)| id.starts_with("napi-budget"));
     assert_eq!(of_budget.count(), 1, "{named:?}");
+}
+
+/// Outputs of tools on hosts where nothing is wrong: nobody is blamed, and nothing is odd.
+#[test]
+fn healthy_outputs_blame_nobody() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/healthy");
+    let files = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let texts = files.map(|file| {
+        (
+            file.file_name(),
+            std::fs::read_to_string(file.path()).unwrap(),
+        )
+    });
+    let accused = texts.map(|(file, text)| (file, named(&text)));
+    let accused: Vec<_> = accused.filter(|(_, named)| !named.is_empty()).collect();
+    assert!(accused.is_empty(), "{accused:#?}");
 }
