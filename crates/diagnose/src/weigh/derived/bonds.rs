@@ -58,7 +58,9 @@ fn bonds<'t>(lines: &[Line<'t>]) -> Vec<Bond<'t>> {
             });
         } else if key == "Currently Active Slave" {
             all.extend(all.is_empty().then(Bond::default));
-            all.last_mut().map(|bond| bond.active = Some(value));
+            if let Some(bond) = all.last_mut() {
+                bond.active = Some(value);
+            }
         } else if key == "Slave Interface" {
             all.extend(all.is_empty().then(Bond::default));
             let port = Port {
@@ -66,7 +68,9 @@ fn bonds<'t>(lines: &[Line<'t>]) -> Vec<Bond<'t>> {
                 line: line.number,
                 ..Port::default()
             };
-            all.last_mut().map(|bond| bond.ports.push(port));
+            if let Some(bond) = all.last_mut() {
+                bond.ports.push(port);
+            }
         } else if let Some(port) = all.last_mut().and_then(|bond| bond.ports.last_mut()) {
             of_partner = (of_partner || key == "details partner lacp pdu")
                 && key != "details actor lacp pdu";

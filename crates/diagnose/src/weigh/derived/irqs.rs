@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `/proc/interrupts`: cards and PHYs whose interrupts do not arrive; interrupts a second; irqbalance.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Fact;
 use crate::weigh::observed::Line;
@@ -17,7 +17,7 @@ struct Row<'t> {
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let rows: Vec<Row<'_>> = lines.iter().filter_map(row).collect();
-    let mut facts: Vec<Fact> = [
+    [
         device_zero(&rows, lines),
         device_frozen(&rows),
         phy_zero(&rows),
@@ -26,9 +26,7 @@ pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     ]
     .into_iter()
     .flatten()
-    .collect();
-    facts.truncate(5);
-    facts
+    .collect()
 }
 
 /// ` 56:  271490338  0  PCI-MSI-edge  ens192-rxtx-0`; a grep leaves the title out, so that the controller must be known.
@@ -65,27 +63,32 @@ fn interface(name: &str) -> Option<&str> {
         .then_some(name)
 }
 
-/// First and last sum of each interface, how many readings, and a line.
-fn devices<'t>(rows: &[Row<'t>]) -> BTreeMap<&'t str, (u64, u64, u32, u64)> {
-    let mut vectors: BTreeMap<(&str, &str), (&'t str, u64, u64, u32, u64)> = BTreeMap::new();
-    for row in rows {
-        let Some(device) = interface(row.name) else {
-            continue;
-        };
-        let entry = vectors
-            .entry((row.label, row.name))
-            .or_insert((device, row.total, 0, 0, row.line));
-        (entry.2, entry.3) = (row.total, entry.3 + 1);
+/// The interrupts of an interface, all vectors together.
+#[derive(Debug, Default, Clone, Copy)]
+struct Device {
+    first: u64,
+    last: u64,
+    readings: u32,
+    line: u64,
+}
+
+fn devices<'t>(rows: &[Row<'t>]) -> BTreeMap<&'t str, Device> {
+    let mut vectors: BTreeMap<(&str, &'t str), Device> = BTreeMap::new();
+    for row in rows.iter().filter(|row| interface(row.name).is_some()) {
+        let vector = vectors.entry((row.label, row.name)).or_insert(Device {
+            first: row.total,
+            line: row.line,
+            ..Device::default()
+        });
+        (vector.last, vector.readings) = (row.total, vector.readings + 1);
     }
-    let mut all: BTreeMap<&'t str, (u64, u64, u32, u64)> = BTreeMap::new();
-    for (device, first, last, readings, line) in vectors.into_values() {
-        let entry = all.entry(device).or_insert((0, 0, 0, line));
-        *entry = (
-            entry.0 + first,
-            entry.1 + last,
-            entry.2.max(readings),
-            entry.3,
-        );
+    let mut all: BTreeMap<&'t str, Device> = BTreeMap::new();
+    for ((_, name), vector) in vectors {
+        let device = all.entry(interface(name).unwrap_or(name)).or_default();
+        device.first += vector.first;
+        device.last += vector.last;
+        device.readings = device.readings.max(vector.readings);
+        device.line = vector.line;
     }
     all
 }
@@ -93,13 +96,17 @@ fn devices<'t>(rows: &[Row<'t>]) -> BTreeMap<&'t str, (u64, u64, u32, u64)> {
 /// A card with link that raised no interrupt. An unplugged one need not.
 fn device_zero(rows: &[Row<'_>], lines: &[Line<'_>]) -> Option<Fact> {
     let all = devices(rows);
-    let first = all.values().next()?.3;
-    let zero = || all.iter().filter(|(_, (_, last, ..))| *last == 0);
-    if zero().next().is_none() {
+    let first = all.values().next()?.line;
+    let mut zero = all
+        .iter()
+        .filter(|(_, one)| one.last == 0)
+        .take(LOOKED_UP_MOST)
+        .peekable();
+    if zero.peek().is_none() {
         return Some(Fact::new("irq_device_count_zero", false, first));
     }
-    let linked = zero().find(|(name, _)| has_link(name, lines).unwrap_or(all.len() == 1))?;
-    Some(Fact::new("irq_device_count_zero", true, linked.1.3))
+    let linked = zero.find(|(name, _)| has_link(name, lines).unwrap_or(all.len() == 1))?;
+    Some(Fact::new("irq_device_count_zero", true, linked.1.line))
 }
 
 /// Whether a text says that an interface has link.
@@ -127,28 +134,29 @@ fn has_link(name: &str, lines: &[Line<'_>]) -> Option<bool> {
 /// Two readings of a card between which others counted and this one did not.
 fn device_frozen(rows: &[Row<'_>]) -> Option<Fact> {
     let all = devices(rows);
-    let twice = || all.iter().filter(|(_, (_, _, readings, _))| *readings > 1);
-    let first = twice().next()?.1.3;
-    let grown = |name: &str| {
-        let others = rows
-            .iter()
-            .filter(|row| interface(row.name).is_none_or(|other| other != name));
-        let mut seen: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-        others
-            .map(|row| row.total > *seen.entry((row.label, row.name)).or_insert(row.total))
-            .any(|grown| grown)
-    };
-    let mut still = twice().filter(|(_, (before, after, ..))| before == after);
-    if let Some((_, (.., line))) = still
-        .clone()
-        .find(|(name, (before, ..))| *before > 0 && grown(name))
-    {
-        return Some(Fact::new("irq_device_count_frozen", true, *line));
+    let twice = || all.iter().filter(|(_, one)| one.readings > 1);
+    let first = twice().next()?.1.line;
+    let grown = grown(rows);
+    let others = |name: &str| grown.iter().any(|owner| *owner != Some(name));
+    let still = || twice().filter(|(_, one)| one.first == one.last);
+    if let Some((_, one)) = still().find(|(name, one)| one.first > 0 && others(name)) {
+        return Some(Fact::new("irq_device_count_frozen", true, one.line));
     }
-    still
-        .next()
-        .is_none()
-        .then(|| Fact::new("irq_device_count_frozen", false, first))
+    let none = still().next().is_none();
+    none.then(|| Fact::new("irq_device_count_frozen", false, first))
+}
+
+/// Whose rows counted between two readings: an interface or anything else.
+fn grown<'t>(rows: &[Row<'t>]) -> BTreeSet<Option<&'t str>> {
+    let mut seen: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let mut owners = BTreeSet::new();
+    for row in rows {
+        let before = seen.entry((row.label, row.name)).or_insert(row.total);
+        if row.total > *before {
+            owners.insert(interface(row.name));
+        }
+    }
+    owners
 }
 
 /// Whether no PHY raised an interrupt; nothing where some did and others not: a port may be empty.
@@ -268,6 +276,8 @@ const CONTROLLERS: &[&str] = &[
     "MSI", "APIC", "GIC", "Level", "Edge", "edge", "level", "fasteoi", "gpio", "MIPS", "INTC",
     "dummy", "bcm", "intc",
 ];
+/// Of how many interfaces a text is searched for their link.
+const LOOKED_UP_MOST: usize = 8;
 /// Names of MDIO buses.
 const BUSES: &[&str] = &[
     "mdio", "mii", "stmmac", "ethernet", "fixed", "mv88e6", "gpio-", "dsa", ".mac", "fec", "gmac",

@@ -55,7 +55,9 @@ fn blocks(lines: &[Line<'_>]) -> Vec<(Vec<Row>, u64)> {
             if !is_open {
                 all.push((Vec::new(), line.number));
             }
-            all.last_mut().map(|(rows, _)| rows.push(row));
+            if let Some((rows, _)) = all.last_mut() {
+                rows.push(row);
+            }
         }
         is_open = row.is_some();
     }
