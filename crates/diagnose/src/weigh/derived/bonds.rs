@@ -28,7 +28,7 @@ struct Port<'t> {
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let bonds = bonds(lines);
     let mut facts = Vec::new();
-    facts.extend(aggregators(&bonds));
+    facts.extend(aggregators(&bonds, lines));
     facts.extend(differ(&bonds, "bond_member_speeds_differ", |port| {
         port.speed
     }));
@@ -94,7 +94,7 @@ impl<'t> Port<'t> {
 }
 
 /// The most aggregates that ports with link of one bond are in.
-fn aggregators(bonds: &[Bond<'_>]) -> Option<Fact> {
+fn aggregators(bonds: &[Bond<'_>], lines: &[Line<'_>]) -> Option<Fact> {
     let count = |bond: &Bond<'_>| {
         let all: Vec<(&str, u64)> = up(bond)
             .filter_map(|port| Some((port.aggregator?, port.line)))
@@ -102,8 +102,26 @@ fn aggregators(bonds: &[Bond<'_>]) -> Option<Fact> {
         let different: BTreeSet<&str> = all.iter().map(|(id, _)| *id).collect();
         (all.len() > 1).then_some((different.len(), all.last()?.1))
     };
-    let (most, line) = bonds.iter().filter_map(count).max()?;
+    let (most, line) = bonds
+        .iter()
+        .filter_map(count)
+        .max()
+        .or_else(|| of_link(lines))?;
     Some(Fact::new("bond_aggregators", most, line))
+}
+
+/// `bond_slave state ACTIVE mii_status UP … ad_aggregator_id 1` of `ip -d link`.
+fn of_link(lines: &[Line<'_>]) -> Option<(usize, u64)> {
+    let all: Vec<(&str, u64)> = lines.iter().filter_map(aggregator).collect();
+    let different: BTreeSet<&str> = all.iter().map(|(id, _)| *id).collect();
+    (all.len() > 1).then_some((different.len(), all.last()?.1))
+}
+
+fn aggregator<'t>(line: &Line<'t>) -> Option<(&'t str, u64)> {
+    let (_, rest) = line.text.split_once("bond_slave ")?;
+    let (_, id) = rest.split_once("ad_aggregator_id ")?;
+    let id = id.split_whitespace().next()?;
+    (!rest.contains("mii_status DOWN")).then_some((id, line.number))
 }
 
 fn up<'b, 't>(bond: &'b Bond<'t>) -> impl Iterator<Item = &'b Port<'t>> {
@@ -222,6 +240,18 @@ mod tests {
         let unplugged = lacp("MII Status: down\nSpeed: Unknown\nAggregator ID: 2\n");
         is(&unplugged, "bond_aggregators", None);
         assert_eq!(values("Speed: 1000Mb/s\nMII Status: up\n", facts), []);
+    }
+
+    #[test]
+    fn aggregates_of_ip_link() {
+        let port = |id: u32| {
+            format!(
+                "    bond_slave state ACTIVE mii_status UP link_failure_count 0 queue_id 0 ad_aggregator_id {id} ad_actor_oper_port_state 61\n"
+            )
+        };
+        is(&(port(1) + &port(2)), "bond_aggregators", Some("2"));
+        is(&(port(1) + &port(1)), "bond_aggregators", Some("1"));
+        is(&port(1), "bond_aggregators", None);
     }
 
     #[test]

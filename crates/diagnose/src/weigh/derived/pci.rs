@@ -13,6 +13,8 @@ struct Card<'t> {
     /// The fastest and the present rate of its PCIe link, bit/s.
     most: Option<f64>,
     now: Option<f64>,
+    /// How many states of a link were listed for it.
+    links: u32,
     latency: f64,
     is_express: bool,
     has_driver: bool,
@@ -79,6 +81,8 @@ fn cards<'t>(lines: &[Line<'t>]) -> Vec<Card<'t>> {
             card.add(text, line.number);
         }
     }
+    // Several links without a title are of anything.
+    all.retain(|card| !card.title.is_empty() || card.links < 2);
     all
 }
 
@@ -97,10 +101,13 @@ fn device(text: &str) -> Option<(&str, &str)> {
 impl Card<'_> {
     fn add(&mut self, text: &str, line: u64) {
         if text.starts_with("LnkCap:") {
-            self.most = rate(text);
+            self.most = self.most.or_else(|| rate(text));
         } else if text.starts_with("LnkSta:") {
-            self.now = rate(text);
-            self.telling = line;
+            // A grep leaves the titles of other devices out.
+            if self.now.is_none() {
+                (self.now, self.telling) = (rate(text), line);
+            }
+            self.links += 1;
         } else if text.starts_with("Latency:") {
             self.latency = number_after(text, "Latency:").unwrap_or(0.0);
         } else if let Some(latency) = number_after(text, ", latency ") {
@@ -127,6 +134,7 @@ fn carried(speed: f64, width: f64) -> f64 {
 /// `ixgbe 0000:03:00.0: 4.000 Gb/s available PCIe bandwidth, limited by …`, `i40e: PCI-Express: Speed 8.0GT/s Width x4`.
 fn logged(line: &Line<'_>) -> Option<(f64, u64)> {
     let text = line.text;
+    text.contains("PCI").then_some(())?;
     if let Some((before, _)) = text.split_once(" Gb/s available PCIe bandwidth") {
         let other = OTHERS.iter().any(|driver| before.contains(driver));
         let rate: f64 = before.rsplit([' ', '(']).next()?.parse().ok()?;
@@ -221,7 +229,8 @@ fn old_bus(cards: &[Card<'_>], lines: &[Line<'_>]) -> Option<Fact> {
     let is_old = |card: &&Card<'_>| card.latency > 0.0 && !card.is_express && !is_root(card.slot);
     let by_log = |line: &&Line<'_>| {
         let text = line.text;
-        (text.contains("(PCI:33MHz") || text.contains("(PCI:66MHz"))
+        text.contains("(PCI:")
+            && (text.contains("(PCI:33MHz") || text.contains("(PCI:66MHz"))
             && !VIRTUAL_MACS.iter().any(|mac| text.contains(mac))
     };
     let old = cards.iter().find(is_old).map(|card| card.line);
@@ -277,10 +286,7 @@ fn virtual_function(cards: &[Card<'_>], lines: &[Line<'_>]) -> Option<Fact> {
 /// The configuration of a virtual machine, or its log, with a card that QEMU or VMware emulates.
 fn emulated(line: &Line<'_>) -> Option<Fact> {
     let text = line.text;
-    let is_named = text.contains("e1000")
-        || text.contains("rtl8139")
-        || text.contains("RTL-8139")
-        || text.contains("pcnet");
+    let is_named = text.contains("e1000") || text.contains("rtl8139") || text.contains("pcnet");
     (is_named && text.len() < LINE_MOST).then_some(())?;
     let squeezed = text.replace(['\'', '"', ' '], "");
     let configured = EMULATED.iter().any(|model| {
@@ -301,20 +307,24 @@ fn emulated(line: &Line<'_>) -> Option<Fact> {
 /// `Kernel command line: …`, `BOOT_IMAGE=… ro quiet`, `GRUB_CMDLINE_LINUX="…"`.
 fn command_line(line: &Line<'_>) -> Option<Fact> {
     let text = line.text;
+    text.contains('=').then_some(())?;
     let marks = ["ommand line: ", "BOOT_IMAGE=", "GRUB_CMDLINE_LINUX"];
     let (before, rest) = marks.iter().find_map(|mark| text.split_once(mark))?;
-    let is_whole = rest.contains('=') || rest.contains("ro ") || text.contains("BOOT_IMAGE");
-    (is_whole && !before.trim_start().starts_with('#'))
+    (!before.trim_start().starts_with('#'))
         .then(|| Fact::new("kernel_command_line", rest, line.number))
 }
 
 /// `[default] performance powersave powersupersave`.
 fn saving(line: &Line<'_>) -> Option<Fact> {
     let text = line.text;
-    if let Some((_, rest)) = text.split_once("pcie_aspm.policy=") {
+    if let Some((_, rest)) = text
+        .split_once('=')
+        .and_then(|_| text.split_once("pcie_aspm.policy="))
+    {
         let policy = rest.split_whitespace().next()?;
         return Some(Fact::new("pcie_aspm_policy", policy, line.number));
     }
+    text.contains("powersave").then_some(())?;
     let (before, rest) = text.split_once('[')?;
     let (policy, after) = rest.split_once(']')?;
     let others = || {
@@ -407,6 +417,23 @@ mod tests {
             "pcie_below_max",
             None,
         );
+    }
+
+    #[test]
+    fn links_without_their_devices() {
+        let link = |width: u32| {
+            format!(
+                "\t\tLnkCap:\tPort #0, Speed 8GT/s, Width x8, ASPM L0s\n\t\tLnkSta:\tSpeed 8GT/s, Width x{width}\n"
+            )
+        };
+        is(&link(4), "pcie_below_max", Some("true"));
+        is(&(link(8) + &link(4)), "pcie_below_max", None);
+        let named = format!(
+            "03:00.0 Ethernet controller: Intel Corporation X710 for 10GbE SFP+\n{}{}",
+            link(8),
+            link(4)
+        );
+        is(&named, "pcie_below_max", Some("false"));
     }
 
     #[test]

@@ -14,7 +14,8 @@ struct Port<'t> {
     name: &'t str,
     /// Interfaces of one output: of one host.
     listing: u32,
-    is_up: bool,
+    /// Set up by somebody, if its flags are shown.
+    is_up: Option<bool>,
     has_carrier: Option<bool>,
     is_slave: bool,
     master: Option<&'t str>,
@@ -25,17 +26,12 @@ struct Port<'t> {
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let mut all = listed(lines);
     add_members(lines, &mut all);
-    let readers = [
-        admin_up,
-        wired_has_link,
-        address_on_member,
-        two_addresses,
-        wifi_and_wire,
-    ];
+    let readers = [admin_up, address_on_member, two_addresses, wifi_and_wire];
     let mut facts: Vec<Fact> = readers.iter().filter_map(|read| read(&all)).collect();
     if !facts.iter().any(|fact| fact.name == SAME_SUBNET) {
         facts.extend(routes_of_both(lines));
     }
+    facts.extend(wired_has_link(&all, lines));
     facts.extend(one_subnet(&all, lines));
     facts.extend(carrier_changes(lines));
     facts
@@ -45,7 +41,7 @@ fn listed<'t>(lines: &[Line<'t>]) -> Vec<Port<'t>> {
     let mut all: Vec<Port<'t>> = Vec::new();
     let (mut listing, mut number, mut is_open) = (0, 0, false);
     for line in lines.iter().filter(|line| line.text.len() < LINE_MOST) {
-        let short = one_line(line);
+        let short = one_line(line).or_else(|| brief(line));
         let is_short = short.is_some();
         if let Some((index, port)) = short.or_else(|| headed(line)) {
             let mut same = all.iter().filter(|one| one.listing == listing);
@@ -89,6 +85,38 @@ fn one_line<'t>(line: &Line<'t>) -> Option<(Option<u32>, Port<'t>)> {
     is_name(port.name).then_some((Some(index), port))
 }
 
+/// `eth0  UP  192.0.2.10/24 …` of `ip -br addr`, `eth0  DOWN  02:… <BROADCAST,MULTICAST>` of `ip -br link`. The state of an
+/// interface without link is DOWN, too.
+fn brief<'t>(line: &Line<'t>) -> Option<(Option<u32>, Port<'t>)> {
+    let mut words = line.text.split_whitespace();
+    let name = words.next()?.split('@').next()?;
+    let state = words.next()?;
+    let carrier = match state {
+        "UP" => Some(true),
+        "DOWN" => Some(false),
+        "UNKNOWN" => None,
+        _ => return None,
+    };
+    let flags = line
+        .text
+        .split_once('<')
+        .and_then(|(_, rest)| rest.split_once('>'));
+    let up = flags.map(|(flags, _)| flags.split(',').any(|one| one == "UP"));
+    let all: Vec<(Ipv4Addr, u32)> = words
+        .filter_map(|word| address(&format!("inet {word}")))
+        .collect();
+    let port = Port {
+        name,
+        is_up: up.or_else(|| carrier.filter(|up| *up)),
+        has_carrier: carrier,
+        addresses: all,
+        line: line.number,
+        ..Port::default()
+    };
+    (is_name(name) && (up.is_some() || !port.addresses.is_empty() || name == "lo"))
+        .then_some((None, port))
+}
+
 /// Copied without their indentation.
 fn is_detail(text: &str) -> bool {
     [
@@ -109,8 +137,8 @@ impl<'t> Port<'t> {
     fn add(&mut self, text: &'t str) {
         if text.starts_with("inet ") {
             self.addresses.extend(address(text));
-        } else if text.starts_with("UP ") && text.contains("MTU") {
-            self.is_up = true;
+        } else if text.contains("MTU:") {
+            self.is_up = Some(text.starts_with("UP "));
             self.has_carrier = Some(text.contains("RUNNING"));
             self.is_slave = text.contains(" SLAVE ");
         }
@@ -141,7 +169,7 @@ fn headed<'t>(line: &Line<'t>) -> Option<(Option<u32>, Port<'t>)> {
     let has = |flag: &str| flags.split(',').any(|one| one == flag);
     let carrier = has("LOWER_UP") || (index.is_none() && has("RUNNING"));
     let found = Port {
-        is_up: has("UP"),
+        is_up: Some(has("UP")),
         has_carrier: Some(carrier),
         is_slave: has("SLAVE"),
         master: after(rest, " master "),
@@ -178,24 +206,30 @@ fn add_members<'t>(lines: &[Line<'t>], all: &mut [Port<'t>]) {
 
 /// False where no wire is set up, true where all are: of a mixed listing nobody knows which one is meant.
 fn admin_up(all: &[Port<'_>]) -> Option<Fact> {
-    let wires = || all.iter().filter(|one| is_wire(one.name));
+    let wires = || {
+        all.iter()
+            .filter(|one| is_wire(one.name) && one.is_up.is_some())
+    };
     let first = wires().next()?;
-    let up = wires().filter(|one| one.is_up).count();
+    let up = wires().filter(|one| one.is_up == Some(true)).count();
     (up == 0 || up == wires().count()).then(|| Fact::new("interface_admin_up", up > 0, first.line))
 }
 
 /// Whether a wire has link where there is a radio, too.
-fn wired_has_link(all: &[Port<'_>]) -> Option<Fact> {
-    let radios: BTreeSet<u32> = all
+fn wired_has_link(all: &[Port<'_>], lines: &[Line<'_>]) -> Option<Fact> {
+    let listings: BTreeSet<u32> = all
         .iter()
         .filter(|one| is_radio(one.name))
         .map(|one| one.listing)
         .collect();
-    let beside = || {
-        all.iter().filter(|one| {
-            is_wire(one.name) && one.has_carrier.is_some() && radios.contains(&one.listing)
-        })
+    let by_radio = |line: &Line<'_>| route(line.text).is_some_and(|(_, device)| is_radio(device));
+    let routed = listings.is_empty() && lines.iter().any(by_radio);
+    let is_beside = |one: &&Port<'_>| {
+        is_wire(one.name)
+            && one.has_carrier.is_some()
+            && (routed || listings.contains(&one.listing))
     };
+    let beside = || all.iter().filter(is_beside);
     let linked = beside().find(|one| one.has_carrier == Some(true));
     let line = linked.or_else(|| beside().next())?.line;
     Some(Fact::new("wired_has_link", linked.is_some(), line))
@@ -246,7 +280,7 @@ fn two_addresses(all: &[Port<'_>]) -> Option<Fact> {
 fn wifi_and_wire(all: &[Port<'_>]) -> Option<Fact> {
     let up = || {
         all.iter()
-            .filter(|one| one.is_up && !one.addresses.is_empty())
+            .filter(|one| one.is_up != Some(false) && !one.addresses.is_empty())
     };
     let radios: BTreeSet<(u32, u32, u32)> = up()
         .filter(|one| is_radio(one.name))
@@ -443,7 +477,25 @@ mod tests {
         let up = "2: eth0: <NO-CARRIER,BROADCAST,UP> mtu 1500 state DOWN\n";
         assert_eq!(value(up, "interface_admin_up").as_deref(), Some("true"));
         assert_eq!(value(&format!("{up}{down}"), "interface_admin_up"), None);
-        assert_eq!(values("eth0: is down, <UP> says nobody\n", facts), []);
+        // Flags that are not shown say nothing.
+        let cut = "eth0      Link encap:Ethernet  HWaddr 02:00:00:00:00:02\n          RX packets:4201981 errors:61203\n";
+        assert_eq!(value(cut, "interface_admin_up"), None);
+        let brief = "lo               UNKNOWN        127.0.0.1/8\neno1             DOWN           02:00:00:00:00:02 <BROADCAST,MULTICAST>\n";
+        assert_eq!(value(brief, "interface_admin_up").as_deref(), Some("false"));
+        assert_eq!(
+            value(
+                "eth0             DOWN           192.0.2.1/24\n",
+                "interface_admin_up"
+            ),
+            None
+        );
+        assert_eq!(
+            values(
+                "eth0: is down, <UP> says nobody\nit went DOWN at 10/24 of us\n",
+                facts
+            ),
+            []
+        );
     }
 
     #[test]

@@ -137,7 +137,8 @@ fn task<'t>(line: &Line<'t>, command: &'t str, cpu: f64) -> Option<Task<'t>> {
 /// `99.7`, `99,7`, `45%`, as a share of one.
 fn share(word: &str) -> Option<f64> {
     let number: f64 = word.trim_end_matches('%').replace(',', ".").parse().ok()?;
-    (number.is_finite() && (0.0..100_000.0).contains(&number)).then_some(number / 100.0)
+    (number.is_finite() && (0.0..100_000.0).contains(&number))
+        .then_some((number * 10.0).round() / 1000.0)
 }
 
 fn most<'a, 't>(tasks: &'a [Task<'t>], takes: impl Fn(&Task<'t>) -> bool) -> Option<&'a Task<'t>> {
@@ -151,6 +152,7 @@ fn most<'a, 't>(tasks: &'a [Task<'t>], takes: impl Fn(&Task<'t>) -> bool) -> Opt
 fn tool(tasks: &[Task<'_>], lines: &[Line<'_>]) -> Option<Fact> {
     let own = |line: &Line<'_>| {
         let text = line.text;
+        (text.contains("tilization") || text.contains("host_total")).then_some(())?;
         let sender = number_after(text, "CPU Utilization: local/sender ")
             .or_else(|| number_after(text, "CPU Utilization: local/receiver "));
         let sender = sender.or_else(|| number_after(text, "\"host_total\":"))?;

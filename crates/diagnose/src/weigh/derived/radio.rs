@@ -7,7 +7,10 @@ use super::{Fact, number_after};
 use crate::weigh::observed::Line;
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
-    [standard(lines), bridged(lines)]
+    let has = |mark: &str| lines.iter().any(|line| line.text.contains(mark));
+    let told = (has("802.11") || has("itrate")).then(|| standard(lines));
+    let bridged = has("wl").then(|| bridged(lines));
+    [told.flatten(), bridged.flatten()]
         .into_iter()
         .flatten()
         .collect()

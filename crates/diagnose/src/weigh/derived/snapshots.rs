@@ -106,7 +106,11 @@ fn of_table(text: &str, table: &mut Option<bool>) -> Option<(bool, u64)> {
 /// Whether a direction stands still while the other one moves.
 fn frozen(all: &BTreeMap<&str, Vec<Packets>>) -> Vec<Fact> {
     let mut facts = Vec::new();
-    for row in all.values() {
+    for row in all
+        .iter()
+        .filter(|(name, _)| !is_inner(name))
+        .map(|(_, row)| row)
+    {
         let known: Vec<(u64, u64, u64)> = row
             .iter()
             .filter_map(|one| Some((one.received?, one.sent?, one.line)))
@@ -121,11 +125,21 @@ fn frozen(all: &BTreeMap<&str, Vec<Packets>>) -> Vec<Fact> {
         if sent >= MOVED_LEAST {
             facts.push(Fact::new("rx_frozen", received == 0, last.2));
         }
-        if received >= MOVED_LEAST {
+        // A standby port of a bond never sent much.
+        if received >= MOVED_LEAST && last.1 >= SENT_LEAST {
             facts.push(Fact::new("tx_frozen", sent == 0, last.2));
         }
     }
     facts
+}
+
+/// Devices of containers and virtual machines, to which often nobody answers.
+fn is_inner(name: &str) -> bool {
+    let starts = [
+        "docker", "veth", "virbr", "br-", "tun", "tap", "vnet", "dummy", "lo", "cali", "flannel",
+        "cni", "wg",
+    ];
+    starts.iter().any(|start| name.starts_with(start))
 }
 
 /// A queue that was read twice or more often.
@@ -261,6 +275,7 @@ fn time(text: &str) -> Option<f64> {
 }
 
 const MOVED_LEAST: u64 = 10;
+const SENT_LEAST: u64 = 100;
 const QUEUE_MOVED_LEAST: u64 = 100;
 const QUEUES_LEAST: usize = 3;
 const BROADCASTS_LEAST: usize = 50;

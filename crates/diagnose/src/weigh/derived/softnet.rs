@@ -34,7 +34,8 @@ pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let most = rows.iter().map(|row| row[0]).max().unwrap_or(0) as f64;
     let mut add = |name, share: f64, above: f64| {
         if above >= PACKETS_LEAST {
-            facts.push(Fact::new(name, share / above, *line));
+            let share = (share / above * 1e6).round() / 1e6;
+            facts.push(Fact::new(name, share, *line));
         }
     };
     if rows.len() > 1 {
