@@ -25,6 +25,7 @@ mod routes;
 mod snapshots;
 mod sockets;
 mod softnet;
+mod tables;
 mod usb;
 
 use super::observed::{Counted, Field, Line, normal};
@@ -52,7 +53,7 @@ type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
 
 /// The facts of the lines, fields and counters of a text, as fields.
 pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> Vec<Field> {
-    let readers: [Reader; 22] = [
+    let readers: [Reader; 23] = [
         bonds::facts,
         capture::facts,
         filter::facts,
@@ -74,6 +75,7 @@ pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> 
         snapshots::facts,
         sockets::facts,
         softnet::facts,
+        tables::facts,
         usb::facts,
     ];
     let of_lines = readers.iter().flat_map(|read| read(lines));

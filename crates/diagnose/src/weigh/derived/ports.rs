@@ -26,7 +26,13 @@ struct Port<'t> {
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let mut all = listed(lines);
     add_members(lines, &mut all);
-    let readers = [admin_up, address_on_member, two_addresses, wifi_and_wire];
+    let readers = [
+        admin_up,
+        up,
+        address_on_member,
+        two_addresses,
+        wifi_and_wire,
+    ];
     let mut facts: Vec<Fact> = readers.iter().filter_map(|read| read(&all)).collect();
     if !facts.iter().any(|fact| fact.name == SAME_SUBNET) {
         facts.extend(routes_of_both(lines));
@@ -213,6 +219,18 @@ fn admin_up(all: &[Port<'_>]) -> Option<Fact> {
     let first = wires().next()?;
     let up = wires().filter(|one| one.is_up == Some(true)).count();
     (up == 0 || up == wires().count()).then(|| Fact::new("interface_admin_up", up > 0, first.line))
+}
+
+/// How many wires of one listing are up.
+fn up(all: &[Port<'_>]) -> Option<Fact> {
+    let mut listings: BTreeMap<u32, (u32, u64)> = BTreeMap::new();
+    let wires = all.iter().filter(|one| is_wire(one.name));
+    for port in wires.filter(|one| one.is_up == Some(true)) {
+        let entry = listings.entry(port.listing).or_default();
+        *entry = (entry.0 + 1, port.line);
+    }
+    let (count, line) = listings.into_values().max()?;
+    Some(Fact::new("interfaces_up", count, line))
 }
 
 /// Whether a wire has link where there is a radio, too.
@@ -476,7 +494,9 @@ mod tests {
         assert_eq!(value(old, "interface_admin_up").as_deref(), Some("false"));
         let up = "2: eth0: <NO-CARRIER,BROADCAST,UP> mtu 1500 state DOWN\n";
         assert_eq!(value(up, "interface_admin_up").as_deref(), Some("true"));
-        assert_eq!(value(&format!("{up}{down}"), "interface_admin_up"), None);
+        let both = format!("{up}{down}");
+        assert_eq!(value(&both, "interface_admin_up"), None);
+        assert_eq!(value(&both, "interfaces_up").as_deref(), Some("1"));
         // Flags that are not shown say nothing.
         let cut = "eth0      Link encap:Ethernet  HWaddr 02:00:00:00:00:02\n          RX packets:4201981 errors:61203\n";
         assert_eq!(value(cut, "interface_admin_up"), None);

@@ -172,12 +172,15 @@ fn tool(tasks: &[Task<'_>], lines: &[Line<'_>]) -> Option<Fact> {
 
 /// The busiest thread of a program; a process beyond one processor has threads that the table hides.
 fn thread(tasks: &[Task<'_>]) -> Option<Fact> {
-    let is_kernel = |task: &Task<'_>| KERNEL.iter().any(|start| task.command.starts_with(start));
     let busiest = most(tasks, |task| !is_kernel(task) && task.cpu < SEVERAL)?;
     let hides = tasks
         .iter()
         .any(|task| !is_kernel(task) && task.cpu >= SEVERAL);
     (!hides || busiest.cpu > FULL).then(|| Fact::new("busiest_thread", busiest.cpu, busiest.line))
+}
+
+fn is_kernel(task: &Task<'_>) -> bool {
+    KERNEL.iter().any(|start| task.command.starts_with(start))
 }
 
 fn vpn(tasks: &[Task<'_>]) -> Option<Fact> {
@@ -206,7 +209,8 @@ fn busiest_is(
     name: &'static str,
     is: impl Fn(&Task<'_>) -> bool,
 ) -> Option<Fact> {
-    let one = most(tasks, |_| true).filter(|task| task.cpu > BUSY && is(task))?;
+    let one = most(tasks, |task| is(task) || !is_kernel(task))
+        .filter(|task| task.cpu > BUSY && is(task))?;
     Some(Fact::new(name, true, one.line))
 }
 
@@ -443,6 +447,19 @@ mod tests {
             "CPU Utilization: local/sender 99.3% (1.2%u/98.1%s), remote/receiver 40.1% (2.0%u/38.1%s)\n",
             "tool_cpu",
             Some("0.993"),
+        );
+    }
+
+    #[test]
+    fn the_kernel_beside_a_vpn() {
+        let text = format!(
+            "{TOP} 1822 nobody    20   0    9712   4120   3000 R  98.0   0.0   0:09.91 openvpn\n"
+        );
+        is(&text, "busiest_program_is_vpn", Some("true"));
+        is(
+            &text.replace("98.0", "12.0"),
+            "busiest_program_is_vpn",
+            None,
         );
     }
 

@@ -34,7 +34,7 @@ pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let adapters = adapters(&tree, &log);
     let mut facts: Vec<Fact> = [
         below_nic(&adapters, lines),
-        is_usb3(&chips, &log),
+        is_usb3(&chips, &adapters),
         neighbour(&tree),
         generic(&chips, &adapters, lines),
     ]
@@ -204,12 +204,10 @@ fn id(text: &str) -> Option<String> {
     text.split_once("ID ")?.1.get(..9).map(str::to_owned)
 }
 
-fn is_usb3(chips: &[(bool, u64)], log: &Logged<'_>) -> Option<Fact> {
-    let fast = log
-        .adapters
-        .iter()
-        .find(|(port, _)| log.mbits.get(*port).is_some_and(|mbits| *mbits > 480.0));
-    let known = fast.map(|(_, (_, line))| (true, *line));
+/// What runs faster than USB 2 or has a chip that can.
+fn is_usb3(chips: &[(bool, u64)], adapters: &[(&str, f64, u64)]) -> Option<Fact> {
+    let fast = adapters.iter().find(|(_, mbits, _)| *mbits > 480.0);
+    let known = fast.map(|(.., line)| (true, *line));
     let able = || chips.iter().find(|(can, _)| *can).copied();
     let (can, line) = known.or_else(able).or_else(|| chips.first().copied())?;
     Some(Fact::new("usb_adapter_is_usb3", can, line))
