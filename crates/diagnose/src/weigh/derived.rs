@@ -2,17 +2,31 @@
 //! Facts that several lines of a text show together: `fact NAME` in the tables of causes. A fact that the lines do not
 //! show is absent, never 0.
 
+mod bonds;
 mod capture;
 mod counted;
 mod filter;
+mod flaps;
 mod hops;
 mod interfaces;
+mod irqs;
 mod link;
+mod machine;
 mod names;
 mod neighbours;
+mod offloads;
+mod pci;
 mod ping;
+mod ports;
+mod processes;
+mod profile;
+mod radio;
 mod routes;
+mod snapshots;
 mod sockets;
+mod softnet;
+mod tables;
+mod usb;
 
 use super::observed::{Counted, Field, Line, normal};
 
@@ -39,19 +53,35 @@ type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
 
 /// The facts of the lines, fields and counters of a text, as fields.
 pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> Vec<Field> {
-    let readers: [Reader; 9] = [
+    let readers: [Reader; 23] = [
+        bonds::facts,
         capture::facts,
         filter::facts,
+        flaps::facts,
         hops::facts,
         interfaces::facts,
+        irqs::facts,
+        machine::facts,
         names::facts,
         neighbours::facts,
+        offloads::facts,
+        pci::facts,
         ping::facts,
+        ports::facts,
+        processes::facts,
+        profile::facts,
+        radio::facts,
         routes::facts,
+        snapshots::facts,
         sockets::facts,
+        softnet::facts,
+        tables::facts,
+        usb::facts,
     ];
     let of_lines = readers.iter().flat_map(|read| read(lines));
-    let of_text = of_lines.chain(counted::facts(counters));
+    let of_text = of_lines
+        .chain(machine::of_fields(fields))
+        .chain(counted::facts(counters));
     let all = of_text.map(|fact| (None, fact)).chain(link::facts(fields));
     let field = |(interface, fact): (Option<String>, Fact)| Field {
         interface,

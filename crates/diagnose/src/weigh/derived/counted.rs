@@ -16,7 +16,7 @@ pub(super) fn facts(counters: &[Counted]) -> Vec<Fact> {
     }
     let of_places = places
         .values()
-        .flat_map(|all| [dropped_only(all), nothing_received(all)]);
+        .flat_map(|all| [dropped_only(all), dropped_share(all), nothing_received(all)]);
     of_places.flatten().collect()
 }
 
@@ -43,6 +43,17 @@ fn dropped_only(all: &[&Counted]) -> Option<Fact> {
     })
 }
 
+/// What `rx_dropped` is of all that came.
+fn dropped_share(all: &[&Counted]) -> Option<Fact> {
+    let dropped = named(all, "rx_dropped").filter(|one| one.value > 0)?;
+    let received = named(all, "rx_packets").filter(|one| one.value >= RECEIVED_LEAST)?;
+    let share = dropped.value as f64 / (dropped.value as f64 + received.value as f64);
+    Some(Fact {
+        line: dropped.line,
+        ..Fact::new("rx_dropped_share", share, 0)
+    })
+}
+
 /// Whether it sends and receives nothing.
 fn nothing_received(all: &[&Counted]) -> Option<Fact> {
     let (received, sent) = (named(all, "rx_packets")?, named(all, "tx_packets")?);
@@ -56,6 +67,8 @@ fn named<'c>(all: &[&'c Counted], name: &str) -> Option<&'c Counted> {
     all.iter().find(|one| one.name == name).copied()
 }
 
+/// Of fewer packets a share says little.
+const RECEIVED_LEAST: u64 = 100;
 /// An interface that sent less may just have come up.
 const SENT_LEAST: u64 = 10;
 
@@ -85,6 +98,13 @@ mod tests {
         let both = found(&[("rx_dropped", 7), ("rx_errors", 3)]);
         assert_eq!(both, [("rx_dropped_only", "false".to_owned())]);
         assert_eq!(found(&[("rx_dropped", 0), ("rx_errors", 0)]), []);
+    }
+
+    #[test]
+    fn the_share_of_drops() {
+        let many = found(&[("rx_dropped", 100), ("rx_packets", 300)]);
+        assert_eq!(many, [("rx_dropped_share", "0.25".to_owned())]);
+        assert_eq!(found(&[("rx_dropped", 7), ("rx_packets", 3)]), []);
     }
 
     #[test]

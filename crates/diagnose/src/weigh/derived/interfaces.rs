@@ -23,14 +23,7 @@ struct Interface {
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let mut all = listed(lines);
     all.retain(|one| one.name != "lo" && !one.name.starts_with("lo:"));
-    let readers = [
-        inner_mtu,
-        mtu_differs,
-        tunnel,
-        one_subnet,
-        address_twice,
-        prefix_32,
-    ];
+    let readers = [inner_mtu, mtu_differs, tunnel, address_twice, prefix_32];
     readers.iter().filter_map(|read| read(&all)).collect()
 }
 
@@ -152,34 +145,6 @@ fn tunnel(all: &[Interface]) -> Option<Fact> {
     Some(Fact::new("tunnel_present", true, tunnel.line))
 }
 
-/// How many wires of one listing have addresses in one network.
-fn one_subnet(all: &[Interface]) -> Option<Fact> {
-    let wires = all.iter().filter(|one| is_one_of(&one.name, WIRES));
-    let each = wires.flat_map(|one| {
-        one.addresses
-            .iter()
-            .map(move |address| (one, network(address)))
-    });
-    let each: Vec<(&Interface, (u32, u32))> = each.collect();
-    let together = |(_, network): &(&Interface, (u32, u32))| {
-        let same = each.iter().filter(|(_, other)| other == network);
-        same.map(|(one, _)| one.name.as_str())
-            .collect::<BTreeSet<_>>()
-            .len()
-    };
-    let most = each.iter().max_by_key(|one| together(one))?;
-    Some(Fact::new(
-        "interfaces_in_one_subnet",
-        together(most),
-        most.0.line,
-    ))
-}
-
-fn network((address, length): &(Ipv4Addr, u32)) -> (u32, u32) {
-    let mask = u32::MAX.checked_shl(32 - (*length).min(32)).unwrap_or(0);
-    (address.to_bits() & mask, *length)
-}
-
 /// One address with two hardware addresses: two hosts.
 fn address_twice(all: &[Interface]) -> Option<Fact> {
     let owners = |address: Ipv4Addr| {
@@ -280,6 +245,5 @@ mod tests {
                 .iter()
                 .any(|(name, _)| *name == "same_dhcp_address_on_two_hosts")
         );
-        assert!(same.contains(&("interfaces_in_one_subnet", "1".to_owned())));
     }
 }
