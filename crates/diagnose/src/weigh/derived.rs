@@ -2,17 +2,32 @@
 //! Facts that several lines of a text show together: `fact NAME` in the tables of causes. A fact that the lines do not
 //! show is absent, never 0.
 
+mod addressing;
+mod bridging;
 mod capture;
+mod captured;
 mod counted;
+mod dhcp;
+mod families;
 mod filter;
+mod hardware_addresses;
 mod hops;
 mod interfaces;
 mod link;
 mod names;
+mod nat;
 mod neighbours;
+mod packets;
 mod ping;
+mod ping_runs;
 mod routes;
+mod services;
+mod shown;
 mod sockets;
+mod tunnel;
+mod way_points;
+mod ways;
+mod window;
 
 use super::observed::{Counted, Field, Line, normal};
 
@@ -39,16 +54,22 @@ type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
 
 /// The facts of the lines, fields and counters of a text, as fields.
 pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> Vec<Field> {
-    let readers: [Reader; 9] = [
+    let readers: [Reader; 15] = [
         capture::facts,
+        dhcp::facts,
         filter::facts,
         hops::facts,
         interfaces::facts,
         names::facts,
         neighbours::facts,
         ping::facts,
+        ping_runs::facts,
         routes::facts,
+        services::facts,
+        shown::facts,
         sockets::facts,
+        tunnel::facts,
+        tunnel::masters,
     ];
     let of_lines = readers.iter().flat_map(|read| read(lines));
     let all = of_lines
