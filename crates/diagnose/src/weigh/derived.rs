@@ -10,10 +10,12 @@ mod counted;
 mod dhcp;
 mod families;
 mod filter;
+mod frames;
 mod hardware_addresses;
 mod hops;
 mod interfaces;
 mod link;
+mod marks;
 mod names;
 mod nat;
 mod neighbours;
@@ -54,24 +56,28 @@ type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
 
 /// The facts of the lines, fields and counters of a text, as fields.
 pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> Vec<Field> {
-    let readers: [Reader; 15] = [
+    let readers: [Reader; 9] = [
         capture::facts,
-        dhcp::facts,
         filter::facts,
         hops::facts,
         interfaces::facts,
         names::facts,
         neighbours::facts,
         ping::facts,
-        ping_runs::facts,
         routes::facts,
+        sockets::facts,
+    ];
+    let of_ends: [Reader; 6] = [
+        dhcp::facts,
+        ping_runs::facts,
         services::facts,
         shown::facts,
-        sockets::facts,
         tunnel::facts,
         tunnel::masters,
     ];
+    let ends = ends(lines);
     let of_lines = readers.iter().flat_map(|read| read(lines));
+    let of_lines = of_lines.chain(of_ends.iter().flat_map(|read| read(&ends)));
     let all = of_lines
         .chain(link::facts(fields))
         .chain(counted::facts(counters));
@@ -84,6 +90,16 @@ pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> 
     };
     all.map(field).collect()
 }
+
+/// The beginning and the end of a long text: between them a log or a capture goes on.
+fn ends<'t>(lines: &[Line<'t>]) -> Vec<Line<'t>> {
+    let before = &lines[..lines.len().min(FIRST_LINES)];
+    let after = lines.len().saturating_sub(LAST_LINES).max(before.len());
+    [before, &lines[after..]].concat()
+}
+
+const FIRST_LINES: usize = 20_000;
+const LAST_LINES: usize = 10_000;
 
 /// The number that follows `mark`.
 fn number_after(text: &str, mark: &str) -> Option<f64> {

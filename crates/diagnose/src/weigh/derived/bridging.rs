@@ -52,7 +52,7 @@ fn members<'t>(shown: &Shown<'t>) -> Members<'t> {
 
 /// Whether spanning tree keeps a port silent.
 fn blocking(shown: &Shown<'_>) -> Option<Fact> {
-    let states = shown.lines.iter().filter_map(|line| {
+    let states = shown.with(&["state"]).filter_map(|line| {
         let text = line.text;
         let is_port = (text.contains(" master ") && text.contains(" state "))
             || text.trim_start().starts_with("port id")
@@ -115,10 +115,14 @@ fn without_vlan(shown: &Shown<'_>) -> Option<Fact> {
 /// Whether ports of one bridge have different MTUs.
 fn mtu_differs(shown: &Shown<'_>) -> Option<Fact> {
     let mut known: BTreeMap<&str, (u32, u64)> = BTreeMap::new();
-    let ports = shown
-        .ports
-        .iter()
-        .filter_map(|port| Some((port.master?, port.mtu?, port.line)));
+    let is_bridge = |name: &str| !is_one_of(name, &["bond", "team", "vrf", "mgmt"]);
+    let ports = shown.ports.iter().filter_map(|port| {
+        Some((
+            port.master.filter(|name| is_bridge(name))?,
+            port.mtu?,
+            port.line,
+        ))
+    });
     let mut seen = false;
     for (master, mtu, line) in ports {
         let (first, _) = *known.entry(master).or_insert((mtu, line));
@@ -207,7 +211,7 @@ fn elsewhere(shown: &Shown<'_>, members: &Members<'_>) -> Option<Fact> {
 
 /// The smallest path MTU that the kernel keeps for a destination, and the smallest that the path has shown.
 pub(super) fn path_mtu(shown: &Shown<'_>) -> Vec<Fact> {
-    let lines = || shown.lines.iter().filter(|line| line.text.contains("mtu"));
+    let lines = || shown.with(&["mtu"]);
     let least = |read: fn(&str) -> Option<f64>| {
         let known = lines().filter_map(|line| Some((read(line.text)?, line.number)));
         known.min_by(|one, other| one.0.total_cmp(&other.0))

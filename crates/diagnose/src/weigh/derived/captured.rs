@@ -14,7 +14,7 @@ pub(super) fn facts(shown: &Shown<'_>) -> Vec<Fact> {
     if all.is_empty() {
         return Vec::new();
     }
-    let of_captures: [fn(&[Capture<'_>]) -> Option<Fact>; 12] = [
+    let of_captures: [Read; 12] = [
         leaves_only,
         syn_leaves_only,
         overlay_leaves_only,
@@ -38,6 +38,8 @@ pub(super) fn facts(shown: &Shown<'_>) -> Vec<Fact> {
     facts.extend(sender(&all, shown));
     facts
 }
+
+type Read = fn(&[Capture<'_>]) -> Option<Fact>;
 
 fn packets<'c, 't>(all: &'c [Capture<'t>]) -> impl Iterator<Item = &'c Packet<'t>> {
     all.iter().flat_map(|capture| &capture.packets)
@@ -266,7 +268,7 @@ fn first_fragments(all: &[Capture<'_>]) -> Option<Fact> {
         let is_known =
             !capture.command.is_empty() && !capture.selects(&["port", "udp", "tcp", "portrange"]);
         let offset = |packet: &Packet<'_>| number_after(packet.header, "offset ");
-        let firsts = capture
+        let mut firsts = capture
             .packets
             .iter()
             .filter(|packet| packet.header.contains("flags [+") && offset(packet) == Some(0.0));
@@ -275,7 +277,8 @@ fn first_fragments(all: &[Capture<'_>]) -> Option<Fact> {
             .iter()
             .any(|packet| offset(packet) > Some(0.0));
         let count = firsts.clone().count();
-        (is_known && count > 1).then(|| (!others, firsts.last().map_or(0, |packet| packet.line)))
+        (is_known && count > 1)
+            .then(|| (!others, firsts.next_back().map_or(0, |packet| packet.line)))
     };
     let (value, line) = all.iter().find_map(judged)?;
     Some(Fact::new("capture_only_first_fragments", value, line))
@@ -632,6 +635,14 @@ mod tests {
             &inner.replace("192.168.1.10.443", "203.0.113.7.443"),
             "capture_answer_from_inner_address",
         );
+    }
+
+    #[test]
+    fn short_lines() {
+        let text = "IP 192.168.1.50.50211 > 203.0.113.7.443: Flags [S]\nIP 192.168.1.10.443 > 192.168.1.50.50211: Flags [S.]\nIP 192.168.1.50.50211 > 192.168.1.10.443: Flags [R]\n";
+        has(text, "capture_answer_from_inner_address", "true");
+        // `[S]` is no markup.
+        assert_eq!(linerate_paste::clean(text).text(), text);
     }
 
     #[test]

@@ -8,8 +8,19 @@ use super::shown::word_after;
 use crate::weigh::observed::Line;
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
+    let marks = [
+        "DHCP",
+        "dhcp",
+        "Server",
+        "routers",
+        "Deleted",
+        "bound to ",
+        "lease",
+    ];
+    let about = |line: &&Line<'_>| marks.iter().any(|mark| line.text.contains(mark));
+    let lines: Vec<Line<'_>> = lines.iter().filter(about).copied().collect();
     let readers = [servers, ignored, gateways, vanishing];
-    readers.iter().filter_map(|read| read(lines)).collect()
+    readers.iter().filter_map(|read| read(&lines)).collect()
 }
 
 /// How many servers offer addresses: by the identifier in the offer, else by who sent it.
@@ -64,7 +75,7 @@ fn ignored(lines: &[Line<'_>]) -> Option<Fact> {
             .filter(|line| marks.iter().any(|mark| line.text.contains(mark)));
         found.map(|line| line.number).collect::<Vec<_>>()
     };
-    let offers = of(&["BOOTP/DHCP, Reply", "DHCPOFFER"]);
+    let offers = of(&["BOOTP/DHCP, Reply", "DHCPOFFER ", "DHCPOFFER("]);
     let last = *offers.last()?;
     let messages = |kind: &str| {
         lines
@@ -77,7 +88,7 @@ fn ignored(lines: &[Line<'_>]) -> Option<Fact> {
     let taken = of(&["DHCPACK", "DHCPREQUEST", "bound to ", "lease of "]).len()
         + messages("Request")
         + messages("ACK");
-    let given_up = !of(&["No DHCPOFFERS received", "No DHCPv4 offers", "no lease, "]).is_empty();
+    let given_up = !of(&["No DHCPOFFERS received", "No DHCPv4 offers", "no lease"]).is_empty();
     let repeated = messages("Discover") > 1 && messages("Offer") > 1;
     let asked = of(&["BOOTP/DHCP, Request"]).len();
     // An answered client asks twice, one more is a loss at most.
@@ -201,6 +212,7 @@ mod tests {
             "dhcp_reply_ignored",
         );
         lacks(&reply.repeat(2), "dhcp_reply_ignored");
+        lacks("No DHCPOFFERS received.\n", "dhcp_reply_ignored");
         let message = |kind: &str| format!("\t    DHCP-Message (53), length 1: {kind}\n");
         has(
             &format!(

@@ -23,6 +23,9 @@ struct Seen {
 
 /// Whether connections by IPv6 fail and those by IPv4 do not.
 fn only_four(shown: &Shown<'_>) -> Option<Fact> {
+    let is_six = |text: &str| text.contains("::") || text.contains(" -6") || text.contains("ping6");
+    shown.lines.iter().find(|line| is_six(line.text))?;
+    let telling: BTreeSet<u64> = shown.with(TELLING).map(|line| line.number).collect();
     let mut seen = Seen::default();
     let mut asked: Option<(bool, usize)> = None;
     let mut last = 0;
@@ -36,8 +39,11 @@ fn only_four(shown: &Shown<'_>) -> Option<Fact> {
         if is_command(text) {
             asked = family(text).map(|is_six| (is_six, at));
         }
-        let result = works(text);
-        let Some(works) = result else {
+        let Some(works) = telling
+            .contains(&line.number)
+            .then(|| works(text))
+            .flatten()
+        else {
             continue;
         };
         let of_command = || {
@@ -64,6 +70,9 @@ fn only_four(shown: &Shown<'_>) -> Option<Fact> {
 }
 
 fn is_command(text: &str) -> bool {
+    if !text.starts_with(|letter: char| letter.is_ascii_lowercase() || "$#>".contains(letter)) {
+        return false;
+    }
     let mut words = text
         .trim_start_matches(['$', '#', '>', ' '])
         .split_whitespace();
@@ -124,7 +133,10 @@ fn addressed(text: &str) -> Option<bool> {
 fn joined_elsewhere(shown: &Shown<'_>) -> Option<Fact> {
     let mut joined: BTreeMap<Ipv4Addr, BTreeSet<&str>> = BTreeMap::new();
     let mut interface = "";
-    for line in shown.lines.iter().filter(|line| line.text.len() < 120) {
+    for line in shown.lines.iter().filter(|line| {
+        line.text.len() < GROUP_MOST
+            && line.text.as_bytes().contains(&b'.') | line.text.as_bytes().contains(&b':')
+    }) {
         let words: Vec<&str> = line.text.split_whitespace().collect();
         match words.as_slice() {
             [number, name]
@@ -174,8 +186,7 @@ fn add<'t>(joined: &mut BTreeMap<Ipv4Addr, BTreeSet<&'t str>>, group: &str, inte
 /// After how long a multicast stream is said to stop.
 fn stops(shown: &Shown<'_>) -> Option<Fact> {
     let found = shown
-        .lines
-        .iter()
+        .with(&[" min", "second", " s "])
         .filter(|line| line.text.len() < SENTENCE_MOST)
         .find_map(|line| {
             let text = line.text.to_ascii_lowercase();
@@ -250,9 +261,21 @@ const FAILURES: &[&str] = &[
     "No route to host",
     "o route to host",
 ];
+const TELLING: &[&str] = &[
+    "% packet loss",
+    "nreachable",
+    "imed out",
+    "imeout",
+    "o route to host",
+    "HTTP/",
+    "... connected.",
+    "Connected to ",
+    "bytes from ",
+];
 const NUMBERS: &[&str] = &[
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 ];
+const GROUP_MOST: usize = 60;
 const FILLERS_MOST: usize = 4;
 const OUTPUT_LINES: usize = 40;
 const WORDS_MOST: usize = 25;

@@ -52,11 +52,16 @@ fn scaled(word: &str) -> Option<f64> {
 fn output_drops(shown: &Shown<'_>) -> Option<Fact> {
     let mut is_output = false;
     let mut found: Option<(f64, u64)> = None;
-    for line in shown
-        .lines
-        .iter()
-        .filter(|line| line.text.len() < LINE_MOST)
-    {
+    let marks = [
+        "Chain ",
+        "chain ",
+        "hook output",
+        "DROP",
+        "REJECT",
+        " drop",
+        " reject",
+    ];
+    for line in shown.with(&marks) {
         let text = line.text.trim();
         if let Some(chain) = chain(text) {
             is_output = chain.eq_ignore_ascii_case("output")
@@ -72,9 +77,6 @@ fn output_drops(shown: &Shown<'_>) -> Option<Fact> {
         if let Some(counted) = counted {
             let (sum, _) = found.unwrap_or((0.0, 0));
             found = Some((sum + counted, line.number));
-        }
-        if text.is_empty() || text == "}" {
-            is_output = false;
         }
     }
     let (sum, line) = found?;
@@ -173,7 +175,7 @@ fn per_bucket(shown: &Shown<'_>) -> Option<Fact> {
 
 /// Whether an entry of a flow to a port has another destination than the rule that translates this port.
 fn contradicts(shown: &Shown<'_>) -> Option<Fact> {
-    let rules = shown.lines.iter().filter(|line| line.text.contains("DNAT"));
+    let rules = shown.with(&["DNAT"]);
     let rules: Vec<(&str, &str)> = rules
         .filter_map(|line| translated(line.text))
         .take(RULES_MOST)
@@ -189,13 +191,8 @@ fn contradicts(shown: &Shown<'_>) -> Option<Fact> {
         let is_first = word_after(asked, "dst=")? == server;
         Some(is_first && *to != server)
     };
-    let entries = shown
-        .lines
-        .iter()
-        .filter(|line| line.text.contains(" dport=") && line.text.contains(" src="));
-    let line = entries
-        .into_iter()
-        .find(|line| is_odd(line.text) == Some(true))?;
+    let mut entries = shown.with(&[" dport="]);
+    let line = entries.find(|line| is_odd(line.text) == Some(true))?;
     Some(Fact::new(
         "conntrack_entry_contradicts_nat",
         true,
@@ -221,18 +218,16 @@ fn clamped(shown: &Shown<'_>) -> Option<Fact> {
     let is_rule = |text: &str| {
         marks.iter().any(|mark| text.contains(mark)) || text.trim() == "option mtu_fix '1'"
     };
-    let line = shown.lines.iter().find(|line| is_rule(line.text))?;
+    let about = ["MSS", "maxseg", "--set-mss", "--clamp-mss", "mtu_fix"];
+    let line = shown.with(&about).find(|line| is_rule(line.text))?;
     Some(Fact::new("mss_clamped", true, line.number))
 }
 
 /// Whether a rule, or what it logged, drops packets to the port that does not answer.
 fn matches_flow(shown: &Shown<'_>) -> Option<Fact> {
-    let failed: BTreeSet<&str> = shown
-        .lines
-        .iter()
-        .filter_map(|line| super::services::failed(line.text))
-        .map(|failed| failed.port)
-        .collect();
+    let failed = shown.with(&["efused", "imed out", "imeout", "o route to host"]);
+    let failed = failed.filter_map(|line| super::services::failed(line.text));
+    let failed: BTreeSet<&str> = failed.map(|failed| failed.port).collect();
     (!failed.is_empty()).then_some(())?;
     let is_dropped = |text: &str| {
         let logged = text.contains(" DPT=")
@@ -247,17 +242,14 @@ fn matches_flow(shown: &Shown<'_>) -> Option<Fact> {
         let matches = port.is_some_and(|port| failed.contains(port));
         matches && (logged || rule) && packets(text) != Some(0.0)
     };
-    let line = shown
-        .lines
-        .iter()
-        .filter(|line| line.text.len() < LINE_MOST)
-        .find(|line| is_dropped(line.text))?;
+    let rules = ["DROP", "REJECT", " drop", " reject", " DPT="];
+    let line = shown.with(&rules).find(|line| is_dropped(line.text))?;
     Some(Fact::new("firewall_rule_matches_flow", true, line.number))
 }
 
 /// Whether this host is a router: the setting says so, or it has forwarded packets.
 fn forwards(shown: &Shown<'_>) -> Option<Fact> {
-    let counted = shown.lines.iter().find_map(|line| {
+    let counted = shown.with(&["ForwDatagrams"]).find_map(|line| {
         let text = line.text.trim_start();
         let rest = text
             .strip_prefix("IpForwDatagrams")
@@ -285,10 +277,7 @@ fn masquerade(shown: &Shown<'_>) -> Vec<Fact> {
             || text.contains("oif")
             || text.trim_start().starts_with("masquerade")
     };
-    let lines = shown
-        .lines
-        .iter()
-        .filter(|line| line.text.len() < LINE_MOST);
+    let lines = shown.with(&["MASQUERADE", "SNAT", " masquerade", " snat to "]);
     let rules: Vec<(&str, u64)> = lines
         .filter(|line| is_rule(line.text) && is_listed(line.text))
         .map(|line| (line.text, line.number))
@@ -363,7 +352,6 @@ fn no_rule(shown: &Shown<'_>) -> Option<Fact> {
     (is_empty && !is_mangle).then(|| Fact::new("masquerade_rules", 0, line))
 }
 
-const LINE_MOST: usize = 400;
 const RULES_MOST: usize = 200;
 
 #[cfg(test)]

@@ -252,6 +252,8 @@ fn label(text: &str) -> &str {
 
 /// `12:00:00.1 eth0 In IP 192.0.2.1.443 > 192.0.2.2.5000: …`, `7 0.1 192.0.2.1 → 192.0.2.2 TCP 74 443 → 5000 [SYN] …`.
 fn packet<'t>(text: &'t str, header: &'t str, line: u64) -> Option<Packet<'t>> {
+    let bytes = text.as_bytes();
+    (bytes.contains(&b'>') || bytes.contains(&ARROW_FIRST)).then_some(())?;
     for arrow in [" > ", " \u{2192} ", " -> "] {
         for (at, _) in text.match_indices(arrow).take(ARROWS_MOST) {
             let (before, after) = (&text[..at], &text[at + arrow.len()..]);
@@ -337,6 +339,8 @@ pub(super) fn identity<'t>(packet: &Packet<'t>) -> Option<&'t str> {
 }
 
 const LINE_MOST: usize = 1000;
+/// The first byte of an arrow that is no `>`.
+const ARROW_FIRST: u8 = 0xe2;
 const ARROWS_MOST: usize = 4;
 const COMMAND_AT_MOST: usize = 60;
 const HEADING_MOST: usize = 60;

@@ -29,9 +29,11 @@ struct Run<'t> {
     line: u64,
 }
 
+type Read = fn(&[Run<'_>]) -> Option<Fact>;
+
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let runs = runs(lines);
-    let all: [fn(&[Run<'_>]) -> Option<Fact>; 7] = [
+    let all: [Read; 7] = [
         lost_above,
         fragmented,
         other_source,

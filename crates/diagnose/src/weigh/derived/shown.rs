@@ -4,23 +4,26 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
+use super::marks::{Marks, mask};
 use super::{
-    Fact, addressing, bridging, captured, families, hardware_addresses, nat, way_points, ways,
-    window,
+    Fact, addressing, bridging, captured, families, frames, hardware_addresses, nat, tunnel,
+    way_points, ways, window,
 };
 use crate::weigh::observed::Line;
 
 /// What those who compare find.
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let shown = Shown::of(lines);
-    let all: [fn(&Shown<'_>) -> Vec<Fact>; 10] = [
+    let all: [fn(&Shown<'_>) -> Vec<Fact>; 12] = [
         addressing::facts,
         bridging::facts,
         bridging::path_mtu,
         captured::facts,
         families::facts,
+        frames::facts,
         hardware_addresses::facts,
         nat::facts,
+        tunnel::encapsulation,
         way_points::facts,
         ways::facts,
         window::facts,
@@ -41,6 +44,8 @@ pub(super) struct Port<'t> {
     /// The whole first line is there.
     pub(super) is_whole: bool,
     pub(super) is_up: bool,
+    /// The heading above it, or what stands before it.
+    pub(super) place: &'t str,
     pub(super) line: u64,
 }
 
@@ -84,12 +89,16 @@ pub(super) struct Shown<'t> {
     pub(super) neighbours: Vec<Neighbour<'t>>,
     /// `net.ipv4.ip_forward` and the like; the last value.
     pub(super) settings: BTreeMap<String, (&'t str, u64)>,
+    marks: Marks,
+    /// The last heading.
+    place: &'t str,
 }
 
 impl<'t> Shown<'t> {
     pub(super) fn of(lines: &'t [Line<'t>]) -> Self {
         let mut shown = Self {
             lines,
+            marks: Marks::of(lines),
             ..Self::default()
         };
         for line in lines.iter().filter(|line| line.text.len() < LINE_MOST) {
@@ -124,10 +133,21 @@ impl<'t> Shown<'t> {
     fn port(&mut self, text: &'t str, number: u64) {
         if let Some(port) = headed(text, number).filter(|_| self.ports.len() < PORTS_MOST) {
             // `ip -o addr` has a line for each address.
+            let port = Port {
+                place: if port.place.is_empty() || port.place.starts_with(port.name) {
+                    self.place
+                } else {
+                    port.place
+                },
+                ..port
+            };
             let is_again = |last: &Port<'_>| last.name == port.name && !port.is_whole;
             if !self.ports.last().is_some_and(is_again) {
                 self.ports.push(port);
             }
+        }
+        if text.len() < PLACE_MOST && text.trim_end().ends_with(':') {
+            self.place = text.trim();
         }
         let goes_on = ["inet", "link/", "ether", "UP "];
         let start = text.trim_start();
@@ -136,6 +156,15 @@ impl<'t> Shown<'t> {
         {
             port.take(text);
         }
+    }
+
+    /// The lines that have one of these marks, of the table in `marks`.
+    pub(super) fn with(&self, marks: &[&str]) -> impl Iterator<Item = &'t Line<'t>> + Clone {
+        let mask = mask(marks);
+        let places = self.lines.iter().enumerate();
+        places
+            .filter(move |(at, line)| self.marks.has(*at, mask) && line.text.len() < MARKED_MOST)
+            .map(|(_, line)| line)
     }
 
     /// The number that a setting has.
@@ -261,12 +290,18 @@ fn headed(text: &str, number: u64) -> Option<Port<'_>> {
         name,
         is_whole,
         is_up: is_up || !is_whole,
+        place: text
+            .split_once(": ")
+            .map_or("", |(place, _)| place.trim())
+            .trim_start_matches(|letter: char| letter.is_ascii_digit()),
         line: number,
         ..Port::default()
     })
 }
 
 fn head(text: &str) -> Option<(&str, bool)> {
+    let is_flagged = text.as_bytes().contains(&b'<');
+    (is_flagged || text.contains("inet") || text.contains(" Link encap:")).then_some(())?;
     if let Some((name, _)) = text.split_once(" Link encap:") {
         return Some((name.trim(), true));
     }
@@ -479,7 +514,10 @@ pub(super) const TUNNELS: &[&str] = &[
 ];
 
 const LINE_MOST: usize = 400;
+/// Longer lines are no output of these tools.
+const MARKED_MOST: usize = 1000;
 const PREFIX_MOST: usize = 40;
+const PLACE_MOST: usize = 60;
 const PORTS_MOST: usize = 500;
 const LISTED_MOST: usize = 5000;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::Fact;
-use super::shown::word_after;
+use super::shown::{Shown, word_after};
 use crate::weigh::observed::Line;
 
 /// A peer of `wg show` or of a configuration.
@@ -23,12 +23,8 @@ struct Peer<'t> {
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let peers = peers(lines);
-    let mut facts: Vec<Fact> = [missing, minutes, overlap]
-        .iter()
-        .filter_map(|read| read(&peers))
-        .collect();
-    facts.extend(encapsulation(lines));
-    facts
+    let readers = [missing, minutes, overlap];
+    readers.iter().filter_map(|read| read(&peers)).collect()
 }
 
 fn peers<'t>(lines: &[Line<'t>]) -> Vec<Peer<'t>> {
@@ -136,9 +132,9 @@ fn overlap(peers: &[Peer<'_>]) -> Option<Fact> {
 }
 
 /// `pppoe`, `gre`, `ipsec`, `qinq`: each that an interface, a policy or a capture shows.
-fn encapsulation(lines: &[Line<'_>]) -> Vec<Fact> {
+pub(super) fn encapsulation(shown: &Shown<'_>) -> Vec<Fact> {
     let mut found: Vec<Fact> = Vec::new();
-    for line in lines.iter().filter(|line| line.text.len() < LINE_MOST) {
+    for line in shown.with(WRAPS) {
         for kind in kinds(line.text).into_iter().flatten() {
             if !found.iter().any(|fact| fact.value == kind) {
                 found.push(Fact::new("encapsulation", kind, line.number));
@@ -233,6 +229,19 @@ fn entered(text: &str) -> Option<(&str, &str, bool)> {
 }
 
 const LINE_MOST: usize = 400;
+const WRAPS: &[&str] = &[
+    "pppoe-",
+    "PPPoE [ses",
+    "PPP session is ",
+    "link/ppp",
+    ": gre",
+    ": GREv0, ",
+    "proto esp spi",
+    ": ESP(spi=",
+    "INSTALLED, TUNNEL",
+    "802.1Q",
+    "802.1ad",
+];
 const PEERS_MOST: usize = 1000;
 
 #[cfg(test)]
@@ -284,20 +293,13 @@ mod tests {
 
     #[test]
     fn wrapping() {
-        has(
-            "PPPoE router (pppoe-wan over eth1)\n",
-            "encapsulation",
-            "pppoe",
-        );
-        has(
-            "IP 192.0.2.1 > 192.0.2.2: ESP(spi=0xc8122,seq=0x1), length 136\n",
-            "encapsulation",
-            "ipsec",
-        );
-        lacks(
-            "4: gre0@NONE: <NOARP> mtu 1476 qdisc noop state DOWN\n",
-            "encapsulation",
-        );
+        let found = |text: &str| super::super::shown::values(text, encapsulation);
+        let one = |kind: &str| vec![("encapsulation", kind.to_owned())];
+        assert_eq!(found("PPPoE router (pppoe-wan over eth1)\n"), one("pppoe"));
+        let esp = "IP 192.0.2.1 > 192.0.2.2: ESP(spi=0xc8122,seq=0x1), length 136\n";
+        assert_eq!(found(esp), one("ipsec"));
+        let idle = "4: gre0@NONE: <NOARP> mtu 1476 qdisc noop state DOWN\n";
+        assert_eq!(found(idle), []);
     }
 
     #[test]

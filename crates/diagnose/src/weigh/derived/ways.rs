@@ -8,6 +8,7 @@ use super::Fact;
 use super::shown::{
     Chosen, LOCAL_BRIDGES, Route, Shown, TUNNELS, contains, is_one_of, is_public, word_after,
 };
+use crate::weigh::observed::Line;
 
 pub(super) fn facts(shown: &Shown<'_>) -> Vec<Fact> {
     let one: [fn(&Shown<'_>) -> Option<Fact>; 9] = [
@@ -103,10 +104,9 @@ fn gateway_outside(shown: &Shown<'_>) -> Option<Fact> {
 fn gateway_configured(shown: &Shown<'_>) -> Option<Fact> {
     let mut network: Option<(Ipv4Addr, u32)> = None;
     let mut judged = None;
-    for line in shown.lines.iter().filter(|line| line.text.len() < 80) {
+    for line in shown.with(&["address ", "netmask ", "gateway "]) {
         let mut words = line.text.split_whitespace();
         let (Some(key), Some(value)) = (words.next(), words.next()) else {
-            network = None;
             continue;
         };
         match key {
@@ -159,15 +159,14 @@ fn overlap(shown: &Shown<'_>) -> Option<Fact> {
 
 /// Whether a destination that does not answer is in the network of a local bridge.
 fn in_local_bridge(shown: &Shown<'_>) -> Option<Fact> {
+    let failing: Vec<&Line<'_>> = shown.with(FAILS).collect();
     let fails = |one: &Chosen<'_>| {
         let address = one.to.to_string();
-        let about = shown
-            .lines
-            .iter()
-            .filter(|line| line.text.contains(&address));
-        about
-            .into_iter()
-            .any(|line| FAILS.iter().any(|mark| line.text.contains(mark)))
+        let fails = |text: &str| {
+            text.contains(&address)
+                && (!text.contains("% packet loss") || text.contains("100% packet loss"))
+        };
+        failing.iter().any(|line| fails(line.text))
     };
     let is_other = |one: &&Chosen<'_>| {
         shown.owner(one.to).is_none() && one.to != one.source && one.device != "lo"
@@ -187,16 +186,11 @@ fn in_local_bridge(shown: &Shown<'_>) -> Option<Fact> {
 /// Whether the way to a tunnel's far end is the tunnel. A mark or another table may lead it elsewhere.
 fn into_tunnel(shown: &Shown<'_>) -> Option<Fact> {
     shown.chosen.first()?;
-    let ends: BTreeSet<Ipv4Addr> = shown
-        .lines
-        .iter()
-        .filter_map(|line| endpoint(line.text))
-        .collect();
+    let ends = shown.with(&["ndpoint", "[AF_INET]", "remote "]);
+    let ends: BTreeSet<Ipv4Addr> = ends.filter_map(|line| endpoint(line.text)).collect();
     let has_mark = || {
-        shown
-            .lines
-            .iter()
-            .any(|line| line.text.trim_start().starts_with("fwmark: 0x"))
+        let mut marks = shown.with(&["fwmark: "]);
+        marks.any(|line| line.text.trim_start().starts_with("fwmark: 0x"))
     };
     let judged = |one: &Chosen<'_>| {
         let is_end = ends.contains(&one.to) && !one.is_of_other_table;
@@ -230,7 +224,7 @@ fn test_interface(shown: &Shown<'_>) -> Option<Fact> {
         let is_known = !expected.is_empty();
         is_known.then(|| (!expected.contains(&owner.name), line))
     };
-    let tests = shown.lines.iter().filter_map(|line| {
+    let tests = shown.with(&["] local "]).filter_map(|line| {
         let (own, other) = connected(line.text)?;
         Some((own, other, line.number))
     });
@@ -261,9 +255,8 @@ fn multicast(shown: &Shown<'_>) -> Option<Fact> {
 
 /// Whether the default route that a router advertised ends within a minute: it is advertised sooner than that.
 fn expiring(shown: &Shown<'_>) -> Option<Fact> {
-    let listed = shown.lines.iter().filter(|line| {
-        line.text.contains(" expires ") && line.text.trim_start().starts_with("default ")
-    });
+    let listed = shown.with(&[" expires "]);
+    let listed = listed.filter(|line| line.text.trim_start().starts_with("default "));
     let mut left = listed.filter_map(|line| {
         let word = word_after(line.text, " expires ")?.trim_end_matches("sec");
         Some((word.parse::<f64>().ok()?, line.number))
@@ -274,9 +267,9 @@ fn expiring(shown: &Shown<'_>) -> Option<Fact> {
 
 const FAILS: &[&str] = &[
     "nreachable",
-    "No route to host",
-    "timed out",
-    "100% packet loss",
+    "o route to host",
+    "imed out",
+    "% packet loss",
     "FAILED",
     "INCOMPLETE",
     "imeout",

@@ -77,8 +77,7 @@ fn measured(shown: &Shown<'_>) -> Option<(f64, u64)> {
         let round_trip_ms = shown.lines.iter().find_map(|line| round_trip(line.text))?;
         let has_several = shown.lines.iter().any(|line| line.text.contains("[SUM]"));
         let rates = shown
-            .lines
-            .iter()
+            .with(&["bits/sec"])
             .filter_map(|line| Some((rate(line.text)?, line.number)));
         let (rate, line) = rates.max_by(|one, other| one.0.total_cmp(&other.0))?;
         (!has_several).then_some((rate / 8.0 * round_trip_ms / 1000.0, line))
@@ -109,11 +108,7 @@ fn gains(shown: &Shown<'_>) -> Vec<Fact> {
         .settings
         .get("net.ipv4.tcp_congestion_control")
         .map(|(value, _)| *value);
-    for line in shown
-        .lines
-        .iter()
-        .filter(|line| line.text.len() < LINE_MOST)
-    {
+    for line in shown.with(&["iperf", "bits/sec"]) {
         if line.text.contains("iperf") {
             let option = ["-C ", "--congestion ", "-Z "]
                 .iter()
@@ -177,17 +172,24 @@ fn buffers(shown: &Shown<'_>) -> Vec<Fact> {
         if let Some(lost) = lost.filter(|lost| drops.is_none_or(|(most, _)| *lost > most)) {
             drops = Some((lost, line.number));
         }
-        facts.extend(
-            granted(text).map(|ratio| Fact::new("socket_buffer_granted_ratio", ratio, line.number)),
-        );
+    }
+    for line in shown
+        .with(&["wanted: ", "requested ", "orphan", "FRAG:"])
+        .take(READINGS_MOST)
+    {
+        let (text, start) = (line.text, line.text.trim_start());
         let orphaned = number_after(text, " orphan ").filter(|_| start.starts_with("TCP: inuse"));
         let orphaned = orphaned
             .or_else(|| number_after(text, " orphaned ").filter(|_| start.starts_with("TCP:")));
-        facts.extend(orphaned.map(|count| Fact::new("sockets_orphaned", count, line.number)));
-        facts.extend(
-            fragments(shown, start)
-                .map(|ratio| Fact::new("fragment_memory_of_limit", ratio, line.number)),
-        );
+        let all = [
+            ("socket_buffer_granted_ratio", granted(text)),
+            ("sockets_orphaned", orphaned),
+            ("fragment_memory_of_limit", fragments(shown, start)),
+        ];
+        let known = all
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        facts.extend(known.map(|(name, value)| Fact::new(name, value, line.number)));
     }
     facts.extend(drops.map(|(count, line)| Fact::new("socket_drops", count, line)));
     facts.extend(calls(shown));
@@ -200,7 +202,10 @@ fn lost(text: &str, is_udp: bool) -> Option<f64> {
         let last = rest.split(')').next()?.rsplit(',').next()?;
         return last.strip_prefix('d')?.parse().ok();
     }
-    let (number, rest) = text.trim_start().split_once(": ")?;
+    let text = text.trim_start();
+    text.starts_with(|letter: char| letter.is_ascii_digit())
+        .then_some(())?;
+    let (number, rest) = text.split_once(": ")?;
     number.parse::<u32>().ok()?;
     let words: Vec<&str> = rest.split_whitespace().collect();
     let is_row = words.len() == 12 && words[0].contains(':') && words[2].len() == 2;
@@ -265,6 +270,7 @@ const WINDOW_UNSCALED: f64 = 65_535.0;
 /// A connection that sent for less shows its start.
 const BUSY_LEAST_MS: f64 = 500.0;
 const LINE_MOST: usize = 600;
+const READINGS_MOST: usize = 100;
 
 #[cfg(test)]
 mod tests {
