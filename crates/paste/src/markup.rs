@@ -74,7 +74,9 @@ fn bbcode(line: &str) -> String {
     while let Some(at) = rest.find('[') {
         text.push_str(&rest[..at]);
         rest = &rest[at..];
-        let length = code(rest).unwrap_or(0);
+        // `Flags [S]` of tcpdump strikes nothing through.
+        let is_flag = text.ends_with("Flags ");
+        let length = code(rest).filter(|_| !is_flag).unwrap_or(0);
         text.push_str(if length == 0 { "[" } else { "" });
         rest = &rest[length.max(1)..];
     }

@@ -2,31 +2,48 @@
 //! Facts that several lines of a text show together: `fact NAME` in the tables of causes. A fact that the lines do not
 //! show is absent, never 0.
 
+mod addressing;
 mod bonds;
+mod bridging;
 mod capture;
+mod captured;
 mod counted;
+mod dhcp;
+mod families;
 mod filter;
 mod flaps;
+mod frames;
+mod hardware_addresses;
 mod hops;
 mod interfaces;
 mod irqs;
 mod link;
 mod machine;
+mod marks;
 mod names;
+mod nat;
 mod neighbours;
 mod offloads;
+mod packets;
 mod pci;
 mod ping;
+mod ping_runs;
 mod ports;
 mod processes;
 mod profile;
 mod radio;
 mod routes;
+mod services;
+mod shown;
 mod snapshots;
 mod sockets;
 mod softnet;
 mod tables;
+mod tunnel;
 mod usb;
+mod way_points;
+mod ways;
+mod window;
 
 use super::observed::{Counted, Field, Line, normal};
 
@@ -78,7 +95,17 @@ pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> 
         tables::facts,
         usb::facts,
     ];
+    let of_ends: [Reader; 6] = [
+        dhcp::facts,
+        ping_runs::facts,
+        services::facts,
+        shown::facts,
+        tunnel::facts,
+        tunnel::masters,
+    ];
+    let ends = ends(lines);
     let of_lines = readers.iter().flat_map(|read| read(lines));
+    let of_lines = of_lines.chain(of_ends.iter().flat_map(|read| read(&ends)));
     let of_text = of_lines
         .chain(machine::of_fields(fields))
         .chain(counted::facts(counters));
@@ -92,6 +119,16 @@ pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> 
     };
     all.map(field).collect()
 }
+
+/// The beginning and the end of a long text: between them a log or a capture goes on.
+fn ends<'t>(lines: &[Line<'t>]) -> Vec<Line<'t>> {
+    let before = &lines[..lines.len().min(FIRST_LINES)];
+    let after = lines.len().saturating_sub(LAST_LINES).max(before.len());
+    [before, &lines[after..]].concat()
+}
+
+const FIRST_LINES: usize = 20_000;
+const LAST_LINES: usize = 10_000;
 
 /// The number that follows `mark`.
 fn number_after(text: &str, mark: &str) -> Option<f64> {

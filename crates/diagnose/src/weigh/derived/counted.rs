@@ -17,7 +17,9 @@ pub(super) fn facts(counters: &[Counted]) -> Vec<Fact> {
     let of_places = places
         .values()
         .flat_map(|all| [dropped_only(all), dropped_share(all), nothing_received(all)]);
-    of_places.flatten().collect()
+    let of_host = [timeouts, reassembly, checksums];
+    let of_host = of_host.iter().filter_map(|read| read(counters));
+    of_places.flatten().chain(of_host).collect()
 }
 
 /// Whether `rx_dropped` counts and no error of the card does.
@@ -63,6 +65,55 @@ fn nothing_received(all: &[&Counted]) -> Option<Fact> {
     })
 }
 
+/// The share of retransmissions that a timer caused.
+fn timeouts(counters: &[Counted]) -> Option<Fact> {
+    let (repeated, timeouts) = (
+        of_host(counters, "TcpRetransSegs")?,
+        of_host(counters, "TcpExtTCPTimeouts")?,
+    );
+    let ratio = timeouts.value as f64 / repeated.value as f64;
+    (repeated.value >= RETRANSMITS_LEAST).then(|| Fact {
+        line: timeouts.line,
+        ..Fact::new("timeouts_of_retransmits", ratio, 0)
+    })
+}
+
+/// The share of fragments whose packet was never whole.
+fn reassembly(counters: &[Counted]) -> Option<Fact> {
+    let (asked, failed) = (
+        of_host(counters, "IpReasmReqds")?,
+        of_host(counters, "IpReasmFails")?,
+    );
+    let ratio = failed.value as f64 / asked.value as f64;
+    (asked.value > 0).then(|| Fact {
+        line: failed.line,
+        ..Fact::new("reassembly_fail_ratio", ratio, 0)
+    })
+}
+
+/// Whether one of 65536 IPv6 datagrams has a wrong checksum. Few datagrams do not tell.
+fn checksums(counters: &[Counted]) -> Option<Fact> {
+    let (passed, wrong) = (
+        of_host(counters, "Udp6InDatagrams")?,
+        of_host(counters, "Udp6InCsumErrors")?,
+    );
+    let all = passed.value + wrong.value;
+    let ratio = wrong.value as f64 / all as f64 * 65536.0;
+    (all >= DATAGRAMS_LEAST).then(|| Fact {
+        line: wrong.line,
+        ..Fact::new(
+            "csum_error_ratio_near_one_in_65536",
+            (0.5..=2.0).contains(&ratio),
+            0,
+        )
+    })
+}
+
+/// A counter of the host: of the first reading that has it.
+fn of_host<'c>(counters: &'c [Counted], name: &str) -> Option<&'c Counted> {
+    counters.iter().find(|one| one.name == name)
+}
+
 fn named<'c>(all: &[&'c Counted], name: &str) -> Option<&'c Counted> {
     all.iter().find(|one| one.name == name).copied()
 }
@@ -71,6 +122,8 @@ fn named<'c>(all: &[&'c Counted], name: &str) -> Option<&'c Counted> {
 const RECEIVED_LEAST: u64 = 100;
 /// An interface that sent less may just have come up.
 const SENT_LEAST: u64 = 10;
+const RETRANSMITS_LEAST: u64 = 10;
+const DATAGRAMS_LEAST: u64 = 300_000;
 
 #[cfg(test)]
 mod tests {
@@ -105,6 +158,31 @@ mod tests {
         let many = found(&[("rx_dropped", 100), ("rx_packets", 300)]);
         assert_eq!(many, [("rx_dropped_share", "0.25".to_owned())]);
         assert_eq!(found(&[("rx_dropped", 7), ("rx_packets", 3)]), []);
+    }
+
+    #[test]
+    fn ratios_of_the_host() {
+        let timers = found(&[("TcpRetransSegs", 100), ("TcpExtTCPTimeouts", 70)]);
+        assert_eq!(timers, [("timeouts_of_retransmits", "0.7".to_owned())]);
+        assert_eq!(
+            found(&[("TcpRetransSegs", 2), ("TcpExtTCPTimeouts", 2)]),
+            []
+        );
+        let fragments = found(&[("IpReasmReqds", 100), ("IpReasmFails", 50)]);
+        assert_eq!(fragments, [("reassembly_fail_ratio", "0.5".to_owned())]);
+        let sums = |wrong: u64| found(&[("Udp6InDatagrams", 999_985), ("Udp6InCsumErrors", wrong)]);
+        assert_eq!(
+            sums(15),
+            [("csum_error_ratio_near_one_in_65536", "true".to_owned())]
+        );
+        assert_eq!(
+            sums(900),
+            [("csum_error_ratio_near_one_in_65536", "false".to_owned())]
+        );
+        assert_eq!(
+            found(&[("Udp6InDatagrams", 99), ("Udp6InCsumErrors", 1)]),
+            []
+        );
     }
 
     #[test]
