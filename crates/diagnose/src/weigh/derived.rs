@@ -3,6 +3,8 @@
 //! show is absent, never 0.
 
 mod capture;
+mod cloud;
+mod contradictions;
 mod counted;
 mod filter;
 mod hops;
@@ -43,8 +45,10 @@ type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
 
 /// The facts of the lines, fields and counters of a text, as fields.
 pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> Vec<Field> {
-    let readers: [Reader; 12] = [
+    let readers: [Reader; 14] = [
         capture::facts,
+        cloud::facts,
+        contradictions::facts,
         filter::facts,
         hops::facts,
         interfaces::facts,

@@ -9,6 +9,7 @@ use linerate_model::record::Record;
 use linerate_model::sample::Sample;
 
 use super::derived;
+use super::odd;
 use super::places::{Places, words_of};
 use super::situation;
 use super::speech::Speech;
@@ -104,6 +105,7 @@ impl<'t> Observed<'t> {
             findings: text.findings,
         };
         observed.situations = situation::of(&observed);
+        observed.fields.extend(odd::anomalies(&observed));
         observed
     }
 }

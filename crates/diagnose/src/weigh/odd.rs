@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use linerate_model::output::Passage;
 
 use super::answer::Named;
-use super::observed::{Counted, Observed};
+use super::observed::{Counted, Field, Observed, normal};
 
 pub(super) fn odd(observed: &Observed<'_>, named: &[Named]) -> Vec<Passage> {
     let parts = || named.iter().flat_map(|one| &one.parts);
@@ -26,6 +26,26 @@ pub(super) fn odd(observed: &Observed<'_>, named: &[Named]) -> Vec<Passage> {
         .filter(is_new)
         .map(|one| passage(one.line, &shown(one)));
     messages.chain(counters).take(MOST).collect()
+}
+
+/// How many messages and counters say that something failed; nothing where nothing counts, or somebody complains.
+pub(super) fn anomalies(observed: &Observed<'_>) -> Option<Field> {
+    let counters = observed.counters.iter().filter(|one| is_abnormal(one));
+    let lines = observed.logged.iter().map(|one| Some(one.line.number));
+    let all: Vec<Option<u64>> = lines.chain(counters.map(|one| one.line)).collect();
+    let complains = observed
+        .said
+        .symptoms
+        .keys()
+        .any(|id| COMPLAINTS.contains(id));
+    let shows = !all.is_empty() || (!observed.counters.is_empty() && !complains);
+    shows.then(|| Field {
+        interface: None,
+        name: normal("fact anomalies"),
+        title: "anomalies".to_owned(),
+        value: all.len().to_string(),
+        line: all.first().copied().flatten(),
+    })
 }
 
 fn shown(counted: &Counted) -> String {
@@ -52,6 +72,24 @@ fn is_abnormal(counted: &Counted) -> bool {
     fails && counted.value > 0 && !few && !WELL.iter().any(|word| lower.contains(word))
 }
 
+/// Symptoms of something that does not work.
+const COMPLAINTS: &[&str] = &[
+    "slow",
+    "slow-one-way",
+    "stalls",
+    "no-traffic",
+    "loss",
+    "latency-high",
+    "jitter",
+    "link-flaps",
+    "link-down",
+    "disconnects",
+    "timeouts",
+    "resets",
+    "corruption",
+    "tx-hang",
+    "oom",
+];
 /// Words of counters of what went wrong (the kernel's and drivers' names share them).
 const WORDS: &[&str] = &[
     "err",

@@ -14,9 +14,13 @@ pub(super) fn facts(counters: &[Counted]) -> Vec<Fact> {
             .or_default()
             .push(one);
     }
-    let of_places = places
-        .values()
-        .flat_map(|all| [dropped_only(all), nothing_received(all)]);
+    let of_places = places.values().flat_map(|all| {
+        [
+            dropped_only(all),
+            nothing_received(all),
+            vlan_receives_nothing(all),
+        ]
+    });
     of_places.flatten().collect()
 }
 
@@ -52,6 +56,21 @@ fn nothing_received(all: &[&Counted]) -> Option<Fact> {
     })
 }
 
+/// Whether an interface of a VLAN sends and receives nothing.
+fn vlan_receives_nothing(all: &[&Counted]) -> Option<Fact> {
+    let name = all.first()?.interface.as_deref()?;
+    let tag = name
+        .split_once('.')
+        .map(|(_, tag)| tag)
+        .or_else(|| name.strip_prefix("vlan"))?;
+    tag.parse::<u16>().ok()?;
+    let fact = nothing_received(all)?;
+    Some(Fact {
+        name: "vlan_interface_receives_nothing",
+        ..fact
+    })
+}
+
 fn named<'c>(all: &[&'c Counted], name: &str) -> Option<&'c Counted> {
     all.iter().find(|one| one.name == name).copied()
 }
@@ -62,6 +81,22 @@ const SENT_LEAST: u64 = 10;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_vlan_that_only_sends() {
+        let one = |name: &str, value: u64| Counted {
+            interface: Some("eth0.10".to_owned()),
+            name: name.to_owned(),
+            value,
+            packets: None,
+            line: None,
+        };
+        let all = facts(&[one("rx_packets", 0), one("tx_packets", 90)]);
+        assert!(
+            all.iter()
+                .any(|fact| fact.name == "vlan_interface_receives_nothing" && fact.value == "true")
+        );
+    }
 
     fn found(counters: &[(&str, u64)]) -> Vec<(&'static str, String)> {
         let counted = |(name, value): &(&str, u64)| Counted {

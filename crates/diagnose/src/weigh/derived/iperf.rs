@@ -416,7 +416,7 @@ fn loss_at_low_rate(rows: &[Row<'_>], about: &About, lines: &[Line<'_>]) -> Opti
     let lossy = |(_, share, _): &(f64, f64, u64)| (0.0005..0.2).contains(share);
     let low = known().filter(|(rate, ..)| *rate < 0.2).collect::<Vec<_>>();
     let (_, _, line) = *low.first()?;
-    if low.iter().all(|one| lossy(one)) {
+    if low.iter().all(lossy) {
         return Some(Fact::new("loss_at_low_rate", true, line));
     }
     let clean = low.iter().all(|(_, share, _)| *share < 0.0001);
@@ -525,7 +525,7 @@ fn labelled(rows: &[Row<'_>], name: &'static str, one: &[&str], other: &[&str]) 
 fn inside(rows: &[Row<'_>]) -> Option<Fact> {
     let fact = labelled(rows, "inside_fast_outside_slow", OUTSIDE, INSIDE)?;
     let ratio: f64 = fact.value.parse().ok()?;
-    (ratio < 0.5 || ratio > 0.8).then(|| Fact {
+    (!(0.5..=0.8).contains(&ratio)).then(|| Fact {
         value: (ratio < 0.5).to_string(),
         ..fact
     })
@@ -741,6 +741,47 @@ mod tests {
         assert_eq!(
             shows(&format!("Speed: 1000Mb/s\n{clean}"), name).as_deref(),
             Some("false")
+        );
+    }
+
+    #[test]
+    fn labels_above_before_and_behind() {
+        let row =
+            |rate: &str| format!("[  5]   0.00-10.00  sec  112 MBytes  {rate} Mbits/sec  receiver");
+        let text = format!(
+            "{}    # through the VPN\n{}    # without\n",
+            row("50.0"),
+            row("500")
+        );
+        assert_eq!(
+            shows(&text, "tunnel_over_plain_rate").as_deref(),
+            Some("0.1")
+        );
+        let text = format!("container: {}\nhost:      {}\n", row("765"), row("1530"));
+        assert_eq!(
+            shows(&text, "container_over_host_rate").as_deref(),
+            Some("0.5")
+        );
+        let text = format!("inside:  {}\noutside: {}\n", row("941"), row("49.6"));
+        assert_eq!(
+            shows(&text, "inside_fast_outside_slow").as_deref(),
+            Some("true")
+        );
+        let text = format!(
+            "$ iperf3 -c h\n{}\n\niperf Done.\n$ iperf3 -c h -R\n{}\n",
+            row("941"),
+            row("230")
+        );
+        assert_eq!(
+            shows(&text, "direction_ratio").as_deref(),
+            Some("4.091304347826087")
+        );
+        assert_eq!(
+            shows(
+                &format!("$ iperf3 -c h\n{}\n", row("941")),
+                "direction_ratio"
+            ),
+            None
         );
     }
 

@@ -208,7 +208,7 @@ impl<'t> Test<'t> {
     fn asymmetry(&self) -> Option<Fact> {
         let ((_, down, line), up) = (*self.down.last()?, self.up?);
         let ratio = down.max(up) / down.min(up).max(0.01);
-        (ratio > 2.5 || ratio < 1.3).then(|| Fact::new("access_asymmetric", ratio > 2.5, line))
+        (!(1.3..=2.5).contains(&ratio)).then(|| Fact::new("access_asymmetric", ratio > 2.5, line))
     }
 
     fn by_server(&self) -> Option<Fact> {

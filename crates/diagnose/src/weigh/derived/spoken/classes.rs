@@ -22,11 +22,11 @@ classes! {
     HTTP_2 3 = ["http/2*" "http2*" "h2"]
     OTHER_PARTNER 4 = ["another switch*" "different switch*" "other switch*" "another router" "different router"
         "another hub" "another port of" "different switch port" "another switch port" "other switch port"
-        "directly connected" "connected directly" "direct connection" "direct cable" "direct link" "back to back"
-        "back-to-back" "crossover*" "cross-over*" "without the switch" "bypassing the switch" "unmanaged switch"
+        "directly connected" "connected directly" "direct connection" "direct cable" "direct link" "connected back to back"
+        "connected back-to-back" "back-to-back connection" "back to back connection" "crossover*" "cross-over*" "without the switch" "bypassing the switch" "unmanaged switch"
         "another port on" "different port on" "old switch" "cheap switch" "dumb switch"]
     OTHER_HOSTS 5 = ["other machines" "other hosts" "other computers" "other devices" "other clients" "other servers"
-        "other pcs" "other boxes" "other nodes" "other systems" "other laptops" "everyone else" "all other*"
+        "other pcs" "other boxes" "other nodes" "other systems" "other laptops" "everyone else"
         "everybody else" "several hosts" "several machines" "all hosts" "all machines" "all devices" "all clients"]
     EACH_HOST 6 = ["each host" "every host" "all hosts" "each machine" "every machine" "all machines" "all computers"
         "every computer" "every device" "each device" "all devices" "all clients" "every client" "all our machines"

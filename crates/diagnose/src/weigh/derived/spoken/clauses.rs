@@ -131,8 +131,8 @@ pub(super) fn clauses(lines: &[Line<'_>]) -> Vec<Clause> {
 
 /// Whether a line reads like a sentence, or goes on with one.
 fn is_written(text: &str, follows: bool) -> bool {
-    let text = text.trim_start_matches(['>', '|', '*', '-', '#', ' ', '\t']);
-    if text.starts_with("[ ") || text.starts_with('<') {
+    let text = text.trim_start_matches(['>', '*', '-', '#', ' ', '\t']);
+    if text.starts_with(['|', '<']) || text.starts_with("[ ") {
         return false;
     }
     let (mut count, mut plain, mut small) = (0_usize, 0_usize, 0_usize);
@@ -278,9 +278,12 @@ pub(super) fn begins_text<W: AsRef<str>>(pattern: &str, words: &[W]) -> bool {
     })
 }
 
+/// Words of patterns with their classes, by a head.
+type Index = HashMap<&'static str, Vec<(Vec<&'static str>, Class)>>;
+
 /// Patterns by the first letters of their first word.
-static INDEX: LazyLock<HashMap<&str, Vec<(Vec<&str>, Class)>>> = LazyLock::new(|| {
-    let mut index: HashMap<&str, Vec<(Vec<&str>, Class)>> = HashMap::new();
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut index = Index::new();
     for (class, patterns) in CLASSES {
         for pattern in *patterns {
             let words: Vec<&str> = pattern.split(' ').collect();

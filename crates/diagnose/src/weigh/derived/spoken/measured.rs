@@ -21,6 +21,7 @@ pub(super) fn facts(clauses: &[Clause], lines: &[Line<'_>]) -> Vec<Fact> {
         disk(clauses, lines),
         program(clauses, &rates),
         clock(clauses),
+        bond_wish(clauses, lines),
     ];
     facts.extend(others.into_iter().flatten());
     facts
@@ -120,11 +121,23 @@ fn delayed(clauses: &[Clause], path_ms: Option<f64>) -> Option<Fact> {
     let is_its = |ms: &f64| (38.0..=45.0).contains(ms) || (198.0..=210.0).contains(ms);
     let own = clauses
         .iter()
-        .filter(|one| one.has(REQUEST) && !one.has(LOADED));
+        .filter(|one| one.has(REQUEST) && !one.has(LOADED) && lasts(one));
     let one = own
         .clone()
         .find(|one| milliseconds(one).any(|ms| is_its(&ms)));
     one.map(|one| Fact::new("transaction_is_delayed_ack", true, one.line))
+}
+
+/// Whether it is about how long each one takes.
+fn lasts(clause: &Clause) -> bool {
+    let marks = [
+        "take", "took", "each", "every", "per", "always", "exactly", "delay", "latenc", "wait",
+        "after",
+    ];
+    clause
+        .words
+        .iter()
+        .any(|word| marks.iter().any(|mark| word.starts_with(mark)))
 }
 
 /// `10 ms idle, 800 ms under load`
@@ -304,6 +317,44 @@ fn clock(clauses: &[Clause]) -> Option<Fact> {
     Some(Fact::new("clock_off_hours", hours, line))
 }
 
+/// Somebody wants the rate of several links of a bond that uses one at a time.
+fn bond_wish(clauses: &[Clause], lines: &[Line<'_>]) -> Option<Fact> {
+    let is_backup = |line: &Line<'_>| {
+        let text = line.text.trim_start();
+        text.starts_with("Bonding Mode:") && text.contains("active-backup")
+            || text.contains("bond mode active-backup")
+    };
+    let has = |one: &Clause, marks: &[&str]| {
+        one.words
+            .iter()
+            .any(|word| marks.iter().any(|mark| word.starts_with(mark)))
+    };
+    let wishes = |one: &&Clause| {
+        let several = has(
+            one,
+            &["double", "twice", "combin", "aggregat", "both", "sum", "2x"],
+        );
+        several
+            && has(
+                one,
+                &[
+                    "speed",
+                    "bandwidth",
+                    "throughput",
+                    "rate",
+                    "gbit",
+                    "performance",
+                    "faster",
+                ],
+            )
+    };
+    let one = clauses.iter().find(wishes)?;
+    lines
+        .iter()
+        .any(is_backup)
+        .then(|| Fact::new("bond_wish_more_rate_active_backup", true, one.line))
+}
+
 const FAR_MS: f64 = 3.0;
 /// Of a power of two, in powers.
 const POWER_NEAR: f64 = 0.1;
@@ -418,6 +469,25 @@ mod tests {
             shows(
                 "The copy by Samba is slow, only 38 MB/s\n",
                 "disk_rate_over_transfer"
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn a_bond_that_uses_one_link() {
+        let name = "bond_wish_more_rate_active_backup";
+        let mode = "Bonding Mode: fault-tolerance (active-backup)\n";
+        let wish = "I expected to get twice the bandwidth of one link.\n";
+        assert_eq!(
+            shows(&format!("{mode}\n{wish}"), name).as_deref(),
+            Some("true")
+        );
+        assert_eq!(shows(wish, name), None);
+        assert_eq!(
+            shows(
+                &format!("{mode}The failover of both links is slow.\n"),
+                name
             ),
             None
         );

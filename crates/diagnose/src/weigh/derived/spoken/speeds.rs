@@ -75,15 +75,22 @@ fn speeds(clause: &Clause) -> BTreeSet<u32> {
         .next()
         .is_some()
         || words.iter().any(|word| word == "speed");
-    let bare = |at: usize| {
-        speed(words, at).or_else(|| {
-            words
-                .get(at)?
-                .parse()
-                .ok()
-                .filter(|one| SPEEDS.contains(one))
+    let number = |at: usize| {
+        words
+            .get(at)?
+            .parse()
+            .ok()
+            .filter(|one| SPEEDS.contains(one))
+    };
+    let named = |at: usize| {
+        at.checked_sub(1).is_some_and(|before| {
+            number(before).is_some()
+                || words
+                    .get(before)
+                    .is_some_and(|word| NEAR.contains(&word.as_str()))
         })
     };
+    let bare = |at: usize| speed(words, at).or_else(|| number(at).filter(|_| named(at)));
     if !(set && sure) {
         return BTreeSet::new();
     }
@@ -132,6 +139,8 @@ const PLACES: &[&str] = &[
     "negotiated",
     "on",
 ];
+/// Words before a number that is a speed.
+const NEAR: &[&str] = &["at", "to", "speed", "or", "both", "with", "in"];
 /// Words of the rate of a test or of a contract.
 const OFFERED: &[&str] = &[
     "iperf",

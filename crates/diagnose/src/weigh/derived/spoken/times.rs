@@ -123,9 +123,8 @@ fn evening(sentence: &Sentence<'_>) -> Option<Fact> {
 
 fn hours(sentence: &Sentence<'_>) -> Option<Fact> {
     if sentence.names(ALWAYS) {
-        return sentence
-            .is_bad()
-            .then(|| sentence.fact("slow_at_some_hours", false))?;
+        let slow = sentence.is_bad() && sentence.names(&["slow*", "low speed", "low throughput"]);
+        return sentence.fact("slow_at_some_hours", false).filter(|_| slow);
     }
     let some = is_usual(sentence, HOURS) || is_usual(sentence, EVENING);
     (some && sentence.is_bad()).then_some(())?;
