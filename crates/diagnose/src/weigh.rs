@@ -10,6 +10,7 @@
 //! independent, so each further one counts less. What is only said never makes a cause more than possible. A line that a chosen cause explains speaks less for the others
 //! (explaining away, Peng and Reggia 1990).
 
+mod anomalies;
 mod answer;
 mod derived;
 mod finding;

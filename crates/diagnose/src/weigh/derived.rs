@@ -7,6 +7,8 @@ mod bonds;
 mod bridging;
 mod capture;
 mod captured;
+mod cloud;
+mod contradictions;
 mod counted;
 mod dhcp;
 mod families;
@@ -16,6 +18,7 @@ mod frames;
 mod hardware_addresses;
 mod hops;
 mod interfaces;
+mod iperf;
 mod irqs;
 mod link;
 mod machine;
@@ -32,12 +35,15 @@ mod ports;
 mod processes;
 mod profile;
 mod radio;
+mod rate;
+mod round_trips;
 mod routes;
 mod services;
 mod shown;
 mod snapshots;
 mod sockets;
 mod softnet;
+mod spoken;
 mod tables;
 mod tunnel;
 mod usb;
@@ -70,13 +76,16 @@ type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
 
 /// The facts of the lines, fields and counters of a text, as fields.
 pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> Vec<Field> {
-    let readers: [Reader; 23] = [
+    let readers: [Reader; 28] = [
         bonds::facts,
         capture::facts,
+        cloud::facts,
+        contradictions::facts,
         filter::facts,
         flaps::facts,
         hops::facts,
         interfaces::facts,
+        iperf::facts,
         irqs::facts,
         machine::facts,
         names::facts,
@@ -88,10 +97,12 @@ pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> 
         processes::facts,
         profile::facts,
         radio::facts,
+        round_trips::facts,
         routes::facts,
         snapshots::facts,
         sockets::facts,
         softnet::facts,
+        spoken::facts,
         tables::facts,
         usb::facts,
     ];
@@ -137,6 +148,27 @@ fn number_after(text: &str, mark: &str) -> Option<f64> {
     let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
     rest[..end.unwrap_or(rest.len())].parse().ok()
 }
+
+/// How alike the distances between `times` are, 1 if they all are the same: of four times or more, each after the one
+/// before by at least `least`.
+fn regularity(times: &[f64], least: f64) -> Option<f64> {
+    let gaps: Vec<f64> = times
+        .windows(2)
+        .filter_map(|pair| Some(pair.last()? - pair.first()?))
+        .collect();
+    let enough = gaps.len() >= GAPS_LEAST || is_twice(&gaps);
+    let usable = enough && gaps.iter().all(|gap| *gap >= least);
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+    usable.then(|| (1.0 - variance.sqrt() / mean).max(0.0))
+}
+
+/// Whether two long gaps are the very same.
+fn is_twice(gaps: &[f64]) -> bool {
+    matches!(gaps, [one, other] if one == other && *one >= 10.0)
+}
+
+const GAPS_LEAST: usize = 3;
 
 #[cfg(test)]
 pub(super) fn values(text: &str, read: Reader) -> Vec<(&'static str, String)> {

@@ -8,6 +8,7 @@ use linerate_model::output::{Fact, Finding, Passage};
 use linerate_model::record::Record;
 use linerate_model::sample::Sample;
 
+use super::anomalies::anomalies;
 use super::derived;
 use super::places::{Places, words_of};
 use super::situation;
@@ -110,6 +111,7 @@ impl<'t> Observed<'t> {
             findings: text.findings,
         };
         observed.situations = situation::of(&observed);
+        observed.fields.extend(anomalies(&observed));
         observed
     }
 }

@@ -107,7 +107,7 @@ fn passage(line: Option<u64>, what: &str) -> Passage {
 }
 
 /// Whether its name says that something failed, and it is more than chance at this traffic.
-fn is_abnormal(counted: &Counted) -> bool {
+pub(super) fn is_abnormal(counted: &Counted) -> bool {
     let lower = counted.name.to_lowercase();
     let fails = WORDS.iter().any(|word| lower.contains(word));
     let few = counted.packets.is_some_and(|packets| {

@@ -98,6 +98,10 @@ fn healthy_outputs_blame_nobody() {
         )
     });
     let accused = texts.map(|(file, text)| (file, named(&text)));
-    let accused: Vec<_> = accused.filter(|(_, named)| !named.is_empty()).collect();
+    let blames = |named: &[(&str, Degree)]| named.iter().any(|(id, _)| !ALL_IS_WELL.contains(id));
+    let accused: Vec<_> = accused.filter(|(_, named)| blames(named)).collect();
     assert!(accused.is_empty(), "{accused:#?}");
 }
+
+/// Causes that blame nobody.
+const ALL_IS_WELL: [&str; 2] = ["link-rate-reached", "nothing-wrong"];

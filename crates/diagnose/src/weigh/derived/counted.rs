@@ -14,9 +14,14 @@ pub(super) fn facts(counters: &[Counted]) -> Vec<Fact> {
             .or_default()
             .push(one);
     }
-    let of_places = places
-        .values()
-        .flat_map(|all| [dropped_only(all), dropped_share(all), nothing_received(all)]);
+    let of_places = places.values().flat_map(|all| {
+        [
+            dropped_only(all),
+            dropped_share(all),
+            nothing_received(all),
+            vlan_receives_nothing(all),
+        ]
+    });
     let of_host = [timeouts, reassembly, checksums];
     let of_host = of_host.iter().filter_map(|read| read(counters));
     of_places.flatten().chain(of_host).collect()
@@ -114,6 +119,21 @@ fn of_host<'c>(counters: &'c [Counted], name: &str) -> Option<&'c Counted> {
     counters.iter().find(|one| one.name == name)
 }
 
+/// Whether an interface of a VLAN sends and receives nothing.
+fn vlan_receives_nothing(all: &[&Counted]) -> Option<Fact> {
+    let name = all.first()?.interface.as_deref()?;
+    let tag = name
+        .split_once('.')
+        .map(|(_, tag)| tag)
+        .or_else(|| name.strip_prefix("vlan"))?;
+    tag.parse::<u16>().ok()?;
+    let fact = nothing_received(all)?;
+    Some(Fact {
+        name: "vlan_interface_receives_nothing",
+        ..fact
+    })
+}
+
 fn named<'c>(all: &[&'c Counted], name: &str) -> Option<&'c Counted> {
     all.iter().find(|one| one.name == name).copied()
 }
@@ -128,6 +148,22 @@ const DATAGRAMS_LEAST: u64 = 300_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_vlan_that_only_sends() {
+        let one = |name: &str, value: u64| Counted {
+            interface: Some("eth0.10".to_owned()),
+            name: name.to_owned(),
+            value,
+            packets: None,
+            line: None,
+        };
+        let all = facts(&[one("rx_packets", 0), one("tx_packets", 90)]);
+        assert!(
+            all.iter()
+                .any(|fact| fact.name == "vlan_interface_receives_nothing" && fact.value == "true")
+        );
+    }
 
     fn found(counters: &[(&str, u64)]) -> Vec<(&'static str, String)> {
         let counted = |(name, value): &(&str, u64)| Counted {
