@@ -69,10 +69,10 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         let looked = Cell::new(0);
         let block = read(Lines::new(&lines, &looked), Hint { command })?;
-        let Some(Content::Settings(settings)) = block.content.into_iter().next() else {
-            panic!("no settings");
-        };
-        Some((settings.interface, settings.values))
+        match block.content.into_iter().next() {
+            Some(Content::Settings(settings)) => Some(settings),
+            _ => panic!("no settings"),
+        }
     }
 
     #[test]
@@ -80,7 +80,9 @@ mod tests {
         let text = "\tIdentifier                                : 0x03 (SFP)\n\
             \tReceiver signal average optical power     : 0.0004 mW / -33.98 dBm\n\
             \tLaser rx power low alarm                  : On\n";
-        let (interface, values) = values(text, Some("ethtool -m enp1s0f0")).unwrap();
+        let Settings {
+            interface, values, ..
+        } = values(text, Some("ethtool -m enp1s0f0")).unwrap();
         assert_eq!(interface.as_deref(), Some("enp1s0f0"));
         assert_eq!(values[1].1, "-33.98 dBm");
         assert_eq!(
