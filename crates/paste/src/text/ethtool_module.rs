@@ -62,10 +62,7 @@ mod tests {
     use crate::text::Content;
     use std::cell::Cell;
 
-    fn values(
-        text: &str,
-        command: Option<&str>,
-    ) -> Option<(Option<String>, Vec<(String, String)>)> {
+    fn settings(text: &str, command: Option<&str>) -> Option<Settings> {
         let lines: Vec<&str> = text.lines().collect();
         let looked = Cell::new(0);
         let block = read(Lines::new(&lines, &looked), Hint { command })?;
@@ -82,7 +79,7 @@ mod tests {
             \tLaser rx power low alarm                  : On\n";
         let Settings {
             interface, values, ..
-        } = values(text, Some("ethtool -m enp1s0f0")).unwrap();
+        } = settings(text, Some("ethtool -m enp1s0f0")).unwrap();
         assert_eq!(interface.as_deref(), Some("enp1s0f0"));
         assert_eq!(values[1].1, "-33.98 dBm");
         assert_eq!(
@@ -93,7 +90,10 @@ mod tests {
 
     #[test]
     fn other_tables_are_not_its_own() {
-        assert_eq!(values("\tSpeed: 1000Mb/s\n", Some("ethtool -m eth0")), None);
-        assert_eq!(values("model name : Some processor\n", None), None);
+        assert_eq!(
+            settings("\tSpeed: 1000Mb/s\n", Some("ethtool -m eth0")),
+            None
+        );
+        assert_eq!(settings("model name : Some processor\n", None), None);
     }
 }
