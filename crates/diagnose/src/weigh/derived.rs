@@ -76,47 +76,8 @@ type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
 
 /// The facts of the lines, fields and counters of a text, as fields.
 pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> Vec<Field> {
-    let readers: [Reader; 28] = [
-        bonds::facts,
-        capture::facts,
-        cloud::facts,
-        contradictions::facts,
-        filter::facts,
-        flaps::facts,
-        hops::facts,
-        interfaces::facts,
-        iperf::facts,
-        irqs::facts,
-        machine::facts,
-        names::facts,
-        neighbours::facts,
-        offloads::facts,
-        pci::facts,
-        ping::facts,
-        ports::facts,
-        processes::facts,
-        profile::facts,
-        radio::facts,
-        round_trips::facts,
-        routes::facts,
-        snapshots::facts,
-        sockets::facts,
-        softnet::facts,
-        spoken::facts,
-        tables::facts,
-        usb::facts,
-    ];
-    let of_ends: [Reader; 6] = [
-        dhcp::facts,
-        ping_runs::facts,
-        services::facts,
-        shown::facts,
-        tunnel::facts,
-        tunnel::masters,
-    ];
     let ends = ends(lines);
-    let of_lines = readers.iter().flat_map(|read| read(lines));
-    let of_lines = of_lines.chain(of_ends.iter().flat_map(|read| read(&ends)));
+    let of_lines = READERS.iter().flat_map(|read| read(&ends));
     let of_text = of_lines
         .chain(machine::of_fields(fields))
         .chain(counted::facts(counters));
@@ -130,6 +91,43 @@ pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> 
     };
     all.map(field).collect()
 }
+
+const READERS: [Reader; 34] = [
+    bonds::facts,
+    capture::facts,
+    cloud::facts,
+    contradictions::facts,
+    dhcp::facts,
+    filter::facts,
+    flaps::facts,
+    hops::facts,
+    interfaces::facts,
+    iperf::facts,
+    irqs::facts,
+    machine::facts,
+    names::facts,
+    neighbours::facts,
+    offloads::facts,
+    pci::facts,
+    ping::facts,
+    ping_runs::facts,
+    ports::facts,
+    processes::facts,
+    profile::facts,
+    radio::facts,
+    round_trips::facts,
+    routes::facts,
+    services::facts,
+    shown::facts,
+    snapshots::facts,
+    sockets::facts,
+    softnet::facts,
+    spoken::facts,
+    tables::facts,
+    tunnel::facts,
+    tunnel::masters,
+    usb::facts,
+];
 
 /// The beginning and the end of a long text: between them a log or a capture goes on.
 fn ends<'t>(lines: &[Line<'t>]) -> Vec<Line<'t>> {
