@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packs `knowledge/` for the program: a deflated stream a directory, and an index in Rust
-//! (`packed.rs`, included by `src/packed.rs`).
+//! (`packed.rs`, included by `src/packed.rs`). Of `posts/` only what is learnt from them.
 #![expect(
     clippy::disallowed_methods,
     reason = "this reads files when the crate is built; the crate does not"
 )]
 
+#[path = "build/learn.rs"]
+mod learn;
+#[path = "src/token.rs"]
+mod token;
+
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -28,21 +35,65 @@ fn main() -> io::Result<()> {
         "registers",
         "rules",
     ] {
-        let directory = knowledge.join(room);
-        println!("cargo:rerun-if-changed={}", directory.display());
-        let entries = fs::read_dir(&directory)?;
-        let mut files: Vec<PathBuf> = entries
-            .map(|entry| Ok(entry?.path()))
-            .collect::<io::Result<_>>()?;
-        files.retain(|file| file.extension().is_some_and(|word| word == "toml"));
-        files.sort();
-        index += &pack(room, &files, &out)?;
+        index += &pack(room, &files(&knowledge.join(room), "toml")?, &out)?;
     }
     for single in ["ranges", "reasons", "symptoms"] {
         index += &pack(single, &[knowledge.join(format!("{single}.toml"))], &out)?;
     }
+    let learnt = out.join("learnt.txt");
+    fs::write(&learnt, learn::learn(&texts(&knowledge)?))?;
+    index += &pack("learnt", &[learnt], &out)?;
     fs::write(out.join("packed.rs"), index)
 }
+
+/// The files of a directory with this ending, in the order of their names.
+fn files(directory: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
+    println!("cargo:rerun-if-changed={}", directory.display());
+    let entries = fs::read_dir(directory)?;
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<_>>()?;
+    files.retain(|file| file.extension().is_some_and(|word| word == ending));
+    files.sort();
+    Ok(files)
+}
+
+/// What there is to learn from of each cause: its posts, `posts/CAUSE.txt` with `%%` between them, and its description, which
+/// weighs as much as several.
+fn texts(knowledge: &Path) -> io::Result<BTreeMap<String, Vec<String>>> {
+    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files(&knowledge.join("causes"), "toml")? {
+        for (cause, description) in descriptions(&fs::read_to_string(&file)?) {
+            let several = iter::repeat_n(description, DESCRIPTION_WEIGHS);
+            texts.entry(cause).or_default().extend(several);
+        }
+    }
+    for file in files(&knowledge.join("posts"), "txt")? {
+        println!("cargo:rerun-if-changed={}", file.display());
+        let cause = file.file_stem().unwrap_or_default().to_string_lossy();
+        let text = fs::read_to_string(&file)?;
+        let own = texts.entry(cause.into_owned()).or_default();
+        own.extend(text.split("\n%%").map(str::to_owned));
+    }
+    Ok(texts)
+}
+
+/// The causes of a file, each with its description; none of one that is no TOML, which the tests find.
+fn descriptions(file: &str) -> Vec<(String, String)> {
+    let table: toml::Table = file.parse().unwrap_or_default();
+    let causes = table.get("cause").and_then(toml::Value::as_array);
+    let text = |cause: &toml::Value, key: &str| {
+        let value = cause.get(key).and_then(toml::Value::as_str);
+        value.unwrap_or_default().to_owned()
+    };
+    let description = |cause: &toml::Value| {
+        let parts = ["title", "why", "example"].map(|key| text(cause, key));
+        (text(cause, "id"), parts.join("\n"))
+    };
+    causes.into_iter().flatten().map(description).collect()
+}
+
+const DESCRIPTION_WEIGHS: usize = 3;
 
 /// Writes the stream of these files; returns the item that describes it.
 fn pack(room: &str, files: &[PathBuf], out: &Path) -> io::Result<String> {

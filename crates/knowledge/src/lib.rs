@@ -20,6 +20,7 @@ mod cause;
 mod check;
 mod distance;
 pub mod keys;
+mod learnt;
 mod literal;
 mod message;
 mod mistake;
@@ -34,12 +35,14 @@ mod sign;
 mod source;
 mod symptom;
 mod table;
+mod token;
 mod vocabulary;
 mod words;
 
 pub use cause::{Cause, Check, Fault, Remedy, causes, faults, parse_causes, parse_faults};
 pub use check::check_together;
 pub use distance::distance;
+pub use learnt::alike;
 pub use literal::{Seen, seen_in};
 pub use message::{
     Found, Level, Message, MessagePattern, Messages, Open, messages, parse_messages,

@@ -124,7 +124,7 @@ fn judged(chosen: &Scored, left: &[Scored], explained: &BTreeSet<u64>) -> Named 
 /// The lines that show a cause.
 fn lines_of(scored: &Scored) -> impl Iterator<Item = u64> {
     let parts = scored.parts.iter();
-    let show = parts.filter(|part| part.db > 0.0 && !part.is_said);
+    let show = parts.filter(|part| part.db > 0.0 && !part.is_said());
     show.filter_map(|part| part.line)
 }
 

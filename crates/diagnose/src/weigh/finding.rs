@@ -7,7 +7,7 @@ use linerate_model::output::{self, Evidence, Finding, Passage, Value, Weight};
 use super::answer::{Degree, Named, name};
 use super::observed::{Observed, Text};
 use super::odd::odd;
-use super::score::Part;
+use super::score::{Part, Says};
 
 /// What is concluded from a text.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -165,22 +165,20 @@ fn change(remedy: &Remedy, fill: &dyn Fn(&str) -> String) -> output::Change {
 fn evidence(named: &Named, place: &dyn Fn(u64) -> String) -> Vec<Evidence> {
     let speaks = |is_said: bool| {
         let parts = named.parts.iter();
-        parts.filter(move |part| part.db > 0.0 && part.is_said == is_said)
+        parts.filter(move |part| part.db > 0.0 && part.is_said() == is_said)
     };
     let strongest = speaks(false).chain(speaks(true)).take(EVIDENCE_MOST);
     strongest.map(|part| quoted(part, place)).collect()
 }
 
 fn quoted(part: &Part, place: &dyn Fn(u64) -> String) -> Evidence {
-    let at = part.line.map_or_else(|| "text".to_owned(), place);
-    let is_words = part.is_said && part.line.is_none();
-    let fact = if is_words {
-        "words in common".to_owned()
-    } else {
-        at
+    let without_line = match part.says {
+        Says::Shown => "text",
+        Says::Words => "words in common",
+        Says::Wording => "reads like it",
     };
     Evidence {
-        fact,
+        fact: part.line.map_or_else(|| without_line.to_owned(), place),
         value: Value::Text(part.what.clone()),
         unit: String::new(),
         source: format!("{:+.0} dB", part.db),

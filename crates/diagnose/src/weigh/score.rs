@@ -18,8 +18,26 @@ pub struct Part {
     pub line: Option<u64>,
     /// The interface, if it names one.
     pub interface: Option<String>,
+    /// What kind of evidence it is.
+    pub says: Says,
+}
+
+/// What kind of evidence a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Says {
+    /// A message, counter, setting or symptom.
+    Shown,
+    /// Words that belong to the cause.
+    Words,
+    /// The wording as a whole.
+    Wording,
+}
+
+impl Part {
     /// Whether it is only what somebody says.
-    pub is_said: bool,
+    pub(super) fn is_said(&self) -> bool {
+        self.says != Says::Shown
+    }
 }
 
 /// All parts of one cause, the strongest first.
@@ -39,31 +57,38 @@ impl Scored {
 
     /// Decibans of what shows it, without what is only said.
     pub(super) fn shown_db(&self, explained: &BTreeSet<u64>) -> f64 {
-        self.sum_db(explained, |part| !part.is_said)
+        self.sum_db(explained, |part| !part.is_said())
     }
 
     fn sum_db(&self, explained: &BTreeSet<u64>, takes: impl Fn(&Part) -> bool) -> f64 {
         let parts = || self.parts.iter().filter(|part| takes(part));
         let counts = |part: &Part| match part.line {
-            Some(line) if !part.is_said && explained.contains(&line) => part.db * EXPLAINED,
+            Some(line) if !part.is_said() && explained.contains(&line) => part.db * EXPLAINED,
             _ => part.db,
         };
         let losses = parts().map(|part| part.db.min(0.0));
-        let gains = parts().map(counts).filter(|db| *db > 0.0);
-        self.cause.prior_db + losses.sum::<f64>() + together(gains.collect())
+        let single = parts().filter(|part| part.says != Says::Wording);
+        let gains = single.map(counts).filter(|db| *db > 0.0);
+        let wording = parts().filter(|part| part.says == Says::Wording);
+        let wording: f64 = wording.map(|part| part.db.max(0.0)).sum();
+        self.cause.prior_db + losses.sum::<f64>() + together(gains.collect()) + wording
     }
 
     /// Whether a text says enough of it where nothing shows it.
     pub(super) fn is_said(&self) -> bool {
-        let said = self.parts.iter().filter(|part| part.is_said);
-        together(said.map(|part| part.db).filter(|db| *db > 0.0).collect()) >= SAID_DB
+        let of = |says: Says| {
+            let parts = self.parts.iter().filter(move |part| part.says == says);
+            parts.map(|part| part.db.max(0.0))
+        };
+        let wording: f64 = of(Says::Wording).sum();
+        together(of(Says::Words).collect()) + wording >= SAID_DB
     }
 
     /// Whether anything but words and set-up speaks for it that nobody else explains.
     pub(super) fn is_shown(&self, explained: &BTreeSet<u64>) -> bool {
         let fresh = |part: &&Part| !part.line.is_some_and(|line| explained.contains(&line));
         let mut strong = self.parts.iter().filter(fresh);
-        strong.any(|part| part.db >= SHOWS && !part.is_said)
+        strong.any(|part| part.db >= SHOWS && !part.is_said())
     }
 
     /// The strongest sign.
@@ -154,12 +179,23 @@ fn spoken_of(observed: &Observed<'_>) -> impl Iterator<Item = (&'static str, Par
 /// What a text shares with the description of each cause.
 fn described<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
     let weight = observed.said.weight;
-    let part = move |shared: &Shared| {
-        let most = shared.words.len().min(WORDS_SHOWN);
-        said(&shared.words[..most].join(" "), weight * shared.db, None)
-    };
     let all = observed.said.shared.iter();
+    all.map(move |(cause, shared)| (causes()[*cause].id.as_str(), in_common(shared, weight)))
+}
+
+/// How much it is like what people write of each cause.
+fn alike<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
+    let all = observed.said.alike.iter();
+    let part = |shared: &Shared| Part {
+        says: Says::Wording,
+        ..in_common(shared, 1.0)
+    };
     all.map(move |(cause, shared)| (causes()[*cause].id.as_str(), part(shared)))
+}
+
+fn in_common(shared: &Shared, weight: f64) -> Part {
+    let most = shared.words.len().min(WORDS_SHOWN);
+    said(&shared.words[..most].join(" "), weight * shared.db, None)
 }
 
 impl<'o, 't> Judge<'o, 't> {
@@ -173,7 +209,7 @@ impl<'o, 't> Judge<'o, 't> {
                     db: *db,
                     line: Some(logged.line.number),
                     interface: logged.interface.clone(),
-                    is_said: false,
+                    says: Says::Shown,
                 });
             }
         }
@@ -184,10 +220,11 @@ impl<'o, 't> Judge<'o, 't> {
                 db: of_rule(&finding.strength),
                 line: None,
                 interface: finding.interface.clone(),
-                is_said: false,
+                says: Says::Shown,
             });
         }
-        for (cause, part) in spoken_of(observed).chain(described(observed)) {
+        let words = spoken_of(observed).chain(described(observed));
+        for (cause, part) in words.chain(alike(observed)) {
             supported.entry(cause).or_default().push(part);
         }
         let fields = by(&observed.fields, |field| field.name.as_str());
@@ -353,14 +390,14 @@ fn part(what: &str, db: f64, line: Option<u64>, interface: Option<String>) -> Pa
         db,
         line,
         interface,
-        is_said: false,
+        says: Says::Shown,
     }
 }
 
 /// What only names something.
 fn said(what: &str, db: f64, line: Option<u64>) -> Part {
     Part {
-        is_said: true,
+        says: Says::Words,
         ..part(what, db, line, None)
     }
 }
@@ -379,7 +416,7 @@ fn version(text: &str) -> Option<(u32, u32)> {
 fn once_a_line(mut parts: Vec<Part>) -> Vec<Part> {
     parts.sort_by(|one, other| other.db.abs().total_cmp(&one.db.abs()));
     let mut lines = BTreeSet::new();
-    let is_first = |part: &Part| part.is_said || part.line.is_none_or(|line| lines.insert(line));
+    let is_first = |part: &Part| part.is_said() || part.line.is_none_or(|line| lines.insert(line));
     parts.retain(is_first);
     let mut said = BTreeSet::new();
     parts.retain(|part| said.insert(part.what.clone()));

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_knowledge::{Shared, Spoken, shared_with, spoken_in, symptoms_in, words};
+use linerate_knowledge::{Shared, Spoken, alike, shared_with, spoken_in, symptoms_in, words};
 
 use linerate_model::output::Passage;
 
@@ -20,6 +20,8 @@ pub(super) struct Speech {
     pub(super) spoken: Vec<(&'static Spoken, u64)>,
     /// What it has in common with the descriptions of causes.
     pub(super) shared: BTreeMap<usize, Shared>,
+    /// How much it is like what people write of causes.
+    pub(super) alike: BTreeMap<usize, Shared>,
     /// What its words count: the longer a text, the more of them are there by chance.
     pub(super) weight: f64,
 }
@@ -36,6 +38,7 @@ impl Speech {
         };
         let prose = Lower::of(lines().filter(|line| sentences.has(line)));
         let other = Lower::of(lines().filter(|line| !tables.has(line)));
+        let all = Lower::of(lines());
         let words = other.words();
         Self {
             weight: (WORDS_USUAL / words.len() as f64).sqrt().min(1.0),
@@ -43,6 +46,7 @@ impl Speech {
             symptoms: prose.find(symptoms_in).collect(),
             spoken: other.find(spoken_in).collect(),
             shared: shared_with(&words),
+            alike: alike(&all.text()),
         }
     }
 }
@@ -108,6 +112,11 @@ impl Lower {
             bytes <= BYTES_MOST
         });
         Self(first.map(lower).collect())
+    }
+
+    fn text(&self) -> String {
+        let lines: Vec<&str> = self.0.iter().map(|(_, line)| line.as_str()).collect();
+        lines.join("\n")
     }
 
     pub(super) fn words(&self) -> Vec<&str> {

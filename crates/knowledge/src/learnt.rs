@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How much a text is like what people write of each cause. `build.rs` learns it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use crate::cause::causes;
+use crate::packed;
+use crate::token::tokens;
+use crate::vocabulary::Shared;
+
+/// What is known of a token.
+#[derive(Debug)]
+struct Token {
+    /// How few posts have it: the logarithm of their inverse share.
+    specificity: f64,
+    /// Causes, by their places in [`causes`], and what it weighs in the direction of each.
+    weights: Vec<(usize, f64)>,
+}
+
+static LEARNT: LazyLock<HashMap<String, Token>> = LazyLock::new(|| {
+    let files = packed::LEARNT.unpack();
+    let text = files.first().map_or("", |(_, text)| text.as_str());
+    learnt(text).unwrap_or_default()
+});
+
+/// Reads what `build.rs` wrote.
+fn learnt(text: &str) -> Option<HashMap<String, Token>> {
+    let mut lines = text.lines();
+    let posts: f64 = lines.next()?.parse().ok()?;
+    let place = |id: &str| causes().iter().position(|cause| cause.id == id);
+    let ids: Vec<Option<usize>> = lines.next()?.split(' ').map(place).collect();
+    let token = |line: &str| {
+        let (token, rest) = line.split_once('\t')?;
+        let (having, weights) = rest.split_once('\t')?;
+        let having: f64 = having.parse().ok()?;
+        let known = Token {
+            specificity: (posts / having).ln(),
+            weights: weights
+                .split(' ')
+                .filter_map(|one| weight(one, &ids))
+                .collect(),
+        };
+        Some((token.to_owned(), known))
+    };
+    Some(lines.filter_map(token).collect())
+}
+
+/// `CAUSE:WEIGHT`.
+fn weight(text: &str, ids: &[Option<usize>]) -> Option<(usize, f64)> {
+    let (cause, weight) = text.split_once(':')?;
+    let cause = *ids.get(cause.parse::<usize>().ok()?)?;
+    Some((cause?, weight.parse::<f64>().ok()? / PER_MILLE))
+}
+
+/// What a text in lower case has in common with what people write of each cause, by its place in [`causes`]: how far its
+/// likeness, the cosine of the angle between them, is above that of the average cause.
+#[must_use]
+pub fn alike(lower: &str) -> BTreeMap<usize, Shared> {
+    let counted = tokens(lower);
+    let known = counted.iter().filter_map(|(token, count)| {
+        let (token, known) = LEARNT.get_key_value(token)?;
+        let value = (1.0 + f64::from(*count).ln()) * known.specificity;
+        Some((token.as_str(), known, value))
+    });
+    let mut shares: BTreeMap<usize, Vec<(&'static str, f64)>> = BTreeMap::new();
+    for (token, known, value) in known {
+        for (cause, weight) in &known.weights {
+            let share = value * weight;
+            shares.entry(*cause).or_default().push((token, share));
+        }
+    }
+    above_average(shares)
+}
+
+fn above_average(shares: BTreeMap<usize, Vec<(&'static str, f64)>>) -> BTreeMap<usize, Shared> {
+    let count = causes().len() as f64;
+    let sum = |shares: &[(&str, f64)]| shares.iter().map(|(_, share)| share).sum::<f64>();
+    let likeness: Vec<f64> = shares.values().map(|shares| sum(shares)).collect();
+    let mean = likeness.iter().sum::<f64>() / count;
+    let squares = likeness.iter().map(|one| one * one).sum::<f64>() / count;
+    let deviation = (squares - mean * mean).sqrt().max(f64::MIN_POSITIVE);
+    let above = shares.into_iter().map(|(cause, shares)| {
+        let db = LIKE_DB * (sum(&shares) - mean) / deviation;
+        (cause, shared(db, shares))
+    });
+    above.filter(|(_, shared)| shared.db > 0.0).collect()
+}
+
+fn shared(db: f64, mut shares: Vec<(&'static str, f64)>) -> Shared {
+    shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    Shared {
+        db,
+        words: shares.into_iter().map(|(token, _)| token).collect(),
+    }
+}
+
+const PER_MILLE: f64 = 1000.0;
+/// Decibans for each standard deviation above the average.
+static LIKE_DB: LazyLock<f64> =
+    LazyLock::new(|| std::env::var("LIKE").map_or(2.4, |v| v.parse().unwrap()));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn most_alike(text: &str) -> &'static str {
+        let alike = alike(text);
+        let best = alike
+            .iter()
+            .max_by(|(_, one), (_, other)| one.db.total_cmp(&other.db));
+        best.map_or("", |(cause, _)| &causes()[*cause].id)
+    }
+
+    #[test]
+    fn a_text_is_like_what_people_write_of_its_cause() {
+        let text = "our wireguard vpn is up, ping works, but big pages hang; with mtu 1280 on wg0 they load";
+        assert!(most_alike(text).contains("mtu"), "{}", most_alike(text));
+        assert_eq!(most_alike("zzzz"), "");
+    }
+
+    #[test]
+    fn every_cause_has_posts() {
+        let with: std::collections::BTreeSet<usize> = LEARNT
+            .values()
+            .flat_map(|token| token.weights.iter().map(|(cause, _)| *cause))
+            .collect();
+        let without = causes()
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !with.contains(at));
+        let without: Vec<&str> = without.map(|(_, cause)| cause.id.as_str()).collect();
+        assert!(without.is_empty(), "{without:?}");
+    }
+}
