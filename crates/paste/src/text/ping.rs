@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The summary of `ping`: of iputils, busybox and Windows (English and German).
+//! The answers and the summary of `ping`: of iputils, busybox and Windows (English and German). What it says of errors is
+//! left to whoever reads sentences.
 
 use super::number::{count, decimal};
 use super::{Block, Content, Hint, Lines};
@@ -18,14 +19,21 @@ pub struct Ping {
 pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     let mut ping = Ping::default();
     let found = lines.run(0, |line| line.len() < 300 && take(&mut ping, line.trim()));
-    if ping.sent.is_none() && ping.rtt_ms.is_none() {
+    let counted = ping.sent.is_some() || ping.rtt_ms.is_some();
+    if !counted && !found.iter().any(|(_, line)| is_answer(line.trim())) {
         return Block::says_nothing(&found, "ping");
     }
     Some(Block {
         lines: found.last()?.0 + 1,
         format: "ping",
-        content: vec![Content::Ping(ping)],
+        content: counted.then_some(Content::Ping(ping)).into_iter().collect(),
     })
+}
+
+/// `64 bytes from 192.0.2.2: icmp_seq=1 ttl=64 time=0.2 ms`; busybox has `seq=1`.
+fn is_answer(line: &str) -> bool {
+    let is_ours = line.contains(" bytes from ") && line.contains("seq=");
+    is_ours || (line.starts_with("Reply from ") && line.contains(" TTL="))
 }
 
 /// Takes a line of a summary; false if it is none.
@@ -38,7 +46,9 @@ fn take(ping: &mut Ping, line: &str) -> bool {
         ping.rtt_ms = Some(rtt);
         return true;
     }
-    line.ends_with("ping statistics ---")
+    is_answer(line)
+        || (line.starts_with("PING ") && line.contains(" data"))
+        || line.ends_with("ping statistics ---")
         || line.starts_with("Ping statistics for")
         || line.starts_with("Ping-Statistik")
         || line.starts_with("Approximate round trip")
@@ -118,5 +128,16 @@ mod tests {
             "Ping-Statistik für 192.0.2.1:\n    Pakete: Gesendet = 4, Empfangen = 4, Verloren = 0\n    (0% Verlust),\nCa. Zeitangaben in Millisek.:\n    Minimum = 1ms, Maximum = 2ms, Mittelwert = 1ms\n",
         );
         assert_eq!(german.rtt_ms, Some((1.0, 1.0, 2.0)));
+    }
+
+    #[test]
+    fn answers_belong_to_it_and_errors_do_not() {
+        let text = "PING 192.0.2.2 (192.0.2.2) 56(84) bytes of data.\n\
+            64 bytes from 192.0.2.2: icmp_seq=1 ttl=64 time=0.221 ms\n\
+            From 192.0.2.1 icmp_seq=2 Destination Host Unreachable\n";
+        let lines: Vec<&str> = text.lines().collect();
+        let looked = Cell::new(0);
+        let block = read(Lines::new(&lines, &looked), Hint::default()).unwrap();
+        assert_eq!((block.lines, block.content.len()), (2, 0));
     }
 }
