@@ -49,8 +49,8 @@ pub use message::{
 };
 pub use mistake::{Mistake, Mistakes};
 pub use packed::{
-    CAUSES, DRIVERS as EMBEDDED, KNOWN, MESSAGES, Packed, RANGES, REASONS, REGISTERS, RULES,
-    SYMPTOMS,
+    CAUSES, DRIVERS as EMBEDDED, KNOWN, LEARNT, MESSAGES, Packed, RANGES, REASONS, REGISTERS,
+    RULES, SYMPTOMS,
 };
 pub use parse::parse;
 pub use pattern::Pattern;

@@ -20,7 +20,7 @@ pub(super) struct Speech {
     pub(super) spoken: Vec<(&'static Spoken, u64)>,
     /// What it has in common with the descriptions of causes.
     pub(super) shared: BTreeMap<usize, Shared>,
-    /// How much it is like what people write of causes.
+    /// How much a complaint is like what people write of causes.
     pub(super) alike: BTreeMap<usize, Shared>,
     /// What its words count: the longer a text, the more of them are there by chance.
     pub(super) weight: f64,
@@ -38,15 +38,20 @@ impl Speech {
         };
         let prose = Lower::of(lines().filter(|line| sentences.has(line)));
         let other = Lower::of(lines().filter(|line| !tables.has(line)));
-        let all = Lower::of(lines());
         let words = other.words();
+        let symptoms: BTreeMap<&'static str, u64> = prose.find(symptoms_in).collect();
+        let alike = if symptoms.is_empty() {
+            BTreeMap::new()
+        } else {
+            alike(&Lower::of(lines()).text())
+        };
         Self {
             weight: (WORDS_USUAL / words.len() as f64).sqrt().min(1.0),
             is_complaint: !prose.0.is_empty(),
-            symptoms: prose.find(symptoms_in).collect(),
+            symptoms,
             spoken: other.find(spoken_in).collect(),
             shared: shared_with(&words),
-            alike: alike(&all.text()),
+            alike,
         }
     }
 }
