@@ -15,8 +15,7 @@ type Vector = BTreeMap<String, f64>;
 /// number of texts that have it, and pairs of a cause and its weight there.
 pub(crate) fn learn(causes: &BTreeMap<String, Vec<String>>) -> String {
     let counted = causes.values().flatten();
-    let counted: Vec<BTreeMap<String, u32>> =
-        counted.map(|text| tokens(&text.to_lowercase())).collect();
+    let counted: Vec<BTreeMap<String, u32>> = counted.map(|text| counts(text)).collect();
     let known = known(&counted);
     let texts = counted.len();
     let mut rest = counted.iter();
@@ -27,6 +26,12 @@ pub(crate) fn learn(causes: &BTreeMap<String, Vec<String>>) -> String {
     let means: Vec<Vector> = means.collect();
     let ids: Vec<&str> = causes.keys().map(String::as_str).collect();
     format!("{texts}\n{}\n{}", ids.join(" "), lines(&known, &means))
+}
+
+fn counts(text: &str) -> BTreeMap<String, u32> {
+    let lower = text.to_lowercase();
+    let tokens = tokens(&lower).into_iter();
+    tokens.map(|(token, one)| (token, one.count)).collect()
 }
 
 /// The tokens that several texts have, each with how many.

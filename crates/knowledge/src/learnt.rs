@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 use crate::cause::causes;
 use crate::packed;
 use crate::token::tokens;
-use crate::vocabulary::Shared;
 
 /// What is known of a token.
 #[derive(Debug)]
@@ -53,48 +52,65 @@ fn weight(text: &str, ids: &[Option<usize>]) -> Option<(usize, f64)> {
     Some((cause?, weight.parse::<f64>().ok()? / PER_MILLE))
 }
 
-/// What a text in lower case has in common with what people write of each cause, by its place in [`causes`]: how far its
-/// likeness, the cosine of the angle between them, is above that of the average cause.
+/// How much a text reads like what people write of a cause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alike {
+    /// What that says for the cause, decibans.
+    pub db: f64,
+    /// The words of the text that make it so, those that weigh most first.
+    pub words: Vec<String>,
+}
+
+/// A word of a text, and what it adds to the likeness of the text and a cause.
+type Share<'t> = (&'t str, f64);
+
+/// How much a text in lower case reads like what people write of each cause, by its place in [`causes`]: how far its likeness,
+/// the cosine of the angle between them, is above that of the average cause. Causes below it are absent.
 #[must_use]
-pub fn alike(lower: &str) -> BTreeMap<usize, Shared> {
-    let counted = tokens(lower);
-    let known = counted.iter().filter_map(|(token, count)| {
-        let (token, known) = LEARNT.get_key_value(token)?;
-        let value = (1.0 + f64::from(*count).ln()) * known.specificity;
-        Some((token.as_str(), known, value))
-    });
-    let mut shares: BTreeMap<usize, Vec<(&'static str, f64)>> = BTreeMap::new();
-    for (token, known, value) in known {
+pub fn alike(lower: &str) -> BTreeMap<usize, Alike> {
+    let mut shares: BTreeMap<usize, Vec<Share<'_>>> = BTreeMap::new();
+    for (token, one) in tokens(lower) {
+        let Some(known) = LEARNT.get(&token) else {
+            continue;
+        };
+        let value = (1.0 + f64::from(one.count).ln()) * known.specificity;
         for (cause, weight) in &known.weights {
-            let share = value * weight;
-            shares.entry(*cause).or_default().push((token, share));
+            let share = (one.word, value * weight);
+            shares.entry(*cause).or_default().push(share);
         }
     }
     above_average(shares)
 }
 
-fn above_average(shares: BTreeMap<usize, Vec<(&'static str, f64)>>) -> BTreeMap<usize, Shared> {
+fn above_average(shares: BTreeMap<usize, Vec<Share<'_>>>) -> BTreeMap<usize, Alike> {
     let count = causes().len() as f64;
-    let sum = |shares: &[(&str, f64)]| shares.iter().map(|(_, share)| share).sum::<f64>();
     let likeness: Vec<f64> = shares.values().map(|shares| sum(shares)).collect();
     let mean = likeness.iter().sum::<f64>() / count;
     let squares = likeness.iter().map(|one| one * one).sum::<f64>() / count;
     let deviation = (squares - mean * mean).sqrt().max(f64::MIN_POSITIVE);
     let above = shares.into_iter().map(|(cause, shares)| {
         let db = LIKE_DB * (sum(&shares) - mean) / deviation;
-        (cause, shared(db, shares))
+        let words = strongest(shares);
+        (cause, Alike { db, words })
     });
-    above.filter(|(_, shared)| shared.db > 0.0).collect()
+    above.filter(|(_, alike)| alike.db > 0.0).collect()
 }
 
-fn shared(db: f64, mut shares: Vec<(&'static str, f64)>) -> Shared {
+fn sum(shares: &[Share<'_>]) -> f64 {
+    shares.iter().map(|(_, share)| share).sum()
+}
+
+/// The words that weigh most, without numbers.
+fn strongest(mut shares: Vec<Share<'_>>) -> Vec<String> {
+    shares.retain(|(word, _)| !word.contains(|letter: char| letter.is_ascii_digit()));
     shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    Shared {
-        db,
-        words: shares.into_iter().map(|(token, _)| token).collect(),
-    }
+    shares.dedup_by_key(|(word, _)| *word);
+    let first = shares.into_iter().take(WORDS_MOST);
+    first.map(|(word, _)| word.to_owned()).collect()
 }
 
+/// More are not shown.
+const WORDS_MOST: usize = 8;
 const PER_MILLE: f64 = 1000.0;
 /// Decibans for each standard deviation above the average.
 const LIKE_DB: f64 = 1.0;

@@ -42,7 +42,7 @@ mod words;
 pub use cause::{Cause, Check, Fault, Remedy, causes, faults, parse_causes, parse_faults};
 pub use check::check_together;
 pub use distance::distance;
-pub use learnt::alike;
+pub use learnt::{Alike, alike};
 pub use literal::{Seen, seen_in};
 pub use message::{
     Found, Level, Message, MessagePattern, Messages, Open, messages, parse_messages,

@@ -3,15 +3,25 @@
 
 use std::collections::BTreeMap;
 
-/// The tokens of a text in lower case, each with how often it occurs. Numbers are one, addresses none.
-pub(crate) fn tokens(lower: &str) -> BTreeMap<String, u32> {
-    let mut counts = BTreeMap::new();
-    for line in lower.lines() {
-        for stem in words(line).flat_map(stems) {
-            *counts.entry(stem).or_insert(0) += 1;
+/// How a token occurs in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Occurrence<'t> {
+    /// How often.
+    pub(crate) count: u32,
+    /// The first word that has it.
+    pub(crate) word: &'t str,
+}
+
+/// The tokens of a text in lower case. Numbers are one, addresses none.
+pub(crate) fn tokens(lower: &str) -> BTreeMap<String, Occurrence<'_>> {
+    let mut tokens = BTreeMap::new();
+    for word in lower.lines().flat_map(words) {
+        for stem in stems(word) {
+            let first = Occurrence { count: 0, word };
+            tokens.entry(stem).or_insert(first).count += 1;
         }
     }
-    counts
+    tokens
 }
 
 /// The words of a line that say something.
@@ -75,12 +85,13 @@ mod tests {
     fn stems_are_counted() {
         let counted =
             tokens("the link flaps; rx_missed_errors: 51\nlinks flapped at 00:1b:21:3c 192.0.2.7");
-        let count = |token: &str| counted.get(token).copied();
+        let count = |token: &str| counted.get(token).map(|one| one.count);
         assert_eq!((count("link"), count("flap")), (Some(2), Some(1)));
         assert_eq!(
             (count("rx_missed_error"), count("missed")),
             (Some(1), Some(1))
         );
+        assert_eq!(counted["flap"].word, "flaps");
         assert!(
             counted.keys().all(|token| !token.contains("192")),
             "{counted:?}"

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_knowledge::{Cause, Fault, Shared, Shows, Sign, Spoken, causes, glob};
+use linerate_knowledge::{Alike, Cause, Fault, Shared, Shows, Sign, Spoken, causes, glob};
 
 use super::observed::{Counted, Field, Observed, normal};
 
@@ -179,23 +179,22 @@ fn spoken_of(observed: &Observed<'_>) -> impl Iterator<Item = (&'static str, Par
 /// What a text shares with the description of each cause.
 fn described<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
     let weight = observed.said.weight;
-    let all = observed.said.shared.iter();
-    all.map(move |(cause, shared)| (causes()[*cause].id.as_str(), in_common(shared, weight)))
-}
-
-/// How much it is like what people write of each cause.
-fn alike<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
-    let all = observed.said.alike.iter();
-    let part = |shared: &Shared| Part {
-        says: Says::Wording,
-        ..in_common(shared, 1.0)
+    let part = move |shared: &Shared| {
+        let most = shared.words.len().min(WORDS_SHOWN);
+        said(&shared.words[..most].join(" "), weight * shared.db, None)
     };
+    let all = observed.said.shared.iter();
     all.map(move |(cause, shared)| (causes()[*cause].id.as_str(), part(shared)))
 }
 
-fn in_common(shared: &Shared, weight: f64) -> Part {
-    let most = shared.words.len().min(WORDS_SHOWN);
-    said(&shared.words[..most].join(" "), weight * shared.db, None)
+/// How much it reads like what people write of each cause.
+fn alike<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
+    let part = |alike: &Alike| Part {
+        says: Says::Wording,
+        ..said(&alike.words.join(" "), alike.db, None)
+    };
+    let all = observed.said.alike.iter();
+    all.map(move |(cause, alike)| (causes()[*cause].id.as_str(), part(alike)))
 }
 
 impl<'o, 't> Judge<'o, 't> {

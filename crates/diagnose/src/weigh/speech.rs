@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_knowledge::{Shared, Spoken, alike, shared_with, spoken_in, symptoms_in, words};
+use linerate_knowledge::{
+    Alike, Shared, Spoken, alike, shared_with, spoken_in, symptoms_in, words,
+};
 
 use linerate_model::output::Passage;
 
@@ -21,7 +23,7 @@ pub(super) struct Speech {
     /// What it has in common with the descriptions of causes.
     pub(super) shared: BTreeMap<usize, Shared>,
     /// How much a complaint is like what people write of causes.
-    pub(super) alike: BTreeMap<usize, Shared>,
+    pub(super) alike: BTreeMap<usize, Alike>,
     /// What its words count: the longer a text, the more of them are there by chance.
     pub(super) weight: f64,
 }
