@@ -88,7 +88,7 @@ mod tests {
         let count = |token: &str| counted.get(token).map(|one| one.count);
         assert_eq!((count("link"), count("flap")), (Some(2), Some(1)));
         assert_eq!(
-            (count("rx_missed_error"), count("missed")),
+            (count("rx_missed_error"), count("miss")),
             (Some(1), Some(1))
         );
         assert_eq!(counted["flap"].word, "flaps");
