@@ -94,5 +94,5 @@ fn lines(known: &BTreeMap<&str, usize>, means: &[Vector]) -> String {
 
 const TEXTS_LEAST: usize = 4;
 /// Further tokens of a cause weigh little, and take room in the program.
-const TOKENS_MOST: usize = 200;
+const TOKENS_MOST: usize = 100;
 const PER_MILLE: f64 = 1000.0;
