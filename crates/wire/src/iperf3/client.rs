@@ -32,6 +32,8 @@ pub struct ClientSession {
     params: Params,
     results_bytes: u32,
     link: Link,
+    /// Whether a linerate server has said what it is.
+    is_greeted: bool,
 }
 
 /// Where the client is.
@@ -112,6 +114,7 @@ impl ClientSession {
             params,
             results_bytes: RESULTS_BYTES,
             link: Link::new(cookie.as_bytes().to_vec(), timeouts, now_ns),
+            is_greeted: false,
         };
         session.enter(Phase::Hello, now_ns);
         session
@@ -278,12 +281,25 @@ impl ClientSession {
     fn accept(&mut self, message: Message) -> Option<ClientEvent> {
         match message {
             Message::State(state) => self.accept_state(state),
-            Message::Agent(value) => Some(ClientEvent::Agent(value)),
+            Message::Agent(value) => {
+                self.greet();
+                Some(ClientEvent::Agent(value))
+            }
             Message::Block(json) => Some(self.accept_results(&json)),
             Message::Error(code, errno) => {
                 let text = error::describe(code.unwrap_or(0));
                 Some(self.last(ClientEvent::ServerError { code, errno, text }))
             }
+        }
+    }
+
+    /// A linerate server says what it is, then reads its counters, which takes seconds on a busy host, and then creates
+    /// the streams. What it says later gains it no more time.
+    fn greet(&mut self) {
+        if self.phase == Phase::Accepting && !self.is_greeted {
+            self.is_greeted = true;
+            let longest_ns = self.link.timeouts.answer_ns.max(READING_NS);
+            self.link.await_step(Some(longest_ns), self.link.now_ns());
         }
     }
 
@@ -305,6 +321,8 @@ impl ClientSession {
 driven!(ClientSession, ClientEvent);
 
 /// Name of the block in refusals.
+/// Several times what a linerate server waits for its first reading (4 s).
+const READING_NS: u64 = 15_000_000_000;
 const RESULTS: &str = "results";
 /// Stock iperf3 sends some 220 bytes a stream, of which it has 128 at most.
 const RESULTS_BYTES: u32 = 64 << 10;

@@ -338,6 +338,33 @@ fn every_wait_of_the_client_has_a_deadline() {
     );
 }
 
+/// It reads its counters before it creates the streams, which takes seconds on a busy host.
+#[test]
+fn a_server_that_said_what_it_is_has_more_time_once() {
+    let params = Params {
+        linerate: Some(raw(&json!({"v": 1}))),
+        ..Params::default()
+    };
+    let timeouts = Timeouts {
+        answer_ns: 1_000,
+        ..Timeouts::default()
+    };
+    let mut session = ClientSession::new(&cookie(), params, timeouts, 0);
+    let agent = [&[32][..], &block(r#"{"type":"hello"}"#)].concat();
+    session.feed(&[9], 10);
+    while session.poll_event().is_some() {}
+    assert_eq!(session.poll_timeout(), Some(1_010));
+    let mut deadline_after = |now_ns: u64| {
+        session.feed(&agent, now_ns);
+        assert!(matches!(session.poll_event(), Some(ClientEvent::Agent(_))));
+        while session.poll_event().is_some() {}
+        session.poll_timeout()
+    };
+    let first = deadline_after(900);
+    assert!(first > Some(10_000_000_000), "{first:?}");
+    assert_eq!(deadline_after(9_000_000_000), first, "not again");
+}
+
 #[test]
 fn actions_out_of_their_place_send_nothing() {
     let (mut client, mut server) = (Client::new(&Params::default()), Server::new());
