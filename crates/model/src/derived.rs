@@ -121,6 +121,15 @@ impl Knee {
             .filter(|_| !self.confirmation.as_ref().is_some_and(lost))
     }
 
+    /// Whether `test` is one of its trials and offered more than the rate that met the goal.
+    #[must_use]
+    pub fn is_below(&self, test: &Test) -> bool {
+        let offered = test.offered_bits_per_second.unwrap_or(0.0);
+        let carried = self.carried_bits_per_second().unwrap_or(f64::INFINITY);
+        let own = self.test_ids.contains(&test.id) && self.direction == test.direction;
+        own && offered > carried * SAME_RATE
+    }
+
     /// The trials of `tests` that bound this knee: the one nearest to its lossless rate that met the goal, and the
     /// one nearest to its lossy rate that did not. `None` where a bound is missing.
     #[must_use]
@@ -246,15 +255,7 @@ impl Output {
     }
 
     fn is_above_its_knee(&self, test: &Test) -> bool {
-        let offered = test.offered_bits_per_second.unwrap_or(0.0);
-        let mut knees = self
-            .knees
-            .iter()
-            .filter(|knee| knee.test_ids.contains(&test.id));
-        knees.any(|knee| {
-            let carried = knee.carried_bits_per_second().unwrap_or(f64::INFINITY);
-            knee.direction == test.direction && offered > carried * SAME_RATE
-        })
+        self.knees.iter().any(|knee| knee.is_below(test))
     }
 
     /// Whether a test is a trial of a search, which provokes loss.

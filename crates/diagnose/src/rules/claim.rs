@@ -34,6 +34,20 @@ pub(super) struct Claim {
     pub(super) packets: u64,
 }
 
+impl Claim {
+    /// Whether packets are claimed that may have died at this stage, as seen from here.
+    pub(super) fn covers(&self, stage: &str, view: &Viewpoint) -> bool {
+        let there = match &self.pool {
+            Pool::Test(id) => {
+                view.test_id.as_ref() == Some(id)
+                    && self.stage.as_deref().is_none_or(|own| own == stage)
+            }
+            Pool::Place(host, _, what) => *host == view.host && what == stage,
+        };
+        self.packets > 0 && there
+    }
+}
+
 impl<'l> Losses<'l> {
     pub(super) fn of(ledger: &'l [LedgerEntry]) -> Self {
         let entries = ledger.iter().map(|entry| (entry.test_id.as_str(), entry));
@@ -66,7 +80,10 @@ pub(super) fn claims(
     let mut all = Vec::new();
     for viewpoint in viewpoints {
         match &rule.explains {
-            Explains::Stage(stage) => all.extend(at_stage(stage, viewpoint, losses)),
+            Explains::Stage(stage) if rule.fallback => {
+                all.extend(claimed(stage, viewpoint, losses, certainly_at));
+            }
+            Explains::Stage(stage) => all.extend(claimed(stage, viewpoint, losses, found_at)),
             Explains::AllLost => all.extend(anywhere(viewpoint, losses)),
             Explains::Packets { fact, stage } => match (facts.get(fact, viewpoint), stage) {
                 // A count that is no single test's (pasted, since boot) is the same one from each point of view.
@@ -75,7 +92,7 @@ pub(super) fn claims(
                     counted.push(fact);
                     all.push(counted_by(fact, stage.as_deref(), viewpoint, losses, facts));
                 }
-                (None, Some(stage)) => all.extend(at_stage(stage, viewpoint, losses)),
+                (None, Some(stage)) => all.extend(claimed(stage, viewpoint, losses, found_at)),
                 (None, None) => {}
             },
             Explains::Rate(_) | Explains::Nothing => {}
@@ -95,14 +112,24 @@ pub(super) fn weight(
     claims.iter().map(|claim| claim.packets).sum()
 }
 
-fn at_stage(stage: &str, viewpoint: &Viewpoint, losses: &Losses<'_>) -> Vec<Claim> {
+fn claimed(
+    stage: &str,
+    viewpoint: &Viewpoint,
+    losses: &Losses<'_>,
+    packets: fn(&LedgerEntry, &str) -> u64,
+) -> Vec<Claim> {
     let entries = losses.seen_from(viewpoint).into_iter();
     let claim = |entry: &LedgerEntry| Claim {
         pool: Pool::Test(entry.test_id.clone()),
         stage: Some(stage.to_owned()),
-        packets: found_at(entry, stage),
+        packets: packets(entry, stage),
     };
     entries.map(claim).collect()
+}
+
+fn certainly_at(entry: &LedgerEntry, stage: &str) -> u64 {
+    let found = entry.stages.iter().filter(|found| found.stage == stage);
+    found.map(|found| found.lo).sum()
 }
 
 /// A difference of two counters explains only what it proves: it may leave room for all of the losses.

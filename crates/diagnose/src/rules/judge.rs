@@ -9,7 +9,7 @@ use linerate_model::output::{CannotTell, Finding, Host, LedgerEntry};
 use super::claim::Losses;
 use super::finding::Fired;
 use super::share::share_out;
-use super::{Rule, Verdict, evaluate, rank};
+use super::{Explains, Rule, Verdict, evaluate, rank};
 use crate::facts::{Facts, known};
 use crate::viewpoint::{Viewpoint, viewpoints};
 use linerate_model::record::Record;
@@ -23,42 +23,60 @@ pub struct Judged {
     pub cannot_tell: Vec<CannotTell>,
 }
 
-/// Asks every rule.
+/// Asks every rule; those of last resort about what the others leave.
 #[must_use]
 pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Facts) -> Judged {
     let mut fired = Vec::new();
     let mut cannot_tell = Vec::new();
     let losses = Losses::of(ledger);
     let mut of_scope: BTreeMap<&str, Vec<Viewpoint>> = BTreeMap::new();
-    for rule in rules {
+    let (fallbacks, named): (Vec<&Rule>, Vec<&Rule>) = rules.iter().partition(|rule| rule.fallback);
+    for rule in named {
         let views = of_scope
             .entry(rule.scope.word())
             .or_insert_with(|| viewpoints(record, rule.scope));
-        let verdicts: Vec<(Verdict, &Viewpoint)> = views
-            .iter()
-            .map(|viewpoint| {
-                (
-                    evaluate(rule, |name| Some(&facts.get(name, viewpoint)?.value)),
-                    viewpoint,
-                )
-            })
-            .collect();
+        let verdicts = verdicts(rule, views.iter(), facts);
         fired.extend(Fired::join(rule, &verdicts, record, &losses, facts));
+        let fires = |(verdict, _): &(Verdict, _)| *verdict == Verdict::Fires;
         // What would only be worth knowing is worth no further question.
-        if !rule.informational
-            && !verdicts
-                .iter()
-                .any(|(verdict, _)| *verdict == Verdict::Fires)
-        {
+        if !rule.informational && !verdicts.iter().any(fires) {
             cannot_tell.extend(cannot_tell_of(rule, &verdicts, record, facts));
         }
     }
     rank::keep_surest(&mut fired);
+    for rule in fallbacks {
+        let views = viewpoints(record, rule.scope);
+        let views = views.iter().filter(|view| is_left(rule, view, &fired));
+        let verdicts = verdicts(rule, views, facts);
+        fired.extend(Fired::join(rule, &verdicts, record, &losses, facts));
+    }
     share_out(&mut fired, &losses);
     Judged {
         findings: rank::order(fired, record),
         cannot_tell,
     }
+}
+
+/// What a rule says from each point of view.
+fn verdicts<'v>(
+    rule: &Rule,
+    views: impl Iterator<Item = &'v Viewpoint>,
+    facts: &Facts,
+) -> Vec<(Verdict, &'v Viewpoint)> {
+    let asked = views.map(|view| {
+        let ask = |name: &str| Some(&facts.get(name, view)?.value);
+        (evaluate(rule, ask), view)
+    });
+    asked.collect()
+}
+
+/// Whether no finding claims packets of the test at the rule's stage.
+fn is_left(rule: &Rule, view: &Viewpoint, fired: &[Fired<'_>]) -> bool {
+    let Explains::Stage(stage) = &rule.explains else {
+        return false;
+    };
+    let mut claims = fired.iter().flat_map(|one| &one.claims);
+    !claims.any(|claim| claim.covers(stage, view))
 }
 
 /// A rule of which something holds and something is not known. One of which nothing is known at all
@@ -120,3 +138,6 @@ fn something_holds(rule: &Rule, viewpoint: &Viewpoint, facts: &Facts) -> bool {
     });
     held.next().is_some()
 }
+
+#[cfg(test)]
+mod tests;

@@ -92,6 +92,10 @@ fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
         [&raw.applies, &raw.when, &raw.any].map(|texts| conditions(texts, mistakes));
     let explains = explains(raw.explains.as_ref(), mistakes);
     whole(raw, mistakes);
+    if raw.fallback && !matches!(explains, None | Some(Explains::Stage(_))) {
+        let (wrong, allowed) = ("a fallback is for one stage", "`explains` with a stage");
+        mistakes.at(raw.id.span().start, wrong.to_owned(), allowed);
+    }
     let rule = Rule {
         id: raw.id.get_ref().clone(),
         cause: raw.cause.get_ref().clone(),
@@ -103,6 +107,7 @@ fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
         strength: strength?,
         validity: raw.validity,
         informational: raw.informational,
+        fallback: raw.fallback,
         explains: explains?,
         contradicts: raw.contradicts.clone(),
         why: raw.why.get_ref().clone(),

@@ -27,6 +27,7 @@ toml_table! {
         strength: Word = need,
         validity: bool = or_default,
         informational: bool = or_default,
+        fallback: bool = or_default,
         explains: Option<Word> = or_default,
         contradicts: Vec<String> = or_default,
         why: Word = need,

@@ -27,6 +27,8 @@ pub struct Rule {
     pub validity: bool,
     /// Worth knowing, nothing wrong.
     pub informational: bool,
+    /// Only about packets of its stage that no other rule claims.
+    pub fallback: bool,
     /// What it accounts for.
     pub explains: Explains,
     /// Rules whose cause excludes this one.

@@ -61,7 +61,7 @@ fn what_a_command_tells_is_read_from_its_text() {
         .filter(|name| {
             !given.contains(*name)
                 && !MEASURED.iter().any(|(measured, _)| measured == name)
-                && !OF_TRIALS.iter().any(|prefix| name.starts_with(prefix))
+                && !OF_A_TEST.iter().any(|prefix| name.starts_with(prefix))
         })
         .map(|name| {
             format!(
@@ -87,13 +87,8 @@ fn what_only_a_measurement_tells_is_not_read_from_texts() {
     );
 }
 
-/// How facts begin that only the trials of a device in the middle tell.
-const OF_TRIALS: &[&str] = &[
-    "device_",
-    "forward_",
-    "least_lost_at_fwd_",
-    "tester_limited",
-];
+/// How facts begin that only the trials of a device under test give, or the ledger of a test of ours.
+const OF_A_TEST: &[&str] = &["device_", "forward_", "least_lost_at_", "tester_limited"];
 
 /// What no text of another tool tells, and who tells it.
 const MEASURED: &[(&str, &str)] = &[

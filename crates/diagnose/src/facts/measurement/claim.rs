@@ -18,6 +18,8 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
     for test in record.tests() {
         let step = !record.pasted && SEARCHES.contains(&kind);
         facts.add_to_test(&test.id, "search_step", step, "the command");
+        let above = record.run.knees.iter().any(|knee| knee.is_below(test));
+        facts.add_to_test(&test.id, "above_knee", above, "the search");
         let (spread, source) = (rates.spread(test), "the tests' accounts");
         facts.add_to_test(&test.id, "repeat_spread", spread, source);
     }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use super::*;
+use crate::evidence::Evidence;
+use crate::ledger::FORWARD_STAGES;
+use crate::rules::embedded;
+use linerate_knowledge::Stage;
+use linerate_model::output::{self, Knee, Protocol, Test};
+
+const LOST: u64 = 700;
+const RATE: f64 = 9e6;
+
+/// A test that lost packets.
+fn test() -> Test {
+    Test {
+        id: "udp-up".to_owned(),
+        protocol: Protocol::Udp,
+        valid: true,
+        offered_bits_per_second: Some(RATE),
+        lost_packets: Some(LOST),
+        ..Test::default()
+    }
+}
+
+/// All packets lost, of which `certain` at this stage.
+fn entry(test_id: &str, stage: &str, certain: u64) -> LedgerEntry {
+    LedgerEntry {
+        test_id: test_id.to_owned(),
+        lost_packets: LOST,
+        stages: vec![output::Stage {
+            stage: stage.to_owned(),
+            kind: "exact".to_owned(),
+            lo: certain,
+            hi: LOST,
+            ..output::Stage::default()
+        }],
+        ..LedgerEntry::default()
+    }
+}
+
+fn record(knees: Vec<Knee>) -> Record {
+    let mut record = Record::default();
+    record.run.kind = "udp".to_owned();
+    record.run.tests = vec![test()];
+    record.run.knees = knees;
+    record
+}
+
+fn judged(record: &Record, entry: LedgerEntry) -> Vec<Finding> {
+    let ledger = [entry];
+    let facts = Facts::of(&Evidence::of(record), &ledger);
+    judge(embedded(), record, &ledger, &facts).findings
+}
+
+/// What is said to have died at the stage, packets.
+fn explained(findings: &[Finding]) -> u64 {
+    let packets = findings.iter().map(|one| one.explains.lost_packets);
+    packets.flatten().sum()
+}
+
+/// Nothing is known but the ledger. `tx-app` loses nothing: what is never handed over is not sent.
+#[test]
+fn each_stage_with_losses_has_a_finding() {
+    for stage in Stage::WORDS.iter().filter(|stage| **stage != "tx-app") {
+        let findings = judged(&record(Vec::new()), entry("udp-up", stage, LOST));
+        assert_eq!(explained(&findings), LOST, "{stage}: {findings:?}");
+    }
+}
+
+/// The stages of a device under test that name packets, by the catalogue of rules alone.
+#[test]
+fn each_stage_of_a_device_has_a_rule() {
+    for stage in FORWARD_STAGES {
+        let fact = format!("least_lost_at_{}", stage.replace('-', "_"));
+        let names = |rule: &&Rule| rule.explains == Explains::Stage((*stage).to_owned());
+        let mut of_stage = embedded().iter().filter(names);
+        assert!(
+            of_stage.any(|rule| rule.when.len() == 1 && rule.asks().any(|asked| asked == fact)),
+            "{stage}"
+        );
+    }
+}
+
+/// A rule of last resort claims what certainly died there, and nothing of what only may have.
+#[test]
+fn a_fallback_claims_what_is_certain() {
+    let findings = judged(&record(Vec::new()), entry("udp-up", "rx-mac", 12));
+    assert_eq!(explained(&findings), 12);
+    let findings = judged(&record(Vec::new()), entry("udp-up", "rx-mac", 0));
+    assert_eq!(explained(&findings), 0, "{findings:?}");
+}
+
+#[test]
+fn a_fallback_says_nothing_of_packets_that_another_rule_claims() {
+    let record = record(Vec::new());
+    let rules: Vec<Rule> = embedded()
+        .iter()
+        .filter(|rule| rule.fallback)
+        .cloned()
+        .collect();
+    let mut sure = rules[0].clone();
+    sure.id = "sure".to_owned();
+    sure.fallback = false;
+    sure.explains = Explains::AllLost;
+    sure.when.clear();
+    let ledger = [entry("udp-up", "rx-socket", LOST)];
+    let facts = Facts::of(&Evidence::of(&record), &ledger);
+    let all: Vec<Rule> = rules.into_iter().chain([sure]).collect();
+    let findings = judge(&all, &record, &ledger, &facts).findings;
+    let ids: Vec<&str> = findings.iter().map(|one| one.rule.as_str()).collect();
+    assert_eq!(ids, ["sure"]);
+}
+
+/// A trial above the rate that its search found is there to lose packets.
+#[test]
+fn a_fallback_says_nothing_of_provoked_losses() {
+    let knee = |rate| Knee {
+        test_ids: vec!["udp-up".to_owned()],
+        lossless_bits_per_second: Some(rate),
+        ..Knee::default()
+    };
+    for (rate, expected) in [(RATE / 2.0, 0), (RATE, LOST)] {
+        let findings = judged(
+            &record(vec![knee(rate)]),
+            entry("udp-up", "rx-socket", LOST),
+        );
+        assert_eq!(explained(&findings), expected, "{rate}: {findings:?}");
+    }
+}
