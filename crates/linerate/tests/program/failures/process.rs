@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The program as a child process whose words are read while it runs.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -162,11 +163,13 @@ impl Running {
         true
     }
 
-    /// Before that a signal just ends it. (One that has ended catches none any more.)
-    pub(crate) fn wait_until_it_catches_signals(&mut self) {
+    /// Waits for a socket of its network namespace with this row in `/proc/net/tcp`, or for its end.
+    pub(crate) fn wait_for_socket(&mut self, row: &str) {
+        let sockets = format!("/proc/{}/net/tcp", self.pid());
+        let has_row = || fs::read_to_string(&sockets).is_ok_and(|text| text.contains(row));
         let end = Instant::now() + DEADLINE;
-        while !catches_interrupts(self.pid()) && self.child.try_wait().unwrap().is_none() {
-            assert!(Instant::now() < end, "it catches no SIGINT");
+        while !has_row() && self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < end, "no socket has {row}");
             thread::sleep(Duration::from_millis(5));
         }
     }
@@ -233,14 +236,6 @@ pub(crate) fn signal(pid: u32, name: &str) {
     assert!(sent.success(), "kill -{name} {pid}");
 }
 
-/// `SigCgt` of `/proc/PID/status`: a hexadecimal mask, signal n is bit n - 1.
-fn catches_interrupts(pid: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask & (1 << 1) != 0)
-}
-
 /// A server on the loopback that is up, and its port.
 pub(crate) fn serve() -> (Running, u16) {
     let (command, port) = serving();
@@ -261,7 +256,7 @@ pub(crate) fn below(ancestor: u32, word: &str) -> Vec<u32> {
     let mut next = 0;
     while let Some(&pid) = family.get(next) {
         next += 1;
-        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
         let children = children.unwrap_or_default();
         family.extend(
             children
@@ -270,7 +265,7 @@ pub(crate) fn below(ancestor: u32, word: &str) -> Vec<u32> {
         );
     }
     let holds = |pid: &u32| {
-        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         words
             .split(|&byte| byte == 0)
             .any(|part| part == word.as_bytes())
