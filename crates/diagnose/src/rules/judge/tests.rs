@@ -5,7 +5,7 @@ use crate::evidence::Evidence;
 use crate::ledger::FORWARD_STAGES;
 use crate::rules::embedded;
 use linerate_knowledge::Stage;
-use linerate_model::output::{self, Knee, Protocol, Test};
+use linerate_model::output::{self, Knee, Protocol, Test, Value};
 
 const LOST: u64 = 700;
 const RATE: f64 = 9e6;
@@ -126,4 +126,49 @@ fn a_fallback_says_nothing_of_provoked_losses() {
         );
         assert_eq!(explained(&findings), expected, "{rate}: {findings:?}");
     }
+}
+
+/// Whichever of the counters that could say why are known, and whatever they say.
+#[test]
+fn a_refusal_has_a_finding_or_a_question() {
+    let answers = [None, Some(0.0), Some(690.0)];
+    let pairs = answers
+        .iter()
+        .flat_map(|qdisc| answers.iter().map(move |filter| (*qdisc, *filter)));
+    for (qdisc, filter) in pairs {
+        let known = refused(qdisc, filter);
+        let asked = embedded().iter().filter(|rule| {
+            [
+                "own-queue-drops",
+                "own-packet-filter-refuses",
+                "send-refused",
+            ]
+            .contains(&rule.cause.as_str())
+        });
+        let mut verdicts = asked.map(|rule| evaluate(rule, |name| known.get(name)));
+        let says = |verdict| verdict != Verdict::DoesNotFire;
+        assert!(verdicts.any(says), "{qdisc:?} {filter:?}");
+    }
+}
+
+/// What is known of a test of which the kernel refused a part, with what its queue and its filter counted.
+fn refused(qdisc: Option<f64>, filter: Option<f64>) -> BTreeMap<&'static str, Value> {
+    let number = |value: f64| Some(Value::Number(value));
+    let known = [
+        ("refused_packets", number(LOST as f64)),
+        ("sent_packets", number(10_000.0)),
+        ("above_knee", Some(Value::Flag(false))),
+        ("at_line_rate", Some(Value::Flag(false))),
+        ("qdisc_drops", qdisc.map(Value::Number)),
+        (
+            "qdisc_drop_ratio",
+            qdisc.map(|drops| Value::Number(drops / 10_000.0)),
+        ),
+        ("flow_limit_drops", number(0.0)),
+        ("output_filter_drops", filter.map(Value::Number)),
+    ];
+    let known = known.into_iter();
+    known
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
 }
