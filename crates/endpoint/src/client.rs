@@ -21,7 +21,7 @@ use super::stream_config::StreamConfig;
 use super::streams::Streams;
 use super::token::ClientAuth;
 use super::{Direction, Event, Observer, Peer, TestOutcome, TestPlan, connect};
-use explain::Ended;
+use explain::{Again, Ended};
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::signal::Interrupt;
 use linerate_linux::{random, tcp};
@@ -45,17 +45,27 @@ pub(super) fn run(
     plan.affinity.map_or(Ok(()), |(cpu, _)| may_run_on(cpu))?;
     let mut last = None;
     for _ in 0..BUSY_TRIES {
-        match Client::open(plan, load, observer, interrupt)?.run_test() {
-            Err(Ended {
-                busy: true,
-                failure,
-            }) => last = Some(failure),
-            Err(Ended { failure, .. }) => return Err(failure),
+        let opened = Client::open(plan, load, observer, interrupt);
+        let ended = match opened.map_err(Ended::from).and_then(Client::run_test) {
             Ok(outcome) => return Ok(outcome),
+            Err(ended) => ended,
+        };
+        match ended.again {
+            Again::No if plan.path.stalled_mss_bytes().is_some() => {
+                plan.path.note_stalled_mss(None);
+                return Err(last.unwrap_or(ended.failure));
+            }
+            Again::No => return Err(ended.failure),
+            Again::WithShortSegments { mss_bytes } => plan.path.note_stalled_mss(Some(mss_bytes)),
+            Again::Later => pause(),
         }
-        linerate_linux::clock::sleep_until_ns(monotonic_ns() + BUSY_PAUSE_NS, 0);
+        last = Some(ended.failure);
     }
     Err(last.unwrap_or_else(|| Failure::measuring("measure", "the server is busy")))
+}
+
+fn pause() {
+    linerate_linux::clock::sleep_until_ns(monotonic_ns() + BUSY_PAUSE_NS, 0);
 }
 
 /// Refuses a CPU that this process may not use: a failed pin would go unnoticed.
@@ -124,9 +134,11 @@ impl<'a> Client<'a> {
         let cookie = Cookie::from_random(&random);
         let auth = ClientAuth::begin(plan.token.as_ref(), &cookie)
             .map_err(|error| Failure::measuring("get random bytes", error))?;
-        let mss = tcp::mss_bytes(&stream)
-            .unwrap_or(DEFAULT_MSS)
-            .clamp(64, 65_000);
+        let mss = match plan.path.stalled_mss_bytes() {
+            Some(mss) => mss,
+            None => tcp::mss_bytes(&stream).unwrap_or(DEFAULT_MSS),
+        };
+        let mss = mss.clamp(64, 65_000);
         let config = StreamConfig::of_plan(plan, false, mss);
         let sockets = UdpSockets::ConnectedTo(server.port());
         let local = stream.local_addr().ok();
@@ -171,15 +183,26 @@ impl<'a> Client<'a> {
     }
 
     fn run_test(mut self) -> Result<TestOutcome, Ended> {
-        self.await_event("CREATE_STREAMS", |event| {
+        let created = self.await_event("CREATE_STREAMS", |event| {
             matches!(event, ClientEvent::CreateStreams)
-        })?;
-        let peer = self.identify_peer();
+        });
+        let peer = match created {
+            Ok(()) => self.identify_peer(),
+            Err(ended) => return Err(self.or_stalled(ended)),
+        };
         if peer == Peer::Stock && !self.load {
             self.control.session.terminate();
             let _ = self.control.flush();
             return self.ping_idle(peer);
         }
+        match self.begin() {
+            Ok(()) => self.measure(peer),
+            Err(ended) => Err(self.or_stalled(ended)),
+        }
+    }
+
+    /// Until the load.
+    fn begin(&mut self) -> Result<(), Ended> {
         if self.config.direction == Direction::Both {
             self.sampler.set_bidirectional();
         }
@@ -192,6 +215,10 @@ impl<'a> Client<'a> {
                 matches!(event, ClientEvent::Running)
             })?;
         }
+        Ok(())
+    }
+
+    fn measure(mut self, peer: Peer) -> Result<TestOutcome, Ended> {
         self.start();
         let attended = self.run_until_end();
         let (failure, remote) = match attended.and_then(|()| self.end()) {
@@ -199,6 +226,21 @@ impl<'a> Client<'a> {
             Err(ended) => (Some(ended.failure), None),
         };
         self.close(peer, remote, failure)
+    }
+
+    /// Where nothing came through for a while, long packets may vanish on the path: short segments show it.
+    fn or_stalled(&self, ended: Ended) -> Ended {
+        let waited_ns = monotonic_ns().saturating_sub(self.opened_ns);
+        let is_new = self.plan.path.stalled_mss_bytes().is_none();
+        let asked = self.interrupt.requested().is_some();
+        if waited_ns < STALLED_NS || asked || !is_new || ended.again != Again::No {
+            return ended;
+        }
+        let mss_bytes = tcp::mss_bytes(self.control.stream()).unwrap_or(DEFAULT_MSS);
+        Ended {
+            again: Again::WithShortSegments { mss_bytes },
+            ..ended
+        }
     }
 
     /// Identifies the server: a linerate has sent its hello by now.
@@ -220,6 +262,8 @@ impl<'a> Client<'a> {
 }
 
 const DEFAULT_MSS: u32 = 1448;
+/// A server that answers does so within this time, however busy.
+const STALLED_NS: u64 = 4_000_000_000;
 const STEP_NS: u64 = 50_000_000;
 /// A stock server serves one test at a time, and needs an instant between two.
 const BUSY_TRIES: u32 = 5;

@@ -82,6 +82,7 @@ pub(super) fn connect_with_retries(
         bind_device: plan.bind_device.clone(),
         nodelay: true,
         dead_peer_timeout: Some(DEAD_PEER),
+        mss_bytes: plan.path.stalled_mss_bytes().map(|_| SHORT_MSS),
         ..Options::default()
     };
     let timeout = Duration::from_millis(plan.connect_timeout_ms);
@@ -177,6 +178,8 @@ fn fits_local(address: &SocketAddr, local: Option<IpAddr>) -> bool {
 
 /// ENODEV
 const NO_SUCH_DEVICE: i32 = 19;
+/// What every IPv4 path carries (RFC 1122, 4.2.2.6).
+const SHORT_MSS: u32 = 536;
 /// Refusals after which the server is taken to be absent.
 const REFUSALS: u32 = 5;
 const REFUSED_PAUSE_NS: u64 = 100_000_000;

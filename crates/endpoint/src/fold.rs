@@ -135,6 +135,7 @@ impl<'a> Fold<'a> {
                 requested: Some(tos >> 2),
                 seen: self.rx().find_map(|rx| rx.dscp_seen),
             }),
+            stalled_mss_bytes: plan.path.stalled_mss_bytes(),
             valid: true,
             ..Test::default()
         };

@@ -55,7 +55,7 @@ pub mod token;
 
 pub use outcome::{Event, NoObserver, Observer, Peer, TestOutcome};
 pub use plan::{
-    Direction, Family, IPERF2_PORT, ServeOptions, TestPlan, UDP_DEFAULT_BITS_PER_SECOND,
+    Direction, Family, IPERF2_PORT, PathNotes, ServeOptions, TestPlan, UDP_DEFAULT_BITS_PER_SECOND,
 };
 
 use linerate_linux::signal::Interrupt;

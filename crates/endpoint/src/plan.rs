@@ -7,6 +7,8 @@ use linerate_wire::iperf3::PORT;
 use linerate_wire::linerate::token::Secret;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One test: one or two directions of one protocol between two hosts.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,6 +91,36 @@ pub struct TestPlan {
     pub iperf2: bool,
     /// Gives access to all counters and settings of the server's host.
     pub token: Option<Secret>,
+    /// What tests of the same run learnt of the path.
+    pub path: PathNotes,
+}
+
+/// What tests have learnt of the path to a server. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct PathNotes {
+    /// The MSS with which a control connection stalled; 0 where none did.
+    stalled_mss: Arc<AtomicU32>,
+}
+
+impl PathNotes {
+    /// The MSS with which a control connection stalled: the next one is to use short segments.
+    #[must_use]
+    pub fn stalled_mss_bytes(&self) -> Option<u32> {
+        Some(self.stalled_mss.load(Ordering::Relaxed)).filter(|mss| *mss > 0)
+    }
+
+    /// Notes it, or that it was not the length of the segments.
+    pub fn note_stalled_mss(&self, mss_bytes: Option<u32>) {
+        self.stalled_mss
+            .store(mss_bytes.unwrap_or(0), Ordering::Relaxed);
+    }
+}
+
+/// Plans for the same test are equal, whatever was learnt meanwhile.
+impl PartialEq for PathNotes {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl TestPlan {
@@ -134,6 +166,7 @@ impl TestPlan {
             connect_timeout_ms: 5_000,
             iperf2: false,
             token: None,
+            path: PathNotes::default(),
         }
     }
 

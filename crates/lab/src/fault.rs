@@ -21,6 +21,8 @@ pub enum Fault {
     CpuContention { threads: u32 },
     /// Host B's interface takes smaller packets than host A's.
     Mtu { bytes: u32 },
+    /// The wire loses longer packets without a message.
+    BlackHole { bytes: u32 },
     /// The wire loses frames, independently.
     Loss { ratio: f64 },
     /// The wire loses this share of the frames, in bursts of this many on average.
@@ -59,6 +61,7 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "nft-drop" "100" NftDrop { every: count } "the peer's packet filter drops every n-th datagram" &[];
     "cpu-contention" "2" CpuContention { threads: count } "the peer shares one CPU with this many busy threads" &[];
     "mtu" "1400" Mtu { bytes: count } "MTU of the peer's interface" &[];
+    "black-hole" "1400" BlackHole { bytes: count } "the wire loses longer packets (bytes of IP) without a message" &[];
     "loss" "1%" Loss { ratio: ratio } "the wire loses frames" &[];
     "burst-loss" "1%:10" BurstLoss { ratio: ratio, frames: count } "the wire loses this share, in bursts of this many frames" &[];
     "reorder" "1%:2ms" Reorder { ratio: ratio, by_ns: nanoseconds } "the wire delays this share by this much" &[];
@@ -79,7 +82,8 @@ impl Fault {
     pub fn needs_wire(&self) -> bool {
         matches!(
             self,
-            Self::Loss { .. }
+            Self::BlackHole { .. }
+                | Self::Loss { .. }
                 | Self::BurstLoss { .. }
                 | Self::Reorder { .. }
                 | Self::Duplicate { .. }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The impairments of the lab's wire, in one direction.
 //!
-//! A frame may be lost (alone or in bursts), then waits in a byte-limited FIFO with a line rate, then has a
+//! A frame may be lost (alone or in bursts, or because it is too long), then waits in a byte-limited FIFO with a line rate, then has a
 //! delay with jitter, and may be duplicated, corrupted or held back. The model stores no frames: it returns the
 //! time at which the frame leaves. Times must not decrease; one that does counts as the last one. The same
 //! seed, configuration and frames give the same results.
@@ -21,6 +21,8 @@ pub struct Impairment {
     pub delay_ns: u64,
     /// Additional uniform delay of 0 to this; it does not reorder frames.
     pub jitter_ns: u64,
+    /// Longer frames vanish; 0 is no limit.
+    pub longest_bytes: usize,
     /// Share of frames lost independently.
     pub loss_ratio: f64,
     /// Loss in bursts.
@@ -73,6 +75,8 @@ pub enum Fate {
 /// Why a frame was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
+    /// By `longest_bytes`.
+    TooLong,
     /// By `loss_ratio`.
     Loss,
     /// By `burst_loss`.
@@ -81,11 +85,12 @@ pub enum DropReason {
     Fifo,
 }
 
-/// Frame counts: `admitted = passed + lost + burst_lost + fifo_lost`.
+/// Frame counts: `admitted = passed + too_long + lost + burst_lost + fifo_lost`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WireCounts {
     pub admitted: u64,
     pub passed: u64,
+    pub too_long: u64,
     pub lost: u64,
     pub burst_lost: u64,
     pub fifo_lost: u64,
@@ -145,7 +150,7 @@ impl Wire {
         fate
     }
 
-    /// Admits a frame that is exempt from random impairments: only queue and delay apply.
+    /// Admits a frame that is exempt from random impairments: only length, queue and delay apply.
     pub fn admit_spared(&mut self, now_ns: u64, frame_bytes: usize) -> Fate {
         self.now_ns = self.now_ns.max(now_ns);
         let fate = self.pass(frame_bytes, &Draw::default());
@@ -154,6 +159,10 @@ impl Wire {
     }
 
     fn pass(&mut self, frame_bytes: usize, draw: &Draw) -> Fate {
+        let longest = self.config.longest_bytes;
+        if longest > 0 && frame_bytes > longest {
+            return Fate::Drop(DropReason::TooLong);
+        }
         match self.through_fifo(frame_bytes) {
             None => Fate::Drop(DropReason::Fifo),
             Some(sent_ns) => self.travel(sent_ns, draw),
@@ -230,6 +239,7 @@ impl Wire {
         let counts = &mut self.counts;
         counts.admitted += 1;
         match fate {
+            Fate::Drop(DropReason::TooLong) => counts.too_long += 1,
             Fate::Drop(DropReason::Loss) => counts.lost += 1,
             Fate::Drop(DropReason::BurstLoss) => counts.burst_lost += 1,
             Fate::Drop(DropReason::Fifo) => counts.fifo_lost += 1,

@@ -277,6 +277,7 @@ fn test() -> Test {
         }),
         congestion: Some(text()),
         mss_bytes: Some(1),
+        stalled_mss_bytes: Some(1),
         pacing_bits_per_second: Some(1.0),
         busy_time_us: Some(1),
         rwnd_limited_us: Some(1),

@@ -72,6 +72,7 @@ const TRUTHS: &[Truth] = &[
         &["loss-on-the-path-in-bursts"],
         &["loss-on-the-path", "tcp-waits-for-timeouts"],
     ),
+    truth("black-hole", &["mtu-black-hole"], TIMEOUTS),
     truth("reorder", &["reordering-on-the-path"], REORDERED),
     truth("duplicate", &["duplication-on-the-path"], &[]),
     truth("corrupt", &["corruption-on-the-path"], TIMEOUTS),
@@ -117,13 +118,14 @@ const TRUTHS: &[Truth] = &[
 ];
 
 /// Each fault alone.
-pub(super) const ALONE: [&str; 18] = [
+pub(super) const ALONE: [&str; 19] = [
     "rcvbuf=9K",
     "qdisc-limit=37M",
     "nft-drop=70",
     "mtu=1300",
     "loss=2.3%",
     "burst-loss=1.7%:14",
+    "black-hole=1100",
     "reorder=2.1%:3ms",
     "duplicate=1.9%",
     "corrupt=1.3%",

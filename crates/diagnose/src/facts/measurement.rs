@@ -40,6 +40,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "reordered_packets" "packets" "datagrams that arrived after a later one" ""
     "search_step" "" "whether the test is a step of a search, which looks for rates that cannot be had" ""
     "above_knee" "" "whether the test is a trial of a search at more than the rate that met the goal: its losses were provoked" ""
+    "stalled_mss_bytes" "bytes" "the segments with which the control connection stalled, where short ones got through" ""
     "claim" "" "whether the numbers are put forward as a result: published, compared, or asked for by hand" ""
     "repeat_spread" "ratio" "of tests that asked for the same, the best result over the worst, less one" ""
     "sender_refused" "" "whether the sender's own kernel refused datagrams (ENOBUFS)" ""

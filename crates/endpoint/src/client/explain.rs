@@ -10,16 +10,27 @@ use std::net::SocketAddr;
 /// Why a conversation ended early.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// The server is busy with another test: a later attempt may succeed.
-    pub(super) busy: bool,
+    /// Whether another attempt may succeed.
+    pub(super) again: Again,
     /// For the user.
     pub(super) failure: Failure,
+}
+
+/// What another attempt needs to succeed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// Nothing is known to help.
+    No,
+    /// Time: the server is busy with another test.
+    Later,
+    /// Short segments: with those of this MSS nothing came through.
+    WithShortSegments { mss_bytes: u32 },
 }
 
 impl From<Failure> for Ended {
     fn from(failure: Failure) -> Self {
         Self {
-            busy: false,
+            again: Again::No,
             failure,
         }
     }
@@ -61,7 +72,7 @@ impl Client<'_> {
         let failure = match event {
             ClientEvent::Busy => {
                 return Ended {
-                    busy: true,
+                    again: Again::Later,
                     failure: Failure::measuring(format!("start a test with {server}"), "the server is busy with another test")
                         .hint("wait for that test, or use `linerate serve` there: it serves many at a time"),
                 };

@@ -145,6 +145,7 @@ impl Egress {
 
     fn lose(&mut self, reason: DropReason) -> Entry {
         let (count, why) = match reason {
+            DropReason::TooLong => (&mut self.report.too_long, "too-long"),
             DropReason::Loss => (&mut self.report.lost, "loss"),
             DropReason::BurstLoss => (&mut self.report.lost_in_bursts, "burst"),
             DropReason::Fifo => (&mut self.report.lost_at_queue, "queue"),

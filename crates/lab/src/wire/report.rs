@@ -12,7 +12,8 @@ pub struct DirectionReport {
     pub received: u64,
     /// Given to the receiver's side, copies included.
     pub delivered: u64,
-    /// Dropped by an impairment: at random, in bursts, at the full queue.
+    /// Dropped by an impairment: too long, at random, in bursts, at the full queue.
+    pub too_long: u64,
     pub lost: u64,
     pub lost_in_bursts: u64,
     pub lost_at_queue: u64,
@@ -64,6 +65,7 @@ impl fmt::Display for DirectionReport {
             self.name, self.received, self.delivered
         )?;
         let counts = [
+            ("too long", self.too_long),
             ("lost", self.lost),
             ("lost in bursts", self.lost_in_bursts),
             ("lost at its queue", self.lost_at_queue),

@@ -19,6 +19,7 @@ impl WireSpec {
     pub fn with(mut self, fault: Fault) -> Self {
         let impairment = &mut self.impairment;
         match fault {
+            Fault::BlackHole { bytes } => impairment.longest_bytes = ETHERNET + bytes as usize,
             Fault::Loss { ratio } => impairment.loss_ratio = ratio,
             Fault::BurstLoss { ratio, frames } => impairment.burst_loss = bursts(ratio, frames),
             Fault::Reorder { ratio, by_ns } => {
@@ -71,4 +72,6 @@ fn bursts(ratio: f64, frames: u32) -> BurstLoss {
 }
 
 /// A bit flipped before this would change the addresses.
-const AFTER_IPV4: usize = 14 + 20;
+const AFTER_IPV4: usize = ETHERNET + 20;
+/// Bytes of a frame before its packet.
+const ETHERNET: usize = 14;

@@ -73,6 +73,13 @@ const CASES: &[Case] = &[
         Some("wire"),
     ),
     case(
+        "black-hole=1100",
+        "udp -b 20M -t 2",
+        &["mtu-black-hole"],
+        Some("wire"),
+    ),
+    case("black-hole=1100", "tcp -t 2", &["mtu-black-hole"], None),
+    case(
         "reorder=2.1%:3ms",
         "udp -b 60M -t 2",
         &["reordering-on-the-path"],

@@ -34,10 +34,12 @@ fn impairment() -> impl Strategy<Value = Impairment> {
     let line = (
         prop_oneof![Just(0_u64), 1_000_000..2_000_000_000_u64],
         1600..50_000_u64,
+        prop_oneof![Just(0_usize), 60..1515_usize],
     );
     (ratios, times, line).prop_map(|(ratios, times, line)| Impairment {
         delay_ns: times.0,
         jitter_ns: times.1,
+        longest_bytes: line.2,
         loss_ratio: ratios.0,
         burst_loss: BurstLoss {
             p_enter: ratios.1,
@@ -64,13 +66,14 @@ proptest! {
             now += step;
             if let Fate::Pass { at_ns, copies, corrupt_bit } = wire.admit(now, bytes) {
                 prop_assert!(at_ns >= now + config.delay_ns);
+                prop_assert!(config.longest_bytes == 0 || bytes <= config.longest_bytes);
                 prop_assert!((1..=2).contains(&copies));
                 prop_assert!(corrupt_bit.is_none_or(|bit| (42 * 8..bytes as u64 * 8).contains(&bit)));
             }
         }
         let counts = wire.counts();
         prop_assert_eq!(counts.admitted, frames.len() as u64);
-        prop_assert_eq!(counts.admitted, counts.passed + counts.lost + counts.burst_lost + counts.fifo_lost);
+        prop_assert_eq!(counts.admitted, counts.passed + counts.too_long + counts.lost + counts.burst_lost + counts.fifo_lost);
     }
 
     #[test]

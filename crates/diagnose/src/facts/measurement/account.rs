@@ -44,6 +44,13 @@ fn what(test: &Test, facts: &mut Facts) {
         let positive = (number > 0.0).then_some(number);
         facts.add_to_test(&test.id, name, positive, ACCOUNT);
     }
+    let stalled = test.stalled_mss_bytes.map(f64::from);
+    facts.add_to_test(
+        &test.id,
+        "stalled_mss_bytes",
+        stalled,
+        "the control connection",
+    );
     let loopback = test.link_kind == Some(LinkKind::Loopback);
     facts.add_to_test(&test.id, "over_loopback", loopback, ACCOUNT);
     let kind = test.link_kind.map(LinkKind::name);
