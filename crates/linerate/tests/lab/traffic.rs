@@ -70,7 +70,7 @@ pub(crate) fn send_numbered(lab: &Lab, count: u64, bytes: usize) -> Outcome<Vec<
     let all_sent = AtomicBool::new(false);
     thread::scope(|scope| {
         let listener = scope.spawn(|| receive_numbers(&receiver, &all_sent));
-        let sent = send_all(&sender, &receiver, count, bytes.max(16));
+        let sent = send_all(a, &sender, &receiver, count, bytes.max(16));
         all_sent.store(true, Ordering::Release);
         let arrived = listener.join();
         sent?;
@@ -78,13 +78,23 @@ pub(crate) fn send_numbered(lab: &Lab, count: u64, bytes: usize) -> Outcome<Vec<
     })
 }
 
-/// A receiver that gets no processor for a while must not lose what the lab brings: it is waited for.
-fn send_all(sender: &UdpSocket, receiver: &UdpSocket, count: u64, bytes: usize) -> io::Result<()> {
+/// A receiver that gets no processor for a while must not lose what the lab brings, nor the kernel what waits for the answer
+/// to its ARP request: they are waited for.
+fn send_all(
+    from: &Host,
+    sender: &UdpSocket,
+    receiver: &UdpSocket,
+    count: u64,
+    bytes: usize,
+) -> io::Result<()> {
     let has_room = || queued_bytes(receiver).is_none_or(|bytes| bytes <= ROOMY_BYTES);
     let mut payload = vec![0; bytes];
     for number in 1..=count {
         payload[8..16].copy_from_slice(&number.to_be_bytes());
         sender.send(&payload)?;
+        if number == 1 {
+            eventually(|| knows_its_neighbours(from));
+        }
         if number % 16 == 0 {
             thread::sleep(Duration::from_micros(500));
             eventually(has_room);
@@ -92,6 +102,18 @@ fn send_all(sender: &UdpSocket, receiver: &UdpSocket, count: u64, bytes: usize) 
     }
     Ok(())
 }
+
+/// Whether no address is still looked for.
+fn knows_its_neighbours(host: &Host) -> bool {
+    let read = || std::fs::read_to_string("/proc/thread-self/net/arp").unwrap_or_default();
+    let table = host.enter(read).unwrap_or_default();
+    let mut entries = table.lines().skip(1);
+    entries.all(|entry| entry.split_whitespace().nth(FLAGS) != Some(INCOMPLETE))
+}
+
+/// The column of `/proc/net/arp`, and its value where no answer has come.
+const FLAGS: usize = 2;
+const INCOMPLETE: &str = "0x0";
 
 fn receive_numbers(receiver: &UdpSocket, all_sent: &AtomicBool) -> Vec<u64> {
     let mut numbers = Vec::new();
