@@ -260,6 +260,6 @@ impl Score {
 }
 
 /// Shares of the sealed part that were reached, less two cases.
-const FIRST_LEAST: f64 = 0.41;
-const THREE_LEAST: f64 = 0.61;
+const FIRST_LEAST: f64 = 0.42;
+const THREE_LEAST: f64 = 0.60;
 const WRONG_MOST: f64 = 0.05;

@@ -54,6 +54,12 @@ const fn truth(
 
 /// TCP's view of lost segments.
 const TIMEOUTS: &[&str] = &["tcp-waits-for-timeouts"];
+/// TCP's view of a queue of 16 packets.
+const OF_A_SHORT_QUEUE: &[&str] = &[
+    "reordering-on-the-path",
+    "spurious-retransmits-from-reordering",
+    "tcp-waits-for-timeouts",
+];
 /// TCP's view of reordered ones.
 const REORDERED: &[&str] = &[
     "reordering-on-the-path",
@@ -63,7 +69,7 @@ const REORDERED: &[&str] = &[
 const TRUTHS: &[Truth] = &[
     truth("rcvbuf", &["udp-receive-buffer-too-small"], &[]),
     // The timer of the bucket sends on another processor than the program: packets overtake each other in the veth.
-    truth("qdisc-limit", &["own-queue-drops"], REORDERED),
+    truth("qdisc-limit", &["own-queue-drops"], OF_A_SHORT_QUEUE),
     truth("nft-drop", &["packet-filter-drops"], &[]),
     truth("mtu", &["mtu-mismatch"], &[]),
     truth("loss", &["loss-on-the-path"], TIMEOUTS),

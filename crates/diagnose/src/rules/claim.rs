@@ -35,14 +35,12 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Whether packets are claimed that may have died at this stage, as seen from here.
+    /// Whether packets are claimed that died at this stage, of whichever test, or anywhere in the test seen from here.
     pub(super) fn covers(&self, stage: &str, view: &Viewpoint) -> bool {
-        let there = match &self.pool {
-            Pool::Test(id) => {
-                view.test_id.as_ref() == Some(id)
-                    && self.stage.as_deref().is_none_or(|own| own == stage)
-            }
-            Pool::Place(host, _, what) => *host == view.host && what == stage,
+        let there = match (&self.pool, self.stage.as_deref()) {
+            (Pool::Test(_), Some(own)) => own == stage,
+            (Pool::Test(id), None) => view.test_id.as_ref() == Some(id),
+            (Pool::Place(host, _, what), _) => *host == view.host && what == stage,
         };
         self.packets > 0 && there
     }
@@ -58,6 +56,15 @@ impl<'l> Losses<'l> {
 
     pub(super) fn of_test(&self, id: &str) -> Option<&'l LedgerEntry> {
         self.entries.get(id).copied()
+    }
+
+    /// Whether a twentieth of what the point of view sees lost was certainly lost at this stage: fewer are by-products of
+    /// another fault (a damaged header that IP drops).
+    pub(super) fn are_many_at(&self, stage: &str, viewpoint: &Viewpoint) -> bool {
+        let entries = self.seen_from(viewpoint);
+        let lost: u64 = entries.iter().map(|entry| entry.lost_packets).sum();
+        let there: u64 = entries.iter().map(|entry| certainly_at(entry, stage)).sum();
+        there.saturating_mul(MANY_PART) >= lost
     }
 
     /// The entries that a point of view sees: its test's, or all.
@@ -180,3 +187,6 @@ fn counted_by(
         packets: packets.min(lost),
     }
 }
+
+/// More than a twentieth are many.
+const MANY_PART: u64 = 20;

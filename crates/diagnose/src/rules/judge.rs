@@ -46,7 +46,9 @@ pub fn judge(rules: &[Rule], record: &Record, ledger: &[LedgerEntry], facts: &Fa
     rank::keep_surest(&mut fired);
     for rule in fallbacks {
         let views = viewpoints(record, rule.scope);
-        let views = views.iter().filter(|view| is_left(rule, view, &fired));
+        let views = views
+            .iter()
+            .filter(|view| is_left(rule, view, &losses, &fired));
         let verdicts = verdicts(rule, views, facts);
         fired.extend(Fired::join(rule, &verdicts, record, &losses, facts));
     }
@@ -70,11 +72,14 @@ fn verdicts<'v>(
     asked.collect()
 }
 
-/// Whether no finding claims packets of the test at the rule's stage.
-fn is_left(rule: &Rule, view: &Viewpoint, fired: &[Fired<'_>]) -> bool {
+/// Whether more than a few of the test's losses are at the rule's stage, and no finding claims any of them there.
+fn is_left(rule: &Rule, view: &Viewpoint, losses: &Losses<'_>, fired: &[Fired<'_>]) -> bool {
     let Explains::Stage(stage) = &rule.explains else {
         return false;
     };
+    if !losses.are_many_at(stage, view) {
+        return false;
+    }
     let mut claims = fired.iter().flat_map(|one| &one.claims);
     !claims.any(|claim| claim.covers(stage, view))
 }

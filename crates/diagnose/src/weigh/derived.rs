@@ -45,6 +45,7 @@ mod sockets;
 mod softnet;
 mod spoken;
 mod tables;
+mod timed;
 mod tunnel;
 mod usb;
 mod way_points;
@@ -92,7 +93,7 @@ pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> 
     all.map(field).collect()
 }
 
-const READERS: [Reader; 34] = [
+const READERS: [Reader; 35] = [
     bonds::facts,
     capture::facts,
     cloud::facts,
@@ -124,6 +125,7 @@ const READERS: [Reader; 34] = [
     softnet::facts,
     spoken::facts,
     tables::facts,
+    timed::facts,
     tunnel::facts,
     tunnel::masters,
     usb::facts,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tcpdump`: packets longer than the MTU, questions for an address without an offer.
+//! `tcpdump`: packets longer than the MTU, questions for an address without an offer, answers from an address that was not
+//! asked.
+
+use std::collections::BTreeSet;
 
 use super::{Fact, number_after};
 use crate::weigh::observed::Line;
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
-    let readers = [longer_than_mtu, no_offer];
+    let readers = [longer_than_mtu, no_offer, other_answers];
     readers.iter().filter_map(|read| read(lines)).collect()
 }
 
@@ -31,6 +34,42 @@ fn no_offer(lines: &[Line<'_>]) -> Option<Fact> {
     Some(Fact::new("dhcp_discover_without_offer", !answered, last))
 }
 
+/// `A.port > B.port` and `C.port > A.port` for the same two ports, and never `B.port > A.port`.
+fn other_answers(lines: &[Line<'_>]) -> Option<Fact> {
+    let packets: Vec<(Packet<'_>, u64)> = lines.iter().filter_map(packet).take(PACKETS).collect();
+    let known: BTreeSet<Packet<'_>> = packets.iter().map(|(packet, _)| *packet).collect();
+    let by_ports: BTreeSet<(End<'_>, &str)> =
+        known.iter().map(|(from, to)| (*to, from.1)).collect();
+    let is_other = |((from, to), _): &&(Packet<'_>, u64)| {
+        let asked = known.iter().any(|(asker, other)| {
+            asker == to && other.1 == from.1 && other.0 != from.0 && asker.1 != other.1
+        });
+        asked && !known.contains(&(*to, *from)) && by_ports.contains(&(*to, from.1))
+    };
+    let (_, line) = packets.iter().find(is_other)?;
+    Some(Fact::new("capture_answer_from_other_address", true, *line))
+}
+
+/// An address and a port.
+type End<'t> = (&'t str, &'t str);
+/// From where, and to where.
+type Packet<'t> = (End<'t>, End<'t>);
+
+/// `192.0.2.1.12572 > 192.0.2.2.5888: …`
+fn packet<'t>(line: &Line<'t>) -> Option<(Packet<'t>, u64)> {
+    let (before, after) = line.text.split_once(" > ")?;
+    let from = before.rsplit(' ').next()?.rsplit_once('.')?;
+    let to = after.split(':').next()?.trim().rsplit_once('.')?;
+    let is_port = |port: &str| port.bytes().all(|letter| letter.is_ascii_digit());
+    let are_ends = [from, to].iter().all(|(address, port)| {
+        address.matches('.').count() == 3 && !port.is_empty() && is_port(port)
+    });
+    are_ends.then_some(((from, to), line.number))
+}
+
+/// Further ones show the same.
+const PACKETS: usize = 200;
+
 const ASKED: &[&str] = &[
     "DHCPDISCOVER",
     "BOOTP/DHCP, Request",
@@ -51,6 +90,24 @@ const ETHERNET_BYTES: f64 = 1460.0;
 mod tests {
     use super::super::values;
     use super::*;
+
+    #[test]
+    fn an_answer_from_another_address() {
+        let asked = "    203.0.113.160.12572 > 203.0.113.249.5888: [udp sum ok] UDP, length 148\n";
+        let other = "    203.0.113.208.5888 > 203.0.113.160.12572: [udp sum ok] UDP, length 92\n";
+        let right = "    203.0.113.249.5888 > 203.0.113.160.12572: [udp sum ok] UDP, length 92\n";
+        let is_other = |text: &str| {
+            let found = values(text, facts);
+            found.contains(&("capture_answer_from_other_address", "true".to_owned()))
+        };
+        assert!(is_other(&format!("{asked}{other}")));
+        assert!(!is_other(&format!("{asked}{right}")));
+        assert!(
+            !is_other(&format!("{asked}{other}{right}")),
+            "two hosts that talk to one"
+        );
+        assert!(!is_other(other));
+    }
 
     #[test]
     fn segments_and_offers() {
