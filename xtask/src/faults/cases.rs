@@ -117,7 +117,7 @@ const TRUTHS: &[Truth] = &[
     ),
     truth(
         "cpu-contention",
-        &["receiver-had-no-processor"],
+        &["receiver-had-no-processor", "sender-had-no-processor"],
         &["receiver-too-slow"],
     ),
     truth("link-down", &["link-unstable"], TIMEOUTS),

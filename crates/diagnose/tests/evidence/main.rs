@@ -157,6 +157,14 @@ const MEASURED: &[(&str, &str)] = &[
         "which datagrams were lost: our receiver's account",
     ),
     (
+        "sender_behind_ms",
+        "what our sender was late by: its own account",
+    ),
+    (
+        "stalled_mss_bytes",
+        "a second control connection, which only our client makes",
+    ),
+    (
         "lost_at_rx_mac",
         "the ledger of a test of ours: counters around it, at both ends",
     ),

@@ -34,18 +34,18 @@ fn no_offer(lines: &[Line<'_>]) -> Option<Fact> {
     Some(Fact::new("dhcp_discover_without_offer", !answered, last))
 }
 
-/// `A.port > B.port` and `C.port > A.port` for the same two ports, and never `B.port > A.port`.
+/// `A.port > B.port` and `C.port > A.port` for the same two ports, where B does not answer and nobody asked C.
 fn other_answers(lines: &[Line<'_>]) -> Option<Fact> {
     let packets: Vec<(Packet<'_>, u64)> = lines.iter().filter_map(packet).take(PACKETS).collect();
     let known: BTreeSet<Packet<'_>> = packets.iter().map(|(packet, _)| *packet).collect();
-    let by_ports: BTreeSet<(End<'_>, &str)> =
-        known.iter().map(|(from, to)| (*to, from.1)).collect();
-    let is_other = |((from, to), _): &&(Packet<'_>, u64)| {
-        let asked = known.iter().any(|(asker, other)| {
-            asker == to && other.1 == from.1 && other.0 != from.0 && asker.1 != other.1
-        });
-        asked && !known.contains(&(*to, *from)) && by_ports.contains(&(*to, from.1))
+    let waits = |asker: End<'_>, port: &str| {
+        let mut asked = known
+            .iter()
+            .filter(|(from, to)| *from == asker && to.1 == port);
+        asked.any(|(_, to)| !known.contains(&(*to, asker)))
     };
+    let is_other =
+        |((from, to), _): &&(Packet<'_>, u64)| !known.contains(&(*to, *from)) && waits(*to, from.1);
     let (_, line) = packets.iter().find(is_other)?;
     Some(Fact::new("capture_answer_from_other_address", true, *line))
 }
