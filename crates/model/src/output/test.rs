@@ -100,8 +100,8 @@ pub struct Test {
     pub congestion: Option<String>,
     /// TCP MSS in use at the sender.
     pub mss_bytes: Option<u32>,
-    /// The MSS with which the control connection came to a standstill, where one with short segments did not: long packets
-    /// vanish on the path.
+    /// The MSS with which the control connection stalled, where one with short segments worked: long packets vanish on the
+    /// path.
     pub stalled_mss_bytes: Option<u32>,
     /// TCP: the rate at which the sender's congestion control lets it send (`tcpi_pacing_rate`), median of the samples, all
     /// streams.
