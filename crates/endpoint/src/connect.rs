@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Resolves and connects to the server; errors say what to try.
 
-use super::plan::{Family, TestPlan};
+use super::plan::{Family, PathNotes, TestPlan};
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
 use linerate_linux::signal::Interrupt;
 use linerate_linux::tcp::{self, Connected, Options};
@@ -71,7 +71,8 @@ pub(super) fn local(plan: &TestPlan, server: SocketAddr, index: u32) -> Option<S
     }
 }
 
-/// Connects, trying again after refusals that may be a stock server between two tests.
+/// Connects, trying again after refusals that may be a stock server between two tests, and after silence of a peer that
+/// has answered before: a path that loses packets in bursts loses every SYN of a try.
 pub(super) fn connect_with_retries(
     plan: &TestPlan,
     address: SocketAddr,
@@ -86,17 +87,49 @@ pub(super) fn connect_with_retries(
         ..Options::default()
     };
     let timeout = Duration::from_millis(plan.connect_timeout_ms);
-    let mut left = REFUSALS;
-    loop {
-        match tcp::connect(address, &options, timeout, || {
+    let connect = || {
+        tcp::connect(address, &options, timeout, || {
             interrupt.requested().is_some()
-        }) {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && left > 0 => {
-                left -= 1;
-                sleep_until_ns(monotonic_ns() + REFUSED_PAUSE_NS, 0);
+        })
+    };
+    let mut tries = Tries::of(&plan.path);
+    loop {
+        match connect() {
+            Err(error) if tries.allow_another(error.kind()) => {
+                sleep_until_ns(monotonic_ns() + PAUSE_NS, 0);
             }
-            other => return other,
+            Err(error) => return Err(error),
+            Ok(connected) => {
+                plan.path.note_answer();
+                return Ok(connected);
+            }
         }
+    }
+}
+
+/// Failures after which a connection is tried once more.
+struct Tries {
+    refusals: u32,
+    silences: u32,
+}
+
+impl Tries {
+    fn of(path: &PathNotes) -> Self {
+        Self {
+            refusals: REFUSALS,
+            silences: if path.has_answered() { SILENCES } else { 0 },
+        }
+    }
+
+    fn allow_another(&mut self, failure: io::ErrorKind) -> bool {
+        let left = match failure {
+            io::ErrorKind::ConnectionRefused => &mut self.refusals,
+            io::ErrorKind::TimedOut => &mut self.silences,
+            _ => return false,
+        };
+        let allowed = *left > 0;
+        *left = left.saturating_sub(1);
+        allowed
     }
 }
 
@@ -182,6 +215,31 @@ const NO_SUCH_DEVICE: i32 = 19;
 const SHORT_MSS: u32 = 536;
 /// Refusals after which the server is taken to be absent.
 const REFUSALS: u32 = 5;
-const REFUSED_PAUSE_NS: u64 = 100_000_000;
+/// Timeouts after which a peer that has answered before in this run is taken to be gone.
+const SILENCES: u32 = 2;
+const PAUSE_NS: u64 = 100_000_000;
 /// A peer that vanished is noticed after this long.
 const DEAD_PEER: Duration = Duration::from_secs(8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+
+    fn tries(path: &PathNotes, failure: ErrorKind) -> usize {
+        let mut tries = Tries::of(path);
+        1 + (0..100)
+            .take_while(|_| tries.allow_another(failure))
+            .count()
+    }
+
+    #[test]
+    fn a_peer_that_has_answered_is_tried_more_often() {
+        let path = PathNotes::default();
+        assert_eq!(tries(&path, ErrorKind::TimedOut), 1);
+        path.clone().note_answer();
+        assert_eq!(tries(&path, ErrorKind::TimedOut), 3);
+        assert_eq!(tries(&path, ErrorKind::ConnectionRefused), 6);
+        assert_eq!(tries(&path, ErrorKind::NetworkUnreachable), 1);
+    }
+}

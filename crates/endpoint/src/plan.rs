@@ -8,7 +8,7 @@ use linerate_wire::linerate::token::Secret;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// One test: one or two directions of one protocol between two hosts.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,9 +100,22 @@ pub struct TestPlan {
 pub struct PathNotes {
     /// The MSS with which a control connection stalled; 0 where none did.
     stalled_mss: Arc<AtomicU32>,
+    /// Whether the server has accepted a connection.
+    answered: Arc<AtomicBool>,
 }
 
 impl PathNotes {
+    /// Whether the server has accepted a connection in this run.
+    #[must_use]
+    pub fn has_answered(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    /// Notes that it has.
+    pub fn note_answer(&self) {
+        self.answered.store(true, Ordering::Relaxed);
+    }
+
     /// The MSS with which a control connection stalled: the next one is to use short segments.
     #[must_use]
     pub fn stalled_mss_bytes(&self) -> Option<u32> {

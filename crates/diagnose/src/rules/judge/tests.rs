@@ -5,7 +5,7 @@ use crate::evidence::Evidence;
 use crate::ledger::FORWARD_STAGES;
 use crate::rules::embedded;
 use linerate_knowledge::Stage;
-use linerate_model::output::{self, Knee, Protocol, Test, Value};
+use linerate_model::output::{self, Direction, Knee, Protocol, Test, Value};
 
 const LOST: u64 = 700;
 const RATE: f64 = 9e6;
@@ -64,6 +64,27 @@ fn each_stage_with_losses_has_a_finding() {
     for stage in Stage::WORDS.iter().filter(|stage| **stage != "tx-app") {
         let findings = judged(&record(Vec::new()), entry("udp-up", stage, LOST));
         assert_eq!(explained(&findings), LOST, "{stage}: {findings:?}");
+    }
+}
+
+/// As above, of TCP: the sender counts what it sent again, wherever the stage is. A few may be congestion control's own
+/// probing.
+#[test]
+fn each_stage_with_lost_segments_has_a_finding() {
+    for stage in Stage::WORDS.iter().filter(|stage| **stage != "tx-app") {
+        for (retransmits, expected) in [(LOST, LOST), (10, 0)] {
+            let mut record = record(Vec::new());
+            record.run.tests = vec![Test {
+                protocol: Protocol::Tcp,
+                direction: Direction::Up,
+                duration_s: 1.0,
+                delivered_bits_per_second: Some(1448.0 * 8.0 * 50_000.0),
+                retransmits: Some(retransmits),
+                ..test()
+            }];
+            let findings = judged(&record, entry("udp-up", stage, LOST));
+            assert_eq!(explained(&findings), expected, "{stage}: {findings:?}");
+        }
     }
 }
 
