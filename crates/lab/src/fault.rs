@@ -48,6 +48,8 @@ pub enum Fault {
     TcpReceiveMemory { bytes: u32 },
     /// The largest TCP send buffer of both hosts.
     TcpSendMemory { bytes: u32 },
+    /// The longest accept queue of host B's listening sockets.
+    AcceptQueue { connections: u32 },
     /// Host B's commands pause this long in every second.
     PausedReader { ns: u64 },
     /// Host B's interface goes down after this time, for this long.
@@ -73,6 +75,7 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "reno" "10ms:0.1%" Reno { delay_ns: nanoseconds, loss_ratio: ratio } "Reno congestion control with this one-way delay and loss" &[];
     "tcp-rmem" "16K" TcpReceiveMemory { bytes: bytes } "the largest TCP receive buffer of both hosts" &[];
     "tcp-wmem" "16K" TcpSendMemory { bytes: bytes } "the largest TCP send buffer of both hosts" &[];
+    "somaxconn" "1" AcceptQueue { connections: count } "the longest accept queue of the peer" &[];
     "paused-reader" "200ms" PausedReader { ns: nanoseconds } "the peer pauses this long in every second" &[];
     "link-down" "2s:1s" LinkDown { after_ns: nanoseconds, for_ns: nanoseconds } "the peer's link goes down after this time, for this long" &[];
 };

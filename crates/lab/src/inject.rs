@@ -30,13 +30,16 @@ impl Lab {
                 })
             }),
             Fault::Reno { .. } => each([a, b], |host| {
-                sysctl(host, "tcp_congestion_control", "reno")
+                sysctl(host, "ipv4.tcp_congestion_control", "reno")
             }),
             Fault::TcpReceiveMemory { bytes } => {
-                each([a, b], |host| sysctl(host, "tcp_rmem", &memory(bytes)))
+                each([a, b], |host| sysctl(host, "ipv4.tcp_rmem", &memory(bytes)))
             }
             Fault::TcpSendMemory { bytes } => {
-                each([a, b], |host| sysctl(host, "tcp_wmem", &memory(bytes)))
+                each([a, b], |host| sysctl(host, "ipv4.tcp_wmem", &memory(bytes)))
+            }
+            Fault::AcceptQueue { connections } => {
+                sysctl(b, "core.somaxconn", &connections.to_string())
             }
             Fault::CpuContention { threads } => {
                 let cpu = cpu::allowed().last().copied().unwrap_or(0);
@@ -93,7 +96,7 @@ fn memory(bytes: u32) -> String {
 
 fn sysctl(host: &Host, name: &str, value: &str) -> Result<(), LabError> {
     let what = format!("configure host {}", host.name);
-    host.configure(&what, || sysctl::write(&format!("net.ipv4.{name}"), value))
+    host.configure(&what, || sysctl::write(&format!("net.{name}"), value))
 }
 
 fn each(hosts: [&Host; 2], make: impl Fn(&Host) -> Result<(), LabError>) -> Result<(), LabError> {

@@ -109,6 +109,7 @@ const TRUTHS: &[Truth] = &[
         &["tcp-send-buffer-limited", "tcp-send-buffer-too-small"],
         &[],
     ),
+    truth("somaxconn", &["listen-backlog-full"], &[]),
     // TCP finds the window of a reader that pauses closed.
     truth(
         "paused-reader",

@@ -3,6 +3,7 @@
 
 mod course;
 mod directions;
+mod opening;
 mod pacing;
 mod path;
 mod segments;
@@ -23,7 +24,8 @@ pub(super) const KNOWN: &[Known] = names! {
     "spurious_retransmits" "segments" "segments that were sent again although the receiver had them" "nstat -az TcpExtTCPDSACKRecv"
     "spurious_retransmit_ratio" "ratio" "of the segments sent again, those that the receiver already had" "nstat -az TcpExtTCPDSACKRecv"
     "tcp_reorderings" "events" "how often TCP saw that segments had overtaken each other" "nstat -az 'TcpExtTCP*Reorder'"
-    "tcp_timeouts" "events" "how often TCP's retransmission timer ran out" "nstat -az TcpExtTCPTimeouts"
+    "tcp_timeouts" "events" "how often TCP's retransmission timer ran out on open connections" "nstat -az TcpExtTCPTimeouts TcpExtTCPSynRetrans"
+    "listen_overflows" "connections" "handshakes that found the server's accept queue full" "nstat -az TcpExtListenOverflows"
     "timeout_share" "ratio" "of the test's time, what the timeouts took at 0.2 s each" "nstat -az TcpExtTCPTimeouts"
     "rtt_ms" "ms" "TCP's round-trip time, median of the samples" "ss -ti"
     "rtt_inflation" "ratio" "median round-trip time of the shortest" "ss -ti"
@@ -49,6 +51,7 @@ pub(super) const KNOWN: &[Known] = names! {
 pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     segments::collect(evidence, facts);
     course::collect(evidence, facts);
+    opening::collect(evidence, facts);
     path::collect(evidence, facts);
     directions::collect(evidence.record, facts);
     pacing::collect(evidence.record, facts);

@@ -119,6 +119,10 @@ const MEASURED: &[(&str, &str)] = &[
     ),
     ("ip_layer_missing", "counted around one test"),
     ("link_kind", "told by a peer that runs this program"),
+    (
+        "listen_overflows",
+        "counted while our server accepts the streams of a test",
+    ),
     ("loaded_rtt_ms", "our probe beside a load"),
     (
         "loss_burst_packets",

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Each fault of a host: its effect is really there, and absent without it.
 
-use std::net::UdpSocket;
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use linerate_lab::{Host, Isolation, Lab};
 use linerate_linux::nic;
 
 use super::Test;
 use super::role::VARIABLE;
-use super::traffic::{counter, eventually, fill, lab_with, send_numbered, tcp};
+use super::traffic::{DEADLINE, SILENCE, counter, eventually, fill, lab_with, send_numbered, tcp};
 use super::verdict::{Outcome, Verdict, ensure};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -35,6 +36,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("reno_is_used", reno_is_used),
     ("tcp_rmem_limits_the_receiver", tcp_rmem_limits_the_receiver),
     ("tcp_wmem_limits_the_sender", tcp_wmem_limits_the_sender),
+    (
+        "somaxconn_limits_the_accept_queue",
+        somaxconn_limits_the_accept_queue,
+    ),
     (
         "paused_reader_stops_and_goes_on",
         paused_reader_stops_and_goes_on,
@@ -203,6 +208,27 @@ fn queues(isolation: &Isolation, faults: &[&str]) -> Outcome<(usize, usize)> {
     let written = fill(&mut near)?;
     let arrived = far.peek(&mut vec![0; 16 << 20])?;
     Ok((written - arrived, arrived))
+}
+
+/// A queue of one holds two: the kernel looks whether there are more than its length (include/net/sock.h sk_acceptq_is_full).
+fn somaxconn_limits_the_accept_queue(isolation: &Isolation) -> Outcome {
+    let healthy = accepted(isolation, &[], DEADLINE)?;
+    ensure(healthy == 4, || format!("healthy: {healthy} of 4"))?;
+    let few = accepted(isolation, &["somaxconn=1"], SILENCE)?;
+    ensure(few <= 2, || format!("with the fault: {few} of 4"))
+}
+
+/// How many of four connections a server completes that accepts none.
+fn accepted(isolation: &Isolation, faults: &[&str], patience: Duration) -> Outcome<usize> {
+    let lab = lab_with(isolation, faults)?;
+    let [a, b] = lab.hosts();
+    let listener = b.enter(|| TcpListener::bind((b.ipv4, 0)))??;
+    let server = listener.local_addr()?;
+    let open: Vec<TcpStream> = a.enter(|| {
+        let opened = (0..4).map(|_| TcpStream::connect_timeout(&server, patience));
+        opened.filter_map(Result::ok).collect()
+    })?;
+    Ok(open.len())
 }
 
 fn paused_reader_stops_and_goes_on(isolation: &Isolation) -> Outcome {

@@ -167,7 +167,7 @@ pub(crate) fn counter(host: &Host, name: &str) -> Outcome<u64> {
 }
 
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
-const SILENCE: Duration = Duration::from_millis(400);
+pub(crate) const SILENCE: Duration = Duration::from_millis(400);
 /// After so long without a datagram none is on its way: the lab's wire is a thread, and on a busy machine it waits for its turn.
 const SETTLED: Duration = Duration::from_secs(3);
 /// More than 5000 datagrams of 200 bytes take; an ordinary user is granted less.

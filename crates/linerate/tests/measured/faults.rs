@@ -128,6 +128,12 @@ const CASES: &[Case] = &[
         None,
     ),
     case(
+        "somaxconn=1 cpu-contention=3",
+        "tcp -P 12 -t 1",
+        &["listen-backlog-full"],
+        None,
+    ),
+    case(
         "paused-reader=210ms",
         "udp -b 430M -t 3",
         &["receiver-paused"],

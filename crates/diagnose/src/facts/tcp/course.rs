@@ -26,7 +26,8 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     }
 }
 
-/// What the sending kernel's TCP counted.
+/// What the sending kernel's TCP counted. Its timeouts include those of SYNs, which carry nothing
+/// (net/ipv4/tcp_timer.c tcp_retransmit_timer).
 fn kernel(host: &Vantage<'_>, facts: &mut Facts) {
     let reorderings = REORDERINGS.map(|name| (NETSTAT, name));
     let reorderings = host.sum_of_host(reorderings);
@@ -34,7 +35,9 @@ fn kernel(host: &Vantage<'_>, facts: &mut Facts) {
     let Some(timeouts) = host.of_host(NETSTAT, "TcpExtTCPTimeouts") else {
         return;
     };
-    let count = timeouts.value as f64;
+    let opening = host.of_host(NETSTAT, "TcpExtTCPSynRetrans");
+    let opening = opening.map_or(0, |opening| opening.value);
+    let count = timeouts.value.saturating_sub(opening) as f64;
     host.add(facts, "tcp_timeouts", count, &timeouts.source);
     if let Some(test) = host.test.filter(|test| test.duration_s > 0.0) {
         let all = test.duration_s * f64::from(test.streams.max(1));

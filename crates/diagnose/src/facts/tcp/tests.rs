@@ -88,8 +88,11 @@ fn on_a_long_path_the_congestion_control_counts() {
 
 #[test]
 fn waiting_for_the_timer() {
-    for (timeouts, fires) in [(12, true), (1, false)] {
-        let counted = [("TcpExtTCPTimeouts", timeouts)];
+    for (timeouts, of_syns, fires) in [(12, 0, true), (12, 11, false), (1, 0, false)] {
+        let counted = [
+            ("TcpExtTCPTimeouts", timeouts),
+            ("TcpExtTCPSynRetrans", of_syns),
+        ];
         let record =
             run(vec![tcp("t1", 30e6)]).counted("t1", Role::Local, "/proc/net/netstat", &counted);
         assert_eq!(record.findings().contains(&"T03".to_owned()), fires);
