@@ -187,6 +187,16 @@ pub(super) fn explain(plan: &TestPlan, address: SocketAddr, error: &io::Error) -
         io::ErrorKind::Interrupted => Failure::interrupted(what),
         io::ErrorKind::PermissionDenied => Failure::measuring(what, error)
             .hint("a local firewall refuses it, or --bind-dev needs CAP_NET_RAW"),
+        io::ErrorKind::HostUnreachable => Failure::measuring(
+            what,
+            format!("{error}: the next hop does not answer ARP or ND, or a router says so"),
+        )
+        .hint(format!("ip route get {}; ip neigh show", address.ip())),
+        io::ErrorKind::NetworkUnreachable => Failure::measuring(
+            what,
+            format!("{error}: this host has no route there, or a router says so"),
+        )
+        .hint(format!("ip route get {}; ip addr", address.ip())),
         io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse => {
             Failure::measuring(what, error)
                 .hint("another --bind address or --cport; `ip addr` lists this host's")
@@ -231,6 +241,22 @@ mod tests {
         1 + (0..100)
             .take_while(|_| tries.allow_another(failure))
             .count()
+    }
+
+    #[test]
+    fn what_is_unreachable_is_said_with_what_to_look_at() {
+        let plan = TestPlan::tcp("192.0.2.7");
+        let address = SocketAddr::from(([192, 0, 2, 7], 5201));
+        for (kind, why, hint) in [
+            (ErrorKind::HostUnreachable, "ARP or ND", "ip neigh show"),
+            (ErrorKind::NetworkUnreachable, "no route", "ip addr"),
+            (ErrorKind::TimedOut, "within 5000 ms", "firewall"),
+        ] {
+            let said = explain(&plan, address, &kind.into());
+            assert!(said.why.contains(why), "{said:?}");
+            let hinted = said.try_.as_deref().is_some_and(|text| text.contains(hint));
+            assert!(hinted, "{said:?}");
+        }
     }
 
     #[test]

@@ -52,8 +52,9 @@ const fn truth(
     Truth { fault, first, also }
 }
 
-/// TCP's view of lost segments.
-const TIMEOUTS: &[&str] = &["tcp-waits-for-timeouts"];
+/// What else is true of packets that the wire loses: TCP's view of them, and where queues lost others of the same test, so
+/// that it is not known how the losses lie in time.
+const LOST_BETWEEN: &[&str] = &["tcp-waits-for-timeouts", "lost-between-the-ends"];
 /// TCP's view of a queue of 16 packets.
 const OF_A_SHORT_QUEUE: &[&str] = &[
     "reordering-on-the-path",
@@ -72,16 +73,20 @@ const TRUTHS: &[Truth] = &[
     truth("qdisc-limit", &["own-queue-drops"], OF_A_SHORT_QUEUE),
     truth("nft-drop", &["packet-filter-drops"], &[]),
     truth("mtu", &["mtu-mismatch"], &[]),
-    truth("loss", &["loss-on-the-path"], TIMEOUTS),
+    truth("loss", &["loss-on-the-path"], LOST_BETWEEN),
     truth(
         "burst-loss",
         &["loss-on-the-path-in-bursts"],
-        &["loss-on-the-path", "tcp-waits-for-timeouts"],
+        &[
+            "loss-on-the-path",
+            "tcp-waits-for-timeouts",
+            "lost-between-the-ends",
+        ],
     ),
-    truth("black-hole", &["mtu-black-hole"], TIMEOUTS),
+    truth("black-hole", &["mtu-black-hole"], LOST_BETWEEN),
     truth("reorder", &["reordering-on-the-path"], REORDERED),
     truth("duplicate", &["duplication-on-the-path"], &[]),
-    truth("corrupt", &["corruption-on-the-path"], TIMEOUTS),
+    truth("corrupt", &["corruption-on-the-path"], LOST_BETWEEN),
     truth(
         "delay",
         &[
@@ -91,13 +96,17 @@ const TRUTHS: &[Truth] = &[
         ],
         &[],
     ),
-    truth("rate", &["rate-ceiling-on-the-path"], TIMEOUTS),
+    truth("rate", &["rate-ceiling-on-the-path"], LOST_BETWEEN),
     // As with the bucket: TCP's pacing sends single segments by a timer.
     truth("offload-off", &["segmentation-offload-off"], REORDERED),
     truth(
         "reno",
         &["congestion-control-unsuited-to-loss-and-delay"],
-        &["loss-on-the-path", "tcp-waits-for-timeouts"],
+        &[
+            "loss-on-the-path",
+            "tcp-waits-for-timeouts",
+            "lost-between-the-ends",
+        ],
     ),
     truth(
         "tcp-rmem",
@@ -121,7 +130,7 @@ const TRUTHS: &[Truth] = &[
         &["receiver-had-no-processor", "sender-had-no-processor"],
         &["receiver-too-slow"],
     ),
-    truth("link-down", &["link-unstable"], TIMEOUTS),
+    truth("link-down", &["link-unstable"], LOST_BETWEEN),
 ];
 
 /// Each fault alone.
