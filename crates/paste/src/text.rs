@@ -7,9 +7,12 @@
 
 mod bonding;
 mod boot;
+mod bpftrace;
 mod complaint;
 mod cpu_share;
 mod dmesg;
+mod drops;
+mod dropwatch;
 mod ethtool;
 mod ethtool_module;
 mod ethtool_sections;
@@ -44,6 +47,7 @@ mod qdisc;
 mod rate_table;
 mod registers;
 mod ruleset;
+mod skb_drops;
 mod socket_statistics;
 mod softnet;
 mod stat_table;
@@ -169,6 +173,9 @@ const READERS: &[Reader] = &[
     nuttcp::read,
     netperf::read,
     perf::read,
+    skb_drops::read,
+    dropwatch::read,
+    bpftrace::read,
     ruleset::read,
     flow_hash::read,
     processors::read,
