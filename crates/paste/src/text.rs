@@ -22,6 +22,7 @@ mod flow_table;
 mod forward_errors;
 mod forwarding;
 mod ifconfig;
+mod indirection;
 mod interrupts;
 mod ip_link;
 mod iperf;
@@ -178,6 +179,7 @@ const READERS: &[Reader] = &[
     bpftrace::read,
     ruleset::read,
     flow_hash::read,
+    indirection::read,
     processors::read,
     forward_errors::read,
     packet_sockets::read,
