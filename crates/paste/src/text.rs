@@ -9,6 +9,7 @@ mod bonding;
 mod boot;
 mod bpftrace;
 mod complaint;
+mod connection_count;
 mod cpu_share;
 mod dmesg;
 mod drops;
@@ -185,6 +186,7 @@ const READERS: &[Reader] = &[
     packet_sockets::read,
     socket_statistics::read,
     stat_table::read,
+    connection_count::read,
     proc_file::read,
     ethtool::read,
     ethtool_module::read,

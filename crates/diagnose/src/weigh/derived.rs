@@ -89,6 +89,7 @@ pub(super) fn of(
     let of_lines = READERS.iter().flat_map(|read| read(&ends));
     let of_text = of_lines
         .chain(machine::of_fields(fields))
+        .chain(filter::of_fields(fields))
         .chain(counted::facts(counters))
         .chain(drops::facts(records, lines));
     let all = of_text.map(|fact| (None, fact)).chain(link::facts(fields));
