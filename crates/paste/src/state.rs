@@ -141,7 +141,7 @@ impl State {
             .iter()
             .filter_map(|(name, value)| Some((*last.values.get(name)?, *value)))
             .collect();
-        if same.is_empty() || counters.source == "registers" || counters.source == "tcpdump" {
+        if same.is_empty() || counters.source == "registers" || counts_events(&counters.source) {
             return false;
         }
         let marked = matches!(
@@ -179,8 +179,8 @@ impl State {
         self.between = false;
         let room = all.len() < SNAPSHOTS_MAX;
         match all.last_mut() {
-            // Each complaint counts one packet.
-            Some(last) if counters.source == "tcpdump" => {
+            // Each reading counts packets of its own.
+            Some(last) if counts_events(&counters.source) => {
                 for (name, value) in snapshot.values {
                     let sum = last.values.entry(name).or_default();
                     *sum = sum.saturating_add(value);
@@ -326,6 +326,11 @@ fn is_statistic(name: &str) -> bool {
     ["IEEE_", "RMON_", "MMC_"]
         .iter()
         .any(|mark| name.contains(mark))
+}
+
+/// Whether a reading of this source has only what it counted itself, not a sum since the start.
+fn counts_events(source: &str) -> bool {
+    ["tcpdump", "skb:kfree_skb", "dropwatch"].contains(&source)
 }
 
 /// Sources of the environment of a measurement.

@@ -7,9 +7,13 @@
 
 mod bonding;
 mod boot;
+mod bpftrace;
 mod complaint;
+mod connection_count;
 mod cpu_share;
 mod dmesg;
+mod drops;
+mod dropwatch;
 mod ethtool;
 mod ethtool_module;
 mod ethtool_sections;
@@ -19,6 +23,7 @@ mod flow_table;
 mod forward_errors;
 mod forwarding;
 mod ifconfig;
+mod indirection;
 mod interrupts;
 mod ip_link;
 mod iperf;
@@ -44,6 +49,7 @@ mod qdisc;
 mod rate_table;
 mod registers;
 mod ruleset;
+mod skb_drops;
 mod socket_statistics;
 mod softnet;
 mod stat_table;
@@ -169,13 +175,18 @@ const READERS: &[Reader] = &[
     nuttcp::read,
     netperf::read,
     perf::read,
+    skb_drops::read,
+    dropwatch::read,
+    bpftrace::read,
     ruleset::read,
     flow_hash::read,
+    indirection::read,
     processors::read,
     forward_errors::read,
     packet_sockets::read,
     socket_statistics::read,
     stat_table::read,
+    connection_count::read,
     proc_file::read,
     ethtool::read,
     ethtool_module::read,

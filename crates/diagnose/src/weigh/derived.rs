@@ -11,6 +11,7 @@ mod cloud;
 mod contradictions;
 mod counted;
 mod dhcp;
+mod drops;
 mod families;
 mod filter;
 mod flaps;
@@ -52,6 +53,8 @@ mod way_points;
 mod ways;
 mod window;
 
+use linerate_model::record::Record;
+
 use super::observed::{Counted, Field, Line, normal};
 
 /// A fact of a text.
@@ -75,13 +78,20 @@ impl Fact {
 /// Reads facts from lines.
 type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
 
-/// The facts of the lines, fields and counters of a text, as fields.
-pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> Vec<Field> {
+/// The facts of the lines, fields, counters and records of a text, as fields.
+pub(super) fn of(
+    lines: &[Line<'_>],
+    fields: &[Field],
+    counters: &[Counted],
+    records: &[Record],
+) -> Vec<Field> {
     let ends = ends(lines);
     let of_lines = READERS.iter().flat_map(|read| read(&ends));
     let of_text = of_lines
         .chain(machine::of_fields(fields))
-        .chain(counted::facts(counters));
+        .chain(filter::of_fields(fields))
+        .chain(counted::facts(counters))
+        .chain(drops::facts(records, lines));
     let all = of_text.map(|fact| (None, fact)).chain(link::facts(fields));
     let field = |(interface, fact): (Option<String>, Fact)| Field {
         interface,

@@ -209,7 +209,7 @@ fn fields(text: &Text<'_>, counters: &[Counted]) -> Vec<Field> {
         line: None,
     });
     let mut all: Vec<Field> = shown.chain(facts).collect();
-    let derived = derived::of(text.lines, &all, counters);
+    let derived = derived::of(text.lines, &all, counters, text.records);
     all.extend(derived);
     all
 }

@@ -52,7 +52,7 @@ fn key(line: &str) -> Option<(&str, &str)> {
 }
 
 /// `100baseT/Half 100baseT/Full`.
-fn is_modes(line: &str) -> bool {
+pub(super) fn is_modes(line: &str) -> bool {
     let mode = |word: &str| {
         word.contains("base") && word.starts_with(|first: char| first.is_ascii_digit())
     };

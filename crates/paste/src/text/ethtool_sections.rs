@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `ethtool -a -c -g -i -k -l --show-eee`: a title and names with values.
 
+use super::ethtool::is_modes;
 use super::{Block, Counters, Hint, Lines, Settings};
 
 pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
@@ -92,7 +93,8 @@ fn belongs(section: Section, line: &str) -> bool {
         "Statistics:",
     ];
     let Some((name, value)) = line.split_once(':') else {
-        return line == "RX negotiated" || line == "Statistics";
+        let modes = section.source == "ethtool --show-eee" && is_modes(line);
+        return modes || line == "RX negotiated" || line == "Statistics";
     };
     let short = name.len() <= 48 && value.len() <= 120 && !line.starts_with("Settings for");
     titles.contains(&line)
@@ -130,13 +132,17 @@ fn plausible(section: Section, name: &str, value: &str) -> bool {
 
 fn settings(section: Section, found: &[(usize, &str)]) -> Vec<(String, String)> {
     let mut kind = "";
-    let mut values = Vec::new();
+    let mut values: Vec<(String, String)> = Vec::new();
     for (_, line) in found {
         let line = line.trim();
         match line {
             "Pre-set maximums:" => kind = ".max",
             "Current hardware settings:" => kind = ".current",
             _ => {}
+        }
+        if let Some((_, modes)) = values.last_mut().filter(|_| is_modes(line)) {
+            modes.push(' ');
+            modes.push_str(line);
         }
         let Some((name, value)) = line
             .split_once(':')
@@ -275,7 +281,7 @@ mod tests {
             Coalesce parameters for eth0:\nAdaptive RX: off  TX: on\nstats-block-usecs: 0\nrx-usecs: 3\n\n\
             Channel parameters for eth0:\nPre-set maximums:\nRX: n/a\nCombined: 8\nCurrent hardware settings:\nCombined: 1\n\n\
             Features for eth0:\nrx-checksumming: on [fixed]\ngeneric-receive-offload: off\n\n\
-            EEE Settings for eth0:\n\tEEE status: enabled - active\n\tTx LPI: 17 (us)\n\n\
+            EEE Settings for eth0:\n\tEEE status: enabled - active\n\tTx LPI: 17 (us)\n\tAdvertised EEE link modes:  100baseT/Full\n\t                            1000baseT/Full\n\tLink partner advertised EEE link modes:  Not reported\n\n\
             driver: igb\nversion: 5.10.0\nfirmware-version: 3.25\nbus-info: 0000:01:00.0\n";
         let content = blocks(text);
         for (source, name, value) in [
@@ -289,6 +295,16 @@ mod tests {
             ("ethtool -k", "rx-checksumming", "on"),
             ("ethtool -k", "generic-receive-offload", "off"),
             ("ethtool --show-eee", "EEE status", "enabled - active"),
+            (
+                "ethtool --show-eee",
+                "Advertised EEE link modes",
+                "100baseT/Full 1000baseT/Full",
+            ),
+            (
+                "ethtool --show-eee",
+                "Link partner advertised EEE link modes",
+                "Not reported",
+            ),
             ("ethtool -i", "driver", "igb"),
         ] {
             assert_eq!(

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ethtool -S X`: the driver's own strings and values; also grepped, and without the heading.
+//! `ethtool -S X` and `ethtool --phy-statistics X`: the driver's own strings and values; also grepped, and without the heading.
 
 use super::{Block, Counters, Hint, Lines};
 
 pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     let first = lines.get(0)?.trim();
-    let asked = hint.is("ethtool", "-S") || hint.is("ethtool", "--statistics");
-    let titled =
-        first.starts_with("NIC statistics") || first.starts_with("Statistik der Netzwerkkarte");
+    let of_phy = first == "PHY statistics:" || hint.is("ethtool", "--phy-statistics");
+    let asked = of_phy || hint.is("ethtool", "-S") || hint.is("ethtool", "--statistics");
+    let titled = [
+        "NIC statistics",
+        "Statistik der Netzwerkkarte",
+        "PHY statistics:",
+    ]
+    .iter()
+    .any(|title| first.starts_with(title));
     let announced = titled || asked;
     if !announced {
         driver_string(first)?;
@@ -21,10 +27,15 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     (titled || !values.is_empty()).then_some(())?;
     (announced || values.len() > 1 || first.contains('_')).then_some(())?;
     let interface = hint.interface().filter(|_| asked);
+    let source = if of_phy {
+        "ethtool --phy-statistics"
+    } else {
+        "ethtool -S"
+    };
     Some(Block {
         lines: found.last().map_or(1, |(index, _)| index + 1),
-        format: "ethtool -S",
-        content: vec![Counters::new("ethtool -S", interface, values)],
+        format: source,
+        content: vec![Counters::new(source, interface, values)],
     })
 }
 
@@ -84,6 +95,21 @@ mod tests {
             Content::Counters(counters) => Some(counters.values.clone()),
             _ => None,
         }
+    }
+
+    #[test]
+    fn statistics_of_a_phy() {
+        let lines = ["PHY statistics:", "     phy_idle_errors: 255", "and so on"];
+        let looked = Cell::new(0);
+        let hint = Hint {
+            command: Some("ethtool --phy-statistics eth0"),
+        };
+        let block = read(Lines::new(&lines, &looked), hint).unwrap();
+        let Content::Counters(counters) = &block.content[0] else {
+            panic!()
+        };
+        assert_eq!((block.lines, block.format), (2, "ethtool --phy-statistics"));
+        assert_eq!(counters.interface.as_deref(), Some("eth0"));
     }
 
     #[test]

@@ -23,6 +23,30 @@ fn counters_of_every_tool() {
             7,
         ),
         (
+            "$ pwru\nSKB CPU PROCESS NETNS IFACE PROTO MTU LEN TUPLE FUNC\n0xffff9d8b2e5f1200 2 <empty>:0 4026531840 eth0:2 0x0800 1500 60 192.0.2.1:40212->192.0.2.5:80(tcp) kfree_skb_reason(SKB_DROP_REASON_NETFILTER_DROP)\n",
+            "skb:kfree_skb",
+            "NETFILTER_DROP",
+            1,
+        ),
+        (
+            "dropwatch> start\nEnabling monitoring...\n3 drops at tcp_v4_rcv+7c (0xffffffff81a1b2cc) [software]\n",
+            "dropwatch",
+            "tcp_v4_rcv",
+            3,
+        ),
+        (
+            "$ bpftrace -e 'tracepoint:skb:kfree_skb { @[kstack] = count(); }'\nAttaching 1 probe...\n^C\n\n@[\n    kfree_skb_reason+1\n    nf_hook_slow+89\n    ip_rcv+50\n]: 311\n",
+            "dropwatch",
+            "nf_hook_slow",
+            311,
+        ),
+        (
+            "PHY statistics:\n     phy_idle_errors: 255\n",
+            "ethtool --phy-statistics",
+            "phy_idle_errors",
+            255,
+        ),
+        (
             "$ netstat -s\nUdp:\n    40 packet receive errors\n    receive buffer errors: 38\n",
             "/proc/net/snmp",
             "UdpRcvbufErrors",
@@ -185,6 +209,24 @@ const SETTINGS: &[(&str, &str, &str, &str)] = &[
         "ethtool -c",
         "rx-usecs",
         "3",
+    ),
+    (
+        "RX flow hash indirection table for eth0 with 2 RX ring(s):\n    0:      0     0     0     0     0     0     0     0\nRSS hash key:\nOperation not supported\nRSS hash function:\n    toeplitz: on\n    xor: off\n",
+        "ethtool -x",
+        "indirection.unused",
+        "1",
+    ),
+    (
+        "FEC parameters for eth0:\nSupported/Configured FEC encodings: Auto Off RS\nActive FEC encoding: Off\n",
+        "ethtool --show-fec",
+        "Active FEC encoding",
+        "Off",
+    ),
+    (
+        "$ conntrack -C\n65530\n",
+        "sysctl",
+        "net.netfilter.nf_conntrack_count",
+        "65530",
     ),
     (
         "$ ethtool -i eth0\ndriver: e1000e\nversion: 3.2.6-k\n",

@@ -22,7 +22,7 @@ pub(super) fn facts(counters: &[Counted]) -> Vec<Fact> {
             vlan_receives_nothing(all),
         ]
     });
-    let of_host = [timeouts, reassembly, checksums];
+    let of_host = [timeouts, reassembly, checksums, untracked];
     let of_host = of_host.iter().filter_map(|read| read(counters));
     of_places.flatten().chain(of_host).collect()
 }
@@ -109,6 +109,22 @@ fn checksums(counters: &[Counted]) -> Option<Fact> {
         ..Fact::new(
             "csum_error_ratio_near_one_in_65536",
             (0.5..=2.0).contains(&ratio),
+            0,
+        )
+    })
+}
+
+/// Packets dropped because no entry was to be had: `drop` also counts each entry that was taken meanwhile.
+fn untracked(counters: &[Counted]) -> Option<Fact> {
+    let (dropped, clashes) = (
+        of_host(counters, "drop")?,
+        of_host(counters, "insert_failed")?,
+    );
+    Some(Fact {
+        line: dropped.line,
+        ..Fact::new(
+            "conntrack_drops_without_clash",
+            dropped.value.saturating_sub(clashes.value),
             0,
         )
     })
@@ -204,6 +220,8 @@ mod tests {
             found(&[("TcpRetransSegs", 2), ("TcpExtTCPTimeouts", 2)]),
             []
         );
+        let full = found(&[("drop", 300), ("insert_failed", 100)]);
+        assert_eq!(full, [("conntrack_drops_without_clash", "200".to_owned())]);
         let fragments = found(&[("IpReasmReqds", 100), ("IpReasmFails", 50)]);
         assert_eq!(fragments, [("reassembly_fail_ratio", "0.5".to_owned())]);
         let sums = |wrong: u64| found(&[("Udp6InDatagrams", 999_985), ("Udp6InCsumErrors", wrong)]);

@@ -2,7 +2,7 @@
 //! `iptables -nvL`, `nft list ruleset`, conntrack: what a packet filter dropped, and how full its table is.
 
 use super::{Fact, number_after};
-use crate::weigh::observed::Line;
+use crate::weigh::observed::{Field, Line, normal};
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let readers = [dropped, invalid, forward_policy, notrack, fill];
@@ -104,10 +104,60 @@ fn fill(lines: &[Line<'_>]) -> Option<Fact> {
     (most > 0.0).then(|| Fact::new("conntrack_fill", count / most, line))
 }
 
+/// The same of outputs that print numbers alone. Without a maximum: whether the count is at one of the usual ones.
+pub(super) fn of_fields(fields: &[Field]) -> Option<Fact> {
+    let value = |name: &str| {
+        let name = normal(&format!("sysctl net.netfilter.nf_conntrack_{name}"));
+        let field = fields.iter().find(|field| field.name == name)?;
+        Some((field.value.parse::<f64>().ok()?, field.line))
+    };
+    let (count, line) = value("count")?;
+    let fact = match value("max") {
+        Some((most, _)) if most > 0.0 => Fact::new("conntrack_fill", count / most, 0),
+        Some(_) => return None,
+        None => {
+            let is_full = |most: &f64| (AT_MOST * most..=*most).contains(&count);
+            let is_at_most = USUAL_MOST.iter().any(is_full);
+            Fact::new("conntrack_count_at_usual_max", is_at_most, 0)
+        }
+    };
+    Some(Fact { line, ..fact })
+}
+
+/// Defaults of nf_conntrack_max by memory and version, and what people set instead.
+const USUAL_MOST: [f64; 6] = [
+    32768.0,
+    65536.0,
+    131_072.0,
+    262_144.0,
+    524_288.0,
+    1_048_576.0,
+];
+/// Of a full table, entries come and go.
+const AT_MOST: f64 = 0.995;
+
 #[cfg(test)]
 mod tests {
     use super::super::values;
     use super::*;
+
+    #[test]
+    fn a_count_alone() {
+        let field = |name: &str, value: &str| Field {
+            interface: None,
+            name: normal(&format!("sysctl net.netfilter.nf_conntrack_{name}")),
+            title: String::new(),
+            value: value.to_owned(),
+            line: Some(2),
+        };
+        let fact = |fields: &[Field]| of_fields(fields).map(|fact| (fact.name, fact.value));
+        let at_most = |is: bool| Some(("conntrack_count_at_usual_max", is.to_string()));
+        assert_eq!(fact(&[field("count", "65530")]), at_most(true));
+        assert_eq!(fact(&[field("count", "61234")]), at_most(false));
+        let both = [field("count", "500"), field("max", "1000")];
+        assert_eq!(fact(&both), Some(("conntrack_fill", "0.5".to_owned())));
+        assert_eq!(fact(&[field("max", "1000")]), None);
+    }
 
     #[test]
     fn rules_and_policies_that_drop() {

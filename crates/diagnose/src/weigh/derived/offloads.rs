@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ethtool -k`, `-x`, `--show-fec`: offloads that an upper device lacks, a table of few queues, error correction that differs.
+//! `ethtool -k`, `--show-fec`: offloads that an upper device lacks, error correction that differs.
 
-use std::collections::BTreeSet;
-
-use super::{Fact, number_after};
+use super::Fact;
 use crate::weigh::observed::Line;
 
 /// The features of a device.
@@ -17,15 +15,10 @@ struct Features<'t> {
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let devices = devices(lines);
-    [
-        all_off(&devices),
-        upper_lacks(&devices),
-        few_queues(lines),
-        correction(lines),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [all_off(&devices), upper_lacks(&devices), correction(lines)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Below `Features for eth0:`, `Offload parameters for eth0:`, or a command that names the device.
@@ -117,40 +110,6 @@ fn upper_lacks(devices: &[Features<'_>]) -> Option<Fact> {
 fn is_upper(name: &str) -> bool {
     let starts = ["vlan", "vxlan", "gre", "tun", "geneve", "wg", "ppp"];
     name.contains('.') || starts.iter().any(|start| name.starts_with(start))
-}
-
-/// Whether the indirection table names fewer queues than there are: nothing of a table that is cut.
-fn few_queues(lines: &[Line<'_>]) -> Option<Fact> {
-    let (at, rings, line) = lines.iter().enumerate().find_map(|(at, line)| {
-        let rest = line.text.split_once("indirection table for ")?.1;
-        Some((
-            at,
-            number_after(rest, " with ").filter(|_| rest.contains("RX ring"))?,
-            line.number,
-        ))
-    })?;
-    let entries = |line: &Line<'_>| -> Option<Vec<u32>> {
-        let (number, row) = line.text.trim().split_once(':')?;
-        number.parse::<u32>().ok()?;
-        row.split_whitespace()
-            .map(|word| word.parse().ok())
-            .collect()
-    };
-    let rows: Vec<u32> = lines
-        .get(at + 1..)?
-        .iter()
-        .map_while(entries)
-        .flatten()
-        .collect();
-    let used: BTreeSet<&u32> = rows.iter().collect();
-    let is_enough = rows.len() as f64 >= 2.0 * rings;
-    is_enough.then(|| {
-        Fact::new(
-            "rss_table_queues_below_queues",
-            (used.len() as f64) < rings,
-            line,
-        )
-    })
 }
 
 /// Whether the two ends that a text shows have different codes while there is no link.
@@ -246,27 +205,6 @@ mod tests {
             name,
             Some("true"),
         );
-    }
-
-    #[test]
-    fn a_table_of_few_queues() {
-        let name = "rss_table_queues_below_queues";
-        let table = |rows: &str| {
-            format!(
-                "RX flow hash indirection table for eth0 with 4 RX ring(s):\n{rows}RSS hash key:\n"
-            )
-        };
-        is(
-            &table("    0:      0     1     0     1\n    4:      0     1     0     1\n"),
-            name,
-            Some("true"),
-        );
-        is(
-            &table("    0:      0     1     2     3\n    4:      0     1     2     3\n"),
-            name,
-            Some("false"),
-        );
-        is(&table("    0:      0     1     0     1\n"), name, None);
     }
 
     #[test]
