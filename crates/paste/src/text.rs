@@ -44,6 +44,7 @@ mod qdisc;
 mod rate_table;
 mod registers;
 mod ruleset;
+mod sar;
 mod socket_statistics;
 mod softnet;
 mod stat_table;
@@ -190,6 +191,7 @@ const READERS: &[Reader] = &[
     interrupts::read,
     softnet::read,
     qdisc::read,
+    sar::read,
     mpstat::read,
     top::read,
     vmstat::read,
