@@ -28,6 +28,8 @@ mod lshw;
 mod lspci;
 mod lsusb;
 mod mpstat;
+mod named_files;
+mod net_class;
 mod netperf;
 mod netstat_i;
 mod netstat_s;
@@ -177,6 +179,7 @@ const READERS: &[Reader] = &[
     packet_sockets::read,
     socket_statistics::read,
     stat_table::read,
+    named_files::read,
     proc_file::read,
     ethtool::read,
     ethtool_module::read,
