@@ -9,6 +9,7 @@ mod bonding;
 mod boot;
 mod complaint;
 mod cpu_share;
+mod dd;
 mod dmesg;
 mod ethtool;
 mod ethtool_module;
@@ -208,6 +209,7 @@ const READERS: &[Reader] = &[
     bonding::read,
     complaint::read,
     ping::read,
+    dd::read,
     ttcp::read,
     flow_table::read,
     rate_table::read,
