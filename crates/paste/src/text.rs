@@ -8,6 +8,7 @@
 mod bonding;
 mod boot;
 mod complaint;
+mod copy;
 mod cpu_share;
 mod dd;
 mod dmesg;
@@ -210,6 +211,7 @@ const READERS: &[Reader] = &[
     complaint::read,
     ping::read,
     dd::read,
+    copy::read,
     ttcp::read,
     flow_table::read,
     rate_table::read,
