@@ -57,6 +57,7 @@ mod top;
 mod transfer;
 mod ttcp;
 mod vmstat;
+mod wget;
 
 pub use cpu_share::CpuShare;
 pub use forwarding::read_prose;
@@ -212,6 +213,7 @@ const READERS: &[Reader] = &[
     ping::read,
     dd::read,
     copy::read,
+    wget::read,
     ttcp::read,
     flow_table::read,
     rate_table::read,
