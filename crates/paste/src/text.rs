@@ -10,6 +10,7 @@ mod boot;
 mod complaint;
 mod copy;
 mod cpu_share;
+mod curl;
 mod dd;
 mod dmesg;
 mod ethtool;
@@ -214,6 +215,7 @@ const READERS: &[Reader] = &[
     dd::read,
     copy::read,
     wget::read,
+    curl::read,
     ttcp::read,
     flow_table::read,
     rate_table::read,
