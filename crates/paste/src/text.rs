@@ -52,6 +52,7 @@ mod ruleset;
 mod sar;
 mod socket_statistics;
 mod softnet;
+mod speedtest;
 mod stat_table;
 mod sysctl;
 mod top;
@@ -216,6 +217,7 @@ const READERS: &[Reader] = &[
     copy::read,
     wget::read,
     curl::read,
+    speedtest::read,
     ttcp::read,
     flow_table::read,
     rate_table::read,
