@@ -9,6 +9,7 @@ mod capture;
 mod captured;
 mod cloud;
 mod contradictions;
+mod copies;
 mod counted;
 mod dhcp;
 mod families;
@@ -78,8 +79,12 @@ type Reader = fn(&[Line<'_>]) -> Vec<Fact>;
 /// The facts of the lines, fields and counters of a text, as fields.
 pub(super) fn of(lines: &[Line<'_>], fields: &[Field], counters: &[Counted]) -> Vec<Field> {
     let ends = ends(lines);
-    let of_lines = READERS.iter().flat_map(|read| read(&ends));
+    let of_lines: Vec<Fact> = READERS.iter().flat_map(|read| read(&ends)).collect();
+    let fits = |fact: &Fact| !lines.is_empty() && of_lines.iter().all(|one| one.name != fact.name);
+    let copied = copies::of_fields(fields).filter(fits);
     let of_text = of_lines
+        .into_iter()
+        .chain(copied)
         .chain(machine::of_fields(fields))
         .chain(counted::facts(counters));
     let all = of_text.map(|fact| (None, fact)).chain(link::facts(fields));
