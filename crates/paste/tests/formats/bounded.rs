@@ -65,6 +65,18 @@ const TRAPS: &[&str] = &[
     "&lt;&lt;&lt;&lt;",
     "<b><b><b>[b][b]****",
     "[ 12.5] x",
+    "IFACE rxerr/s txerr/s coll/s",
+    "Linux 5.1 (x) (8 CPU)",
+    "/sys/class/net/eth0/mtu",
+    "==> /sys/class/net/eth0/mtu <==",
+    "grep: /sys/class/net/eth0/speed: Invalid argument",
+    "1+0 records in",
+    "sending incremental file list",
+    "x 3% 1MB 0.0KB/s - stalled -",
+    "--2024-03-01 10:12:11--  http://x",
+    "% Total % Received % Xferd",
+    "Download: 5 Mbit/s",
+    "Request timed out.",
     "",
 ];
 
