@@ -4,6 +4,9 @@
 /// Whether a line begins with a program that shows network data or a file, and what look like its arguments: prose about
 /// `ping times` does not.
 pub(super) fn is_typed(line: &str) -> bool {
+    if line.starts_with("for ") && line.contains("; do ") && line.contains('$') {
+        return true;
+    }
     let mut words = line
         .split_whitespace()
         .skip_while(|word| WRAPPERS.contains(word) || is_assignment(word));
@@ -16,10 +19,13 @@ pub(super) fn is_typed(line: &str) -> bool {
         word.starts_with(['-', '/', '.'])
             || word.chars().any(|letter| letter.is_ascii_digit())
             || SUBCOMMANDS.contains(&word)
+            || is_assignment(word)
     });
     PROGRAMS.contains(&program)
         && named
-        && (few || argument.is_some_and(|word| word.starts_with(['-', '/'])) || line.contains(" -"))
+        && (few
+            || argument.is_some_and(|word| word.starts_with(['-', '/']) || is_assignment(word))
+            || line.contains(" -"))
 }
 
 /// Whether a line after a prompt begins with such a program, whatever follows.
@@ -112,6 +118,7 @@ const PROGRAMS: &[&str] = &[
     "taskset",
     "ls",
     "cd",
+    "dd",
     "tar",
     "sync",
     "modprobe",
@@ -136,6 +143,8 @@ mod tests {
             "iperf3.exe -s",
             "tc -s qdisc show dev eth0",
             "incr=200 iperf -s",
+            "dd if=/dev/zero bs=1M count=1000 | nc 192.0.2.1 5000",
+            "for f in /sys/class/net/eth0/statistics/*; do echo $f: $(cat $f); done",
         ] {
             assert!(is_typed(line), "{line}");
         }
@@ -145,6 +154,7 @@ mod tests {
             "ethtool shows that flow control is off",
             "top of the list",
             "cat and dog",
+            "for each of them; do not ask",
         ] {
             assert!(!is_typed(line), "{line}");
         }

@@ -93,8 +93,8 @@ impl State {
             return false;
         };
         let steady = |name: &str| {
-            let moves = ["dmesg", "/proc/meminfo", "perf top", "ss -ti"];
-            let moves = moves.contains(&settings.source.as_str());
+            let source = settings.source.as_str();
+            let moves = READINGS.contains(&source) || source.starts_with("sar ");
             !(moves || name.ends_with("_count") || is_statistic(name))
         };
         settings.values.iter().any(|(name, value)| {
@@ -335,6 +335,16 @@ fn counts_events(source: &str) -> bool {
 
 /// Sources of the environment of a measurement.
 const ENVIRONMENT: &[&str] = &["/proc/version", "/proc/cmdline", "/proc/config.gz"];
+/// Settings that are readings: another value is a later one, not another state.
+const READINGS: &[&str] = &[
+    "dmesg",
+    "/proc/meminfo",
+    "perf top",
+    "ss -ti",
+    "dd",
+    "copy",
+    "speedtest",
+];
 /// Values of one kind in one state.
 const VALUES_MAX: usize = 4096;
 const TOO_MANY_SETTINGS: &str = "too many settings";

@@ -10,7 +10,10 @@ mod boot;
 mod bpftrace;
 mod complaint;
 mod connection_count;
+mod copy;
 mod cpu_share;
+mod curl;
+mod dd;
 mod dmesg;
 mod drops;
 mod dropwatch;
@@ -33,6 +36,8 @@ mod lshw;
 mod lspci;
 mod lsusb;
 mod mpstat;
+mod named_files;
+mod net_class;
 mod netperf;
 mod netstat_i;
 mod netstat_s;
@@ -49,15 +54,18 @@ mod qdisc;
 mod rate_table;
 mod registers;
 mod ruleset;
+mod sar;
 mod skb_drops;
 mod socket_statistics;
 mod softnet;
+mod speedtest;
 mod stat_table;
 mod sysctl;
 mod top;
 mod transfer;
 mod ttcp;
 mod vmstat;
+mod wget;
 
 pub use cpu_share::CpuShare;
 pub use forwarding::read_prose;
@@ -187,6 +195,7 @@ const READERS: &[Reader] = &[
     socket_statistics::read,
     stat_table::read,
     connection_count::read,
+    named_files::read,
     proc_file::read,
     ethtool::read,
     ethtool_module::read,
@@ -201,6 +210,7 @@ const READERS: &[Reader] = &[
     interrupts::read,
     softnet::read,
     qdisc::read,
+    sar::read,
     mpstat::read,
     top::read,
     vmstat::read,
@@ -214,6 +224,11 @@ const READERS: &[Reader] = &[
     bonding::read,
     complaint::read,
     ping::read,
+    dd::read,
+    copy::read,
+    wget::read,
+    curl::read,
+    speedtest::read,
     ttcp::read,
     flow_table::read,
     rate_table::read,

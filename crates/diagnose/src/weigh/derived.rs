@@ -9,6 +9,7 @@ mod capture;
 mod captured;
 mod cloud;
 mod contradictions;
+mod copies;
 mod counted;
 mod dhcp;
 mod drops;
@@ -86,8 +87,12 @@ pub(super) fn of(
     records: &[Record],
 ) -> Vec<Field> {
     let ends = ends(lines);
-    let of_lines = READERS.iter().flat_map(|read| read(&ends));
+    let of_lines: Vec<Fact> = READERS.iter().flat_map(|read| read(&ends)).collect();
+    let fits = |fact: &Fact| !lines.is_empty() && of_lines.iter().all(|one| one.name != fact.name);
+    let copied = copies::of_fields(fields).filter(fits);
     let of_text = of_lines
+        .into_iter()
+        .chain(copied)
         .chain(machine::of_fields(fields))
         .chain(filter::of_fields(fields))
         .chain(counted::facts(counters))

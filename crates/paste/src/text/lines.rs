@@ -104,6 +104,16 @@ impl<'a> Hint<'a> {
             .map(|file| file.trim_end_matches([';', '|']))
     }
 
+    /// All files that the command shows, as a shell expands `{a,b}`.
+    pub(super) fn files(self) -> Vec<String> {
+        if self.file().is_none() {
+            return Vec::new();
+        }
+        let words = self.words().map(|word| word.trim_end_matches([';', '|']));
+        let paths = words.filter(|word| word.starts_with("/proc/") || word.starts_with("/sys/"));
+        paths.flat_map(expanded).take(FILES_MOST).collect()
+    }
+
     /// The first word that could name an interface.
     pub(super) fn interface(self) -> Option<&'a str> {
         self.words()
@@ -112,6 +122,23 @@ impl<'a> Hint<'a> {
             .find(|word| is_interface(word))
     }
 }
+
+/// `/sys/a` and `/sys/b` of `/sys/{a,b}`.
+fn expanded(word: &str) -> Vec<String> {
+    let braces = word.find('{').zip(word.rfind('}'));
+    let parts = braces.and_then(|(open, close)| {
+        let inside = word.get(open + 1..close)?;
+        Some((word.get(..open)?, inside, word.get(close + 1..)?))
+    });
+    let Some((before, inside, after)) = parts else {
+        return vec![word.to_owned()];
+    };
+    let names = inside.split(',');
+    names.map(|name| format!("{before}{name}{after}")).collect()
+}
+
+/// Files of one command.
+const FILES_MOST: usize = 64;
 
 /// Whether a word is the name of a network interface, as Linux distributions give them.
 pub(super) fn is_interface(word: &str) -> bool {

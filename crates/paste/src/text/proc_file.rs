@@ -1,47 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A file of /proc or /sys whose content needs its name to be understood: `cat /proc/sys/net/ipv4/tcp_mem`,
-//! and several of them with their names: `grep . /sys/class/net/*/carrier_changes`.
+//! Files of /proc and /sys whose content needs their name to be understood: `cat /proc/sys/net/ipv4/tcp_mem`.
 
-use super::boot;
-use super::{Block, Content, Counters, Hint, Lines, Settings};
+use super::{Block, Content, Hint, Lines, Settings};
+use super::{boot, net_class};
 
+/// The output of `cat`, a line for each file.
 pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
-    named(lines).or_else(|| shown(lines, hint))
-}
-
-/// `/sys/class/net/eth0/carrier_changes:12`.
-fn named(lines: Lines<'_>) -> Option<Block> {
-    let content = |line: &str| {
-        let (path, value) = line.trim().split_once(':')?;
-        (path.starts_with("/sys/") || path.starts_with("/proc/irq/")).then_some(())?;
-        of_file(path, value)
-    };
-    content(lines.get(0)?)?;
-    let found = lines.run(0, |line| content(line).is_some());
-    Some(Block {
-        lines: found.last()?.0 + 1,
-        format: "files of the kernel",
-        content: found.iter().filter_map(|(_, line)| content(line)).collect(),
-    })
-}
-
-/// The output of `cat` for one file.
-fn shown(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
-    Some(Block {
-        lines: 1,
+    let files = hint.files();
+    let each = files.iter().enumerate();
+    let content = each.map(|(at, file)| of_file(file, lines.get(at)?));
+    let content: Vec<Content> = content.collect::<Option<_>>()?;
+    (!content.is_empty()).then_some(Block {
+        lines: content.len(),
         format: "file of the kernel",
-        content: vec![of_file(hint.file()?, lines.get(0)?)?],
+        content,
     })
 }
 
-/// The setting in a file, if the text is plausible.
-fn of_file(path: &str, text: &str) -> Option<Content> {
+/// The value in a file, if the text is plausible.
+pub(super) fn of_file(path: &str, text: &str) -> Option<Content> {
     let line = text.trim();
-    if let Some(interface) = interface_of(path, "/carrier_changes") {
-        let count = vec![("carrier_changes".to_owned(), line.parse().ok()?)];
-        return Some(Counters::new("rtnl_link_stats64", Some(interface), count));
+    if path.starts_with("statistics/") {
+        return net_class::of_file(&format!("/sys/class/net/*/{path}"), line);
     }
-    let (source, interface, name) = setting(path)?;
+    if let Some(content) = net_class::of_file(path, line) {
+        return Some(content);
+    }
+    let (source, name) = setting(path)?;
     let fits = match source.as_str() {
         "/proc/cmdline" => boot::is_words(line),
         "sysctl" => super::sysctl::is_value(line),
@@ -52,57 +37,34 @@ fn of_file(path: &str, text: &str) -> Option<Content> {
     let words = line.split(|letter: char| letter.is_whitespace() || letter == '\0');
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let value = words.join(" ");
-    (fits && !line.is_empty()).then(|| Settings::new(&source, interface, vec![(name, value)]))
+    (fits && !line.is_empty()).then(|| Settings::new(&source, None, vec![(name, value)]))
 }
 
-/// Source, interface and name of a file's setting.
-fn setting(file: &str) -> Option<(String, Option<&str>, String)> {
-    let of_host = |source: &str, name: &str| Some((source.to_owned(), None, name.to_owned()));
+/// Source and name of a file's setting.
+fn setting(file: &str) -> Option<(String, String)> {
+    let of = |source: &str, name: &str| Some((source.to_owned(), name.to_owned()));
     match file {
-        "/proc/cmdline" => return of_host("/proc/cmdline", "cmdline"),
-        "/proc/device-tree/compatible" => return of_host("machine", "compatible"),
-        "/sys/devices/soc0/soc_id" => return of_host("machine", "soc_id"),
+        "/proc/cmdline" => return of("/proc/cmdline", "cmdline"),
+        "/proc/device-tree/compatible" => return of("machine", "compatible"),
+        "/sys/devices/soc0/soc_id" => return of("machine", "soc_id"),
         _ => {}
     }
     if let Some(name) = file.strip_prefix("/proc/sys/") {
         return (!name.is_empty() && !name.contains('*'))
-            .then(|| ("sysctl".to_owned(), None, name.replace('/', ".")));
+            .then(|| ("sysctl".to_owned(), name.replace('/', ".")));
     }
     let (folder, name) = file.rsplit_once('/')?;
     let numbered = !folder.contains('*') && file.bytes().any(|byte| byte.is_ascii_digit());
     let of_cpu = folder.starts_with("/sys/devices/system/cpu/cpu")
         && (folder.ends_with("/cpufreq") || folder.contains("/cpuidle/state"));
-    if numbered && (of_cpu || folder.starts_with("/proc/irq/")) {
-        return of_host(folder, name);
-    }
-    of_interface(file)
-}
-
-fn of_interface(file: &str) -> Option<(String, Option<&str>, String)> {
-    let net = file.strip_prefix("/sys/class/net/")?;
-    let (interface, name) = net.split_once('/')?;
-    let interface = Some(interface).filter(|name| !name.contains('*'));
-    let known = |source: &str, name: String| Some((source.to_owned(), interface, name));
-    match name {
-        "mtu" => return known("ip link", "mtu".to_owned()),
-        "tx_queue_len" => return known("ip link", "txqueuelen".to_owned()),
-        _ => {}
-    }
-    if let Some(name) = name.strip_prefix("device/") {
-        return known("/sys/class/net/device", name.replace('/', "_"));
-    }
-    let queue = name.strip_prefix("queues/")?.replace('/', ".");
-    known("/sys/class/net/queues", queue)
-}
-
-fn interface_of<'a>(path: &'a str, file: &str) -> Option<&'a str> {
-    let interface = path.strip_prefix("/sys/class/net/")?.strip_suffix(file)?;
-    (!interface.contains(['/', '*'])).then_some(interface)
+    (numbered && (of_cpu || folder.starts_with("/proc/irq/")))
+        .then(|| (folder.to_owned(), name.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{Counters, named_files};
     use std::cell::Cell;
 
     fn known(
@@ -111,7 +73,8 @@ mod tests {
     ) -> Option<(String, Option<String>, String, String)> {
         let lines = [line];
         let looked = Cell::new(0);
-        let block = read(Lines::new(&lines, &looked), Hint { command })?;
+        let (lines, hint) = (Lines::new(&lines, &looked), Hint { command });
+        let block = named_files::read(lines, hint).or_else(|| read(lines, hint))?;
         match block.content.into_iter().next()? {
             Content::Settings(Settings {
                 source,

@@ -80,6 +80,18 @@ const TRAPS: &[&str] = &[
     "FEC parameters for eth0:",
     "PHY statistics:",
     "conntrack -C",
+    "IFACE rxerr/s txerr/s coll/s",
+    "Linux 5.1 (x) (8 CPU)",
+    "/sys/class/net/eth0/mtu",
+    "==> /sys/class/net/eth0/mtu <==",
+    "grep: /sys/class/net/eth0/speed: Invalid argument",
+    "1+0 records in",
+    "sending incremental file list",
+    "x 3% 1MB 0.0KB/s - stalled -",
+    "--2024-03-01 10:12:11--  http://x",
+    "% Total % Received % Xferd",
+    "Download: 5 Mbit/s",
+    "Request timed out.",
     "",
 ];
 

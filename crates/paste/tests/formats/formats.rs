@@ -17,6 +17,12 @@ fn settings_of_every_tool() {
 fn counters_of_every_tool() {
     for (text, source, name, value) in [
         (
+            "$ grep . /sys/class/net/eth0/statistics/*\n/sys/class/net/eth0/statistics/collisions:1221\n/sys/class/net/eth0/statistics/rx_crc_errors:4412\n",
+            "rtnl_link_stats64",
+            "rx_crc_errors",
+            4412,
+        ),
+        (
             "$ ethtool -S eth0 | grep err\n     rx_crc_errors: 12\n     rx_missed_errors: 7\n",
             "ethtool -S",
             "rx_missed_errors",
@@ -109,6 +115,34 @@ fn counters_of_every_tool() {
 fn rates_of_every_tool() {
     for (text, protocol, direction, bits, lost) in [
         (
+            "$ dd if=/dev/zero bs=1M count=1000 | nc 192.0.2.1 5000\n1000+0 records in\n1000+0 records out\n1048576000 bytes (1.0 GB, 1000 MiB) copied, 93.2067556 s, 11.3 MB/s\n",
+            Protocol::Tcp,
+            Direction::Up,
+            8.0 * 1_048_576_000.0 / 93.206_755_6,
+            None,
+        ),
+        (
+            "$ scp big.iso host:/tmp\nbig.iso        100% 1200MB  11.2MB/s   01:47\n",
+            Protocol::Tcp,
+            Direction::Up,
+            8.0 * 11.2 * 1_048_576.0,
+            None,
+        ),
+        (
+            "$ wget http://192.0.2.1/file.bin\n2024-03-01 10:13:40 (1.12 MB/s) - 'file.bin' saved [104857600/104857600]\n",
+            Protocol::Tcp,
+            Direction::Down,
+            8.0 * 1.12 * 1_048_576.0,
+            None,
+        ),
+        (
+            "$ curl -o /dev/null http://192.0.2.1/file.bin\n  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n                                 Dload  Upload   Total   Spent    Left  Speed\n100  100M  100  100M    0     0  1123k      0  0:01:31  0:01:31 --:--:-- 1201k\n",
+            Protocol::Tcp,
+            Direction::Down,
+            8.0 * 1123.0 * 1024.0,
+            None,
+        ),
+        (
             "$ iperf -c 192.0.2.1\n[  3]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec\n",
             Protocol::Tcp,
             Direction::Up,
@@ -198,6 +232,24 @@ fn prose_alone_is_nothing() {
 
 /// A text; source, name and value of a setting in it.
 const SETTINGS: &[(&str, &str, &str, &str)] = &[
+    (
+        "$ sar -n EDEV 1 3\n02:12:01 PM IFACE rxerr/s txerr/s coll/s rxdrop/s\n02:12:02 PM eth0 12.00 0.00 0.00 711.00\n",
+        "sar -n EDEV",
+        "rxdrop/s",
+        "711.00",
+    ),
+    (
+        "$ cat /sys/class/net/eth0/speed\n100\n$ cat /sys/class/net/eth0/duplex\nhalf\n",
+        "ethtool",
+        "Speed",
+        "100Mb/s",
+    ),
+    (
+        "$ speedtest\n   Speedtest by Ookla\n    Download:   341.52 Mbps (data used: 322.7 MB)\n Packet Loss:     3.4%\n",
+        "speedtest",
+        "Packet Loss",
+        "3.4%",
+    ),
     (
         "$ ethtool -g eth0\nRing parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nCurrent hardware settings:\nRX:\t\t256\n",
         "ethtool -g",

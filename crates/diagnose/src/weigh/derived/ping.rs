@@ -13,6 +13,9 @@ struct Run {
     received: f64,
     /// Answers that were listed: the first and the last number, and how many.
     seen: Option<(f64, f64, f64)>,
+    /// Answers that Windows lists, without a number, and those that did not come in time.
+    unnumbered: f64,
+    late: f64,
     duplicates: u64,
     times_ms: Vec<f64>,
     line: u64,
@@ -76,6 +79,10 @@ fn runs(lines: &[Line<'_>]) -> Vec<Run> {
             runs.extend(std::mem::take(&mut run).closed());
         } else if let Some(number) = answer(line.text) {
             run.take(line, number);
+        } else if line.text.contains(" TTL=") && line.text.contains("ms ") {
+            (run.unnumbered, run.line) = (run.unnumbered + 1.0, line.number);
+        } else if line.text.trim() == "Request timed out." {
+            (run.late, run.line) = (run.late + 1.0, line.number);
         }
     }
     runs.extend(run.closed());
@@ -98,6 +105,8 @@ impl Run {
     fn closed(mut self) -> Option<Self> {
         if let (true, Some((first, last, count))) = (self.sent == 0.0, self.seen) {
             (self.sent, self.received) = ((last - first + 1.0).max(count), count);
+        } else if self.sent == 0.0 && self.late > 0.0 {
+            (self.sent, self.received) = (self.unnumbered + self.late, self.unnumbered);
         }
         (self.sent > 0.0).then_some(self)
     }
@@ -125,16 +134,20 @@ fn size(text: &str) -> Option<Option<f64>> {
     (is_command && given.is_some()).then_some(given)
 }
 
-/// `10 packets transmitted, 8 received`, `Sent = 4, Received = 3`.
+/// `10 packets transmitted, 8 received`, `Sent = 4, Received = 3, Lost = 1`.
 fn counts(text: &str) -> Option<(f64, f64)> {
     if let Some((sent, rest)) = text.split_once(" packets transmitted, ") {
         let sent = sent.split_whitespace().next_back()?.parse().ok()?;
         return Some((sent, number_after(rest, "")?));
     }
-    Some((
-        number_after(text, "Sent = ")?,
-        number_after(text, "Received = ")?,
-    ))
+    // Windows, in any language: sent is what was received and what was lost.
+    let mut numbers = text.split(" = ").skip(1).map(|rest| number_after(rest, ""));
+    let (sent, received, lost) = (numbers.next()??, numbers.next()??, numbers.next()??);
+    let is_titled = text
+        .split('=')
+        .next()
+        .is_some_and(|title| title.contains(':'));
+    (is_titled && sent == received + lost).then_some((sent, received))
 }
 
 const TIMES_LEAST: usize = 4;
@@ -163,6 +176,21 @@ mod tests {
                 .iter()
                 .any(|(name, _)| *name == "ping_large_lost_small_ok")
         );
+    }
+
+    #[test]
+    fn windows_with_and_without_its_summary() {
+        let rows = "Reply from 192.0.2.1: bytes=32 time<1ms TTL=64\nRequest timed out.\nRequest timed out.\nReply from 192.0.2.1: bytes=32 time=1ms TTL=64\n";
+        let summary = "    Pakete: Gesendet = 8, Empfangen = 6, Verloren = 2\n";
+        let loss = |text: &str| {
+            let found = values(text, facts).into_iter();
+            found
+                .filter(|(name, _)| *name == "ping_loss_ratio")
+                .map(|(_, value)| value)
+                .next()
+        };
+        assert_eq!(loss(rows).as_deref(), Some("0.5"));
+        assert_eq!(loss(&format!("{rows}{summary}")).as_deref(), Some("0.25"));
     }
 
     #[test]

@@ -34,12 +34,13 @@ impl Texts {
         joined
     }
 
-    /// Passages of the whole as those of their text; those of our own headings go.
+    /// Passages of the whole as those of their text; those of our own headings go. What has no line stays as it is.
     pub(super) fn place(&self, passages: Vec<Passage>) -> Vec<Passage> {
-        passages
-            .into_iter()
-            .filter_map(|passage| self.own(passage))
-            .collect()
+        let own = |passage: Passage| match passage.first_line {
+            0 => Some(passage),
+            _ => self.own(passage),
+        };
+        passages.into_iter().filter_map(own).collect()
     }
 
     /// Where a line of the whole stands.
@@ -108,6 +109,8 @@ mod tests {
         let joined = Texts::join(&[("-".to_owned(), "1\n2".to_owned())]);
         assert_eq!(joined.whole, "1\n2\n");
         assert_eq!(joined.place(vec![passage(2, 2)]), [passage(2, 2)]);
+        let of_no_line = passage(0, 0);
+        assert_eq!(joined.place(vec![of_no_line.clone()]), [of_no_line]);
         assert_eq!(joined.quote(2), "line 2");
     }
 }
