@@ -133,7 +133,11 @@ impl Fault {
     /// Losses in rows and single ones of two faults look like either: the rows of both are one list. Of a filter that
     /// dropped the smaller part only the stage is certain.
     fn explains(&self, cause: &str, faults: &[&Self]) -> bool {
-        let on_the_path = ["loss-on-the-path", "loss-on-the-path-in-bursts"];
+        let on_the_path = [
+            "loss-on-the-path",
+            "loss-on-the-path-in-bursts",
+            "lost-between-the-ends",
+        ];
         let mixed = faults.iter().any(|other| other.rows.0 != self.rows.0);
         let at_the_stage = self.losses.filter > 0 && cause == "receive-ip-drops";
         self.cause == cause
