@@ -93,8 +93,7 @@ impl State {
             return false;
         };
         let steady = |name: &str| {
-            let moves = ["dmesg", "/proc/meminfo", "perf top", "ss -ti"];
-            let moves = moves.contains(&settings.source.as_str());
+            let moves = MOVES.contains(&settings.source.as_str());
             !(moves || name.ends_with("_count") || is_statistic(name))
         };
         settings.values.iter().any(|(name, value)| {
@@ -328,6 +327,28 @@ fn is_statistic(name: &str) -> bool {
         .any(|mark| name.contains(mark))
 }
 
+/// Sources of what changes at any time: another value is no other state.
+const MOVES: &[&str] = &[
+    "dmesg",
+    "/proc/meminfo",
+    "perf top",
+    "ss -ti",
+    "bridge",
+    "bridge fdb",
+    "bridge mdb",
+    "bridge vlan",
+    "brctl",
+    "devlink",
+    "devlink dev info",
+    "ip neigh",
+    "ip route",
+    "ip rule",
+    "iw",
+    "iwconfig",
+    "mtr",
+    "tracepath",
+    "traceroute",
+];
 /// Sources of the environment of a measurement.
 const ENVIRONMENT: &[&str] = &["/proc/version", "/proc/cmdline", "/proc/config.gz"];
 /// Values of one kind in one state.
