@@ -7,6 +7,7 @@
 
 mod bonding;
 mod boot;
+mod brctl;
 mod complaint;
 mod cpu_share;
 mod dmesg;
@@ -174,6 +175,7 @@ const READERS: &[Reader] = &[
     processors::read,
     forward_errors::read,
     packet_sockets::read,
+    brctl::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
