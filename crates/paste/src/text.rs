@@ -8,6 +8,7 @@
 mod bonding;
 mod boot;
 mod brctl;
+mod bridge_link;
 mod complaint;
 mod cpu_share;
 mod dmesg;
@@ -176,6 +177,7 @@ const READERS: &[Reader] = &[
     forward_errors::read,
     packet_sockets::read,
     brctl::read,
+    bridge_link::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
