@@ -9,6 +9,7 @@ mod bonding;
 mod boot;
 mod brctl;
 mod bridge_link;
+mod bridge_tables;
 mod complaint;
 mod cpu_share;
 mod dmesg;
@@ -178,6 +179,7 @@ const READERS: &[Reader] = &[
     packet_sockets::read,
     brctl::read,
     bridge_link::read,
+    bridge_tables::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
