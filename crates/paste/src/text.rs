@@ -31,6 +31,7 @@ mod lshw;
 mod lspci;
 mod lsusb;
 mod mpstat;
+mod neighbours;
 mod netperf;
 mod netstat_i;
 mod netstat_s;
@@ -180,6 +181,7 @@ const READERS: &[Reader] = &[
     brctl::read,
     bridge_link::read,
     bridge_tables::read,
+    neighbours::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
