@@ -47,6 +47,7 @@ mod protocol_tables;
 mod qdisc;
 mod rate_table;
 mod registers;
+mod routes;
 mod ruleset;
 mod socket_statistics;
 mod softnet;
@@ -182,6 +183,7 @@ const READERS: &[Reader] = &[
     bridge_link::read,
     bridge_tables::read,
     neighbours::read,
+    routes::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
