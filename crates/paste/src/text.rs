@@ -23,6 +23,7 @@ mod forward_errors;
 mod forwarding;
 mod ifconfig;
 mod interrupts;
+mod ip_brief;
 mod ip_link;
 mod iperf;
 mod iperf3_json;
@@ -184,6 +185,7 @@ const READERS: &[Reader] = &[
     bridge_tables::read,
     neighbours::read,
     routes::read,
+    ip_brief::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
