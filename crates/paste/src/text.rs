@@ -21,6 +21,7 @@ mod flow_hash;
 mod flow_table;
 mod forward_errors;
 mod forwarding;
+mod hops;
 mod ifconfig;
 mod interrupts;
 mod ip_brief;
@@ -186,6 +187,7 @@ const READERS: &[Reader] = &[
     neighbours::read,
     routes::read,
     ip_brief::read,
+    hops::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
