@@ -28,6 +28,7 @@ mod ip_brief;
 mod ip_link;
 mod iperf;
 mod iperf3_json;
+mod iw;
 mod lines;
 mod lshw;
 mod lspci;
@@ -188,6 +189,7 @@ const READERS: &[Reader] = &[
     routes::read,
     ip_brief::read,
     hops::read,
+    iw::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
