@@ -29,6 +29,7 @@ mod ip_link;
 mod iperf;
 mod iperf3_json;
 mod iw;
+mod iwconfig;
 mod lines;
 mod lshw;
 mod lspci;
@@ -190,6 +191,7 @@ const READERS: &[Reader] = &[
     ip_brief::read,
     hops::read,
     iw::read,
+    iwconfig::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
