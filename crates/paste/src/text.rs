@@ -12,6 +12,8 @@ mod bridge_link;
 mod bridge_tables;
 mod complaint;
 mod cpu_share;
+mod devlink;
+mod devlink_versions;
 mod dmesg;
 mod ethtool;
 mod ethtool_module;
@@ -192,6 +194,7 @@ const READERS: &[Reader] = &[
     hops::read,
     iw::read,
     iwconfig::read,
+    devlink::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
