@@ -63,6 +63,7 @@ mod top;
 mod transfer;
 mod ttcp;
 mod vmstat;
+mod windows;
 
 pub use cpu_share::CpuShare;
 pub use forwarding::read_prose;
@@ -195,6 +196,7 @@ const READERS: &[Reader] = &[
     iw::read,
     iwconfig::read,
     devlink::read,
+    windows::read,
     socket_statistics::read,
     stat_table::read,
     proc_file::read,
