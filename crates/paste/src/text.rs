@@ -59,6 +59,7 @@ mod socket_statistics;
 mod softnet;
 mod stat_table;
 mod sysctl;
+mod syslog;
 mod top;
 mod transfer;
 mod ttcp;
