@@ -36,10 +36,12 @@ impl Texts {
 
     /// Passages of the whole as those of their text; those of our own headings go.
     pub(super) fn place(&self, passages: Vec<Passage>) -> Vec<Passage> {
-        passages
-            .into_iter()
-            .filter_map(|passage| self.own(passage))
-            .collect()
+        let own = |passage: Passage| match passage.first_line {
+            // Of several lines, or of none.
+            0 => Some(passage),
+            _ => self.own(passage),
+        };
+        passages.into_iter().filter_map(own).collect()
     }
 
     /// Where a line of the whole stands.
