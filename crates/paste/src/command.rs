@@ -56,7 +56,8 @@ const WRAPPERS: &[&str] = &[
     "sudo", "time", "while", "watch", "busybox", "adb", "shell", "do", "nohup", "doas", "timeout",
 ];
 const SUBCOMMANDS: &[&str] = &[
-    "link", "qdisc", "addr", "neigh", "dev", "netdev", "show", "list", "ruleset", "report",
+    "link", "qdisc", "addr", "neigh", "dev", "netdev", "show", "list", "ruleset", "report", "vlan",
+    "fdb", "mdb", "health", "trap", "showstp",
 ];
 const PROGRAMS: &[&str] = &[
     "iperf",
@@ -103,6 +104,17 @@ const PROGRAMS: &[&str] = &[
     "phytool",
     "mii-tool",
     "bridge",
+    "brctl",
+    "iw",
+    "iwconfig",
+    "mtr",
+    "traceroute",
+    "tracepath",
+    "tracert",
+    "arp",
+    "devlink",
+    "logread",
+    "netsh",
     "journalctl",
     "linerate",
     "type",

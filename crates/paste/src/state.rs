@@ -344,6 +344,21 @@ const READINGS: &[&str] = &[
     "dd",
     "copy",
     "speedtest",
+    "bridge",
+    "bridge fdb",
+    "bridge mdb",
+    "bridge vlan",
+    "brctl",
+    "devlink",
+    "devlink dev info",
+    "ip neigh",
+    "ip route",
+    "ip rule",
+    "iw",
+    "iwconfig",
+    "mtr",
+    "tracepath",
+    "traceroute",
 ];
 /// Values of one kind in one state.
 const VALUES_MAX: usize = 4096;

@@ -8,12 +8,17 @@
 mod bonding;
 mod boot;
 mod bpftrace;
+mod brctl;
+mod bridge_link;
+mod bridge_tables;
 mod complaint;
 mod connection_count;
 mod copy;
 mod cpu_share;
 mod curl;
 mod dd;
+mod devlink;
+mod devlink_versions;
 mod dmesg;
 mod drops;
 mod dropwatch;
@@ -25,18 +30,23 @@ mod flow_hash;
 mod flow_table;
 mod forward_errors;
 mod forwarding;
+mod hops;
 mod ifconfig;
 mod indirection;
 mod interrupts;
+mod ip_brief;
 mod ip_link;
 mod iperf;
 mod iperf3_json;
+mod iw;
+mod iwconfig;
 mod lines;
 mod lshw;
 mod lspci;
 mod lsusb;
 mod mpstat;
 mod named_files;
+mod neighbours;
 mod net_class;
 mod netperf;
 mod netstat_i;
@@ -53,6 +63,7 @@ mod protocol_tables;
 mod qdisc;
 mod rate_table;
 mod registers;
+mod routes;
 mod ruleset;
 mod sar;
 mod skb_drops;
@@ -61,11 +72,13 @@ mod softnet;
 mod speedtest;
 mod stat_table;
 mod sysctl;
+mod syslog;
 mod top;
 mod transfer;
 mod ttcp;
 mod vmstat;
 mod wget;
+mod windows;
 
 pub use cpu_share::CpuShare;
 pub use forwarding::read_prose;
@@ -192,6 +205,17 @@ const READERS: &[Reader] = &[
     processors::read,
     forward_errors::read,
     packet_sockets::read,
+    brctl::read,
+    bridge_link::read,
+    bridge_tables::read,
+    neighbours::read,
+    routes::read,
+    ip_brief::read,
+    hops::read,
+    iw::read,
+    iwconfig::read,
+    devlink::read,
+    windows::read,
     socket_statistics::read,
     stat_table::read,
     connection_count::read,

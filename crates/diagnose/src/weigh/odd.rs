@@ -110,8 +110,10 @@ fn passage(line: Option<u64>, what: &str) -> Passage {
 pub(super) fn is_abnormal(counted: &Counted) -> bool {
     let lower = counted.name.to_lowercase();
     let fails = WORDS.iter().any(|word| lower.contains(word));
+    let is_of_radio = OF_RADIO.contains(&lower.as_str());
+    let packets_for_one = if is_of_radio { 1000 } else { PACKETS_FOR_ONE };
     let few = counted.packets.is_some_and(|packets| {
-        counted.value.saturating_mul(PACKETS_FOR_ONE) < packets
+        counted.value.saturating_mul(packets_for_one) < packets
             && !NEVER.iter().any(|word| lower.contains(word))
     });
     fails && counted.value > 0 && !few && !WELL.iter().any(|word| lower.contains(word))
@@ -137,6 +139,8 @@ const WORDS: &[&str] = &[
 const NEVER: &[&str] = &["crc", "late_coll", "exceed", "timeout"];
 /// What contains such a word and counts no failure.
 const WELL: &[&str] = &["ierror_free", "fec_corrected", "corrected_bits", "cache"];
+/// What a radio counts as a part of its work: fewer than one in a thousand packets are no finding.
+const OF_RADIO: &[&str] = &["tx failed", "rx drop misc"];
 /// Fewer than one in this many packets are no finding.
 const PACKETS_FOR_ONE: u64 = 100_000;
 const MOST: usize = 12;
@@ -177,5 +181,7 @@ mod tests {
         assert!(is_abnormal(&counted("rx_crc_errors", 1, 1_000_000)));
         assert!(!is_abnormal(&counted("rx_packets", 1000, 1000)));
         assert!(!is_abnormal(&counted("rx_errors", 0, 0)));
+        assert!(!is_abnormal(&counted("tx failed", 30, 100_000)));
+        assert!(is_abnormal(&counted("tx failed", 300, 100_000)));
     }
 }

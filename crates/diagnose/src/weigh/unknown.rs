@@ -13,7 +13,9 @@ pub(super) fn failures<'t>(
     read: &[Passage],
     known: &BTreeSet<u64>,
 ) -> Vec<Line<'t>> {
-    let logs = read.iter().filter(|passage| passage.what == LOG);
+    // Where the host is known, its name follows.
+    let is_log = |what: &str| what.split([',', ' ']).next() == Some(LOG);
+    let logs = read.iter().filter(|passage| is_log(&passage.what));
     let logged: BTreeSet<u64> = logs
         .flat_map(|passage| passage.first_line..=passage.last_line)
         .collect();

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lines of the kernel's log, with every form of time before them. Those about the network are kept.
 
+use super::syslog::{MONTHS, is_of_journal, logged};
 use super::{Block, Content, Hint, Lines, Settings};
 
 pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     let line = lines.get(0)?.trim();
+    if is_of_journal(line) {
+        return Some(Block {
+            lines: 1,
+            format: "dmesg",
+            content: vec![Settings::new("dmesg", None, Vec::new())],
+        });
+    }
     let stamped = message(line);
     let asked = hint.is("dmesg", "");
     let text = stamped.or_else(|| (asked || is_unmistakable(line)).then_some(line))?;
@@ -30,10 +38,7 @@ pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
 /// Strips the time: `[   12.345678]`, `[Mar23 13:30]`, `[  +3.070000]`, `[Mon Mar 23 13:30:01 2020]`,
 /// `Mar 23 13:30:01 host kernel: …`, `2020-03-23T13:30:01+0000 host kernel: …`, `<6>[ 12.3]`.
 fn message(line: &str) -> Option<&str> {
-    let after_time = line
-        .split_once(" kernel: ")
-        .filter(|(before, _)| is_syslog(before))
-        .map(|(_, rest)| rest.trim_start());
+    let after_time = logged(line);
     let line = after_time.unwrap_or(line);
     let level = line
         .strip_prefix('<')
@@ -61,11 +66,6 @@ fn is_time(time: &str) -> bool {
             .all(|letter| letter.is_ascii_alphanumeric() || " :.".contains(letter))
         && MONTHS.iter().any(|month| time.contains(month));
     number || clock
-}
-
-fn is_syslog(before: &str) -> bool {
-    let iso = before.len() > 16 && before.as_bytes().get(4) == Some(&b'-') && before.contains('T');
-    before.len() < 80 && (iso || MONTHS.iter().any(|month| before.starts_with(month)))
 }
 
 /// The driver of `DRIVER BUS-ADDRESS INTERFACE: …`, as a network driver's lines begin (netdev_printk in net/core/dev.c).
@@ -115,10 +115,6 @@ fn is_network(text: &str) -> bool {
         .any(|word| word != "lo" && super::lines::is_interface(word));
     named || WORDS.iter().any(|word| lower.contains(word))
 }
-
-const MONTHS: &[&str] = &[
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
 
 const WORDS: &[&str] = &[
     "netdev watchdog",
@@ -171,6 +167,20 @@ const WORDS: &[&str] = &[
     "underrun",
     "clock throttled",
     "temperature above threshold",
+    "dnsmasq",
+    "hostapd",
+    "netifd",
+    "networkmanager",
+    "systemd-networkd",
+    "wpa_supplicant",
+    "dhclient",
+    "dhcpcd",
+    "udhcpc",
+    "odhcp",
+    "pppd",
+    "openvpn",
+    "charon",
+    "keepalived",
     "kernel command line",
     "linux version",
 ];
@@ -227,6 +237,7 @@ mod tests {
             "Mar 23 13:30:01 box kernel: ",
             "Mar 23 13:30:01 box kernel: [   12.3] ",
             "2020-03-23T13:30:01+0000 box kernel: ",
+            "Fri Mar  1 10:11:12 2024 kern.info kernel: [  812.112233] ",
             "<6>[   12.3] ",
             "",
         ] {

@@ -18,11 +18,20 @@ fn states(lines: &[Line<'_>]) -> Vec<Fact> {
     let Some((_, last)) = all.last() else {
         return Vec::new();
     };
-    let count = |name: &str| all.iter().filter(|(state, _)| *state == name).count();
-    let (failed, incomplete) = (count("FAILED"), count("INCOMPLETE"));
+    // The number, and the first line that shows one.
+    let count = |name: &str| {
+        let mut found = all.iter().filter(|(state, _)| *state == name);
+        let first = found.next();
+        (
+            found.count() + usize::from(first.is_some()),
+            first.map_or(*last, |(_, line)| *line),
+        )
+    };
+    let ((failed, first_failed), (incomplete, first_incomplete)) =
+        (count("FAILED"), count("INCOMPLETE"));
     vec![
-        Fact::new("neighbours_failed", failed, *last),
-        Fact::new("neighbours_incomplete", incomplete, *last),
+        Fact::new("neighbours_failed", failed, first_failed),
+        Fact::new("neighbours_incomplete", incomplete, first_incomplete),
         Fact::new(
             "neighbours_reachable",
             all.len() - failed - incomplete,

@@ -7,24 +7,30 @@ use super::Fact;
 use super::shown::Shown;
 
 pub(super) fn facts(shown: &Shown<'_>) -> Vec<Fact> {
-    let one: [fn(&Shown<'_>) -> Option<Fact>; 3] = [prohibited, first_hop, delay_stays];
+    let one: [fn(&Shown<'_>) -> Option<Fact>; 4] =
+        [prohibited, unreachable, first_hop, delay_stays];
     one.iter().filter_map(|read| read(shown)).collect()
 }
 
 /// Whether a hop answers that a filter refuses: ` 5  192.0.2.1  1.2 ms !X`.
 fn prohibited(shown: &Shown<'_>) -> Option<Fact> {
+    let marks = ["!X", "!A", "!C", "!10", "!13", "!9"];
+    refused(shown, "traceroute_prohibited", &marks)
+}
+
+/// Whether a hop answers that it has no route, or that the host does not answer it.
+fn unreachable(shown: &Shown<'_>) -> Option<Fact> {
+    refused(shown, "traceroute_unreachable", &["!N", "!H", "!0", "!1"])
+}
+
+fn refused(shown: &Shown<'_>, name: &'static str, marks: &[&str]) -> Option<Fact> {
     let is_refused = |text: &str| {
-        text.contains(" ms")
-            && text
-                .split_whitespace()
-                .any(|word| ["!X", "!A", "!C", "!10", "!13", "!9"].contains(&word))
-            && number(text).is_some()
+        let mut words = text.split_whitespace();
+        text.contains(" ms") && words.any(|word| marks.contains(&word)) && number(text).is_some()
     };
-    let line = shown
-        .lines
-        .iter()
-        .find(|line| line.text.contains(" !") && is_refused(line.text))?;
-    Some(Fact::new("traceroute_prohibited", true, line.number))
+    let mut marked = shown.lines.iter().filter(|line| line.text.contains(" !"));
+    let line = marked.find(|line| is_refused(line.text))?;
+    Some(Fact::new(name, true, line.number))
 }
 
 fn number(text: &str) -> Option<u32> {
@@ -136,6 +142,10 @@ mod tests {
         assert_eq!(
             values(" 5  192.0.2.1 (192.0.2.1)  1.2 ms !X  1.3 ms !X *\n", facts),
             [("traceroute_prohibited", "true".to_owned())]
+        );
+        assert_eq!(
+            values(" 2  192.0.2.1  9.1 ms !N  9.0 ms !N  *\n", facts),
+            [("traceroute_unreachable", "true".to_owned())]
         );
         assert_eq!(
             values(

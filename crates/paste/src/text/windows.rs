@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Windows: `netsh interface tcp show global` (`Receive Window Auto-Tuning Level    : disabled`),
+//! `Get-NetAdapterAdvancedProperty`, `Get-NetAdapterStatistics`.
+
+use super::{Block, Content, Counters, Hint, Lines, Settings};
+
+pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
+    let first = lines.get(0)?.trim();
+    if first.starts_with("Name ") {
+        return table(lines);
+    }
+    let heads = ["Querying active state...", "TCP Global Parameters"].contains(&first);
+    let known = |line: &str| {
+        GLOBAL
+            .iter()
+            .any(|name| line.trim_start().starts_with(name) && line.contains(" : "))
+    };
+    (heads || known(first)).then_some(())?;
+    let found = lines.run(0, |line| {
+        let line = line.trim();
+        line == first
+            || line == "TCP Global Parameters"
+            || is_rule(line)
+            || (line.contains(" : ") && line.len() < 120)
+    });
+    let values = found.iter().filter_map(|(_, line)| line.split_once(" : "));
+    let values = values.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
+    Some(Block {
+        lines: found.last()?.0 + 1,
+        format: "netsh",
+        content: vec![Settings::new("netsh", None, values.collect())],
+    })
+}
+
+/// `----  -----------`.
+fn is_rule(line: &str) -> bool {
+    line.starts_with("--") && line.chars().all(|letter| letter == '-' || letter == ' ')
+}
+
+/// A table of PowerShell: its columns begin where the names above them do.
+fn table(lines: Lines<'_>) -> Option<Block> {
+    let heading = lines.get(0)?;
+    let titles: Vec<&str> = heading.split_whitespace().collect();
+    let has = |name: &str| titles.contains(&name);
+    let counts = has("ReceivedBytes") && has("SentBytes");
+    (counts || (has("DisplayName") && has("DisplayValue"))).then_some(())?;
+    let begins: Vec<usize> = titles
+        .iter()
+        .scan(0, |from, title| {
+            let at = *from + heading.get(*from..)?.find(title)?;
+            *from = at + title.len();
+            Some(at)
+        })
+        .collect();
+    let found = lines.run(1, |line| {
+        is_rule(line.trim()) || (line.len() < 400 && line.contains("  "))
+    });
+    let rows = found.iter().filter(|(_, line)| !is_rule(line.trim()));
+    let content = rows.filter_map(|(_, line)| {
+        if counts {
+            counters(&titles, line)
+        } else {
+            property(&titles, &begins, line)
+        }
+    });
+    Some(Block {
+        lines: found.last().map_or(1, |(at, _)| at + 1),
+        format: if counts { STATISTICS } else { PROPERTY },
+        content: content.collect(),
+    })
+}
+
+/// Numbers are to the right of their columns; a name may have blanks.
+fn counters(titles: &[&str], line: &str) -> Option<Content> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let names = words.len().checked_sub(titles.len().checked_sub(1)?)?;
+    let (name, numbers) = words
+        .split_at_checked(names)
+        .filter(|(name, _)| !name.is_empty())?;
+    let values = titles.iter().skip(1).zip(numbers);
+    let values: Option<Vec<(String, u64)>> = values
+        .map(|(name, number)| Some(((*name).to_owned(), number.parse().ok()?)))
+        .collect();
+    Some(Counters::new(STATISTICS, Some(&name.join(" ")), values?))
+}
+
+fn property(titles: &[&str], begins: &[usize], line: &str) -> Option<Content> {
+    let column = |title: &str| {
+        let at = titles.iter().position(|one| *one == title)?;
+        let end = begins
+            .get(at + 1)
+            .copied()
+            .unwrap_or(line.len())
+            .min(line.len());
+        Some(line.get(*begins.get(at)?..end)?.trim())
+    };
+    let (name, value) = (column("DisplayName")?, column("DisplayValue")?);
+    let values = vec![(name.to_owned(), value.to_owned())];
+    (!name.is_empty()).then(|| Settings::new(PROPERTY, column("Name"), values))
+}
+
+const STATISTICS: &str = "Get-NetAdapterStatistics";
+const PROPERTY: &str = "Get-NetAdapterAdvancedProperty";
+/// Names of `netsh interface tcp show global`.
+const GLOBAL: [&str; 6] = [
+    "Receive-Side Scaling State",
+    "Receive Window Auto-Tuning Level",
+    "Add-On Congestion Control Provider",
+    "Chimney Offload State",
+    "Receive Segment Coalescing State",
+    "RFC 1323 Timestamps",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn of(text: &str) -> Option<(usize, Vec<Content>)> {
+        let lines: Vec<&str> = text.lines().collect();
+        let looked = Cell::new(0);
+        let block = read(Lines::new(&lines, &looked), Hint::default())?;
+        Some((block.lines, block.content))
+    }
+
+    fn setting(content: &[Content], name: &str) -> Option<(Option<String>, String)> {
+        content.iter().find_map(|one| match one {
+            Content::Settings(one) => {
+                let (_, value) = one.values.iter().find(|(known, _)| known == name)?;
+                Some((one.interface.clone(), value.clone()))
+            }
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn the_state_of_tcp() {
+        let text = "Querying active state...\n\nTCP Global Parameters\n----------------------------------------------\nReceive-Side Scaling State          : enabled\nReceive Window Auto-Tuning Level    : disabled\nECN Capability                      : disabled\nwell\n";
+        let (lines, content) = of(text).unwrap();
+        assert_eq!(lines, 7);
+        let level = "Receive Window Auto-Tuning Level";
+        assert_eq!(
+            setting(&content, level),
+            Some((None, "disabled".to_owned()))
+        );
+        assert_eq!(of("ECN Capability : disabled\n"), None);
+    }
+
+    #[test]
+    fn tables_of_adapters() {
+        let text = "Name                             ReceivedBytes ReceivedUnicastPackets       SentBytes SentUnicastPackets\n----                             ------------- ----------------------       --------- ------------------\nEthernet 2                          1234567890               12345678      987654321            7654321\n";
+        let (lines, content) = of(text).unwrap();
+        assert_eq!(lines, 3);
+        let Some(Content::Counters(counters)) = content.first() else {
+            panic!()
+        };
+        assert_eq!(counters.interface.as_deref(), Some("Ethernet 2"));
+        assert!(
+            counters
+                .values
+                .contains(&("SentUnicastPackets".to_owned(), 7_654_321))
+        );
+        let text = "Name        DisplayName        DisplayValue        RegistryKeyword  RegistryValue\n----        -----------        ------------        ---------------  -------------\nEthernet    Speed & Duplex     100 Mbps Half Duplex *SpeedDuplex    {3}\nEthernet    Jumbo Packet       Disabled            *JumboPacket     {1514}\n";
+        let (lines, content) = of(text).unwrap();
+        assert_eq!(lines, 4);
+        let jumbo = Some((Some("Ethernet".to_owned()), "Disabled".to_owned()));
+        assert_eq!(setting(&content, "Jumbo Packet"), jumbo);
+        assert_eq!(of("Name and DisplayName are two\n"), None);
+    }
+}
