@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reads the text that people paste into mails and forums: output of iperf, `ifconfig`, `ethtool`, `dmesg` and some
-//! forty other formats, quoted, cut short, with prose in between.
+//! seventy other formats, quoted, cut short, with prose in between.
 //!
 //! Text flows in, [`Record`]s flow out, one for each state of a host: before and after a change, or under two kernels,
 //! so that counters of one state are never subtracted from another's.
