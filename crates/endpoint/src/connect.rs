@@ -263,7 +263,7 @@ mod tests {
     fn a_peer_that_has_answered_is_tried_more_often() {
         let path = PathNotes::default();
         assert_eq!(tries(&path, ErrorKind::TimedOut), 1);
-        path.clone().note_answer();
+        path.note_answer();
         assert_eq!(tries(&path, ErrorKind::TimedOut), 3);
         assert_eq!(tries(&path, ErrorKind::ConnectionRefused), 6);
         assert_eq!(tries(&path, ErrorKind::NetworkUnreachable), 1);
