@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use linerate_model::output::{Finding, Test};
+use linerate_model::output::{Finding, Protocol, Test};
 
 use super::Strength;
 use super::finding::Fired;
@@ -16,7 +16,7 @@ use linerate_model::record::Record;
 pub(super) fn order(mut fired: Vec<Fired<'_>>, record: &Record) -> Vec<Finding> {
     name_conflicts(&mut fired);
     let weighed = fired.into_iter();
-    let weighed = weighed.map(|fired| (lost_bits_per_second(&fired.finding, record), fired));
+    let weighed = weighed.map(|fired| (weight(&fired, record), fired));
     let mut weighed: Vec<(f64, Fired<'_>)> = weighed.collect();
     order::by(&mut weighed, compare);
     weighed
@@ -55,6 +55,20 @@ pub(super) fn keep_surest(fired: &mut Vec<Fired<'_>>) {
         .collect();
     let mut kept = kept.into_iter();
     fired.retain(|_| kept.next().unwrap_or(true));
+}
+
+/// What orders findings first. A rule of last resort stands back where TCP sent the packets again: they are not what its user
+/// lacks, and other rules say why its rate is low.
+fn weight(fired: &Fired<'_>, record: &Record) -> f64 {
+    let of_tcp = || {
+        let ids = &fired.finding.test_ids;
+        let mut tests = record.tests().filter(|test| ids.contains(&test.id));
+        tests.all(|test| test.protocol == Protocol::Tcp)
+    };
+    if fired.rule.fallback && of_tcp() {
+        return 0.0;
+    }
+    lost_bits_per_second(&fired.finding, record)
 }
 
 /// Lost packets and lost rate on one scale: the payload bits a second that the tests in question lack.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::evidence::Evidence;
 use crate::ledger::FORWARD_STAGES;
-use crate::rules::embedded;
+use crate::rules::{Scope, embedded};
 use linerate_knowledge::Stage;
 use linerate_model::output::{self, Direction, Knee, Protocol, Test, Value};
 
@@ -85,6 +85,38 @@ fn each_stage_with_lost_segments_has_a_finding() {
             let findings = judged(&record, entry("udp-up", stage, LOST));
             assert_eq!(explained(&findings), expected, "{stage}: {findings:?}");
         }
+    }
+}
+
+/// What TCP sent again is not what its user lacks: another cause of its rate comes first, however little is sure of it.
+#[test]
+fn a_fallback_comes_last_where_tcp_sent_the_packets_again() {
+    for (protocol, first) in [(Protocol::Udp, "X06"), (Protocol::Tcp, "T00")] {
+        let mut record = record(Vec::new());
+        record.run.tests = vec![Test {
+            protocol,
+            direction: Direction::Up,
+            duration_s: 1.0,
+            payload_bytes: 1448,
+            delivered_bits_per_second: Some(1448.0 * 8.0 * 50_000.0),
+            retransmits: Some(LOST),
+            ..test()
+        }];
+        let mut low = embedded()[0].clone();
+        low.id = "T00".to_owned();
+        low.informational = false;
+        low.title = "the rate is low".to_owned();
+        low.scope = Scope::Test;
+        low.explains = Explains::Nothing;
+        low.validity = false;
+        (low.applies, low.when, low.any) = (Vec::new(), Vec::new(), Vec::new());
+        let fallback = embedded().iter().find(|rule| rule.id == "X06").cloned();
+        let rules: Vec<Rule> = fallback.into_iter().chain([low]).collect();
+        let ledger = [entry("udp-up", "wire", LOST)];
+        let facts = Facts::of(&Evidence::of(&record), &ledger);
+        let findings = judge(&rules, &record, &ledger, &facts).findings;
+        assert_eq!(findings[0].rule, first, "{findings:?}");
+        assert_eq!(findings.len(), 2);
     }
 }
 
