@@ -127,6 +127,7 @@ impl Streams {
         order::by_key(&mut self.streams, |stream| stream.id);
         self.start_ns = start_ns;
         self.cut_ns = start_ns;
+        self.streams.iter_mut().for_each(Stream::forget_opening);
         self.line.go(start_ns);
     }
 
@@ -345,13 +346,20 @@ impl Stream {
         matches!(self.job, Job::Receiving(_) | Job::Received(_))
     }
 
+    /// What was sent again before the test is not of its first interval.
+    fn forget_opening(&mut self) {
+        self.before = self.progress.read(self.sender_info().as_ref());
+    }
+
+    /// `None` of a receiver, or without TCP.
+    fn sender_info(&self) -> Option<TcpInfo> {
+        let stream = self.tcp.as_ref().filter(|_| !self.receives())?;
+        tcp::info(stream).ok()
+    }
+
     fn cut(&mut self, start_ns: u64, end_ns: u64) {
         let receives = self.receives();
-        let info = if receives {
-            None
-        } else {
-            self.tcp.as_ref().and_then(|stream| tcp::info(stream).ok())
-        };
+        let info = self.sender_info();
         let now = self.progress.read(info.as_ref());
         if receives {
             self.received

@@ -34,6 +34,8 @@ impl TcpTx {
         let mut counters = TxCounters {
             start_ns,
             warms_up: self.limit.omit_ns > 0,
+            // A cookie that found the accept queue full was sent before the test.
+            omitted_retransmits: self.retransmits(),
             ..TxCounters::default()
         };
         self.send_all(line, progress, &mut pacer, &mut counters);

@@ -128,7 +128,7 @@ const CASES: &[Case] = &[
         None,
     ),
     case(
-        "somaxconn=1 cpu-contention=3",
+        "somaxconn=1 paused-reader=800ms delay=60ms",
         "tcp -P 12 -t 1",
         &["listen-backlog-full"],
         None,
@@ -383,6 +383,25 @@ fn named_first(cases: &[&Case], run: impl Fn(&str, &str) -> Option<Value> + Sync
         not_made.len() <= NOT_MADE_AT_MOST,
         "this machine is too busy for these faults: {not_made:?}"
     );
+}
+
+/// The cookie of a connection that had to wait for the accept queue was sent again before the test began.
+#[test]
+fn what_waited_for_the_accept_queue_is_no_loss_of_the_test() {
+    let faults = "somaxconn=1 paused-reader=800ms delay=60ms";
+    let mut retransmits = Vec::new();
+    let none = (0..ATTEMPTS).any(|number| {
+        let _turn = Turn::of_attempt(number);
+        let Some(document) = run("tcp -P 12 -t 1", faults) else {
+            println!("skipped: no lab on this machine");
+            return true;
+        };
+        let waited = causes(&document, &[]).contains(&"listen-backlog-full".to_owned());
+        let again = document["tests"][0]["retransmits"].as_u64();
+        retransmits.push((waited, again));
+        waited && again == Some(0)
+    });
+    assert!(none, "waited, segments sent again: {retransmits:?}");
 }
 
 #[test]
