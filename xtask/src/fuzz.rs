@@ -5,8 +5,10 @@
 //! Inputs that reach new code stay in `fuzz/grown/`; `--keep` reduces them to those that the coverage needs.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use crate::Outcome;
@@ -21,12 +23,15 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         "{:<18} {:>12} {:>10} {:>8}",
         "target", "executions", "a second", "inputs"
     );
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let mut sum = 0;
-    for name in &targets {
-        let executions = fuzz(&built, name, &options)?;
-        sum += executions;
-        let (rate, inputs) = (executions / options.seconds.max(1), inputs(&grown(name)));
-        println!("{name:<18} {executions:>12} {rate:>10} {inputs:>8}");
+    for some in targets.chunks(processors) {
+        for (name, executions) in some.iter().zip(side_by_side(&built, some, &options)) {
+            let executions = executions?;
+            sum += executions;
+            let (rate, inputs) = (executions / options.seconds.max(1), inputs(&grown(name)));
+            println!("{name:<18} {executions:>12} {rate:>10} {inputs:>8}");
+        }
     }
     println!("{:<18} {sum:>12}", "all");
     Ok(true)
@@ -99,6 +104,19 @@ fn build() -> Result<PathBuf, String> {
             built.stderr.trim_end()
         )),
     }
+}
+
+/// Runs several targets at once, each on a processor; the executions of each.
+fn side_by_side(built: &Path, targets: &[String], options: &Options) -> Vec<Result<u64, String>> {
+    thread::scope(|scope| {
+        let run = |name| scope.spawn(move || fuzz(built, name, options));
+        let all: Vec<_> = targets.iter().map(run).collect();
+        let ended = |run: thread::ScopedJoinHandle<'_, _>| {
+            run.join()
+                .unwrap_or_else(|_| Err("fuzz: its thread panicked".into()))
+        };
+        all.into_iter().map(ended).collect()
+    })
 }
 
 /// Runs one target; returns the number of executions.
