@@ -109,13 +109,14 @@ fn build() -> Result<PathBuf, String> {
 /// Runs several targets at once, each on a processor; the executions of each.
 fn side_by_side(built: &Path, targets: &[String], options: &Options) -> Vec<Result<u64, String>> {
     thread::scope(|scope| {
-        let run = |name| scope.spawn(move || fuzz(built, name, options));
-        let all: Vec<_> = targets.iter().map(run).collect();
-        let ended = |run: thread::ScopedJoinHandle<'_, _>| {
-            run.join()
-                .unwrap_or_else(|_| Err("fuzz: its thread panicked".into()))
+        let run = |name: &'_ String| {
+            let name = name.clone();
+            scope.spawn(move || fuzz(built, &name, options))
         };
-        all.into_iter().map(ended).collect()
+        let all: Vec<_> = targets.iter().map(run).collect();
+        let ended = all.into_iter().map(thread::ScopedJoinHandle::join);
+        let panicked = |_| Err("fuzz: its thread panicked".into());
+        ended.map(|end| end.unwrap_or_else(panicked)).collect()
     })
 }
 
