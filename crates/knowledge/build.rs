@@ -37,7 +37,7 @@ fn main() -> io::Result<()> {
     ] {
         index += &pack(room, &files(&knowledge.join(room), "toml")?, &out)?;
     }
-    for single in ["ranges", "reasons", "symptoms"] {
+    for single in ["ranges", "reasons", "remedies", "symptoms"] {
         index += &pack(single, &[knowledge.join(format!("{single}.toml"))], &out)?;
     }
     let learnt = out.join("learnt.txt");

@@ -15,6 +15,7 @@ use linerate_model::output::{Finding, Passage};
 use toml::Table;
 
 use crate::Outcome;
+use crate::knowledge;
 
 /// A case.
 struct Case {
@@ -44,8 +45,15 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         [name] if !name.starts_with('-') => return why(name),
         _ => return Err("corpus takes --learn, a name or nothing".into()),
     };
-    examples(shows);
     let root = root();
+    let mistakes = knowledge::mistakes_of_causes(&root.join(".."))?;
+    for mistake in &mistakes {
+        println!("{mistake}");
+    }
+    if !mistakes.is_empty() {
+        return Ok(false);
+    }
+    examples(shows);
     score(&cases(&root.join("learn"))?, shows).print("learn");
     let sealed = score(&cases(&root.join("sealed"))?, false);
     sealed.print("sealed");

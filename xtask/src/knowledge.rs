@@ -33,13 +33,14 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     println!(
         "{} driver tables, {} register maps, {rules} rules, {reasons} drop reasons, {} causes, {} messages, {} known faults, {} \
-         symptoms, {} ranges, {} mistakes",
+         symptoms, {} remedies, {} ranges, {} mistakes",
         tables.len(),
         maps.len(),
         weighed.causes.len(),
         weighed.messages.len(),
         weighed.faults.len(),
         weighed.symptoms.len(),
+        weighed.remedies.len(),
         weighed.ranges,
         found.len()
     );
@@ -47,6 +48,11 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
 }
 
 /// Reads one file.
+/// What is wrong with what causes are weighed with: nothing may be scored with a part of it.
+pub(crate) fn mistakes_of_causes(root: &Path) -> Result<Vec<Mistake>, Box<dyn std::error::Error>> {
+    Ok(Weighed::of(root)?.mistakes())
+}
+
 type Parse<T> = fn(&str, &str) -> Result<Vec<T>, Vec<Mistake>>;
 
 /// What causes are weighed with, and the mistakes of its files.
@@ -56,6 +62,9 @@ struct Weighed {
     messages: Vec<(String, knowledge::Message)>,
     faults: Vec<(String, knowledge::Fault)>,
     symptoms: Vec<knowledge::Symptom>,
+    remedies: Vec<knowledge::Symptom>,
+    /// What finds facts in a text.
+    readers: String,
     ranges: usize,
     found: Vec<Mistake>,
 }
@@ -71,6 +80,12 @@ impl Weighed {
             Ok(symptoms) => all.symptoms = symptoms,
             Err(mistakes) => all.found.extend(mistakes),
         }
+        let text = fs::read_to_string(root.join(REMEDIES))?;
+        match knowledge::parse_remedies(REMEDIES, &text) {
+            Ok(remedies) => all.remedies = remedies,
+            Err(mistakes) => all.found.extend(mistakes),
+        }
+        all.readers = sources(&root.join(READERS))?;
         let ranges = knowledge::parse_ranges(RANGES, &fs::read_to_string(root.join(RANGES))?);
         match ranges {
             Ok(ranges) => all.ranges = ranges.len(),
@@ -121,11 +136,12 @@ impl Weighed {
         let twice =
             twice.map(|((file, cause), _)| at(file, format!("`{}` is listed twice", cause.id)));
         let mut found = self.found.clone();
-        found.extend(unknown.chain(twice).chain(self.unknown_symptoms()));
+        found.extend(unknown.chain(twice).chain(self.unknown_signs()));
         found
     }
 
-    fn unknown_symptoms(&self) -> impl Iterator<Item = Mistake> + '_ {
+    /// Signs that no text can show.
+    fn unknown_signs(&self) -> impl Iterator<Item = Mistake> + '_ {
         let of_causes = self
             .causes
             .iter()
@@ -134,22 +150,48 @@ impl Weighed {
             .faults
             .iter()
             .map(|(file, fault)| (file, &fault.id, &fault.signs));
-        of_causes
-            .chain(of_faults)
-            .flat_map(move |(file, id, signs)| {
-                signs.iter().filter_map(move |sign| match &sign.shows {
-                    knowledge::Shows::Symptom(name)
-                        if !self.symptoms.iter().any(|one| one.id == *name) =>
-                    {
-                        Some(at(
-                            file,
-                            format!("`{id}` asks for the symptom `{name}`, which has no entry"),
-                        ))
-                    }
-                    _ => None,
-                })
-            })
+        let all = of_causes.chain(of_faults);
+        all.flat_map(move |(file, id, signs)| {
+            let unknown = signs.iter().filter_map(|sign| self.unknown(&sign.shows));
+            unknown.map(move |what| at(file, format!("`{id}` asks for {what}")))
+        })
     }
+
+    fn unknown(&self, shows: &knowledge::Shows) -> Option<String> {
+        match shows {
+            knowledge::Shows::Symptom(name) if !has(&self.symptoms, name) => {
+                Some(format!("the symptom `{name}`, which has no entry"))
+            }
+            knowledge::Shows::Field { name, .. } => {
+                let fact = name.strip_prefix("fact ")?;
+                let is_read = self.readers.contains(&format!("\"{fact}\""));
+                // Its name is made of a stage's.
+                let of_stage = fact.starts_with("least_lost_at_");
+                let is_known =
+                    fact.contains('*') || is_read || of_stage || has(&self.remedies, fact);
+                (!is_known).then(|| format!("the fact `{fact}`, which nothing finds"))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn has(all: &[knowledge::Symptom], id: &str) -> bool {
+    all.iter().any(|one| one.id == id)
+}
+
+/// The texts of all source files below a directory.
+fn sources(directory: &Path) -> Result<String, Box<dyn std::error::Error>> {
+    let mut text = String::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            text += &sources(&path)?;
+        } else {
+            text += &fs::read_to_string(&path)?;
+        }
+    }
+    Ok(text)
 }
 
 fn at(file: &str, wrong: String) -> Mistake {
@@ -252,6 +294,8 @@ const MESSAGES: &str = "knowledge/messages";
 const KNOWN: &str = "knowledge/known";
 const RANGES: &str = "knowledge/ranges.toml";
 const SYMPTOMS: &str = "knowledge/symptoms.toml";
+const REMEDIES: &str = "knowledge/remedies.toml";
+const READERS: &str = "crates/diagnose/src";
 const DRIVERS: &str = "knowledge/drivers";
 const REGISTERS: &str = "knowledge/registers";
 const REASONS: &str = "knowledge/reasons.toml";

@@ -50,7 +50,7 @@ pub use message::{
 pub use mistake::{Mistake, Mistakes};
 pub use packed::{
     CAUSES, DRIVERS as EMBEDDED, KNOWN, LEARNT, MESSAGES, Packed, RANGES, REASONS, REGISTERS,
-    RULES, SYMPTOMS,
+    REMEDIES, RULES, SYMPTOMS,
 };
 pub use parse::parse;
 pub use pattern::Pattern;
@@ -59,7 +59,7 @@ pub use range::{Range, parse_ranges, ranges};
 pub use reasons::{Reason, ReasonStage, parse_reasons, stage_of};
 pub use sign::{FieldTest, Shows, Sign, glob};
 pub use source::Source;
-pub use symptom::{Symptom, parse_symptoms, symptoms, symptoms_in};
+pub use symptom::{Symptom, parse_remedies, parse_symptoms, remedies_in, symptoms, symptoms_in};
 pub use table::{Counter, Driver, Field};
 pub use vocabulary::{Shared, Spoken, shared_with, spoken_in};
 pub use words::{Counts, Group, Reset, Stage, Unit, Width};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What people say of their network, by general vocabulary.
+//! What people say of their network, and what they try, by general vocabulary.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use crate::packed;
 use crate::phrase::{Phrases, is_phrase};
 use crate::toml_table;
 
-/// A symptom and the phrases that name it.
+/// A symptom or a remedy, and the phrases that name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symptom {
     /// Its stable name.
@@ -20,39 +20,65 @@ pub struct Symptom {
     pub phrases: Vec<String>,
 }
 
-static SYMPTOMS: LazyLock<Vec<Symptom>> = LazyLock::new(|| {
-    let files = packed::SYMPTOMS.unpack();
-    let parsed = files.iter().map(|(file, text)| parse_symptoms(file, text));
-    parsed.filter_map(Result::ok).flatten().collect()
-});
+/// All of one kind, and whose each phrase is.
+struct Vocabulary {
+    all: Vec<Symptom>,
+    phrases: Phrases,
+    /// The place of each phrase's owner in `all`.
+    owners: Vec<usize>,
+}
 
-/// All phrases, and whose each is.
-static PHRASES: LazyLock<(Phrases, Vec<&str>)> = LazyLock::new(|| {
-    let each = SYMPTOMS.iter().flat_map(|one| {
-        one.phrases
-            .iter()
-            .map(|text| (text.as_str(), one.id.as_str()))
-    });
-    let (texts, ids): (Vec<&str>, Vec<&str>) = each.unzip();
-    (Phrases::of(texts), ids)
-});
+static SYMPTOMS: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::of(packed::SYMPTOMS, parse_symptoms));
+static REMEDIES: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::of(packed::REMEDIES, parse_remedies));
+
+type Parse = fn(&str, &str) -> Result<Vec<Symptom>, Vec<Mistake>>;
+
+impl Vocabulary {
+    fn of(packed: packed::Packed, parse: Parse) -> Self {
+        let files = packed.unpack();
+        let parsed = files.iter().map(|(file, text)| parse(file, text));
+        let all: Vec<Symptom> = parsed.filter_map(Result::ok).flatten().collect();
+        let each = all.iter().enumerate();
+        let each = each.flat_map(|(at, one)| one.phrases.iter().map(move |text| (text, at)));
+        let (texts, owners): (Vec<&String>, Vec<usize>) = each.unzip();
+        let phrases = Phrases::of(texts.into_iter().map(String::as_str));
+        Self {
+            all,
+            phrases,
+            owners,
+        }
+    }
+
+    /// What `words` name, each with the first word where they do.
+    fn named(&self, words: &[&str]) -> BTreeMap<&str, usize> {
+        let mut named = BTreeMap::new();
+        for (phrase, at) in self.phrases.find(words) {
+            let id = self.all[self.owners[phrase]].id.as_str();
+            let first = named.entry(id).or_insert(at);
+            *first = at.min(*first);
+        }
+        named
+    }
+}
 
 /// The symptoms that the program knows.
 #[must_use]
 pub fn symptoms() -> &'static [Symptom] {
-    &SYMPTOMS
+    &SYMPTOMS.all
 }
 
 /// The symptoms that a text names (its [`words()`](crate::words()), in lower case), each with the first word where it does.
 #[must_use]
 pub fn symptoms_in(words: &[&str]) -> BTreeMap<&'static str, usize> {
-    let (phrases, ids) = &*PHRASES;
-    let mut named = BTreeMap::new();
-    for (phrase, at) in phrases.find(words) {
-        let first = named.entry(ids[phrase]).or_insert(at);
-        *first = at.min(*first);
-    }
-    named
+    SYMPTOMS.named(words)
+}
+
+/// The remedies that words in lower case name, as [`symptoms_in`].
+#[must_use]
+pub fn remedies_in(words: &[&str]) -> BTreeMap<&'static str, usize> {
+    REMEDIES.named(words)
 }
 
 /// Reads the symptoms `text` of the file `file`.
@@ -60,21 +86,35 @@ pub fn symptoms_in(words: &[&str]) -> BTreeMap<&'static str, usize> {
 /// # Errors
 /// Every mistake found. TOML's own stop at the first.
 pub fn parse_symptoms(file: &str, text: &str) -> Result<Vec<Symptom>, Vec<Mistake>> {
-    keys::read(file, text, |raw: &RawFile, mistakes| {
-        let mut all: Vec<Symptom> = Vec::new();
-        for one in &raw.symptom {
-            let id = one.id.get_ref().clone();
-            if all.iter().any(|known| known.id == id) {
-                let at = one.id.span().start;
-                mistakes.at(at, format!("`{id}` is listed twice"), "each name once");
-            }
-            all.push(Symptom {
-                id,
-                phrases: phrases(&one.phrases, mistakes),
-            });
-        }
-        all
+    keys::read(file, text, |raw: &RawSymptoms, mistakes| {
+        understood(&raw.symptom, mistakes)
     })
+}
+
+/// Reads the remedies `text` of the file `file`.
+///
+/// # Errors
+/// As of [`parse_symptoms`].
+pub fn parse_remedies(file: &str, text: &str) -> Result<Vec<Symptom>, Vec<Mistake>> {
+    keys::read(file, text, |raw: &RawRemedies, mistakes| {
+        understood(&raw.remedy, mistakes)
+    })
+}
+
+fn understood(raw: &[RawSymptom], mistakes: &mut Mistakes<'_>) -> Vec<Symptom> {
+    let mut all: Vec<Symptom> = Vec::new();
+    for one in raw {
+        let id = one.id.get_ref().clone();
+        if all.iter().any(|known| known.id == id) {
+            let at = one.id.span().start;
+            mistakes.at(at, format!("`{id}` is listed twice"), "each name once");
+        }
+        all.push(Symptom {
+            id,
+            phrases: phrases(&one.phrases, mistakes),
+        });
+    }
+    all
 }
 
 /// Phrases, each once.
@@ -98,8 +138,14 @@ pub(super) fn phrases(raw: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<String> 
 }
 
 toml_table! {
-    RawFile {
+    RawSymptoms {
         symptom: Vec<RawSymptom> = or_default,
+    }
+}
+
+toml_table! {
+    RawRemedies {
+        remedy: Vec<RawSymptom> = or_default,
     }
 }
 
@@ -122,6 +168,13 @@ mod tests {
         let named = symptoms_in(&words);
         assert_eq!(named.get("since-update"), Some(&0));
         assert!(!named.contains_key("duplicates"));
+    }
+
+    #[test]
+    fn a_clause_names_remedies() {
+        let words = ["everything", "is", "fine", "with", "tso", "off"];
+        let named: Vec<&str> = remedies_in(&words).into_keys().collect();
+        assert_eq!(named, ["cured-by-offload-off"]);
     }
 
     #[test]

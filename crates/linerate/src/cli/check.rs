@@ -18,7 +18,7 @@ use super::target::Target;
 use super::trial::{Scope, Search, Step};
 use crate::exit::Exit;
 use linerate_endpoint::TestPlan;
-use linerate_model::failure::Failure;
+use linerate_model::failure::{Failure, Kind};
 use schedule::{Schedule, Size};
 
 /// Runs the command.
@@ -46,8 +46,9 @@ fn measure(
     goal_loss_ratio: f64,
 ) -> Result<(), Failure> {
     session.idle(&schedule.idle(base))?;
+    let mut course = Course::default();
     for plan in schedule.tcp(base) {
-        session.run(&plan)?;
+        course.bear(session.run(&plan).map(drop))?;
     }
     for size in [Size::Full, Size::Small] {
         for direction in [Direction::Up, Direction::Down] {
@@ -56,10 +57,36 @@ fn measure(
                 direction,
                 goal_loss_ratio,
             };
-            search(session, schedule, base, wanted)?;
+            course.bear(search(session, schedule, base, wanted))?;
         }
     }
-    Ok(())
+    course.failure.map_or(Ok(()), Err)
+}
+
+/// How the tests go: on a path that loses much, one may break off and the next one succeed.
+#[derive(Debug, Default)]
+struct Course {
+    /// The first that broke off.
+    failure: Option<Failure>,
+    /// Whether the last one did.
+    failed_last: bool,
+}
+
+impl Course {
+    /// Goes on after a test that broke off.
+    ///
+    /// # Errors
+    /// The one before broke off, too, or the user interrupted: the first failure.
+    fn bear(&mut self, ended: Result<(), Failure>) -> Result<(), Failure> {
+        let Err(failure) = ended else {
+            self.failed_last = false;
+            return Ok(());
+        };
+        let is_last = self.failed_last || failure.kind != Kind::CouldNotMeasure;
+        let first = self.failure.get_or_insert(failure).clone();
+        self.failed_last = true;
+        if is_last { Err(first) } else { Ok(()) }
+    }
 }
 
 /// What a search looks for.
@@ -173,3 +200,29 @@ const SMALL_PAYLOAD_BYTES: u32 = 64;
 /// No sender reaches it: it means unlimited.
 const UNPACED_BITS_PER_SECOND: u64 = 1_000_000_000_000;
 const LOWEST_BITS_PER_SECOND: u64 = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn silence() -> Result<(), Failure> {
+        Err(Failure::measuring("finish the test", "no message"))
+    }
+
+    #[test]
+    fn one_test_may_break_off_and_is_not_forgotten() {
+        let mut course = Course::default();
+        for ended in [Ok(()), silence(), Ok(()), silence(), Ok(())] {
+            assert_eq!(course.bear(ended), Ok(()));
+        }
+        assert!(course.failure.is_some());
+    }
+
+    #[test]
+    fn two_in_a_row_and_the_user_end_it() {
+        let mut course = Course::default();
+        assert!(course.bear(silence()).is_ok() && course.bear(silence()).is_err());
+        let stopped = Err(Failure::interrupted("finish the measurement"));
+        assert!(Course::default().bear(stopped).is_err());
+    }
+}

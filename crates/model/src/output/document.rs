@@ -39,7 +39,7 @@ pub struct Output {
     pub clock_trusted: bool,
     /// Wall time of the whole command, seconds.
     pub duration_s: f64,
-    /// The command ended early.
+    /// Not all that was asked for could be measured.
     pub partial: bool,
     /// Where the run is stored.
     pub run_dir: Option<String>,

@@ -50,7 +50,7 @@ fn partial(output: &Output) -> Option<Line> {
         .error
         .as_ref()
         .map(|error| format!(": {}", error.what));
-    let text = format!("PARTIAL: ended early{}", why.unwrap_or_default());
+    let text = format!("PARTIAL: not all was measured{}", why.unwrap_or_default());
     output.partial.then(|| Line::new(2, text).tone(Tone::Warn))
 }
 

@@ -7,6 +7,7 @@ mod contrasts;
 mod judged;
 mod measured;
 mod polarity;
+mod remedies;
 mod speeds;
 mod times;
 
@@ -18,7 +19,7 @@ pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     if clauses.is_empty() {
         return Vec::new();
     }
-    let readers = [judged::facts, speeds::facts, times::facts];
+    let readers = [judged::facts, remedies::facts, speeds::facts, times::facts];
     let all = readers.iter().flat_map(|read| read(&clauses));
     let with_lines = [
         contrasts::facts(&clauses, lines),
