@@ -17,9 +17,15 @@ pub(super) fn lost(evidence: &Evidence<'_>, test: &Test) -> Option<u64> {
     };
     let reported = grew(Side::Sender, Source::Netstat, "TcpExtTCPDSACKRecvSegs")
         .or_else(|| grew(Side::Sender, Source::Netstat, "TcpExtTCPDSACKRecv"))?;
-    let freed = DUPLICATES.map(|reason| grew(Side::Receiver, reasons::SOURCE, reason).unwrap_or(0));
+    let freed_in = |list: Source| {
+        let counts = DUPLICATES.map(|reason| grew(Side::Receiver, list, reason));
+        let known: Vec<u64> = counts.into_iter().flatten().collect();
+        (!known.is_empty()).then(|| known.iter().sum::<u64>())
+    };
+    // With data both ways the sample keeps them apart.
+    let freed = freed_in(Source::DropsReceived).or_else(|| freed_in(reasons::SOURCE));
     let late = grew(Side::Receiver, Source::Netstat, "TcpExtPAWSEstab").unwrap_or(0);
-    let spurious = reported.max(freed.iter().sum()).max(late);
+    let spurious = reported.max(freed.unwrap_or(0)).max(late);
     Some(test.retransmits?.saturating_sub(spurious))
 }
 

@@ -295,6 +295,7 @@ fn a_late_original_that_paws_rejects_is_no_loss() {
     for (source, name) in [
         ("skb:kfree_skb flow", "TCP_RFC7323_PAWS"),
         ("skb:kfree_skb flow", "TCP_OFOMERGE"),
+        ("skb:kfree_skb flow received", "TCP_OLD_SEQUENCE"),
         ("/proc/net/netstat", "TcpExtPAWSEstab"),
     ] {
         let mut record = retransmitted(190, 20);
