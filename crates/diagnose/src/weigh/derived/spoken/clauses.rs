@@ -145,7 +145,11 @@ fn is_written(text: &str, follows: bool) -> bool {
         );
         small += usize::from(SMALL.iter().any(|known| core.eq_ignore_ascii_case(known)));
     }
-    let goes_on = follows && count > 0 && count < 6 && plain * 2 >= count;
+    let is_labelled = text
+        .split_whitespace()
+        .next()
+        .is_some_and(|word| word.ends_with(':'));
+    let goes_on = follows && !is_labelled && count > 0 && count < 6 && plain * 2 >= count;
     goes_on || (count >= 3 && small > 0 && plain * 2 >= count) || (small > 1 && plain * 3 >= count)
 }
 
@@ -367,5 +371,10 @@ mod tests {
             []
         );
         assert_eq!(said("[ 12.345] e1000e: eth0 NIC Link is Down\n"), []);
+        let heading = said("Features for eth0:\ntx-checksumming: off [fixed]\n");
+        assert!(
+            heading.iter().all(|one| one.1 == Polarity::None),
+            "{heading:?}"
+        );
     }
 }

@@ -28,7 +28,6 @@ pub(super) fn facts(clauses: &[Clause]) -> Vec<Fact> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::weigh::derived::values;
 
     fn said(text: &str) -> Vec<(&'static str, String)> {
