@@ -14,6 +14,8 @@ pub(super) struct Flows {
     /// The last iperf command.
     command: String,
     requested: Option<f64>,
+    /// Streams that the command asked for.
+    parallel: Option<u32>,
     protocol: Option<text::Protocol>,
     role: Option<Side>,
     reverse: bool,
@@ -69,6 +71,7 @@ impl Flows {
             };
             self.protocol = has("-u").then_some(text::Protocol::Udp);
             self.reverse = has("-R") || has("--reverse");
+            self.parallel = requested::streams(command);
         }
         self.requested = requested::of_command(command).or(self.requested);
     }
@@ -202,6 +205,8 @@ impl Flows {
             let mut test = self.test(section, direction);
             if summed {
                 add_flows(&mut test, &sections);
+                // Of some only the sum was pasted.
+                test.streams = test.streams.max(self.parallel.unwrap_or(1));
             } else if section.local_port.is_some() {
                 test.flows = vec![flow(section)];
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The requested rate, from a heading of a script (`----------bandwidth 400`, `700Mbits/sec:`) or from the
-//! options of iperf.
+//! What was requested: the rate, from a heading of a script (`----------bandwidth 400`, `700Mbits/sec:`) or from the
+//! options of iperf, and its number of streams.
 
 use crate::text::bits_per_second;
 
@@ -22,17 +22,24 @@ pub(super) fn of_heading(line: &str) -> Option<f64> {
 
 /// The rate of `-b 400M` or `-b400M`; iperf counts by 1000, and by bits without a letter.
 pub(super) fn of_command(command: &str) -> Option<f64> {
+    rate(option(command, ["-b", "--bandwidth"])?, 1.0)
+}
+
+/// The streams of `-P 4`.
+pub(super) fn streams(command: &str) -> Option<u32> {
+    option(command, ["-P", "--parallel"])?.parse().ok()
+}
+
+/// The value of an option: `-b 400M`, `-b400M`, `--bandwidth=400M`.
+fn option<'c>(command: &'c str, names: [&str; 2]) -> Option<&'c str> {
     let mut words = command.split_whitespace();
     while let Some(word) = words.next() {
-        let value = match word
-            .strip_prefix("-b")
-            .or_else(|| word.strip_prefix("--bandwidth"))
-        {
-            Some("") => words.next()?,
-            Some(value) => value.trim_start_matches('='),
-            None => continue,
-        };
-        return rate(value, 1.0);
+        let mut after = names.iter().filter_map(|name| word.strip_prefix(name));
+        match after.next() {
+            Some("") => return words.next(),
+            Some(value) => return Some(value.trim_start_matches('=')),
+            None => {}
+        }
     }
     None
 }

@@ -141,3 +141,20 @@ fn more_arrived_than_were_sent() {
         (None, Some(51801), "negative-loss")
     );
 }
+
+#[test]
+fn of_several_streams_only_the_sum_was_pasted() {
+    let sum = "[SUM]   0.00-10.00  sec  28.9 GBytes  24.8 Gbits/sec                  receiver\n";
+    for (command, streams) in [
+        ("iperf3 -c 192.0.2.2 -P 40", 40),
+        ("iperf3 -c 192.0.2.2 --parallel=8", 8),
+        ("iperf3 -c 192.0.2.2", 1),
+    ] {
+        let tests = tests(command, sum);
+        assert_eq!(
+            tests.first().map(|test| test.streams),
+            Some(streams),
+            "{command}"
+        );
+    }
+}
