@@ -5,7 +5,6 @@
 mod contender;
 mod footprint;
 mod frames;
-mod ground;
 mod history;
 mod load;
 mod meter;
@@ -14,6 +13,7 @@ mod row;
 mod sampling;
 mod series;
 mod table;
+mod testbed;
 mod trial;
 
 use std::path::PathBuf;
@@ -23,10 +23,10 @@ use serde_json::{Value, json};
 use crate::Outcome;
 use crate::build;
 use contender::{Contender, Program};
-use ground::Ground;
 pub(crate) use options::Options;
 use row::{Method, Row};
 use table::{Entry, Results};
+use testbed::Testbed;
 
 /// `bench [OPTION...] [ROW...]`.
 pub(crate) fn run(words: &[&str]) -> Outcome {
@@ -37,7 +37,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     // Built before the user namespace is entered, and handed on: see `become_root`.
     let ours = Program::Linerate(binary(&options)?);
-    ground::become_root(&ours_path(&ours))?;
+    testbed::become_root(&ours_path(&ours))?;
     let peers = present(&ours);
     let rows: Vec<Row> = row::all(&ours)
         .into_iter()
@@ -53,16 +53,16 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         )
         .into());
     }
-    let ground = Ground::open()?;
+    let testbed = Testbed::open()?;
     let mut documents = Vec::new();
     for row in &rows {
-        let results = measure(&ground, row, &options, &peers);
+        let results = measure(&testbed, row, &options, &peers);
         table::print(row, &results);
         documents.push(table::document(row, &results));
     }
     if options.wants("footprint") {
         documents.push(footprint::run(
-            &ground,
+            &testbed,
             &ours,
             &peers,
             options.seconds.unwrap_or(3),
@@ -73,11 +73,11 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     if options.wants("sampling") {
         let seconds = options.seconds.unwrap_or(20);
-        documents.push(sampling::run(&ground, &ours, seconds));
+        documents.push(sampling::run(&testbed, &ours, seconds));
     }
     if OF_THE_EXAMPLE.iter().any(|name| options.wants(name)) {
         let example = build::example("linerate-linux", "ports")?;
-        documents.extend(ports(&ground, &example, &options));
+        documents.extend(ports(&testbed, &example, &options));
     }
     store(&ours, &peers, documents)
 }
@@ -88,18 +88,18 @@ const OF_THE_EXAMPLE: [&str; 2] = ["frames", "spacing"];
 fn of_the_example(options: &Options) -> Outcome {
     let example = build::example("linerate-linux", "ports")?;
     // Any file is as good: `--binary` is not looked at.
-    ground::become_root(example.as_ref())?;
-    let documents = ports(&Ground::open()?, &example, options);
+    testbed::become_root(example.as_ref())?;
+    let documents = ports(&Testbed::open()?, &example, options);
     store(&Program::Linerate(PathBuf::new()), &[], documents)
 }
 
-fn ports(ground: &Ground, example: &str, options: &Options) -> Vec<Value> {
+fn ports(testbed: &Testbed, example: &str, options: &Options) -> Vec<Value> {
     let mut documents = Vec::new();
     if options.wants("frames") {
-        documents.push(frames::run(ground, example, options));
+        documents.push(frames::run(testbed, example, options));
     }
     if options.wants("spacing") {
-        documents.push(frames::spacing::run(ground, example, options));
+        documents.push(frames::spacing::run(testbed, example, options));
     }
     documents
 }
@@ -157,7 +157,7 @@ fn sysctl(name: &str) -> String {
 }
 
 /// All rounds of one row; every other round backwards, so that nobody always goes first.
-fn measure(ground: &Ground, row: &Row, options: &Options, peers: &[Program]) -> Results {
+fn measure(testbed: &Testbed, row: &Row, options: &Options, peers: &[Program]) -> Results {
     let wanted = |contender: &&Contender| {
         let label = contender.label();
         let present = contender.is_ours() || peers.contains(&contender.program);
@@ -184,7 +184,7 @@ fn measure(ground: &Ground, row: &Row, options: &Options, peers: &[Program]) -> 
             eprintln!("{} round {}: {}", row.name, round + 1, entries[place].label);
             entries[place]
                 .rounds
-                .push(trial::run(ground, contenders[place], row.method, seconds));
+                .push(trial::run(testbed, contenders[place], row.method, seconds));
         }
     }
     Results { entries }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `soak [--rounds N] [--binary PATH] [LINE...]`: healthy labs, again and again, none of which may have a
-//! finding. A finding that other work on this machine explains is told apart by how much of it there was:
+//! finding. A finding that other work on this machine explains is distinguished by how much of it there was:
 //! the time that the hypervisor took, and that processes used which are not ours. `soak --server`: see [`server`].
 
 mod server;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the reader of a field report wants to be told, from texts of our own with such figures: every claim of a report has
+//! What the reader of a field report wants to know, from texts of our own with such figures: every claim of a report has
 //! its cause here, and what its own numbers contradict. And the findings follow the numbers.
 
 #[path = "field_reports/causes.rs"]

@@ -281,7 +281,7 @@ impl Dice {
     }
 }
 
-/// One frame a call, each when its time has come; where the machine does not let it run for a while, the rest comes later by as much. Gaps are told by the times that the frames carry, and by the kernel's stamps of
+/// One frame a call, each when its time has come; where the machine does not let it run for a while, the rest comes later by as much. Gaps are known by the times that the frames carry, and by the kernel's stamps of
 /// their arrival.
 fn pace(interface: &str, peer: &str, options: &Options) -> Result<String> {
     let (mut sender, _own, chosen) = options.open("backend", interface)?;

@@ -9,9 +9,9 @@ mod nuttcp;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::ground::{Ground, SERVER_ADDRESS};
 use super::load::{Account, Load, Measured};
 use super::meter::{self, Metered, Pair};
+use super::testbed::{SERVER_ADDRESS, Testbed};
 use crate::build::has_program;
 
 /// A program with a set of options.
@@ -83,10 +83,10 @@ impl Contender {
     ///
     /// # Errors
     /// It cannot be run, or says nothing that can be understood.
-    pub(crate) fn measure(&self, ground: &Ground, load: &Load) -> Result<Measured, String> {
+    pub(crate) fn measure(&self, testbed: &Testbed, load: &Load) -> Result<Measured, String> {
         let pair = self.pair(load);
         let limit = Duration::from_secs(u64::from(load.seconds) + 20);
-        let metered = meter::run(ground, &pair, limit)?;
+        let metered = meter::run(testbed, &pair, limit)?;
         let account = self
             .read(load, &metered)
             .ok_or_else(|| self.complaint(&metered))?;

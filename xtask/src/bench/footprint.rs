@@ -8,13 +8,13 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::contender::{Contender, Program};
-use super::ground::Ground;
 use super::load::{Kind, Load};
 use super::series::{Series, short};
 use super::table::print_aligned;
+use super::testbed::Testbed;
 
 /// Measures and prints all of it.
-pub(crate) fn run(ground: &Ground, ours: &Program, peers: &[Program], seconds: u32) -> Value {
+pub(crate) fn run(testbed: &Testbed, ours: &Program, peers: &[Program], seconds: u32) -> Value {
     println!("\nfootprint: static binary, server's memory during a test, start-up");
     let mut lines = vec![
         ["", "size_bytes", "resident_peak_bytes", "start_ms"]
@@ -24,7 +24,7 @@ pub(crate) fn run(ground: &Ground, ours: &Program, peers: &[Program], seconds: u
     let mut entries = Vec::new();
     for program in std::iter::once(ours).chain(peers) {
         let size = size_bytes(program);
-        let resident = resident_bytes(ground, program, seconds);
+        let resident = resident_bytes(testbed, program, seconds);
         let start = start_ms(program);
         entries.push(json!({"program": program.name(), "size_bytes": size,
             "resident_peak_bytes": resident, "start_ms": start}));
@@ -50,7 +50,7 @@ fn size_bytes(program: &Program) -> Option<u64> {
 }
 
 /// The most that the server needed: while it received 8 streams of TCP, then of paced UDP.
-fn resident_bytes(ground: &Ground, program: &Program, seconds: u32) -> Option<u64> {
+fn resident_bytes(testbed: &Testbed, program: &Program, seconds: u32) -> Option<u64> {
     let udp = Kind::Udp {
         payload_bytes: 1448,
         bits_per_second: Some(20_000_000),
@@ -66,7 +66,7 @@ fn resident_bytes(ground: &Ground, program: &Program, seconds: u32) -> Option<u6
             options: words,
         };
         contender
-            .measure(ground, &Load { kind, seconds })
+            .measure(testbed, &Load { kind, seconds })
             .ok()?
             .metered
             .server_resident_bytes

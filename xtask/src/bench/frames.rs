@@ -13,18 +13,18 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::ground::{Ground, Side};
 use super::options::Options;
 use super::series::{Series, short};
 use super::table::print_aligned;
+use super::testbed::{Side, Testbed};
 use crate::process;
 use contender::Contender;
 use meter::Rate;
 
 /// Measures and prints it; `ours` is the example `ports` of the crate `linerate-linux`.
-pub(crate) fn run(ground: &Ground, ours: &str, options: &Options) -> Value {
+pub(crate) fn run(testbed: &Testbed, ours: &str, options: &Options) -> Value {
     println!("\nframes: 64-byte frames over a veth, one processor each");
-    match measure(ground, ours, options) {
+    match measure(testbed, ours, options) {
         Ok(document) => document,
         Err(why) => {
             println!("  failed: {why}");
@@ -33,8 +33,8 @@ pub(crate) fn run(ground: &Ground, ours: &str, options: &Options) -> Value {
     }
 }
 
-fn measure(ground: &Ground, ours: &str, options: &Options) -> Result<Value, String> {
-    connect(ground)?;
+fn measure(testbed: &Testbed, ours: &str, options: &Options) -> Result<Value, String> {
+    connect(testbed)?;
     let contenders = contender::present(ours)?;
     let seconds = options.seconds.unwrap_or(3);
     let mut rounds: Vec<Vec<Result<Rate, String>>> =
@@ -46,19 +46,19 @@ fn measure(ground: &Ground, ours: &str, options: &Options) -> Result<Value, Stri
         }
         for place in order {
             eprintln!("frames round {}: {}", round + 1, contenders[place].label);
-            rounds[place].push(meter::rate(ground, &contenders[place], seconds));
+            rounds[place].push(meter::rate(testbed, &contenders[place], seconds));
         }
     }
     contender::tidy_up();
     let sending = table(&contenders, &rounds);
-    let receiving = tells(ground, ours, seconds);
+    let receiving = tells(testbed, ours, seconds);
     Ok(json!({"row": "frames", "sending": sending, "ours": receiving}))
 }
 
 /// Both ends in one namespace, with nothing of the kernel's own on them.
-fn connect(ground: &Ground) -> Result<(), String> {
+fn connect(testbed: &Testbed) -> Result<(), String> {
     // A row before this one may have done it.
-    let mut known = ground.command(Side::Client, "ip");
+    let mut known = testbed.command(Side::Client, "ip");
     if process::run(known.args(["link", "show", NEAR]), LIMIT)?
         .status
         .success()
@@ -67,7 +67,7 @@ fn connect(ground: &Ground) -> Result<(), String> {
     }
     let run = |words: &[&str]| {
         let (program, rest) = words.split_first().ok_or("no command")?;
-        let mut command = ground.command(Side::Client, program);
+        let mut command = testbed.command(Side::Client, program);
         let finished = process::run(command.args(rest), LIMIT)?;
         if finished.status.success() {
             Ok(())
@@ -133,15 +133,15 @@ fn table(contenders: &[Contender], rounds: &[Vec<Result<Rate, String>>]) -> Valu
 }
 
 /// What only ours can: sending and receiving in one thread with every byte looked at, and even spacing.
-fn tells(ground: &Ground, ours: &str, seconds: u32) -> Value {
-    let mut told = Vec::new();
+fn tells(testbed: &Testbed, ours: &str, seconds: u32) -> Value {
+    let mut reported = Vec::new();
     for backends in [
         ["af_xdp_copy", "af_packet_ring"],
         ["af_xdp_copy", "af_xdp_copy"],
         ["af_packet_ring", "af_packet_ring"],
     ] {
         for command in ["loop", "pace"] {
-            let answer = ask(ground, ours, command, backends, seconds);
+            let answer = ask(testbed, ours, command, backends, seconds);
             match &answer {
                 Ok(answer) => println!(
                     "  {command} {}: {}",
@@ -150,20 +150,20 @@ fn tells(ground: &Ground, ours: &str, seconds: u32) -> Value {
                 ),
                 Err(why) => println!("  {command} {}: failed: {why}", backends.join(" ")),
             }
-            told.push(json!({"command": command, "backends": backends, "answer": answer}));
+            reported.push(json!({"command": command, "backends": backends, "answer": answer}));
         }
     }
-    json!(told)
+    json!(reported)
 }
 
 fn ask(
-    ground: &Ground,
+    testbed: &Testbed,
     ours: &str,
     command: &str,
     [send, receive]: [&str; 2],
     seconds: u32,
 ) -> Result<Value, String> {
-    let mut process: Command = ground.command(Side::Client, ours);
+    let mut process: Command = testbed.command(Side::Client, ours);
     process.args([
         command,
         NEAR,

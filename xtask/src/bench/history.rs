@@ -23,8 +23,12 @@ pub(crate) fn run(ours: &Path) -> Value {
     let again = Series(again).spread().map(|spread| spread.median);
     // What is left in a temporary directory harms nobody.
     let _ = fs::remove_dir_all(&directory);
-    let told = |ms: Option<f64>| ms.map_or("-".to_owned(), short);
-    println!("  first {}  remembered {}", told(first), told(again));
+    let reported = |ms: Option<f64>| ms.map_or("-".to_owned(), short);
+    println!(
+        "  first {}  remembered {}",
+        reported(first),
+        reported(again)
+    );
     json!({"row": "history", "runs": RUNS, "first_ms": first, "remembered_ms": again})
 }
 

@@ -9,7 +9,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::ground::{Ground, Side};
+use super::testbed::{Side, Testbed};
 use crate::ports;
 use crate::process::{self, Finished, Server};
 
@@ -45,11 +45,11 @@ pub(crate) struct Pair {
 ///
 /// # Errors
 /// A program cannot be started, does not listen or does not end within `limit`.
-pub(crate) fn run(ground: &Ground, pair: &Pair, limit: Duration) -> Result<Metered, String> {
-    let mut server = start_server(ground, pair)?;
+pub(crate) fn run(testbed: &Testbed, pair: &Pair, limit: Duration) -> Result<Metered, String> {
+    let mut server = start_server(testbed, pair)?;
     let before = children_cpu_s();
     let machine = machine_busy_s();
-    let mut client = command(ground, Side::Client, &pair.client)?;
+    let mut client = command(testbed, Side::Client, &pair.client)?;
     let finished = process::run(&mut client, limit)?;
     let machine_cpu_s = machine_busy_s() - machine;
     let between = children_cpu_s();
@@ -68,8 +68,8 @@ pub(crate) fn run(ground: &Ground, pair: &Pair, limit: Duration) -> Result<Meter
 }
 
 /// Starts the server of the pair and waits until it listens.
-pub(crate) fn start_server(ground: &Ground, pair: &Pair) -> Result<Server, String> {
-    let mut command = command(ground, Side::Server, &pair.server)?;
+pub(crate) fn start_server(testbed: &Testbed, pair: &Pair) -> Result<Server, String> {
+    let mut command = command(testbed, Side::Server, &pair.server)?;
     // Peers print a few lines a test: no pipe fills up before it is read at the end.
     command
         .stdin(Stdio::null())
@@ -80,14 +80,14 @@ pub(crate) fn start_server(ground: &Ground, pair: &Pair) -> Result<Server, Strin
             .spawn()
             .map_err(|why| format!("start {}: {why}", pair.server[0]))?,
     );
-    ports::wait_for_listener(&mut server, ground.pid(Side::Server), pair.port)?;
+    ports::wait_for_listener(&mut server, testbed.pid(Side::Server), pair.port)?;
     Ok(server)
 }
 
-/// A command of the ground.
-pub(crate) fn command(ground: &Ground, side: Side, words: &[String]) -> Result<Command, String> {
+/// A command of the testbed.
+pub(crate) fn command(testbed: &Testbed, side: Side, words: &[String]) -> Result<Command, String> {
     let (program, arguments) = words.split_first().ok_or("no command")?;
-    let mut command = ground.command(side, program);
+    let mut command = testbed.command(side, program);
     command.args(arguments);
     Ok(command)
 }

@@ -10,17 +10,17 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::contender::Program;
-use super::ground::{Ground, SERVER_ADDRESS};
 use super::meter::{self, Pair};
 use super::table::print_aligned;
+use super::testbed::{SERVER_ADDRESS, Testbed};
 use crate::process::Server;
 
 /// Measures and prints it.
-pub(crate) fn run(ground: &Ground, ours: &Program, seconds: u32) -> Value {
+pub(crate) fn run(testbed: &Testbed, ours: &Program, seconds: u32) -> Value {
     println!(
         "\nsampling: percent of one CPU while both ends are sampled once a second for {seconds} s"
     );
-    match measure(ground, ours, seconds) {
+    match measure(testbed, ours, seconds) {
         Ok(ends) => {
             let mut lines = vec![["", "sampler", "process"].map(str::to_owned).to_vec()];
             lines.extend(ends.iter().map(|(name, cost)| {
@@ -46,7 +46,7 @@ pub(crate) fn run(ground: &Ground, ours: &Program, seconds: u32) -> Value {
 }
 
 fn measure(
-    ground: &Ground,
+    testbed: &Testbed,
     ours: &Program,
     seconds: u32,
 ) -> Result<[(&'static str, Cost); 2], String> {
@@ -72,8 +72,8 @@ fn measure(
         client: client.map(str::to_owned).to_vec(),
         port: 5201,
     };
-    let server = meter::start_server(ground, &pair)?;
-    let mut command = meter::command(ground, super::ground::Side::Client, &pair.client)?;
+    let server = meter::start_server(testbed, &pair)?;
+    let mut command = meter::command(testbed, super::testbed::Side::Client, &pair.client)?;
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())

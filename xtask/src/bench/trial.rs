@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::contender::{self, Contender};
-use super::ground::Ground;
 use super::load::{Kind, Load, Measured};
 use super::row::Method;
+use super::testbed::Testbed;
 
 /// What a round gave, by name with unit.
 pub(crate) type Values = BTreeMap<&'static str, f64>;
@@ -16,17 +16,17 @@ pub(crate) type Values = BTreeMap<&'static str, f64>;
 /// # Errors
 /// The contender fails or says nothing that can be understood.
 pub(crate) fn run(
-    ground: &Ground,
+    testbed: &Testbed,
     contender: &Contender,
     method: Method,
     seconds: u32,
 ) -> Result<Values, String> {
     match method {
         Method::Rate(kind) => {
-            let measured = contender.measure(ground, &Load { kind, seconds })?;
+            let measured = contender.measure(testbed, &Load { kind, seconds })?;
             Ok(rate(&measured, kind))
         }
-        Method::Knee { payload_bytes } => knee(ground, contender, payload_bytes, seconds),
+        Method::Knee { payload_bytes } => knee(testbed, contender, payload_bytes, seconds),
         Method::Paced {
             payload_bytes,
             bits_per_second,
@@ -35,7 +35,7 @@ pub(crate) fn run(
                 payload_bytes,
                 bits_per_second: Some(bits_per_second),
             };
-            let measured = contender.measure(ground, &Load { kind, seconds })?;
+            let measured = contender.measure(testbed, &Load { kind, seconds })?;
             Ok(paced(&measured, payload_bytes, bits_per_second))
         }
     }
@@ -78,7 +78,7 @@ fn rate(measured: &Measured, kind: Kind) -> Values {
 /// arrived without a loss counts, also where the contender sent less than was asked; a rate is given up
 /// when it lost twice: a machine that is taken away for a moment makes anybody lose.
 fn knee(
-    ground: &Ground,
+    testbed: &Testbed,
     contender: &Contender,
     payload_bytes: u32,
     seconds: u32,
@@ -88,7 +88,7 @@ fn knee(
             payload_bytes,
             bits_per_second,
         };
-        contender.measure(ground, &Load { kind, seconds })
+        contender.measure(testbed, &Load { kind, seconds })
     };
     let free = try_at(None)?.account;
     let mut best = if free.lost_packets == 0 {

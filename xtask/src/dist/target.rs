@@ -113,7 +113,7 @@ impl Target {
                 // The options of a nightly, for -Zbuild-std only.
                 ("RUSTC_BOOTSTRAP".into(), "1".into()),
                 // zig's musl counts seconds in 64 bits, and so does rustix; the libc crate must be
-                // told, or every clock that is read is nonsense.
+                // known, or every clock that is read is nonsense.
                 flags(
                     "-Ctarget-feature=+crt-static -Clink-self-contained=no \
                      --cfg=libc_unstable_musl_v1_2",

@@ -118,7 +118,7 @@ const MEASURED: &[(&str, &str)] = &[
         "read in the idle interval before our test",
     ),
     ("ip_layer_missing", "counted around one test"),
-    ("link_kind", "told by a peer that runs this program"),
+    ("link_kind", "reported by a peer that runs this program"),
     (
         "listen_overflows",
         "counted while our server accepts the streams of a test",
@@ -192,7 +192,7 @@ const MEASURED: &[(&str, &str)] = &[
         "most_buffer_absorbs_ratio",
         "which datagrams were lost: our receiver's account",
     ),
-    ("one_machine", "told by a peer that runs this program"),
+    ("one_machine", "reported by a peer that runs this program"),
     (
         "output_filter_drops",
         "which packets of the test a filter refused: our sender's account and the kernel's reasons",
@@ -203,7 +203,7 @@ const MEASURED: &[(&str, &str)] = &[
     ),
     (
         "receive_buffer_asked_bytes",
-        "told by a peer that runs this program",
+        "reported by a peer that runs this program",
     ),
     (
         "receive_buffer_cut_by",
@@ -229,7 +229,7 @@ const MEASURED: &[(&str, &str)] = &[
     ("rx_bytes_per_packet", "counted around one test"),
     (
         "speed_ratio",
-        "the interface of each end of a test: told by a peer that runs this program",
+        "the interface of each end of a test: reported by a peer that runs this program",
     ),
     (
         "start_loss_share",

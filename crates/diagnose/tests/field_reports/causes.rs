@@ -59,8 +59,8 @@ pub(crate) fn first(text: &str) -> Finding {
 /// The causes that are not only worth knowing.
 pub(crate) fn causes(text: &str) -> BTreeSet<String> {
     let findings = findings(text).into_iter();
-    let told = findings.filter(|finding| !finding.informational);
-    told.map(|finding| finding.cause).collect()
+    let reported = findings.filter(|finding| !finding.informational);
+    reported.map(|finding| finding.cause).collect()
 }
 
 /// All that is named, worth knowing or more.

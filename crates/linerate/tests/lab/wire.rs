@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The wire does what it was told, and its log says so, datagram by datagram.
+//! The wire does what was asked, and its log says so, datagram by datagram.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -184,9 +184,9 @@ fn duplicate_is_seen_twice(isolation: &Isolation) -> Outcome {
     ensure((120..300).contains(&(total - 2000)), || {
         format!("{total} of 2000 arrived")
     })?;
-    let told = report.directions[0].duplicated;
-    ensure(told >= (total - 2000) as u64, || {
-        format!("{told} duplicated, {total} arrived")
+    let reported = report.directions[0].duplicated;
+    ensure(reported >= (total - 2000) as u64, || {
+        format!("{reported} duplicated, {total} arrived")
     })
 }
 

@@ -260,20 +260,20 @@ fn is_kept_from_sending(document: &Value) -> bool {
 }
 
 enum Outcome {
-    Told(String),
-    /// In every attempt the machine was too busy, and what was told of the last.
+    Named(String),
+    /// In every attempt the machine was too busy, and what was named in the last.
     NotMade(String),
     Wrong(String),
 }
 
-/// Makes a fault until it is told rightly; `None` where this machine has no lab.
+/// Makes a fault until it is named rightly; `None` where this machine has no lab.
 fn attempt(case: &Case, run: impl Fn(&str, &str) -> Option<Value>) -> Option<Outcome> {
     let (mut why, mut busy) = (String::new(), true);
     for number in 0..ATTEMPTS {
         let _turn = Turn::of_attempt(number);
         let document = run(case.line, case.fault)?;
         match named(case, &document) {
-            Ok(called) => return Some(Outcome::Told(called)),
+            Ok(called) => return Some(Outcome::Named(called)),
             Err(wrong) => why = wrong,
         }
         busy &= is_kept_from_sending(&document);
@@ -368,7 +368,7 @@ fn named_first(cases: &[&Case], run: impl Fn(&str, &str) -> Option<Value> + Sync
             return println!("skipped: no lab on this machine");
         };
         let (list, said) = match outcome {
-            Outcome::Told(called) => (None, called),
+            Outcome::Named(called) => (None, called),
             Outcome::NotMade(why) => (
                 Some(&mut not_made),
                 format!("not made, too busy here: {why}"),
@@ -428,14 +428,14 @@ fn two_faults_at_once_are_both_named() {
             };
             named = causes(&document, &[]);
             // Drops of two kinds in one row look like a burst.
-            let told = |cause: &&str| named.iter().any(|name| name.starts_with(*cause));
-            wanted.iter().all(told)
+            let reported = |cause: &&str| named.iter().any(|name| name.starts_with(*cause));
+            wanted.iter().all(reported)
         });
         assert!(both, "{faults}: {named:?}");
     });
 }
 
-/// Nothing that rules are asked about may tell them what was done to the lab.
+/// Nothing that rules are asked about may reveal what was done to the lab.
 #[test]
 fn the_record_does_not_name_its_fault() {
     let _turn = Turn::together();
@@ -458,7 +458,7 @@ fn the_record_does_not_name_its_fault() {
     );
 }
 
-/// What other work on this machine causes does not come back; what is told of the lab would.
+/// What other work on this machine causes does not come back; what is said of the lab would.
 #[test]
 fn a_healthy_lab_has_nothing_to_fix() {
     let lines = [

@@ -26,7 +26,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("burst-loss=11%:9", "-b 50M", "wire"),
     ("corrupt=12%", "-b 50M", "wire"),
     ("rate=20M", "-b 50M", "wire"),
-    // Through the wire, so that the sender is not told at once.
+    // Through the wire, so that the sender does not learn it at once.
     ("mtu=1400 delay=1ms", "-b 50M -l 1472", "rx-ring"),
     ("loss=11%", "-6 -b 50M", "wire"),
     ("nft-drop=3", "-6 -b 50M -l 300", "rx-ip"),
@@ -58,7 +58,7 @@ fn each_fault_stands_where_it_loses() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The sender is told of what its qdisc drops: that was never sent.
+/// The sender learns what its qdisc drops: that was never sent.
 #[test]
 fn what_the_qdisc_refuses_is_not_lost() {
     let Some(record) = measure(Turn::together(), "qdisc-limit=20M", "-b 50M") else {

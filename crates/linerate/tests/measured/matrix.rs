@@ -21,7 +21,7 @@ fn mtus_and_payloads_in_both_families() {
     });
 }
 
-/// Below, at and above the MTU, and what is chosen without being told.
+/// Below, at and above the MTU, and what is chosen without an option.
 fn payloads(mtu: u64, family: u64) {
     let peer = if family == 4 { "{peer}" } else { "{peer6}" };
     let fits = mtu - if family == 4 { 28 } else { 48 };
@@ -169,9 +169,9 @@ fn marks_ports_and_places() {
             let marked = one.line.contains("ef") || one.line.contains("184");
             if marked {
                 assert_eq!(test["dscp"]["requested"], 46, "{}", one.line);
-                // The end that connected is not told how a stream arrives.
-                let told = test["protocol"] == "udp" || test["direction"] == "up";
-                let seen = told.then_some(46);
+                // The end that connected does not learn how a stream arrives.
+                let reported = test["protocol"] == "udp" || test["direction"] == "up";
+                let seen = reported.then_some(46);
                 assert_eq!(test["dscp"]["seen"].as_u64(), seen, "{}", one.line);
             }
             if let Some(port) = one.after("--cport") {

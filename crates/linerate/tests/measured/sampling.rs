@@ -145,10 +145,10 @@ fn each_end_tells_once_how_it_is_set_up() {
     };
     for host in [Role::Local, Role::Remote] {
         for source in ["ethtool -i", "ethtool -k", "ip link", "tc qdisc"] {
-            let told = of(host)
+            let reported = of(host)
                 .filter(|setting| *setting == (source, Some("eth0")))
                 .count();
-            assert_eq!(told, 1, "{host:?}: {source}");
+            assert_eq!(reported, 1, "{host:?}: {source}");
         }
         let virtual_ones = ["ethtool -a", "ethtool -g", "/sys/class/net/device"];
         assert!(

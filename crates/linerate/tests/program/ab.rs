@@ -169,8 +169,8 @@ fn ended(child: &mut Child, place: &Path) -> ExitStatus {
 
 fn terminate(child: &Child) {
     let id = child.id().to_string();
-    let told = Command::new("kill").args(["-TERM", &id]).status();
-    assert!(told.unwrap().success());
+    let reported = Command::new("kill").args(["-TERM", &id]).status();
+    assert!(reported.unwrap().success());
 }
 
 #[test]

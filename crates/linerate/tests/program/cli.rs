@@ -157,7 +157,7 @@ fn the_stream_is_one_object_a_line() {
     let of = |event: &str| lines.iter().filter(|line| line["event"] == event).count();
     assert_eq!((of("test"), of("end")), (2, 1), "{events:?}");
     assert!(of("interval") >= 2, "{events:?}");
-    // A busy machine may leave datagrams unsent: what ended is told as it ended.
+    // A busy machine may leave datagrams unsent: what ended is reported as it ended.
     let code = &lines.last().unwrap()["data"]["exit_code"];
     assert_eq!(code.as_i64(), output.status.code().map(i64::from));
     assert!(code == 0 || code == 4, "{code}");

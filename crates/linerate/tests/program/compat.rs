@@ -27,8 +27,8 @@ fn document(command: &str, record: &Path) -> Value {
         "{command} {}: {said}",
         record.display()
     );
-    let told = serde_json::from_slice(&output.stdout);
-    told.unwrap_or_else(|error| panic!("{command}: {error}"))
+    let stated = serde_json::from_slice(&output.stdout);
+    stated.unwrap_or_else(|error| panic!("{command}: {error}"))
 }
 
 /// `linerate.run/1` is a directory `linerate.run-1`.
@@ -50,20 +50,20 @@ fn runs_of_every_edition_say_what_they_said() {
         );
         let cause = "receiver-had-no-processor";
         for command in ["explain --json", "report --format json"] {
-            let told = document(command, &run);
-            assert_eq!(told["tests"][0]["lost_packets"], *lost, "{command}");
+            let stated = document(command, &run);
+            assert_eq!(stated["tests"][0]["lost_packets"], *lost, "{command}");
             let has = |list: &Value, name: &str, word: &str, some: &dyn Fn(&Value) -> bool| {
                 let all = list.as_array().unwrap();
                 all.iter().any(|one| one[name] == word && some(one))
             };
-            let stages = &told["ledger"][0]["stages"];
+            let stages = &stated["ledger"][0]["stages"];
             let lost_there = |stage: &Value| stage["lo"].as_u64() > Some(0);
             assert!(
                 has(stages, "stage", "rx-socket", &lost_there),
                 "{command}: {stages}"
             );
             assert!(
-                has(&told["findings"], "cause", cause, &|_| true),
+                has(&stated["findings"], "cause", cause, &|_| true),
                 "{command}"
             );
         }
@@ -75,10 +75,10 @@ fn runs_of_devices_of_every_edition_say_what_they_said() {
     for edition in RUNS {
         let run = place(edition.schema).join("forward");
         let trials = std::fs::read_to_string(run.join("trials.ndjson")).unwrap();
-        let told = document("explain --json", &run);
-        let known = told["trials"].as_array().unwrap();
+        let stated = document("explain --json", &run);
+        let known = stated["trials"].as_array().unwrap();
         assert_eq!(known.len(), trials.lines().count());
-        assert!(told["results"][0]["throughput_fps"].as_f64() > Some(0.0));
+        assert!(stated["results"][0]["throughput_fps"].as_f64() > Some(0.0));
     }
 }
 
@@ -87,8 +87,8 @@ fn runs_of_every_edition_stand_in_the_history() {
     for edition in RUNS {
         let runs = Path::new(env!("CARGO_TARGET_TMPDIR")).join(edition.schema.replace('/', "-"));
         copy(&place(edition.schema), &runs).unwrap();
-        let told = document("history --json", &runs);
-        let history = &told["history"];
+        let stated = document("history --json", &runs);
+        let history = &stated["history"];
         assert_eq!(
             history["unreadable"].as_array().map(Vec::len),
             Some(0),
@@ -145,8 +145,8 @@ fn knees_of_every_edition_are_limited_by_what_their_ledger_shows() {
 fn documents_of_every_edition_are_read() {
     for edition in OUTPUTS {
         let name = format!("{}.json", edition.schema.replace('/', "-"));
-        let told = document("explain --json", &records().join(name));
-        assert!(told["tests"][0]["delivered_bits_per_second"].as_f64() > Some(0.0));
+        let stated = document("explain --json", &records().join(name));
+        assert!(stated["tests"][0]["delivered_bits_per_second"].as_f64() > Some(0.0));
     }
 }
 

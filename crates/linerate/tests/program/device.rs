@@ -31,10 +31,10 @@ fn trial(device: &Device) -> Option<TrialDevice> {
 fn assert_tells(device: &Device) {
     assert_eq!(device.host().role, Role::Device);
     assert!(device.host().cpus.is_some_and(|cpus| cpus > 0));
-    let told = trial(device).unwrap();
+    let reported = trial(device).unwrap();
     assert!(
-        told.elapsed_s > 0.0 && !told.processors.is_empty(),
-        "{told:?}"
+        reported.elapsed_s > 0.0 && !reported.processors.is_empty(),
+        "{reported:?}"
     );
     let samples = device.take_samples(7);
     assert!(samples.iter().all(|one| one.host == Role::Device));

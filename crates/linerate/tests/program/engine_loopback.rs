@@ -335,8 +335,11 @@ fn a_server_that_may_not_use_a_processor_says_so() {
         })
     });
     let [warned, quiet] = confined.join().unwrap();
-    let told = format!("the far end is not allowed to use CPU {other}");
-    assert!(warned.as_ref().unwrap().text.contains(&told), "{warned:?}");
+    let reported = format!("the far end is not allowed to use CPU {other}");
+    assert!(
+        warned.as_ref().unwrap().text.contains(&reported),
+        "{warned:?}"
+    );
     assert_eq!(quiet, None);
 }
 

@@ -6,7 +6,7 @@
 //!
 //! | rule | test |
 //! | --- | --- |
-//! | S1 one port, told apart by cookie | `many::s1_three_stock_clients_at_once_on_one_port` |
+//! | S1 one port, distinguished by cookie | `many::s1_three_stock_clients_at_once_on_one_port` |
 //! | S2 stock UDP tests of one address set up in turn | `many::s2_stock_udp_tests_of_one_address_set_up_in_turn` |
 //! | S3 every state has a watchdog | `rules::s3_…`, `hostile::*`, wire `a_slow_loris_has_one_deadline_for_the_whole_document` |
 //! | S4 streams in accept order | `rules::s4_streams_are_numbered_as_accepted` |

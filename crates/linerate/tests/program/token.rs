@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `--token-file` at both ends, over the loopback: who knows the token is told all, everybody else only what a
+//! `--token-file` at both ends, over the loopback: who knows the token gets all, everybody else only what a
 //! test needs, and whatever comes of it the test runs. Nothing here is timed.
 
 mod file;
@@ -70,7 +70,7 @@ fn sources(run: &Path) -> Vec<String> {
 
 #[test]
 fn only_a_client_with_the_token_sees_everything() {
-    let (right, wrong) = (file("told", SECRET), file("told-other", OTHER));
+    let (right, wrong) = (file("reported", SECRET), file("reported-other", OTHER));
     let with = serving(Some(&right));
     let without = serving(None);
     let (right, wrong) = (Some(right.as_path()), Some(wrong.as_path()));
@@ -104,14 +104,14 @@ fn only_a_client_with_the_token_sees_everything() {
             assert_eq!(remote[name].is_string(), all, "{number} {name}");
         }
         assert_eq!(warns(&document), given.is_some() && !all, "{number}");
-        // What the accounts need is told anyway.
+        // What the accounts need is sent anyway.
         assert_eq!(document["tests"][0]["valid"], true);
         assert_eq!(remote["interfaces"][0]["name"], "lo");
-        let told = sources(&run);
-        assert_eq!(told.iter().any(|source| source == "/proc/version"), all);
+        let reported = sources(&run);
+        assert_eq!(reported.iter().any(|source| source == "/proc/version"), all);
         assert!(
-            all || told.iter().all(|source| source == "skb:kfree_skb"),
-            "{told:?}"
+            all || reported.iter().all(|source| source == "skb:kfree_skb"),
+            "{reported:?}"
         );
         assert_eq!(
             counts(&run, "/proc/interrupts"),
@@ -145,7 +145,7 @@ fn command_lines() -> String {
     text
 }
 
-/// Whether the far end told counters of that source.
+/// Whether the far end sent counters of that source.
 fn counts(run: &Path, source: &str) -> bool {
     let text = std::fs::read_to_string(run.join("samples.jsonl")).unwrap();
     let mut samples = text

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::NEAR;
 use super::contender::Contender;
-use crate::bench::ground::{Ground, Side};
+use crate::bench::testbed::{Side, Testbed};
 use crate::process::Server;
 
 /// Thousands of frames.
@@ -24,33 +24,33 @@ pub(super) struct Rate {
 ///
 /// # Errors
 /// It cannot be started, or sends nothing.
-pub(super) fn rate(ground: &Ground, contender: &Contender, seconds: u32) -> Result<Rate, String> {
+pub(super) fn rate(testbed: &Testbed, contender: &Contender, seconds: u32) -> Result<Rate, String> {
     let (program, arguments) = contender.words.split_first().ok_or("no command")?;
-    let mut command = ground.command(Side::Client, program);
+    let mut command = testbed.command(Side::Client, program);
     command
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let idle = frames(ground)?;
+    let idle = frames(testbed)?;
     let mut server = Server(
         command
             .spawn()
             .map_err(|why| format!("start {program}: {why}"))?,
     );
-    wait_until_it_sends(ground, &mut server, idle)?;
-    let before = Reading::now(ground, server.id())?;
+    wait_until_it_sends(testbed, &mut server, idle)?;
+    let before = Reading::now(testbed, server.id())?;
     std::thread::sleep(Duration::from_secs(seconds.into()));
-    let after = Reading::now(ground, server.id())?;
+    let after = Reading::now(testbed, server.id())?;
     end(server.id());
     after
         .since(&before)
         .ok_or_else(|| "it spent no processor time".to_owned())
 }
 
-fn wait_until_it_sends(ground: &Ground, server: &mut Server, idle: u64) -> Result<(), String> {
+fn wait_until_it_sends(testbed: &Testbed, server: &mut Server, idle: u64) -> Result<(), String> {
     let deadline = Instant::now() + Duration::from_secs(20);
-    while frames(ground)? < idle + 1000 {
+    while frames(testbed)? < idle + 1000 {
         if let Ok(Some(status)) = server.try_wait() {
             return Err(format!("ended with {status}"));
         }
@@ -71,8 +71,8 @@ struct Reading {
 }
 
 impl Reading {
-    fn now(ground: &Ground, process: u32) -> Result<Self, String> {
-        let (at, frames) = (Instant::now(), frames(ground)?);
+    fn now(testbed: &Testbed, process: u32) -> Result<Self, String> {
+        let (at, frames) = (Instant::now(), frames(testbed)?);
         let threads = family(process).into_iter().flat_map(threads);
         let spent = |thread: String| {
             let text = fs::read_to_string(format!("{thread}/schedstat")).ok()?;
@@ -98,15 +98,15 @@ impl Reading {
 }
 
 /// What the interface has sent so far.
-fn frames(ground: &Ground) -> Result<u64, String> {
-    let mut ip = ground.command(Side::Client, "ip");
+fn frames(testbed: &Testbed) -> Result<u64, String> {
+    let mut ip = testbed.command(Side::Client, "ip");
     let output = ip
         .args(["-s", "-j", "link", "show", NEAR])
         .output()
         .map_err(|why| format!("start ip: {why}"))?;
-    let told: serde_json::Value =
+    let reported: serde_json::Value =
         serde_json::from_slice(&output.stdout).map_err(|why| format!("ip -j: {why}"))?;
-    let packets = &told[0]["stats64"]["tx"]["packets"];
+    let packets = &reported[0]["stats64"]["tx"]["packets"];
     packets
         .as_u64()
         .ok_or_else(|| "ip tells no tx packets".to_owned())

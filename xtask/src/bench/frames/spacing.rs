@@ -6,18 +6,18 @@
 use serde_json::{Value, json};
 
 use super::{FAR, NEAR, ask, connect};
-use crate::bench::ground::Ground;
 use crate::bench::options::Options;
 use crate::bench::table::print_aligned;
+use crate::bench::testbed::Testbed;
 
 /// Measures and prints it; `ours` is the example `ports` of the crate `linerate-linux`.
-pub(crate) fn run(ground: &Ground, ours: &str, options: &Options) -> Value {
+pub(crate) fn run(testbed: &Testbed, ours: &str, options: &Options) -> Value {
     let seconds = options.seconds.unwrap_or(SECONDS);
     println!(
         "\nspacing: 64-byte frames, 100 kpps over a veth for {seconds} s: gaps off by percent of the 10 us meant; rate off by ppm \
          without the time in which the thread was kept from running"
     );
-    if let Err(why) = connect(ground) {
+    if let Err(why) = connect(testbed) {
         println!("  failed: {why}");
         return json!({"row": "spacing", "error": why});
     }
@@ -25,20 +25,20 @@ pub(crate) fn run(ground: &Ground, ours: &str, options: &Options) -> Value {
         "", "", "p50 %", "p90 %", "p99 %", "rate ppm", "kept ms", "lost",
     ];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for round in 0..options.rounds {
         for backend in BACKENDS {
             eprintln!("spacing round {}: {backend}", round + 1);
-            let answer = ask(ground, ours, "pace", [backend, "af_packet_ring"], seconds);
+            let answer = ask(testbed, ours, "pace", [backend, "af_packet_ring"], seconds);
             match &answer {
                 Ok(answer) => lines.extend(rows(backend, answer)),
                 Err(why) => println!("  {backend}: failed: {why}"),
             }
-            told.push(json!({"backend": backend, "seconds": seconds, "answer": answer}));
+            reported.push(json!({"backend": backend, "seconds": seconds, "answer": answer}));
         }
     }
     print_aligned(&lines);
-    json!({"row": "spacing", "near": NEAR, "far": FAR, "ours": told})
+    json!({"row": "spacing", "near": NEAR, "far": FAR, "ours": reported})
 }
 
 fn rows(backend: &str, answer: &Value) -> [Vec<String>; 2] {

@@ -160,13 +160,13 @@ fn tool(tasks: &[Task<'_>], lines: &[Line<'_>]) -> Option<Fact> {
             number_after(text, "remote/receiver ").or_else(|| number_after(text, "remote/sender "));
         Some((sender.max(other.unwrap_or(0.0)) / 100.0, line.number))
     };
-    let told = lines
+    let reported = lines
         .iter()
         .filter_map(own)
         .max_by(|one, other| one.0.total_cmp(&other.0));
     let listed =
         most(tasks, |task| TOOLS.contains(&task.command)).map(|task| (task.cpu, task.line));
-    let (cpu, line) = listed.or(told)?;
+    let (cpu, line) = listed.or(reported)?;
     (cpu < SEVERAL).then(|| Fact::new("tool_cpu", cpu, line))
 }
 

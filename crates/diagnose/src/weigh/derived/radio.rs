@@ -8,9 +8,9 @@ use crate::weigh::observed::Line;
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
     let has = |mark: &str| lines.iter().any(|line| line.text.contains(mark));
-    let told = (has("802.11") || has("itrate")).then(|| standard(lines));
+    let reported = (has("802.11") || has("itrate")).then(|| standard(lines));
     let bridged = has("wl").then(|| bridged(lines));
-    [told.flatten(), bridged.flatten()]
+    [reported.flatten(), bridged.flatten()]
         .into_iter()
         .flatten()
         .collect()

@@ -170,11 +170,14 @@ impl Ran {
     /// `explain RUN` shows the table again.
     pub(crate) fn assert_explained(&self) {
         let dir = self.document["run_dir"].as_str().unwrap();
-        let told = Command::new(env!("CARGO_BIN_EXE_linerate"))
+        let reported = Command::new(env!("CARGO_BIN_EXE_linerate"))
             .args(["explain", dir])
             .output();
-        let told = String::from_utf8(told.unwrap().stdout).unwrap();
-        assert!(told.contains("Highest rate without loss (ndr"), "{told}");
+        let reported = String::from_utf8(reported.unwrap().stdout).unwrap();
+        assert!(
+            reported.contains("Highest rate without loss (ndr"),
+            "{reported}"
+        );
     }
 
     /// The share of the trials whose load the machine interrupted.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Devices that forward nothing, each for its own reason, and what the user is told.
+//! Devices that forward nothing, each for its own reason, and what the user reads.
 
 use super::bench::forward;
 use crate::turns::side_by_side;
@@ -74,8 +74,8 @@ fn is_diagnosed((arguments, why): &(&str, &str)) {
         return;
     };
     assert_eq!(ran.code, 3, "{arguments}: {}", ran.said);
-    let told = ran.document["error"]["why"].as_str().unwrap();
-    assert!(told.contains(why), "{arguments}: {told}");
+    let reported = ran.document["error"]["why"].as_str().unwrap();
+    assert!(reported.contains(why), "{arguments}: {reported}");
     let results = ran.document["results"].as_array().unwrap();
     assert_eq!(results.len(), 0, "{arguments}: not a zero");
 }

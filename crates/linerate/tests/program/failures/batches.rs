@@ -27,8 +27,8 @@ fn without_batches_each_datagram_is_moved_and_counted_alone() {
             accounted(test);
             assert_eq!(test["mode"]["tx"], "plain", "{line}: {test:#}");
             let warnings = test["warnings"].as_array().unwrap();
-            let told = |warning: &Value| warning["id"] == "mode-not-available";
-            assert!(warnings.iter().any(told), "{line}: {test:#}");
+            let reported = |warning: &Value| warning["id"] == "mode-not-available";
+            assert!(warnings.iter().any(reported), "{line}: {test:#}");
         }
     }
 }

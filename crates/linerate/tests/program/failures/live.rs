@@ -49,7 +49,7 @@ fn without_a_terminal_every_interval_of_a_check_has_a_line() {
     )));
     let lines = ended.stderr.lines();
     let lines = lines.filter(|line| line.starts_with("udp-5M") || line.starts_with("udp-10M"));
-    let told = lines.filter(|line| line.contains("down") && line.contains("lost"));
-    assert!(told.count() >= 2, "{}", ended.stderr);
+    let reported = lines.filter(|line| line.contains("down") && line.contains("lost"));
+    assert!(reported.count() >= 2, "{}", ended.stderr);
     assert!(!ended.stderr.contains(['\x1b', '\r']));
 }

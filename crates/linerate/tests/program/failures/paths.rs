@@ -11,13 +11,13 @@ use super::verdict::{error, failed};
 /// Ends with 3 and tells these words in its error.
 fn refused(line: &str, words: &[&str]) {
     let document = failed(&run(linerate(line)), 3);
-    let told = error(&document);
+    let reported = error(&document);
     for word in words {
-        assert!(told.contains(word), "{line}: no {word:?} in {told}");
+        assert!(reported.contains(word), "{line}: no {word:?} in {reported}");
     }
     assert!(
         !document["error"]["try"].as_str().unwrap().is_empty(),
-        "{told}"
+        "{reported}"
     );
     assert_eq!(document["tests"].as_array().unwrap().len(), 0);
 }
@@ -45,9 +45,13 @@ fn nobody_answers() {
     let hostless = "lab -- linerate tcp 198.18.0.77 --connect-timeout 1s --json";
     let document = failed(&run(linerate(hostless)), 3);
     // A machine that is busy for seconds sees the neighbour's failure before its own time-out.
-    let told = error(&document);
-    let silent = told.contains("no answer within 1000 ms") && told.contains("ping 198.18.0.77");
-    assert!(silent || told.contains("No route to host"), "{told}");
+    let reported = error(&document);
+    let silent =
+        reported.contains("no answer within 1000 ms") && reported.contains("ping 198.18.0.77");
+    assert!(
+        silent || reported.contains("No route to host"),
+        "{reported}"
+    );
     if run(shell("nft --version")).code() != Some(0) {
         return eprintln!("skipped: no nft(8)");
     }
@@ -77,10 +81,10 @@ fn a_firewall_that_eats_udp_and_passes_tcp() {
         return eprintln!("skipped: {}", ended.stderr);
     }
     let document = failed(&ended, 3);
-    let told = error(&document);
+    let reported = error(&document);
     assert!(
-        told.contains("TCP works, but no UDP") && told.contains("firewalls"),
-        "{told}"
+        reported.contains("TCP works, but no UDP") && reported.contains("firewalls"),
+        "{reported}"
     );
 }
 

@@ -22,14 +22,14 @@ fn without_a_server(words: &str, name: &str, reasons: &[&str]) {
     client.wait_for_traffic(3);
     server.signal(name);
     let document = broken_off(&client.end(), 3);
-    let told = error(&document);
+    let reported = error(&document);
     assert!(
-        reasons.iter().any(|reason| told.contains(reason)),
-        "{line}: {told}"
+        reasons.iter().any(|reason| reported.contains(reason)),
+        "{line}: {reported}"
     );
     assert!(
         !document["error"]["try"].as_str().unwrap().is_empty(),
-        "{told}"
+        "{reported}"
     );
     let test = &document["tests"][0];
     assert!(intervals(test).len() >= 3, "{line}: {test:#}");
@@ -94,8 +94,8 @@ fn a_link_that_goes_down_at_the_far_end() {
         };
         turn_link(&client, "serve", "down");
         let document = broken_off(&client.end(), 3);
-        let told = error(&document);
-        assert!(told.contains("or the link down?"), "{told}");
+        let reported = error(&document);
+        assert!(reported.contains("or the link down?"), "{reported}");
         let test = &document["tests"][0];
         assert!(intervals(test).len() >= 3, "{words}: {test:#}");
     }
@@ -121,17 +121,17 @@ fn a_link_that_comes_back_costs_datagrams_only() {
         return;
     };
     turn_link(&client, "serve", "down");
-    let told = client.stderr().matches(INTERVAL).count();
-    client.wait_for(INTERVAL, told + 5);
+    let reported = client.stderr().matches(INTERVAL).count();
+    client.wait_for(INTERVAL, reported + 5);
     turn_link(&client, "serve", "up");
-    client.wait_for(INTERVAL, told + 20);
+    client.wait_for(INTERVAL, reported + 20);
     client.signal("INT");
     let document = broken_off(&client.end(), 130);
     accounted(&document["tests"][0]);
     assert!(document["tests"][0]["lost_packets"].as_u64().unwrap() > 0);
 }
 
-/// A client in a lab that has told some intervals; none where there is no link to turn off.
+/// A client in a lab that has printed some intervals; none where there is no link to turn off.
 fn in_a_lab(words: &str) -> Option<Running> {
     if run(shell("ip -Version && nsenter --version")).code() != Some(0) {
         eprintln!("skipped: no ip(8) or nsenter(1)");
@@ -227,8 +227,8 @@ fn a_client_that_pauses_goes_on() {
     let mut client = start(linerate(&format!("{line} --bytes 2M")));
     client.wait_for(INTERVAL, 2);
     client.signal("STOP");
-    let told = witness.stderr().matches(INTERVAL).count();
-    witness.wait_for(INTERVAL, told + 20);
+    let reported = witness.stderr().matches(INTERVAL).count();
+    witness.wait_for(INTERVAL, reported + 20);
     client.signal("CONT");
     let ended = client.end();
     assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
@@ -251,8 +251,8 @@ fn a_client_whose_terminal_is_paused_goes_on() {
     )));
     terminal.wait_for(INTERVAL, 2);
     terminal.type_in(&[PAUSE]);
-    let told = witness.stderr().matches(INTERVAL).count();
-    witness.wait_for(INTERVAL, told + 200);
+    let reported = witness.stderr().matches(INTERVAL).count();
+    witness.wait_for(INTERVAL, reported + 200);
     terminal.type_in(&[GO_ON]);
     let ended = terminal.end();
     assert_eq!(ended.code(), Some(0), "{}", ended.stderr);

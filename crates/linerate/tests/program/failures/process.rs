@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_linerate");
-/// Far beyond what any ending here takes; within it a hang is told from a slow machine.
+/// Far beyond what any ending here takes; within it a hang differs from a slow machine.
 const DEADLINE: Duration = Duration::from_secs(240);
 
 /// `linerate` with these words; its runs go to a place of the tests.
@@ -80,8 +80,8 @@ fn moved(stderr: &str, intervals: usize) -> bool {
     let ways = ["[SUM] up", "[SUM] down"].map(of);
     let enough =
         |lines: &Vec<&str>| lines.iter().filter(|line| rate(line) > 0.0).count() >= intervals;
-    let told = ways.iter().filter(|lines| !lines.is_empty());
-    told.clone().count() > 0 && told.clone().all(enough)
+    let reported = ways.iter().filter(|lines| !lines.is_empty());
+    reported.clone().count() > 0 && reported.clone().all(enough)
 }
 
 /// The number before the unit that ends in `bit/s`, or 0.

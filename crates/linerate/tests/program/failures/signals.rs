@@ -7,7 +7,7 @@ use super::process::{Running, linerate, run, serve, shell, start};
 use super::verdict::{accounted, broken_off, error, failed, intervals};
 use serde_json::Value;
 
-/// A line of the running test, told every interval.
+/// A line of the running test, printed every interval.
 const INTERVAL: &str = "[SUM]";
 
 fn stop(line: &str, word: &str, times: usize, signal: &str) -> Value {
@@ -176,7 +176,7 @@ fn ctrl_c_at_a_terminal_leaves_the_labs_server_to_answer() {
     }
 }
 
-/// A server that is told to end says so to its clients, and ends well.
+/// A server that is asked to end says so to its clients, and ends well.
 #[test]
 fn a_server_that_is_interrupted_tells_its_client() {
     let (server, client) = testing();

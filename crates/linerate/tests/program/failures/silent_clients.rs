@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A server that is told to end does so at once, whoever is connected and says nothing: the reason
+//! A server that is asked to end does so at once, whoever is connected and says nothing: the reason
 //! that is logged tells that nobody's time-out was waited for.
 
 use std::io::{Read, Write};
@@ -33,8 +33,8 @@ fn silent_clients_do_not_hold_up_the_end() {
         .stderr
         .matches("refused: the server is shutting down")
         .count();
-    let told = ended.stderr.matches("the server is shutting down").count();
-    assert!(given_up >= 31 && told == 32, "{}", ended.stderr);
+    let reported = ended.stderr.matches("the server is shutting down").count();
+    assert!(given_up >= 31 && reported == 32, "{}", ended.stderr);
     for patience in ["no cookie within", "no parameters in time"] {
         assert!(!ended.stderr.contains(patience), "{}", ended.stderr);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Nowhere to store, nobody to print to: the measurement is made and told all the same.
+//! Nowhere to store, nobody to print to: the measurement is made and reported all the same.
 
 use std::fs::{File, OpenOptions};
 use std::process::Stdio;
@@ -19,12 +19,12 @@ fn not_stored(ended: &Ended, why: &str) {
     assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
     assert_eq!(document["run_dir"], serde_json::Value::Null);
     assert_eq!(document["tests"][0]["valid"], true);
-    let told = ended
+    let reported = ended
         .stderr
         .lines()
         .find(|line| line.starts_with("not stored: "));
     assert!(
-        told.is_some_and(|line| line.contains(why)),
+        reported.is_some_and(|line| line.contains(why)),
         "{}",
         ended.stderr
     );
@@ -100,16 +100,16 @@ fn a_reader_of_the_results_that_leaves_is_a_quiet_success() {
             .unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(
-            (output.status.code(), told.as_str()),
+            (output.status.code(), reported.as_str()),
             (Some(0), ""),
             "{form}"
         );
     }
 }
 
-/// The results cannot be told: an error, not a panic.
+/// The results cannot be printed: an error, not a panic.
 #[test]
 fn stdout_on_a_full_disk() {
     let (_server, port) = serve();
@@ -126,23 +126,23 @@ fn stdout_on_a_full_disk() {
             if form == "--json" && !words.starts_with("udp") && words != "doctor" {
                 continue;
             }
-            let told = with_stdout(&format!("{words} {form}"), full());
+            let reported = with_stdout(&format!("{words} {form}"), full());
             assert!(
-                told.1.contains("No space left on device"),
+                reported.1.contains("No space left on device"),
                 "{words}: {}",
-                told.1
+                reported.1
             );
             assert!(
-                told.1.contains("error: cannot ") && !told.1.contains("panicked"),
+                reported.1.contains("error: cannot ") && !reported.1.contains("panicked"),
                 "{words}: {}",
-                told.1
+                reported.1
             );
-            assert_eq!(told.0, Some(3), "{words}");
+            assert_eq!(reported.0, Some(3), "{words}");
         }
     }
 }
 
-/// Not even opened: the numbers are told to nobody, and no file of the run is written to instead.
+/// Not even opened: the numbers reach nobody, and no file of the run is written to instead.
 #[test]
 fn stdout_that_is_closed() {
     let (_server, port) = serve();

@@ -79,8 +79,9 @@ fn a_killed_client_frees_its_thread_and_its_flow() {
     drop(udp);
     tcp.kill().unwrap();
     tcp.wait().unwrap();
-    let told = || server.lines("ended: the client left") + server.lines("closed within its header");
-    until("its end is logged", || told() == 1);
+    let reported =
+        || server.lines("ended: the client left") + server.lines("closed within its header");
+    until("its end is logged", || reported() == 1);
     until("it is freed", || server.holds() == at_rest);
     served(&server);
     let line = server.await_line("ended: silent for 15 s, no final datagram: UDP");

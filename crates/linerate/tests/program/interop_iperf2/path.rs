@@ -73,14 +73,14 @@ fn a_stock_client_gets_our_report_whatever_is_lost() {
         let server = Server::ours("--iperf2");
         let relay = Relay::to(server.port, losing(finals, reports, &[4]));
         let text = client(relay.port, "127.0.0.1 -u -n 14700 -l 1470");
-        let told: Vec<_> = rows(&text)
+        let reported: Vec<_> = rows(&text)
             .into_iter()
             .filter(|row| row.lost.is_some())
             .collect();
-        assert_eq!(told, logged(&server, 1), "{text}{}", server.log());
+        assert_eq!(reported, logged(&server, 1), "{text}{}", server.log());
         // Its final datagrams count on: the lost ones look like data, there and here.
         let lost = u64::from(finals) + 1;
-        assert_eq!(told[0].lost, Some((lost, 11 + u64::from(finals))));
+        assert_eq!(reported[0].lost, Some((lost, 11 + u64::from(finals))));
     }
 }
 

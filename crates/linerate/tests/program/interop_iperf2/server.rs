@@ -48,12 +48,12 @@ fn a_udp_clients_printed_report_is_our_log_line() {
     ] {
         let server = Server::ours("--iperf2");
         let text = client(server.port, &format!("127.0.0.1 -u {arguments}"));
-        let told: Vec<_> = rows(&text)
+        let reported: Vec<_> = rows(&text)
             .into_iter()
             .filter(|row| row.lost.is_some())
             .collect();
         assert_eq!(
-            sorted(told),
+            sorted(reported),
             sorted(logged(&server, streams)),
             "{arguments}: {text}"
         );
@@ -92,9 +92,9 @@ fn a_tcp_clients_bytes_are_ours() {
         let server = Server::ours("--iperf2");
         let text = client(server.port, &format!("127.0.0.1 {arguments}"));
         // A reverse client prints its stream as `[ *1]`.
-        let told = rows(&text.replace('*', " "));
+        let reported = rows(&text.replace('*', " "));
         assert_eq!(
-            sorted(told),
+            sorted(reported),
             sorted(logged(&server, streams)),
             "{arguments}: {text}"
         );
@@ -107,23 +107,23 @@ fn many_clients_at_once() {
         return;
     }
     let server = Server::ours("--iperf2");
-    let told = Mutex::new(Vec::new());
+    let reported = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for arguments in ["-u -t 1 -b 5M", "-u -t 1 -b 2M -l 200", "-t 1 -b 5M"] {
-            let (told, port) = (&told, server.port);
+            let (reported, port) = (&reported, server.port);
             scope.spawn(move || {
                 let text = client(port, &format!("127.0.0.1 {arguments}"));
-                // Of a UDP client, what it was told.
+                // Of a UDP client, the report that it got.
                 let udp = arguments.contains("-u");
                 let counted = rows(&text)
                     .into_iter()
                     .filter(|row| row.lost.is_some() == udp);
-                told.lock().unwrap().extend(counted);
+                reported.lock().unwrap().extend(counted);
             });
         }
     });
     assert_eq!(
-        sorted(told.into_inner().unwrap()),
+        sorted(reported.into_inner().unwrap()),
         sorted(logged(&server, 3))
     );
 }
@@ -136,11 +136,11 @@ fn the_report_comes_from_the_address_that_was_asked() {
     }
     let server = Server::ours("--iperf2");
     let text = client(server.port, "127.0.0.9 -u -n 50000 -b 10M -B 127.0.0.1");
-    let told: Vec<_> = rows(&text)
+    let reported: Vec<_> = rows(&text)
         .into_iter()
         .filter(|row| row.lost.is_some())
         .collect();
-    assert_eq!(told, logged(&server, 1), "{text}");
+    assert_eq!(reported, logged(&server, 1), "{text}");
 }
 
 #[test]
@@ -152,11 +152,11 @@ fn over_ipv6() {
     let text = client(server.port, "::1 -V -u -n 50000 -b 10M");
     let line = server.await_line("done: UDP");
     assert!(line.contains("[::1]:"), "{line}");
-    let told: Vec<_> = rows(&text)
+    let reported: Vec<_> = rows(&text)
         .into_iter()
         .filter(|row| row.lost.is_some())
         .collect();
-    assert_eq!(told, logged(&server, 1), "{text}");
+    assert_eq!(reported, logged(&server, 1), "{text}");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn udp_amounts_are_exact() {
         },
     );
     each("udp", &["-k 300 -l 1000 -b 5M -R"], |arguments, said| {
-        // The stock server sends until told to stop.
+        // The stock server sends until asked to stop.
         assert!(
             tests(said)[0]["received_packets"].as_u64().unwrap() >= 300,
             "{arguments}"

@@ -92,8 +92,8 @@ fn a_server_that_tells_without_end_is_heard_as_long_as_it_may() {
         assert!(named.contains(part), "{named}");
     }
     assert_eq!(said.json["hosts"][1]["cpus"], Value::Null);
-    let told = test["intervals"].as_array().unwrap().len();
-    assert!((10..1000).contains(&told), "{told} intervals");
+    let reported = test["intervals"].as_array().unwrap().len();
+    assert!((10..1000).contains(&reported), "{reported} intervals");
     // Over the longer of the two ends' times.
     let delivered = test["delivered_bits_per_second"].as_f64().unwrap();
     assert!(delivered > 0.0 && delivered <= 8000.0, "{test}");

@@ -8,7 +8,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 pub(crate) const TEST_END: u8 = 4;
 pub(crate) const RESULTS: &str = r#"{"cpu_util_total":1,"cpu_util_user":1,"cpu_util_system":0,"sender_has_retransmits":0,"streams":[{"id":1,"bytes":1000,"retransmits":-1,"jitter":0,"errors":0,"packets":1}]}"#;
 
-/// A cookie, told apart by one letter.
+/// A cookie, distinguished by one letter.
 pub(crate) fn cookie(letter: char) -> Vec<u8> {
     let mut bytes = letter.to_string().repeat(36).into_bytes();
     bytes.push(0);

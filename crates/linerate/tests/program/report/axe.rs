@@ -83,7 +83,7 @@ fn violations(file: &Path, dark: bool) -> Option<Vec<Value>> {
         .output()
         .unwrap();
     let page = String::from_utf8_lossy(&output.stdout).into_owned();
-    let from = page.split("<pre id=\"told\">").nth(1)?;
+    let from = page.split("<pre id=\"reported\">").nth(1)?;
     let text = from.split("</pre>").next()?;
     let text = text
         .replace("&lt;", "<")
@@ -100,11 +100,12 @@ fn everybody_can_read_the_pages() {
     let place = place("axe");
     let (file, frames) = frames(&place, &axe);
     for dark in [false, true] {
-        let Some(told) = violations(&file, dark).filter(|told| told.len() == frames) else {
+        let Some(reported) = violations(&file, dark).filter(|reported| reported.len() == frames)
+        else {
             println!("skipped: this chromium did not finish the pages");
             return;
         };
-        for page in told {
+        for page in reported {
             assert_eq!(page["dark"], dark, "{page}");
             assert!(page["passed"].as_u64() > Some(20), "{page}");
             assert_eq!(page["found"], Value::Array(Vec::new()), "{page}");
@@ -116,17 +117,17 @@ fn everybody_can_read_the_pages() {
 const EXAMINE: &str = r#"
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const said = rule => rule.nodes.map(node => rule.id + " at " + node.target + ": " + node.failureSummary);
-const tell = told => parent.postMessage({
+const tell = reported => parent.postMessage({
   page: location.pathname.split("/").pop() + " " + innerWidth,
   dark: matchMedia("(prefers-color-scheme: dark)").matches,
-  ...told,
+  ...reported,
 }, "*");
 addEventListener("load", () => axe.run(document, { runOnly: tags }).then(
   all => tell({ passed: all.passes.length, found: all.violations.flatMap(said) }),
   error => tell({ passed: 0, found: [String(error)] })));
 "#;
 /// Around them.
-const COLLECT: &str = r#"<!DOCTYPE html><meta charset="utf-8"><pre id="told">[]</pre><script>
-const all = [], told = document.getElementById("told");
-addEventListener("message", event => { all.push(event.data); told.textContent = JSON.stringify(all); });
+const COLLECT: &str = r#"<!DOCTYPE html><meta charset="utf-8"><pre id="reported">[]</pre><script>
+const all = [], reported = document.getElementById("reported");
+addEventListener("message", event => { all.push(event.data); reported.textContent = JSON.stringify(all); });
 </script>"#;

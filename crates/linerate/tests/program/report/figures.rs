@@ -48,8 +48,8 @@ fn an_endpoint_test_has_its_figures_in_every_format() {
     assert_eq!(test["lost_packets"], LOST);
 
     let csv = text(&[&run, "-f", "csv", "--table", "tests"]);
-    let told = column(&csv, "delivered_bits_per_second");
-    assert_eq!(told, [DELIVERED.to_string()]);
+    let reported = column(&csv, "delivered_bits_per_second");
+    assert_eq!(reported, [DELIVERED.to_string()]);
     assert_eq!(column(&csv, "lost_packets"), [LOST.to_string()]);
 
     let book = Workbook::read(&printed(&[&run, "-f", "xlsx", "-o", "-"]));
@@ -85,12 +85,12 @@ fn a_device_has_its_figures_in_every_format() {
     let rates = THROUGHPUT.map(|(_, fps)| fps);
     let json: Value = serde_json::from_str(&text(&[&run, "-f", "json"])).unwrap();
     let results = json["results"].as_array().unwrap();
-    let told = results.iter().map(|row| row["throughput_fps"].as_f64());
-    assert_eq!(told.collect::<Vec<_>>(), rates.map(Some));
+    let reported = results.iter().map(|row| row["throughput_fps"].as_f64());
+    assert_eq!(reported.collect::<Vec<_>>(), rates.map(Some));
 
     let csv = text(&[&run, "-f", "csv"]);
-    let told = column(&csv, "throughput_fps");
-    assert_eq!(told, rates.map(|fps| fps.to_string()));
+    let reported = column(&csv, "throughput_fps");
+    assert_eq!(reported, rates.map(|fps| fps.to_string()));
 
     let book = Workbook::read(&printed(&[&run, "-f", "xlsx"]));
     assert_eq!(book.numbers("results", "throughput_fps"), rates);
@@ -106,11 +106,11 @@ fn a_device_has_its_figures_in_every_format() {
     let metrics = text(&[&run, "-f", "openmetrics"]);
     for (size, fps) in THROUGHPUT {
         let of = format!("{size} bytes, ndr");
-        let told = property(&junit, &format!("throughput_fps {of} a-b"));
-        assert_eq!(told, fps);
+        let reported = property(&junit, &format!("throughput_fps {of} a-b"));
+        assert_eq!(reported, fps);
         let family = "linerate_throughput_frames_per_second";
-        let told = metric(&metrics, family, &format!("of=\"{of}\""));
-        assert_eq!(told, fps);
+        let reported = metric(&metrics, family, &format!("of=\"{of}\""));
+        assert_eq!(reported, fps);
     }
     for format in ["term", "md", "html"] {
         let text = text(&[&run, "-f", format]);

@@ -43,10 +43,10 @@ fn a_file_that_cannot_be_written_stays_as_it_was() {
     let file = place.join("no-such-directory/a.md");
     let output = report(&[&run, "-o", file.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(3));
-    let told = String::from_utf8(output.stderr).unwrap();
+    let reported = String::from_utf8(output.stderr).unwrap();
     assert!(
-        told.contains("cannot write") && told.contains("try:"),
-        "{told}"
+        reported.contains("cannot write") && reported.contains("try:"),
+        "{reported}"
     );
 }
 
@@ -88,8 +88,8 @@ fn what_is_no_run_is_named_with_what_to_give() {
         ("foreign.json", "other/1"),
         ("absent", "No such file"),
     ] {
-        let told = error(&[&path(name)]);
-        assert!(told.contains(said), "{name}: {told}");
+        let reported = error(&[&path(name)]);
+        assert!(reported.contains(said), "{name}: {reported}");
     }
 }
 
@@ -97,8 +97,8 @@ fn what_is_no_run_is_named_with_what_to_give() {
 fn a_table_that_is_not_there_is_answered_with_those_that_are() {
     let place = place("tables");
     let run = store(&place, &udp());
-    let told = error(&[&run, "-f", "csv", "--table", "nonsense"]);
-    assert!(told.contains("tests.intervals"), "{told}");
+    let reported = error(&[&run, "-f", "csv", "--table", "nonsense"]);
+    assert!(reported.contains("tests.intervals"), "{reported}");
     let text = printed(&[&run, "-f", "csv", "--table", "tests.intervals"]);
     let text = String::from_utf8(text).unwrap();
     assert!(text.starts_with("test_id,start_s,end_s"), "{text}");
@@ -116,8 +116,8 @@ fn two_runs_stand_beside_each_other_but_a_document_is_of_one() {
             .unwrap_or_else(|| panic!("{words}: {text}"))
     };
     assert!(at("# udp\n") < at("# forward\n"));
-    let told = error(&[&one, &other, "-f", "json"]);
-    assert!(told.contains("document of one run"), "{told}");
+    let reported = error(&[&one, &other, "-f", "json"]);
+    assert!(reported.contains("document of one run"), "{reported}");
 }
 
 #[test]
@@ -153,18 +153,18 @@ fn two_runs_of_one_kind_are_before_and_after() {
         picture.contains("<title") && picture.contains("after: 1177 Mbit/s, 1 run"),
         "{picture}"
     );
-    let told = error(&[&old, "-f", "svg"]);
-    assert!(told.contains("svg shows a comparison"), "{told}");
+    let reported = error(&[&old, "-f", "svg"]);
+    assert!(reported.contains("svg shows a comparison"), "{reported}");
 }
 
 #[test]
 fn what_was_expected_is_judged_anew() {
     let run = store(&place("expected"), &udp());
     let value: Value = serde_json::from_slice(&printed(&[&run, "-f", "json"])).unwrap();
-    let told = &value["expectations"];
-    assert_eq!(told[0]["expression"], ">=900M");
+    let reported = &value["expectations"];
+    assert_eq!(reported[0]["expression"], ">=900M");
     assert_eq!(
-        (&told[0]["met"], &told[1]["met"]),
+        (&reported[0]["met"], &reported[1]["met"]),
         (&true.into(), &false.into())
     );
 }

@@ -36,8 +36,8 @@ pub(crate) fn report(words: &[&str]) -> Output {
 /// What it printed, where it went well.
 pub(crate) fn printed(words: &[&str]) -> Vec<u8> {
     let output = report(words);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{reported}");
     output.stdout
 }
 

@@ -36,8 +36,8 @@ fn junit_is_valid_against_its_schema() {
         .args([&schema, &file])
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{reported}");
 }
 
 #[test]
@@ -56,11 +56,11 @@ fn openmetrics_are_read_by_prometheus() {
         .unwrap();
     promtool.stdin.take().unwrap().write_all(&metrics).unwrap();
     let output = promtool.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
+    let reported = String::from_utf8_lossy(&output.stderr);
     // It would have bytes where networks count bits; all else must please it.
-    let wrong = told
+    let wrong = reported
         .lines()
         .filter(|line| !line.ends_with("instead of \"bits\""));
     assert_eq!(wrong.collect::<Vec<_>>(), Vec::<&str>::new());
-    assert!(!told.contains("error while linting"), "{told}");
+    assert!(!reported.contains("error while linting"), "{reported}");
 }

@@ -202,7 +202,7 @@ pub(crate) fn udp() -> Output {
 pub(crate) fn partial() -> Output {
     let mut up = udp_test("udp", Direction::Up, 400e6, 0);
     up.valid = false;
-    up.invalid_reason = Some("the peer vanished before it told its counts".to_owned());
+    up.invalid_reason = Some("the peer vanished before it reported its counts".to_owned());
     up.received_packets = None;
     up.lost_packets = None;
     up.loss_ratio = None;
@@ -439,7 +439,7 @@ pub(crate) fn explained() -> Output {
             Finding {
                 rule: "F01".to_owned(),
                 cause: "rx-fifo-overrun-without-pause".to_owned(),
-                title: "the MAC's FIFO overflows and the sender is never told".to_owned(),
+                title: "the MAC's FIFO overflows and the sender is never reported".to_owned(),
                 strength: "proven".to_owned(),
                 host: Role::Remote,
                 interface: Some("eth0".to_owned()),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two network namespaces with a plain veth pair between them, for one bench run.
 //!
-//! Made by util-linux and iproute2, not by linerate's own lab: nobody measures on a ground that
+//! Made by util-linux and iproute2, not by linerate's own lab: nobody measures on a testbed that
 //! one of the measured has built. Each namespace is held by a process that ends when this one
 //! does, whatever ends it.
 
@@ -21,7 +21,7 @@ pub(crate) const SERVER_ADDRESS: &str = "10.83.0.2";
 
 /// The two hosts.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct Testbed {
     client: Server,
     server: Server,
 }
@@ -35,7 +35,7 @@ pub(crate) enum Side {
     Server,
 }
 
-impl Ground {
+impl Testbed {
     /// Makes the hosts and connects them.
     ///
     /// # Errors
@@ -46,12 +46,12 @@ impl Ground {
                 return Err(format!("{program} is not installed (util-linux, iproute2)"));
             }
         }
-        let ground = Self {
+        let testbed = Self {
             client: holder()?,
             server: holder()?,
         };
         let [a, b] =
-            [ground.pid(Side::Client), ground.pid(Side::Server)].map(|pid| pid.to_string());
+            [testbed.pid(Side::Client), testbed.pid(Side::Server)].map(|pid| pid.to_string());
         ip(&[
             "link", "add", "bench0", "netns", &a, "type", "veth", "peer", "name", "bench0",
             "netns", &b,
@@ -65,10 +65,10 @@ impl Ground {
                 &["link", "set", "lo", "up"],
                 &["link", "set", "bench0", "up"],
             ] {
-                succeed(ground.command(side, "ip").args(words))?;
+                succeed(testbed.command(side, "ip").args(words))?;
             }
         }
-        Ok(ground)
+        Ok(testbed)
     }
 
     /// `program` on one of the hosts.
