@@ -103,7 +103,7 @@ fn of_table(text: &str, table: &mut Option<bool>) -> Option<(bool, u64)> {
     Some((is_received, text.split_whitespace().nth(1)?.parse().ok()?))
 }
 
-/// Whether a direction stands still while the other one moves.
+/// Whether a direction does not move while the other one moves.
 fn frozen(all: &BTreeMap<&str, Vec<Packets>>) -> Vec<Fact> {
     let mut facts = Vec::new();
     for row in all
@@ -171,7 +171,7 @@ fn queues(lines: &[Line<'_>]) -> Vec<Queue> {
     all.into_values().collect()
 }
 
-/// Whether exactly one of three or more receive queues stands still, which moved before: idle queues of few flows do, too.
+/// Whether exactly one of three or more receive queues no longer moves, although it moved before: idle queues of few flows do, too.
 fn queue_frozen(all: &[Queue]) -> Option<Fact> {
     let twice = all.iter().all(|queue| queue.readings == 2);
     (all.len() >= QUEUES_LEAST && twice).then_some(())?;

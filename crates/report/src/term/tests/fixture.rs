@@ -439,7 +439,7 @@ pub(crate) fn explained() -> Output {
             Finding {
                 rule: "F01".to_owned(),
                 cause: "rx-fifo-overrun-without-pause".to_owned(),
-                title: "the MAC's FIFO overflows and the sender is never reported".to_owned(),
+                title: "the MAC's FIFO overflows and the sender is never paused".to_owned(),
                 strength: "proven".to_owned(),
                 host: Role::Remote,
                 interface: Some("eth0".to_owned()),
@@ -457,7 +457,7 @@ pub(crate) fn explained() -> Output {
                     undo: vec!["ethtool -A eth0 autoneg on rx off tx off".to_owned()],
                     risk: "blip: pause stops all traffic of the link".to_owned(),
                 }),
-                verify: "IEEE_rx_macerr stands still and tx_pause_frames moves".to_owned(),
+                verify: "IEEE_rx_macerr stays the same and tx_pause_frames grows".to_owned(),
                 why: "Frames come faster than they are taken out of the FIFO.".to_owned(),
                 source: "field report 000".to_owned(),
                 ..Finding::default()
