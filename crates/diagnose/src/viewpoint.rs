@@ -2,6 +2,7 @@
 //! From where a rule looks: one test, one of its ends, one interface there. Without a test (a set-up
 //! that was only read, a pasted `ifconfig`) an interface of a host.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::output::{Role, Test, Trial};
@@ -98,7 +99,7 @@ fn ends(record: &Record, only: &Only, sides: &[Side]) -> Vec<Viewpoint> {
     let mut ends: Vec<Viewpoint> = record.tests().flat_map(of_test).collect();
     if record.pasted {
         let place = |end: &Viewpoint| (end.host, end.interface.clone());
-        let covered: BTreeSet<_> = ends.iter().map(place).collect();
+        let covered: BTreeSet<_> = ends.iter().map(place).gather();
         let others: Vec<Viewpoint> = places(record)
             .into_iter()
             .filter(|one| !covered.contains(&place(one)))
@@ -139,12 +140,12 @@ fn places(record: &Record) -> Vec<Viewpoint> {
         .settings
         .iter()
         .map(|setting| (setting.host, setting.interface.clone()));
-    let all: BTreeSet<(Role, Option<String>)> = described.chain(counted).chain(set).collect();
+    let all: BTreeSet<(Role, Option<String>)> = described.chain(counted).chain(set).gather();
     let with_name: BTreeSet<Role> = all
         .iter()
         .filter(|(_, name)| name.is_some())
         .map(|(role, _)| *role)
-        .collect();
+        .gather();
     all.into_iter()
         .filter(|(role, name)| name.is_some() || !with_name.contains(role))
         .map(|(role, interface)| Viewpoint {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much a text is like what people write of each cause. `build.rs` learns it.
 
+use linerate_model::order::{self, Gather as _};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
@@ -93,7 +94,7 @@ fn above_average(shares: BTreeMap<usize, Vec<Share<'_>>>) -> BTreeMap<usize, Ali
         let words = strongest(shares);
         (cause, Alike { db, words })
     });
-    above.filter(|(_, alike)| alike.db > 0.0).collect()
+    above.filter(|(_, alike)| alike.db > 0.0).gather()
 }
 
 fn sum(shares: &[Share<'_>]) -> f64 {
@@ -103,7 +104,7 @@ fn sum(shares: &[Share<'_>]) -> f64 {
 /// The words that weigh most, without numbers.
 fn strongest(mut shares: Vec<Share<'_>>) -> Vec<String> {
     shares.retain(|(word, _)| !word.contains(|letter: char| letter.is_ascii_digit()));
-    shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    order::by(&mut shares, |(_, one), (_, other)| other.total_cmp(one));
     shares.dedup_by_key(|(word, _)| *word);
     let first = shares.into_iter().take(WORDS_MOST);
     first.map(|(word, _)| word.to_owned()).collect()

@@ -3,6 +3,7 @@
 //! causes share a telling one, many a common one, so that its weight is counted, not chosen (Spärck Jones, A statistical
 //! interpretation of term specificity, 1972).
 
+use linerate_model::order::{self, Gather as _};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
@@ -65,13 +66,13 @@ pub struct Shared {
 pub fn shared_with(words: &[&str]) -> BTreeMap<usize, Shared> {
     let Described { causes, lengths } = &*DESCRIBED;
     let mut shared: BTreeMap<usize, Shared> = BTreeMap::new();
-    let distinct: BTreeSet<&str> = words.iter().copied().collect();
+    let distinct: BTreeSet<&str> = words.iter().copied().gather();
     let mut found: Vec<(&str, &[usize])> = distinct
         .iter()
         .filter_map(|word| causes.get_key_value(*word))
         .map(|(word, causes)| (word.as_str(), causes.as_slice()))
         .collect();
-    found.sort_by_key(|(_, causes)| causes.len());
+    order::by_key(&mut found, |(_, causes)| causes.len());
     for (word, of) in found {
         for cause in of {
             let entry = shared.entry(*cause).or_default();
@@ -142,7 +143,7 @@ fn descriptions() -> Vec<String> {
 fn telling(text: &str) -> BTreeSet<String> {
     let lower = text.to_lowercase();
     let long = words(&lower).filter(|word| word.chars().count() > 2);
-    long.map(str::to_owned).collect()
+    long.map(str::to_owned).gather()
 }
 
 /// That of a word which describes `some` of `all` causes, for one that `length` words describe.

@@ -29,6 +29,7 @@ mod target;
 mod trial;
 mod values;
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -74,7 +75,7 @@ fn options(matches: &ArgMatches) -> BTreeMap<String, String> {
         let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
         Some((id.to_owned(), values.join(" ")))
     });
-    options.collect()
+    options.gather()
 }
 
 fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {

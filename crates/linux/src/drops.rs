@@ -12,6 +12,7 @@ mod names;
 mod offsets;
 mod program;
 
+use linerate_model::order::Gather as _;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -137,7 +138,7 @@ impl Watch {
             let reason = u32::from_ne_bytes(reason.try_into().ok()?);
             (of == group.to_ne_bytes()).then(|| (reason, u64::from_ne_bytes(count)))
         });
-        let counted = of_group.collect();
+        let counted = of_group.gather();
         Ok(Kernel::this().names.name(counted))
     }
 

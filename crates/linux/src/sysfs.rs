@@ -2,6 +2,7 @@
 //! `/sys/class/net`, if it shows the calling thread's network namespace. It shows the namespace of the process that
 //! mounted it: in a lab, and in some containers, other interfaces of the same names.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,7 +73,7 @@ fn shows_this_namespace() -> bool {
     let here: BTreeSet<_> = links
         .into_iter()
         .map(|link| (link.name, link.index.to_string()))
-        .collect();
+        .gather();
     let folder = Path::new(NET);
     let shown = names(folder).into_iter().filter_map(|name| {
         // `bonding_masters` is not an interface.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers derived from those of the document, the same in every output format.
 
+use crate::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::output::{
@@ -195,7 +196,7 @@ impl Output {
     #[must_use]
     pub fn unprovoked_losses(&self) -> u64 {
         let of_tests = self.unprovoked().into_iter().map(|(_, lost)| lost);
-        let tests: BTreeSet<&str> = self.tests.iter().map(|test| test.id.as_str()).collect();
+        let tests: BTreeSet<&str> = self.tests.iter().map(|test| test.id.as_str()).gather();
         let of_device = self
             .ledger
             .iter()
@@ -208,12 +209,12 @@ impl Output {
     #[must_use]
     pub fn unprovoked(&self) -> Vec<(&Test, u64)> {
         let undecided = self.cannot_tell.iter().flat_map(|rule| &rule.test_ids);
-        let undecided: BTreeSet<&String> = undecided.collect();
+        let undecided: BTreeSet<&String> = undecided.gather();
         let entries = self
             .ledger
             .iter()
             .map(|entry| (entry.test_id.as_str(), entry));
-        let entries: BTreeMap<&str, &LedgerEntry> = entries.collect();
+        let entries: BTreeMap<&str, &LedgerEntry> = entries.gather();
         let harmless = self.harmless();
         let lost = self.tests.iter().filter_map(|test| {
             let entry = entries.get(test.id.as_str()).copied();
@@ -230,7 +231,7 @@ impl Output {
         let explains = |finding: &&Finding| finding.explains.lost_packets > Some(0);
         let informational = self.findings.iter().filter(|one| one.informational);
         let tests = informational.filter(explains);
-        tests.flat_map(|finding| &finding.test_ids).collect()
+        tests.flat_map(|finding| &finding.test_ids).gather()
     }
 
     /// How many datagrams the senders' own kernels refused, outside of searches and beyond a stray few.

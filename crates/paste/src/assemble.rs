@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Items in the order of the text → states → records.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use crate::text::{Content, IperfEvent, Transfer};
@@ -34,7 +35,7 @@ pub(super) fn records(segments: &Segments) -> Pasted {
     }
     let last = segments.items.last().map_or(1, |item| item.lines.1);
     let too_many = assembly.states.iter().flat_map(|state| &state.too_many);
-    let too_many: BTreeSet<&str> = too_many.copied().collect();
+    let too_many: BTreeSet<&str> = too_many.copied().gather();
     assembly
         .left_out
         .extend(too_many.into_iter().map(|what| Passage {

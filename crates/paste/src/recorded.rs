@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One state of a text → a record: tests, settings, samples, hosts.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use crate::text::bits_per_second;
@@ -108,7 +109,7 @@ fn only_interfaces(state: &State) -> BTreeMap<Role, String> {
         .into_iter()
         .filter(|(_, names)| names.len() == 1)
         .map(|(role, names)| (role, names[0].to_owned()))
-        .collect()
+        .gather()
 }
 
 /// The interface of a source that has one, where the text does not say which.
@@ -204,7 +205,7 @@ fn ticks(state: &State) -> Vec<Sample> {
         hosts.entry(*role).or_default().extend(ticks);
     }
     let both = |(role, ticks): (Role, BTreeMap<String, u64>)| {
-        let zero = ticks.keys().map(|name| (name.clone(), 0)).collect();
+        let zero = ticks.keys().map(|name| (name.clone(), 0)).gather();
         [zero, ticks].map(|counters| Sample {
             host: role,
             source: "/proc/stat".to_owned(),

@@ -2,6 +2,7 @@
 //! One state of a host, or of the two hosts of a test. Whatever contradicts it starts another state: a setting with
 //! another value, a counter that decreased, a sweep that starts again.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::text::{Counters, CpuShare, Ping, Settings, Transfer};
@@ -169,7 +170,7 @@ impl State {
         }
         let after_test = self.has_measured();
         let all = self.counters.entry(key).or_default();
-        let values: BTreeMap<String, u64> = counters.values.iter().cloned().collect();
+        let values: BTreeMap<String, u64> = counters.values.iter().cloned().gather();
         let snapshot = Snapshot {
             values,
             label: at.label.map(str::to_owned),
@@ -293,7 +294,7 @@ impl State {
         let said = self.settings.iter();
         let mine = said.filter(|((_, source, _), _)| ENVIRONMENT.contains(&source.as_str()));
         mine.map(|(key, values)| (key.clone(), values.clone()))
-            .collect()
+            .gather()
     }
 
     pub(super) fn has_measured(&self) -> bool {

@@ -23,6 +23,7 @@ mod tcp;
 mod title;
 mod udp;
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::order;
@@ -336,7 +337,7 @@ pub(crate) fn relevant(output: &Output) -> Vec<&Test> {
         })
         .collect();
     let trials = output.knees.iter().flat_map(|knee| &knee.test_ids);
-    let trials: BTreeSet<&String> = trials.collect();
+    let trials: BTreeSet<&String> = trials.gather();
     let shown = |test: &&Test| {
         output.kind == "sweep"
             || !trials.contains(&test.id)
@@ -358,7 +359,7 @@ pub(crate) fn relevant(output: &Output) -> Vec<&Test> {
 fn places(output: &Output) -> BTreeMap<Called<'_>, usize> {
     let tests = output.tests.iter().enumerate().rev();
     let places = tests.map(|(at, test)| (called(test), at));
-    places.filter(|_| output.kind != "sweep").collect()
+    places.filter(|_| output.kind != "sweep").gather()
 }
 
 /// Name, and whether it goes down.

@@ -4,6 +4,7 @@
 //! Counters that share a word see the same packets. A counter with several words contains those of
 //! each word; what it counts beyond them is its own.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::order;
@@ -107,7 +108,7 @@ fn beyond(
     let stages: BTreeSet<_> = missing
         .iter()
         .filter_map(|word| stage_of_word(word))
-        .collect();
+        .gather();
     if let (1, Some(stage)) = (stages.len(), stages.first()) {
         all.stage = *stage;
     }

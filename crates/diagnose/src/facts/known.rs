@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The names that rules may use: what each means, its unit, and what to run to know it.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -42,7 +43,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Known> {
 }
 
 static BY_NAME: LazyLock<BTreeMap<&str, &Known>> =
-    LazyLock::new(|| catalogue().map(|known| (known.name, known)).collect());
+    LazyLock::new(|| catalogue().map(|known| (known.name, known)).gather());
 
 /// The entry of a name, `peer.` or not.
 #[must_use]

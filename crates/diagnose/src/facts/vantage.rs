@@ -6,6 +6,7 @@ mod meaning;
 mod profile;
 mod set_up;
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use linerate_model::output::{Fact, Interface, Role, Test};
@@ -89,7 +90,7 @@ fn outside<'r>(evidence: &'r Evidence<'r>) -> impl Iterator<Item = Vantage<'r>> 
     let known = evidence.outside().chain(set_up).chain(described);
     let all: BTreeSet<_> = known
         .flat_map(|(host, interface)| [(host, None), (host, interface)])
-        .collect();
+        .gather();
     all.into_iter()
         .map(|(host, interface)| Vantage::outside(evidence, host, interface))
 }

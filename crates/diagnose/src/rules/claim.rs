@@ -2,6 +2,7 @@
 //! What a rule that fired claims to explain, before the losses are shared out: packets of a test, at a stage of it or
 //! anywhere, or packets that a counter outside any test shows.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use linerate_model::output::{Fact, LedgerEntry, Role};
@@ -50,7 +51,7 @@ impl<'l> Losses<'l> {
     pub(super) fn of(ledger: &'l [LedgerEntry]) -> Self {
         let entries = ledger.iter().map(|entry| (entry.test_id.as_str(), entry));
         Self {
-            entries: entries.collect(),
+            entries: entries.gather(),
         }
     }
 

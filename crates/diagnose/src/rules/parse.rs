@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Text → rules, or every mistake in it. Takes text, touches no file.
 
+use linerate_model::order::Gather as _;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -130,7 +131,7 @@ fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
 /// A rule that fires can say its sentences: what they need is known then.
 fn sentences(rule: &Rule, raw: &RawRule, mistakes: &mut Mistakes<'_>) {
     let conditions = rule.applies.iter().chain(&rule.when);
-    let sure: BTreeSet<&str> = conditions.flat_map(Condition::facts).collect();
+    let sure: BTreeSet<&str> = conditions.flat_map(Condition::facts).gather();
     for text in [&raw.title, &raw.why, &raw.verify] {
         let needed = template::needed(text.get_ref()).into_iter();
         for name in needed.filter(|name| known(name).is_some() && !sure.contains(name.as_str())) {
@@ -218,7 +219,7 @@ fn conditions(texts: &[Word], mistakes: &mut Mistakes<'_>) -> Vec<Condition> {
 
 /// The known name that shares most with a wrong one.
 fn nearest(name: &str) -> String {
-    let parts: BTreeSet<&str> = name.split('_').collect();
+    let parts: BTreeSet<&str> = name.split('_').gather();
     let shared = |known: &str| known.split('_').filter(|part| parts.contains(part)).count();
     let letters: Vec<char> = name.chars().take(LONGEST_NAME).collect();
     let best = crate::facts::catalogue().min_by_key(|known| {

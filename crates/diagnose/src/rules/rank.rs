@@ -2,6 +2,7 @@
 //! The order of findings: whether the measurement itself is valid, then what explains most,
 //! then what is surest; what is only worth knowing last. Never by a fixed severity.
 
+use linerate_model::order::Gather as _;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -44,7 +45,7 @@ pub(super) fn keep_surest(fired: &mut Vec<Fired<'_>>) {
         let key = |fired: &Fired<'_>| (fired.finding.host, fired.finding.informational);
         let same = one.finding.cause == other.finding.cause && key(one) == key(other);
         let covered = || {
-            let tests: BTreeSet<&String> = other.finding.test_ids.iter().collect();
+            let tests: BTreeSet<&String> = other.finding.test_ids.iter().gather();
             one.finding.test_ids.iter().all(|id| tests.contains(id))
         };
         same && sure(one) < sure(other) && covered()
@@ -73,7 +74,7 @@ fn weight(fired: &Fired<'_>, record: &Record) -> f64 {
 
 /// Lost packets and lost rate on one scale: the payload bits a second that the tests in question lack.
 fn lost_bits_per_second(finding: &Finding, record: &Record) -> f64 {
-    let of_finding: BTreeSet<&String> = finding.test_ids.iter().collect();
+    let of_finding: BTreeSet<&String> = finding.test_ids.iter().gather();
     let tests = record.tests();
     let tests = tests.filter(|test| of_finding.contains(&test.id));
     let bits_of_packet = tests.map(bits_per_second_of_packet).fold(0.0, f64::max);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The fewest causes that explain what is abnormal, the best first, each with its degree.
 
+use linerate_model::order::{self, Gather as _};
 use std::collections::BTreeSet;
 
 use linerate_knowledge::{Cause, Fault, causes, faults};
@@ -62,7 +63,7 @@ pub fn name(observed: &Observed<'_>) -> Vec<Named> {
         named.push(judged(&chosen, &left, &explained));
         explained.extend(lines_of(&chosen));
     }
-    named.sort_by_key(|one| std::cmp::Reverse(one.degree));
+    order::by_key(&mut named, |one| std::cmp::Reverse(one.degree));
     let is_well = named.iter().all(Named::is_harmless);
     named.retain(|one| is_well || one.cause.id != WELL);
     named
@@ -103,13 +104,13 @@ fn best(left: &[Scored], explained: &BTreeSet<u64>, takes_said: bool) -> Option<
 
 fn judged(chosen: &Scored, left: &[Scored], explained: &BTreeSet<u64>) -> Named {
     let db = chosen.db(explained);
-    let mine: BTreeSet<u64> = lines_of(chosen).collect();
+    let mine: BTreeSet<u64> = lines_of(chosen).gather();
     let shares = |other: &&Scored| lines_of(other).any(|line| mine.contains(&line));
     let rivals = left.iter().filter(shares);
     let rivals = rivals.map(|other| (other.cause, other.db(explained)));
     let mut alternatives: Vec<(&'static Cause, f64)> =
         rivals.filter(|(_, rival)| *rival > db - CLOSE_DB).collect();
-    alternatives.sort_by(|one, other| other.1.total_cmp(&one.1));
+    order::by(&mut alternatives, |one, other| other.1.total_cmp(&one.1));
     alternatives.truncate(ALTERNATIVES);
     Named {
         cause: chosen.cause,

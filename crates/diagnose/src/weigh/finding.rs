@@ -2,6 +2,7 @@
 //! Causes that were weighed as findings of a document, together with those of the rules.
 
 use linerate_knowledge::{Check, Remedy};
+use linerate_model::order;
 use linerate_model::output::{self, Evidence, Finding, Passage, Value, Weight};
 
 use super::answer::{Degree, Named, name};
@@ -72,7 +73,7 @@ fn together(named: &[Named], ruled: &[Finding], place: &dyn Fn(u64) -> String) -
     let is_named = |rule: &&Finding| named.iter().any(|one| one.cause.id == rule.cause);
     let rest = other.into_iter().filter(|rule| !is_named(rule)).cloned();
     all.extend(rest);
-    all[first..].sort_by_key(rank);
+    order::by_key(&mut all[first..], rank);
     all
 }
 

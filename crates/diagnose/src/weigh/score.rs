@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The score of one cause: what speaks for it and against it.
 
+use linerate_model::order;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_knowledge::{Alike, Cause, Fault, Shared, Shows, Sign, Spoken, causes, glob};
@@ -99,7 +100,7 @@ impl Scored {
 
 /// Signs of one cause hang together: each further one counts less, the strongest first.
 fn together(mut gains: Vec<f64>) -> f64 {
-    gains.sort_by(|one, other| other.total_cmp(one));
+    order::by(&mut gains, |one, other| other.total_cmp(one));
     let mut weight = 1.0;
     let mut sum = 0.0;
     for gain in gains {
@@ -167,7 +168,7 @@ fn spoken_of(observed: &Observed<'_>) -> impl Iterator<Item = (&'static str, Par
     }
     let weight = observed.said.weight;
     let part = move |mut all: Vec<(&'static Spoken, u64)>| {
-        all.sort_by(|(one, _), (other, _)| other.db.total_cmp(&one.db));
+        order::by(&mut all, |(one, _), (other, _)| other.db.total_cmp(&one.db));
         let texts: Vec<&str> = all.iter().map(|(one, _)| one.text).collect();
         let db = weight * together(all.iter().map(|(one, _)| one.db).collect());
         said(&texts.join(", "), db, all.first().map(|(_, line)| *line))
@@ -413,7 +414,9 @@ fn version(text: &str) -> Option<(u32, u32)> {
 
 /// Of several signs in one line the strongest; strongest first.
 fn once_a_line(mut parts: Vec<Part>) -> Vec<Part> {
-    parts.sort_by(|one, other| other.db.abs().total_cmp(&one.db.abs()));
+    order::by(&mut parts, |one, other| {
+        other.db.abs().total_cmp(&one.db.abs())
+    });
     let mut lines = BTreeSet::new();
     let is_first = |part: &Part| part.is_said() || part.line.is_none_or(|line| lines.insert(line));
     parts.retain(is_first);

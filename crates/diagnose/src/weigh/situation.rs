@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The situations that causes require: a bridge, a tunnel, a virtual machine …, by what is configured or said.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
@@ -28,7 +29,7 @@ fn by_word(lines: &[Line<'_>]) -> BTreeSet<&'static str> {
     let all = lower.words();
     let (phrases, whose) = &*SIGNS;
     let named = phrases.find(&all).into_keys().map(|sign| whose[sign]);
-    let mut found: BTreeSet<&'static str> = named.collect();
+    let mut found: BTreeSet<&'static str> = named.gather();
     let single = |word: &str| {
         SINGLE
             .get(word.trim_end_matches(|letter: char| letter.is_ascii_digit()))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a text says in words: symptoms, and the causes that it speaks of.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_knowledge::{
@@ -41,7 +42,7 @@ impl Speech {
         let prose = Lower::of(lines().filter(|line| sentences.has(line)));
         let other = Lower::of(lines().filter(|line| !tables.has(line)));
         let words = other.words();
-        let symptoms: BTreeMap<&'static str, u64> = prose.find(symptoms_in).collect();
+        let symptoms: BTreeMap<&'static str, u64> = prose.find(symptoms_in).gather();
         let alike = if symptoms.is_empty() {
             BTreeMap::new()
         } else {

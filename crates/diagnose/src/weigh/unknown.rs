@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lines of a log that say that something failed and that no known message explains.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use linerate_model::output::Passage;
@@ -18,7 +19,7 @@ pub(super) fn failures<'t>(
     let logs = read.iter().filter(|passage| is_log(&passage.what));
     let logged: BTreeSet<u64> = logs
         .flat_map(|passage| passage.first_line..=passage.last_line)
-        .collect();
+        .gather();
     let is_open = |line: &&Line<'_>| logged.contains(&line.number) && !known.contains(&line.number);
     let mut kinds = BTreeSet::new();
     let open = lines.iter().filter(is_open);

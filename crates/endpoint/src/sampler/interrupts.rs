@@ -10,6 +10,7 @@ use super::reading::Reading;
 use linerate_linux::clock;
 use linerate_linux::proc_kept::Kept;
 use linerate_linux::sysfs;
+use linerate_model::order::Gather as _;
 use linerate_wire::proc::interrupts::{Interrupts, Line, parse};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +38,7 @@ impl InterruptSource {
     pub(super) fn open(interfaces: Vec<String>, audience: Audience) -> Option<Self> {
         let own = interfaces.iter().flat_map(|name| sysfs::interrupts(name));
         let lines = Lines {
-            own: own.collect(),
+            own: own.gather(),
             interfaces,
             ..Lines::default()
         };
@@ -75,7 +76,7 @@ impl Lines {
         let mut readings = Vec::new();
         if self.first.is_empty() {
             let named = |line: &Line| (line.name.clone(), line.counts.clone());
-            self.first = table.lines.iter().map(named).collect();
+            self.first = table.lines.iter().map(named).gather();
             let entries: usize = table.lines.iter().map(|line| line.counts.len()).sum();
             let few = entries <= MOST_ENTRIES;
             self.complete = few;

@@ -2,6 +2,7 @@
 //! Two groups of stored runs, which were not interleaved: an exact rank test decides. Other changes between the
 //! groups do not show in the numbers, so the environments must be compared as well.
 
+use linerate_model::order;
 use linerate_model::output::{Comparison, Side};
 
 use super::figure::{Figure, Key};
@@ -84,7 +85,7 @@ fn compared(figures: &[Figure]) -> Vec<f64> {
 /// The run with the (lower) median.
 fn middle(figures: &[Figure]) -> Option<&Figure> {
     let mut sorted: Vec<&Figure> = figures.iter().collect();
-    sorted.sort_by(|a, b| a.value.total_cmp(&b.value));
+    order::by(&mut sorted, |a, b| a.value.total_cmp(&b.value));
     sorted.get(figures.len().checked_sub(1)? / 2).copied()
 }
 

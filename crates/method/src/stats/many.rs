@@ -4,7 +4,7 @@
 /// Returns Holm's adjusted p (1979), in the order given. They bound the chance of even one false discovery.
 pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
+    linerate_model::order::by(&mut order, |a, b| p[*a].total_cmp(&p[*b]));
     let mut adjusted = vec![0.0; p.len()];
     let mut highest: f64 = 0.0;
     for (rank, place) in order.into_iter().enumerate() {

@@ -2,6 +2,7 @@
 //! `ethtool -x IFACE`: over which queues the receive hash spreads, and which hash it is:
 //! `RX flow hash indirection table for eth0 with 8 RX ring(s):`, then rows `    8:      0     1     2     3`.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use super::{Block, Hint, Lines, Settings};
@@ -37,7 +38,7 @@ fn title(line: &str) -> Option<(&str, usize)> {
 
 /// The queues in the table, and how many are not in it, unless it seems to be cut.
 fn spread(table: &[u32], queues: usize) -> Vec<(String, String)> {
-    let used: BTreeSet<&u32> = table.iter().collect();
+    let used: BTreeSet<&u32> = table.iter().gather();
     if table.is_empty() {
         return Vec::new();
     }

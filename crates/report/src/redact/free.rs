@@ -2,6 +2,7 @@
 //! Names of machines and users in free text, such as a kernel's command line
 //! or a line of its log: the word after `hostname=`, `UUID=`, `serialno=`, after an `@`, before `.lan`.
 
+use linerate_model::order;
 use std::ops::Range;
 
 /// What a word names.
@@ -27,7 +28,9 @@ pub(super) fn named(text: &str) -> Vec<(Range<usize>, Kind)> {
         .chain(hosts_of_users(&small))
         .chain(domains(&small))
         .collect();
-    all.sort_by_key(|(place, _)| (place.start, std::cmp::Reverse(place.end)));
+    order::by_key(&mut all, |(place, _)| {
+        (place.start, std::cmp::Reverse(place.end))
+    });
     let mut end = 0;
     all.retain(|(place, _)| {
         let apart = place.start >= end && !place.is_empty();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The error, drop and overrun counters that increased while a test ran. Traffic counters are only in the document.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::output::{MovedCounter, Output, Test};
@@ -94,7 +95,7 @@ struct Bad<'o>(BTreeSet<&'o str>);
 impl<'o> Bad<'o> {
     fn of(tests: &[&'o Test]) -> Self {
         let counters = tests.iter().flat_map(|test| &test.counters);
-        let names: BTreeSet<&str> = counters.map(|counter| counter.name.as_str()).collect();
+        let names: BTreeSet<&str> = counters.map(|counter| counter.name.as_str()).gather();
         Self(names.into_iter().filter(|name| is_bad(name)).collect())
     }
 }

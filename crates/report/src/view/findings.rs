@@ -2,6 +2,7 @@
 //! Causes, by the losses they explain: evidence, the change as commands, its undo, how to verify it. On a healthy link:
 //! nothing to fix.
 
+use linerate_model::order::Gather as _;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -130,10 +131,10 @@ fn is_cut_short(output: &Output) -> bool {
 
 /// The losses of tests that no cause names: how many, and at which stages at most.
 fn unnamed(output: &Output, causes: &[&Finding]) -> Option<Line> {
-    let named: BTreeSet<&String> = causes.iter().flat_map(|cause| &cause.test_ids).collect();
+    let named: BTreeSet<&String> = causes.iter().flat_map(|cause| &cause.test_ids).gather();
     let lossy = output.unprovoked().into_iter();
     let rest = lossy.filter(|(test, _)| !named.contains(&test.id));
-    let rest: BTreeMap<&str, u64> = rest.map(|(test, lost)| (test.id.as_str(), lost)).collect();
+    let rest: BTreeMap<&str, u64> = rest.map(|(test, lost)| (test.id.as_str(), lost)).gather();
     let mut stages: BTreeMap<&str, u64> = BTreeMap::new();
     let entries = output.ledger.iter();
     let entries = entries.filter(|entry| rest.contains_key(entry.test_id.as_str()));

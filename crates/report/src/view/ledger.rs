@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where each lost packet died, for each test, with the counters as evidence.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::output::{Evidence, LedgerEntry, Output, Stage, Test, Unread};
@@ -62,7 +63,7 @@ pub(super) fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
     order::by_key(&mut others, |(_, entry)| {
         std::cmp::Reverse(entry.lost_packets)
     });
-    let mut known: BTreeSet<_> = entries.iter().map(|(test, _)| called(test)).collect();
+    let mut known: BTreeSet<_> = entries.iter().map(|(test, _)| called(test)).gather();
     others.retain(|(test, _)| known.insert(called(test)));
     entries.extend(others);
     entries

@@ -2,6 +2,7 @@
 //! Whether a host receives less the more is offered to it, and how much less than it sends.
 
 use crate::evidence::Evidence;
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use linerate_model::output::{Protocol, Role, Test};
@@ -42,7 +43,7 @@ fn collapse(record: &Record, host: Role) -> Option<f64> {
             ))
         })
         .collect();
-    let offered: BTreeSet<u64> = rates.iter().map(|(offered, _)| *offered as u64).collect();
+    let offered: BTreeSet<u64> = rates.iter().map(|(offered, _)| *offered as u64).gather();
     let most = rates
         .iter()
         .max_by(|one, other| one.0.total_cmp(&other.0))?;

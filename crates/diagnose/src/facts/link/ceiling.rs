@@ -7,6 +7,7 @@
 
 mod load;
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use linerate_model::output::{Direction, Protocol, Test};
@@ -21,7 +22,7 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
         let way = Way::of(record, direction, facts);
         let ceilings = Ceilings::of(way.ceilings());
         let loads = way.loads.iter().map(|load| (load.test.id.as_str(), load));
-        let loads: BTreeMap<&str, &Load<'_>> = loads.collect();
+        let loads: BTreeMap<&str, &Load<'_>> = loads.gather();
         for test in way.lossy() {
             let load = loads.get(test.id.as_str()).copied();
             let met = ceilings.met(test, load);
@@ -178,7 +179,7 @@ impl<'r> Ceilings<'r> {
             Some((ceiling.at.packets, next))
         });
         Self {
-            in_packets: so_far.collect(),
+            in_packets: so_far.gather(),
             lowest: found()
                 .filter(|one| one.unit != Unit::Packets)
                 .reduce(lower),

@@ -2,6 +2,7 @@
 //! A card's queues: how many it has and may have, and which of them packets took.
 
 use crate::evidence::{Evidence, Source, queue_of};
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use crate::facts::Facts;
@@ -71,7 +72,7 @@ fn in_sysfs(vantage: &Vantage<'_>, prefix: &str) -> Option<u64> {
                 .split_once('.')
                 .map(|(number, _)| number)
         })
-        .collect();
+        .gather();
     (!numbers.is_empty()).then_some(numbers.len() as u64)
 }
 
@@ -107,7 +108,7 @@ fn by_queue(vantage: &Vantage<'_>, direction: &str) -> Option<BTreeMap<String, u
         let each = vantage.counters().each(*source);
         let queues: BTreeMap<String, u64> = each
             .filter_map(|(name, moved)| Some((queue_of(name, direction)?, moved.grew.at_least)))
-            .collect();
+            .gather();
         (queues.len() > 1 && queues.values().any(|count| *count > 0)).then_some(queues)
     })
 }

@@ -2,6 +2,7 @@
 //! What the device's interfaces dropped, by their drivers' tables; and what is missing between the tester
 //! and them, and from one to the other.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use linerate_knowledge::{Driver, Field};
@@ -19,7 +20,7 @@ pub(super) fn counted(path: &Path<'_>) -> Vec<Claim<DutStage>> {
         .counters
         .iter()
         .filter_map(|one| one.interface.as_deref());
-    let interfaces: BTreeSet<&str> = named.collect();
+    let interfaces: BTreeSet<&str> = named.gather();
     interfaces
         .into_iter()
         .flat_map(|name| of_interface(path, name))

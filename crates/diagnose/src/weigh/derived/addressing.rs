@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Addresses of interfaces: self-assigned ones, those of a provider's translation, prefixes that differ, VRFs.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
@@ -144,7 +145,7 @@ fn wan(shown: &Shown<'_>) -> Vec<Fact> {
         .iter()
         .filter(|route| route.to.1 == 0)
         .map(|route| route.device)
-        .collect();
+        .gather();
     let has = |port: &Port<'_>, address: Ipv4Addr| {
         is_one_of(port.name, WANS)
             || (is_cgnat(address) && is_one_of(port.name, WIRES) && outside.contains(port.name))

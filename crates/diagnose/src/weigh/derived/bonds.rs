@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `/proc/net/bonding/*`: ports of a bond that are not one aggregate, dead ones in use, changes that no carrier explains.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use super::{Fact, number_after};
@@ -99,7 +100,7 @@ fn aggregators(bonds: &[Bond<'_>], lines: &[Line<'_>]) -> Option<Fact> {
         let all: Vec<(&str, u64)> = up(bond)
             .filter_map(|port| Some((port.aggregator?, port.line)))
             .collect();
-        let different: BTreeSet<&str> = all.iter().map(|(id, _)| *id).collect();
+        let different: BTreeSet<&str> = all.iter().map(|(id, _)| *id).gather();
         (all.len() > 1).then_some((different.len(), all.last()?.1))
     };
     let (most, line) = bonds
@@ -113,7 +114,7 @@ fn aggregators(bonds: &[Bond<'_>], lines: &[Line<'_>]) -> Option<Fact> {
 /// `bond_slave state ACTIVE mii_status UP … ad_aggregator_id 1` of `ip -d link`.
 fn of_link(lines: &[Line<'_>]) -> Option<(usize, u64)> {
     let all: Vec<(&str, u64)> = lines.iter().filter_map(aggregator).collect();
-    let different: BTreeSet<&str> = all.iter().map(|(id, _)| *id).collect();
+    let different: BTreeSet<&str> = all.iter().map(|(id, _)| *id).gather();
     (all.len() > 1).then_some((different.len(), all.last()?.1))
 }
 
@@ -138,7 +139,7 @@ fn differ<'t>(
         let known: Vec<(&str, u64)> = up(bond)
             .filter_map(|port| Some((of(port)?, port.line)))
             .collect();
-        let different: BTreeSet<&str> = known.iter().map(|(value, _)| *value).collect();
+        let different: BTreeSet<&str> = known.iter().map(|(value, _)| *value).gather();
         (known.len() > 1).then_some((different.len() > 1, known.last()?.1))
     };
     let (value, line) = bonds.iter().filter_map(one).max()?;
@@ -159,7 +160,7 @@ fn dead_in_use(bonds: &[Bond<'_>], lines: &[Line<'_>]) -> Option<Fact> {
         .iter()
         .filter(|bond| !bond.is_lacp)
         .flat_map(|bond| up(bond).map(|port| port.name).chain(bond.active))
-        .collect();
+        .gather();
     (!used.is_empty()).then_some(())?;
     let dead = |line: &&Line<'_>| {
         let Some((before, _)) = line.text.split_once("NO-CARRIER") else {

@@ -2,6 +2,7 @@
 //! `tcpdump`: packets longer than the MTU, questions for an address without an offer, answers from an address that was not
 //! asked.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use super::{Fact, number_after};
@@ -37,7 +38,7 @@ fn no_offer(lines: &[Line<'_>]) -> Option<Fact> {
 /// `A.port > B.port` and `C.port > A.port` for the same two ports, where B does not answer and nobody asked C.
 fn other_answers(lines: &[Line<'_>]) -> Option<Fact> {
     let packets: Vec<(Packet<'_>, u64)> = lines.iter().filter_map(packet).take(PACKETS).collect();
-    let known: BTreeSet<Packet<'_>> = packets.iter().map(|(packet, _)| *packet).collect();
+    let known: BTreeSet<Packet<'_>> = packets.iter().map(|(packet, _)| *packet).gather();
     let waits = |asker: End<'_>, port: &str| {
         let mut asked = known
             .iter()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What captures show together: what leaves and does not arrive, answers by another way or of another address, repeats.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -449,7 +450,7 @@ fn options(all: &[Capture<'_>]) -> Option<Fact> {
             .split(',')
             .filter_map(|option| option.split_whitespace().next())
             .filter(|kind| !["nop", "eol"].contains(kind))
-            .collect();
+            .gather();
         let key = (sequence, packet.to_port);
         if let Some(first) = seen.get(&key) {
             let differs = *first != kinds;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! IPv6 against IPv4, and multicast: what fails with the one and works with the other, groups joined elsewhere.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -25,7 +26,7 @@ struct Seen {
 fn only_four(shown: &Shown<'_>) -> Option<Fact> {
     let is_six = |text: &str| text.contains("::") || text.contains(" -6") || text.contains("ping6");
     shown.lines.iter().find(|line| is_six(line.text))?;
-    let telling: BTreeSet<u64> = shown.with(TELLING).map(|line| line.number).collect();
+    let telling: BTreeSet<u64> = shown.with(TELLING).map(|line| line.number).gather();
     let mut seen = Seen::default();
     let mut asked: Option<(bool, usize)> = None;
     let mut last = 0;

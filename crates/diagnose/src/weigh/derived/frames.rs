@@ -2,6 +2,7 @@
 //! Frames of `tcpdump -e` and ARP: VLAN tags that nobody takes, two tags, questions whose answer another capture shows;
 //! requests that are repeated; two hosts with one hardware address.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shown::{Port, Shown, WIRES, is_one_of, word_after};
@@ -32,7 +33,7 @@ fn taken(shown: &Shown<'_>) -> BTreeSet<u32> {
         .iter()
         .filter_map(of_port)
         .chain(of_details)
-        .collect()
+        .gather()
 }
 
 /// Tags of captured frames: two in one frame, or only such that no interface takes.
@@ -76,7 +77,7 @@ fn untagged(shown: &Shown<'_>) -> Option<Fact> {
     let parents: BTreeSet<&str> = names
         .filter(|(_, id)| id.parse::<u32>().is_ok())
         .map(|(parent, _)| parent)
-        .collect();
+        .gather();
     let mut is_parent = false;
     let (mut plain, mut tagged, mut last) = (0, 0, 0);
     for line in shown
@@ -127,7 +128,7 @@ fn lost_reply(shown: &Shown<'_>) -> Option<Fact> {
     let answered: BTreeSet<&str> = sections
         .iter()
         .flat_map(|(_, replied)| replied.iter().copied())
-        .collect();
+        .gather();
     let in_vain = |(asked, replied): &(BTreeMap<&str, u32>, BTreeSet<&str>)| {
         asked.iter().any(|(address, count)| {
             *count > 1 && !replied.contains(address) && answered.contains(address)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hardware addresses of neighbours and interfaces: one for many, several for one, an old one; a table that is full.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -108,7 +109,7 @@ fn of_two_interfaces(shown: &Shown<'_>, answers: &Answers<'_>) -> Option<Fact> {
     };
     let both = |all: &&Vec<(String, u64)>| {
         let owners = all.iter().filter_map(|(mac, _)| owner(mac));
-        owners.map(|port| port.name).collect::<BTreeSet<_>>().len() > 1
+        owners.map(|port| port.name).gather::<BTreeSet<_>>().len() > 1
     };
     let all = answers.values().find(both)?;
     Some(Fact::new(

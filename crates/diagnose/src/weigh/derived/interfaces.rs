@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `ip link`, `ip addr`, `ifconfig`: MTUs that do not fit, interfaces in one network, addresses that occur twice.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
@@ -152,7 +153,7 @@ fn address_twice(all: &[Interface]) -> Option<Fact> {
             .iter()
             .filter(|one| one.addresses.iter().any(|(other, _)| *other == address));
         same.filter_map(|one| one.mac.as_deref())
-            .collect::<BTreeSet<_>>()
+            .gather::<BTreeSet<_>>()
             .len()
     };
     let mut each = all.iter().flat_map(|one| {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packet filter and translation: what OUTPUT drops, MASQUERADE rules and their interface, entries that contradict rules.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use super::shown::{Shown, word_after};
@@ -158,7 +159,7 @@ fn flowtable(shown: &Shown<'_>) -> Option<Fact> {
         .find(|line| line.text.contains("devices = {"))?;
     let (_, rest) = line.text.split_once("devices = {")?;
     let (devices, _) = rest.split_once('}')?;
-    let known: BTreeSet<&str> = shown.ports.iter().map(|port| port.name).collect();
+    let known: BTreeSet<&str> = shown.ports.iter().map(|port| port.name).gather();
     let mut named = devices
         .split([',', ' '])
         .map(|name| name.trim_matches('"'))
@@ -227,7 +228,7 @@ fn clamped(shown: &Shown<'_>) -> Option<Fact> {
 fn matches_flow(shown: &Shown<'_>) -> Option<Fact> {
     let failed = shown.with(&["efused", "imed out", "imeout", "o route to host"]);
     let failed = failed.filter_map(|line| super::services::failed(line.text));
-    let failed: BTreeSet<&str> = failed.map(|failed| failed.port).collect();
+    let failed: BTreeSet<&str> = failed.map(|failed| failed.port).gather();
     (!failed.is_empty()).then_some(())?;
     let is_dropped = |text: &str| {
         let logged = text.contains(" DPT=")
@@ -299,7 +300,7 @@ fn masquerade(shown: &Shown<'_>) -> Vec<Fact> {
         .iter()
         .filter(|route| route.to.1 == 0)
         .map(|route| route.device)
-        .collect();
+        .gather();
     if !outside.is_empty() {
         let meets = |text: &str| {
             out_of(text).is_none_or(|device| {

@@ -2,6 +2,7 @@
 //! `ip link`, `ip addr`, `ifconfig`, `brctl show`: what is set up, which ports of a bridge or bond have addresses, wires
 //! beside a radio.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
@@ -239,7 +240,7 @@ fn wired_has_link(all: &[Port<'_>], lines: &[Line<'_>]) -> Option<Fact> {
         .iter()
         .filter(|one| is_radio(one.name))
         .map(|one| one.listing)
-        .collect();
+        .gather();
     let by_radio = |line: &Line<'_>| route(line.text).is_some_and(|(_, device)| is_radio(device));
     let routed = listings.is_empty() && lines.iter().any(by_radio);
     let is_beside = |one: &&Port<'_>| {
@@ -303,7 +304,7 @@ fn wifi_and_wire(all: &[Port<'_>]) -> Option<Fact> {
     let radios: BTreeSet<(u32, u32, u32)> = up()
         .filter(|one| is_radio(one.name))
         .flat_map(networks)
-        .collect();
+        .gather();
     let mut wires = up().filter(|one| is_wire(one.name)).peekable();
     let line = wires.peek()?.line;
     (!radios.is_empty()).then_some(())?;
@@ -348,7 +349,7 @@ fn routed_by(lines: &[Line<'_>]) -> Option<(usize, u64)> {
             .iter()
             .filter(|(_, other, _)| *other == to)
             .map(|(.., device)| *device)
-            .collect();
+            .gather();
         most = most.max((devices.len() > 1).then_some((devices.len(), line.number)));
     }
     most

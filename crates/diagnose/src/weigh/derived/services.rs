@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ports that refuse or do not answer, against what listens, what is published of containers, and what else answers.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use super::Fact;
@@ -209,7 +210,7 @@ fn some_work(lines: &[Line<'_>], failed: &[Failed<'_>]) -> Option<Fact> {
         .iter()
         .filter(|one| !one.is_refused)
         .map(|one| one.host)
-        .collect();
+        .gather();
     let of_nmap = |state: &str| {
         lines
             .iter()

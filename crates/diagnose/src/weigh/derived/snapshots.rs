@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The same counters twice in one text: a direction or a queue that stopped while others move. Broadcasts of a capture.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fact, number_after};
@@ -198,7 +199,7 @@ fn shared_queues(all: &[Queue], lines: &[Line<'_>]) -> Option<Fact> {
         .iter()
         .filter(|line| line.text.contains("bits/sec"))
         .filter_map(|line| stream(line.text));
-    let streams = streams.collect::<BTreeSet<u32>>().len();
+    let streams = streams.gather::<BTreeSet<u32>>().len();
     let total: u64 = all.iter().map(Queue::grown).sum();
     (streams > 1 && total >= QUEUE_MOVED_LEAST).then_some(())?;
     let line = all.first()?.line;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `wg show`, captures and interface names: handshakes of peers, addresses that two peers have, what wraps the packets.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use super::Fact;
@@ -191,12 +192,12 @@ pub(super) fn masters(lines: &[Line<'_>]) -> Vec<Fact> {
     // One who speaks again after another has not given up.
     let of_captures = speaking.values().filter(|row| row.len() > 1).map(|row| {
         if row.len() > 2 {
-            row.iter().collect::<BTreeSet<_>>().len()
+            row.iter().gather::<BTreeSet<&&str>>().len()
         } else {
             1
         }
     });
-    let instances: BTreeSet<&str> = states.keys().map(|(instance, _)| *instance).collect();
+    let instances: BTreeSet<&str> = states.keys().map(|(instance, _)| *instance).gather();
     let of_logs = instances.iter().filter_map(|instance| {
         let all: Vec<bool> = states
             .iter()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `lsusb -t`, `lsusb`, the log of USB: the port's speed against the network link, resets, what else is on the bus.
 
+use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fact, number_after};
@@ -254,7 +255,7 @@ fn generic(
 
 /// The most of one port: of an adapter's, or of the only one.
 fn most(log: &Logged<'_>, counts: &BTreeMap<&str, (u32, u64)>, name: &'static str) -> Option<Fact> {
-    let known: BTreeSet<&str> = log.adapters.keys().copied().collect();
+    let known: BTreeSet<&str> = log.adapters.keys().copied().gather();
     let is_one = |port: &str| known.contains(port) || (known.is_empty() && counts.len() == 1);
     let of_adapters = counts.iter().filter(|(port, _)| is_one(port));
     let (count, line) = of_adapters.map(|(_, count)| *count).max()?;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Routes against addresses: another interface or source than expected, networks that overlap, gateways out of reach.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
@@ -187,7 +188,7 @@ fn in_local_bridge(shown: &Shown<'_>) -> Option<Fact> {
 fn into_tunnel(shown: &Shown<'_>) -> Option<Fact> {
     shown.chosen.first()?;
     let ends = shown.with(&["ndpoint", "[AF_INET]", "remote "]);
-    let ends: BTreeSet<Ipv4Addr> = ends.filter_map(|line| endpoint(line.text)).collect();
+    let ends: BTreeSet<Ipv4Addr> = ends.filter_map(|line| endpoint(line.text)).gather();
     let has_mark = || {
         let mut marks = shown.with(&["fwmark: "]);
         marks.any(|line| line.text.trim_start().starts_with("fwmark: 0x"))

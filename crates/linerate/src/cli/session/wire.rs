@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The counters of the lab's wire, read around each test as those of a host.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use super::Session;
@@ -40,5 +41,5 @@ fn named(directions: [DirectionCounters; 2]) -> BTreeMap<String, u64> {
             (format!("{way}_overload_drops"), counted.overload_drops),
         ]
     });
-    all.collect()
+    all.gather()
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! At which speeds of the link it works, and at which it does not.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use super::super::Fact;
@@ -94,7 +95,7 @@ fn speeds(clause: &Clause) -> BTreeSet<u32> {
     if !(set && sure) {
         return BTreeSet::new();
     }
-    (0..words.len()).filter_map(bare).collect()
+    (0..words.len()).filter_map(bare).gather()
 }
 
 /// `100mbit`, `100 mbit/s`, `gigabit`, `1g`, `2.5gbit`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `ethtool -x`: over which queues the receive hash spreads.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 use std::io;
 
@@ -13,7 +14,7 @@ pub(super) fn indirection(ethtool: &Ethtool) -> io::Result<Values> {
     let answer = ethtool.ask(ETHTOOL_GRXRINGS, RXNFC_BYTES)?;
     let mut values = vec![pair("queues", get(&answer, 8)?.to_string())];
     if let Ok(table) = table(ethtool) {
-        let used: BTreeSet<_> = table.iter().collect();
+        let used: BTreeSet<_> = table.iter().gather();
         let used: Vec<_> = used.into_iter().map(u32::to_string).collect();
         values.push(pair("indirection.size", table.len().to_string()));
         values.push(pair("indirection.queues", used.join(" ")));
