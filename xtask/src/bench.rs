@@ -3,6 +3,7 @@
 //! a machine has good and bad minutes, so all that counts is who did better in the same ones.
 
 mod contender;
+mod explain;
 mod footprint;
 mod frames;
 mod history;
@@ -43,7 +44,7 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         .into_iter()
         .filter(|row| options.wants(row.name))
         .collect();
-    let others = ["footprint", "history", "sampling", "frames", "spacing"];
+    let others = ["footprint", "history", "explain", "sampling", "frames", "spacing"];
     if rows.is_empty() && !others.iter().any(|name| options.wants(name)) {
         let names: Vec<&str> = row::all(&ours).iter().map(|row| row.name).collect();
         return Err(format!(
@@ -70,6 +71,9 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     if options.wants("history") {
         documents.push(history::run(&ours_path(&ours)));
+    }
+    if options.wants("explain") {
+        documents.push(explain::run(&ours_path(&ours)));
     }
     if options.wants("sampling") {
         let seconds = options.seconds.unwrap_or(20);
