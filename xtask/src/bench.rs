@@ -44,7 +44,14 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         .into_iter()
         .filter(|row| options.wants(row.name))
         .collect();
-    let others = ["footprint", "history", "explain", "sampling", "frames", "spacing"];
+    let others = [
+        "footprint",
+        "history",
+        "explain",
+        "sampling",
+        "frames",
+        "spacing",
+    ];
     if rows.is_empty() && !others.iter().any(|name| options.wants(name)) {
         let names: Vec<&str> = row::all(&ours).iter().map(|row| row.name).collect();
         return Err(format!(

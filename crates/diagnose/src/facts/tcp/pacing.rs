@@ -32,13 +32,17 @@ pub(super) fn collect(record: &Record, facts: &mut Facts) {
 }
 
 /// What TCP delivered of the rate at which its congestion control paced it; `None` for others, which pace only under `fq`
-/// and faster than they send, and where a rate was requested.
+/// and faster than they send, where a rate was requested, and where the samples of the rate caught moments in which it was
+/// lowered (BBR drains its queue, or looks for the shortest round trip): nothing delivers more than it is paced at.
 pub(crate) fn use_ratio(test: &Test) -> Option<f64> {
     let free = test.requested_bits_per_second.is_none();
     let paced = test.pacing_bits_per_second.filter(|rate| *rate > 0.0)?;
     let ratio = test.delivered_bits_per_second? / paced;
-    (free && paces_itself(test)).then_some(ratio)
+    (free && paces_itself(test) && ratio <= LOWERED).then_some(ratio)
 }
+
+/// BBR's gain is 0.75 of its estimate in one of eight rounds.
+const LOWERED: f64 = 1.4;
 
 /// A sender that uses this share of its pacing rate is held back by it: BBR's own gain varies by a quarter.
 pub(crate) const HELD_BACK: f64 = 0.8;
