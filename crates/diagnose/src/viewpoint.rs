@@ -2,9 +2,9 @@
 //! From where a rule looks: one test, one of its ends, one interface there. Without a test (a set-up
 //! that was only read, a pasted `ifconfig`) an interface of a host.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Role, Test, Trial};
 
 use crate::dut::{Ports, name, reported};

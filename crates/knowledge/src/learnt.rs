@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much a text is like what people write of each cause. `build.rs` learns it.
 
-use linerate_model::order::{self, Gather as _};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
+
+use linerate_model::order::{self, Gather as _};
 
 use crate::cause::causes;
 use crate::packed;

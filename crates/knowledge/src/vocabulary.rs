@@ -3,9 +3,10 @@
 //! causes share a telling one, many a common one, so that its weight is counted, not chosen (Spärck Jones, A statistical
 //! interpretation of term specificity, 1972).
 
-use linerate_model::order::{self, Gather as _};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
+
+use linerate_model::order::{self, Gather as _};
 
 use crate::cause::{Cause, causes, faults};
 use crate::message::messages;

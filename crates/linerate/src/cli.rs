@@ -29,7 +29,6 @@ mod target;
 mod trial;
 mod values;
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -41,6 +40,7 @@ use crate::output::{Color, Surroundings, ascii};
 use args::{Cli, Command, ManArgs, ServeArgs, TcpArgs, UdpArgs};
 use linerate_endpoint::{ServeOptions, TestPlan, token};
 use linerate_model::failure::Failure;
+use linerate_model::order::Gather as _;
 use linerate_report::term::Style;
 use progress::Progress;
 use target::Target;

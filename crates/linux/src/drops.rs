@@ -12,12 +12,12 @@ mod names;
 mod offsets;
 mod program;
 
-use linerate_model::order::Gather as _;
 use std::io;
 use std::os::fd::OwnedFd;
 
 use crate::bpf::{LoadError, Map, MapKind, Program, ProgramKind};
 use kernel::Kernel;
+use linerate_model::order::Gather as _;
 
 pub use crate::bpf::program_ids;
 pub use filter::{Filter, Flow, Protocol};

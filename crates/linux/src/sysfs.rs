@@ -2,10 +2,11 @@
 //! `/sys/class/net`, if it shows the calling thread's network namespace. It shows the namespace of the process that
 //! mounted it: in a lab, and in some containers, other interfaces of the same names.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use linerate_model::order::Gather as _;
 
 use crate::nic;
 

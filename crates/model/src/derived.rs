@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers derived from those of the document, the same in every output format.
 
-use crate::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::order::Gather as _;
 use crate::output::{
     Confirmation, Cpu, CpuPair, Finding, ForwardResult, Interval, Knee, LedgerEntry, LinkKind,
     Output, Protocol, Role, Test, Verdict,

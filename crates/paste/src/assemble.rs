@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Items in the order of the text → states → records.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use crate::text::{Content, IperfEvent, Transfer};
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Passage, Role};
 
 use super::Pasted;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One state of a text → a record: tests, settings, samples, hosts.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use crate::text::bits_per_second;
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Cpu, Host, Interface, Role, Test};
 use linerate_model::run::{Run, SCHEMA};
 use linerate_model::sample::Sample;

@@ -2,11 +2,11 @@
 //! One state of a host, or of the two hosts of a test. Whatever contradicts it starts another state: a setting with
 //! another value, a counter that decreased, a sweep that starts again.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::text::{Counters, CpuShare, Ping, Settings, Transfer};
 use linerate_model::counters::{Width, growth};
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Latency, Quantiles, Role, Test};
 
 use super::flows::Flows;

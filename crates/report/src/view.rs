@@ -23,10 +23,10 @@ mod tcp;
 mod title;
 mod udp;
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::order;
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Cpu, Direction, ErrorReport, Output, Protocol, Role, Test};
 use linerate_model::units::format;
 

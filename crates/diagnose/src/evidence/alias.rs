@@ -4,10 +4,10 @@
 //! Counters that share a word see the same packets. A counter with several words contains those of
 //! each word; what it counts beyond them is its own.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::order;
+use linerate_model::order::Gather as _;
 
 use super::{Count, Moved};
 use linerate_knowledge::Stage;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The names that rules may use: what each means, its unit, and what to run to know it.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+
+use linerate_model::order::Gather as _;
 
 /// A name of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

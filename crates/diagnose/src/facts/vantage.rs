@@ -6,9 +6,9 @@ mod meaning;
 mod profile;
 mod set_up;
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Fact, Interface, Role, Test};
 
 use crate::evidence::{Evidence, Extent, Moved, Place, Source, Window};

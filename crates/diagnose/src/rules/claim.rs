@@ -2,9 +2,9 @@
 //! What a rule that fired claims to explain, before the losses are shared out: packets of a test, at a stage of it or
 //! anywhere, or packets that a counter outside any test shows.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Fact, LedgerEntry, Role};
 
 use super::{Explains, Rule};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Text → rules, or every mistake in it. Takes text, touches no file.
 
-use linerate_model::order::Gather as _;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -16,6 +15,7 @@ use linerate_knowledge::distance;
 use linerate_knowledge::keys;
 use linerate_knowledge::{Mistake, Mistakes};
 use linerate_model::order;
+use linerate_model::order::Gather as _;
 
 /// Reads the rules of the file `file`.
 ///

@@ -2,10 +2,10 @@
 //! The order of findings: whether the measurement itself is valid, then what explains most,
 //! then what is surest; what is only worth knowing last. Never by a fixed severity.
 
-use linerate_model::order::Gather as _;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Finding, Protocol, Test};
 
 use super::Strength;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The fewest causes that explain what is abnormal, the best first, each with its degree.
 
-use linerate_model::order::{self, Gather as _};
 use std::collections::BTreeSet;
 
 use linerate_knowledge::{Cause, Fault, causes, faults};
+use linerate_model::order::{self, Gather as _};
 
 use super::observed::Observed;
 use super::score::{Judge, Part, Scored};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The score of one cause: what speaks for it and against it.
 
-use linerate_model::order;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_knowledge::{Alike, Cause, Fault, Shared, Shows, Sign, Spoken, causes, glob};
+use linerate_model::order;
 
 use super::observed::{Counted, Field, Observed, normal};
 

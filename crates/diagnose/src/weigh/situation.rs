@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The situations that causes require: a bridge, a tunnel, a virtual machine …, by what is configured or said.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use linerate_knowledge::{FieldTest, Phrases};
+use linerate_model::order::Gather as _;
 
 use super::observed::{Line, Observed, normal};
 use super::speech::Lower;

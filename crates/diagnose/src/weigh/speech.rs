@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a text says in words: symptoms, and the causes that it speaks of.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_knowledge::{
     Alike, Shared, Spoken, alike, shared_with, spoken_in, symptoms_in, words,
 };
+use linerate_model::order::Gather as _;
 
 use linerate_model::output::Passage;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lines of a log that say that something failed and that no known message explains.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
+use linerate_model::order::Gather as _;
 use linerate_model::output::Passage;
 
 use super::observed::Line;

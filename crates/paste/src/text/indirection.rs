@@ -2,8 +2,9 @@
 //! `ethtool -x IFACE`: over which queues the receive hash spreads, and which hash it is:
 //! `RX flow hash indirection table for eth0 with 8 RX ring(s):`, then rows `    8:      0     1     2     3`.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
+
+use linerate_model::order::Gather as _;
 
 use super::{Block, Hint, Lines, Settings};
 

@@ -2,8 +2,9 @@
 //! Names of machines and users in free text, such as a kernel's command line
 //! or a line of its log: the word after `hostname=`, `UUID=`, `serialno=`, after an `@`, before `.lan`.
 
-use linerate_model::order;
 use std::ops::Range;
+
+use linerate_model::order;
 
 /// What a word names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

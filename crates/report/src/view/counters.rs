@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The error, drop and overrun counters that increased while a test ran. Traffic counters are only in the document.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
+use linerate_model::order::Gather as _;
 use linerate_model::output::{MovedCounter, Output, Test};
 
 use super::{Block, Line, Tone, name, relevant, role, way};

@@ -2,10 +2,10 @@
 //! Causes, by the losses they explain: evidence, the change as commands, its undo, how to verify it. On a healthy link:
 //! nothing to fix.
 
-use linerate_model::order::Gather as _;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use linerate_model::order::Gather as _;
 use linerate_model::output::{
     Evidence, Fact, Finding, ForwardResult, Output, Passage, Role, Weight,
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where each lost packet died, for each test, with the counters as evidence.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Evidence, LedgerEntry, Output, Stage, Test, Unread};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 

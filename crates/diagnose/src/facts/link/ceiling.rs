@@ -7,9 +7,9 @@
 
 mod load;
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Direction, Protocol, Test};
 use linerate_model::record::Record;
 use linerate_model::{order, work};

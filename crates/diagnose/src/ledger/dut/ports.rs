@@ -2,10 +2,10 @@
 //! What the device's interfaces dropped, by their drivers' tables; and what is missing between the tester
 //! and them, and from one to the other.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use linerate_knowledge::{Driver, Field};
+use linerate_model::order::Gather as _;
 use linerate_model::record::Side;
 
 use super::{DutStage, Path, missing};

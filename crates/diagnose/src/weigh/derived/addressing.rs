@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Addresses of interfaces: self-assigned ones, those of a provider's translation, prefixes that differ, VRFs.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
+
+use linerate_model::order::Gather as _;
 
 use super::Fact;
 use super::shown::{Port, Shown, WIRES, contains, is_cgnat, is_one_of, is_public};

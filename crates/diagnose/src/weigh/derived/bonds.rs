@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `/proc/net/bonding/*`: ports of a bond that are not one aggregate, dead ones in use, changes that no carrier explains.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
+
+use linerate_model::order::Gather as _;
 
 use super::{Fact, number_after};
 use crate::weigh::observed::Line;

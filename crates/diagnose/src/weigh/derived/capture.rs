@@ -2,8 +2,9 @@
 //! `tcpdump`: packets longer than the MTU, questions for an address without an offer, answers from an address that was not
 //! asked.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
+
+use linerate_model::order::Gather as _;
 
 use super::{Fact, number_after};
 use crate::weigh::observed::Line;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What captures show together: what leaves and does not arrive, answers by another way or of another address, repeats.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
+
+use linerate_model::order::Gather as _;
 
 use super::packets::{Capture, Packet, captures, identity};
 use super::shown::{Shown, is_one_of, is_public, word_after};

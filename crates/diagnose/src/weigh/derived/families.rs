@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! IPv6 against IPv4, and multicast: what fails with the one and works with the other, groups joined elsewhere.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use linerate_model::order::Gather as _;
 
 use super::packets::captures;
 use super::shown::Shown;

@@ -2,8 +2,9 @@
 //! Frames of `tcpdump -e` and ARP: VLAN tags that nobody takes, two tags, questions whose answer another capture shows;
 //! requests that are repeated; two hosts with one hardware address.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
+
+use linerate_model::order::Gather as _;
 
 use super::shown::{Port, Shown, WIRES, is_one_of, word_after};
 use super::{Fact, number_after};

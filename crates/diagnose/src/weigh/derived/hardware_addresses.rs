@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hardware addresses of neighbours and interfaces: one for many, several for one, an old one; a table that is full.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+
+use linerate_model::order::Gather as _;
 
 use super::Fact;
 use super::shown::{Neighbour, Shown, is_mac, is_public, word_after};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `ip link`, `ip addr`, `ifconfig`: MTUs that do not fit, interfaces in one network, addresses that occur twice.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
+
+use linerate_model::order::Gather as _;
 
 use super::Fact;
 use crate::weigh::observed::Line;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a text names: the board, a virtual machine, a cloud, the Ethernet of a system on chip.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use linerate_knowledge::Phrases;
+use linerate_model::order::Gather as _;
 
 use super::Fact;
 use crate::weigh::observed::Line;

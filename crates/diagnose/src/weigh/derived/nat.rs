@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packet filter and translation: what OUTPUT drops, MASQUERADE rules and their interface, entries that contradict rules.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
+
+use linerate_model::order::Gather as _;
 
 use super::shown::{Shown, word_after};
 use super::{Fact, number_after};

@@ -2,9 +2,10 @@
 //! `ip link`, `ip addr`, `ifconfig`, `brctl show`: what is set up, which ports of a bridge or bond have addresses, wires
 //! beside a radio.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
+
+use linerate_model::order::Gather as _;
 
 use super::Fact;
 use crate::weigh::observed::Line;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ports that refuse or do not answer, against what listens, what is published of containers, and what else answers.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
+
+use linerate_model::order::Gather as _;
 
 use super::Fact;
 use super::shown::word_after;

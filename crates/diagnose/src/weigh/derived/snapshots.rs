@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The same counters twice in one text: a direction or a queue that stopped while others move. Broadcasts of a capture.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
+
+use linerate_model::order::Gather as _;
 
 use super::{Fact, number_after};
 use crate::weigh::observed::Line;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `wg show`, captures and interface names: handshakes of peers, addresses that two peers have, what wraps the packets.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
+
+use linerate_model::order::Gather as _;
 
 use super::Fact;
 use super::shown::{Shown, word_after};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `lsusb -t`, `lsusb`, the log of USB: the port's speed against the network link, resets, what else is on the bus.
 
-use linerate_model::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet};
+
+use linerate_model::order::Gather as _;
 
 use super::{Fact, number_after};
 use crate::weigh::observed::Line;

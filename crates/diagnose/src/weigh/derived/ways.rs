@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Routes against addresses: another interface or source than expected, networks that overlap, gateways out of reach.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
+
+use linerate_model::order::Gather as _;
 
 use super::Fact;
 use super::shown::{

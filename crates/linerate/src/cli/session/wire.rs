@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The counters of the lab's wire, read around each test as those of a host.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use super::Session;
@@ -9,6 +8,7 @@ use linerate_diagnose::evidence::Source;
 use linerate_endpoint::TestPlan;
 use linerate_lab::DirectionCounters;
 use linerate_linux::clock;
+use linerate_model::order::Gather as _;
 use linerate_model::output::Role;
 use linerate_model::sample::{Phase, Sample};
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! At which speeds of the link it works, and at which it does not.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
+
+use linerate_model::order::Gather as _;
 
 use super::super::Fact;
 use super::clauses::Clause;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `ethtool -x`: over which queues the receive hash spreads.
 
-use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 use std::io;
+
+use linerate_model::order::Gather as _;
 
 use super::super::request::{Ethtool, command, get, put};
 use super::{Values, pair};
