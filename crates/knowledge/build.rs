@@ -8,6 +8,8 @@
 
 #[path = "build/learn.rs"]
 mod learn;
+#[path = "build/mentions.rs"]
+mod mentions;
 #[path = "src/token.rs"]
 mod token;
 
@@ -37,12 +39,15 @@ fn main() -> io::Result<()> {
     ] {
         index += &pack(room, &files(&knowledge.join(room), "toml")?, &out)?;
     }
-    for single in ["ranges", "reasons", "remedies", "symptoms"] {
+    for single in ["circumstances", "ranges", "reasons", "remedies", "symptoms"] {
         index += &pack(single, &[knowledge.join(format!("{single}.toml"))], &out)?;
     }
     let learnt = out.join("learnt.txt");
     fs::write(&learnt, learn::learn(&texts(&knowledge)?))?;
     index += &pack("learnt", &[learnt], &out)?;
+    let mentions = out.join("mentions.txt");
+    fs::write(&mentions, mentions::digits(&knowledge)?)?;
+    index += &pack("mentions", &[mentions], &out)?;
     fs::write(out.join("packed.rs"), index)
 }
 

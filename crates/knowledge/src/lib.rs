@@ -22,6 +22,7 @@ mod distance;
 pub mod keys;
 mod learnt;
 mod literal;
+mod mention;
 mod message;
 mod mistake;
 mod packed;
@@ -44,13 +45,14 @@ pub use check::check_together;
 pub use distance::distance;
 pub use learnt::{Alike, alike};
 pub use literal::{Seen, seen_in};
+pub use mention::{Mention, mentioned};
 pub use message::{
     Found, Level, Message, MessagePattern, Messages, Open, messages, parse_messages,
 };
 pub use mistake::{Mistake, Mistakes};
 pub use packed::{
-    CAUSES, DRIVERS as EMBEDDED, KNOWN, LEARNT, MESSAGES, Packed, RANGES, REASONS, REGISTERS,
-    REMEDIES, RULES, SYMPTOMS,
+    CAUSES, CIRCUMSTANCES, DRIVERS as EMBEDDED, KNOWN, LEARNT, MENTIONS, MESSAGES, Packed, RANGES,
+    REASONS, REGISTERS, REMEDIES, RULES, SYMPTOMS,
 };
 pub use parse::parse;
 pub use pattern::Pattern;
@@ -59,7 +61,10 @@ pub use range::{Range, parse_ranges, ranges};
 pub use reasons::{Reason, ReasonStage, parse_reasons, stage_of};
 pub use sign::{FieldTest, Shows, Sign, glob};
 pub use source::Source;
-pub use symptom::{Symptom, parse_remedies, parse_symptoms, remedies_in, symptoms, symptoms_in};
+pub use symptom::{
+    Symptom, circumstances_in, parse_circumstances, parse_remedies, parse_symptoms, remedies_in,
+    symptoms, symptoms_in,
+};
 pub use table::{Counter, Driver, Field};
 pub use vocabulary::{Shared, Spoken, shared_with, spoken_in};
 pub use words::{Counts, Group, Reset, Stage, Unit, Width};

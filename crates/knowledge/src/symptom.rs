@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What people say of their network, and what they try, by general vocabulary.
+//! What people say of their network, what they try, and in which circumstances, by general vocabulary.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use crate::packed;
 use crate::phrase::{Phrases, is_phrase};
 use crate::toml_table;
 
-/// A symptom or a remedy, and the phrases that name it.
+/// A symptom, a remedy or a circumstance, and the phrases that name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symptom {
     /// Its stable name.
@@ -32,6 +32,9 @@ static SYMPTOMS: LazyLock<Vocabulary> =
     LazyLock::new(|| Vocabulary::of(packed::SYMPTOMS, parse_symptoms));
 static REMEDIES: LazyLock<Vocabulary> =
     LazyLock::new(|| Vocabulary::of(packed::REMEDIES, parse_remedies));
+
+static CIRCUMSTANCES: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::of(packed::CIRCUMSTANCES, parse_circumstances));
 
 type Parse = fn(&str, &str) -> Result<Vec<Symptom>, Vec<Mistake>>;
 
@@ -81,6 +84,12 @@ pub fn remedies_in(words: &[&str]) -> BTreeMap<&'static str, usize> {
     REMEDIES.named(words)
 }
 
+/// The circumstances that words in lower case name, as [`symptoms_in`].
+#[must_use]
+pub fn circumstances_in(words: &[&str]) -> BTreeMap<&'static str, usize> {
+    CIRCUMSTANCES.named(words)
+}
+
 /// Reads the symptoms `text` of the file `file`.
 ///
 /// # Errors
@@ -98,6 +107,16 @@ pub fn parse_symptoms(file: &str, text: &str) -> Result<Vec<Symptom>, Vec<Mistak
 pub fn parse_remedies(file: &str, text: &str) -> Result<Vec<Symptom>, Vec<Mistake>> {
     keys::read(file, text, |raw: &RawRemedies, mistakes| {
         understood(&raw.remedy, mistakes)
+    })
+}
+
+/// Reads the circumstances `text` of the file `file`.
+///
+/// # Errors
+/// As of [`parse_symptoms`].
+pub fn parse_circumstances(file: &str, text: &str) -> Result<Vec<Symptom>, Vec<Mistake>> {
+    keys::read(file, text, |raw: &RawCircumstances, mistakes| {
+        understood(&raw.circumstance, mistakes)
     })
 }
 
@@ -146,6 +165,12 @@ toml_table! {
 toml_table! {
     RawRemedies {
         remedy: Vec<RawSymptom> = or_default,
+    }
+}
+
+toml_table! {
+    RawCircumstances {
+        circumstance: Vec<RawSymptom> = or_default,
     }
 }
 

@@ -131,9 +131,8 @@ fn lines_of(scored: &Scored) -> impl Iterator<Item = u64> {
 
 /// What is only said does not count.
 fn degree(chosen: &Scored, shown_db: f64, alone: bool) -> Degree {
-    let against = chosen.parts.iter().any(|part| part.db < 0.0);
     let is_general = GENERAL.contains(&chosen.cause.id.as_str());
-    if chosen.strongest_db() >= PROOF_DB && !against && !is_general {
+    if chosen.strongest_db() >= PROOF_DB && !chosen.is_disputed() && !is_general {
         Degree::Proven
     } else if shown_db >= LIKELY_DB && alone {
         Degree::Likely

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_knowledge::{Alike, Cause, Fault, Shared, Shows, Sign, Spoken, causes, glob};
+use linerate_knowledge::{Alike, Cause, Fault, Mention, Shared, Shows, Sign, Spoken, causes, glob};
 use linerate_model::order;
 
 use super::observed::{Counted, Field, Observed, normal};
@@ -30,7 +30,7 @@ pub enum Says {
     Shown,
     /// Words that belong to the cause.
     Words,
-    /// The wording as a whole.
+    /// The wording and what is mentioned as a whole.
     Wording,
 }
 
@@ -94,7 +94,14 @@ impl Scored {
 
     /// The strongest sign.
     pub(super) fn strongest_db(&self) -> f64 {
-        self.parts.iter().map(|part| part.db).fold(0.0, f64::max)
+        let single = self.parts.iter().filter(|part| part.says != Says::Wording);
+        single.map(|part| part.db).fold(0.0, f64::max)
+    }
+
+    /// Whether a sign speaks against it.
+    pub(super) fn is_disputed(&self) -> bool {
+        let mut single = self.parts.iter().filter(|part| part.says != Says::Wording);
+        single.any(|part| part.db < 0.0)
     }
 }
 
@@ -198,6 +205,19 @@ fn alike<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, 
     all.map(move |(cause, alike)| (causes()[*cause].id.as_str(), part(alike)))
 }
 
+/// How well what it mentions fits each cause.
+fn mentioned<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
+    let part = |mention: &Mention| {
+        let what = format!("mentions {}", mention.circumstances.join(" "));
+        Part {
+            says: Says::Wording,
+            ..said(what.trim_end(), mention.db, None)
+        }
+    };
+    let all = observed.said.mentioned.iter();
+    all.map(move |(cause, mention)| (causes()[*cause].id.as_str(), part(mention)))
+}
+
 impl<'o, 't> Judge<'o, 't> {
     pub(super) fn new(observed: &'o Observed<'t>) -> Self {
         let mut supported: BTreeMap<&'o str, Vec<Part>> = BTreeMap::new();
@@ -224,7 +244,8 @@ impl<'o, 't> Judge<'o, 't> {
             });
         }
         let words = spoken_of(observed).chain(described(observed));
-        for (cause, part) in words.chain(alike(observed)) {
+        let wording = alike(observed).chain(mentioned(observed));
+        for (cause, part) in words.chain(wording) {
             supported.entry(cause).or_default().push(part);
         }
         let fields = by(&observed.fields, |field| field.name.as_str());

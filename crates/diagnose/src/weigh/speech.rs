@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_knowledge::{
-    Alike, Shared, Spoken, alike, shared_with, spoken_in, symptoms_in, words,
+    Alike, Mention, Shared, Spoken, alike, circumstances_in, mentioned, shared_with, spoken_in,
+    symptoms_in, words,
 };
 use linerate_model::order::Gather as _;
 
@@ -25,6 +26,8 @@ pub(super) struct Speech {
     pub(super) shared: BTreeMap<usize, Shared>,
     /// How much a complaint is like what people write of causes.
     pub(super) alike: BTreeMap<usize, Alike>,
+    /// How well what a complaint mentions fits causes.
+    pub(super) mentioned: BTreeMap<usize, Mention>,
     /// What its words count: the longer a text, the more of them are there by chance.
     pub(super) weight: f64,
 }
@@ -43,10 +46,11 @@ impl Speech {
         let other = Lower::of(lines().filter(|line| !tables.has(line)));
         let words = other.words();
         let symptoms: BTreeMap<&'static str, u64> = prose.find(symptoms_in).gather();
-        let alike = if symptoms.is_empty() {
-            BTreeMap::new()
+        let (alike, mentioned) = if symptoms.is_empty() {
+            (BTreeMap::new(), BTreeMap::new())
         } else {
-            alike(&Lower::of(lines()).text())
+            let all = Lower::of(lines());
+            (alike(&all.text()), all.mentioned(symptoms.keys().copied()))
         };
         Self {
             weight: (WORDS_USUAL / words.len() as f64).sqrt().min(1.0),
@@ -55,6 +59,7 @@ impl Speech {
             spoken: other.find(spoken_in).collect(),
             shared: shared_with(&words),
             alike,
+            mentioned,
         }
     }
 }
@@ -125,6 +130,12 @@ impl Lower {
     fn text(&self) -> String {
         let lines: Vec<&str> = self.0.iter().map(|(_, line)| line.as_str()).collect();
         lines.join("\n")
+    }
+
+    /// How well these symptoms and the circumstances of all lines fit causes.
+    fn mentioned<'s>(&self, symptoms: impl Iterator<Item = &'s str>) -> BTreeMap<usize, Mention> {
+        let circumstances = circumstances_in(&self.words());
+        mentioned(&circumstances.keys().copied().chain(symptoms).gather())
     }
 
     pub(super) fn words(&self) -> Vec<&str> {
