@@ -33,9 +33,9 @@ fn tables(lines: &[Line<'_>]) -> Vec<Table> {
 /// How many default routes the table with most of them has, with a line of it. Only a whole table shows that there is none.
 pub(super) fn defaults(lines: &[Line<'_>]) -> Option<(usize, u64)> {
     let counted = tables(lines).into_iter().filter_map(|table| {
-        let default = table.iter().filter(|(route, _)| route.is_default());
+        let mut default = table.iter().filter(|(route, _)| route.is_default());
         let count = default.clone().count();
-        let (_, line) = default.last().or(table.last())?;
+        let (_, line) = default.next_back().or(table.last())?;
         (count > 0 || is_whole(&table)).then_some((count, *line))
     });
     counted.max_by_key(|(count, _)| *count)
@@ -49,20 +49,22 @@ fn is_whole(table: &Table) -> bool {
 
 /// Default routes of IPv6 that have a gateway: Teredo's has none.
 pub(super) fn ipv6_defaults(lines: &[Line<'_>]) -> Option<(usize, u64)> {
-    let found = lines
+    let mut found = lines
         .iter()
         .filter(|line| line.text.contains("::/0") && windows_ipv6_gateway(line.text).is_some());
-    let last = found.clone().last()?;
-    Some((found.count(), last.number))
+    let count = found.clone().count();
+    Some((count, found.next_back()?.number))
 }
 
 /// The gateways that routes name; none where a default route needs no gateway, as that of a tunnel.
 pub(super) fn gateways(lines: &[Line<'_>]) -> Vec<Ipv4Addr> {
-    let routes = || tables(lines).into_iter().flatten().map(|(route, _)| route);
-    if routes().any(|route| route.is_default() && route.via.is_none()) {
+    let routes = lines.iter().filter_map(|line| WindowsRoute::of(line.text));
+    let routes: Vec<WindowsRoute> = routes.collect();
+    let is_tunnel = |route: &WindowsRoute| route.is_default() && route.via.is_none();
+    if routes.iter().any(is_tunnel) {
         return Vec::new();
     }
-    routes().filter_map(|route| route.via).collect()
+    routes.iter().filter_map(|route| route.via).collect()
 }
 
 /// Whether no network of a default route's interface has its gateway: the first that is outside, else the first inside.
