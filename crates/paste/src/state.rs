@@ -360,6 +360,7 @@ const READINGS: &[&str] = &[
     "mtr",
     "tracepath",
     "traceroute",
+    "route print",
 ];
 /// Values of one kind in one state.
 const VALUES_MAX: usize = 4096;

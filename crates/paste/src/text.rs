@@ -63,6 +63,7 @@ mod protocol_tables;
 mod qdisc;
 mod rate_table;
 mod registers;
+mod route_print;
 mod routes;
 mod ruleset;
 mod sar;
@@ -79,6 +80,7 @@ mod ttcp;
 mod vmstat;
 mod wget;
 mod windows;
+mod winmtr;
 
 pub use cpu_share::CpuShare;
 pub use forwarding::read_prose;
@@ -86,7 +88,9 @@ pub use iperf::{Event as IperfEvent, Protocol, Row};
 pub use lines::{Hint, Lines};
 pub use number::{bits_per_second, bytes};
 pub use ping::Ping;
+pub use route_print::{Route as WindowsRoute, ipv6_gateway as windows_ipv6_gateway};
 pub use transfer::Transfer;
+pub use winmtr::{Hop as WinMtrHop, is_heading as is_winmtr_heading};
 
 /// The first lines of a text, and what they contain.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,7 +214,9 @@ const READERS: &[Reader] = &[
     bridge_tables::read,
     neighbours::read,
     routes::read,
+    route_print::read,
     ip_brief::read,
+    winmtr::read,
     hops::read,
     iw::read,
     iwconfig::read,

@@ -53,6 +53,8 @@ mod usb;
 mod way_points;
 mod ways;
 mod window;
+mod windows_routes;
+mod winmtr;
 
 use linerate_model::record::Record;
 

@@ -48,6 +48,27 @@ fn a_healthy_text_blames_nobody() {
     assert_eq!(named("The cat sat on the mat.\n"), []);
 }
 
+/// Bars are not those of a Markdown table, and the rows are no prose.
+#[test]
+fn tables_of_windows_speak_as_those_of_linux() {
+    let has = |text: &str, id: &str| named(text).iter().any(|(one, _)| *one == id);
+    let row = |name: &str, loss: u32| {
+        let received = 100 - loss;
+        format!("|{name:>40} - {loss:4} |  100 | {received:4} |    8 |   10 |   41 |    9 |\n")
+    };
+    let hops = |loss| row("192.0.2.1", 0) + &row("203.0.113.9", loss) + &row("203.0.113.20", loss);
+    assert!(has(&hops(12), "loss-on-the-path"));
+    assert!(!has(&hops(0), "loss-on-the-path"));
+    let routes = "Active Routes:\nNetwork Destination        Netmask          Gateway       Interface  Metric\n\
+        0.0.0.0          0.0.0.0     198.51.100.1        192.0.2.7     25\n\
+        192.0.2.0    255.255.255.0         On-link         192.0.2.7    281\n";
+    assert!(has(routes, "netmask-wrong"));
+    assert!(!has(
+        &routes.replace("198.51.100.1", "192.0.2.1"),
+        "netmask-wrong"
+    ));
+}
+
 /// What one cause explains does not speak for a second one.
 #[test]
 fn one_line_has_one_cause() {

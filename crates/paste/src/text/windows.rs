@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Windows: `netsh interface tcp show global` (`Receive Window Auto-Tuning Level    : disabled`),
+//! Windows: `netsh interface tcp show global` (`Receive Window Auto-Tuning Level    : disabled`), also in German,
 //! `Get-NetAdapterAdvancedProperty`, `Get-NetAdapterStatistics`.
 
 use super::{Block, Content, Counters, Hint, Lines, Settings};
@@ -9,27 +9,34 @@ pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     if first.starts_with("Name ") {
         return table(lines);
     }
-    let heads = ["Querying active state...", "TCP Global Parameters"].contains(&first);
+    let heads = HEADS.contains(&first);
     let known = |line: &str| {
-        GLOBAL
-            .iter()
-            .any(|name| line.trim_start().starts_with(name) && line.contains(" : "))
+        let german = GERMAN.iter().map(|(name, _)| name);
+        let mut names = GLOBAL.iter().chain(german);
+        names.any(|name| line.trim_start().starts_with(name) && line.contains(" : "))
     };
     (heads || known(first)).then_some(())?;
     let found = lines.run(0, |line| {
         let line = line.trim();
         line == first
-            || line == "TCP Global Parameters"
+            || HEADS.contains(&line)
             || is_rule(line)
             || (line.contains(" : ") && line.len() < 120)
     });
     let values = found.iter().filter_map(|(_, line)| line.split_once(" : "));
-    let values = values.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
+    let values =
+        values.map(|(name, value)| (english(name.trim()).to_owned(), value.trim().to_owned()));
     Some(Block {
         lines: found.last()?.0 + 1,
         format: "netsh",
         content: vec![Settings::new("netsh", None, values.collect())],
     })
+}
+
+/// The English name of a parameter; values have no translation.
+fn english(name: &str) -> &str {
+    let known = GERMAN.iter().find(|(german, _)| *german == name);
+    known.map_or(name, |(_, english)| english)
 }
 
 /// `----  -----------`.
@@ -101,6 +108,45 @@ fn property(titles: &[&str], begins: &[usize], line: &str) -> Option<Content> {
 
 const STATISTICS: &str = "Get-NetAdapterStatistics";
 const PROPERTY: &str = "Get-NetAdapterAdvancedProperty";
+/// Headings of `netsh interface tcp show global`.
+const HEADS: [&str; 3] = [
+    "Querying active state...",
+    "TCP Global Parameters",
+    "Globale TCP-Parameter",
+];
+/// Its names in German Windows, and in English.
+const GERMAN: [(&str, &str); 12] = [
+    (
+        "Zustand der empfangsseitigen Skalierung",
+        "Receive-Side Scaling State",
+    ),
+    (
+        "Autom. Abstimmungsgrad Empfangsfenster",
+        "Receive Window Auto-Tuning Level",
+    ),
+    (
+        "Add-On \"Überlastungssteuerungsanbieter\"",
+        "Add-On Congestion Control Provider",
+    ),
+    ("ECN-Funktion", "ECN Capability"),
+    ("RFC 1323-Zeitstempel", "RFC 1323 Timestamps"),
+    ("RTO (anfänglich)", "Initial RTO"),
+    (
+        "Zustand der Empfangssegmentzusammenfügung",
+        "Receive Segment Coalescing State",
+    ),
+    (
+        "Nicht-SACK-RTT-Widerstandsfähigkeit",
+        "Non Sack Rtt Resiliency",
+    ),
+    ("Maximale SYN-Neuübertragungen", "Max SYN Retransmissions"),
+    ("Fast Open-Fallback", "Fast Open Fallback"),
+    (
+        "Proportionale Ratenreduzierung",
+        "Proportional Rate Reduction",
+    ),
+    ("Schrittsteuerungsprofil", "Pacing Profile"),
+];
 /// Names of `netsh interface tcp show global`.
 const GLOBAL: [&str; 6] = [
     "Receive-Side Scaling State",
@@ -144,6 +190,21 @@ mod tests {
             Some((None, "disabled".to_owned()))
         );
         assert_eq!(of("ECN Capability : disabled\n"), None);
+    }
+
+    #[test]
+    fn the_state_of_tcp_in_german() {
+        let text = "Globale TCP-Parameter\n----------------------------------------------\nZustand der empfangsseitigen Skalierung          : disabled\nAutom. Abstimmungsgrad Empfangsfenster    : restricted\nAdd-On \"Überlastungssteuerungsanbieter\"  : default\nso\n";
+        let (lines, content) = of(text).unwrap();
+        assert_eq!(lines, 5);
+        for (name, value) in [
+            ("Receive-Side Scaling State", "disabled"),
+            ("Receive Window Auto-Tuning Level", "restricted"),
+            ("Add-On Congestion Control Provider", "default"),
+        ] {
+            assert_eq!(setting(&content, name), Some((None, value.to_owned())));
+        }
+        assert_eq!(of("ECN-Funktion und was sie tut\n"), None);
     }
 
     #[test]

@@ -113,6 +113,14 @@ const TRAPS: &[&str] = &[
     "name x type drop action drop group y",
     "Name DisplayName DisplayValue",
     "TCP Global Parameters",
+    "Globale TCP-Parameter",
+    "|                                      WinMTR statistics                                   |",
+    "|   192.0.2.1 -    0 |  100 |  100 |    0 |    1 |    9 |    1 |",
+    "|------------------------------------------------|------|------|",
+    "Host\t%\tSent\tRecv\tBest\tAvrg\tWrst\tLast",
+    "===========================================================",
+    "Active Routes:",
+    "  0.0.0.0   0.0.0.0   192.0.2.1   192.0.2.7   25",
     "",
 ];
 

@@ -395,6 +395,24 @@ const SETTINGS: &[(&str, &str, &str, &str)] = &[
         "tx",
     ),
     (
+        "C:\\> route print -4\n===========================================================================\nIPv4 Route Table\n===========================================================================\nActive Routes:\nNetwork Destination        Netmask          Gateway       Interface  Metric\n          0.0.0.0          0.0.0.0        192.0.2.1        192.0.2.7     25\n        192.0.2.0    255.255.255.0         On-link         192.0.2.7    281\n",
+        "route print",
+        "routes",
+        "2",
+    ),
+    (
+        "|                                      WinMTR statistics                                   |\n|                       Host              -   %  | Sent | Recv | Best | Avrg | Wrst | Last |\n|                             192.0.2.1 -    0 |  100 |  100 |    0 |    1 |    9 |    1 |\n|                   No response from host -  100 |   20 |    0 |    0 |    0 |    0 |    0 |\n",
+        "mtr",
+        "hops",
+        "2",
+    ),
+    (
+        "C:\\> netsh int tcp show global\nGlobale TCP-Parameter\n-------\nAutom. Abstimmungsgrad Empfangsfenster    : disabled\n",
+        "netsh",
+        "Receive Window Auto-Tuning Level",
+        "disabled",
+    ),
+    (
         "C:\\> netsh interface tcp show global\nTCP Global Parameters\n-------\nReceive Window Auto-Tuning Level    : disabled\n",
         "netsh",
         "Receive Window Auto-Tuning Level",

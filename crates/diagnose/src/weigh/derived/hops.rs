@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `mtr`, `traceroute`: loss that only a middle hop shows, loss that stays to the end, and packets that go in circles.
+//! `mtr`, WinMTR, `traceroute`: loss that only a middle hop shows, loss that stays to the end, and packets that go in circles.
 
 use std::net::IpAddr;
 
-use super::Fact;
+use super::{Fact, winmtr};
 use crate::weigh::observed::Line;
 
 /// A hop of a report.
@@ -15,7 +15,8 @@ struct Hop<'t> {
 }
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
-    let hops: Vec<Hop<'_>> = lines.iter().filter_map(hop).collect();
+    let hops = lines.iter().filter_map(hop).chain(of_windows(lines));
+    let hops: Vec<Hop<'_>> = hops.collect();
     let routes = hops.chunk_by(|one, next| next.number > one.number);
     let Some(longest) = routes.max_by_key(|route| route.len()) else {
         return Vec::new();
@@ -101,6 +102,16 @@ fn hop<'t>(line: &Line<'t>) -> Option<Hop<'t>> {
     })
 }
 
+fn of_windows<'t>(lines: &[Line<'t>]) -> impl Iterator<Item = Hop<'t>> {
+    let hops = winmtr::hops(lines).into_iter();
+    hops.map(|hop| Hop {
+        number: hop.number,
+        name: hop.row.name,
+        loss_percent: Some(f64::from(hop.row.loss_percent)),
+        line: hop.line,
+    })
+}
+
 /// Less is chance, percent.
 const LOSS_PERCENT: f64 = 0.5;
 const HOPS_LEAST: usize = 4;
@@ -121,6 +132,30 @@ mod tests {
             "{found:?}"
         );
         let stays = values(&text.replace("33   0.0%", "33  38.0%"), facts);
+        assert!(
+            stays.contains(&("mtr_loss_to_end", "0.38".to_owned())),
+            "{stays:?}"
+        );
+    }
+
+    #[test]
+    fn winmtr_shows_what_mtr_shows() {
+        let row = |name: &str, loss: u32| {
+            format!(
+                "|{name:>40} - {loss:4} |  100 | {:4} |    8 |   10 |   41 |    9 |\n",
+                100 - loss
+            )
+        };
+        let first = row("192.0.2.1", 0) + &row("No response from host", 100);
+        let limited = values(&(first.clone() + &row("192.0.2.33", 0)), facts);
+        for expected in [
+            ("mtr_loss_at_middle_hop_only", "true"),
+            ("mtr_loss_to_end", "0"),
+        ] {
+            let expected = (expected.0, expected.1.to_owned());
+            assert!(limited.contains(&expected), "{limited:?}");
+        }
+        let stays = values(&(first + &row("192.0.2.33", 38)), facts);
         assert!(
             stays.contains(&("mtr_loss_to_end", "0.38".to_owned())),
             "{stays:?}"

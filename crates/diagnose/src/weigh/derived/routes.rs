@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ip route`, `ip rule`, `route -n`: how many ways lead out, and which rules come before the main table.
+//! `ip route`, `ip rule`, `route -n`, `route print`: how many ways lead out, and which rules come before the main table.
 
-use super::Fact;
+use super::{Fact, windows_routes};
 use crate::weigh::observed::Line;
 
 pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
@@ -10,10 +10,19 @@ pub(super) fn facts(lines: &[Line<'_>]) -> Vec<Fact> {
         .iter()
         .copied()
         .partition(|line| is_version_6(line.text));
+    let of_windows = [
+        windows_routes::defaults(lines),
+        windows_routes::ipv6_defaults(lines),
+    ];
     let counted = [("default_routes", &four), ("ipv6_default_routes", &six)];
     let mut facts: Vec<Fact> = counted
         .iter()
-        .filter_map(|(name, routes)| Some(Fact::new(name, routes.len(), routes.last()?.number)))
+        .zip(of_windows)
+        .filter_map(|((name, routes), of_windows)| {
+            let listed = routes.last().map(|last| (routes.len(), last.number));
+            let (count, line) = listed.max(of_windows)?;
+            Some(Fact::new(name, count, line))
+        })
         .collect();
     facts.extend(wifi(&four));
     facts.extend(rules(lines));
@@ -101,5 +110,13 @@ mod tests {
             );
         }
         assert_eq!(values("at 10:00 from here", facts), []);
+    }
+
+    #[test]
+    fn ways_out_of_windows() {
+        let text = "  0.0.0.0  0.0.0.0  192.0.2.1  192.0.2.7  25\n  0.0.0.0  0.0.0.0  198.51.100.1  198.51.100.7  25\n 12    281 ::/0     fe80::1\n";
+        let expected = [("default_routes", "2"), ("ipv6_default_routes", "1")];
+        let expected = expected.map(|(name, value)| (name, value.to_owned()));
+        assert_eq!(values(text, facts), expected);
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `traceroute`, `mtr`: hops that refuse, a first hop that is no gateway of the host, a delay that begins at one hop.
+//! `traceroute`, `mtr`, WinMTR: hops that refuse, a first hop that is no gateway of the host, a delay that begins at one hop.
 
 use std::net::Ipv4Addr;
 
-use super::Fact;
 use super::shown::Shown;
+use super::{Fact, windows_routes, winmtr};
 
 pub(super) fn facts(shown: &Shown<'_>) -> Vec<Fact> {
     let one: [fn(&Shown<'_>) -> Option<Fact>; 4] =
@@ -43,8 +43,16 @@ fn number(text: &str) -> Option<u32> {
 
 /// Whether the first hop is none of the gateways that the host's routes name.
 fn first_hop(shown: &Shown<'_>) -> Option<Fact> {
-    let gateways: Vec<Ipv4Addr> = shown.routes.iter().filter_map(|route| route.via).collect();
-    let (address, line) = shown.lines.iter().find_map(|line| {
+    let gateways = shown.routes.iter().filter_map(|route| route.via);
+    let gateways: Vec<Ipv4Addr> = gateways
+        .chain(windows_routes::gateways(shown.lines))
+        .collect();
+    let of_windows = || {
+        let hops = winmtr::hops(shown.lines);
+        let first = hops.first()?;
+        Some((first.row.name.parse().ok()?, first.line))
+    };
+    let numbered = shown.lines.iter().find_map(|line| {
         let text = line.text.trim_start();
         let is_first = text.starts_with("1 ") && text.contains(" ms");
         let text = text.strip_prefix("1.|--").or(is_first.then_some(text))?;
@@ -55,7 +63,8 @@ fn first_hop(shown: &Shown<'_>) -> Option<Fact> {
             words.find_map(|word| word.parse::<Ipv4Addr>().ok())?,
             line.number,
         ))
-    })?;
+    });
+    let (address, line) = numbered.or_else(of_windows)?;
     (!gateways.is_empty()).then(|| {
         Fact::new(
             "traceroute_first_hop_unexpected",
@@ -81,6 +90,7 @@ fn delay_stays(shown: &Shown<'_>) -> Option<Fact> {
         .iter()
         .filter(|line| line.text.contains('%') || line.text.contains(".|--"))
         .filter_map(|line| hop(line.text, line.number))
+        .chain(of_windows(shown))
         .collect();
     let routes = hops.chunk_by(|one, next| next.number > one.number);
     let route = routes.max_by_key(|route| route.len())?;
@@ -128,6 +138,18 @@ fn hop(text: &str, line: u64) -> Option<Hop> {
     })
 }
 
+/// Hops of WinMTR that answer: less than a millisecond is 0.
+fn of_windows(shown: &Shown<'_>) -> impl Iterator<Item = Hop> {
+    let hops = winmtr::hops(shown.lines).into_iter();
+    let hops = hops.filter(|hop| hop.row.received > 0);
+    hops.map(|hop| Hop {
+        number: hop.number,
+        average_ms: f64::from(hop.row.average_ms),
+        worst_ms: f64::from(hop.row.worst_ms),
+        line: hop.line,
+    })
+}
+
 const DELAY_LEAST_MS: f64 = 40.0;
 const STAYS: f64 = 0.8;
 const STEADY: f64 = 1.5;
@@ -165,6 +187,17 @@ mod tests {
             values(&text("192.0.2.1"), facts),
             [("traceroute_first_hop_unexpected", "false".to_owned())]
         );
+        let windows = |hop: &str| {
+            format!(
+                "  0.0.0.0  0.0.0.0  192.0.2.1  192.0.2.7  25\n|  {hop} -  0 |  9 |  9 |  1 |  1 |  2 |  1 |\n"
+            )
+        };
+        for (hop, value) in [("192.0.2.9", "true"), ("192.0.2.1", "false")] {
+            assert_eq!(
+                values(&windows(hop), facts),
+                [("traceroute_first_hop_unexpected", value.to_owned())]
+            );
+        }
     }
 
     #[test]
@@ -174,6 +207,12 @@ mod tests {
             values(text, facts),
             [("mtr_delay_at_one_hop_stays", "true".to_owned())]
         );
+        let winmtr = "|     192.0.2.1 -    0 |  100 |  100 |    0 |    0 |    9 |    1 |\n|   198.51.100.9 -    0 |  100 |  100 |   88 |   89 |   93 |   89 |\n";
+        assert_eq!(
+            values(winmtr, facts),
+            [("mtr_delay_at_one_hop_stays", "true".to_owned())]
+        );
+        assert_eq!(values(&winmtr.replace("93", "993"), facts), []);
         assert_eq!(values(&text.replace("152.1", "912.1"), facts), []);
         assert_eq!(values(&text.replace("151.1", "12.1"), facts), []);
     }

@@ -6,10 +6,10 @@ use std::net::Ipv4Addr;
 
 use linerate_model::order::Gather as _;
 
-use super::Fact;
 use super::shown::{
     Chosen, LOCAL_BRIDGES, Route, Shown, TUNNELS, contains, is_one_of, is_public, word_after,
 };
+use super::{Fact, windows_routes};
 use crate::weigh::observed::Line;
 
 pub(super) fn facts(shown: &Shown<'_>) -> Vec<Fact> {
@@ -99,6 +99,7 @@ fn gateway_outside(shown: &Shown<'_>) -> Option<Fact> {
         "gateway_outside_prefix",
         shown.routes.iter().filter_map(judged),
     )
+    .or_else(|| windows_routes::gateway_outside(shown.lines))
     .or_else(|| gateway_configured(shown))
 }
 
@@ -337,6 +338,11 @@ mod tests {
         has(&with("192.0.3.1", ""), "gateway_outside_prefix", "true");
         has(&with("192.0.2.1", ""), "gateway_outside_prefix", "false");
         assert_eq!(values(&with("192.0.3.1", "onlink"), facts), []);
+        has(
+            "  0.0.0.0  0.0.0.0  192.0.3.1  192.0.2.7  25\n  192.0.2.0  255.255.255.0  On-link  192.0.2.7  281\n",
+            "gateway_outside_prefix",
+            "true",
+        );
         let single =
             "2: eth0    inet 192.0.2.10/32 scope global eth0\ndefault via 192.0.2.1 dev eth0\n";
         assert_eq!(values(single, facts), []);
