@@ -81,6 +81,7 @@ const TRAPS: &[&str] = &[
     "PHY statistics:",
     "conntrack -C",
     "IFACE rxerr/s txerr/s coll/s",
+    "rxerr/s txerr/s coll/s IFACE",
     "Linux 5.1 (x) (8 CPU)",
     "/sys/class/net/eth0/mtu",
     "==> /sys/class/net/eth0/mtu <==",

@@ -239,6 +239,12 @@ const SETTINGS: &[(&str, &str, &str, &str)] = &[
         "711.00",
     ),
     (
+        "$ sar -h -n DEV 1 3\n03:20:42      rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil IFACE\n03:20:43      8103.00     99.00     11.2M      1.5k      0.00      0.00      0.00     97.7% eth0\n",
+        "sar -n DEV",
+        "rxkB/s",
+        "11468.80",
+    ),
+    (
         "$ cat /sys/class/net/eth0/speed\n100\n$ cat /sys/class/net/eth0/duplex\nhalf\n",
         "ethtool",
         "Speed",
