@@ -5,6 +5,7 @@
 //! a line or two, so reading is linear in the length of the text; no text is an error. Lines must be clean: no markup,
 //! quoting or prompt.
 
+mod aria2;
 mod bonding;
 mod boot;
 mod bpftrace;
@@ -252,6 +253,7 @@ const READERS: &[Reader] = &[
     copy::read,
     wget::read,
     curl::read,
+    aria2::read,
     speedtest::read,
     ttcp::read,
     flow_table::read,

@@ -143,6 +143,20 @@ fn rates_of_every_tool() {
             None,
         ),
         (
+            "$ aria2c http://192.0.2.1/big.bin\n[#605762 16KiB/28MiB(0%) CN:1 DL:15KiB ETA:30m39s]\n\nDownload Results:\ngid   |stat|avg speed  |path/URI\n======+====+===========+=====\n605762|OK  |   1.2MiB/s|big.bin\n",
+            Protocol::Tcp,
+            Direction::Down,
+            8.0 * 1.2 * 1_048_576.0,
+            None,
+        ),
+        (
+            "It is slow:\n[#2089b0 400.0KiB/33.2MiB(1%) CN:1 DL:115.7KiB ETA:4m51s]\n",
+            Protocol::Tcp,
+            Direction::Down,
+            8.0 * 115.7 * 1024.0,
+            None,
+        ),
+        (
             "$ iperf -c 192.0.2.1\n[  3]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec\n",
             Protocol::Tcp,
             Direction::Up,
