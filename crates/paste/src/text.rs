@@ -12,6 +12,7 @@ mod bpftrace;
 mod brctl;
 mod bridge_link;
 mod bridge_tables;
+mod class_loop;
 mod complaint;
 mod connection_count;
 mod copy;
@@ -221,6 +222,7 @@ const READERS: &[Reader] = &[
     stat_table::read,
     connection_count::read,
     named_files::read,
+    class_loop::read,
     proc_file::read,
     ethtool::read,
     ethtool_module::read,

@@ -238,6 +238,8 @@ fn prose_alone_is_nothing() {
         "The ping times are consistent.",
         "We got 400 Mbits/sec.",
         "Set net.core.rmem_max to more, like others.",
+        "I set this by hand:\nspeed: 10\nduplex: half\n",
+        "eth0:\nspeed: 10\nand it is slow\n",
         "1. first\n2. second\n3. third\n",
     ] {
         assert_eq!(read(text).records, [], "{text}");
@@ -263,6 +265,24 @@ const SETTINGS: &[(&str, &str, &str, &str)] = &[
         "ethtool",
         "Speed",
         "100Mb/s",
+    ),
+    (
+        "$ for f in speed duplex; do echo $f: $(cat /sys/class/net/eth0/$f); done\nspeed: 10\nduplex: half\n",
+        "ethtool",
+        "Duplex",
+        "Half",
+    ),
+    (
+        "root@box:/sys/class/net/eth0# for f in speed duplex; do echo \"$f $(cat $f)\"; done\nspeed 10\nduplex half\n",
+        "ethtool",
+        "Speed",
+        "10Mb/s",
+    ),
+    (
+        "It says\n\neth0:\nspeed: 10\nduplex: half\noperstate: up\n",
+        "ethtool",
+        "Duplex",
+        "Half",
     ),
     (
         "$ speedtest\n   Speedtest by Ookla\n    Download:   341.52 Mbps (data used: 322.7 MB)\n Packet Loss:     3.4%\n",
