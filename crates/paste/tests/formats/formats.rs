@@ -47,6 +47,24 @@ fn counters_of_every_tool() {
             311,
         ),
         (
+            "What is this?\n\n@drops[6]: 12\n@drops[2]: 145\n",
+            "skb:kfree_skb",
+            "drop reason 6",
+            12,
+        ),
+        (
+            "# bpftrace -e 'tracepoint:skb:kfree_skb {\n    @[args->reason] = count();\n}'\nAttaching 1 probe...\n^C\n\n@[2]: 145\n",
+            "skb:kfree_skb",
+            "drop reason 2",
+            145,
+        ),
+        (
+            "kfree_skb: reason=67 protocol=2048\nkfree_skb: reason=67 protocol=2048\n",
+            "skb:kfree_skb",
+            "drop reason 67",
+            2,
+        ),
+        (
             "PHY statistics:\n     phy_idle_errors: 255\n",
             "ethtool --phy-statistics",
             "phy_idle_errors",
