@@ -123,6 +123,7 @@ const PROGRAMS: &[&str] = &[
     "chmod",
     "perf",
     "bpftrace",
+    "aria2c",
     "pwru",
     "retis",
     "dropwatch",

@@ -33,6 +33,8 @@ pub(super) struct Context {
     prose_lines: usize,
     /// The command of which the next lines are the output.
     pub(super) command: Option<String>,
+    /// The folder of `/sys/class/net` in which it runs.
+    pub(super) folder: Option<String>,
     /// Whether the host is a system that the text speaks of, and whose prompt stands for it.
     system: Option<Option<String>>,
     /// Hosts by the end of a test that they were last, and where.
@@ -98,7 +100,12 @@ impl Context {
             self.addresses.sends(&host, line);
             self.learn(host, side);
         }
-        self.command = Some(line.to_owned());
+        // Only a loop shows files by names without their folder.
+        let folder = self.folder.as_ref().filter(|_| line.starts_with("for "));
+        self.command = Some(match folder {
+            Some(folder) => format!("cd {folder}; {line}"),
+            None => line.to_owned(),
+        });
     }
 
     /// A host was an end of a test; the other end is who was the opposite shortly before.

@@ -8,6 +8,8 @@ use super::command;
 pub struct Prompt {
     /// The host, if the prompt names it.
     pub host: Option<String>,
+    /// The folder of `/sys/class/net`, if the prompt names it.
+    pub folder: Option<String>,
 }
 
 /// Strips prompts; text before a prompt within the line becomes a separate line.
@@ -50,11 +52,19 @@ fn named(line: &str) -> Option<(&str, Prompt, &str)> {
             let before = line[..user].trim_end_matches('[');
             let prompt = Prompt {
                 host: Some(host.trim_end_matches('.').to_owned()),
+                folder: folder(tail),
             };
             return Some((before, prompt, input));
         }
     }
     None
+}
+
+/// Of `:/sys/class/net/eth0# `.
+fn folder(tail: &str) -> Option<String> {
+    let path = tail.get(..tail.find(['#', '$', '%', '>'])?)?;
+    let path = path.trim_matches([':', ' ', ']']);
+    path.starts_with("/sys/class/net/").then(|| path.to_owned())
 }
 
 /// Returns what follows `:~# ` or ` dir]$ `.
@@ -81,7 +91,10 @@ fn nameless(line: &str) -> Option<(&str, Prompt, &str)> {
         .or_else(|| path(line))
         .or_else(|| sign(line))
         .or_else(|| host_only(line));
-    input.map(|(host, input)| ("", Prompt { host }, input.trim_start()))
+    let (host, input) = input?;
+    let typed = line.len() - input.len();
+    let folder = folder(line.get(..typed)?);
+    Some(("", Prompt { host, folder }, input.trim_start()))
 }
 
 type Split<'a> = Option<(Option<String>, &'a str)>;
@@ -174,6 +187,14 @@ mod tests {
                 "{line}"
             );
         }
+        let prompt = |line: &str| split(line).remove(0).1.unwrap_or_default();
+        for line in [
+            "root@box:/sys/class/net/eth0# cat mtu",
+            "/sys/class/net/eth0 # cat mtu",
+        ] {
+            assert_eq!(prompt(line).folder.as_deref(), Some("/sys/class/net/eth0"));
+        }
+        assert_eq!(prompt("root@box:/sys/class# cat mtu").folder, None);
         assert_eq!(
             parts("TCP Client - root@pc:~# iperf -c 192.0.2.1")[0],
             ("TCP Client".to_owned(), None)

@@ -107,6 +107,7 @@ impl Segmenter<'_> {
         if let Some(prompt) = &line.prompt {
             self.end_paragraph();
             self.context.prompt(prompt.host.as_deref());
+            self.context.folder.clone_from(&prompt.folder);
         }
         let typed = command::is_typed(&line.text)
             || (line.prompt.is_some() && command::is_known(&line.text));

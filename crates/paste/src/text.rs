@@ -5,12 +5,14 @@
 //! a line or two, so reading is linear in the length of the text; no text is an error. Lines must be clean: no markup,
 //! quoting or prompt.
 
+mod aria2;
 mod bonding;
 mod boot;
 mod bpftrace;
 mod brctl;
 mod bridge_link;
 mod bridge_tables;
+mod class_loop;
 mod complaint;
 mod connection_count;
 mod copy;
@@ -226,6 +228,7 @@ const READERS: &[Reader] = &[
     stat_table::read,
     connection_count::read,
     named_files::read,
+    class_loop::read,
     proc_file::read,
     ethtool::read,
     ethtool_module::read,
@@ -258,6 +261,7 @@ const READERS: &[Reader] = &[
     copy::read,
     wget::read,
     curl::read,
+    aria2::read,
     speedtest::read,
     ttcp::read,
     flow_table::read,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Maps of `bpftrace` that count the kernel's drops: `@[SOCKET_RCVBUFF]: 12`, and stacks: `@[`, a function a line, `]: 311`.
+//! A number is a reason where the program or the map's name says so: `@drops[6]: 12`. It keeps its number, which differs
+//! between versions of the kernel.
 
 use super::drops::{Drops, frame, frees, function, is_identifier};
 use super::{Block, Hint, Lines};
@@ -7,7 +9,8 @@ use super::{Block, Hint, Lines};
 pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     let mut maps = Maps::of(hint.command.unwrap_or_default());
     let first = lines.get(0)?.trim_start();
-    (first.starts_with('@') || (maps.is_asked && is_notice(first))).then_some(())?;
+    let begins = first.starts_with('@') || is_program(first) || (maps.is_asked && is_notice(first));
+    begins.then_some(())?;
     let found = lines.run(0, |line| maps.take(line.trim()));
     let drops = maps.drops();
     let read = drops.block(found.last()?.0 + 1, "bpftrace");
@@ -20,6 +23,8 @@ struct Maps<'a> {
     is_asked: bool,
     /// Its keys are reasons: only then a number is one.
     has_reasons: bool,
+    /// The name of a map says that it counts drops.
+    is_named: bool,
     entries: Vec<(&'a str, u64)>,
     functions: Vec<(&'a str, u64)>,
     /// Inside of a stack: whether it frees a packet, and for which function.
@@ -28,15 +33,12 @@ struct Maps<'a> {
 
 impl<'a> Maps<'a> {
     fn of(program: &str) -> Self {
-        let is_asked = ["kfree_skb", "skb_reason_drop"]
-            .iter()
-            .any(|probe| program.contains(probe));
+        let is_asked = counts_drops(program);
         Self {
             is_asked,
-            has_reasons: is_asked
-                && ["args->reason", "args.reason"]
-                    .iter()
-                    .any(|key| program.contains(key)),
+            // Of a script only its name is known.
+            has_reasons: is_asked && (has_reasons(program) || !program.contains('{')),
+            is_named: false,
             entries: Vec::new(),
             functions: Vec::new(),
             stack: None,
@@ -48,7 +50,13 @@ impl<'a> Maps<'a> {
         if self.stack.is_some() {
             return self.in_stack(line);
         }
+        if is_program(line) {
+            self.is_asked = true;
+            self.has_reasons |= has_reasons(line);
+            return true;
+        }
         if let Some((key, count)) = entry(line) {
+            self.is_named |= is_named(line);
             self.entries.push((key, count));
             return true;
         }
@@ -84,12 +92,16 @@ impl<'a> Maps<'a> {
         }
         let usual =
             |(key, _): &(&str, u64)| key.starts_with("SKB_DROP_REASON_") || USUAL.contains(key);
-        if !self.is_asked && !self.entries.iter().any(usual) {
+        // Without the program: no packet is dropped for reason 0, but processors and queues are counted from there.
+        let small = |(key, _): &(&str, u64)| {
+            is_number(key) && (1..REASONS_MOST).contains(&key.parse().unwrap_or(0))
+        };
+        let are_reasons = !self.is_asked && self.is_named && self.entries.iter().all(small);
+        if !self.is_asked && !are_reasons && !self.entries.iter().any(usual) {
             return drops;
         }
         for (key, count) in self.entries {
-            let is_number = key.bytes().all(|byte| byte.is_ascii_digit());
-            if is_reason(key) && (self.has_reasons || !is_number) {
+            if is_reason(key) && (self.has_reasons || are_reasons || !is_number(key)) {
                 drops.reason(key, count);
             } else if let Some(name) = function(key).or(Some(key).filter(|key| is_identifier(key)))
             {
@@ -113,6 +125,55 @@ fn after_key(text: &str) -> Option<(&str, u64)> {
     (text.len() < 200).then_some((keys, count.trim().parse().ok()?))
 }
 
+fn is_number(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Of `@drops[6]: 12`, `@reasons[6]: 12`.
+fn is_named(line: &str) -> bool {
+    let name = line.split('[').next().unwrap_or_default();
+    ["drop", "reason", "kfree_skb"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
+/// Whether a program's probe sees packets that the kernel drops.
+pub(super) fn counts_drops(program: &str) -> bool {
+    ["kfree_skb", "skb_reason_drop"]
+        .iter()
+        .any(|probe| program.contains(probe))
+}
+
+/// Whether the keys of a program are reasons: of the tracepoint, or the argument of the functions.
+fn has_reasons(program: &str) -> bool {
+    let of_function = |(name, key): &(&str, &str)| program.contains(name) && program.contains(key);
+    let functions = [
+        ("kfree_skb_reason", "[arg1"),
+        ("sk_skb_reason_drop", "[arg2"),
+    ];
+    is_reason_named(program) || functions.iter().any(of_function)
+}
+
+fn is_reason_named(program: &str) -> bool {
+    program.contains("args->reason") || program.contains("args.reason")
+}
+
+/// A line of a program that spans several: `tracepoint:skb:kfree_skb {`, `@[args->reason] = count();`, `}'`.
+fn is_program(line: &str) -> bool {
+    let line = line.trim();
+    let probe = [
+        "tracepoint:",
+        "kprobe:",
+        "rawtracepoint:",
+        "fentry:",
+        "kfunc:",
+        "t:",
+    ];
+    let is_probe = probe.iter().any(|kind| line.starts_with(kind)) && counts_drops(line);
+    let is_count = line.starts_with('@') && is_reason_named(line) && line.contains("count()");
+    line.len() < 200 && (is_probe || is_count)
+}
+
 fn is_reason(key: &str) -> bool {
     let own = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     !key.is_empty() && key.bytes().all(own)
@@ -122,9 +183,12 @@ fn is_notice(line: &str) -> bool {
     let attached = ["Attaching ", "Attached "]
         .iter()
         .any(|word| line.starts_with(word));
-    (attached && line.contains(" probe")) || line == "^C" || line.contains("Hit Ctrl-C")
+    let closes = ["}", "}'", "'", "{"].contains(&line);
+    (attached && line.contains(" probe")) || closes || line == "^C" || line.contains("Hit Ctrl-C")
 }
 
+/// No kernel's core has this many reasons (include/net/dropreason-core.h: about 120 in 6.12).
+const REASONS_MOST: u32 = 256;
 const USUAL: &[&str] = &[
     "NOT_SPECIFIED",
     "NO_SOCKET",
@@ -172,6 +236,36 @@ mod tests {
         let read = vec![pair("drop reason 2", 12)];
         assert_eq!(counts(numbers, Some(program)), Some((4, read)));
         assert_eq!(counts("@[2]: 12\n", Some("bpftrace -e '…'")), None);
+    }
+
+    #[test]
+    fn numbers_where_only_the_map_or_the_script_says_so() {
+        let read = |lines| {
+            Some((
+                lines,
+                vec![pair("drop reason 2", 145), pair("drop reason 6", 12)],
+            ))
+        };
+        let maps = "@drops[6]: 12\n@drops[2]: 145\n";
+        assert_eq!(counts(maps, None), read(2));
+        assert_eq!(counts(&maps.replace("drops", "reason"), None), read(2));
+        let bare = maps.replace("drops", "");
+        assert_eq!(counts(&bare, None), None);
+        assert_eq!(counts(&bare, Some("bpftrace kfree_skb.bt")), read(2));
+        let program = "kprobe:kfree_skb_reason { @[arg1] = count(); }";
+        assert_eq!(counts(&bare, Some(program)), read(2));
+        let script = "tracepoint:skb:kfree_skb\n{\n    @[args.reason] = count();\n}\n";
+        let attached = format!("{script}Attached 1 probe\n^C\n\n{bare}");
+        assert_eq!(counts(&attached, None), read(9));
+    }
+
+    #[test]
+    fn numbers_of_other_things() {
+        let processors = "@drops[0]: 12\n@drops[1]: 145\n";
+        assert_eq!(counts(processors, None), None);
+        assert_eq!(counts("@drops[40123]: 12\n", None), None);
+        let program = "tracepoint:skb:kfree_skb { @drops[cpu] = count(); }";
+        assert_eq!(counts("@drops[3]: 12\n", Some(program)), None);
     }
 
     #[test]

@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Several files of /proc or /sys with their names, as `grep .`, `tail -n +1` and loops show them:
+//! Several files of /proc or /sys with their names, as `grep .` and `tail -n +1` show them:
 //! `/sys/class/net/eth0/carrier_changes:12`.
 
 use super::proc_file::of_file;
 use super::{Block, Hint, Lines};
 
-pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
-    named(lines).or_else(|| statistics(lines, hint))
-}
-
-/// A line of several files.
-enum Form<'a> {
-    /// `/sys/class/net/eth0/carrier_changes:12`, `statistics/rx_errors 3`.
-    Pair(&'a str, &'a str),
-    /// `==> /sys/class/net/eth0/mtu <==`, or the name alone: the next line is its content.
-    Name(&'a str),
-    /// `grep: /sys/class/net/lo/speed: Invalid argument`.
-    Error,
-}
-
-fn named(lines: Lines<'_>) -> Option<Block> {
+pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
     form(lines.get(0)?)?;
     let (mut content, mut name) = (Vec::new(), None);
     let found = lines.run(0, |line| {
@@ -51,6 +37,16 @@ fn named(lines: Lines<'_>) -> Option<Block> {
     })
 }
 
+/// A line of several files.
+enum Form<'a> {
+    /// `/sys/class/net/eth0/carrier_changes:12`, `statistics/rx_errors 3`.
+    Pair(&'a str, &'a str),
+    /// `==> /sys/class/net/eth0/mtu <==`, or the name alone: the next line is its content.
+    Name(&'a str),
+    /// `grep: /sys/class/net/lo/speed: Invalid argument`.
+    Error,
+}
+
 fn form(line: &str) -> Option<Form<'_>> {
     let line = line.trim();
     if let Some(path) = line.strip_prefix("==> ") {
@@ -69,28 +65,6 @@ fn form(line: &str) -> Option<Form<'_>> {
     };
     let value = value.trim_start_matches([':', ' ', '\t', '=']);
     Some(Form::Pair(path, value))
-}
-
-/// `rx_errors: 3`, of a loop over `/sys/class/net/eth0/statistics`.
-fn statistics(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
-    let (folder, _) = hint.command?.split_once("/statistics")?;
-    let (_, interface) = folder.rsplit_once("/sys/class/net/")?;
-    let of_line = |line: &str| {
-        let (name, value) = line.trim().split_once([':', ' ', '\t', '='])?;
-        let known = ["rx_", "tx_", "collisions", "multicast"];
-        known.iter().find(|start| name.starts_with(**start))?;
-        let value = value.trim_start_matches([':', ' ', '\t', '=']);
-        of_file(
-            &format!("/sys/class/net/{interface}/statistics/{name}"),
-            value,
-        )
-    };
-    let found = lines.run(0, |line| of_line(line).is_some());
-    Some(Block {
-        lines: found.last()?.0 + 1,
-        format: "files of the kernel",
-        content: found.iter().filter_map(|(_, line)| of_line(line)).collect(),
-    })
 }
 
 #[cfg(test)]
@@ -163,17 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn counters_of_a_loop_and_of_a_relative_path() {
+    fn counters_of_a_relative_path() {
         let expected = Some((
             2,
             vec!["rx_errors=3".to_owned(), "rx_crc_errors=4412".to_owned()],
         ));
-        let command =
-            "for f in /sys/class/net/eth0/statistics/*; do echo $(basename $f) $(cat $f); done";
-        assert_eq!(
-            all("rx_errors 3\nrx_crc_errors 4412\n", Some(command)),
-            expected
-        );
         assert_eq!(
             all(
                 "statistics/rx_errors:3\nstatistics/rx_crc_errors:4412\n",

@@ -50,7 +50,7 @@ fn setting(file: &str, line: &str) -> Option<(&'static str, String, String)> {
         );
     }
     let name = file.replace('/', "_");
-    (!name.contains('*')).then(|| ("/sys/class/net", name, line.to_owned()))
+    (!name.contains(['*', '$'])).then(|| ("/sys/class/net", name, line.to_owned()))
 }
 
 /// In Mbit/s; -1, as ethtool too prints it, if there is no link.
@@ -148,6 +148,7 @@ mod tests {
             ("speed", "fast"),
             ("statistics/rx_errors", "many"),
             ("threaded", "a sentence of several words"),
+            ("$f", "10"),
         ] {
             assert_eq!(known(file, line), None, "{file}");
         }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `sar -n DEV,EDEV,IP,TCP,UDP,SOCK …`: rates of each interface or of the host, as settings: of several samples the
 //! average, or where it is missing the largest. `02:12:02 PM  eth0  12.00  0.00  0.00  711.00  0.00 …` under its heading;
-//! also the line with which all programs of sysstat begin.
+//! of `-h` the interface stands last and rates of bytes have units: `02:12:02 PM  12.00  0.00  1.2M  208.0B … 97.7% eth0`.
+//! Also the line with which all programs of sysstat begin.
 
 use std::collections::BTreeMap;
 
-use super::number::decimal;
+use super::number::{decimal, with_unit};
 use super::{Block, Content, Hint, Lines, Settings};
 
 pub(super) fn read(lines: Lines<'_>, _: Hint<'_>) -> Option<Block> {
@@ -91,7 +92,7 @@ impl<'a> Table<'a> {
         let of = |name| self.columns.iter().position(|column| *column == name);
         let word = |name| cells.get(of(name)?).copied();
         let is_number =
-            |(column, cell): (&&str, &&str)| is_place(column) || decimal(cell).is_some();
+            |(column, cell): (&&str, &&str)| is_place(column) || plain(column, cell).is_some();
         let mut pairs = self.columns.iter().zip(cells);
         (label.len() < 4 && pairs.all(is_number)).then_some(())?;
         if word("CPU").is_some_and(|cpu| cpu != "all") {
@@ -114,10 +115,27 @@ impl<'a> Table<'a> {
 impl<'a> Row<'a> {
     fn set(&mut self, column: &'a str, cell: &str, is_average: bool) {
         let known = self.values.get(column).and_then(|value| decimal(value));
-        if is_average || known.is_none_or(|known| decimal(cell).is_some_and(|now| now > known)) {
-            self.values.insert(column, cell.replace(',', "."));
+        let Some(value) = plain(column, cell) else {
+            return;
+        };
+        if is_average || known.is_none_or(|known| decimal(&value).is_some_and(|now| now > known)) {
+            self.values.insert(column, value);
         }
     }
+}
+
+/// A value without its unit, in the unit of its column: with `--human` `1.2M` in `rxkB/s` is 1228.80, `97.7%` is 97.7.
+fn plain(column: &str, cell: &str) -> Option<String> {
+    let bare = cell.strip_suffix('%').filter(|_| column.starts_with('%'));
+    let cell = bare.unwrap_or(cell);
+    if decimal(cell).is_some() {
+        return Some(cell.replace(',', "."));
+    }
+    let (number, unit) = with_unit(cell)?;
+    let exponent = UNITS.iter().position(|known| *known == unit)?;
+    let of_column = usize::from(column.contains("kB"));
+    let steps = i32::try_from(exponent).ok()? - i32::try_from(of_column).ok()?;
+    Some(format!("{:.2}", number * 1024_f64.powi(steps)))
 }
 
 fn is_place(column: &str) -> bool {
@@ -143,6 +161,8 @@ const TABLES: &[(&str, &str)] = &[
     ("sar -n EIP6", "ihdrer6/s"),
     ("sar -n UDP6", "idgm6/s"),
 ];
+/// Units of `--human`, each 1024 times the one before (sysstat common.c cprintf_unit).
+const UNITS: &[&str] = &["B", "k", "M", "G", "T", "P"];
 /// Columns that are not rates.
 const NAMES: &[&str] = &[
     "IFACE", "CPU", "totsck", "tcpsck", "udpsck", "rawsck", "ip-frag", "tcp-tw", "blg_len",
@@ -206,6 +226,46 @@ mod tests {
             let read = value(text, source, interface, name);
             assert_eq!(read.as_deref(), Some(expected), "{source}");
         }
+    }
+
+    // sysstat 12.6.1.
+    const HUMAN: &str = "03:20:42      rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil IFACE\n";
+
+    #[test]
+    fn human_readable_with_the_interface_last() {
+        let rows = "03:20:43      2103.00     71.00      3.4M    512.0B      0.00      0.00      0.00     28.5% enp0s31f6\n\
+            03:20:43         4.00      4.00      1.2k     12,5k      0.00      0.00      0.00      0.0% lo\n";
+        let average = "Average:      8103.00     99.00     11.2M      1.5k      0.00      0.00      0.00     97.7% enp0s31f6\n";
+        let text = format!(
+            "{HUMAN}{rows}\n{}{average}",
+            HUMAN.replace("03:20:42", "Average:")
+        );
+        for (interface, name, expected) in [
+            ("enp0s31f6", "rxkB/s", "11468.80"),
+            ("enp0s31f6", "txkB/s", "1.50"),
+            ("enp0s31f6", "rxpck/s", "8103.00"),
+            ("enp0s31f6", "%ifutil", "97.7"),
+            ("lo", "rxkB/s", "1.20"),
+            ("lo", "txkB/s", "12.50"),
+        ] {
+            let read = value(&text, "sar -n DEV", Some(interface), name);
+            assert_eq!(read.as_deref(), Some(expected), "{interface} {name}");
+        }
+        assert_eq!(known(&text).map(|(lines, _)| lines), Some(6));
+        let small = format!("{HUMAN}{}", rows.replace("3.4M", "3.4T"));
+        let read = value(&small, "sar -n DEV", Some("enp0s31f6"), "txkB/s");
+        assert_eq!(read.as_deref(), Some("0.50"));
+    }
+
+    #[test]
+    fn the_largest_of_several_units() {
+        let row = |rate| format!("03:20:43 2.00 1.00 {rate} 0.0B 0.00 0.00 0.00 0.1% eth0\n");
+        let text = format!("{HUMAN}{}{}{}", row("900.0k"), row("1.1M"), row("990.0B"));
+        let read = value(&text, "sar -n DEV", Some("eth0"), "rxkB/s");
+        assert_eq!(read.as_deref(), Some("1126.40"));
+        let errors = "03:20:44 rxerr/s txerr/s coll/s rxdrop/s txdrop/s txcarr/s rxfram/s rxfifo/s txfifo/s IFACE\n03:20:45 0.00 0.00 0.00 711.00 0.00 0.00 0.00 711.00 0.00 eth0\n";
+        let read = value(errors, "sar -n EDEV", Some("eth0"), "rxdrop/s");
+        assert_eq!(read.as_deref(), Some("711.00"));
     }
 
     #[test]

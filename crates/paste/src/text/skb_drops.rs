@@ -2,12 +2,17 @@
 //! Packets that the kernel dropped, one event a line: `pwru`, `retis`, and the tracepoint `skb:kfree_skb` as `perf`, `trace-cmd`
 //! and ftrace show it: `skb:kfree_skb: skbaddr=0xffff protocol=2048 location=0xffff reason: SOCKET_RCVBUFF`.
 
+use super::bpftrace::counts_drops;
 use super::drops::{Drops, frame, frees, function};
 use super::{Block, Hint, Lines};
 
 pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
     let is_asked = hint.is("pwru", "") || hint.is("retis", "");
-    let event = |line| event(line).or_else(|| (is_asked && is_notice(line)).then_some(Row::Other));
+    let counts = counts_drops(hint.command.unwrap_or_default());
+    let event = |line| {
+        let known = event(line).or_else(|| printed(line, counts));
+        known.or_else(|| (is_asked && is_notice(line)).then_some(Row::Other))
+    };
     event(lines.get(0)?)?;
     let mut drops = Drops::default();
     // A drop without a reason: its stack follows.
@@ -98,6 +103,21 @@ fn tracepoint(line: &str) -> Row<'_> {
         reason: after("reason:").and_then(name),
         function: location.and_then(function),
     }
+}
+
+/// `kfree_skb: tcp_v4_rcv+0x8e reason=67`, as a program of bpftrace prints it.
+fn printed(line: &str, counts: bool) -> Option<Row<'_>> {
+    (line.len() < 400 && line.contains("reason=")).then_some(())?;
+    let line = line.trim_start();
+    (counts || line.contains("kfree_skb:") || line.starts_with("kfree_skb")).then_some(())?;
+    let (_, rest) = line.split_once("reason=")?;
+    Some(Row::Drop {
+        reason: Some(name(rest)?),
+        function: line
+            .split_whitespace()
+            .find_map(function)
+            .filter(|name| !frees(name)),
+    })
 }
 
 fn of_reason(text: &str) -> Row<'_> {
@@ -216,6 +236,30 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_a_program_prints() {
+        expect("kfree_skb: reason=67 protocol=2048\n", "drop reason 67", 1);
+        let lines = [
+            "reason=67 tcp_v4_rcv+142",
+            "reason=SKB_DROP_REASON_NO_SOCKET dev=eth0",
+        ];
+        let looked = Cell::new(0);
+        let read_by = |command| read(Lines::new(&lines, &looked), Hint { command });
+        assert_eq!(read_by(Some("journalctl")), None);
+        let program =
+            "bpftrace -e 'tracepoint:skb:kfree_skb { printf(\"reason=%d …\", args.reason); }'";
+        let values = [("NO_SOCKET", 1), ("drop reason 67", 1)];
+        let values = values
+            .map(|(name, count)| (name.to_owned(), count))
+            .to_vec();
+        let block = Block {
+            lines: 2,
+            format: FORMAT,
+            content: vec![Counters::new("skb:kfree_skb", None, values)],
+        };
+        assert_eq!(read_by(Some(program)), Some(block));
+    }
+
+    #[test]
     fn what_the_tool_says_of_itself() {
         let lines = [
             "2026/01/31 12:00:01 Listening for events..",
@@ -233,6 +277,8 @@ mod tests {
     fn what_only_looks_like_it() {
         for text in [
             "we see skb:kfree_skb with reason: NETFILTER_DROP\n",
+            "we see kfree_skb with reason=67 here\n",
+            "wlan0: deauthenticated, reason=67\n",
             "0x1000 5 registers -> dumped\n",
             "0xffff9d8b2e5f1200 is the address\n",
             "2026 [tp] is short\n",

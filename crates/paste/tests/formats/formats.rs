@@ -47,6 +47,24 @@ fn counters_of_every_tool() {
             311,
         ),
         (
+            "What is this?\n\n@drops[6]: 12\n@drops[2]: 145\n",
+            "skb:kfree_skb",
+            "drop reason 6",
+            12,
+        ),
+        (
+            "# bpftrace -e 'tracepoint:skb:kfree_skb {\n    @[args->reason] = count();\n}'\nAttaching 1 probe...\n^C\n\n@[2]: 145\n",
+            "skb:kfree_skb",
+            "drop reason 2",
+            145,
+        ),
+        (
+            "kfree_skb: reason=67 protocol=2048\nkfree_skb: reason=67 protocol=2048\n",
+            "skb:kfree_skb",
+            "drop reason 67",
+            2,
+        ),
+        (
             "PHY statistics:\n     phy_idle_errors: 255\n",
             "ethtool --phy-statistics",
             "phy_idle_errors",
@@ -143,6 +161,20 @@ fn rates_of_every_tool() {
             None,
         ),
         (
+            "$ aria2c http://192.0.2.1/big.bin\n[#605762 16KiB/28MiB(0%) CN:1 DL:15KiB ETA:30m39s]\n\nDownload Results:\ngid   |stat|avg speed  |path/URI\n======+====+===========+=====\n605762|OK  |   1.2MiB/s|big.bin\n",
+            Protocol::Tcp,
+            Direction::Down,
+            8.0 * 1.2 * 1_048_576.0,
+            None,
+        ),
+        (
+            "It is slow:\n[#2089b0 400.0KiB/33.2MiB(1%) CN:1 DL:115.7KiB ETA:4m51s]\n",
+            Protocol::Tcp,
+            Direction::Down,
+            8.0 * 115.7 * 1024.0,
+            None,
+        ),
+        (
             "$ iperf -c 192.0.2.1\n[  3]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec\n",
             Protocol::Tcp,
             Direction::Up,
@@ -224,6 +256,8 @@ fn prose_alone_is_nothing() {
         "The ping times are consistent.",
         "We got 400 Mbits/sec.",
         "Set net.core.rmem_max to more, like others.",
+        "I set this by hand:\nspeed: 10\nduplex: half\n",
+        "eth0:\nspeed: 10\nand it is slow\n",
         "1. first\n2. second\n3. third\n",
     ] {
         assert_eq!(read(text).records, [], "{text}");
@@ -239,10 +273,34 @@ const SETTINGS: &[(&str, &str, &str, &str)] = &[
         "711.00",
     ),
     (
+        "$ sar -h -n DEV 1 3\n03:20:42      rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil IFACE\n03:20:43      8103.00     99.00     11.2M      1.5k      0.00      0.00      0.00     97.7% eth0\n",
+        "sar -n DEV",
+        "rxkB/s",
+        "11468.80",
+    ),
+    (
         "$ cat /sys/class/net/eth0/speed\n100\n$ cat /sys/class/net/eth0/duplex\nhalf\n",
         "ethtool",
         "Speed",
         "100Mb/s",
+    ),
+    (
+        "$ for f in speed duplex; do echo $f: $(cat /sys/class/net/eth0/$f); done\nspeed: 10\nduplex: half\n",
+        "ethtool",
+        "Duplex",
+        "Half",
+    ),
+    (
+        "root@box:/sys/class/net/eth0# for f in speed duplex; do echo \"$f $(cat $f)\"; done\nspeed 10\nduplex half\n",
+        "ethtool",
+        "Speed",
+        "10Mb/s",
+    ),
+    (
+        "It says\n\neth0:\nspeed: 10\nduplex: half\noperstate: up\n",
+        "ethtool",
+        "Duplex",
+        "Half",
     ),
     (
         "$ speedtest\n   Speedtest by Ookla\n    Download:   341.52 Mbps (data used: 322.7 MB)\n Packet Loss:     3.4%\n",

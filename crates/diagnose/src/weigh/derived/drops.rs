@@ -36,12 +36,29 @@ fn is_no_loss(name: &str) -> bool {
 
 /// The first line that shows it.
 fn line(lines: &[Line<'_>], name: &str) -> Option<u64> {
-    let shown = match name.strip_prefix("drop reason ") {
-        Some(number) => [format!("@[{number}"), format!("reason: {number}")],
-        None => [name.to_owned(), name.to_owned()],
+    let number = name.strip_prefix("drop reason ");
+    let shows = |line: &&Line<'_>| match number {
+        Some(number) => shows_number(line.text, number),
+        None => line.text.contains(name),
     };
-    let shows = |line: &&Line<'_>| shown.iter().any(|text| line.text.contains(text));
     lines.iter().find(shows).map(|line| line.number)
+}
+
+/// `@drops[6]: 12`, `reason: 6`, `reason=6`: with the whole number.
+fn shows_number(text: &str, number: &str) -> bool {
+    let is_map = text.trim_start().starts_with('@');
+    let marks: &[&str] = if is_map {
+        &["["]
+    } else {
+        &["reason: ", "reason="]
+    };
+    let mut rests = marks
+        .iter()
+        .filter_map(|mark| Some(text.split_once(mark)?.1));
+    rests.any(|rest| {
+        let end = rest.strip_prefix(number);
+        end.is_some_and(|end| !end.starts_with(|next: char| next.is_ascii_digit()))
+    })
 }
 
 const MOST: [(&str, &str); 2] = [
@@ -53,6 +70,20 @@ const MOST: [(&str, &str); 2] = [
 mod tests {
     use super::*;
     use linerate_model::sample::Sample;
+
+    #[test]
+    fn the_line_of_a_number() {
+        for (text, number, expected) in [
+            ("@drops[6]: 12", "6", true),
+            ("@[6, 17]: 12", "6", true),
+            ("@[67]: 12", "6", false),
+            ("kfree_skb: reason=67", "67", true),
+            ("skb:kfree_skb(…, reason: 67)", "67", true),
+            ("reason=670", "67", false),
+        ] {
+            assert_eq!(shows_number(text, number), expected, "{text}");
+        }
+    }
 
     #[test]
     fn of_what_was_lost() {
