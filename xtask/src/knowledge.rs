@@ -2,6 +2,8 @@
 //! `cargo xtask check-knowledge`: reads the tables of the tree, not those built in, and prints
 //! every mistake with file and line.
 
+mod mentions;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -33,13 +35,14 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     println!(
         "{} driver tables, {} register maps, {rules} rules, {reasons} drop reasons, {} causes, {} messages, {} known faults, {} \
-         symptoms, {} remedies, {} ranges, {} mistakes",
+         symptoms, {} circumstances, {} remedies, {} ranges, {} mistakes",
         tables.len(),
         maps.len(),
         weighed.causes.len(),
         weighed.messages.len(),
         weighed.faults.len(),
         weighed.symptoms.len(),
+        weighed.circumstances.len(),
         weighed.remedies.len(),
         weighed.ranges,
         found.len()
@@ -63,6 +66,7 @@ struct Weighed {
     faults: Vec<(String, knowledge::Fault)>,
     symptoms: Vec<knowledge::Symptom>,
     remedies: Vec<knowledge::Symptom>,
+    circumstances: Vec<knowledge::Symptom>,
     /// What finds facts in a text.
     readers: String,
     ranges: usize,
@@ -85,6 +89,13 @@ impl Weighed {
             Ok(remedies) => all.remedies = remedies,
             Err(mistakes) => all.found.extend(mistakes),
         }
+        let text = fs::read_to_string(root.join(CIRCUMSTANCES))?;
+        match knowledge::parse_circumstances(CIRCUMSTANCES, &text) {
+            Ok(circumstances) => all.circumstances = circumstances,
+            Err(mistakes) => all.found.extend(mistakes),
+        }
+        let mentions = mentions::mistakes(root, &all.names_of_causes(), &all.mentionable())?;
+        all.found.extend(mentions);
         all.readers = sources(&root.join(READERS))?;
         let ranges = knowledge::parse_ranges(RANGES, &fs::read_to_string(root.join(RANGES))?);
         match ranges {
@@ -105,13 +116,20 @@ impl Weighed {
         all
     }
 
+    fn names_of_causes(&self) -> BTreeSet<&str> {
+        let all = self.causes.iter();
+        all.map(|(_, cause)| cause.id.as_str()).collect()
+    }
+
+    /// What `mentions.toml` may name.
+    fn mentionable(&self) -> BTreeSet<&str> {
+        let all = self.symptoms.iter().chain(&self.circumstances);
+        all.map(|one| one.id.as_str()).collect()
+    }
+
     /// Those of the files, and names that are not in the others.
     fn mistakes(&self) -> Vec<Mistake> {
-        let known: BTreeSet<&str> = self
-            .causes
-            .iter()
-            .map(|(_, cause)| cause.id.as_str())
-            .collect();
+        let known = self.names_of_causes();
         let supported = self.messages.iter().flat_map(|(file, message)| {
             let causes = message.supports.iter();
             causes.map(move |(cause, _)| (file, message.patterns[0].text(), cause))
@@ -294,6 +312,7 @@ const MESSAGES: &str = "knowledge/messages";
 const KNOWN: &str = "knowledge/known";
 const RANGES: &str = "knowledge/ranges.toml";
 const SYMPTOMS: &str = "knowledge/symptoms.toml";
+const CIRCUMSTANCES: &str = "knowledge/circumstances.toml";
 const REMEDIES: &str = "knowledge/remedies.toml";
 const READERS: &str = "crates/diagnose/src";
 const DRIVERS: &str = "knowledge/drivers";
