@@ -21,6 +21,7 @@ mod score;
 mod situation;
 mod speech;
 mod unknown;
+mod written;
 
 pub use answer::{Degree, Named, name};
 pub use finding::{Conclusion, conclude};

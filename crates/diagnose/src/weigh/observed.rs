@@ -14,6 +14,7 @@ use super::places::{Places, words_of};
 use super::situation;
 use super::speech::Speech;
 use super::unknown;
+use super::written::Written;
 
 /// A line of a text.
 #[derive(Debug, Clone, Copy)]
@@ -140,14 +141,17 @@ fn counters(text: &Text<'_>) -> Vec<Counted> {
         .iter()
         .map(|one| (one.name.clone(), one.value.to_string()))
         .collect();
+    let of_counter = |one: &Counted| Written::of_counter(&one.name, one.value);
+    let written: Vec<Option<Written>> = all.iter().map(of_counter).collect();
     let places = Places::of(
         text.lines,
         named.iter().flat_map(|(name, value)| words_of(name, value)),
     );
-    let lines: Vec<Option<u64>> = named
-        .iter()
-        .map(|(name, value)| places.line(name, value))
-        .collect();
+    let line = |((name, value), written): (&(String, String), &Option<Written>)| {
+        let named = places.line(name, value);
+        named.or_else(|| places.written(written.as_ref()?))
+    };
+    let lines: Vec<Option<u64>> = named.iter().zip(&written).map(line).collect();
     for (counted, line) in all.iter_mut().zip(lines) {
         counted.line = line;
     }
@@ -192,15 +196,23 @@ fn fields(text: &Text<'_>, counters: &[Counted]) -> Vec<Field> {
                 .map(move |(name, value)| (setting, name, value))
         })
     };
+    let written: Vec<Option<Written>> = settings()
+        .map(|(setting, name, value)| Written::of_setting(&setting.source, name, value))
+        .collect();
     let words = settings().flat_map(|(_, name, value)| words_of(last_word(name), value));
-    let places = Places::of(text.lines, words);
-    let shown = settings().map(|(setting, name, value)| Field {
-        interface: setting.interface.clone(),
-        name: normal(&format!("{} {name}", setting.source)),
-        title: format!("{} {name}", setting.source),
-        value: value.clone(),
-        line: places.line(last_word(name), value),
-    });
+    let files = written.iter().flatten().map(|one| one.value.as_str());
+    let places = Places::of(text.lines, words.chain(files));
+    let shown = settings()
+        .zip(&written)
+        .map(|((setting, name, value), written)| Field {
+            interface: setting.interface.clone(),
+            name: normal(&format!("{} {name}", setting.source)),
+            title: format!("{} {name}", setting.source),
+            value: value.clone(),
+            line: places
+                .line(last_word(name), value)
+                .or_else(|| places.written(written.as_ref()?)),
+        });
     let facts = text.facts.iter().map(|fact| Field {
         interface: fact.interface.clone(),
         name: normal(&format!("fact {}", fact.name)),

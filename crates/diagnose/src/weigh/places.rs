@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::observed::Line;
+use super::written::Written;
 
 /// The first lines of each word that was asked for.
 pub(super) struct Places<'t> {
@@ -38,6 +39,15 @@ impl<'t> Places<'t> {
         let near = places(last(name)).chain(places(first(value)));
         let mut lines = near.filter_map(|at| self.lines.get(*at));
         lines.find(shows).map(|line| line.number)
+    }
+
+    /// The first line that ends with a value as the text writes it.
+    pub(super) fn written(&self, written: &Written) -> Option<u64> {
+        let places = self.of.get(written.value.as_str())?;
+        let mut lines = places.iter().filter_map(|at| self.lines.get(*at));
+        lines
+            .find(|line| written.ends(line.text))
+            .map(|line| line.number)
     }
 }
 

@@ -5,6 +5,16 @@ use linerate_model::output::Passage;
 
 /// The causes that are named for a text, with their degrees.
 fn named(text: &str) -> Vec<(&'static str, Degree)> {
+    observing(text, |observed| {
+        let named = name(observed).into_iter();
+        named
+            .map(|one| (one.cause.id.as_str(), one.degree))
+            .collect()
+    })
+}
+
+/// What follows from what a text shows.
+fn observing<T>(text: &str, follows: impl Fn(&Observed<'_>) -> T) -> T {
     let pasted = linerate_paste::read(text);
     let cleaned = linerate_paste::clean(text);
     let lines = cleaned.lines.iter().map(|line| Line {
@@ -21,10 +31,7 @@ fn named(text: &str) -> Vec<(&'static str, Degree)> {
         read: &pasted.understood,
         ..Text::default()
     });
-    let named = name(&observed).into_iter();
-    named
-        .map(|one| (one.cause.id.as_str(), one.degree))
-        .collect()
+    follows(&observed)
 }
 
 #[test]
@@ -38,6 +45,34 @@ fn a_setting_speaks_without_any_counter() {
     let text = "Settings for eth0:\n\tSpeed: 100Mb/s\n\tDuplex: Half\n\tAuto-negotiation: on\n\tLink detected: yes\n";
     let first = named(text).first().copied();
     assert_eq!(first.map(|(id, _)| id), Some("half-duplex"));
+}
+
+#[test]
+fn a_loop_over_files_speaks_by_its_lines() {
+    let text = "$ for f in speed duplex operstate; do echo $f: $(cat /sys/class/net/eth0/$f); done\nspeed: 10\nduplex: half\noperstate: up\n";
+    let first = named(text).first().copied();
+    assert_eq!(first.map(|(id, _)| id), Some("half-duplex"));
+    let line = |title: &str| {
+        observing(text, |observed| {
+            let mut fields = observed.fields.iter();
+            fields
+                .find(|one| one.title == title)
+                .and_then(|one| one.line)
+        })
+    };
+    let lines = ["ethtool Speed", "ethtool Duplex", "ip link state"].map(line);
+    assert_eq!(lines, [Some(2), Some(3), Some(4)]);
+}
+
+#[test]
+fn a_drop_reason_by_number_is_not_named() {
+    let text = "What does it drop?\n\n@drops[2]: 145\n@drops[6]: 4112\n";
+    let odd = observing(text, |observed| odd::odd(observed, &[]));
+    let hint = odd.iter().find(|one| one.what.contains("perf script"));
+    let hint = hint.map(|one| (one.first_line, one.what.ends_with("drop reason 6")));
+    assert_eq!(hint, Some((4, true)), "{odd:?}");
+    let counted = odd.iter().find(|one| one.what == "drop reason 2 = 145");
+    assert_eq!(counted.map(|one| one.first_line), Some(3), "{odd:?}");
 }
 
 #[test]
