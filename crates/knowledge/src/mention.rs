@@ -123,8 +123,8 @@ const SHARES: [f64; LEVELS] = [0.02, 0.12, 0.30, 0.65];
 const MOST_DB: f64 = 8.0;
 /// What is not mentioned says less than it would if every writer mentioned everything.
 const ABSENT: f64 = 0.3;
-/// Circumstances hang together: all of them say a fifth of what they would if they did not.
-const SCALE: f64 = 0.2;
+/// Circumstances hang together: all of them say an eighth of what they would if they did not.
+const SCALE: f64 = 0.12;
 /// More are not shown.
 const SHOWN: usize = 6;
 

@@ -173,8 +173,11 @@ fn is_binary(text: &str) -> bool {
     }
     // Windows (UTF-16) writes text with a zero after each letter.
     let wide = zeros * 3 > all && zeros * 5 < all * 3;
-    odd * 10 > all || (zeros * 10 > all && !wide)
+    (odd > ODD_FEW && odd * 10 > all) || (zeros * 10 > all && !wide)
 }
+
+/// A short text with a few letters of another character set is a text.
+const ODD_FEW: usize = 8;
 
 /// Truncates to whole characters; returns whether something was cut.
 fn beginning(text: &str, bytes_max: usize) -> (&str, bool) {
