@@ -34,11 +34,11 @@ fn ids(table: &Table, kind: &str) -> Vec<String> {
 
 /// How often reports of a cause mention this circumstance.
 fn digit(mentions: &Value, circumstance: &str) -> char {
-    let lists = |word: &&str| {
-        let list = mentions.get(*word).and_then(Value::as_array);
+    let lists = |word: &str| {
+        let list = mentions.get(word).and_then(Value::as_array);
         list.is_some_and(|list| list.iter().any(|one| one.as_str() == Some(circumstance)))
     };
-    match LEVELS.iter().position(|word| lists(&word)) {
+    match LEVELS.iter().position(|word| lists(word)) {
         Some(0) => '1',
         Some(1) => '2',
         Some(_) => '3',
