@@ -1,58 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much a text is like what people write of each cause. `build.rs` learns it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use linerate_model::order::{self, Gather as _};
+use linerate_model::order::Gather as _;
+use linerate_wording::Model;
 
 use crate::cause::causes;
 use crate::packed;
-use crate::token::tokens;
 
-/// What is known of a token.
-#[derive(Debug)]
-struct Token {
-    /// How few posts have it: the logarithm of their inverse share.
-    specificity: f64,
-    /// Causes, by their places in [`causes`], and what it weighs in the direction of each.
-    weights: Vec<(usize, f64)>,
-}
-
-static LEARNT: LazyLock<HashMap<String, Token>> = LazyLock::new(|| {
+static MODEL: LazyLock<Model> = LazyLock::new(|| {
     let files = packed::LEARNT.unpack();
     let text = files.first().map_or("", |(_, text)| text.as_str());
-    learnt(text).unwrap_or_default()
+    Model::parse(text).unwrap_or_default()
 });
 
-/// Reads what `build.rs` wrote.
-fn learnt(text: &str) -> Option<HashMap<String, Token>> {
-    let mut lines = text.lines();
-    let posts: f64 = lines.next()?.parse().ok()?;
-    let place = |id: &str| causes().iter().position(|cause| cause.id == id);
-    let ids: Vec<Option<usize>> = lines.next()?.split(' ').map(place).collect();
-    let token = |line: &str| {
-        let (token, rest) = line.split_once('\t')?;
-        let (having, weights) = rest.split_once('\t')?;
-        let having: f64 = having.parse().ok()?;
-        let known = Token {
-            specificity: (posts / having).ln(),
-            weights: weights
-                .split(' ')
-                .filter_map(|one| weight(one, &ids))
-                .collect(),
-        };
-        Some((token.to_owned(), known))
-    };
-    Some(lines.filter_map(token).collect())
-}
-
-/// `CAUSE:WEIGHT`.
-fn weight(text: &str, ids: &[Option<usize>]) -> Option<(usize, f64)> {
-    let (cause, weight) = text.split_once(':')?;
-    let cause = *ids.get(cause.parse::<usize>().ok()?)?;
-    Some((cause?, weight.parse::<f64>().ok()? / PER_MILLE))
-}
+/// The places of the model's labels in [`causes`].
+static PLACES: LazyLock<Vec<Option<usize>>> = LazyLock::new(|| {
+    let place = |id: &String| causes().iter().position(|cause| cause.id == *id);
+    MODEL.labels().iter().map(place).collect()
+});
 
 /// How much a text reads like what people write of a cause.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,59 +31,29 @@ pub struct Alike {
     pub words: Vec<String>,
 }
 
-/// A word of a text, and what it adds to the likeness of the text and a cause.
-type Share<'t> = (&'t str, f64);
-
-/// How much a text in lower case reads like what people write of each cause, by its place in [`causes`]: how far its likeness,
-/// the cosine of the angle between them, is above that of the average cause. Causes below it are absent.
+/// How much a text in lower case reads like what people write of each cause, by its place in [`causes`]. Causes whose
+/// wording is no likelier than by chance are absent.
 #[must_use]
 pub fn alike(lower: &str) -> BTreeMap<usize, Alike> {
-    let mut shares: BTreeMap<usize, Vec<Share<'_>>> = BTreeMap::new();
-    for (token, one) in tokens(lower) {
-        let Some(known) = LEARNT.get(&token) else {
-            continue;
-        };
-        let value = (1.0 + f64::from(one.count).ln()) * known.specificity;
-        for (cause, weight) in &known.weights {
-            let share = (one.word, value * weight);
-            shares.entry(*cause).or_default().push(share);
-        }
-    }
-    above_average(shares)
+    let each = MODEL.likeness(lower).into_iter();
+    each.filter_map(|one| {
+        let cause = PLACES.get(one.label).copied().flatten()?;
+        let words = one.words.into_iter().map(str::to_owned).collect();
+        Some((cause, Alike { db: one.db, words }))
+    })
+    .gather()
 }
 
-fn above_average(shares: BTreeMap<usize, Vec<Share<'_>>>) -> BTreeMap<usize, Alike> {
-    let count = causes().len() as f64;
-    let likeness: Vec<f64> = shares.values().map(|shares| sum(shares)).collect();
-    let mean = likeness.iter().sum::<f64>() / count;
-    let squares = likeness.iter().map(|one| one * one).sum::<f64>() / count;
-    let deviation = (squares - mean * mean).sqrt().max(f64::MIN_POSITIVE);
-    let above = shares.into_iter().map(|(cause, shares)| {
-        let db = LIKE_DB * (sum(&shares) - mean) / deviation;
-        let words = strongest(shares);
-        (cause, Alike { db, words })
-    });
-    above.filter(|(_, alike)| alike.db > 0.0).gather()
+/// Whether a text in lower case reads more like one that reports no trouble (`knowledge/unrelated.txt`) than like what people
+/// write of any cause.
+#[must_use]
+pub fn reports_nothing(lower: &str) -> bool {
+    let likeness = MODEL.likeness(lower).into_iter();
+    let likeliest = likeness.max_by(|one, other| one.db.total_cmp(&other.db));
+    likeliest.is_none_or(|one| MODEL.labels()[one.label] == UNRELATED)
 }
 
-fn sum(shares: &[Share<'_>]) -> f64 {
-    shares.iter().map(|(_, share)| share).sum()
-}
-
-/// The words that weigh most, without numbers.
-fn strongest(mut shares: Vec<Share<'_>>) -> Vec<String> {
-    shares.retain(|(word, _)| !word.contains(|letter: char| letter.is_ascii_digit()));
-    order::by(&mut shares, |(_, one), (_, other)| other.total_cmp(one));
-    shares.dedup_by_key(|(word, _)| *word);
-    let first = shares.into_iter().take(WORDS_MOST);
-    first.map(|(word, _)| word.to_owned()).collect()
-}
-
-/// More are not shown.
-const WORDS_MOST: usize = 8;
-const PER_MILLE: f64 = 1000.0;
-/// Decibans for each standard deviation above the average.
-const LIKE_DB: f64 = 1.0;
+const UNRELATED: &str = "unrelated";
 
 #[cfg(test)]
 mod tests {
@@ -136,7 +74,25 @@ mod tests {
         assert_eq!(most_alike("zzzz"), "");
     }
 
-    /// Its own description is more like it than like the average cause.
+    #[test]
+    fn what_reports_nothing_is_known() {
+        for text in [
+            "thank you for the flowers, the party was lovely and we stayed until midnight",
+            "the compiler says: expected semicolon before closing brace in line 40 of parser.c",
+            "could you recommend a quiet switch with eight ports for my desk? budget is 80 euros",
+            "zzzz",
+        ] {
+            assert!(reports_nothing(text), "{text}: {}", most_alike(text));
+        }
+        for text in [
+            "since the update the vpn connects and no page loads",
+            "dmesg is full of transmit queue timed out and the port is dead",
+        ] {
+            assert!(!reports_nothing(text), "{text}");
+        }
+    }
+
+    /// Its own description is more like it than by chance.
     #[test]
     fn every_cause_is_learnt() {
         let reads_like_itself = |at: usize, cause: &crate::Cause| {

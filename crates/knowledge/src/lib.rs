@@ -36,14 +36,13 @@ mod sign;
 mod source;
 mod symptom;
 mod table;
-mod token;
 mod vocabulary;
 mod words;
 
 pub use cause::{Cause, Check, Fault, Remedy, causes, faults, parse_causes, parse_faults};
 pub use check::check_together;
 pub use distance::distance;
-pub use learnt::{Alike, alike};
+pub use learnt::{Alike, alike, reports_nothing};
 pub use literal::{Seen, seen_in};
 pub use mention::{Mention, mentioned};
 pub use message::{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is counted of a text: the stems of its words. `build.rs` counts the same.
+//! What is counted of a text: the stems of its words.
 
 use std::collections::BTreeMap;
 

@@ -199,7 +199,8 @@ fn the_manifests_are_the_walls() {
 /// The rooms among a manifest's dependencies.
 fn rooms_used(manifest: &str) -> Vec<String> {
     let manifest: toml::Table = manifest.parse().unwrap();
-    let Some(used) = manifest["dependencies"].as_table() else {
+    let used = manifest.get("dependencies").and_then(toml::Value::as_table);
+    let Some(used) = used else {
         return Vec::new();
     };
     let rooms = used
