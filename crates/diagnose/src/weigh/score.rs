@@ -197,10 +197,7 @@ fn described<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static s
 
 /// How much it reads like what people write of each cause.
 fn alike<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
-    let part = |alike: &Alike| Part {
-        says: Says::Wording,
-        ..said(&alike.words.join(" "), alike.db, None)
-    };
+    let part = |alike: &Alike| wording(&alike.words.join(" "), alike.db);
     let all = observed.said.alike.iter();
     all.map(move |(cause, alike)| (causes()[*cause].id.as_str(), part(alike)))
 }
@@ -209,10 +206,7 @@ fn alike<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, 
 fn mentioned<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
     let part = |mention: &Mention| {
         let what = format!("mentions {}", mention.circumstances.join(" "));
-        Part {
-            says: Says::Wording,
-            ..said(what.trim_end(), mention.db, None)
-        }
+        wording(what.trim_end(), mention.db)
     };
     let all = observed.said.mentioned.iter();
     all.map(move |(cause, mention)| (causes()[*cause].id.as_str(), part(mention)))
@@ -419,7 +413,15 @@ fn part(what: &str, db: f64, line: Option<u64>, interface: Option<String>) -> Pa
 fn said(what: &str, db: f64, line: Option<u64>) -> Part {
     Part {
         says: Says::Words,
-        ..part(what, db, line, None)
+        ..part(what, WORDS * db, line, None)
+    }
+}
+
+/// The wording of a text as a whole.
+fn wording(what: &str, db: f64) -> Part {
+    Part {
+        says: Says::Wording,
+        ..part(what, db, None, None)
     }
 }
 
@@ -448,6 +450,8 @@ fn once_a_line(mut parts: Vec<Part>) -> Vec<Part> {
 
 /// What a line still says for a cause once another one explains it.
 const EXPLAINED: f64 = 0.3;
+/// What words count: half of what they would if the wording of the whole text did not say much of the same.
+const WORDS: f64 = 0.5;
 /// From here on a sign is clear.
 const CLEAR_DB: f64 = 6.0;
 /// Words of a description that are shown.

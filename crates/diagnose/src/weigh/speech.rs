@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_knowledge::{
-    Alike, Mention, Shared, Spoken, alike, circumstances_in, mentioned, shared_with, spoken_in,
-    symptoms_in, words,
+    Alike, Mention, Shared, Spoken, alike, circumstances_in, mentioned, reports_nothing,
+    shared_with, spoken_in, symptoms_in, words,
 };
 use linerate_model::order::Gather as _;
 
@@ -46,12 +46,13 @@ impl Speech {
         let other = Lower::of(lines().filter(|line| !tables.has(line)));
         let words = other.words();
         let symptoms: BTreeMap<&'static str, u64> = prose.find(symptoms_in).gather();
-        let (alike, mentioned) = if symptoms.is_empty() {
-            (BTreeMap::new(), BTreeMap::new())
-        } else {
-            let all = Lower::of(lines());
-            (alike(&all.text()), all.mentioned(symptoms.keys().copied()))
-        };
+        let all = Lower::of(lines());
+        let (alike, mentioned) =
+            if prose.0.is_empty() || (symptoms.is_empty() && reports_nothing(&all.text())) {
+                (BTreeMap::new(), BTreeMap::new())
+            } else {
+                (alike(&all.text()), all.mentioned(symptoms.keys().copied()))
+            };
         Self {
             weight: (WORDS_USUAL / words.len() as f64).sqrt().min(1.0),
             is_complaint: !prose.0.is_empty(),
