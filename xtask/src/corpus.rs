@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask corpus [--learn | NAME]`: scores what is named for the real cases of `corpus/`. Of the sealed part only sums are
 //! printed, and the causes that were missed; with `--learn` each case of the other part that is not named first; with the
-//! NAME of one of those, why its causes are named. Fails if the sealed part scores worse than it did.
+//! NAME of one of those, why its causes are named. Fails if the sealed part scores worse than it did. The wording of the part
+//! to learn from is in the program's model of wording: its own score says little.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,6 +24,8 @@ struct Case {
     /// Causes that are true; none of a control.
     right: BTreeSet<String>,
     text: String,
+    /// Whether its writer had an excerpt of the thread only.
+    is_excerpt: bool,
 }
 
 /// The sums of one part.
@@ -55,9 +58,14 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     examples(shows);
     score(&cases(&root.join("learn"))?, shows).print("learn");
-    let sealed = score(&cases(&root.join("sealed"))?, false);
-    sealed.print("sealed");
-    Ok(sealed.stands())
+    let (excerpts, threads): (Vec<Case>, Vec<Case>) = cases(&root.join("sealed"))?
+        .into_iter()
+        .partition(|case| case.is_excerpt);
+    let threads = score(&threads, false);
+    threads.print("sealed, whole threads");
+    let excerpts = score(&excerpts, false);
+    excerpts.print("sealed, excerpts");
+    Ok(threads.stands(&OF_THREADS) && excerpts.stands(&OF_EXCERPTS))
 }
 
 fn root() -> PathBuf {
@@ -128,6 +136,7 @@ fn case(name: &str, whole: &str) -> Option<Case> {
     Some(Case {
         name: name.to_owned(),
         right: right.collect(),
+        is_excerpt: key.get("basis").and_then(|basis| basis.as_str()) == Some("excerpt"),
         text: text.to_owned(),
     })
 }
@@ -224,15 +233,13 @@ impl Score {
     }
 
     /// Whether it is not worse than what was reached; what is wanted is more (`corpus/README.md`).
-    fn stands(&self) -> bool {
+    fn stands(&self, reached: &Reached) -> bool {
         let share = |count: usize| count as f64 / self.faults.max(1) as f64;
-        let stands = share(self.first) >= FIRST_LEAST
-            && share(self.among_three) >= THREE_LEAST
+        let stands = share(self.first) >= reached.first
+            && share(self.among_three) >= reached.among_three
             && share(self.wrong_first_and_likely) <= WRONG_MOST;
         if !stands {
-            println!(
-                "worse than before: first {FIRST_LEAST}, among three {THREE_LEAST}, wrong first and likely {WRONG_MOST}"
-            );
+            println!("worse than before: {reached:?}, wrong first and likely {WRONG_MOST}");
         }
         stands
     }
@@ -267,7 +274,19 @@ impl Score {
     }
 }
 
-/// Shares of the sealed part that were reached, less two cases.
-const FIRST_LEAST: f64 = 0.48;
-const THREE_LEAST: f64 = 0.66;
+/// Shares that were reached, less two cases.
+#[derive(Debug)]
+struct Reached {
+    first: f64,
+    among_three: f64,
+}
+
+const OF_THREADS: Reached = Reached {
+    first: 0.49,
+    among_three: 0.74,
+};
+const OF_EXCERPTS: Reached = Reached {
+    first: 0.55,
+    among_three: 0.76,
+};
 const WRONG_MOST: f64 = 0.05;
