@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How likely a text is of each label, by its wording.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::pack::{self, Packed, PackedToken};
 use crate::token::{Occurrence, tokens};
@@ -19,7 +19,7 @@ pub struct Model {
 #[derive(Debug)]
 struct Token {
     specificity: f32,
-    /// Labels, and what it says for each.
+    /// Labels in their order, and what it says for each.
     weights: Vec<(usize, f32)>,
 }
 
@@ -99,7 +99,7 @@ impl Model {
 
     fn vector<'m, 't>(
         &'m self,
-        counted: &std::collections::BTreeMap<String, Occurrence<'t>>,
+        counted: &BTreeMap<String, Occurrence<'t>>,
     ) -> Vec<(&'m Token, f32, &'t str)> {
         let counts = counted
             .iter()
@@ -114,7 +114,11 @@ impl Model {
 /// The words that say most for a label, without numbers.
 fn telling<'t>(vector: &[(&Token, f32, &'t str)], label: usize) -> Vec<&'t str> {
     let share = |(token, value, word): &(&Token, f32, &'t str)| {
-        let (_, weight) = token.weights.iter().find(|(one, _)| *one == label)?;
+        let at = token
+            .weights
+            .binary_search_by_key(&label, |(one, _)| *one)
+            .ok()?;
+        let (_, weight) = token.weights.get(at)?;
         (*weight > 0.0).then_some((*word, value * weight))
     };
     let mut shares: Vec<(&str, f32)> = vector.iter().filter_map(share).collect();

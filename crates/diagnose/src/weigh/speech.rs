@@ -46,13 +46,12 @@ impl Speech {
         let other = Lower::of(lines().filter(|line| !tables.has(line)));
         let words = other.words();
         let symptoms: BTreeMap<&'static str, u64> = prose.find(symptoms_in).gather();
-        let all = Lower::of(lines());
-        let (alike, mentioned) =
-            if prose.0.is_empty() || (symptoms.is_empty() && reports_nothing(&all.text())) {
-                (BTreeMap::new(), BTreeMap::new())
-            } else {
-                (alike(&all.text()), all.mentioned(symptoms.keys().copied()))
-            };
+        let all = (!prose.0.is_empty()).then(|| Lower::of(lines()));
+        let report = all.filter(|all| !(symptoms.is_empty() && reports_nothing(&all.text())));
+        let (alike, mentioned) = report.map_or_else(Default::default, |all| {
+            let mentioned = all.mentioned(symptoms.keys().copied());
+            (alike(&all.text()), mentioned)
+        });
         Self {
             weight: (WORDS_USUAL / words.len() as f64).sqrt().min(1.0),
             is_complaint: !prose.0.is_empty(),
