@@ -11,7 +11,6 @@ use toml::{Table, Value};
 pub(crate) fn digits(knowledge: &Path) -> io::Result<String> {
     let table = |file: &str| {
         let path = knowledge.join(file);
-        println!("cargo:rerun-if-changed={}", path.display());
         Ok::<Table, io::Error>(fs::read_to_string(path)?.parse().unwrap_or_default())
     };
     let symptoms = ids(&table("symptoms.toml")?, "symptom");

@@ -10,17 +10,24 @@ use linerate_wording::Model;
 use crate::cause::causes;
 use crate::packed;
 
-static MODEL: LazyLock<Model> = LazyLock::new(|| {
-    let files = packed::LEARNT.unpack();
-    let text = files.first().map_or("", |(_, text)| text.as_str());
-    Model::parse(text).unwrap_or_default()
-});
+/// How reports of each cause are worded.
+#[derive(Debug, Default)]
+pub struct Wording {
+    model: Model,
+    /// The places of the model's labels in [`causes`].
+    places: Vec<Option<usize>>,
+}
 
-/// The places of the model's labels in [`causes`].
-static PLACES: LazyLock<Vec<Option<usize>>> = LazyLock::new(|| {
-    let place = |id: &String| causes().iter().position(|cause| cause.id == *id);
-    MODEL.labels().iter().map(place).collect()
-});
+/// What the program learnt when it was built.
+#[must_use]
+pub fn wording() -> &'static Wording {
+    static BUILT_IN: LazyLock<Wording> = LazyLock::new(|| {
+        let files = packed::LEARNT.unpack();
+        let text = files.first().map_or("", |(_, text)| text.as_str());
+        Wording::parse(text).unwrap_or_default()
+    });
+    &BUILT_IN
+}
 
 /// How much a text reads like what people write of a cause.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,28 +38,40 @@ pub struct Alike {
     pub words: Vec<String>,
 }
 
-/// How much a text in lower case reads like what people write of each cause, by its place in [`causes`]. Causes whose
-/// wording is no likelier than by chance are absent.
-#[must_use]
-pub fn alike(lower: &str) -> BTreeMap<usize, Alike> {
-    let each = MODEL.likeness(lower).into_iter();
-    each.filter_map(|one| {
-        let cause = PLACES.get(one.label).copied().flatten()?;
-        let words = one.words.into_iter().map(str::to_owned).collect();
-        Some((cause, Alike { db: one.db, words }))
-    })
-    .gather()
+impl Wording {
+    /// Reads what [`linerate_wording::learn`] wrote of texts whose labels are ids of causes, or `unrelated`.
+    #[must_use]
+    pub fn parse(learnt: &str) -> Option<Self> {
+        let model = Model::parse(learnt)?;
+        let place = |id: &String| causes().iter().position(|cause| cause.id == *id);
+        let places = model.labels().iter().map(place).collect();
+        Some(Self { model, places })
+    }
+
+    /// How much a text in lower case reads like what people write of each cause, by its place in [`causes`]. Causes whose
+    /// wording is no likelier than by chance are absent.
+    #[must_use]
+    pub fn alike(&self, lower: &str) -> BTreeMap<usize, Alike> {
+        let each = self.model.likeness(lower).into_iter();
+        each.filter_map(|one| {
+            let cause = self.places.get(one.label).copied().flatten()?;
+            let words = one.words.into_iter().map(str::to_owned).collect();
+            Some((cause, Alike { db: one.db, words }))
+        })
+        .gather()
+    }
+
+    /// Whether a text in lower case reads more like one that reports no trouble (`knowledge/unrelated.txt`) than like what
+    /// people write of any cause.
+    #[must_use]
+    pub fn reports_nothing(&self, lower: &str) -> bool {
+        let likeness = self.model.likeness(lower).into_iter();
+        let likeliest = likeness.max_by(|one, other| one.db.total_cmp(&other.db));
+        likeliest.is_none_or(|one| self.model.labels()[one.label] == UNRELATED)
+    }
 }
 
-/// Whether a text in lower case reads more like one that reports no trouble (`knowledge/unrelated.txt`) than like what people
-/// write of any cause.
-#[must_use]
-pub fn reports_nothing(lower: &str) -> bool {
-    let likeness = MODEL.likeness(lower).into_iter();
-    let likeliest = likeness.max_by(|one, other| one.db.total_cmp(&other.db));
-    likeliest.is_none_or(|one| MODEL.labels()[one.label] == UNRELATED)
-}
-
+/// The label of what reports no trouble.
 const UNRELATED: &str = "unrelated";
 
 #[cfg(test)]
@@ -60,7 +79,7 @@ mod tests {
     use super::*;
 
     fn most_alike(text: &str) -> &'static str {
-        let alike = alike(text);
+        let alike = wording().alike(text);
         let best = alike
             .iter()
             .max_by(|(_, one), (_, other)| one.db.total_cmp(&other.db));
@@ -82,13 +101,17 @@ mod tests {
             "could you recommend a quiet switch with eight ports for my desk? budget is 80 euros",
             "zzzz",
         ] {
-            assert!(reports_nothing(text), "{text}: {}", most_alike(text));
+            assert!(
+                wording().reports_nothing(text),
+                "{text}: {}",
+                most_alike(text)
+            );
         }
         for text in [
             "since the update the vpn connects and no page loads",
             "dmesg is full of transmit queue timed out and the port is dead",
         ] {
-            assert!(!reports_nothing(text), "{text}");
+            assert!(!wording().reports_nothing(text), "{text}");
         }
     }
 
@@ -97,7 +120,7 @@ mod tests {
     fn every_cause_is_learnt() {
         let reads_like_itself = |at: usize, cause: &crate::Cause| {
             let text = format!("{}\n{}\n{}", cause.title, cause.why, cause.example);
-            alike(&text.to_lowercase()).contains_key(&at)
+            wording().alike(&text.to_lowercase()).contains_key(&at)
         };
         let all = causes().iter().enumerate();
         let lost = all.filter(|(at, cause)| !reads_like_itself(*at, cause));

@@ -42,7 +42,7 @@ mod words;
 pub use cause::{Cause, Check, Fault, Remedy, causes, faults, parse_causes, parse_faults};
 pub use check::check_together;
 pub use distance::distance;
-pub use learnt::{Alike, alike, reports_nothing};
+pub use learnt::{Alike, Wording, wording};
 pub use literal::{Seen, seen_in};
 pub use mention::{Mention, mentioned};
 pub use message::{

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linerate_knowledge::{Level, Message, Open, Seen, messages, seen_in};
+use linerate_knowledge::{Level, Message, Open, Seen, Wording, messages, seen_in, wording};
 use linerate_model::output::{Fact, Finding, Passage};
 use linerate_model::record::Record;
 use linerate_model::sample::Sample;
@@ -26,7 +26,7 @@ pub struct Line<'t> {
 }
 
 /// What is weighed.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Text<'t> {
     /// What was read of it.
     pub records: &'t [Record],
@@ -40,6 +40,23 @@ pub struct Text<'t> {
     pub prose: &'t [Passage],
     /// The outputs that were read.
     pub read: &'t [Passage],
+    /// How reports of each cause are worded.
+    pub wording: &'t Wording,
+}
+
+/// Nothing, and the wording that the program knows.
+impl Default for Text<'_> {
+    fn default() -> Self {
+        Self {
+            records: &[],
+            facts: &[],
+            findings: &[],
+            lines: &[],
+            prose: &[],
+            read: &[],
+            wording: wording(),
+        }
+    }
 }
 
 /// Everything that was observed.

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_knowledge::{
-    Alike, Mention, Shared, Spoken, alike, circumstances_in, mentioned, reports_nothing,
-    shared_with, spoken_in, symptoms_in, words,
+    Alike, Mention, Shared, Spoken, circumstances_in, mentioned, shared_with, spoken_in,
+    symptoms_in, words,
 };
 use linerate_model::order::Gather as _;
 
@@ -47,10 +47,11 @@ impl Speech {
         let words = other.words();
         let symptoms: BTreeMap<&'static str, u64> = prose.find(symptoms_in).gather();
         let all = (!prose.0.is_empty()).then(|| Lower::of(lines()));
-        let report = all.filter(|all| !(symptoms.is_empty() && reports_nothing(&all.text())));
+        let report =
+            all.filter(|all| !(symptoms.is_empty() && text.wording.reports_nothing(&all.text())));
         let (alike, mentioned) = report.map_or_else(Default::default, |all| {
             let mentioned = all.mentioned(symptoms.keys().copied());
-            (alike(&all.text()), mentioned)
+            (text.wording.alike(&all.text()), mentioned)
         });
         Self {
             weight: (WORDS_USUAL / words.len() as f64).sqrt().min(1.0),

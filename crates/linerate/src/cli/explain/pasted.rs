@@ -41,6 +41,7 @@ impl Pasted {
             lines: &lines,
             prose: &prose,
             read: &self.understood,
+            ..Text::default()
         };
         let mut conclusion = weigh::conclude(&text, &|line| self.joined.quote(line));
         conclusion.odd = self.joined.place(conclusion.odd);
