@@ -45,7 +45,7 @@ fn main() -> io::Result<()> {
     let learnt = out.join("learnt.txt");
     fs::write(
         &learnt,
-        linerate_wording::learn(&texts::all(&knowledge, |_| true)?),
+        linerate_wording::learn(&texts::lessons(&knowledge, |_| true)?),
     )?;
     index += &pack("learnt", &[learnt], &out)?;
     let mentions = out.join("mentions.txt");

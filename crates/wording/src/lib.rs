@@ -5,15 +5,17 @@
 //! ([`Model::likeness`]). The crate `linerate-knowledge` learns from `knowledge/posts/` when it is built, and asks when a text is explained.
 //!
 //! ```
-//! use std::collections::BTreeMap;
-//! use linerate_wording::{Model, learn};
-//! let texts = |one: &str, other: &str| vec![one.to_owned(), other.to_owned(), one.to_owned(), other.to_owned()];
-//! let labelled = BTreeMap::from([
-//!     ("cable".to_owned(), texts("bad cable, errors", "errors with the old cable")),
-//!     ("dns".to_owned(), texts("names fail", "unknown host names")),
-//!     ("mtu".to_owned(), texts("large packets hang", "large ones are lost")),
-//! ]);
-//! let model = Model::parse(&learn(&labelled)).expect("what was just written");
+//! use linerate_wording::{Lesson, Model, learn};
+//! let lessons = |label: &str, texts: [&str; 2]| {
+//!     let lesson = |text: &&str| Lesson { text: (*text).to_owned(), labels: vec![(label.to_owned(), 1.0)] };
+//!     texts.iter().cycle().take(4).map(lesson).collect::<Vec<_>>()
+//! };
+//! let all = [
+//!     lessons("cable", ["bad cable, errors", "errors with the old cable"]),
+//!     lessons("dns", ["names fail", "unknown host names"]),
+//!     lessons("mtu", ["large packets hang", "large ones are lost"]),
+//! ];
+//! let model = Model::parse(&learn(&all.concat())).expect("what was just written");
 //! let likely = model.likeness("only large packets are lost");
 //! assert_eq!(model.labels()[likely[0].label], "mtu");
 //! ```
@@ -26,5 +28,5 @@ mod token;
 mod train;
 mod vector;
 
-pub use learn::learn;
+pub use learn::{Lesson, learn};
 pub use model::{Likeness, Model};

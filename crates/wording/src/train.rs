@@ -8,10 +8,8 @@ use crate::vector::Vector;
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) vector: Vector,
-    /// The place of its label.
-    pub(crate) label: usize,
-    /// What it counts.
-    pub(crate) weight: f32,
+    /// The places of its labels, and what it counts as a text of each.
+    pub(crate) labels: Vec<(usize, f32)>,
 }
 
 /// Weights of one row a token with one column a label, and what each label has in any text.
@@ -101,10 +99,11 @@ impl Descent {
             add(&mut self.errors, &self.rows[*token].value, *value);
         }
         softmax(&mut self.errors);
-        self.errors[sample.label] -= 1.0;
-        self.errors
-            .iter_mut()
-            .for_each(|error| *error *= sample.weight);
+        let counts: f32 = sample.labels.iter().map(|(_, counts)| counts).sum();
+        self.errors.iter_mut().for_each(|error| *error *= counts);
+        for (label, counts) in &sample.labels {
+            self.errors[*label] -= counts;
+        }
         for (token, value) in &sample.vector {
             self.rows[*token].step(&self.errors, *value);
         }

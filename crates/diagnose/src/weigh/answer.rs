@@ -31,6 +31,8 @@ pub struct Named {
     pub degree: Degree,
     /// Its score, decibans.
     pub db: f64,
+    /// What of that is how common it is.
+    pub prior_db: f64,
     /// What speaks for and against it.
     pub parts: Vec<Part>,
     /// Causes that explain the same almost as well, with their scores.
@@ -117,6 +119,7 @@ fn judged(chosen: &Scored, left: &[Scored], explained: &BTreeSet<u64>) -> Named 
         fault: chosen.fault,
         degree: degree(chosen, chosen.shown_db(explained), alternatives.is_empty()),
         db,
+        prior_db: chosen.prior_db,
         parts: chosen.parts.clone(),
         alternatives,
     }

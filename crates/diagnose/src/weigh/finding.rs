@@ -195,7 +195,7 @@ fn weights(named: &Named) -> impl Iterator<Item = Weight> + '_ {
     };
     let parts = named.parts.iter();
     let parts = parts.map(move |part| row(&part.what, part.db, part.line));
-    let prior = row("how common it is", named.cause.prior_db, None);
+    let prior = row("how common it is", named.prior_db, None);
     let sum = row("sum, each further sign counted less", named.db, None);
     std::iter::once(prior)
         .chain(parts)

@@ -47,6 +47,8 @@ pub(super) struct Scored {
     pub(super) cause: &'static Cause,
     /// The known fault of which it is an instance.
     pub(super) fault: Option<&'static Fault>,
+    /// How common it is, decibans.
+    pub(super) prior_db: f64,
     pub(super) parts: Vec<Part>,
 }
 
@@ -56,9 +58,10 @@ impl Scored {
         self.sum_db(explained, |_| true)
     }
 
-    /// Decibans of what shows it, without what is only said.
+    /// Decibans of what shows it, without what is only said: nothing of how common it is is in that.
     pub(super) fn shown_db(&self, explained: &BTreeSet<u64>) -> f64 {
-        self.sum_db(explained, |part| !part.is_said())
+        let shown = self.sum_db(explained, |part| !part.is_said());
+        shown - self.prior_db + self.cause.prior_db
     }
 
     fn sum_db(&self, explained: &BTreeSet<u64>, takes: impl Fn(&Part) -> bool) -> f64 {
@@ -72,7 +75,7 @@ impl Scored {
         let gains = single.map(counts).filter(|db| *db > 0.0);
         let wording = parts().filter(|part| part.says == Says::Wording);
         let wording: f64 = wording.map(|part| part.db.max(0.0)).sum();
-        self.cause.prior_db + losses.sum::<f64>() + together(gains.collect()) + wording
+        self.prior_db + losses.sum::<f64>() + together(gains.collect()) + wording
     }
 
     /// Whether a text says enough of it where nothing shows it.
@@ -197,7 +200,7 @@ fn described<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static s
 
 /// How much it reads like what people write of each cause.
 fn alike<'o>(observed: &'o Observed<'_>) -> impl Iterator<Item = (&'static str, Part)> + 'o {
-    let part = |alike: &Alike| wording(&alike.words.join(" "), alike.db);
+    let part = |alike: &Alike| wording(&alike.words.join(" "), ALIKE * alike.db);
     let all = observed.said.alike.iter();
     all.map(move |(cause, alike)| (causes()[*cause].id.as_str(), part(alike)))
 }
@@ -265,9 +268,19 @@ impl<'o, 't> Judge<'o, 't> {
             Scored {
                 cause,
                 fault: None,
+                prior_db: cause.prior_db * self.prior_counts(),
                 parts: once_a_line(parts),
             }
         })
+    }
+
+    /// Where wording is judged, that has most of what is common.
+    fn prior_counts(&self) -> f64 {
+        if self.observed.said.alike.is_empty() {
+            1.0
+        } else {
+            PRIOR_OF_WORDED
+        }
     }
 
     fn is_possible(&self, requires: &[String]) -> bool {
@@ -288,6 +301,7 @@ impl<'o, 't> Judge<'o, 't> {
         Some(Scored {
             cause: of.cause,
             fault: Some(fault),
+            prior_db: of.prior_db,
             parts: once_a_line(parts),
         })
     }
@@ -452,6 +466,10 @@ fn once_a_line(mut parts: Vec<Part>) -> Vec<Part> {
 const EXPLAINED: f64 = 0.3;
 /// What words count: half of what they would if the wording of the whole text did not say much of the same.
 const WORDS: f64 = 0.5;
+/// What the likeness of the wording counts: the model is learnt so that it is too careful.
+const ALIKE: f64 = 1.5;
+/// What is left of how common a cause is where its wording is judged.
+const PRIOR_OF_WORDED: f64 = 0.3;
 /// From here on a sign is clear.
 const CLEAR_DB: f64 = 6.0;
 /// Words of a description that are shown.
