@@ -40,4 +40,4 @@ pub(crate) fn having<'t>(
     having
 }
 
-const TEXTS_LEAST: usize = 4;
+const TEXTS_LEAST: usize = 5;
