@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lines of iperf and iperf3 → tests. A test is one stream, or the sum of all, in one direction.
 
+use std::collections::BTreeSet;
+
 use crate::text::{self, IperfEvent, Row};
 use linerate_model::output::{Direction, Flow, Interval, Protocol, ReceiveBuffer, Test, Warning};
 
@@ -183,12 +185,15 @@ impl Flows {
     /// Ends the open sections.
     fn end(&mut self) {
         let sections = std::mem::take(&mut self.sections);
-        let sections: Vec<Section> = sections
+        let mut sections: Vec<Section> = sections
             .into_iter()
             .filter(|section| !section.rows.is_empty() || section.report.is_some())
             .collect();
-        let summed = sections.iter().any(|section| section.id == "SUM");
         let alternates = self.alternates(&sections);
+        if !alternates && self.are_parallel(&sections) {
+            sections.extend(sum_of(&sections));
+        }
+        let summed = sections.iter().any(|section| section.id == "SUM");
         let parts: Vec<&Section> = sections
             .iter()
             .filter(|section| !summed || section.id == "SUM")
@@ -234,6 +239,21 @@ impl Flows {
             && ids.len() > 1
             && ids.chunks_exact(2).all(|pair| pair[0] > pair[1]);
         asked || turns
+    }
+
+    /// Whether these are the streams of one test whose sum was not pasted: at the same time, in one direction.
+    fn are_parallel(&self, sections: &[Section]) -> bool {
+        let ids: BTreeSet<&str> = sections.iter().map(|section| section.id.as_str()).collect();
+        let starts = || sections.iter().map(|section| section.total().start_s);
+        let begin_later = || starts().all(|start| start > 0.5) && is_one(starts());
+        let asked = self.parallel.is_some_and(|streams| streams > 1);
+        let connected = || sections.iter().all(|section| section.local_port.is_some());
+        let sends = |section: &Section| section.sends(self.reverse, self.client(section));
+        ids.len() > 1
+            && ids.len() == sections.len()
+            && !ids.contains("SUM")
+            && is_one(sections.iter().map(sends))
+            && (asked || connected() || begin_later())
     }
 
     /// Whether this end connected: the other has the called port, or that of a server.
@@ -311,6 +331,34 @@ impl Flows {
         }
         test
     }
+}
+
+/// Whether all are the same.
+fn is_one<T: PartialEq>(mut all: impl Iterator<Item = T>) -> bool {
+    let first = all.next();
+    all.all(|other| Some(other) == first)
+}
+
+/// The sum of streams, as the tool would print it.
+fn sum_of(sections: &[Section]) -> Option<Section> {
+    let totals: Vec<Row> = sections.iter().map(Section::total).collect();
+    let rows = || totals.iter();
+    let row = Row {
+        id: "SUM".to_owned(),
+        end_s: rows().map(|row| row.end_s).fold(0.0, f64::max),
+        bits_per_second: rows().map(|row| row.bits_per_second).sum(),
+        bytes: rows().map(|row| row.bytes).sum(),
+        lost: rows().map(|row| row.lost).sum(),
+        total: rows().map(|row| row.total).sum(),
+        retransmits: sections.iter().map(Section::retransmits).sum(),
+        cwnd_bytes: None,
+        ..totals.first()?.clone()
+    };
+    Some(Section {
+        id: row.id.clone(),
+        rows: vec![row],
+        ..Section::default()
+    })
 }
 
 impl Section {

@@ -158,3 +158,34 @@ fn of_several_streams_only_the_sum_was_pasted() {
         );
     }
 }
+
+#[test]
+fn streams_without_their_sum_are_one_test() {
+    let connected = "[  5] local 10.0.0.1 port 40000 connected to 10.0.0.2 port 5201\n[  7] local 10.0.0.1 port 40002 connected to 10.0.0.2 port 5201\n";
+    let rows = "[  5]   0.00-10.00  sec  1.10 GBytes   900 Mbits/sec    3             sender\n[  7]   0.00-10.00  sec   122 MBytes   100 Mbits/sec    4             sender\n";
+    for (command, text) in [
+        ("iperf3 -c 10.0.0.2 -P 2", format!("{connected}{rows}")),
+        ("iperf3 -c 10.0.0.2 -P 2", rows.to_owned()),
+        ("", format!("{connected}{rows}")),
+    ] {
+        let tests = tests(command, &text);
+        assert_eq!(tests.len(), 1, "{command} {text}");
+        let rate = tests[0].delivered_bits_per_second.unwrap_or_default();
+        assert!((rate - 1e9).abs() < 1.0, "{rate}");
+        assert_eq!((tests[0].streams, tests[0].retransmits), (2, Some(7)));
+    }
+    let middle = "[ 21] 5.00-6.00 sec 63.3 MBytes 531 Mbits/sec 4294967294 0.00 Bytes\n[ 23] 5.00-6.00 sec 289 MBytes 2.42 Gbits/sec 4294967294 0.00 Bytes\n";
+    let tests = tests("", middle);
+    assert_eq!(tests.len(), 1);
+    assert_eq!(
+        tests[0].retransmits, None,
+        "a count below 0 is no count of segments"
+    );
+}
+
+#[test]
+fn tests_one_after_the_other_stay_tests() {
+    let log = "[  3] local 10.0.0.2 port 5001 connected with 10.0.0.1 port 40000\n[  3]  0.0-10.0 sec  1.10 GBytes   900 Mbits/sec\n\
+        [  4] local 10.0.0.2 port 5001 connected with 10.0.0.1 port 40002\n[  4]  0.0-10.0 sec   122 MBytes   100 Mbits/sec\n";
+    assert_eq!(tests("iperf -s", log).len(), 2);
+}

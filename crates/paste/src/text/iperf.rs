@@ -256,7 +256,7 @@ fn tail(row: &mut Row, words: &[&str]) {
             .split('/')
             .next_back()
             .and_then(|word| word.parse().ok())
-            .filter(|_| !first.contains('.'));
+            .filter(|count| !first.contains('.') && *count < UNDERFLOWN);
         row.cwnd_bytes = cwnd(words);
     }
     if words.len() == 1
@@ -267,6 +267,9 @@ fn tail(row: &mut Row, words: &[&str]) {
         row.total = None;
     }
 }
+
+/// A count of 32 bits that went below 0: iperf3's count of retransmits did on some kernels.
+const UNDERFLOWN: u64 = 1 << 31;
 
 /// `71/34358 (0.21%)`, `0/ 8510 (0%)`, `-1/51843 (-0.0019%)`.
 fn loss(row: &mut Row, text: &str) {
