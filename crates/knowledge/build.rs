@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packs `knowledge/` for the program: a deflated stream a directory, and an index in Rust
+//! Packs `knowledge/` for the program: an LZMA stream a directory, and an index in Rust
 //! (`packed.rs`, included by `src/packed.rs`). Of `posts/` and of the cases in `corpus/learn/` only what is learnt from them.
 #![expect(
     clippy::disallowed_methods,
@@ -12,9 +12,11 @@ mod mentions;
 mod texts;
 
 use std::fmt::Write as _;
-use std::num::NonZeroU64;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+
+use lzma_rust2::{LzmaOptions, LzmaWriter};
 
 fn main() -> io::Result<()> {
     // Asked when it runs: a target directory may outlive the checkout that it was built in.
@@ -54,8 +56,8 @@ fn main() -> io::Result<()> {
     fs::write(out.join("packed.rs"), index)
 }
 
-/// How often the packer looks for something shorter; more gains next to nothing.
-const PACKS_OVER: NonZeroU64 = NonZeroU64::new(5).expect("not zero");
+/// Of a text the letter before says much of the next; where it stands says nothing.
+const LITERAL_CONTEXT_BITS: u32 = 4;
 
 /// Writes the stream of these files; returns the item that describes it.
 fn pack(room: &str, files: &[PathBuf], out: &Path) -> io::Result<String> {
@@ -67,21 +69,14 @@ fn pack(room: &str, files: &[PathBuf], out: &Path) -> io::Result<String> {
         let _ = write!(names, "({name:?}, {}), ", one.len());
         text += &one;
     }
-    let mut deflated = Vec::new();
-    let options = zopfli::Options {
-        iteration_count: PACKS_OVER,
-        ..zopfli::Options::default()
-    };
-    zopfli::compress(
-        options,
-        zopfli::Format::Deflate,
-        text.as_bytes(),
-        &mut deflated,
-    )?;
-    fs::write(out.join(format!("{room}.deflate")), deflated)?;
+    let mut options = LzmaOptions::with_preset(9);
+    (options.lc, options.lp, options.pb) = (LITERAL_CONTEXT_BITS, 0, 0);
+    let mut writer = LzmaWriter::new_no_header(Vec::new(), &options, false)?;
+    writer.write_all(text.as_bytes())?;
+    fs::write(out.join(format!("{room}.lzma")), writer.finish()?)?;
     Ok(format!(
-        "pub const {}: Packed = Packed {{ files: &[{names}], deflated: \
-         include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{room}.deflate\")) }};\n",
+        "pub const {}: Packed = Packed {{ files: &[{names}], packed: \
+         include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{room}.lzma\")) }};\n",
         room.to_uppercase()
     ))
 }

@@ -2,7 +2,9 @@
 //! The files of `knowledge/`, built into the program: packed by `build.rs`, one pack for each
 //! directory, and unpacked on demand.
 
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use std::io::{self, Read as _};
+
+use lzma_rust2::LzmaReader;
 
 /// The files of a directory.
 #[derive(Debug, Clone, Copy)]
@@ -10,7 +12,7 @@ pub struct Packed {
     /// Name and length in bytes of each, in the order of their names.
     files: &'static [(&'static str, usize)],
     /// All of them, one after the other.
-    deflated: &'static [u8],
+    packed: &'static [u8],
 }
 
 impl Packed {
@@ -22,8 +24,7 @@ impl Packed {
     /// Name and text of each file, in the order of their names.
     #[must_use]
     pub fn unpack(&self) -> Vec<(&'static str, String)> {
-        let most_bytes = self.files.iter().map(|(_, length)| length).sum();
-        let whole = decompress_to_vec_with_limit(self.deflated, most_bytes).unwrap_or_default();
+        let whole = self.whole().unwrap_or_default();
         let mut rest = &whole[..];
         let mut unpacked = Vec::new();
         for (name, length) in self.files {
@@ -34,6 +35,25 @@ impl Packed {
             rest = after;
         }
         unpacked
+    }
+
+    /// All files, one after the other.
+    fn whole(&self) -> io::Result<Vec<u8>> {
+        let bytes: usize = self.files.iter().map(|(_, length)| length).sum();
+        let (literal_context_bits, none) = (4, 0);
+        let window = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let mut reader = LzmaReader::new(
+            self.packed,
+            bytes as u64,
+            literal_context_bits,
+            none,
+            none,
+            window,
+            None,
+        )?;
+        let mut whole = Vec::with_capacity(bytes);
+        reader.read_to_end(&mut whole)?;
+        Ok(whole)
     }
 }
 

@@ -50,6 +50,8 @@ pub enum Fault {
     TcpSendMemory { bytes: u32 },
     /// The longest accept queue of host B's listening sockets.
     AcceptQueue { connections: u32 },
+    /// Host B has a second link to the same network, whose interface answers for the address of the first.
+    ArpFlux,
     /// Host B's commands pause this long in every second.
     PausedReader { ns: u64 },
     /// Host B's interface goes down after this time, for this long.
@@ -76,6 +78,7 @@ pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "tcp-rmem" "16K" TcpReceiveMemory { bytes: bytes } "the largest TCP receive buffer of both hosts" &[];
     "tcp-wmem" "16K" TcpSendMemory { bytes: bytes } "the largest TCP send buffer of both hosts" &[];
     "somaxconn" "1" AcceptQueue { connections: count } "the longest accept queue of the peer" &[];
+    "arp-flux" "" ArpFlux {} "the peer's second interface answers for the address of the first" &[];
     "paused-reader" "200ms" PausedReader { ns: nanoseconds } "the peer pauses this long in every second" &[];
     "link-down" "2s:1s" LinkDown { after_ns: nanoseconds, for_ns: nanoseconds } "the peer's link goes down after this time, for this long" &[];
 };

@@ -9,7 +9,8 @@ use linerate_linux::nft;
 use linerate_linux::rtnl::Qdisc;
 use linerate_linux::sysctl;
 
-use super::{Fault, Host, Lab, LabError, LabPlan, cannot};
+use super::topology::SECOND;
+use super::{Fault, Host, Lab, LabError, LabPlan, Topology, cannot};
 
 impl Lab {
     pub(super) fn inject(&mut self, fault: Fault, plan: &LabPlan) -> Result<(), LabError> {
@@ -41,6 +42,7 @@ impl Lab {
             Fault::AcceptQueue { connections } => {
                 sysctl(b, "core.somaxconn", &connections.to_string())
             }
+            Fault::ArpFlux => answer_from_second(b, plan),
             Fault::CpuContention { threads } => {
                 let cpu = cpu::allowed().last().copied().unwrap_or(0);
                 b.commands.cpu = Some(cpu);
@@ -88,6 +90,26 @@ fn shrink(a: &mut Host, b: &mut Host, mtu_bytes: u32) -> Result<(), LabError> {
     }
     Ok(())
 }
+
+/// The first interface leaves all ARP requests to the second, so that which one answers first is no chance.
+fn answer_from_second(b: &Host, plan: &LabPlan) -> Result<(), LabError> {
+    if plan.topology == Topology::Route {
+        return Err(LabError::measuring(
+            "let another interface answer",
+            "host A and host B are in different networks with the topology 'route'",
+        ));
+    }
+    sysctl(b, &format!("ipv4.conf.{}.arp_ignore", b.interface), ALL)?;
+    each_interface(b, |name| format!("ipv4.conf.{name}.rp_filter"), "0")
+}
+
+fn each_interface(host: &Host, name: impl Fn(&str) -> String, value: &str) -> Result<(), LabError> {
+    let mut all = ["all", host.interface, SECOND].into_iter();
+    all.try_for_each(|interface| sysctl(host, &name(interface), value))
+}
+
+/// No address is answered for (Documentation/networking/ip-sysctl.rst, arp_ignore).
+const ALL: &str = "8";
 
 /// The minimum, default and maximum size of TCP's buffers.
 fn memory(bytes: u32) -> String {

@@ -88,6 +88,11 @@ impl LabPlan {
         )
     }
 
+    /// Whether a fault needs a second link of host B to the network of host A.
+    fn has_second_link(&self) -> bool {
+        self.faults.contains(&Fault::ArpFlux)
+    }
+
     /// What the loopback cannot provide of the plan.
     fn beyond_loopback(&self) -> Option<String> {
         if self.topology != Topology::Pair {

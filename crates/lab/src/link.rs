@@ -85,7 +85,7 @@ fn disable_offloads(end: End<'_>) -> Result<(), LabError> {
 }
 
 /// A bridge of these interfaces, up.
-pub(super) fn bridge(net: &mut Rtnl, ports: [&str; 2], floods: bool) -> Result<(), RtnlError> {
+pub(super) fn bridge(net: &mut Rtnl, ports: &[&str], floods: bool) -> Result<(), RtnlError> {
     match floods {
         true => net.flooding_bridge("br0")?,
         false => net.bridge("br0")?,

@@ -58,6 +58,7 @@ impl fmt::Display for Topology {
 /// The lab on private namespaces, without its faults.
 pub(super) fn build(plan: &LabPlan) -> Result<Lab, LabError> {
     let lab = match plan.topology {
+        Topology::Pair if plan.has_second_link() => bridge(plan),
         Topology::Pair => pair(plan),
         Topology::Bridge => bridge(plan),
         Topology::Route => route(plan),
@@ -85,9 +86,12 @@ fn bridge(plan: &LabPlan) -> Result<Lab, LabError> {
     let [a, b] = [new_host("a", 0, 1, plan)?, new_host("b", 0, 2, plan)?];
     let device = new_host("device", 0, DEVICE, plan)?;
     let wire = join_device(&a, &device, &b, plan)?;
+    device.set(|net| link::bridge(net, &[ETHERNET, SECOND], false))?;
+    if plan.has_second_link() {
+        second_link(&device, &b, plan)?;
+    }
     give_addresses(&a)?;
     give_addresses(&b)?;
-    device.set(|net| link::bridge(net, [ETHERNET, SECOND], false))?;
     Ok(Lab::new([a, b], Some(device), wire))
 }
 
@@ -107,6 +111,19 @@ fn route(plan: &LabPlan) -> Result<Lab, LabError> {
     route_through(&a, (device.ipv4, device.ipv6), &b)?;
     route_through(&b, far_side, &a)?;
     Ok(Lab::new([a, b], Some(device), wire))
+}
+
+/// Another link of host B to the network that the device bridges. It has its address first, so it has the route, too.
+fn second_link(device: &Host, b: &Host, plan: &LabPlan) -> Result<(), LabError> {
+    link::veth(End::new(device, THIRD), End::new(b, SECOND), plan.mtu_bytes)?;
+    device.set(|net| {
+        net.enslave(THIRD, "br0")?;
+        net.set_up(THIRD, true)
+    })?;
+    b.set(|net| {
+        add_addresses(net, SECOND, new_host_addresses(0, SECOND_OF_B, plan))?;
+        net.set_up(SECOND, true)
+    })
 }
 
 fn join_device(
@@ -170,8 +187,12 @@ fn route_through(host: &Host, (v4, v6): Addresses, to: &Host) -> Result<(), LabE
     })
 }
 
-/// The device's interface towards host B.
-const SECOND: &str = "eth1";
+/// The device's interface towards host B; host B's second one.
+pub(super) const SECOND: &str = "eth1";
+/// The device's interface towards that.
+const THIRD: &str = "eth2";
+/// The last number of that address.
+const SECOND_OF_B: u8 = 3;
 const DEVICE: u8 = 254;
 const IPV4_PREFIX: u8 = 24;
 const IPV6_PREFIX: u8 = 64;

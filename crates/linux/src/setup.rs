@@ -2,6 +2,7 @@
 //! Settings of this host and of one of its interfaces: each source by the command or file that a user would read, with
 //! its values as printed there. What cannot be read is absent. Nothing is changed.
 
+mod addresses;
 mod device;
 mod interface;
 mod kernel;
@@ -28,6 +29,7 @@ pub fn of_interface(name: &str) -> Vec<RawSetting> {
         .map(|(source, values)| setting(source, values))
         .collect();
     all.push(interface::link(name));
+    all.push(interface::neighbours(name));
     all.push(interface::queueing(name));
     all.push(interface::captures(name));
     all.push(queues::steering(name));
@@ -45,7 +47,7 @@ pub fn sysctls() -> RawSetting {
 /// How the host itself is set up.
 #[must_use]
 pub fn of_host() -> Vec<RawSetting> {
-    let mut all = vec![sysctls::read()];
+    let mut all = vec![sysctls::read(), addresses::held(), addresses::hardware()];
     all.extend(processors::frequency());
     all.extend(processors::idle_states());
     all.push(processors::memory_nodes());

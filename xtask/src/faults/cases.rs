@@ -119,6 +119,7 @@ const TRUTHS: &[Truth] = &[
         &[],
     ),
     truth("somaxconn", &["listen-backlog-full"], &[]),
+    truth("arp-flux", &["arp-flux"], &[]),
     // TCP finds the window of a reader that pauses closed.
     truth(
         "paused-reader",

@@ -6,6 +6,7 @@ mod bond;
 mod ceiling;
 mod frames;
 mod lab_wire;
+mod neighbour;
 mod saving;
 mod size;
 
@@ -36,6 +37,10 @@ pub(super) const KNOWN: &[Known] = names! {
     "eee_active" "" "whether the link sleeps between frames (802.3az)" "ethtool --show-eee {interface}"
     "idle_rtt_p99_us" "us" "round trip without a load that one in a hundred exceeds" ""
     "idle_rtt_p50_us" "us" "round trip without a load, median" ""
+    "neighbour_address" "" "an IPv4 address of the interface that the other end's neighbour table has" "ip neigh   # at the other end"
+    "neighbour_answers_from" "" "the interface of this host whose hardware address answers for it" "ip neigh   # at the other end"
+    "neighbour_is_other_interface" "" "whether that is not the interface that has the address" "ip neigh   # at the other end"
+    "neighbour_is_foreign" "" "whether no interface of this host has the hardware address that answers" "ip neigh   # at the other end"
     "bond_hash" "" "by which parts of a packet a bundle of links chooses one of them" "cat /proc/net/bonding/*"
     "bond_links" "" "links in the bundle" "cat /proc/net/bonding/*"
     "bond_link_ratio" "ratio" "what was delivered, of the speed of one link of the bundle" "iperf3 -c <peer> -P 4"
@@ -54,6 +59,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
         agreement::collect(&place, facts);
         bond::collect(&place, facts);
         frames::collect(&place, facts);
+        neighbour::collect(&place, facts);
         saving::collect(&place, facts);
         size::collect(&place, facts);
     }

@@ -28,7 +28,7 @@ pub(super) fn build(plan: &DutPlan) -> Result<[Host; 2], LabError> {
     match plan.device {
         DeviceKind::Bridge => {
             let floods = plan.faults.contains(&DeviceFault::Flood);
-            silent(&device, |net| link::bridge(net, DEVICE_PORTS, floods))?;
+            silent(&device, |net| link::bridge(net, &DEVICE_PORTS, floods))?;
         }
         DeviceKind::Route => route(&device)?,
         DeviceKind::Flowtable => {

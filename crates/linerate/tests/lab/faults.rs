@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use linerate_lab::{Host, Isolation, Lab};
-use linerate_linux::nic;
+use linerate_linux::{nic, setup};
 
 use super::Test;
 use super::role::VARIABLE;
@@ -39,6 +39,10 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "somaxconn_limits_the_accept_queue",
         somaxconn_limits_the_accept_queue,
+    ),
+    (
+        "arp_flux_answers_from_the_second_interface",
+        arp_flux_answers_from_the_second_interface,
     ),
     (
         "paused_reader_stops_and_goes_on",
@@ -229,6 +233,27 @@ fn accepted(isolation: &Isolation, faults: &[&str], patience: Duration) -> Outco
         opened.filter_map(Result::ok).collect()
     })?;
     Ok(open.len())
+}
+
+/// The neighbour table has the hardware address of the interface that does not have the IP address.
+fn arp_flux_answers_from_the_second_interface(isolation: &Isolation) -> Outcome {
+    let lab = lab_with(isolation, &["arp-flux"])?;
+    let [a, b] = lab.hosts();
+    let listener = b.enter(|| TcpListener::bind((b.ipv4, 0)))??;
+    let server = listener.local_addr()?;
+    let _open = a.enter(|| TcpStream::connect_timeout(&server, DEADLINE))??;
+    let settings = a.enter(|| setup::of_interface(a.interface))?;
+    let table = settings.iter().find(|one| one.source == "ip neigh");
+    let mut entries = table.into_iter().flat_map(|table| &table.values);
+    let answers = entries.find(|(ip, _)| *ip == b.ipv4.to_string());
+    let known = b.enter(setup::of_host)?;
+    let own = known.iter().find(|one| one.source == "ip link address");
+    let mut links = own.into_iter().flat_map(|links| &links.values);
+    let second = links.find(|(name, _)| name != b.interface);
+    let same = answers.map(|(_, hardware)| hardware) == second.map(|(_, hardware)| hardware);
+    ensure(same && second.is_some(), || {
+        format!("{answers:?}, {known:?}")
+    })
 }
 
 fn paused_reader_stops_and_goes_on(isolation: &Isolation) -> Outcome {

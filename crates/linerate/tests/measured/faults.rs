@@ -133,6 +133,7 @@ const CASES: &[Case] = &[
         &["listen-backlog-full"],
         None,
     ),
+    case("arp-flux", "tcp -t 1", &["arp-flux"], None),
     case(
         "paused-reader=210ms",
         "udp -b 430M -t 3",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ip link`, `tc qdisc` and `/proc/net/packet` of one interface.
+//! `ip link`, `ip neigh`, `tc qdisc` and `/proc/net/packet` of one interface.
 
 use super::{RawSetting, setting};
 use crate::{nic, proc};
@@ -21,6 +21,26 @@ pub(super) fn link(name: &str) -> RawSetting {
     );
     setting("ip link", values)
 }
+
+/// `ip neigh show dev X`: the hardware addresses that answer for IPv4 addresses.
+pub(super) fn neighbours(name: &str) -> RawSetting {
+    let table = proc::net("arp").unwrap_or_default();
+    // IP address, HW type, Flags, HW address, Mask, Device
+    let entry = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [address, _, flags, hardware, _, device] = words[..] else {
+            return None;
+        };
+        (device == name && flags != INCOMPLETE).then(|| (address.to_owned(), hardware.to_owned()))
+    };
+    let entries = table.lines().skip(1).filter_map(entry);
+    setting("ip neigh", entries.take(NEIGHBOURS_MOST).collect())
+}
+
+/// No answer has come yet (include/uapi/linux/if_arp.h, without ATF_COM).
+const INCOMPLETE: &str = "0x0";
+/// A whole network of them is not needed.
+const NEIGHBOURS_MOST: usize = 64;
 
 /// `tc qdisc show dev X`: the kind of the root, how much it holds, and the kinds below it.
 pub(super) fn queueing(name: &str) -> RawSetting {
