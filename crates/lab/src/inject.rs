@@ -99,7 +99,11 @@ fn answer_from_second(b: &Host, plan: &LabPlan) -> Result<(), LabError> {
             "host A and host B are in different networks with the topology 'route'",
         ));
     }
-    sysctl(b, &format!("ipv4.conf.{}.arp_ignore", b.interface), ALL)?;
+    sysctl(
+        b,
+        &format!("ipv4.conf.{}.arp_ignore", b.interface),
+        ANSWERS_NOTHING,
+    )?;
     each_interface(b, |name| format!("ipv4.conf.{name}.rp_filter"), "0")
 }
 
@@ -109,7 +113,7 @@ fn each_interface(host: &Host, name: impl Fn(&str) -> String, value: &str) -> Re
 }
 
 /// No address is answered for (Documentation/networking/ip-sysctl.rst, arp_ignore).
-const ALL: &str = "8";
+const ANSWERS_NOTHING: &str = "8";
 
 /// The minimum, default and maximum size of TCP's buffers.
 fn memory(bytes: u32) -> String {

@@ -44,6 +44,9 @@ struct Section {
     id: String,
     local_port: Option<u16>,
     remote_port: Option<u16>,
+    remote: Option<String>,
+    /// Whether it connected when another stream had measured already.
+    is_late: bool,
     rows: Vec<Row>,
     report: Option<Row>,
     awaits_report: bool,
@@ -89,7 +92,7 @@ impl Flows {
         match event {
             IperfEvent::Client(protocol, port) => self.begin(Side::Client, protocol, port),
             IperfEvent::Server(protocol, port) => self.begin(Side::Server, protocol, port),
-            IperfEvent::Local { id, local, remote } => self.connected(id, local.1, remote.1),
+            IperfEvent::Local { id, local, remote } => self.connected(id, local.1, remote),
             IperfEvent::Row(row) => self.row(row),
             IperfEvent::ServerReport(id) => self.section(&id).awaits_report = true,
             IperfEvent::Sent(id, packets) => self.section(&id).sent = Some(packets),
@@ -127,7 +130,7 @@ impl Flows {
         self.protocol = protocol.or(self.protocol);
     }
 
-    fn connected(&mut self, id: String, local_port: u16, remote_port: u16) {
+    fn connected(&mut self, id: String, local_port: u16, (remote, remote_port): (String, u16)) {
         // In a log of many tests a connection begins the next one, once those before have their row.
         if self
             .sections
@@ -136,10 +139,13 @@ impl Flows {
         {
             self.end();
         }
+        let is_late = self.sections.iter().any(|other| !other.rows.is_empty());
         self.open(Section {
             id,
             local_port: Some(local_port),
             remote_port: Some(remote_port),
+            remote: Some(remote),
+            is_late,
             ..Section::default()
         });
     }
@@ -241,17 +247,22 @@ impl Flows {
         asked || turns
     }
 
-    /// Whether these are the streams of one test whose sum was not pasted: at the same time, in one direction.
+    /// Whether these are the streams of one test whose sum was not pasted: to one host, at the same time, in one direction.
     fn are_parallel(&self, sections: &[Section]) -> bool {
         let ids: BTreeSet<&str> = sections.iter().map(|section| section.id.as_str()).collect();
-        let starts = || sections.iter().map(|section| section.total().start_s);
-        let begin_later = || starts().all(|start| start > 0.5) && is_one(starts());
+        let totals: Vec<Row> = sections.iter().map(Section::total).collect();
+        let begin_later = || totals.iter().all(|row| row.start_s > 0.5);
         let asked = self.parallel.is_some_and(|streams| streams > 1);
         let connected = || sections.iter().all(|section| section.local_port.is_some());
         let sends = |section: &Section| section.sends(self.reverse, self.client(section));
         ids.len() > 1
             && ids.len() == sections.len()
             && !ids.contains("SUM")
+            && !sections.iter().any(|section| section.is_late)
+            && are_near(totals.iter().map(|row| row.start_s))
+            && are_near(totals.iter().map(|row| row.end_s))
+            && is_one(sections.iter().map(|section| section.remote.as_deref()))
+            && is_one(sections.iter().map(|section| section.report.is_some()))
             && is_one(sections.iter().map(sends))
             && (asked || connected() || begin_later())
     }
@@ -339,25 +350,42 @@ fn is_one<T: PartialEq>(mut all: impl Iterator<Item = T>) -> bool {
     all.all(|other| Some(other) == first)
 }
 
+/// Whether all are within the time that streams take to begin and end.
+fn are_near(seconds: impl Iterator<Item = f64> + Clone) -> bool {
+    let low = seconds.clone().fold(f64::MAX, f64::min);
+    seconds.fold(0.0, f64::max) - low < 0.6
+}
+
 /// The sum of streams, as the tool would print it.
 fn sum_of(sections: &[Section]) -> Option<Section> {
     let totals: Vec<Row> = sections.iter().map(Section::total).collect();
-    let rows = || totals.iter();
-    let row = Row {
+    let reports: Option<Vec<Row>> = sections.iter().map(|one| one.report.clone()).collect();
+    let mut row = sum_of_rows(&totals)?;
+    row.retransmits = sections.iter().map(Section::retransmits).sum();
+    Some(Section {
+        id: row.id.clone(),
+        report: reports.and_then(|reports| sum_of_rows(&reports)),
+        sent: sections.iter().map(|section| section.sent).sum(),
+        reordered: sections.iter().map(|section| section.reordered).sum(),
+        rows: vec![row],
+        ..Section::default()
+    })
+}
+
+fn sum_of_rows(all: &[Row]) -> Option<Row> {
+    let rows = || all.iter();
+    let jitter: Option<f64> = rows().map(|row| row.jitter_ms).sum();
+    Some(Row {
         id: "SUM".to_owned(),
+        start_s: rows().map(|row| row.start_s).fold(f64::MAX, f64::min),
         end_s: rows().map(|row| row.end_s).fold(0.0, f64::max),
         bits_per_second: rows().map(|row| row.bits_per_second).sum(),
         bytes: rows().map(|row| row.bytes).sum(),
         lost: rows().map(|row| row.lost).sum(),
         total: rows().map(|row| row.total).sum(),
-        retransmits: sections.iter().map(Section::retransmits).sum(),
+        jitter_ms: jitter.map(|sum| sum / all.len() as f64),
         cwnd_bytes: None,
-        ..totals.first()?.clone()
-    };
-    Some(Section {
-        id: row.id.clone(),
-        rows: vec![row],
-        ..Section::default()
+        ..all.first()?.clone()
     })
 }
 

@@ -13,7 +13,7 @@ use crate::vector::{Vector, having, specificity, vector};
 pub struct Lesson {
     /// The text.
     pub text: String,
-    /// What it is a text of, and how much it counts as one.
+    /// What it is a text of, and how much it counts as one (above 0); of a label that stands here twice, both count.
     pub labels: Vec<(String, f32)>,
 }
 

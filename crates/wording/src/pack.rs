@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A model as text that deflates well: a line for each kind of thing, a character for a number.
+//! A model as text that compresses well: a line for each kind of thing, a character for a number.
 
 use crate::train::Row;
 

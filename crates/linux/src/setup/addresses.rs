@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `ip address`: the IPv4 addresses of this host, each with its interface, and the hardware addresses of all interfaces.
+//! `ip address`: the IPv4 addresses of this host, each with its interface, and the hardware addresses of all that answer ARP.
 
 use std::fmt::Write as _;
 
@@ -16,13 +16,21 @@ pub(super) fn held() -> RawSetting {
     setting("ip address", values.collect())
 }
 
-/// Interface → hardware address.
+/// Interface → hardware address, and `master BOND` or `master BRIDGE` as `ip link` has it.
 pub(super) fn hardware() -> RawSetting {
-    let links = nic::list().unwrap_or_default().into_iter();
-    let ethernet = links.filter(|link| {
-        link.address.len() == ETHERNET_BYTES && link.address.iter().any(|byte| *byte != 0)
+    let links = nic::list().unwrap_or_default();
+    let master = |link: &nic::Link| {
+        let is_it = |other: &&nic::Link| Some(other.index) == link.controller;
+        let master = links.iter().find(is_it);
+        master.map_or_else(String::new, |other| format!(" master {}", other.name))
+    };
+    let answers =
+        |link: &&nic::Link| link.address.len() == ETHERNET_BYTES && link.flags & NOARP == 0;
+    let values = links.iter().filter(answers);
+    let values = values.map(|link| {
+        let hardware = text(&link.address) + &master(link);
+        (link.name.clone(), hardware)
     });
-    let values = ethernet.map(|link| (link.name, text(&link.address)));
     setting("ip link address", values.collect())
 }
 
@@ -37,6 +45,8 @@ fn text(address: &[u8]) -> String {
 }
 
 const ETHERNET_BYTES: usize = 6;
+/// IFF_NOARP (include/uapi/linux/if.h): a tunnel, a dummy.
+const NOARP: u32 = 1 << 7;
 
 #[cfg(test)]
 mod tests {
@@ -49,7 +59,13 @@ mod tests {
 
     #[test]
     fn the_loopback_has_none() {
-        assert!(hardware().values.iter().all(|(name, _)| name != "lo"));
+        let known = hardware().values;
+        let is_zero = |hardware: &str| hardware.starts_with("00:00:00:00:00:00");
+        assert!(
+            known
+                .iter()
+                .all(|(name, hardware)| name != "lo" || is_zero(hardware))
+        );
         assert!(held().values.iter().all(|(ip, _)| !ip.starts_with("127.")));
     }
 }

@@ -31,16 +31,17 @@ pub(super) fn neighbours(name: &str) -> RawSetting {
         let [address, _, flags, hardware, _, device] = words[..] else {
             return None;
         };
-        (device == name && flags != INCOMPLETE).then(|| (address.to_owned(), hardware.to_owned()))
+        let flags = u32::from_str_radix(flags.strip_prefix("0x")?, 16).ok()?;
+        (device == name && flags & COMPLETE != 0).then(|| (address.to_owned(), hardware.to_owned()))
     };
     let entries = table.lines().skip(1).filter_map(entry);
     setting("ip neigh", entries.take(NEIGHBOURS_MOST).collect())
 }
 
-/// No answer has come yet (include/uapi/linux/if_arp.h, without ATF_COM).
-const INCOMPLETE: &str = "0x0";
-/// A whole network of them is not needed.
-const NEIGHBOURS_MOST: usize = 64;
+/// An answer has come (ATF_COM, include/uapi/linux/if_arp.h).
+const COMPLETE: u32 = 0x2;
+/// As many as the kernel keeps by default (gc_thresh3).
+const NEIGHBOURS_MOST: usize = 1024;
 
 /// `tc qdisc show dev X`: the kind of the root, how much it holds, and the kinds below it.
 pub(super) fn queueing(name: &str) -> RawSetting {

@@ -106,7 +106,7 @@ fn of_settings(run: &Run, learn: &mut impl FnMut(Fact, &str)) {
     let kept = run
         .settings
         .iter()
-        .filter(|setting| setting.source != "/proc/meminfo");
+        .filter(|setting| !OF_THE_MOMENT.contains(&setting.source.as_str()));
     for setting in kept {
         let interface = setting.interface.as_deref();
         // The interface has its MTU already.
@@ -120,6 +120,9 @@ fn of_settings(run: &Run, learn: &mut impl FnMut(Fact, &str)) {
         }
     }
 }
+
+/// What differs from run to run although nothing was changed.
+const OF_THE_MOMENT: [&str; 4] = ["/proc/meminfo", "ip address", "ip link address", "ip neigh"];
 
 fn fact(weight: u8, role: Role, what: &str, interface: Option<&str>) -> Fact {
     let at = ROLES.iter().position(|known| *known == role).unwrap_or(0);

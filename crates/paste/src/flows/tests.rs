@@ -184,8 +184,34 @@ fn streams_without_their_sum_are_one_test() {
 }
 
 #[test]
+fn the_sum_of_udp_streams_has_what_the_server_reported() {
+    let text = "[  3] local 10.0.0.1 port 40000 connected with 10.0.0.2 port 5001\n[  4] local 10.0.0.1 port 40001 connected with 10.0.0.2 port 5001\n\
+        [  3]  0.0-10.0 sec   119 MBytes   100 Mbits/sec\n[  4]  0.0-10.0 sec   119 MBytes   100 Mbits/sec\n[  3] Server Report:\n\
+        [  3]  0.0-10.0 sec  60.0 MBytes  50.0 Mbits/sec   0.012 ms 40000/85000 (47%)\n[  4] Server Report:\n\
+        [  4]  0.0-10.0 sec   119 MBytes   100 Mbits/sec   0.036 ms 0/85000 (0%)\n";
+    let tests = tests("iperf -c 10.0.0.2 -u -b 100M -P 2", text);
+    assert_eq!(tests.len(), 1);
+    let one = &tests[0];
+    assert_eq!(
+        (one.lost_packets, one.sent_packets),
+        (Some(40000), Some(170_000))
+    );
+    assert_eq!(one.delivered_bits_per_second, Some(150e6));
+    let jitter = one.jitter_ns.unwrap_or_default();
+    assert!((jitter - 24_000.0).abs() < 1.0, "{jitter}");
+}
+
+#[test]
 fn tests_one_after_the_other_stay_tests() {
     let log = "[  3] local 10.0.0.2 port 5001 connected with 10.0.0.1 port 40000\n[  3]  0.0-10.0 sec  1.10 GBytes   900 Mbits/sec\n\
         [  4] local 10.0.0.2 port 5001 connected with 10.0.0.1 port 40002\n[  4]  0.0-10.0 sec   122 MBytes   100 Mbits/sec\n";
     assert_eq!(tests("iperf -s", log).len(), 2);
+    let with_intervals = "[  4] local 10.0.0.2 port 5001 connected with 10.0.0.1 port 40000\n[  4]  0.0- 5.0 sec   562 MBytes   943 Mbits/sec\n\
+        [  4]  5.0-10.0 sec   562 MBytes   943 Mbits/sec\n[  4]  0.0-10.0 sec  1.10 GBytes   943 Mbits/sec\n\
+        [  5] local 10.0.0.2 port 5001 connected with 10.0.0.1 port 40002\n[  5]  0.0- 5.0 sec   562 MBytes   943 Mbits/sec\n\
+        [  5]  5.0-10.0 sec   562 MBytes   943 Mbits/sec\n[  5]  0.0-10.0 sec  1.10 GBytes   943 Mbits/sec\n";
+    assert_eq!(tests("iperf -s -i 5", with_intervals).len(), 2);
+    let two_clients = "[  3] local 10.0.0.2 port 5001 connected with 10.0.0.1 port 40000\n[  4] local 10.0.0.2 port 5001 connected with 10.0.0.7 port 40002\n\
+        [  3]  0.0-10.0 sec  60.0 MBytes  50.0 Mbits/sec   0.012 ms 40000/85000 (47%)\n[  4]  0.0-10.0 sec   119 MBytes   100 Mbits/sec   0.036 ms 0/85000 (0%)\n";
+    assert_eq!(tests("iperf -s -u", two_clients).len(), 2);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which hardware address answers for an address of an interface (RFC 826), as the other end's neighbour table has it.
 
-use linerate_model::output::Role;
+use linerate_model::output::{Role, Test};
 
 use crate::facts::Facts;
 use crate::facts::vantage::Vantage;
+use linerate_model::record::Side;
 use linerate_model::setting::Setting;
 
-/// What the neighbour table of an interface says of the other end, where that told its own addresses.
+/// What the neighbour table of an interface says of the interface at the other end of its tests, where that end told its own
+/// addresses.
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     if !vantage.is_interface_alone() {
         return;
@@ -17,10 +19,24 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     };
     let entries = table.values.iter();
     let answers = entries.filter_map(|(address, hardware)| other.answer(address, hardware));
+    let answers = answers.filter(|answer| is_tested(vantage, answer.holder));
     // One that is wrong tells more than those that are right.
     if let Some(answer) = answers.max_by_key(Answer::is_wrong) {
         answer.tell(&other.at(vantage, answer.holder), facts);
     }
+}
+
+/// Whether a test ran between this interface and that of the other end. Two networks may use the same addresses: of other interfaces
+/// there the table says nothing.
+fn is_tested(vantage: &Vantage<'_>, holder: &str) -> bool {
+    let is_at = |test: &Test, side: Side| {
+        side.role(test) == vantage.host && side.interface(test) == vantage.interface
+    };
+    vantage.record.tests().any(|test| {
+        let ours = [Side::Sender, Side::Receiver].into_iter();
+        let mut ours = ours.filter(|side| is_at(test, *side));
+        ours.any(|side| side.other().interface(test) == Some(holder))
+    })
 }
 
 /// Who answers for an address of the other end.
@@ -88,21 +104,28 @@ impl<'r> Other<'r> {
         }
     }
 
-    /// Who answers for an address, if it is one of that host.
+    /// Who answers for an address, if it is one of an interface of that host that answers ARP at all (not the loopback).
     fn answer(&self, address: &'r str, hardware: &str) -> Option<Answer<'r>> {
-        let holder = self.held.values.get(address)?;
-        let has_it = |own: &str| own.eq_ignore_ascii_case(hardware);
-        let all = || self.hardware.values.iter();
-        // A bridge, a bond and their ports may share one.
-        let is_holders = all().any(|(name, own)| name == holder && has_it(own));
-        let others = || all().find(|(_, own)| has_it(own));
-        let from = is_holders.then_some(holder).or_else(|| Some(others()?.0));
+        let holder = self.held.values.get(address)?.as_str();
+        self.hardware.values.get(holder)?;
+        let all = self.hardware.values.iter();
+        let answering = all.filter_map(|(name, own)| answers_for(name, own, hardware));
+        let answering: Vec<&str> = answering.collect();
+        let is_holders = answering.contains(&holder);
+        let other = || answering.first().copied();
+        let from = is_holders.then_some(holder).or_else(other);
         Some(Answer {
             address,
             holder,
-            from: from.map(String::as_str),
+            from,
         })
     }
+}
+
+/// The interface that has this hardware address. A port answers for its bond or bridge: `02:00:5e:10:00:01 master bond0`.
+fn answers_for<'r>(name: &'r str, own: &'r str, hardware: &str) -> Option<&'r str> {
+    let (own, master) = own.split_once(" master ").unwrap_or((own, name));
+    own.eq_ignore_ascii_case(hardware).then_some(master)
 }
 
 fn setting<'r>(
@@ -141,22 +164,44 @@ mod tests {
     /// What is said of the far end, whose address is answered for by `hardware`.
     fn said(hardware: &str) -> Vec<(String, String)> {
         let mut record = Record::default();
+        record.run.tests = vec![Test {
+            id: "t1".to_owned(),
+            local_interface: Some("eth0".to_owned()),
+            remote_interface: Some("bond0".to_owned()),
+            ..Test::default()
+        }];
         record.run.settings = vec![
             set(
                 Role::Local,
                 "ip neigh",
                 Some("eth0"),
-                &[("10.0.0.2", hardware), ("10.0.0.9", "02:00:00:00:00:99")],
+                &[
+                    ("10.0.0.2", hardware),
+                    ("10.0.0.3", "02:00:00:00:00:99"),
+                    ("10.0.0.4", "02:00:00:00:00:99"),
+                    ("10.0.0.9", "02:00:00:00:00:99"),
+                ],
             ),
-            set(Role::Remote, "ip address", None, &[("10.0.0.2", "eth0")]),
+            set(
+                Role::Remote,
+                "ip address",
+                None,
+                &[
+                    ("10.0.0.2", "bond0"),
+                    ("10.0.0.3", "lo"),
+                    ("10.0.0.4", "eth3"),
+                ],
+            ),
             set(
                 Role::Remote,
                 "ip link address",
                 None,
                 &[
-                    ("br0", "02:00:00:00:00:01"),
-                    ("eth0", "02:00:00:00:00:01"),
+                    ("bond0", "02:00:00:00:00:01"),
+                    ("eth0", "02:00:00:00:00:01 master bond0"),
                     ("eth1", "02:00:00:00:00:02"),
+                    ("eth2", "02:00:00:00:00:03 master bond0"),
+                    ("eth3", "02:00:00:00:00:04"),
                 ],
             ),
         ];
@@ -174,6 +219,10 @@ mod tests {
 
     #[test]
     fn an_address_is_answered_for_by_its_interface_another_or_nobody() {
+        for own in ["02:00:00:00:00:01", "02:00:00:00:00:03"] {
+            let right = said(own);
+            assert!(has(&right, "neighbour_answers_from", "bond0"), "{right:?}");
+        }
         let right = said("02:00:00:00:00:01");
         assert!(
             has(&right, "neighbour_is_other_interface", "no"),
