@@ -93,6 +93,22 @@ const OF_A_TEST: &[&str] = &["device_", "forward_", "least_lost_at_", "tester_li
 /// What no text of another tool tells, and who tells it.
 const MEASURED: &[(&str, &str)] = &[
     (
+        "neighbour_address",
+        "needs the tables of both ends of a test",
+    ),
+    (
+        "neighbour_answers_from",
+        "needs the tables of both ends of a test",
+    ),
+    (
+        "neighbour_is_foreign",
+        "needs the tables of both ends of a test",
+    ),
+    (
+        "neighbour_is_other_interface",
+        "needs the tables of both ends of a test",
+    ),
+    (
         "alone_ratio",
         "needs a test both ways and one each way: check",
     ),
