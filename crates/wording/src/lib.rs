@@ -8,7 +8,7 @@
 //! use linerate_wording::{Lesson, Model, learn};
 //! let lessons = |label: &str, texts: [&str; 2]| {
 //!     let lesson = |text: &&str| Lesson { text: (*text).to_owned(), labels: vec![(label.to_owned(), 1.0)] };
-//!     texts.iter().cycle().take(4).map(lesson).collect::<Vec<_>>()
+//!     texts.iter().cycle().take(6).map(lesson).collect::<Vec<_>>()
 //! };
 //! let all = [
 //!     lessons("cable", ["bad cable, errors", "errors with the old cable"]),
