@@ -8,7 +8,7 @@ use crate::facts::vantage::Vantage;
 use linerate_model::record::Side;
 use linerate_model::setting::Setting;
 
-/// What the neighbour table of an interface says of the interface at the other end of its tests, where that end told its own
+/// What the neighbour table of an interface says of the interface at the other end of its tests, where that end reported its own
 /// addresses.
 pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     if !vantage.is_interface_alone() {
