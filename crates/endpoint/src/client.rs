@@ -33,7 +33,7 @@ use linerate_wire::iperf3::cookie::Cookie;
 use live::Live;
 use peer_reports::PeerReports;
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Runs `plan`; without `load` only the latency probe.
 pub(super) fn run(
@@ -241,6 +241,11 @@ impl<'a> Client<'a> {
             again: Again::WithShortSegments { mss_bytes },
             ..ended
         }
+    }
+
+    fn own_address(&self) -> Option<IpAddr> {
+        let local = self.control.stream().local_addr().ok()?;
+        Some(self.plan.bind_address.unwrap_or(local.ip()))
     }
 
     /// Identifies the server: a linerate has sent its hello by now.

@@ -12,7 +12,7 @@ use super::stream_config::StreamConfig;
 use super::{Protocol, TestPlan};
 pub(crate) use claims::{can_have_sent, can_receive, can_send};
 use intervals::both_ends;
-pub(crate) use intervals::{Halves, live, live_at_both_ends};
+pub(crate) use intervals::{Halves, live, live_at_both_ends, live_by_stream};
 use linerate_method::bound::loss_upper95;
 use linerate_method::clock_offset::{ClockOffset, Drift};
 use linerate_model::order;
@@ -21,7 +21,7 @@ use linerate_model::output::{
     Spacing, Test,
 };
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Everything that is known about one test.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +32,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) config: &'a StreamConfig,
     /// The server's address.
     pub(crate) server: SocketAddr,
+    /// This end of the first connection.
+    pub(crate) own_address: Option<IpAddr>,
     /// This side.
     pub(crate) local: &'a SideAccount,
     /// The far side; `None` when the test broke before the results.
@@ -114,6 +116,10 @@ impl<'a> Fold<'a> {
                 .map(|rate| (rate * u64::from(config.streams)) as f64),
             offered_bits_per_second: self.offered(),
             delivered_bits_per_second: self.delivered(),
+            sent_bytes: total(self.pairs.iter().map(|pair| Some(pair.tx?.bytes))),
+            received_bytes: total(self.pairs.iter().map(|pair| Some(pair.rx?.bytes))),
+            local_address: self.measured.own_address.map(text),
+            remote_address: Some(text(self.measured.server.ip())),
             mode: self.mode(),
             cpu: CpuPair {
                 local: self.measured.local.cpu,
@@ -366,7 +372,11 @@ impl<'a> Fold<'a> {
             id: pair.id,
             local_port: pair.local.and_then(|stream| stream.port),
             remote_port: Some(self.measured.server.port()).filter(|_| pair.remote.is_some()),
+            offered_bits_per_second: pair.tx.map(|tx| rate(tx.bytes, self.duration_ns())),
             delivered_bits_per_second: self.delivered_of(pair),
+            sent_bytes: pair.tx.map(|tx| tx.bytes),
+            received_bytes: pair.rx.map(|rx| rx.bytes),
+            sent_packets: pair.sent().filter(|_| self.udp()),
             lost_packets: pair.lost().filter(|_| self.udp()),
             retransmits: pair.tx.and_then(|tx| tx.retransmits),
         }
@@ -454,6 +464,16 @@ impl<'a> Pair<'a> {
         self.rx
             .map_or_else(Vec::new, |rx| rx.bursts.iter().map(dated).collect())
     }
+}
+
+/// The sum of known counts; a far end may claim any.
+fn total(mut counts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    counts.try_fold(0_u64, |sum, count| Some(sum.saturating_add(count?)))
+}
+
+/// Without the prefix that an IPv6 socket gives to an IPv4 address.
+fn text(address: IpAddr) -> String {
+    address.to_canonical().to_string()
 }
 
 fn rate(bytes: u64, duration_ns: u64) -> f64 {

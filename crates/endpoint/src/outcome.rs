@@ -56,10 +56,28 @@ pub enum Event<'a> {
         /// Where it is.
         address: SocketAddr,
     },
+    /// A stream is connected.
+    Stream {
+        /// iperf3's stream id.
+        id: u32,
+        /// This end.
+        local: SocketAddr,
+        /// The other end.
+        remote: SocketAddr,
+    },
     /// The streams stand and the clock runs.
     Started,
     /// An interval of one direction ended.
     Interval {
+        /// Which direction.
+        direction: Direction,
+        /// What was measured in it.
+        interval: &'a Interval,
+    },
+    /// The part of one stream in an interval, where there are several.
+    StreamInterval {
+        /// iperf3's stream id.
+        id: u32,
         /// Which direction.
         direction: Direction,
         /// What was measured in it.

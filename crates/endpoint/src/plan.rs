@@ -137,6 +137,13 @@ impl PartialEq for PathNotes {
 }
 
 impl TestPlan {
+    /// iperf3's id of the only stream in a direction; `None` where there are several.
+    #[must_use]
+    pub fn only_stream(&self, goes_down: bool) -> Option<u32> {
+        let second = goes_down && self.direction == Direction::Both;
+        (self.streams == 1).then(|| StreamConfig::id(u32::from(second)))
+    }
+
     /// One TCP stream up for 10 s: the defaults of iperf3.
     pub fn tcp(host: impl Into<String>) -> Self {
         Self {

@@ -266,6 +266,12 @@ impl Streams {
             .collect()
     }
 
+    /// This end's port of each stream.
+    pub(crate) fn ports(&self) -> Vec<(u32, u16)> {
+        let port = |stream: &Stream| Some((stream.id, stream.port?));
+        self.streams.iter().filter_map(port).collect()
+    }
+
     /// The last interval of every stream: of senders, of receivers.
     pub(crate) fn last_intervals(&self) -> (Vec<&TxInterval>, Vec<&RxInterval>) {
         let sent = self

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::order::Gather as _;
 use crate::output::{
-    Confirmation, Cpu, CpuPair, Finding, ForwardResult, Interval, Knee, LedgerEntry, LinkKind,
-    Output, Protocol, Role, Test, Verdict,
+    Confirmation, Cpu, CpuPair, Direction, Finding, ForwardResult, Interval, Knee, LedgerEntry,
+    LinkKind, Output, Protocol, Role, Test, Verdict,
 };
 
 impl Verdict {
@@ -15,6 +15,15 @@ impl Verdict {
     pub fn line_rate_ratio(&self) -> Option<f64> {
         let line = self.line_rate_bits_per_second.filter(|line| *line > 0.0)?;
         Some(self.achieved_bits_per_second / line)
+    }
+}
+
+impl Test {
+    /// Segments sent again, and all; `None` if it cannot be known.
+    fn retransmitted(&self) -> Option<[f64; 2]> {
+        let mss = f64::from(self.mss_bytes.filter(|mss| *mss > 0)?);
+        let bytes = self.offered_bits_per_second? * self.duration_s / 8.0;
+        Some([self.retransmits? as f64, bytes / mss])
     }
 }
 
@@ -177,6 +186,17 @@ impl Output {
     #[must_use]
     pub fn one_machine(&self) -> bool {
         crate::record::one_machine(&self.hosts, &self.tests)
+    }
+
+    /// The share of the segments that TCP sent again, of all its tests in a direction; `None` if it cannot be known.
+    #[must_use]
+    pub fn retransmitted_ratio(&self, direction: Direction) -> Option<f64> {
+        let own = |test: &&Test| test.protocol == Protocol::Tcp && test.direction == direction;
+        let counts = self.tests.iter().filter(own).map(Test::retransmitted);
+        let [again, sent] = counts.flatten().fold([0.0; 2], |[again, sent], one| {
+            [again + one[0], sent + one[1]]
+        });
+        (sent > 0.0).then(|| again / sent)
     }
 
     /// The test with this id.

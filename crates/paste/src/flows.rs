@@ -512,6 +512,7 @@ fn flow(section: &Section) -> Flow {
         delivered_bits_per_second: Some(total.bits_per_second),
         lost_packets: total.lost.and_then(|lost| u64::try_from(lost).ok()),
         retransmits: section.retransmits(),
+        ..Flow::default()
     }
 }
 

@@ -113,6 +113,7 @@ impl Client<'_> {
             plan: self.plan,
             config: &self.config,
             server: self.server,
+            own_address: self.own_address(),
             local: &self.own,
             remote,
             clock: self.clock,

@@ -5,7 +5,10 @@
 //! trip apart. A half that is missing when the next interval ends is shown as unknown.
 
 use super::Client;
-use crate::{Event, Protocol, fold};
+use crate::fold::{self, Halves};
+use crate::stream_config::StreamConfig;
+use crate::{Event, Protocol};
+use linerate_model::output::{Direction, Interval};
 
 /// How many intervals were cut, and how many were shown.
 #[derive(Debug, Default)]
@@ -38,6 +41,13 @@ impl Client<'_> {
             let far = self.reports.at(index).unwrap_or_default();
             let udp = self.config.protocol == Protocol::Udp;
             let own = self.streams.intervals(index);
+            for (id, direction, interval) in self.by_stream(&own, &far) {
+                self.observer.observe(&Event::StreamInterval {
+                    id,
+                    direction,
+                    interval: &interval,
+                });
+            }
             for (direction, interval) in fold::live_at_both_ends(&own, &far, udp) {
                 self.observer.observe(&Event::Interval {
                     direction,
@@ -45,6 +55,32 @@ impl Client<'_> {
                 });
             }
             self.live.shown += 1;
+        }
+    }
+
+    /// Each stream's part of an interval; nothing for one stream a direction.
+    fn by_stream(&self, own: &Halves<'_>, far: &Halves<'_>) -> Vec<(u32, Direction, Interval)> {
+        if self.config.streams < 2 {
+            return Vec::new();
+        }
+        let udp = self.config.protocol == Protocol::Udp;
+        let streams = 0..self.config.streams_total();
+        let streams =
+            streams.map(|index| (StreamConfig::id(index), self.config.client_sends(index)));
+        fold::live_by_stream(streams, own, far, udp)
+    }
+
+    /// Which ends the streams have.
+    pub(super) fn show_streams(&mut self) {
+        let Some(own) = self.own_address() else {
+            return;
+        };
+        for (id, port) in self.streams.ports() {
+            self.observer.observe(&Event::Stream {
+                id,
+                local: (own, port).into(),
+                remote: self.server,
+            });
         }
     }
 }

@@ -8,6 +8,7 @@ use linerate_linux::clock::monotonic_ns;
 impl Client<'_> {
     pub(super) fn start(&mut self) {
         self.report_samples();
+        self.show_streams();
         self.observer.observe(&Event::Started);
         self.start_ns = monotonic_ns();
         if self.config.limit.omit_ns > 0 {

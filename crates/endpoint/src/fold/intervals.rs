@@ -28,6 +28,33 @@ pub(crate) fn live_at_both_ends(
     up.into_iter().chain(down).collect()
 }
 
+/// The same, stream by stream; `streams` are ids, and whether this side sends. Both ends have their streams in this order.
+pub(crate) fn live_by_stream(
+    streams: impl Iterator<Item = (u32, bool)>,
+    own: &Halves<'_>,
+    far: &Halves<'_>,
+    udp: bool,
+) -> Vec<(u32, Direction, Interval)> {
+    let [mut up, mut down] = [0..own.0.len(), 0..own.1.len()];
+    let mut all = Vec::new();
+    for (id, sends) in streams {
+        let place = if sends { up.next() } else { down.next() };
+        let Some(at) = place else { continue };
+        let sent = if sends { &own.0 } else { &far.0 };
+        let received = if sends { &far.1 } else { &own.1 };
+        let sent = sent.get(at..=at).unwrap_or_default();
+        let received = received.get(at..=at).unwrap_or_default();
+        let interval = both_ends(sent, received, udp);
+        let way = if sends {
+            Direction::Up
+        } else {
+            Direction::Down
+        };
+        all.extend(interval.map(|interval| (id, way, interval)));
+    }
+    all
+}
+
 /// Sender's and receiver's parts in one; each end cuts by its own clock from its own start signal.
 pub(super) fn both_ends(
     sent: &[&TxInterval],

@@ -87,6 +87,7 @@ fn folded(tx: Vec<TxAccount>, rx: Vec<RxAccount>, clock: Option<ClockOffset>) ->
         plan: &plan,
         config: &config,
         server: ([192, 0, 2, 1], 5201).into(),
+        own_address: None,
         local: &side(senders.map(|(n, tx)| stream(n, Some(tx), None)).collect()),
         remote: Some(&side(
             receivers.map(|(n, rx)| stream(n, None, Some(rx))).collect(),
@@ -222,6 +223,7 @@ fn a_far_sender_sent_what_arrived() {
             plan: &plan,
             config: &config,
             server: ([192, 0, 2, 1], 5201).into(),
+            own_address: None,
             local: &side(vec![stream(0, None, Some(rx(&one)))]),
             remote: Some(&remote),
             clock: None,
@@ -365,6 +367,7 @@ fn tcp_delivers_no_more_than_was_written() {
             plan: &plan,
             config: &config,
             server: ([192, 0, 2, 1], 5201).into(),
+            own_address: None,
             local: &side(vec![stream(0, Some(own.clone()), None)]),
             remote: Some(&side(vec![stream(0, None, Some(far(bytes)))])),
             clock: None,

@@ -23,6 +23,7 @@ pub(super) struct Load<'a> {
     pub(super) plan: &'a TestPlan,
     pub(super) config: StreamConfig,
     pub(super) server: SocketAddr,
+    own: Option<SocketAddr>,
     pub(super) streams: Streams,
     pub(super) interrupt: &'a Interrupt,
     observer: &'a mut dyn Observer,
@@ -65,6 +66,7 @@ impl<'a> Load<'a> {
             plan,
             config,
             server,
+            own: local,
             streams: Streams::default(),
             interrupt,
             observer,
@@ -97,6 +99,7 @@ impl<'a> Load<'a> {
     /// Sends until the end by time, by amount, by an error or by the user.
     pub(super) fn run(&mut self) {
         self.report_samples();
+        self.show_streams();
         self.observer.observe(&Event::Started);
         self.start_ns = monotonic_ns();
         self.streams.go(self.start_ns);
@@ -105,6 +108,17 @@ impl<'a> Load<'a> {
         self.streams.stop_sending();
         self.elapsed_ns = monotonic_ns() - self.start_ns;
         self.streams.cut(monotonic_ns());
+    }
+
+    fn show_streams(&mut self) {
+        let Some(own) = self.own else { return };
+        for (id, port) in self.streams.ports() {
+            self.observer.observe(&Event::Stream {
+                id,
+                local: (own.ip(), port).into(),
+                remote: self.server,
+            });
+        }
     }
 
     fn run_until_end(&mut self) {
@@ -182,6 +196,7 @@ impl<'a> Load<'a> {
             plan: self.plan,
             config: &self.config,
             server: self.server,
+            own_address: self.own.map(|own| own.ip()),
             local: own,
             remote: far.account.as_ref(),
             clock: None,

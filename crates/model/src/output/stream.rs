@@ -13,8 +13,16 @@ pub struct Flow {
     pub local_port: Option<u16>,
     /// Port of the peer.
     pub remote_port: Option<u16>,
+    /// Rate that the sender handed to its kernel.
+    pub offered_bits_per_second: Option<f64>,
     /// Receiver's rate.
     pub delivered_bits_per_second: Option<f64>,
+    /// Payload bytes that the sender handed to its kernel.
+    pub sent_bytes: Option<u64>,
+    /// Payload bytes that the receiver took.
+    pub received_bytes: Option<u64>,
+    /// Datagrams sent.
+    pub sent_packets: Option<u64>,
     /// Datagrams lost.
     pub lost_packets: Option<u64>,
     /// Retransmitted TCP segments.

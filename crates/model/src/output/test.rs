@@ -37,6 +37,10 @@ pub struct Test {
     pub offered_bits_per_second: Option<f64>,
     /// Rate at the receiver (goodput).
     pub delivered_bits_per_second: Option<f64>,
+    /// Payload bytes that the sender handed to its kernel.
+    pub sent_bytes: Option<u64>,
+    /// Payload bytes that the receiver took.
+    pub received_bytes: Option<u64>,
     /// Datagrams sent (TCP: null, as all packet counts).
     pub sent_packets: Option<u64>,
     /// Unique datagrams received.
@@ -112,6 +116,10 @@ pub struct Test {
     pub rwnd_limited_us: Option<u64>,
     /// Of that, time held back by the own send buffer (`tcpi_sndbuf_limited`).
     pub sndbuf_limited_us: Option<u64>,
+    /// Address of this side.
+    pub local_address: Option<String>,
+    /// Address of the peer.
+    pub remote_address: Option<String>,
     /// Interface of this side.
     pub local_interface: Option<String>,
     /// Interface of the peer.

@@ -57,6 +57,7 @@ fn received(plan: &TestPlan, tx: TxAccount, rx: RxAccount, busiest_cpu: Option<f
         plan,
         config: &config,
         server: ([192, 0, 2, 1], 5201).into(),
+        own_address: None,
         local: &side(Some(tx), None, busiest_cpu),
         remote: Some(&SideAccount {
             buffer_cut_to_bytes: plan.window_bytes.map(|bytes| u64::from(bytes / 2)),
@@ -75,6 +76,7 @@ fn broken(plan: &TestPlan) -> Test {
         plan,
         config: &StreamConfig::of_plan(plan, true, 1448),
         server: ([192, 0, 2, 1], 5201).into(),
+        own_address: None,
         local: &SideAccount::default(),
         remote: None,
         clock: None,
