@@ -12,6 +12,7 @@ use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use linerate_model::printable::Printable;
+use linerate_report::Detail;
 use linerate_report::term::Style;
 use patient::PatientWriter;
 use serde::Serialize;
@@ -87,6 +88,7 @@ impl Surroundings {
             width: self.columns.unwrap_or(WIDTH).clamp(WIDTH_MIN, WIDTH_MAX),
             ascii: ascii || !self.utf8,
             color,
+            detail: Detail::Full,
         }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The lines printed while a test runs, in the layout of iperf3.
 
+use std::net::SocketAddr;
+
 use linerate_model::output::{Direction, Interval, Protocol};
 use linerate_model::units::format::{BIT_RATES, SIZES, UNKNOWN, with_unit};
 use linerate_model::units::{Bytes, Nanos};
@@ -27,6 +29,16 @@ pub fn interval_header(protocol: Protocol) -> String {
     };
     let [way, span, transfer, rate] = ["dir", "interval (s)", "transfer", "L4 goodput"];
     format!("[ ID] {way:<4} {span:>13} {transfer:>12} {rate:>12}{rest}")
+}
+
+/// Which ends a stream connects.
+#[must_use]
+pub fn stream_line(id: u32, local: SocketAddr, remote: SocketAddr) -> String {
+    let [here, there] = [local, remote].map(|end| (end.ip().to_canonical(), end.port()));
+    format!(
+        "[{id:>3}] local {} port {} connected to {} port {}",
+        here.0, here.1, there.0, there.1
+    )
 }
 
 /// One line, of at most 80 columns for rates below 1000 Tbit/s.

@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod csv;
+mod detail;
 pub mod html;
 pub mod interval;
 pub mod json;
@@ -37,4 +38,5 @@ mod view;
 pub mod xlsx;
 mod xml;
 
+pub use detail::Detail;
 pub use view::comparison::sentence;

@@ -7,6 +7,7 @@ mod table;
 use linerate_model::output::{ErrorReport, Output};
 use linerate_model::printable::{Printable, is_hidden};
 
+use crate::Detail;
 use crate::view::{Block, Line, Tone, View};
 
 /// What the terminal can do.
@@ -18,6 +19,8 @@ pub struct Style {
     pub ascii: bool,
     /// ANSI colours.
     pub color: bool,
+    /// How much is printed.
+    pub detail: Detail,
 }
 
 impl Default for Style {
@@ -26,6 +29,7 @@ impl Default for Style {
             width: 80,
             ascii: true,
             color: false,
+            detail: Detail::Full,
         }
     }
 }
@@ -34,13 +38,14 @@ impl Default for Style {
 #[must_use]
 pub fn render(output: &Output, style: &Style) -> Printable {
     let mut text = String::new();
-    let view = View::of(output).map_text(&|text| printable(text, style));
+    let view = View::of(output, style.detail).map_text(&|text| printable(text, style));
     for (number, block) in view.blocks.iter().enumerate() {
         if number > 0 {
             text.push('\n');
         }
         match block {
             Block::Lines { heading, lines } => render_lines(&mut text, heading, lines, style),
+            Block::Drawing { rows, .. } if widest(rows) > style.width => {}
             Block::Drawing { heading, rows } => {
                 wrap(&mut text, [0, 2], heading, Tone::Plain, style);
                 for row in rows {
@@ -63,6 +68,12 @@ pub fn error(report: &ErrorReport, style: &Style) -> Printable {
     }
     render_lines(&mut text, "", &lines, style);
     Printable::coloured(&text)
+}
+
+/// With its indent.
+fn widest(rows: &[String]) -> usize {
+    let of = |row: &String| row.chars().count() + 2;
+    rows.iter().map(of).max().unwrap_or(0)
 }
 
 fn render_lines(text: &mut String, heading: &str, lines: &[Line], style: &Style) {

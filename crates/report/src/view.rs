@@ -2,6 +2,7 @@
 //! What is shown in which order, in every format: blocks of lines and tables, built from the document alone. Unknown
 //! numbers are `n/a`.
 
+mod answer;
 mod benchmarks;
 pub(crate) mod charts;
 pub(crate) mod comparison;
@@ -30,6 +31,7 @@ use linerate_model::order::Gather as _;
 use linerate_model::output::{Cpu, Direction, ErrorReport, Output, Protocol, Role, Test};
 use linerate_model::units::format;
 
+use crate::Detail;
 pub(crate) use parts::Parts;
 
 /// A result, ready to be laid out.
@@ -113,6 +115,8 @@ pub(crate) struct Column {
     pub align: Align,
     /// One per row; numbers are aligned.
     pub cells: Vec<String>,
+    /// Shown however narrow the terminal is.
+    pub needed: bool,
 }
 
 /// The alignment of a cell.
@@ -126,15 +130,23 @@ pub(crate) enum Align {
 
 impl View {
     /// The blocks of a result.
-    pub(crate) fn of(output: &Output) -> Self {
-        if output.history.is_some() {
-            let blocks = history::blocks(output);
-            return Self { blocks };
-        }
+    pub(crate) fn of(output: &Output, detail: Detail) -> Self {
+        let blocks = match detail {
+            _ if output.history.is_some() => history::blocks(output),
+            Detail::Line if is_measured(output) => answer::one_line(output),
+            Detail::Answer if has_answer(output) => answer::blocks(output),
+            Detail::Causes if is_measured(output) => answer::causes(output),
+            _ => return Self::full(output),
+        };
+        Self { blocks }
+    }
+
+    fn full(output: &Output) -> Self {
         let mut blocks = vec![title::block(output)];
         blocks.extend(setup::blocks(output));
         blocks.extend(tcp::block(output));
         blocks.extend(udp::blocks(output));
+        blocks.extend(processors(output));
         blocks.extend(forward::blocks(output));
         blocks.extend(device::block(output));
         blocks.extend(benchmarks::blocks(output));
@@ -272,6 +284,7 @@ impl Column {
             unit: String::new(),
             align: Align::Left,
             cells: cells.collect(),
+            needed: false,
         }
     }
 
@@ -286,6 +299,7 @@ impl Column {
             unit: column.unit.to_owned(),
             align: Align::Right,
             cells: column.cells,
+            needed: false,
         }
     }
 
@@ -296,6 +310,7 @@ impl Column {
             unit: unit.to_owned(),
             align: Align::Right,
             cells: format::align(&cells),
+            needed: false,
         }
     }
 
@@ -316,6 +331,11 @@ impl Column {
         };
         self.cells.iter().any(known)
     }
+}
+
+/// Whether there is a short form: of measurements and comparisons.
+fn has_answer(output: &Output) -> bool {
+    is_measured(output) && output.kind != "inspect"
 }
 
 /// Whether linerate measured this, rather than parsed it from text.
@@ -401,20 +421,27 @@ fn keys(tests: &[&Test]) -> Vec<Column> {
     ]
 }
 
-/// The load of the busiest processor of each end: local/remote.
-fn cpu(tests: &[&Test]) -> Column {
-    let share = |cpu: Option<Cpu>| {
-        cpu.map_or_else(
-            || format::UNKNOWN.to_owned(),
-            |cpu| format!("{:.0}", cpu.busiest_cpu * 100.0),
-        )
+/// The load of the busiest processor of each end, test by test.
+fn processors(output: &Output) -> Option<Block> {
+    let tests = relevant(output);
+    let share = |name: &str, of: fn(&Test) -> Option<Cpu>| {
+        let load = |test: &&Test| of(test).map(|cpu| format!("{:.0}", cpu.busiest_cpu * 100.0));
+        Column::texts(name, "busiest %", tests.iter().map(load))
     };
-    let pair = |test: &&Test| format!("{}/{}", share(test.cpu.local), share(test.cpu.remote));
-    Column {
-        unit: "busiest %".to_owned(),
-        align: Align::Right,
-        ..Column::words("CPU l/r", tests.iter().map(pair))
-    }
+    let mut columns = keys(&tests);
+    columns.extend([
+        share("local", |test| test.cpu.local),
+        share("remote", |test| test.cpu.remote),
+    ]);
+    let known = |test: &&Test| test.cpu.local.or(test.cpu.remote).is_some();
+    tests.iter().any(known).then(|| {
+        Block::Table(Table {
+            heading: "processors of both ends".to_owned(),
+            keys: 2,
+            tones: Vec::new(),
+            columns,
+        })
+    })
 }
 
 fn tones(tests: &[&Test]) -> Vec<Tone> {

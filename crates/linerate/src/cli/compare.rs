@@ -18,7 +18,8 @@ use linerate_model::failure::{Failure, Kind};
 /// Runs the command.
 pub(super) fn run(args: &CompareArgs) -> Exit {
     let answered = compared(args).and_then(|(output, failure)| {
-        args.document.print(&output)?;
+        args.document
+            .print(&output, session::detail(false, args.verbose))?;
         Ok((output, failure))
     });
     match answered {

@@ -163,6 +163,7 @@ mod tests {
             width: 80,
             ascii,
             color: false,
+            ..Style::default()
         }
     }
 

@@ -9,6 +9,7 @@ use super::progress;
 use crate::output::{self, Color, Surroundings};
 use linerate_model::date::Date;
 use linerate_model::failure::Failure;
+use linerate_report::Detail;
 use linerate_report::term::Style;
 
 /// Returns an empty document that begins now.
@@ -43,9 +44,13 @@ impl DocumentFlags {
     ///
     /// # Errors
     /// Those of writing.
-    pub(super) fn print(self, output: &Output) -> Result<(), Failure> {
+    pub(super) fn print(self, output: &Output, detail: Detail) -> Result<(), Failure> {
         if !self.json {
-            return print(&progress::render(output, self.look()));
+            let look = Style {
+                detail,
+                ..self.look()
+            };
+            return print(&progress::render(output, look));
         }
         let document = linerate_report::json::document(output);
         print(&document.map_err(|error| Failure::measuring("write the document", error))?)

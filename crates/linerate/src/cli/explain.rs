@@ -9,6 +9,7 @@ use linerate_diagnose::explain::explain;
 use linerate_model::output::Output;
 use linerate_model::record::Record;
 use linerate_model::run::Run;
+use linerate_report::Detail;
 
 use super::args::ExplainArgs;
 use super::document::document;
@@ -22,7 +23,7 @@ pub(super) fn run(args: &ExplainArgs) -> Exit {
     session::ended(
         "explain",
         args.document.json,
-        explained(args).and_then(|output| args.document.print(&output)),
+        explained(args).and_then(|output| args.document.print(&output, Detail::Causes)),
     )
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use linerate_method::trend::{SHORTEST_LEVEL_RUNS, levels};
 use linerate_model::output::{History, StoredFigure, StoredRun, Trend, TrendPoint};
+use linerate_report::Detail;
 
 use super::args::HistoryArgs;
 use super::document::document;
@@ -20,7 +21,7 @@ pub(super) fn run(args: &HistoryArgs) -> Exit {
     let listed = listed(args).and_then(|history| {
         let mut output = document("history");
         output.history = Some(history);
-        args.document.print(&output)
+        args.document.print(&output, Detail::Full)
     });
     session::ended("history", args.document.json, listed)
 }

@@ -10,6 +10,7 @@ use linerate_model::output::{Fact, LinkKind, Output};
 use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::setting::Setting;
+use linerate_report::Detail;
 
 use super::args::InspectArgs;
 use super::document::document;
@@ -23,7 +24,7 @@ pub(super) fn run(args: &InspectArgs) -> Exit {
     session::ended(
         "inspect",
         args.document.json,
-        inspected(args).and_then(|output| args.document.print(&output)),
+        inspected(args).and_then(|output| args.document.print(&output, Detail::Full)),
     )
 }
 

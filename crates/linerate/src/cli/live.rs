@@ -58,6 +58,7 @@ impl Live {
         match event {
             Event::Connected { .. } => self.test = Some(Running::new(plan)),
             Event::Started | Event::Note(_) => {}
+            Event::Stream { .. } | Event::StreamInterval { .. } => return,
             Event::Interval {
                 direction,
                 interval,

@@ -6,7 +6,7 @@ use linerate_model::output::{
 };
 use linerate_model::printable::Printable;
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, with_unit};
-use linerate_report::interval::{Stream, interval_header, interval_line};
+use linerate_report::interval::{Stream, interval_header, interval_line, stream_line};
 use linerate_report::term::{self, Style};
 
 use crate::output::{Console, ascii};
@@ -44,7 +44,31 @@ impl Progress {
         match (event, self) {
             (Event::Stopping, _) => console.say(STOPPING),
             (Event::Note(text), _) => console.detail(text),
-            (Event::Connected { peer, address }, _) => {
+            (Event::Connected { peer, address }, Self::Lines) => console.say(&format!(
+                "connected to {} port {}, {}",
+                address.ip().to_canonical(),
+                address.port(),
+                who(peer)
+            )),
+            (Event::Stream { id, local, remote }, Self::Lines) => {
+                console.say(&stream_line(*id, *local, *remote))
+            }
+            (
+                Event::StreamInterval {
+                    id,
+                    direction,
+                    interval,
+                },
+                Self::Lines,
+            ) => {
+                let stream = Stream {
+                    id: Some(*id),
+                    ..sum(plan, *direction)
+                };
+                console.say(&interval_line(stream, interval));
+            }
+            (Event::Stream { .. } | Event::StreamInterval { .. }, Self::Status) => {}
+            (Event::Connected { peer, address }, Self::Status) => {
                 console.detail(&format!("{}: {address}, {}", plan.name, who(peer)))
             }
             (Event::Started, Self::Lines) if plan.interval_ms > 0 => {
@@ -210,7 +234,7 @@ fn interval_of_test(name: &str, direction: Direction, interval: &Interval) -> St
 
 fn sum(plan: &TestPlan, direction: Direction) -> Stream {
     Stream {
-        id: None,
+        id: plan.only_stream(direction == Direction::Down),
         protocol: plan.protocol,
         direction,
     }

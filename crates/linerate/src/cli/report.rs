@@ -114,7 +114,10 @@ fn nothing_compared() -> Failure {
 fn terminal(args: &ReportArgs, subjects: &[Subject]) -> Printable {
     let mut surroundings = Surroundings::read();
     surroundings.stdout_terminal &= args.output.is_none();
-    let look = surroundings.look(color(args.color), args.ascii);
+    let look = term::Style {
+        detail: session::detail(false, args.verbose),
+        ..surroundings.look(color(args.color), args.ascii)
+    };
     let text = |subject: &Subject, style: &term::Style| match subjects {
         [_] => term::render(&subject.output, style),
         _ => Printable::coloured(&format!(

@@ -24,6 +24,8 @@ use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
+use linerate_report::Detail;
+use linerate_report::term::Style;
 use linerate_wire::linerate::token::Secret;
 
 use super::args::OutputFlags;
@@ -500,6 +502,15 @@ fn without_faults(command: &[String]) -> Vec<String> {
 
 const FAULT: &str = "fault";
 
+/// The answer, unless less or more is asked for.
+pub(super) const fn detail(quiet: bool, verbose: u8) -> Detail {
+    match (quiet, verbose) {
+        (true, _) => Detail::Line,
+        (false, 0) => Detail::Answer,
+        (false, _) => Detail::Full,
+    }
+}
+
 fn console(flags: &OutputFlags) -> Console {
     let surroundings = Surroundings::read();
     let look = surroundings.look(color(flags.document.color), flags.document.ascii);
@@ -507,6 +518,10 @@ fn console(flags: &OutputFlags) -> Console {
         (true, _) => Form::Json,
         (_, true) => Form::JsonStream,
         _ => Form::Text,
+    };
+    let look = Style {
+        detail: detail(flags.quiet, flags.verbose),
+        ..look
     };
     Console::new(form, look, &surroundings, flags.quiet, flags.verbose)
 }

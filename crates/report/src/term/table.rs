@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A table of fixed width. Columns that do not fit follow below, with the key columns repeated.
+//! A table of fixed width. Columns that do not fit are left out, and named below it.
 
 use super::{Style, push_line, wrap};
 use crate::view::{Align, Column, Table, Tone};
 
 pub(super) fn render(text: &mut String, table: &Table, style: &Style) {
-    wrap(text, [0, 2], &table.heading, Tone::Plain, style);
+    if !table.heading.is_empty() {
+        wrap(text, [0, 2], &table.heading, Tone::Plain, style);
+    }
     let widths: Vec<usize> = table.columns.iter().map(width).collect();
-    for (number, part) in parts(&widths, table.keys, style.width).iter().enumerate() {
-        if number > 0 {
-            text.push('\n');
-        }
-        render_part(text, table, &widths, part, style);
+    let needed: Vec<bool> = table.columns.iter().map(|column| column.needed).collect();
+    let shown = fitting(&widths, table.keys, &needed, style.width);
+    render_part(text, table, &widths, &shown, style);
+    let left = |at: &usize| !shown.contains(at) && !table.columns[*at].name.is_empty();
+    let left: Vec<usize> = (0..widths.len()).filter(left).collect();
+    if !left.is_empty() {
+        let names: Vec<&str> = left
+            .iter()
+            .map(|at| table.columns[*at].name.as_str())
+            .collect();
+        let note = format!("not shown at this width: {}", names.join(", "));
+        wrap(text, [2, 4], &note, Tone::Plain, style);
     }
 }
 
@@ -45,27 +54,23 @@ fn render_part(text: &mut String, table: &Table, widths: &[usize], part: &[usize
     }
 }
 
-/// The columns of each part: the keys, and as many others as fit.
-fn parts(widths: &[usize], keys: usize, limit: usize) -> Vec<Vec<usize>> {
-    let of_keys: usize = widths
-        .iter()
-        .take(keys)
-        .map(|width| width + GAP.len())
-        .sum();
-    let key_columns: Vec<usize> = (0..keys).collect();
-    let mut parts = vec![key_columns.clone()];
-    let mut used = INDENT.len() + of_keys;
-    for (at, width) in widths.iter().enumerate().skip(keys) {
-        if used + width > limit && parts.last().is_some_and(|part| part.len() > keys) {
-            parts.push(key_columns.clone());
-            used = INDENT.len() + of_keys;
+/// The columns that fit: keys and needed ones, and the others, the first ones first, as far as there is room.
+fn fitting(widths: &[usize], keys: usize, needed: &[bool], limit: usize) -> Vec<usize> {
+    let is_needed = |at: usize| at <= keys || needed.get(at).copied().unwrap_or(false);
+    let with_gap = |at: usize| widths[at] + GAP.len();
+    let (first, others): (Vec<usize>, Vec<usize>) =
+        (0..widths.len()).partition(|at| is_needed(*at));
+    let room = (limit + GAP.len()).saturating_sub(INDENT.len());
+    let mut used: usize = first.iter().map(|at| with_gap(*at)).sum();
+    let mut shown = first;
+    for at in others {
+        if used + with_gap(at) <= room {
+            used += with_gap(at);
+            shown.push(at);
         }
-        if let Some(part) = parts.last_mut() {
-            part.push(at);
-        }
-        used += width + GAP.len();
     }
-    parts
+    shown.sort_unstable();
+    shown
 }
 
 fn width(column: &Column) -> usize {
@@ -90,10 +95,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_that_do_not_fit_follow_with_their_keys() {
-        assert_eq!(parts(&[4, 10, 10, 10], 1, 80), [vec![0, 1, 2, 3]]);
-        assert_eq!(parts(&[4, 10, 10, 10], 1, 30), [vec![0, 1, 2], vec![0, 3]]);
-        assert_eq!(parts(&[4, 100, 10], 1, 30), [vec![0, 1], vec![0, 2]]);
-        assert_eq!(parts(&[4], 1, 30), [vec![0]]);
+    fn columns_that_do_not_fit_are_left_out() {
+        assert_eq!(fitting(&[4, 10, 10, 10], 1, &[], 80), [0, 1, 2, 3]);
+        assert_eq!(fitting(&[4, 10, 10, 10], 1, &[], 30), [0, 1, 2]);
+        assert_eq!(
+            fitting(&[4, 10, 30, 10], 1, &[], 30),
+            [0, 1, 3],
+            "a narrow one after a wide one"
+        );
+        assert_eq!(fitting(&[4, 100, 10], 1, &[], 30), [0, 1], "one at least");
+        assert_eq!(fitting(&[4], 1, &[], 30), [0]);
+        let needed = [false, false, false, true];
+        assert_eq!(fitting(&[4, 10, 10, 10], 1, &needed, 30), [0, 1, 3]);
     }
 }

@@ -27,6 +27,28 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     blocks
 }
 
+/// The plot, the figures, the answer: the statistics are left out.
+pub(super) fn answer_blocks(output: &Output) -> Vec<Block> {
+    let all = &output.comparison;
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = effect_plot::blocks(all);
+    blocks.push(Block::Table(table(all)));
+    blocks.extend(guards::block(all));
+    blocks.extend(environment(all));
+    blocks.push(answer(all, output.experiment.as_ref()));
+    blocks
+}
+
+/// The sentences of the answer.
+pub(super) fn decided(output: &Output) -> Vec<Line> {
+    match answer(&output.comparison, output.experiment.as_ref()) {
+        Block::Lines { lines, .. } => lines,
+        Block::Drawing { .. } | Block::Table(_) => Vec::new(),
+    }
+}
+
 fn answer(all: &[Comparison], experiment: Option<&Experiment>) -> Block {
     let decisive = || all.iter().filter(|one| one.primary);
     let judged = decisive().filter(|one| !is_alone(one));
@@ -113,12 +135,12 @@ fn table(all: &[Comparison]) -> Table {
                 one.ratio
                     .map_or("n/a".to_owned(), |ratio| changes(one, ratio))
             }),
+            words(before, &|one| value(one.before.median, &one.unit)),
+            words(after, &|one| value(one.after.median, &one.unit)),
+            numbers("p", "", &|one| one.p_adjusted.or(one.p).map(probability)),
             words("95 % interval", &|one| {
                 interval(one).unwrap_or("n/a".to_owned())
             }),
-            numbers("p", "", &|one| one.p_adjusted.or(one.p).map(probability)),
-            words(before, &|one| value(one.before.median, &one.unit)),
-            words(after, &|one| value(one.after.median, &one.unit)),
             words("runs", &|one| format!("{}/{}", one.before.n, one.after.n)),
         ],
         tones: all.iter().map(|one| tone(one.verdict)).collect(),

@@ -65,7 +65,7 @@ pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
 }
 
 /// The line where no rule names a cause, which is good only if nothing was lost.
-fn none(output: &Output) -> Line {
+pub(super) fn none(output: &Output) -> Line {
     let (text, tone) = not_measured(output)
         .or_else(|| of_a_device(output))
         .unwrap_or_else(|| of_tests(output));
@@ -335,7 +335,16 @@ fn note(finding: &Finding, earlier: &[&Finding]) -> Vec<Line> {
 }
 
 fn place(finding: &Finding) -> String {
-    let host = match finding.place.as_str() {
+    let host = host_or_place(finding);
+    finding.interface.as_ref().map_or_else(
+        || host.to_owned(),
+        |interface| format!("{host}, {interface}"),
+    )
+}
+
+/// Where it is, without the interface.
+pub(super) fn host_or_place(finding: &Finding) -> &str {
+    match finding.place.as_str() {
         "" => host(finding.host),
         "host" => "this host",
         "partner" => "the other end",
@@ -344,11 +353,7 @@ fn place(finding: &Finding) -> String {
         "vm-host" => "the host of the virtual machine",
         "program" => "a program, not the network",
         other => other,
-    };
-    finding.interface.as_ref().map_or_else(
-        || host.to_owned(),
-        |interface| format!("{host}, {interface}"),
-    )
+    }
 }
 
 fn host(host: Role) -> &'static str {
@@ -359,17 +364,19 @@ fn host(host: Role) -> &'static str {
     }
 }
 
-fn explains(output: &Output, finding: &Finding) -> String {
+/// The lost packets that it explains, of all.
+pub(super) fn lost_of(output: &Output, finding: &Finding) -> Option<String> {
     let of_all: u64 = output.ledger.iter().map(|entry| entry.lost_packets).sum();
-    let lost = finding
-        .explains
-        .lost_packets
-        .filter(|lost| *lost > 0)
-        .map(|lost| match lost.cmp(&of_all) {
-            Ordering::Less => format!("{lost} of {of_all} lost packets"),
-            Ordering::Equal => format!("all {lost} lost packets"),
-            Ordering::Greater => format!("{lost} lost packets"),
-        });
+    let lost = finding.explains.lost_packets.filter(|lost| *lost > 0)?;
+    Some(match lost.cmp(&of_all) {
+        Ordering::Less => format!("{lost} of {of_all} lost packets"),
+        Ordering::Equal => format!("all {lost} lost packets"),
+        Ordering::Greater => format!("{lost} lost packets"),
+    })
+}
+
+fn explains(output: &Output, finding: &Finding) -> String {
+    let lost = lost_of(output, finding);
     let rate = finding
         .explains
         .bits_per_second

@@ -25,6 +25,17 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     blocks
 }
 
+/// The tables, what they do not show, and that a virtual link is no wire.
+pub(super) fn answer(output: &Output) -> Vec<Block> {
+    let mut blocks = blocks(output);
+    if let Some(Block::Lines { heading, lines }) = blocks.first_mut() {
+        heading.clear();
+        *lines = not_a_wire(output).into_iter().collect();
+    }
+    blocks.retain(|block| !matches!(block, Block::Lines { lines, .. } if lines.is_empty()));
+    blocks
+}
+
 /// How many trials do not count because the tester's machine interrupted the load.
 fn interrupted(trials: &[Trial]) -> Option<Block> {
     let stalled = || trials.iter().filter(|trial| trial.is_interrupted());

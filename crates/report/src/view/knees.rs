@@ -23,12 +23,26 @@ pub(super) fn block(output: &Output) -> Option<Block> {
             lines.push(Line::new(4, format!("try: {}", knee.try_)));
         }
     }
-    let goal = output.knees.iter().find_map(goal);
-    let title = match goal {
+    Block::lines(&title(output), lines)
+}
+
+/// The highest rates without their details.
+pub(super) fn answers(output: &Output) -> Option<Block> {
+    let line = |knee: &Knee| {
+        let limit = match knee.limit {
+            Limit::Unknown => String::new(),
+            limit => format!("; limited by {}", self::limit(limit)),
+        };
+        Line::new(2, answer(output, knee) + &limit).hang(6)
+    };
+    Block::lines(&title(output), output.knees.iter().map(line))
+}
+
+fn title(output: &Output) -> String {
+    match output.knees.iter().find_map(goal) {
         Some(goal) => format!("highest rate with {goal}: L4 goodput"),
         None => "highest rate without loss: L4 goodput".to_owned(),
-    };
-    Block::lines(&title, lines)
+    }
 }
 
 /// The loss that a search accepted; `None` for none.
@@ -37,7 +51,7 @@ pub(super) fn goal(knee: &Knee) -> Option<String> {
     Some(format!("at most {} % lost", exact_percent(ratio)))
 }
 
-fn answer(output: &Output, knee: &Knee) -> String {
+pub(super) fn answer(output: &Output, knee: &Knee) -> String {
     let rate = |rate: f64| with_unit(rate, BIT_RATES);
     let lower = |lossless: f64| match (met(knee), knee.limited_by.as_str()) {
         (LOSSLESS | GOAL_MET, "sender") => format!("≥ {} (sender-limited)", rate(lossless)),

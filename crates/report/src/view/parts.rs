@@ -5,7 +5,7 @@ use linerate_model::output::Output;
 
 use super::{
     Block, benchmarks, comparison, conclusions, counters, device, findings, forward, history,
-    is_measured, knees, ledger, setup, tcp, title, udp,
+    is_measured, knees, ledger, processors, setup, tcp, title, udp,
 };
 
 /// A result, answer first.
@@ -78,6 +78,7 @@ fn answer(output: &Output, causes: Option<Block>) -> Vec<Block> {
 fn measured(output: &Output) -> Vec<Block> {
     let mut blocks: Vec<Block> = tcp::block(output).into_iter().collect();
     blocks.extend(udp::blocks(output));
+    blocks.extend(processors(output));
     blocks.extend(forward::blocks(output));
     blocks.extend(device::block(output));
     blocks.extend(benchmarks::blocks(output));

@@ -4,7 +4,7 @@
 use linerate_model::output::{IoMode, Output, Protocol, Quantiles, Test};
 use linerate_model::units::format::MICROSECOND;
 
-use super::{Block, Column, RateOf, Table, cpu, keys, rates, rows, tones};
+use super::{Block, Column, RateOf, Table, keys, rates, rows, tones};
 
 pub(super) fn block(output: &Output) -> Option<Block> {
     let tests = rows(output, Protocol::Tcp);
@@ -30,7 +30,6 @@ pub(super) fn block(output: &Output) -> Option<Block> {
         Column::counts("retr", "segments", retransmits),
         rtt("rtt p50", |rtt| rtt.p50),
         rtt("p99", |rtt| rtt.p99),
-        cpu(&tests),
     ]);
     Some(Block::Table(Table {
         heading: heading(&tests).to_owned(),

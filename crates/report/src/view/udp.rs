@@ -5,7 +5,9 @@ use linerate_model::output::{Output, Protocol, Spacing, Test};
 use linerate_model::units::Nanos;
 use linerate_model::units::format::{MICROSECOND, percent};
 
-use super::{Block, Column, Line, RateOf, Table, Tone, cpu, keys, name, rates, rows, tones, way};
+use super::{
+    Block, Column, Line, RateOf, Table, Tone, keys, name, rates as columns_of, rows, tones, way,
+};
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let tests = rows(output, Protocol::Udp);
@@ -16,21 +18,36 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
     columns.extend(speeds(&tests));
     columns.extend(losses(&tests));
     columns.extend(order(&tests));
-    columns.extend(spacing(&tests));
-    columns.push(cpu(&tests));
     let mut blocks = vec![Block::Table(Table {
-        heading: "UDP: L4 goodput; delivered and lost are the receiver's count".to_owned(),
+        heading: HEADING.to_owned(),
         keys: 2,
         tones: tones(&tests),
         columns,
     })];
+    blocks.extend(arrivals(&tests));
     let lines = tests.iter().flat_map(|test| remarks(output, test));
     blocks.extend(Block::lines("losses and delays", lines));
     blocks
 }
 
+/// The rates and losses alone.
+pub(super) fn rates(output: &Output) -> Option<Block> {
+    let tests = rows(output, Protocol::Udp);
+    let mut columns = keys(&tests);
+    columns.extend(speeds(&tests));
+    columns.extend(losses(&tests));
+    (!tests.is_empty()).then(|| {
+        Block::Table(Table {
+            heading: HEADING.to_owned(),
+            keys: 2,
+            tones: tones(&tests),
+            columns,
+        })
+    })
+}
+
 fn speeds(tests: &[&Test]) -> Vec<Column> {
-    let mut columns = rates(
+    let mut columns = columns_of(
         tests,
         &[
             RateOf("asked", |test| test.requested_bits_per_second),
@@ -89,13 +106,27 @@ fn order(tests: &[&Test]) -> Vec<Column> {
     columns
 }
 
+/// The gaps between arrivals, where they were measured.
+fn arrivals(tests: &[&Test]) -> Option<Block> {
+    let mut columns = keys(tests);
+    columns.extend(spacing(tests));
+    tests.iter().any(|test| test.spacing_ns.is_some()).then(|| {
+        Block::Table(Table {
+            heading: "spacing of arrivals at the receiver".to_owned(),
+            keys: 2,
+            tones: Vec::new(),
+            columns,
+        })
+    })
+}
+
 fn spacing(tests: &[&Test]) -> [Column; 3] {
     let column = |name, part: fn(Spacing) -> u64| {
         let value = |test: &&Test| test.spacing_ns.map(|spacing| part(spacing) as f64);
         Column::numbers(name, tests.iter().map(value), MICROSECOND)
     };
     [
-        column("spacing p50", |spacing| spacing.p50),
+        column("p50", |spacing| spacing.p50),
         column("p99", |spacing| spacing.p99),
         column("max", |spacing| spacing.max),
     ]
@@ -148,4 +179,5 @@ fn remarks(output: &Output, test: &Test) -> Vec<Line> {
         .collect()
 }
 
+const HEADING: &str = "UDP: L4 goodput; delivered and lost are the receiver's count";
 const MOST_BURSTS: usize = 3;

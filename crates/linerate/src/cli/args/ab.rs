@@ -61,8 +61,11 @@ pub(in crate::cli) struct AbArgs {
     #[command(flatten)]
     pub(in crate::cli) document: DocumentFlags,
     /// Print only the result: no progress, no notes
-    #[arg(short = 'q', long)]
+    #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(in crate::cli) quiet: bool,
+    /// Print the statistics, too
+    #[arg(short = 'v', long, action = clap::ArgAction::Count)]
+    pub(in crate::cli) verbose: u8,
     /// What to measure: udp, tcp, sweep, check or forward with its flags
     #[arg(last = true, required = true, value_name = "MEASUREMENT")]
     pub(in crate::cli) measurement: Vec<String>,
@@ -77,7 +80,7 @@ impl AbArgs {
             expect: Vec::new(),
             output: self.output.clone(),
             quiet: self.quiet,
-            verbose: 0,
+            verbose: self.verbose,
         }
     }
 }

@@ -38,6 +38,9 @@ pub(in crate::cli) struct CompareArgs {
     /// Exit 1 if the deciding figure is proven worse (by more than the given share), or if nothing is proven: worse, worse:3%, inconclusive
     #[arg(long, value_name = "WHAT", value_parser = values::fail_if)]
     pub(in crate::cli) fail_if: Option<FailIf>,
+    /// Print the statistics, too
+    #[arg(short = 'v', long, action = clap::ArgAction::Count)]
+    pub(in crate::cli) verbose: u8,
     #[command(flatten)]
     pub(in crate::cli) document: DocumentFlags,
 }

@@ -22,10 +22,10 @@ pub(in crate::cli) struct OutputFlags {
     /// Store the run in this directory
     #[arg(short = 'o', long, value_name = "DIR")]
     pub(in crate::cli) output: Option<PathBuf>,
-    /// Print only results: no progress, no notes
+    /// Print one line a direction, and no progress
     #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(in crate::cli) quiet: bool,
-    /// Print each step, and fallbacks that were taken
+    /// Print everything: counters, loss ledger, modes, spacing, each trial, each step
     #[arg(short = 'v', long, action = clap::ArgAction::Count)]
     pub(in crate::cli) verbose: u8,
 }

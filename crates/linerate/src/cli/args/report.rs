@@ -37,6 +37,9 @@ pub(in crate::cli) struct ReportArgs {
     /// Additional rules, *.toml; a rule with the id of a built-in one replaces it
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) rules: Option<PathBuf>,
+    /// Print everything: counters, loss ledger, modes, spacing, each trial (term)
+    #[arg(short = 'v', long, action = clap::ArgAction::Count)]
+    pub(in crate::cli) verbose: u8,
     /// Colour: auto, always or never
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(in crate::cli) color: ColorChoice,

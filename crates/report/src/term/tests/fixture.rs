@@ -67,12 +67,23 @@ fn test(name: &str, protocol: Protocol, direction: Direction) -> Test {
     Test {
         id: format!("{name}-{direction:?}").to_lowercase(),
         name: name.to_owned(),
-        group: name.to_owned(),
+        group: match name.contains("both") {
+            true => name.to_owned(),
+            false => format!("{name}-{direction:?}"),
+        },
         protocol,
         af: 4,
         direction,
         streams: 1,
         duration_s: 10.0,
+        local_address: Some("198.18.0.1".to_owned()),
+        remote_address: Some("198.18.0.2".to_owned()),
+        flows: vec![Flow {
+            id: 1,
+            local_port: Some(40_000),
+            remote_port: Some(5201),
+            ..Flow::default()
+        }],
         link_kind: Some(LinkKind::Wire),
         valid: true,
         cpu: CpuPair {
@@ -94,6 +105,8 @@ fn tcp_test(name: &str, direction: Direction, rate: f64) -> Test {
         payload_bytes: 131_072,
         offered_bits_per_second: Some(rate * 1.001),
         delivered_bits_per_second: Some(rate),
+        sent_bytes: Some((rate * 1.251) as u64),
+        received_bytes: Some((rate * 1.25) as u64),
         retransmits: Some(12),
         rtt_ns: Some(quantiles(512_000)),
         congestion: Some("cubic".to_owned()),
@@ -110,6 +123,8 @@ fn udp_test(name: &str, direction: Direction, rate: f64, lost: u64) -> Test {
         requested_bits_per_second: Some(rate),
         offered_bits_per_second: Some(rate),
         delivered_bits_per_second: Some(rate * (sent - lost) as f64 / sent as f64),
+        sent_bytes: Some(sent * 1448),
+        received_bytes: Some((sent - lost) * 1448),
         sent_packets: Some(sent),
         received_packets: Some(sent - lost),
         lost_packets: Some(lost),

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The answer on one screen: who and where, the verdict, the numbers side by side, what to fix. All else is in
+//! [`super::View::of`]'s full form.
+
+mod ends;
+mod figures;
+mod fixes;
+mod notes;
+mod short;
+mod streams;
+mod verdict;
+
+use linerate_model::output::Output;
+
+use super::{Block, Line, benchmarks, comparison, conclusions, findings, forward, knees, udp};
+
+pub(super) use short::blocks as one_line;
+
+/// The blocks of a result, the answer on the last screen.
+pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    let mut blocks = vec![ends::block(output)];
+    match output.kind.as_str() {
+        "check" => {
+            blocks.extend(verdict::block(output));
+            blocks.extend(figures::block(output));
+            blocks.extend(figures::latency(output));
+        }
+        "sweep" => {
+            blocks.extend(udp::rates(output));
+            blocks.extend(conclusions::invalid(output));
+            blocks.extend(knees::answers(output));
+        }
+        "forward" => {
+            blocks.extend(forward::answer(output));
+            blocks.extend(benchmarks::blocks(output));
+        }
+        "ab" | "compare" => return compared(output),
+        _ => blocks.extend(streams::blocks(output)),
+    }
+    blocks.extend(notes::block(output));
+    blocks.extend(fixes::block(output));
+    blocks.extend(last(output));
+    blocks
+}
+
+/// Where a run is, and what to run for more.
+fn last(output: &Output) -> Vec<Block> {
+    let line = |directory| {
+        // `-v` says the same as text.
+        Line::command(
+            0,
+            format!("details  linerate report {directory} -o run.html"),
+        )
+    };
+    let lines = output.run_dir.iter().map(line);
+    let ends = [conclusions::expectations(output), Block::lines("", lines)];
+    ends.into_iter().flatten().collect()
+}
+
+/// Two configurations: plot, figures, the answer.
+fn compared(output: &Output) -> Vec<Block> {
+    let mut blocks = comparison::answer_blocks(output);
+    blocks.extend(last(output));
+    blocks
+}
+
+/// Where each lost packet died and why, under the name of the run.
+pub(super) fn causes(output: &Output) -> Vec<Block> {
+    let ledger = super::ledger::block(output);
+    let title = std::iter::once(ends::block(output));
+    title
+        .chain(conclusions::invalid(output))
+        .chain(ledger)
+        .chain(findings::blocks(output))
+        .collect()
+}

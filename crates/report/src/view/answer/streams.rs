@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The end of one test in the layout of iperf3: sender and receiver of each stream, and their sum.
+
+use linerate_model::output::{Flow, Latency, Output, Protocol, Test};
+use linerate_model::units::Nanos;
+use linerate_model::units::format::{BIT_RATES, SIZES, UNKNOWN, percent, with_unit};
+
+use crate::view::{Align, Block, Column, Line, Table, Tone, conclusions, relevant, way};
+
+/// One line: a stream, or the sum of all.
+struct Row {
+    id: String,
+    way: &'static str,
+    span: String,
+    transfer: String,
+    rate: String,
+    lost: String,
+    end: &'static str,
+    tone: Tone,
+}
+
+pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    let tests = relevant(output);
+    let mut blocks = Vec::new();
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        let own: Vec<&&Test> = tests
+            .iter()
+            .filter(|test| test.protocol == protocol)
+            .collect();
+        let rows: Vec<Row> = own.iter().flat_map(|test| rows(test)).collect();
+        if !rows.is_empty() {
+            blocks.push(Block::Table(table(protocol, &rows)));
+        }
+    }
+    let remarks = tests.iter().filter_map(|test| remark(test));
+    let remarks = remarks.chain(output.latency.iter().filter_map(round_trip));
+    blocks.extend(Block::lines("", remarks));
+    blocks.extend(conclusions::invalid(output));
+    blocks
+}
+
+fn table(protocol: Protocol, rows: &[Row]) -> Table {
+    let words = |name: &str, of: &dyn Fn(&Row) -> String| Column::words(name, rows.iter().map(of));
+    let right = |name: &str, of: &dyn Fn(&Row) -> String| Column {
+        align: Align::Right,
+        ..words(name, of)
+    };
+    let mut columns = vec![
+        words("[ ID]", &|row| row.id.clone()),
+        words("dir", &|row| row.way.to_owned()),
+        right("seconds", &|row| row.span.clone()),
+        right("transfer", &|row| row.transfer.clone()),
+        right("L4 goodput", &|row| row.rate.clone()),
+    ];
+    match protocol {
+        Protocol::Tcp => columns.push(right("retr", &|row| row.lost.clone())),
+        Protocol::Udp => columns.push(right("lost/sent", &|row| row.lost.clone())),
+    }
+    columns.push(Column {
+        needed: true,
+        ..words("", &|row| row.end.to_owned())
+    });
+    columns.retain(|column| column.cells.iter().any(|cell| !cell.trim().is_empty()));
+    Table {
+        heading: String::new(),
+        keys: 2,
+        columns,
+        tones: rows.iter().map(|row| row.tone).collect(),
+    }
+}
+
+fn rows(test: &Test) -> Vec<Row> {
+    let several = test.flows.len() > 1;
+    let streams = test
+        .flows
+        .iter()
+        .filter(|_| several && test.flows.len() <= MOST);
+    let mut rows: Vec<Row> = streams.flat_map(|flow| ends(test, Some(flow))).collect();
+    let only = test.flows.first().filter(|_| !several);
+    rows.extend(ends(test, only.filter(|_| false)));
+    if let Some(flow) = only {
+        rows.iter_mut().for_each(|row| row.id = id(Some(flow)));
+    }
+    rows
+}
+
+fn id(flow: Option<&Flow>) -> String {
+    flow.map_or_else(|| "[SUM]".to_owned(), |flow| format!("[{:>3}]", flow.id))
+}
+
+/// What the sender sent, and what the receiver got of it.
+fn ends(test: &Test, flow: Option<&Flow>) -> [Row; 2] {
+    let sent = flow.map_or((test.sent_bytes, test.offered_bits_per_second), |flow| {
+        (flow.sent_bytes, flow.offered_bits_per_second)
+    });
+    let received = flow.map_or(
+        (test.received_bytes, test.delivered_bits_per_second),
+        |flow| (flow.received_bytes, flow.delivered_bits_per_second),
+    );
+    let row = |(bytes, rate): (Option<u64>, Option<f64>), end: &'static str| Row {
+        id: id(flow),
+        way: way(test.direction),
+        span: format!("0.00-{:.2}", test.duration_s),
+        transfer: known(bytes, |bytes| with_unit(bytes as f64, SIZES)),
+        rate: known(rate, |rate| with_unit(rate, BIT_RATES)),
+        lost: String::new(),
+        end,
+        tone: if test.valid { Tone::Plain } else { Tone::Bad },
+    };
+    let (mut sender, mut receiver) = (row(sent, "sender"), row(received, "receiver"));
+    match test.protocol {
+        Protocol::Tcp => {
+            let again = flow.map_or(test.retransmits, |flow| flow.retransmits);
+            sender.lost = known(again, |again| again.to_string());
+        }
+        Protocol::Udp => {
+            receiver.lost = lost(test, flow);
+        }
+    }
+    [sender, receiver]
+}
+
+fn lost(test: &Test, flow: Option<&Flow>) -> String {
+    let (lost, sent) = flow.map_or((test.lost_packets, test.sent_packets), |flow| {
+        (flow.lost_packets, flow.sent_packets)
+    });
+    let count = |count: Option<u64>| known(count, |count| count.to_string());
+    format!("{}/{}", count(lost), count(sent))
+}
+
+/// What the table does not show: jitter, order, and what was lost within a host.
+fn remark(test: &Test) -> Option<Line> {
+    let count = |count: Option<u64>, what: &str| {
+        let count = count.filter(|count| *count > 0)?;
+        Some(format!("{count} {what}"))
+    };
+    let jitter = test
+        .jitter_ns
+        .map(|ns| format!("jitter {}", Nanos(ns as u64)));
+    let lost = test.loss_ratio.filter(|ratio| *ratio > 0.0);
+    let facts = [
+        lost.map(|ratio| format!("lost {} %", percent(ratio))),
+        jitter,
+        count(test.reordered_packets, "reordered"),
+        count(test.duplicate_packets, "duplicated"),
+        count(test.late_packets, "late"),
+        count(test.corrupt_packets, "corrupt"),
+        count(test.refused_packets, "refused by the sender's kernel"),
+        count(test.socket_drops, "dropped by the receiving socket"),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let text = format!("{:<4} {}", way(test.direction), facts.join(", "));
+    (!facts.is_empty()).then(|| Line::new(2, text).hang(5))
+}
+
+/// The probe's, during the load.
+fn round_trip(latency: &Latency) -> Option<Line> {
+    let rtt = latency.rtt_ns?;
+    let time = |ns: i64| Nanos(ns.unsigned_abs()).to_string();
+    let lost = match latency.lost {
+        0 => String::new(),
+        lost => format!(", {lost} of {} probes lost", latency.sent),
+    };
+    let text = format!(
+        "{:<4} round trip under load: median {}, p99 {}, max {}{lost}",
+        conclusions::phase(latency.phase),
+        time(rtt.p50),
+        time(rtt.p99),
+        time(rtt.max)
+    );
+    Some(Line::new(2, text).hang(5))
+}
+
+fn known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| UNKNOWN.to_owned(), text)
+}
+
+/// More streams than this are shown by their sum.
+const MOST: usize = 4;
