@@ -2,6 +2,7 @@
 //! What to measure and what to serve, in base units. A plan cannot hold what the command line
 //! refuses: its fields are in range when it is made.
 
+use crate::stream_config::StreamConfig;
 use linerate_model::output::{IoMode, Protocol};
 use linerate_wire::iperf3::PORT;
 use linerate_wire::linerate::token::Secret;

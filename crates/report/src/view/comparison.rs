@@ -36,6 +36,7 @@ pub(super) fn answer_blocks(output: &Output) -> Vec<Block> {
     let mut blocks = effect_plot::blocks(all);
     blocks.push(Block::Table(table(all)));
     blocks.extend(guards::block(all));
+    blocks.extend(flows(all));
     blocks.extend(environment(all));
     blocks.push(answer(all, output.experiment.as_ref()));
     blocks

@@ -30,7 +30,7 @@ pub(super) fn block(output: &Output) -> Option<Block> {
 pub(super) fn answers(output: &Output) -> Option<Block> {
     let line = |knee: &Knee| {
         let limit = match knee.limit {
-            Limit::Unknown => String::new(),
+            Limit::Unknown | Limit::Sender => String::new(),
             limit => format!("; limited by {}", self::limit(limit)),
         };
         Line::new(2, answer(output, knee) + &limit).hang(6)

@@ -6,7 +6,7 @@ use std::process::Command;
 use super::process::{Running, below, linerate, run, serve, shell, signal, start};
 use super::verdict::{accounted, broken_off, error, intervals};
 
-const INTERVAL: &str = "[SUM]";
+const INTERVAL: &str = "bit/s";
 /// Ctrl-S and Ctrl-Q.
 const PAUSE: u8 = 0x13;
 const GO_ON: u8 = 0x11;

@@ -77,7 +77,7 @@ pub(crate) fn start(mut command: Command) -> Running {
 fn moved(stderr: &str, intervals: usize) -> bool {
     let of =
         |way: &str| -> Vec<&str> { stderr.lines().filter(|line| line.contains(way)).collect() };
-    let ways = ["[SUM] up", "[SUM] down"].map(of);
+    let ways = ["] up ", "] down "].map(of);
     let enough =
         |lines: &Vec<&str>| lines.iter().filter(|line| rate(line) > 0.0).count() >= intervals;
     let reported = ways.iter().filter(|lines| !lines.is_empty());

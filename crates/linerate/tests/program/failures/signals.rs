@@ -8,7 +8,7 @@ use super::verdict::{accounted, broken_off, error, failed, intervals};
 use serde_json::Value;
 
 /// A line of the running test, printed every interval.
-const INTERVAL: &str = "[SUM]";
+const INTERVAL: &str = "bit/s";
 
 fn stop(line: &str, word: &str, times: usize, signal: &str) -> Value {
     let (_server, port) = serve();

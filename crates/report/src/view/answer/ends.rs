@@ -168,8 +168,8 @@ fn one_machine(output: &Output) -> Option<Line> {
         .find(|kind| *kind != LinkKind::Wire);
     let text = match (output.one_machine(), kind) {
         (true, _) => "both ends are one machine: its speed, not that of a wire".to_owned(),
-        (false, Some(kind)) => format!("{}: no line rate", kind.label()),
-        (false, None) => return None,
+        (false, Some(kind)) if output.forward.is_none() => kind.label().to_owned(),
+        (false, _) => return None,
     };
     Some(Line::new(2, text))
 }

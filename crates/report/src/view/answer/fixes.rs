@@ -43,10 +43,16 @@ pub(super) fn block(output: &Output) -> Option<Block> {
     if !more.is_empty() {
         lines.push(Line::new(2, format!("{}: -v", more.join(", "))));
     }
-    output.explained.then(|| Block::Lines {
-        heading: heading(output, causes.len()),
-        lines,
-    })
+    if causes.is_empty() {
+        let none = findings::none(output);
+        lines.insert(0, Line { indent: 0, ..none });
+    }
+    let heading = match causes.len() {
+        0 => String::new(),
+        1 => "1 thing to fix".to_owned(),
+        several => format!("{several} things to fix"),
+    };
+    output.explained.then_some(Block::Lines { heading, lines })
 }
 
 /// Lines that are left for what to fix: `check` has a screen of its own, a test is followed by five.
@@ -75,14 +81,6 @@ fn height(lines: &[Line]) -> usize {
             .max(1),
     };
     lines.iter().map(of).sum()
-}
-
-fn heading(output: &Output, causes: usize) -> String {
-    match causes {
-        0 => findings::none(output).text,
-        1 => "1 thing to fix".to_owned(),
-        several => format!("{several} things to fix"),
-    }
 }
 
 fn one(output: &Output, number: usize, finding: &Finding) -> Vec<Line> {
