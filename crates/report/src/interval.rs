@@ -71,9 +71,12 @@ fn tcp(interval: &Interval) -> String {
 }
 
 fn udp(interval: &Interval) -> String {
-    let lost = known(interval.lost_packets, |count| count.to_string());
     let sent = known(interval.sent_packets, |count| count.to_string());
-    format!("  {lost}/{sent}")
+    // The receiver's half may be missing: a stock one reports at the end.
+    match interval.lost_packets {
+        Some(lost) => format!("  {lost}/{sent}"),
+        None => format!("  sent {sent}"),
+    }
 }
 
 fn known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {

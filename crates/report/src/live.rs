@@ -90,7 +90,7 @@ fn losses(lane: &Lane) -> String {
         return format!("  lost {lost} of {sent} ({ratio} %)");
     }
     let again = lane.retransmits;
-    again.map_or_else(String::new, |again| format!("  {again} retransmits"))
+    again.map_or_else(String::new, |again| format!("  retransmitted {again}"))
 }
 
 fn worst_line(worst: &Losing) -> String {
@@ -191,7 +191,7 @@ mod tests {
 udp-400M  400.0 Mbit/s  12 s, about 18 s left  (q stops)
 up    =#                398.2 Mbit/s  lost 12 of 34358 (0.0349 %)
       most at rx-socket at the far end: 11 so far
-down                             n/a  3 retransmits
+down                             n/a  retransmitted 3
 cpus  here 45 % (cpu1 98 %)"
         );
     }

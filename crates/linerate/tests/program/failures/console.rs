@@ -26,7 +26,7 @@ fn fits(words: &str, ended: &Ended) {
             let longest = row.split(' ').map(str::len).max().unwrap_or(0);
             let rest = row.len() - longest;
             assert!(
-                longest > 40 && rest < 30,
+                longest > 40 && rest < 40,
                 "{words}: {} bytes: {row}",
                 row.len()
             );
