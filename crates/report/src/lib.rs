@@ -37,4 +37,4 @@ mod view;
 pub mod xlsx;
 mod xml;
 
-pub use view::comparison::sentence;
+pub use view::comparison::{figure_text, sentence};
