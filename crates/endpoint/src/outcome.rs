@@ -83,6 +83,16 @@ pub enum Event<'a> {
         /// What was measured in it.
         interval: &'a Interval,
     },
+    /// Payload that this end has sent (`Up`) or received (`Down`) since the start, several times before the first interval
+    /// ends.
+    SoFar {
+        /// Which direction.
+        direction: Direction,
+        /// Bytes, the warm-up's included.
+        bytes: u64,
+        /// Since the start.
+        elapsed_ns: u64,
+    },
     /// Raw counters of one host, a sample a source: at rest before the load where the plan wants it,
     /// then at both ends of the test and once a second.
     Samples(&'a [Sample]),

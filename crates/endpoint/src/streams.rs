@@ -172,6 +172,12 @@ impl Streams {
         })
     }
 
+    /// Payload bytes that this end's senders have sent so far.
+    pub(crate) fn sent(&self) -> u64 {
+        let senders = self.streams.iter().filter(|stream| !stream.receives());
+        senders.map(|stream| stream.progress.bytes.read()).sum()
+    }
+
     /// Payload bytes that this end's TCP senders have written: a sign of life of their peers.
     pub(crate) fn taken(&self) -> u64 {
         let senders = self.streams.iter().filter(|stream| stream.tcp.is_some());

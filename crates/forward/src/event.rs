@@ -8,6 +8,8 @@ use linerate_model::output::{Benchmarks, Forward, ForwardResult, Trial};
 pub enum Event<'a> {
     /// A note for the user.
     Note(String),
+    /// The benchmark that begins: its name, frame size and way, with the estimated time left, seconds.
+    Benchmarking(String, f64),
     /// What is being done now.
     Status(String),
     /// How it is measured; reported again when more is known.

@@ -60,13 +60,23 @@ impl Forecast {
 
     /// The duration of all that follow the current one, corrected by what those before it took.
     pub(crate) fn later_s(&self) -> f64 {
+        self.corrected(self.each_s.get(self.done + 1..))
+    }
+
+    /// An estimate in proportion to what those before took.
+    fn corrected(&self, some: Option<&[(Procedure, f64)]>) -> f64 {
         let sum = |some: &[(Procedure, f64)]| some.iter().map(|(_, seconds)| seconds).sum::<f64>();
-        let (past, left) = self.each_s.split_at(self.done.min(self.each_s.len()));
-        let later_s = sum(left.get(1..).unwrap_or_default());
-        match sum(past) {
-            past_s if past_s > 0.0 => later_s * self.took_s / past_s,
-            _ => later_s,
+        let past_s = sum(self.each_s.get(..self.done).unwrap_or_default());
+        let seconds = sum(some.unwrap_or_default());
+        match past_s {
+            past_s if past_s > 0.0 => seconds * self.took_s / past_s,
+            _ => seconds,
         }
+    }
+
+    /// The duration of the current one and all that follow.
+    pub(crate) fn left_s(&self) -> f64 {
+        self.later_s() + self.corrected(self.each_s.get(self.done..=self.done))
     }
 
     /// One has ended.
@@ -102,12 +112,13 @@ mod tests {
     #[test]
     fn what_is_left_follows_what_the_first_ones_took() {
         let mut forecast = forecast();
-        assert_eq!(forecast.later_s(), 25.0);
+        assert_eq!((forecast.later_s(), forecast.left_s()), (25.0, 35.0));
         forecast.ended(20.0);
         assert_eq!(forecast.later_s(), 10.0, "all take twice as long");
+        assert_eq!(forecast.left_s(), 50.0);
         forecast.ended(10.0);
         assert_eq!(forecast.later_s(), 0.0);
         forecast.ended(5.0);
-        assert_eq!(forecast.later_s(), 0.0);
+        assert_eq!((forecast.later_s(), forecast.left_s()), (0.0, 0.0));
     }
 }

@@ -93,6 +93,9 @@ pub fn run(
     for procedure in plan.tests() {
         for subject in subjects.iter_mut().take(procedure.subjects()) {
             let begun = Instant::now();
+            let (bytes, way) = (subject.sizes.frame_bytes(), subject.way.name());
+            let title = format!("{procedure}  {bytes} bytes  {way}");
+            trials.report(Event::Benchmarking(title, forecast.left_s()));
             benchmark::measure(subject, procedure, forecast.later_s(), &mut trials)?;
             forecast.ended(begun.elapsed().as_secs_f64());
         }

@@ -5,6 +5,7 @@ use linerate_method::frame_size::Layer;
 use linerate_method::search::{Bounds, Controller, Regularity, Step, estimate};
 use linerate_model::failure::Failure;
 use linerate_model::output::{ForwardResult, Quantiles, Trial};
+use linerate_model::units::format::{PACKET_RATES, with_unit};
 
 use crate::event::Event;
 use crate::plan::ForwardPlan;
@@ -35,7 +36,14 @@ pub(crate) fn estimate_s(subject: &Subject<'_>, tester: &Tester<'_>) -> Result<f
         true => search.least_s,
         false => search.typical_s,
     };
-    Ok(expected_s.min(tester.plan.search_limit_s().unwrap_or(f64::INFINITY)))
+    Ok(within_limit(tester, expected_s, 0.0))
+}
+
+/// The seconds of a search with the trials that are repeated, within the time limit of the plan.
+fn within_limit(tester: &Tester<'_>, left_s: f64, elapsed_s: f64) -> f64 {
+    let limit_s = tester.plan.search_limit_s().unwrap_or(f64::INFINITY);
+    let left_s = left_s * tester.overhead.attempts();
+    left_s.min((limit_s - elapsed_s).max(0.0))
 }
 
 impl LoadSearch<'_> {
@@ -69,7 +77,8 @@ impl LoadSearch<'_> {
                 search.report(run.measurement());
             }
             let known = self.subject.circumstances(trials.tester);
-            trials.report(Event::Left(search.left_s(known) + self.later_s));
+            let left_s = within_limit(trials.tester, search.left_s(known), search.elapsed_s());
+            trials.report(Event::Left(left_s + self.later_s));
         }
         let bounds = search.results().into_iter().zip(&plan.goals);
         let results = bounds.map(|(bounds, (name, _))| {
@@ -101,6 +110,8 @@ impl LoadSearch<'_> {
         };
         let mut elapsed_s = 0.0;
         let mut left = REPEATS_OF_LOAD;
+        let load = with_unit(load_fps, PACKET_RATES);
+        trials.report(Event::Status(format!("{load} for {duration_s:.1} s")));
         loop {
             let mut run = trials.run(&request, |run| self.excuse(run))?;
             elapsed_s += run.elapsed_s;

@@ -170,7 +170,9 @@ pub(crate) fn run(
     // Trials with longer waits would distort the mean.
     if request.residual_s == 0.0 && request.then.is_none() {
         let traffic = Duration::from_secs_f64(request.duration_s);
-        tester.overhead.record(elapsed.saturating_sub(traffic));
+        let is_stalled = run.trial.stalled_ratio > Trial::STALLED_RATIO_MAX;
+        let overhead = elapsed.saturating_sub(traffic);
+        tester.overhead.record(overhead, is_stalled);
     }
     Ok(run)
 }

@@ -10,6 +10,7 @@ mod completions;
 mod doctor;
 mod document;
 mod explain;
+mod forecast;
 mod forward;
 mod history;
 mod inspect;

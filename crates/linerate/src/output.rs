@@ -106,8 +106,8 @@ pub(crate) struct Console {
     wrap: bool,
     quiet: bool,
     verbose: u8,
-    /// Lines of progress that stand at the bottom.
-    drawn: usize,
+    /// The progress at the bottom, as drawn.
+    drawn: Vec<String>,
     stderr: PatientWriter,
 }
 
@@ -127,7 +127,7 @@ impl Console {
             wrap: surroundings.stderr_terminal,
             quiet,
             verbose,
-            drawn: 0,
+            drawn: Vec::new(),
             stderr: match surroundings.stderr_terminal {
                 true => PatientWriter::of_terminal(),
                 false => PatientWriter::default(),
@@ -183,22 +183,37 @@ impl Console {
     /// To stderr, even when quiet.
     pub(crate) fn alert(&mut self, text: &str) {
         self.clear_status();
+        let text = self.fitted(text);
+        self.draw("", &Printable::of(&text), "\n");
+    }
+
+    /// What has ended in one line, which stays above the progress that is redrawn.
+    pub(crate) fn row(&mut self, text: &str) {
+        if self.drawn.is_empty() {
+            return self.say(text);
+        }
+        let text = format!("{}\n{}", self.fitted(text), self.drawn.join("\n"));
+        self.draw(&over(self.drawn.len()), &Printable::of(&text), "");
+    }
+
+    /// As [`Console::row`], only with `-v`.
+    pub(crate) fn detail_row(&mut self, text: &str) {
+        if self.verbose > 0 {
+            self.row(text);
+        }
+    }
+
+    fn fitted(&self, text: &str) -> String {
         let text = if self.look.ascii {
             ascii(text)
         } else {
             text.to_owned()
         };
-        let text = if self.wrap {
+        if self.wrap {
             wrapped(&text, self.look.width)
         } else {
             text
-        };
-        self.draw("", &Printable::of(&text), "\n");
-    }
-
-    /// Progress: drawn over on a terminal, else nothing.
-    pub(crate) fn status(&mut self, text: &str) {
-        self.block(&[text.to_owned()]);
+        }
     }
 
     /// Progress on several lines: drawn over on a terminal, else nothing.
@@ -209,12 +224,14 @@ impl Console {
         }
         let width = self.look.width.saturating_sub(1);
         let line = |line: &String| -> String {
-            let line: String = Printable::of(line).chars().take(width).collect();
-            if self.look.ascii { ascii(&line) } else { line }
+            let line = Printable::of(line).to_string();
+            let line = if self.look.ascii { ascii(&line) } else { line };
+            line.chars().take(width).collect()
         };
         let lines: Vec<String> = lines.iter().map(line).collect();
-        self.draw(&over(self.drawn), &Printable::of(&lines.join("\n")), "");
-        self.drawn = lines.len();
+        let before = over(self.drawn.len());
+        self.draw(&before, &Printable::of(&lines.join("\n")), "");
+        self.drawn = lines;
     }
 
     /// Whether progress is drawn over itself.
@@ -223,7 +240,7 @@ impl Console {
     }
 
     fn clear_status(&mut self) {
-        let drawn = std::mem::take(&mut self.drawn);
+        let drawn = std::mem::take(&mut self.drawn).len();
         if drawn > 0 {
             self.draw(&over(drawn), &Printable::default(), "");
         }

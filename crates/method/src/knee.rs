@@ -18,6 +18,7 @@
 
 mod confirm;
 mod constant_loss;
+mod left;
 mod rate;
 
 use crate::bound::loss_upper95;

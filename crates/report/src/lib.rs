@@ -39,4 +39,4 @@ pub mod xlsx;
 mod xml;
 
 pub use detail::Detail;
-pub use view::comparison::sentence;
+pub use view::comparison::{figure_text, sentence};

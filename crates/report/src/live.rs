@@ -40,6 +40,8 @@ pub struct Lane {
     pub direction: Direction,
     /// Of the intervals, the last one last; L4 goodput, bit/s.
     pub rates_bits_per_second: Vec<f64>,
+    /// Since the start, of what one end has counted: before the first interval ends.
+    pub so_far_bits_per_second: Option<f64>,
     /// Lost and sent so far; `None` where it cannot be known yet (TCP: always).
     pub lost_of_sent: Option<(u64, u64)>,
     /// TCP: segments retransmitted so far.
@@ -51,7 +53,7 @@ pub struct Lane {
 /// The lines, none longer than the style's width.
 #[must_use]
 pub fn lines(screen: &Screen, style: &Style) -> Vec<String> {
-    let mut lines = vec![heading(screen)];
+    let mut lines = vec![heading(screen, style.width.saturating_sub(1))];
     for lane in &screen.lanes {
         lines.push(lane_line(lane, style));
         lines.extend(lane.worst.as_ref().map(worst_line));
@@ -63,15 +65,29 @@ pub fn lines(screen: &Screen, style: &Style) -> Vec<String> {
     lines.iter().map(|line| cut(line, style.width)).collect()
 }
 
-fn heading(screen: &Screen) -> String {
+/// The time left stays where the line is too narrow for all: the keys go first, then the end of the title.
+fn heading(screen: &Screen, width: usize) -> String {
     let left = match screen.left_s {
-        Some(left) if left >= 1.0 => format!(", about {left:.0} s left"),
+        Some(left) if left >= 1.0 => format!(", about {} left", duration(left)),
         Some(_) => ", nearly done".to_owned(),
         None => String::new(),
     };
+    let time = format!("  {:.0} s{left}", screen.elapsed_s);
     let keys = if screen.keys { "  (q stops)" } else { "" };
-    let (title, elapsed) = (&screen.title, screen.elapsed_s);
-    format!("{title}  {elapsed:.0} s{left}{keys}")
+    let room = width.saturating_sub(time.chars().count());
+    let title = cut(&screen.title, room + 1);
+    let is_wide = title.chars().count() + keys.len() <= room;
+    format!("{title}{time}{}", if is_wide { keys } else { "" })
+}
+
+/// `18 s`, `12 min`, `2.5 h`.
+#[must_use]
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        ..120.0 => format!("{seconds:.0} s"),
+        ..7200.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
 }
 
 fn lane_line(lane: &Lane, style: &Style) -> String {
@@ -79,6 +95,7 @@ fn lane_line(lane: &Lane, style: &Style) -> String {
     let rates = &lane.rates_bits_per_second;
     let now = rates
         .last()
+        .or(lane.so_far_bits_per_second.as_ref())
         .map_or_else(|| UNKNOWN.to_owned(), |rate| with_unit(*rate, BIT_RATES));
     let line = format!("{way:<5} {}  {now:>12}", spark(rates, style.ascii));
     line + &losses(lane)
@@ -209,6 +226,32 @@ cpus  here 45 % (cpu1 98 %)"
             "{lines:?}"
         );
         assert!(lines[1].contains("▅█"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_keeps_the_time_left() {
+        let first = |width| {
+            let style = Style {
+                width,
+                ..Style::default()
+            };
+            lines(&screen(), &style).swap_remove(0)
+        };
+        assert_eq!(first(50), "udp-400M  400.0 Mbit/s  12 s, about 18 s left");
+        assert_eq!(first(40), "udp-400M  400.0 M  12 s, about 18 s left");
+    }
+
+    /// A step that is shorter than an interval has a rate, too.
+    #[test]
+    fn the_rate_so_far_is_shown_until_the_first_interval_ends() {
+        let mut lane = Lane {
+            so_far_bits_per_second: Some(94.1e6),
+            ..Lane::default()
+        };
+        let style = Style::default();
+        assert!(lane_line(&lane, &style).contains("94.10 Mbit/s"));
+        lane.rates_bits_per_second.push(12e6);
+        assert!(lane_line(&lane, &style).contains("12.00 Mbit/s"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::Client;
 use crate::fold::{self, Halves};
 use crate::stream_config::StreamConfig;
 use crate::{Event, Protocol};
+use linerate_linux::clock::monotonic_ns;
 use linerate_model::output::{Direction, Interval};
 
 /// How many intervals were cut, and how many were shown.
@@ -24,6 +25,24 @@ impl Client<'_> {
         self.streams.cut(at_ns);
         self.live.cut += 1;
         self.show_complete();
+    }
+
+    /// Before the first interval has ended: what this end has sent and received.
+    pub(super) fn show_so_far(&mut self) {
+        if self.live.cut > 0 || !self.load {
+            return;
+        }
+        let elapsed_ns = monotonic_ns().saturating_sub(self.start_ns);
+        let (sent, (received, _)) = (self.streams.sent(), self.streams.received());
+        for (direction, bytes) in [(Direction::Up, sent), (Direction::Down, received)] {
+            if bytes > 0 {
+                self.observer.observe(&Event::SoFar {
+                    direction,
+                    bytes,
+                    elapsed_ns,
+                });
+            }
+        }
     }
 
     /// Shows the last interval if the far half is there, or if the far end sends none.

@@ -49,6 +49,7 @@ impl Client<'_> {
                 next_cut_ns = next_cut_ns.saturating_add(interval_ns);
             }
             self.report_samples();
+            self.show_so_far();
         }
         Ok(())
     }

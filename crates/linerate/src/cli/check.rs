@@ -12,6 +12,7 @@ use linerate_method::line_rate::Family;
 use linerate_model::output::{Direction, Output, Test};
 
 use super::args::CheckArgs;
+use super::forecast::Ahead;
 use super::plan;
 use super::session::Session;
 use super::target::Target;
@@ -19,7 +20,7 @@ use super::trial::{Scope, Search, Step};
 use crate::exit::Exit;
 use linerate_endpoint::TestPlan;
 use linerate_model::failure::{Failure, Kind};
-use schedule::{Schedule, Size};
+use schedule::{SEARCHES, Schedule, Size};
 
 /// Runs the command.
 pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
@@ -27,7 +28,7 @@ pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
     target.measure(|session, host| {
         let schedule = Schedule::new(args.quick, cpu::count()).confirming(args.search.confirm);
         session.console.say(&schedule.announcement());
-        session.live.announce(schedule.estimate_ms() as f64 / 1e3);
+        session.live.announce(schedule.seconds());
         let base = plan::reached(&args.server.target, TestPlan::tcp(host));
         measure(session, &schedule, &base, args.search.goal_loss)
     })
@@ -36,7 +37,7 @@ pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
 /// How long it takes, about.
 pub(super) fn seconds(args: &CheckArgs) -> f64 {
     let schedule = Schedule::new(args.quick, cpu::count()).confirming(args.search.confirm);
-    schedule.estimate_ms() as f64 / 1e3
+    schedule.seconds()
 }
 
 fn measure(
@@ -45,17 +46,23 @@ fn measure(
     base: &TestPlan,
     goal_loss_ratio: f64,
 ) -> Result<(), Failure> {
-    session.idle(&schedule.idle(base))?;
+    let (idle, loads) = (schedule.idle(base), schedule.tcp(base));
+    session.ahead(idle.duration_ms, schedule.after(&loads));
+    session.idle(&idle)?;
     let mut course = Course::default();
-    for plan in schedule.tcp(base) {
-        course.bear(session.run(&plan).map(drop))?;
+    for (number, plan) in loads.iter().enumerate() {
+        session.ahead(plan.duration_ms, schedule.after(&loads[number + 1..]));
+        course.bear(session.run(plan).map(drop))?;
     }
+    let mut searches = SEARCHES;
     for size in [Size::Full, Size::Small] {
         for direction in [Direction::Up, Direction::Down] {
+            searches -= 1;
             let wanted = Wanted {
                 size,
                 direction,
                 goal_loss_ratio,
+                searches,
             };
             course.bear(search(session, schedule, base, wanted))?;
         }
@@ -95,6 +102,8 @@ struct Wanted {
     size: Size,
     direction: Direction,
     goal_loss_ratio: f64,
+    /// That follow.
+    searches: usize,
 }
 
 fn search(
@@ -110,20 +119,17 @@ fn search(
     let to = ceiling.unwrap_or(UNPACED_BITS_PER_SECOND);
     let start =
         start_bits_per_second(&session.output, size, direction).map_or(to, |rate| rate.min(to));
-    let scope = Scope {
-        begin: Begin::Around {
-            start,
-            from: LOWEST_BITS_PER_SECOND,
-            to,
-        },
-        resolution_ratio: schedule.resolution_ratio(),
-        trials_max: schedule.trials_max(),
-        payload_bytes: payload_bytes(&session.output, size),
-        goal_loss_ratio: wanted.goal_loss_ratio,
-        confirm_ms: schedule.confirm_ms(),
+    let begin = Begin::Around {
+        start,
+        from: LOWEST_BITS_PER_SECOND,
+        to,
     };
+    let bytes = payload_bytes(&session.output, size);
+    let scope = scope(schedule, begin, bytes, wanted.goal_loss_ratio);
     let mut search = Search::new(direction, scope);
-    let ended = climb(session, &mut search, |step| {
+    let later = schedule.searches(wanted.searches);
+    let ahead = |search: &Search| ahead(search, schedule) + later;
+    let ended = climb(session, &mut search, ahead, |step| {
         let rate = step.bits_per_second;
         let paced = Some(rate).filter(|rate| *rate < UNPACED_BITS_PER_SECOND);
         let trial = schedule.trial(base, size, direction, paced);
@@ -136,14 +142,36 @@ fn search(
     ended
 }
 
+fn scope(schedule: &Schedule, begin: Begin, payload_bytes: u32, goal_loss_ratio: f64) -> Scope {
+    Scope {
+        begin,
+        resolution_ratio: schedule.resolution_ratio(),
+        trials_max: schedule.trials_max(),
+        payload_bytes,
+        goal_loss_ratio,
+        confirm_ms: schedule.confirm_ms(),
+    }
+}
+
+/// What a search still does.
+fn ahead(search: &Search, schedule: &Schedule) -> Ahead {
+    match search.is_new() {
+        true => schedule.searches(1),
+        false => search.ahead(schedule.trial_ms()),
+    }
+}
+
 /// One trial after the other until the search is over and its result confirmed.
 fn climb(
     session: &mut Session,
     search: &mut Search,
+    ahead: impl Fn(&Search) -> Ahead,
     plan: impl Fn(Step) -> TestPlan,
 ) -> Result<(), Failure> {
     while let Some(step) = search.next_step() {
-        let ids = session.run(&plan(step))?;
+        let plan = plan(step);
+        session.ahead(plan.duration_ms, ahead(search).after(plan.duration_ms));
+        let ids = session.run(&plan)?;
         let test = session
             .tests(&ids)
             .find(|test| test.direction == search.direction);
@@ -204,6 +232,80 @@ const LOWEST_BITS_PER_SECOND: u64 = 100_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::forecast::recorded::{self, Recorded};
+
+    /// The schedule's forecast at every step of a recorded check.
+    fn error(check: &Recorded, schedule: &Schedule) -> f64 {
+        let base = TestPlan::tcp("");
+        let mut loads = schedule.tcp(&base);
+        let mut searches: Vec<Search> = Vec::new();
+        check.error(|step| {
+            if step.1 == "idle" {
+                return (schedule.idle(&base).duration_ms, schedule.after(&loads));
+            }
+            if step.1.starts_with("tcp") {
+                let this = loads.remove(0);
+                return (this.duration_ms, schedule.after(&loads));
+            }
+            let test = recorded::test(step);
+            let asked = if step.3 > 0 {
+                step.3
+            } else {
+                UNPACED_BITS_PER_SECOND
+            };
+            let size = if step.1 == "udp" {
+                Size::Full
+            } else {
+                Size::Small
+            };
+            let is_of =
+                |one: &Search| one.direction == step.2 && one.payload_bytes == (size as u32);
+            if !searches.last().is_some_and(is_of) {
+                let begin = Begin::Around {
+                    start: asked,
+                    from: 100_000,
+                    to: UNPACED_BITS_PER_SECOND,
+                };
+                searches.push(Search::new(
+                    step.2,
+                    scope(schedule, begin, size as u32, 0.0),
+                ));
+            }
+            let later = schedule.searches(SEARCHES - searches.len());
+            let search = searches.last_mut().unwrap();
+            let ahead = ahead(search, schedule) + later;
+            let next = search.next_step();
+            let confirm_ms = next.and_then(|next| next.confirm_ms);
+            let step = Step {
+                bits_per_second: asked,
+                confirm_ms,
+            };
+            search.feed(
+                step,
+                &Test {
+                    payload_bytes: size as u32,
+                    ..test
+                },
+            );
+            let step_ms = confirm_ms.unwrap_or(schedule.trial_ms());
+            (step_ms, ahead.after(step_ms))
+        })
+    }
+
+    #[test]
+    fn the_forecast_of_recorded_checks_is_right_within_20_percent() {
+        for (check, quick) in [
+            (&recorded::CHECK_QUICK, true),
+            (&recorded::CHECK_QUICK_AGAIN, true),
+            (&recorded::CHECK, false),
+        ] {
+            let schedule = Schedule::new(quick, 2);
+            let announced = check.announced(schedule.seconds());
+            assert!(announced < 0.2, "{announced} of {} ms", check.took_ms);
+            let error = error(check, &schedule);
+            assert!(error < 0.2, "{error} of {} ms", check.took_ms);
+        }
+    }
 
     fn silence() -> Result<(), Failure> {
         Err(Failure::measuring("finish the test", "no message"))

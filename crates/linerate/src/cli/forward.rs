@@ -3,13 +3,13 @@
 
 mod device;
 mod plan;
+mod status;
 
 use std::collections::BTreeMap;
 
 use linerate_linux::terminal::Foreground;
 
 use super::args::ForwardArgs;
-use super::progress;
 use super::session::{self, Session};
 use super::target::Target;
 use crate::exit::Exit;
@@ -18,6 +18,7 @@ use linerate_forward::{Event, ForwardPlan, Surroundings};
 use linerate_lab::Isolation;
 use linerate_lab::dut::{DutLab, DutPlan};
 use linerate_model::failure::Failure;
+use status::Status;
 
 /// Runs the command.
 pub(super) fn run(args: &ForwardArgs, options: BTreeMap<String, String>) -> Exit {
@@ -90,8 +91,11 @@ fn measure(session: &mut Session, plan: &ForwardPlan) -> Result<(), Failure> {
     let interrupt = session.interrupt.clone();
     let device = plan.device.as_deref();
     device.inspect(|device| device::meet(session, device));
+    let mut status = Status::default();
     let mut observe = |event: Event<'_>| {
         take(session, &event);
+        status.take(&event);
+        session.console.block(&status.lines());
         if let (Event::Trial(trial), Some(device)) = (&event, device) {
             device::note(session, device, trial);
         }
@@ -104,17 +108,10 @@ fn measure(session: &mut Session, plan: &ForwardPlan) -> Result<(), Failure> {
 fn take(session: &mut Session, event: &Event<'_>) {
     match event {
         Event::Note(text) => session.console.say(text),
-        Event::Status(text) => session.console.status(text),
         Event::Setup(setup) => session.output.forward = Some((*setup).clone()),
         Event::Trial(trial) => session.trial(trial),
-        Event::Left(seconds) => {
-            if let Some(trial) = session.output.trials.last() {
-                session
-                    .console
-                    .status(&progress::trial_and_left(trial, *seconds));
-            }
-        }
         Event::Result(result) => session.found(result),
         Event::Benchmark(measured) => session.benchmark(measured),
+        Event::Benchmarking(..) | Event::Status(_) | Event::Left(_) => {}
     }
 }

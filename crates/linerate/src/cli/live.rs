@@ -11,6 +11,7 @@ use linerate_model::run::Run;
 use linerate_model::sample::{Phase, Sample};
 use linerate_report::live::{Lane, Screen, lines};
 
+use super::forecast::{Ahead, Forecast};
 use crate::output::Console;
 use linerate_endpoint::{Event, TestPlan};
 
@@ -18,8 +19,7 @@ use linerate_endpoint::{Event, TestPlan};
 #[derive(Debug)]
 pub(super) struct Live {
     begun: Instant,
-    /// Duration of the whole command, seconds.
-    announced_s: Option<f64>,
+    forecast: Forecast,
     keys: bool,
     test: Option<Running>,
 }
@@ -39,7 +39,7 @@ impl Live {
     pub(super) fn new(keys: bool) -> Self {
         Self {
             begun: Instant::now(),
-            announced_s: None,
+            forecast: Forecast::new(),
             keys,
             test: None,
         }
@@ -47,7 +47,16 @@ impl Live {
 
     /// The command takes about this many seconds from now.
     pub(super) fn announce(&mut self, seconds: f64) {
-        self.announced_s = Some(self.begun.elapsed().as_secs_f64() + seconds);
+        self.forecast.announce(self.elapsed_s(), seconds);
+    }
+
+    /// A step begins, with what follows it. Returns the time left where the announcement was wrong.
+    pub(super) fn step(&mut self, step_ms: u64, later: Ahead) -> Option<f64> {
+        self.forecast.step(self.elapsed_s(), step_ms, later)
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
     }
 
     /// Takes in an event, and draws what it changed.
@@ -63,6 +72,17 @@ impl Live {
                 direction,
                 interval,
             } => self.running(plan).take_interval(*direction, interval),
+            Event::SoFar {
+                direction,
+                bytes,
+                elapsed_ns,
+            } => {
+                let bits = *bytes as f64 * 8e9;
+                let rate = bits / (*elapsed_ns).max(1) as f64;
+                let mut lanes = self.running(plan).screen.lanes.iter_mut();
+                let lane = lanes.find(|lane| lane.direction == *direction);
+                lane.map(|lane| lane.so_far_bits_per_second = Some(rate));
+            }
             Event::Samples(samples) => self.running(plan).take_samples(samples),
             Event::Settings(_) | Event::Latency { .. } | Event::Stopping => return,
         }
@@ -74,14 +94,15 @@ impl Live {
     }
 
     fn draw(&mut self, console: &mut Console, plan: &TestPlan) {
-        let elapsed_s = self.begun.elapsed().as_secs_f64();
+        let elapsed_s = self.elapsed_s();
         let of_test_s = (plan.bytes.is_none() && plan.blocks.is_none())
             .then_some(plan.duration_ms as f64 / 1e3);
-        let all_s = self.announced_s.or(of_test_s);
+        let left_s = self.forecast.left_s(elapsed_s);
+        let left_s = left_s.or(of_test_s.map(|all_s| all_s - elapsed_s));
         let keys = self.keys;
         let screen = &mut self.running(plan).screen;
         screen.elapsed_s = elapsed_s;
-        screen.left_s = all_s.map(|all_s| all_s - elapsed_s);
+        screen.left_s = left_s;
         screen.keys = keys;
         let lines = lines(screen, &console.look);
         console.block(&lines);

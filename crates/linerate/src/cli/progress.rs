@@ -2,7 +2,7 @@
 //! Progress of a running test, on stderr.
 
 use linerate_model::output::{
-    Benchmarks, Direction, ForwardResult, Interval, Output, Subject, Test, Trial,
+    Benchmarks, Direction, ForwardResult, Latency, Output, Subject, Test, Trial,
 };
 use linerate_model::printable::Printable;
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, with_unit};
@@ -17,25 +17,24 @@ use linerate_endpoint::{Event, Peer, Protocol, TestPlan};
 pub(super) enum Progress {
     /// One line per interval, like iperf3: `tcp`, `udp`.
     Lines,
-    /// Without a terminal one line per interval, with the name of its test, and one for a test that
-    /// is shorter than an interval: `check`, `sweep`.
+    /// One line per test and direction, when it has ended: `check`, `sweep`.
     Status,
 }
 
 impl Progress {
-    /// Shows the whole of a test that ended before its first interval did.
+    /// Shows a test that has ended.
     pub(super) fn ended(self, console: &mut Console, plan: &TestPlan, test: &Test) {
-        let short = plan.interval_ms == 0 || plan.duration_ms < plan.interval_ms;
-        if self == Self::Status && short && !console.redraws() {
-            let whole = Interval {
-                end_s: test.duration_s,
-                sent_bits_per_second: test.offered_bits_per_second,
-                received_bits_per_second: test.delivered_bits_per_second,
-                sent_packets: test.sent_packets,
-                lost_packets: test.lost_packets.and_then(|lost| i64::try_from(lost).ok()),
-                ..Interval::default()
-            };
-            console.say(&interval_of_test(&plan.name, test.direction, &whole));
+        if self == Self::Status {
+            console.row(&row(&plan.name, test));
+        }
+    }
+
+    /// Shows the latency of the path at rest.
+    pub(super) fn rested(self, console: &mut Console, plan: &TestPlan, latency: &[Latency]) {
+        let median = latency.iter().find_map(|one| Some(one.rtt_ns?.p50 as f64));
+        if let (Some(median), Self::Status) = (median, self) {
+            let (name, median) = (&plan.name, with_unit(median, TIMES));
+            console.row(&format!("{name:<14}  round trip {median}"));
         }
     }
 
@@ -75,10 +74,6 @@ impl Progress {
                 console.say(&interval_header(plan.protocol))
             }
             (
-                Event::Started | Event::Samples(_) | Event::Settings(_) | Event::Latency { .. },
-                _,
-            ) => {}
-            (
                 Event::Interval {
                     direction,
                     interval,
@@ -87,16 +82,7 @@ impl Progress {
             ) => {
                 console.say(&interval_line(sum(plan, *direction), interval));
             }
-            (
-                Event::Interval {
-                    direction,
-                    interval,
-                },
-                Self::Status,
-            ) if !console.redraws() => {
-                console.say(&interval_of_test(&plan.name, *direction, interval));
-            }
-            (Event::Interval { .. }, Self::Status) => {}
+            _ => {}
         }
     }
 }
@@ -127,17 +113,6 @@ pub(super) fn trial(trial: &Trial) -> String {
     )
 }
 
-/// The same, and how long the rest takes.
-pub(super) fn trial_and_left(ended: &Trial, left_s: f64) -> String {
-    let left_s = left_s.max(0.0);
-    let left = match left_s {
-        ..120.0 => format!("{left_s:.0} s"),
-        ..7200.0 => format!("{:.0} min", left_s / 60.0),
-        _ => format!("{:.1} h", left_s / 3600.0),
-    };
-    format!("{}  about {left} left", trial(ended))
-}
-
 /// The result of a search in one line.
 pub(super) fn found(result: &ForwardResult) -> String {
     let rate = match result.throughput_fps {
@@ -145,7 +120,9 @@ pub(super) fn found(result: &ForwardResult) -> String {
         None => "nothing".to_owned(),
     };
     let (bytes, way, goal) = (result.frame_bytes, &result.direction, &result.goal);
-    format!("{bytes} bytes  {way}  {goal}  {rate}")
+    let trials = || format!("{} trials", result.trials);
+    let ended = result.irregular.clone().unwrap_or_else(trials);
+    format!("{bytes:>5} bytes  {way:<4} {goal:<4} {rate:>12}  {ended}")
 }
 
 /// Each benchmark of a device in one line.
@@ -219,17 +196,34 @@ pub(super) fn heading(plan: &TestPlan) -> String {
     }
 }
 
-fn interval_of_test(name: &str, direction: Direction, interval: &Interval) -> String {
-    let rate = interval
-        .received_bits_per_second
-        .or(interval.sent_bits_per_second);
+/// A test that has ended: name, direction, duration, rate, losses.
+fn row(name: &str, test: &Test) -> String {
+    let rate = test
+        .delivered_bits_per_second
+        .or(test.offered_bits_per_second);
     let rate = rate.map_or_else(|| UNKNOWN.to_owned(), |rate| with_unit(rate, BIT_RATES));
-    let lost = match (interval.lost_packets, interval.sent_packets) {
-        (Some(lost), Some(sent)) => format!("  lost {lost} of {sent}"),
+    let (way, length_s) = (word(test.direction), test.duration_s);
+    format!(
+        "{name:<14} {way:<4} {length_s:>7.2} s  {rate:>12}{}",
+        losses(test)
+    )
+}
+
+fn losses(test: &Test) -> String {
+    let short = |asked: f64| test.fell_short_of(asked);
+    match (test.lost_packets, test.sent_packets, test.retransmits) {
+        _ if !test.valid => "  not valid".to_owned(),
+        (Some(0), Some(sent), _) if test.requested_bits_per_second.is_some_and(short) => {
+            format!("  lost 0 of {sent}, sender short")
+        }
+        (Some(0), Some(sent), _) => format!("  lost 0 of {sent}"),
+        (Some(lost), Some(sent), _) => {
+            let ratio = percent(lost as f64 / sent.max(1) as f64);
+            format!("  lost {lost} of {sent} ({ratio} %)")
+        }
+        (.., Some(again)) => format!("  retransmitted {again}"),
         _ => String::new(),
-    };
-    let (end_s, way) = (interval.end_s, word(direction));
-    format!("{name:<14} {way:<4} {end_s:>7.2} s  {rate:>12}{lost}")
+    }
 }
 
 fn sum(plan: &TestPlan, direction: Direction) -> Stream {

@@ -25,11 +25,13 @@ use linerate_model::run::Run;
 use linerate_model::sample::Sample;
 use linerate_model::setting::Setting;
 use linerate_report::Detail;
+use linerate_report::live::duration;
 use linerate_report::term::Style;
 use linerate_wire::linerate::token::Secret;
 
 use super::args::OutputFlags;
 use super::document::{color, document, document_of};
+use super::forecast::Ahead;
 use super::live::Live;
 use super::progress::{self, Progress};
 use super::sample_log::SampleLog;
@@ -116,7 +118,7 @@ impl Session {
     pub(super) fn run(&mut self, plan: &TestPlan) -> Result<Vec<String>, Failure> {
         let plan = &TestPlan {
             group: self.unused_group(plan),
-            control_ms: if self.knows_hosts { 0 } else { CONTROL_MS },
+            control_ms: self.control_ms(),
             settings: !self.knows_hosts,
             token: self.token.clone(),
             ..plan.clone()
@@ -124,6 +126,20 @@ impl Session {
         let outcome = self.watched(plan, linerate_endpoint::run)?;
         self.knows_hosts = true;
         self.absorb(plan, outcome)
+    }
+
+    /// A step of this length begins next, with what follows it.
+    pub(super) fn ahead(&mut self, step_ms: u64, later: Ahead) {
+        if let Some(left_s) = self.live.step(step_ms, later) {
+            let left = duration(left_s);
+            let text = format!("about {left} left: the tests take another time than announced");
+            self.console.row(&text);
+        }
+    }
+
+    /// The idle control interval before the next test.
+    pub(super) fn control_ms(&self) -> u64 {
+        if self.knows_hosts { 0 } else { CONTROL_MS }
     }
 
     /// Where the run is stored, if it is.
@@ -139,7 +155,7 @@ impl Session {
         self.store.trial(trial);
         // A reader of the stream that went away is found out at the end.
         let _ = self.console.event("trial", trial);
-        self.console.status(&progress::trial(trial));
+        self.console.detail_row(&progress::trial(trial));
         self.output.trials.push(trial.clone());
     }
 
@@ -159,9 +175,7 @@ impl Session {
     /// Takes in the result of a search.
     pub(super) fn found(&mut self, result: &ForwardResult) {
         let _ = self.console.event("result", result);
-        if !self.console.redraws() {
-            self.console.say(&progress::found(result));
-        }
+        self.console.row(&progress::found(result));
         self.output.results.push(result.clone());
         self.store.checkpoint(&self.output);
     }
@@ -169,11 +183,9 @@ impl Session {
     /// Takes in another benchmark of a device.
     pub(super) fn benchmark(&mut self, measured: &Benchmarks) {
         let _ = self.console.event("benchmark", measured);
-        if !self.console.redraws() {
-            progress::benchmark(measured)
-                .iter()
-                .for_each(|text| self.console.say(text));
-        }
+        progress::benchmark(measured)
+            .iter()
+            .for_each(|text| self.console.row(text));
         self.output.benchmarks.extend(measured.clone());
         self.store.checkpoint(&self.output);
     }
@@ -202,6 +214,8 @@ impl Session {
         };
         let mut outcome = self.watched(plan, linerate_endpoint::idle)?;
         self.knows_hosts = true;
+        self.progress
+            .rested(&mut self.console, plan, &outcome.latency);
         outcome
             .latency
             .iter_mut()

@@ -2,12 +2,15 @@
 //! `linerate sweep`: a ladder of UDP rates, the search between its rungs, and a longer trial of its result.
 
 use std::collections::BTreeMap;
+use std::ops::Add;
 
-use linerate_method::knee::{Begin, CONFIRMATIONS_MAX};
+use linerate_method::knee::Begin;
 use linerate_method::sweep::ladder;
 use linerate_model::output::Direction as Way;
+use linerate_report::live::duration;
 
 use super::args::SweepArgs;
+use super::forecast::{Ahead, Forecast};
 use super::plan;
 use super::progress::word;
 use super::session::Session;
@@ -29,13 +32,8 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
         }
     };
     target.measure(|session, host| {
-        let [ladder_ms, search_ms, confirm_ms] = times_ms(args, rates.len());
-        session
-            .console
-            .say(&announcement(rates.len(), ladder_ms, search_ms, confirm_ms));
-        let all_ms = ladder_ms + search_ms + confirm_ms;
-        session.live.announce(all_ms as f64 / 1e3);
         let mut sweep = Sweep::new(args, &rates);
+        session.console.say(&sweep.announcement(&rates));
         let base = base(args, host);
         let measured = sweep.climb(session, &base);
         sweep
@@ -46,43 +44,16 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
     })
 }
 
-/// How long it takes at most, with what begins and ends it; `None` where the rates make no ladder.
+/// How long it takes, about, where no rate loses; `None` where the rates make no ladder.
 pub(super) fn seconds(args: &SweepArgs) -> Option<f64> {
-    let rungs = ladder(args.from, args.to, args.step).ok()?.len();
-    let ms: u64 = times_ms(args, rungs).iter().sum();
-    Some(ms as f64 / 1e3)
-}
-
-/// Of the ladder, at most of the search between its rungs, and at most of the trials that confirm.
-fn times_ms(args: &SweepArgs, rungs: usize) -> [u64; 3] {
-    let ways = if args.reverse || args.bidir { 1 } else { 2 };
-    let trial_ms = (args.time + OVERHEAD_MS) * ways;
-    [
-        trial_ms * rungs as u64,
-        trial_ms * u64::from(SEARCH_TRIALS_MAX),
-        confirm_ms(args).map_or(0, |ms| {
-            (ms + OVERHEAD_MS) * ways * u64::from(CONFIRMATIONS_MAX)
-        }),
-    ]
+    let rates = ladder(args.from, args.to, args.step).ok()?;
+    Some(Sweep::new(args, &rates).seconds_at(u64::MAX))
 }
 
 /// The length of a confirming trial; `None` for none.
 fn confirm_ms(args: &SweepArgs) -> Option<u64> {
     let ms = args.search.confirm.unwrap_or(args.time * CONFIRM_TRIALS);
     (ms > 0).then_some(ms)
-}
-
-fn announcement(rungs: usize, ladder_ms: u64, search_ms: u64, confirm_ms: u64) -> String {
-    let seconds = |ms: u64| ms.div_ceil(1000);
-    let search = format!(
-        "about {} s for {rungs} rates, up to {} s to find the knee",
-        seconds(ladder_ms),
-        seconds(search_ms)
-    );
-    match confirm_ms {
-        0 => search,
-        confirm_ms => format!("{search}, up to {} s to confirm it", seconds(confirm_ms)),
-    }
 }
 
 fn base(args: &SweepArgs, host: &str) -> TestPlan {
@@ -101,6 +72,7 @@ fn base(args: &SweepArgs, host: &str) -> TestPlan {
 struct Sweep {
     searches: Vec<Search>,
     at_once: bool,
+    trial_ms: u64,
 }
 
 impl Sweep {
@@ -126,7 +98,36 @@ impl Sweep {
         Self {
             searches: ways.iter().map(search).collect(),
             at_once: args.bidir,
+            trial_ms: args.time,
         }
+    }
+
+    /// How long it takes, about: without a loss, and with a knee between the rates.
+    fn announcement(&self, rates: &[u64]) -> String {
+        let [least, usual] = self.announced_s(rates).map(duration);
+        let number = rates.len();
+        format!("about {least} for {number} rates, about {usual} if one of them loses packets")
+    }
+
+    fn announced_s(&self, rates: &[u64]) -> [f64; 2] {
+        let middle = rates.get(rates.len() / 2).map_or(0, |rate| rate - rate / 8);
+        [u64::MAX, middle].map(|at| self.seconds_at(at))
+    }
+
+    fn seconds_at(&self, capacity: u64) -> f64 {
+        let ahead = self.ahead(|search| search.ahead_at(capacity, self.trial_ms));
+        Forecast::new().seconds(ahead) + CONTROL_S
+    }
+
+    /// Everything that is left, if the path stays as seen so far.
+    fn ahead(&self, of: impl Fn(&Search) -> Ahead) -> Ahead {
+        let each = self.searches.iter().map(of);
+        let fold = if self.at_once {
+            Ahead::or_longer
+        } else {
+            Ahead::add
+        };
+        each.fold(Ahead::default(), fold)
     }
 
     fn climb(&mut self, session: &mut Session, base: &TestPlan) -> Result<(), Failure> {
@@ -169,6 +170,9 @@ impl Sweep {
             duration_ms: step.next.confirm_ms.unwrap_or(base.duration_ms),
             ..base.clone()
         };
+        let later = self.ahead(|search| search.ahead(self.trial_ms));
+        let control_ms = session.control_ms();
+        session.ahead(plan.duration_ms + control_ms, later.after(plan.duration_ms));
         let ids = session.run(&plan)?;
         for search in &mut self.searches {
             let entry = session
@@ -211,7 +215,8 @@ fn megabits(rate: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-const OVERHEAD_MS: u64 = 150;
+/// The idle control interval of the first test, and what both ends read once.
+const CONTROL_S: f64 = 0.6;
 /// A confirming trial is as long as this many trials.
 const CONFIRM_TRIALS: u64 = 5;
 /// The bracket ends within half a percent of its upper end.
@@ -223,6 +228,7 @@ const USUAL_PAYLOAD_BYTES: u32 = 1472;
 mod tests {
     use super::*;
     use crate::cli::args::{Cli, Command};
+    use crate::cli::forecast::recorded::{self, Recorded};
     use clap::Parser;
     use linerate_model::output::Test;
 
@@ -313,13 +319,85 @@ mod tests {
         assert_eq!(confirm("linerate sweep h --confirm 60"), Some(60_000));
         assert_eq!(confirm("linerate sweep h --confirm 0"), None);
         assert_eq!(confirm("linerate sweep h -t 1"), Some(5000));
-        let times = times_ms(&args("linerate sweep h -t 1 --confirm 0"), 1);
-        assert_eq!(times[2], 0);
-        let three = 3 * 2 * (5000 + OVERHEAD_MS);
+    }
+
+    /// The sweep's forecast at every step of a recorded sweep: before the first loss, or the first sender that falls
+    /// short, and from then on.
+    fn errors(recorded: &Recorded, line: &str) -> [f64; 2] {
+        let mut sweep = sweep(line);
+        let mut known = vec![];
+        let mut begun_s = 0.1;
+        let mut forecast = Forecast::new();
+        let all_s = recorded.took_ms as f64 / 1e3;
+        for step in recorded.steps {
+            let test = recorded::test(step);
+            let later = sweep.ahead(|search| search.ahead(sweep.trial_ms));
+            let search = sweep
+                .searches
+                .iter_mut()
+                .find(|one| one.direction == step.2);
+            let search = search.unwrap();
+            let next = search.next_step().unwrap();
+            assert_eq!(next.bits_per_second, step.3, "{}", step.1);
+            let step_ms = next.confirm_ms.unwrap_or(sweep.trial_ms);
+            let control_ms = if known.is_empty() { 500 } else { 0 };
+            forecast.step(begun_s, step_ms + control_ms, later.after(step_ms));
+            let left_s = forecast.left_s(begun_s).unwrap();
+            known.push((begun_s + left_s - all_s).abs() / all_s);
+            search.feed(next, &test);
+            begun_s = step.0 as f64 / 1e3;
+        }
+        let middle = known.len() / 2;
+        let worst = |some: &[f64]| some.iter().copied().fold(0.0, f64::max);
+        [known[0], worst(&known[middle..])]
+    }
+
+    #[test]
+    fn the_forecast_of_recorded_sweeps_is_right_within_20_percent() {
+        let common = "linerate sweep h -t 500ms";
+        for (recorded, rates, is_lossy) in [
+            (
+                &recorded::SWEEP,
+                "--from 500M --to 4000M --step 500M",
+                false,
+            ),
+            (
+                &recorded::SWEEP_LOSSY,
+                "--from 100M --to 600M --step 100M",
+                true,
+            ),
+            (
+                &recorded::SWEEP_SLOW,
+                "--from 50M --to 250M --step 50M",
+                true,
+            ),
+        ] {
+            let line = format!("{common} {rates}");
+            let args = args(&line);
+            let rates = ladder(args.from, args.to, args.step).unwrap();
+            let [least, usual] = Sweep::new(&args, &rates).announced_s(&rates);
+            let said = recorded.announced(if is_lossy { usual } else { least });
+            let [first, later] = errors(recorded, &line);
+            eprintln!("{line}: said {least} {usual}, {said}, first {first}, later {later}");
+            assert!(said < 0.2, "{line}: {said}");
+            assert!(later < 0.2, "{line}: {later}");
+        }
+    }
+
+    #[test]
+    fn a_knee_between_the_rates_takes_longer() {
+        let announced = |line: &str| {
+            let args = args(line);
+            let rates = ladder(args.from, args.to, args.step).unwrap();
+            Sweep::new(&args, &rates).announcement(&rates)
+        };
         assert_eq!(
-            times_ms(&args("linerate sweep h -t 1"), 1)[2],
-            three,
-            "each lower than the last"
+            announced("linerate sweep h --from 200M --to 1000M --step 200M -t 1"),
+            "about 25 s for 5 rates, about 34 s if one of them loses packets"
+        );
+        assert_eq!(
+            announced("linerate sweep h -R --to 100M -t 10 --confirm 0"),
+            "about 21 s for 2 rates, about 62 s if one of them loses packets"
         );
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Searches for the highest UDP rate that meets a loss goal: which test comes next, and what it meant.
 
+use super::forecast::Ahead;
 use linerate_method::knee::{self, Begin, KneeConfig, KneeSearch, Trial};
 use linerate_model::output::{Confirmation, ConstantLoss, Direction, Knee, Output, Test};
 
@@ -12,7 +13,7 @@ pub(super) struct Search {
     goal_loss_ratio: f64,
     confirm_ms: Option<u64>,
     test_ids: Vec<String>,
-    payload_bytes: u32,
+    pub(super) payload_bytes: u32,
     confirmed_by: Option<Confirmed>,
 }
 
@@ -87,6 +88,27 @@ impl Search {
             bits_per_second,
             confirm_ms,
         })
+    }
+
+    /// What the search still does, if the path stays as seen so far; its trials take `trial_ms`.
+    pub(super) fn ahead(&self, trial_ms: u64) -> Ahead {
+        self.steps(self.search.left(), trial_ms)
+    }
+
+    /// The same on a path that loses what exceeds a rate.
+    pub(super) fn ahead_at(&self, capacity: u64, trial_ms: u64) -> Ahead {
+        self.steps(self.search.left_at(capacity), trial_ms)
+    }
+
+    fn steps(&self, (trials, confirming): (u32, u32), trial_ms: u64) -> Ahead {
+        let of = |number: u32, each_ms| Ahead::of(f64::from(number), each_ms);
+        let confirm = self.confirm_ms.map(|each_ms| of(confirming, each_ms));
+        of(trials, trial_ms) + confirm.unwrap_or_default()
+    }
+
+    /// Whether nothing was tried.
+    pub(super) fn is_new(&self) -> bool {
+        self.test_ids.is_empty()
     }
 
     /// Takes the entry of its direction in.

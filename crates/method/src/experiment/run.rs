@@ -159,6 +159,26 @@ impl Experiment {
         self.attempts >= MOST_ATTEMPTS || self.failures.iter().any(|runs| *runs >= MOST_FAILURES)
     }
 
+    /// The number of runs to come, if further blocks are like those so far; before the second block of A and B the
+    /// maximum.
+    pub fn runs_left(&self) -> usize {
+        if self.stop.is_some() {
+            return 0;
+        }
+        let noise = self.plan.aa_blocks.saturating_sub(self.noise.len());
+        let most = self.plan.most_blocks.saturating_sub(self.blocks.len());
+        let mut blocks = self.blocks.clone();
+        let mut question = 0;
+        let is_known = self.blocks.len() >= 2;
+        let stops = |blocks: &[f64]| is_known && rule::stop(blocks, &self.plan).is_some();
+        while question < most && (question == 0 || !stops(&blocks)) {
+            let like = self.blocks.get(question % self.blocks.len().max(1));
+            blocks.extend(like);
+            question += 1;
+        }
+        RUNS * (noise + question) - self.values.len()
+    }
+
     /// The plan in use.
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -281,6 +301,27 @@ mod tests {
         assert_eq!(experiment.figures(Arm::B), [103.0; 16]);
         let evidence = experiment.evidence().unwrap();
         assert!(evidence.different && (evidence.effect.ratio() - 1.03).abs() < 1e-12);
+    }
+
+    #[test]
+    fn runs_to_come_follow_from_the_blocks_so_far() {
+        let mut experiment = Experiment::new(plan());
+        assert_eq!(experiment.runs_left(), 40, "the maximum");
+        let mut left = Vec::new();
+        while let Step::Run(slot) = experiment.next() {
+            let faster = if slot.setting() == Arm::B { 1.5 } else { 1.0 };
+            experiment.report(100.0 * faster);
+            left.push(experiment.runs_left());
+        }
+        let took = left.len();
+        assert_eq!(left[took - 1], 0);
+        // From the second block of A and B on it knows when the proof is complete.
+        let known = &left[16..];
+        let wrong = known
+            .iter()
+            .zip(1..)
+            .filter(|(left, done)| **left != took - 16 - done);
+        assert_eq!(wrong.count(), 0, "{took} runs: {left:?}");
     }
 
     #[test]

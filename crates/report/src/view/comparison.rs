@@ -384,9 +384,12 @@ pub(super) fn probability(p: f64) -> String {
 }
 
 fn value(value: Option<f64>, unit: &str) -> String {
-    let Some(value) = value else {
-        return "n/a".to_owned();
-    };
+    value.map_or_else(|| "n/a".to_owned(), |value| figure_text(value, unit))
+}
+
+/// A figure of a run with its unit.
+#[must_use]
+pub fn figure_text(value: f64, unit: &str) -> String {
     match unit {
         "bit/s" => with_unit(value, BIT_RATES),
         "frame/s" => with_unit(value, PACKET_RATES),

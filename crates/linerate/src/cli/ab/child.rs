@@ -68,16 +68,16 @@ impl Running {
     }
 
     /// Waits for its end. An interruption is passed on as SIGTERM, once; a second one kills, and so does
-    /// a timeout. `slow` is called once if it takes long.
+    /// a timeout. `tick` is called again and again with the time since the start.
     ///
     /// # Errors
     /// It could not be awaited.
     pub(super) fn finish(
         mut self,
         interrupt: &Interrupt,
-        slow: &mut dyn FnMut(),
+        tick: &mut dyn FnMut(Duration),
     ) -> io::Result<Ended> {
-        let status = self.wait(interrupt, slow)?;
+        let status = self.wait(interrupt, tick)?;
         self.over.store(true, Ordering::Release);
         Ok(Ended {
             status,
@@ -86,10 +86,13 @@ impl Running {
         })
     }
 
-    fn wait(&mut self, interrupt: &Interrupt, slow: &mut dyn FnMut()) -> io::Result<ExitStatus> {
+    fn wait(
+        &mut self,
+        interrupt: &Interrupt,
+        tick: &mut dyn FnMut(Duration),
+    ) -> io::Result<ExitStatus> {
         let begun = Instant::now();
         let mut asked: Option<Instant> = None;
-        let mut announced = false;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
@@ -101,11 +104,7 @@ impl Running {
                     asked = Some(Instant::now());
                 }
                 Some(since) if is_over(since, interrupt) => self.signal(SIGKILL),
-                None if !announced && begun.elapsed() > LONG => {
-                    announced = true;
-                    slow();
-                }
-                _ => {}
+                _ => tick(begun.elapsed()),
             }
             thread::sleep(STEP);
         }
@@ -186,8 +185,6 @@ const STEP: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(15);
 /// To read what a process left in its pipes.
 const GOODBYE: Duration = Duration::from_secs(5);
-/// After this time the user is informed what is awaited.
-const LONG: Duration = Duration::from_secs(30);
 /// A document of an hour's run is a few megabytes.
 const MOST_BYTES: usize = 64 << 20;
 const PIECE_BYTES: usize = 64 << 10;

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use clap::Parser;
 use linerate_linux::signal::Interrupt;
@@ -77,11 +78,16 @@ impl<'a> Inner<'a> {
         })
     }
 
-    /// One run, stored in a directory if there is one.
+    /// One run, stored in a directory if there is one; `tick` is called meanwhile.
     ///
     /// # Errors
     /// The process could not be started, or the command line is one that it refuses.
-    pub(super) fn run(&self, store: Option<&Path>, interrupt: &Interrupt) -> Result<Ran, Failure> {
+    pub(super) fn run(
+        &self,
+        store: Option<&Path>,
+        interrupt: &Interrupt,
+        tick: &mut dyn FnMut(Duration),
+    ) -> Result<Ran, Failure> {
         let what = || format!("measure with `{}`", self.words.join(" "));
         let program = std::env::current_exe().map_err(|error| Failure::measuring(what(), error))?;
         let mut command = Command::new(program);
@@ -89,7 +95,7 @@ impl<'a> Inner<'a> {
         let nowhere = PathBuf::from("/dev/null/none");
         command.arg("-o").arg(store.unwrap_or(&nowhere));
         let ended = Running::start(command, Reach::Process)
-            .and_then(|running| running.finish(interrupt, &mut || {}))
+            .and_then(|running| running.finish(interrupt, tick))
             .map_err(|error| Failure::measuring(what(), error))?;
         // One that was ended before it could catch the signal has no document.
         if interrupt.requested().is_some() {
@@ -154,7 +160,7 @@ fn ports(args: &ForwardArgs) -> (&'static str, String) {
 }
 
 /// What begins and ends a test: the processes, the idle control interval, the drain.
-const OVERHEAD_S: f64 = 2.0;
+const OVERHEAD_S: f64 = 0.9;
 
 fn no_measurement(kind: &str) -> Failure {
     Failure::usage(

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The messages of `ab` while it runs.
 
-use linerate_method::experiment::{Experiment, Phase, Slot};
-use linerate_model::output::{Arm, Experiment as Record, Output};
-use linerate_model::units::Nanos;
+use linerate_method::experiment::{Experiment, FEWEST_BLOCKS, Phase, Slot};
+use linerate_model::output::{
+    Arm, Experiment as Record, ExperimentFigure, ExperimentPhase, ExperimentRun, Output,
+};
+use linerate_report::figure_text;
+use linerate_report::live::duration;
 
 /// Before the first run: how many, and how long. A run takes about `each_s` seconds, if that is known.
 pub(super) fn announcement(experiment: &Experiment, each_s: Option<f64>) -> String {
     let plan = experiment.plan();
     let time = match each_s {
-        Some(each) => {
-            let all = time(each * plan.most_runs() as f64);
-            format!("about {} each: at most {all}", time(each))
-        }
+        Some(each_s) => format!(
+            "about {} each: {}",
+            duration(each_s),
+            span(experiment, each_s)
+        ),
         None => "the duration is known after the first run".to_owned(),
     };
     let noise = match 4 * plan.aa_blocks {
@@ -26,14 +30,21 @@ pub(super) fn announcement(experiment: &Experiment, each_s: Option<f64>) -> Stri
     )
 }
 
-/// After the first run, where the duration was unknown.
+/// After the first run, where the duration was unknown or wrong.
 pub(super) fn first(experiment: &Experiment, elapsed_s: f64) -> String {
-    let all = elapsed_s * experiment.plan().most_runs() as f64;
-    format!(
-        "the first run took {}: at most {} in all",
-        time(elapsed_s),
-        time(all)
-    )
+    let (took, all) = (duration(elapsed_s), span(experiment, elapsed_s));
+    format!("the first run took {took}: {all} in all")
+}
+
+/// The duration of all runs: a comparison may end after the fewest blocks.
+fn span(experiment: &Experiment, each_s: f64) -> String {
+    let plan = experiment.plan();
+    let least = 4 * (plan.aa_blocks + FEWEST_BLOCKS);
+    let [least, most] = [least, plan.most_runs()].map(|runs| duration(each_s * runs as f64));
+    match least == most {
+        true => format!("about {most}"),
+        false => format!("{least} to {most}"),
+    }
 }
 
 /// Whether a sweep came to the end of its rates without a loss.
@@ -42,25 +53,46 @@ pub(super) fn is_beyond(output: &Output) -> bool {
     output.kind == "sweep" && knees.any(|knee| knee.limited_by == "range")
 }
 
-/// Before a run; `done` runs took `elapsed_s` seconds.
-pub(super) fn status(experiment: &Experiment, slot: Slot, done: usize, elapsed_s: f64) -> String {
+/// The run under way.
+pub(super) fn status(
+    experiment: &Experiment,
+    slot: Slot,
+    elapsed_s: f64,
+    left_s: Option<f64>,
+) -> String {
     let plan = experiment.plan();
     let (what, most) = match slot.phase {
         Phase::Noise => ("A against A", plan.aa_blocks),
         Phase::Question => ("A against B", plan.most_blocks),
     };
-    let left = match done {
-        0 => String::new(),
-        done => {
-            let left = plan.most_runs().saturating_sub(done) as f64;
-            format!(
-                ", at most {} remaining",
-                time(elapsed_s / done as f64 * left)
-            )
-        }
+    let left = left_s.map_or_else(String::new, |left_s| {
+        format!(", about {} left", duration(left_s))
+    });
+    let (block, run, elapsed) = (slot.block, slot.run, duration(elapsed_s));
+    format!("{what}: block {block} of {most}, run {run} of 4  {elapsed}{left}")
+}
+
+/// A run that has ended: number, phase, block, configuration, the deciding figure.
+pub(super) fn run(
+    run: &ExperimentRun,
+    figure: Option<&ExperimentFigure>,
+    number: usize,
+    all: usize,
+) -> String {
+    let phase = match run.phase {
+        ExperimentPhase::Aa => "A/A",
+        ExperimentPhase::Ab => "A/B",
     };
-    let (block, run) = (slot.block, slot.run);
-    format!("{what}: block {block} of {most}, run {run} of 4{left}")
+    let (block, setting) = (run.block, run.setting);
+    let ended = match (&run.invalid_reason, figure) {
+        (Some(why), _) => format!("not valid: {why}"),
+        (None, Some(one)) => {
+            let value = figure_text(one.value, &one.unit);
+            format!("{value:>12}  {} {}", one.metric, one.name)
+        }
+        (None, None) => String::new(),
+    };
+    format!("run {number:>3} of {all:<3}  {phase} block {block:>2}  {setting:?}  {ended}")
 }
 
 /// A block is done; after the last one of the noise also how small an effect will be found.
@@ -93,10 +125,3 @@ pub(super) fn yield_of(record: &Record, setting: Arm) -> String {
 /// Said once.
 pub(super) const BEYOND: &str =
     "a run carried the highest requested rate, so an improvement would not show; raise --to";
-
-fn time(seconds: f64) -> String {
-    match seconds {
-        short if short < 100.0 => Nanos((short * 1e9) as u64).to_string(),
-        long => format!("{:.0} min", (long / 60.0).ceil()),
-    }
-}

@@ -102,9 +102,14 @@ fn shell(
     let hint = "run the command in a shell";
     let failed =
         |why: &dyn Display| Failure::measuring(format!("{what}: `{line}`"), why).hint(hint);
-    let mut slow = || console.say(&format!("still waiting for `{line}` ({what}){how}"));
+    let mut announced = false;
+    let mut tick = |since: Duration| {
+        if since > LONG && !std::mem::replace(&mut announced, true) {
+            console.say(&format!("still waiting for `{line}` ({what}){how}"));
+        }
+    };
     let ended = Running::start(command, Reach::Group)
-        .and_then(|running| running.finish(interrupt, &mut slow))
+        .and_then(|running| running.finish(interrupt, &mut tick))
         .map_err(|error| failed(&error))?;
     if ended.status.success() {
         return Ok(());
@@ -128,5 +133,7 @@ fn first_line(said: &[u8]) -> Option<String> {
     lines.find(|line| !line.is_empty())
 }
 
+/// After this time the user is informed what is awaited.
+const LONG: Duration = Duration::from_secs(30);
 /// What is given up leaves the host as it was set up last.
 const HOW: &str = "; press Ctrl-C twice to give up";

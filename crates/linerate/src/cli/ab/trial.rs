@@ -3,7 +3,7 @@
 //! next one begins.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use linerate_method::experiment::{Experiment, Key, Phase, Plan, Slot, Step, blocks, recorded};
 use linerate_model::output::{self, ExperimentRun, Restored};
@@ -26,7 +26,11 @@ pub(super) struct Trial<'a> {
     record: output::Experiment,
     switch: Switch<'a>,
     begun: Instant,
+    /// Estimated duration of a run with its set-up, seconds.
+    each_s: Option<f64>,
     done: usize,
+    /// When the last run ended, seconds since the begin.
+    ended_s: f64,
     /// Whether it warned that the requested rates are too low.
     warned: bool,
 }
@@ -53,7 +57,9 @@ impl<'a> Trial<'a> {
             experiment,
             switch: Switch::of(args),
             begun: Instant::now(),
+            each_s,
             done: 0,
+            ended_s: 0.0,
             warned: false,
         }
     }
@@ -64,12 +70,10 @@ impl<'a> Trial<'a> {
     /// A command failed, no block could be finished, or the user interrupted.
     pub(super) fn carry_out(&mut self, session: &mut Session) -> Result<(), Failure> {
         while let Step::Run(slot) = self.experiment.next() {
-            let elapsed_s = self.begun.elapsed().as_secs_f64();
-            let status = messages::status(&self.experiment, slot, self.done, elapsed_s);
-            session.console.status(&status);
+            session.console.block(&self.status(slot));
             self.switch.to(slot.setting(), session)?;
             let ended = self.one_run(session, slot)?;
-            if self.done == 1 && self.inner.estimate_s.is_none() {
+            if self.done == 1 && self.is_wrongly_announced() {
                 let all = messages::first(&self.experiment, self.begun.elapsed().as_secs_f64());
                 session.console.say(&all);
             }
@@ -117,12 +121,48 @@ impl<'a> Trial<'a> {
         verdict::conclude(&mut session.output, self.args.fail_if);
     }
 
+    /// Whether a run takes another time than was said before the first.
+    fn is_wrongly_announced(&self) -> bool {
+        let took_s = self.begun.elapsed().as_secs_f64();
+        self.each_s
+            .is_none_or(|each_s| (took_s - each_s).abs() > TOLERANCE * took_s)
+    }
+
+    /// The run under way.
+    fn status(&self, slot: Slot) -> [String; 1] {
+        let elapsed_s = self.begun.elapsed().as_secs_f64();
+        let each_s = match self.done {
+            0 => self.each_s,
+            done => Some(self.ended_s / done as f64),
+        };
+        // What the run under way has taken is no longer ahead.
+        let under_way_s = elapsed_s - self.ended_s;
+        let left = |each_s: f64| {
+            let runs = self.experiment.runs_left() as f64;
+            (each_s * runs - under_way_s.min(each_s)).max(0.0)
+        };
+        [messages::status(
+            &self.experiment,
+            slot,
+            elapsed_s,
+            each_s.map(left),
+        )]
+    }
+
     /// Why it does not count, if it does not. Whatever it gave is in the record.
     fn one_run(&mut self, session: &mut Session, slot: Slot) -> Result<Option<String>, Failure> {
-        self.done += 1;
-        let mut run = recorded::begun(slot, name(self.done, slot));
+        let number = self.done + 1;
+        let mut run = recorded::begun(slot, name(number, slot));
         let directory = self.runs.as_ref().map(|runs| runs.join(&run.id));
-        let ran = self.inner.run(directory.as_deref(), &session.interrupt);
+        let mut drawn = Duration::ZERO;
+        let interrupt = session.interrupt.clone();
+        let mut tick = |since: Duration| {
+            if since > drawn + REDRAWN {
+                drawn = since;
+                session.console.block(&self.status(slot));
+            }
+        };
+        let ran = self.inner.run(directory.as_deref(), &interrupt, &mut tick);
         let ended = match ran {
             Ok(ran) => self.take(session, &mut run, ran),
             Err(failure) => {
@@ -133,6 +173,15 @@ impl<'a> Trial<'a> {
             }
         };
         let reason = run.invalid_reason.clone();
+        self.done = number;
+        self.ended_s = self.begun.elapsed().as_secs_f64();
+        let deciding = recorded::deciding(&self.record)
+            .or_else(|| recorded::named(&run, self.record.metric.as_deref()));
+        let figure = deciding.and_then(|key| recorded::figure(&run, &key));
+        let all = number + self.experiment.runs_left();
+        session
+            .console
+            .row(&messages::run(&run, figure, number, all));
         self.record.take(run);
         session.experiment(&self.record);
         ended.map(|()| reason)
@@ -246,3 +295,6 @@ fn no_such_figure(metric: &str, run: &ExperimentRun) -> Failure {
 }
 
 const RUNS_OF_A_BLOCK: usize = 4;
+const REDRAWN: Duration = Duration::from_millis(500);
+/// The first run corrects what was announced, if it takes this much more or less.
+const TOLERANCE: f64 = 0.2;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `check` runs, for how long, and how long that takes in all.
 
+use std::ops::Add;
+
 use linerate_model::output;
 
 use super::SMALL_PAYLOAD_BYTES;
+use crate::cli::forecast::{Ahead, Forecast};
 use linerate_endpoint::{Direction, Protocol, TestPlan};
 
 /// The tests of one check.
@@ -61,25 +64,34 @@ impl Schedule {
     /// The announcement of the schedule.
     pub(super) fn announcement(&self) -> String {
         format!(
-            "about {} s: latency, TCP up, down and both, UDP up and down, small datagrams",
-            (self.estimate_ms() + 500) / 1000
+            "about {:.0} s: latency, TCP up, down and both, UDP up and down, small datagrams",
+            self.seconds()
         )
     }
 
-    /// Wall time. A search usually ends before its last trial.
-    pub(super) fn estimate_ms(&self) -> u64 {
+    /// Wall time.
+    pub(super) fn seconds(&self) -> f64 {
         let base = TestPlan::tcp("");
-        let idle = self.idle(&base);
-        let loads: u64 = self.tcp(&base).iter().map(with_overhead).sum();
-        let searches: u64 = [Size::Full, Size::Small]
-            .into_iter()
-            .map(|size| {
-                let trial = with_overhead(&self.trial(&base, size, output::Direction::Up, None));
-                2 * trial * u64::from(self.trials_max()) * 4 / 5
-            })
-            .sum();
-        let confirm = self.confirm_ms().map_or(0, |ms| 4 * (ms + OVERHEAD_MS));
-        with_overhead(&idle) + loads + searches + confirm
+        let idle = one(&self.idle(&base));
+        Forecast::new().seconds(idle + self.after(&self.tcp(&base)))
+    }
+
+    /// These tests, and all searches.
+    pub(super) fn after(&self, tests: &[TestPlan]) -> Ahead {
+        let loads = tests.iter().map(one).fold(Ahead::default(), Add::add);
+        loads + self.searches(SEARCHES)
+    }
+
+    /// This many searches. How many trials one has is known when it has begun.
+    pub(super) fn searches(&self, number: usize) -> Ahead {
+        let number = number as f64;
+        let confirm = self.confirm_ms().map(|ms| Ahead::of(number, ms));
+        Ahead::of(number * USUAL_TRIALS, self.trial_ms()) + confirm.unwrap_or_default()
+    }
+
+    /// The length of one trial of a search.
+    pub(super) fn trial_ms(&self) -> u64 {
+        self.pick(150, 500)
     }
 
     /// Only the latency probe.
@@ -119,7 +131,7 @@ impl Schedule {
             output::Direction::Up => Direction::Up,
             output::Direction::Down => Direction::Down,
         };
-        let mut plan = self.test(base, size.name(), direction, self.pick(150, 500));
+        let mut plan = self.test(base, size.name(), direction, self.trial_ms());
         plan.protocol = Protocol::Udp;
         plan.bits_per_second = bits_per_second;
         plan.payload_bytes = size.payload_bytes();
@@ -167,12 +179,14 @@ impl Schedule {
     }
 }
 
-/// Connecting, draining and the results take about so long on a near path.
-fn with_overhead(plan: &TestPlan) -> u64 {
-    plan.duration_ms + OVERHEAD_MS
+fn one(plan: &TestPlan) -> Ahead {
+    Ahead::of(1.0, plan.duration_ms)
 }
 
-const OVERHEAD_MS: u64 = 150;
+/// Two sizes, two directions.
+pub(super) const SEARCHES: usize = 4;
+/// Trials of a search before the one that confirms, in the mean of recorded checks of labs and links.
+const USUAL_TRIALS: f64 = 3.0;
 /// More streams say no more.
 const STREAMS_MAX: u16 = 16;
 
@@ -183,10 +197,10 @@ mod tests {
     #[test]
     fn the_promise_of_30_and_10_seconds() {
         for cpus in [1, 2, 8, 256] {
-            let full = Schedule::new(false, cpus).estimate_ms();
-            let quick = Schedule::new(true, cpus).estimate_ms();
-            assert!((24_000..=36_000).contains(&full), "{cpus} CPUs: {full} ms");
-            assert!((7_000..=10_500).contains(&quick), "{cpus} CPUs: {quick} ms");
+            let full = Schedule::new(false, cpus).seconds();
+            let quick = Schedule::new(true, cpus).seconds();
+            assert!((24.0..36.0).contains(&full), "{cpus} CPUs: {full} s");
+            assert!((7.0..12.0).contains(&quick), "{cpus} CPUs: {quick} s");
         }
     }
 
@@ -196,10 +210,8 @@ mod tests {
         let none = schedule.confirming(Some(0));
         let minute = schedule.confirming(Some(60_000));
         assert_eq!(none.confirm_ms(), None);
-        assert_eq!(
-            minute.estimate_ms() - none.estimate_ms(),
-            4 * (60_000 + OVERHEAD_MS)
-        );
+        let more_s = minute.seconds() - none.seconds();
+        assert!((240.0..242.0).contains(&more_s), "{more_s}");
     }
 
     #[test]
