@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `faults [--binary PATH] [FAULT...]`: `check` over each fault of the lab and over pairs of them, as a table: the fault
 //! that was set, the cause that was named first, and what is wrong with the conclusions: a cause that was not set, an
-//! explanation of more than was lost, findings that exclude each other, advice beside "nothing to fix".
+//! explanation of more than was lost, findings that exclude each other, advice next to "nothing to fix".
 //!
 //! What other work on this machine causes is printed, and is no mistake. Not a test: it takes some ten minutes.
 
@@ -105,7 +105,7 @@ fn mistakes(case: &Case, document: &Value, text: &str) -> Vec<String> {
     wrong.extend(claims_too_much(document));
     wrong.extend(excludes_another(document));
     if !own.is_empty() && text.contains("nothing to fix") {
-        wrong.push("nothing to fix, beside findings".to_owned());
+        wrong.push("nothing to fix, next to findings".to_owned());
     }
     wrong
 }

@@ -19,7 +19,7 @@ use crate::build::has_program;
 pub(crate) struct Contender {
     /// The program.
     pub(crate) program: Program,
-    /// Options beside those that the load asks for.
+    /// Options in addition to those that the load asks for.
     pub(crate) options: Vec<String>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn run(ours: &Path) -> Value {
     json!({"row": "history", "runs": RUNS, "first_ms": first, "remembered_ms": again})
 }
 
-/// The same run so many times.
+/// The same run, this many times.
 fn store(directory: &Path) -> io::Result<()> {
     for number in 0..RUNS {
         let run = directory.join(format!("run-{number:05}"));

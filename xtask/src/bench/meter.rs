@@ -3,7 +3,7 @@
 //!
 //! A process's time is what the kernel adds to this one's `cutime` and `cstime` when it is
 //! reaped (proc(5)), so it covers all its threads. On a veth the receive path up to the socket
-//! runs in the sender's context: the machine's busy time is taken beside, from `/proc/stat`.
+//! runs in the sender's context: the machine's busy time is read as well, from `/proc/stat`.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
