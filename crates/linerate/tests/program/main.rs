@@ -8,6 +8,8 @@
 #[cfg(test)]
 mod ab;
 #[cfg(test)]
+mod answers;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod compare;

@@ -5,6 +5,7 @@
 mod ends;
 mod figures;
 mod fixes;
+mod height;
 mod notes;
 mod short;
 mod streams;
@@ -38,10 +39,20 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         _ => blocks.extend(streams::blocks(output)),
     }
     blocks.extend(notes::block(output));
-    blocks.extend(fixes::block(output));
-    blocks.extend(last(output));
+    let last = last(output);
+    let room = match output.kind.as_str() {
+        "check" => SCREEN.saturating_sub(height::of(&blocks) + height::of(&last)),
+        _ => FINDINGS,
+    };
+    blocks.extend(fixes::block(output, room));
+    blocks.extend(last);
     blocks
 }
+
+/// Lines of a check.
+const SCREEN: usize = 35;
+/// Lines of what to fix after another command.
+const FINDINGS: usize = 6;
 
 /// Where a run is, and what to run for more.
 fn last(output: &Output) -> Vec<Block> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What was run, when, and one line an end: address, interface, link, kernel.
 
-use linerate_model::output::{Host, Interface, LinkKind, Output, Role, Test};
+use linerate_model::output::{Host, Interface, LinkKind, Output, Role, Test, Withheld};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use crate::view::{Block, Line, Tone, is_measured};
@@ -88,7 +88,9 @@ fn hosts(output: &Output) -> Vec<Line> {
             .collect();
         Line::new(2, cells.join("  ").trim_end()).hang(7)
     };
+    // A server without a token is usual.
     let withheld = output.hosts.iter().filter_map(|host| host.withheld);
+    let withheld = withheld.filter(|why| *why != Withheld::HasNoToken);
     let withheld = withheld.map(|withheld| Line::new(9, withheld.text()));
     rows.iter().map(line).chain(withheld).collect()
 }

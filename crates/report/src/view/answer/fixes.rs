@@ -4,16 +4,18 @@
 use linerate_model::output::{Finding, Output};
 
 use super::ends::whose;
+use super::height::height;
 use crate::view::{Block, Line, Tone, findings};
 
-pub(super) fn block(output: &Output) -> Option<Block> {
+/// In about `room` lines.
+pub(super) fn block(output: &Output, mut room: usize) -> Option<Block> {
     let causes: Vec<&Finding> = output
         .findings
         .iter()
         .filter(|one| !one.informational)
         .collect();
     let notes = output.findings.len() - causes.len();
-    let mut room = room(output);
+    room = room.saturating_sub(2);
     let mut lines: Vec<Line> = Vec::new();
     let mut shown = 0;
     for (at, finding) in causes.iter().enumerate() {
@@ -55,32 +57,10 @@ pub(super) fn block(output: &Output) -> Option<Block> {
     output.explained.then_some(Block::Lines { heading, lines })
 }
 
-/// Lines that are left for what to fix: `check` has a screen of its own, a test is followed by five.
-fn room(output: &Output) -> usize {
-    match output.kind.as_str() {
-        "check" => 10,
-        _ => 4,
-    }
-}
-
 /// How many of these lines fit; one at least.
 fn fitting(lines: &[Line], room: usize) -> usize {
     let fits = |count: &usize| height(&lines[..*count]) <= room;
     (1..=lines.len()).rev().find(fits).unwrap_or(1)
-}
-
-/// Lines of a terminal with 80 columns.
-fn height(lines: &[Line]) -> usize {
-    let of = |line: &Line| match line.whole {
-        true => 1,
-        false => line
-            .text
-            .chars()
-            .count()
-            .div_ceil(COLUMNS - line.indent - line.hang)
-            .max(1),
-    };
-    lines.iter().map(of).sum()
 }
 
 fn one(output: &Output, number: usize, finding: &Finding) -> Vec<Line> {
@@ -135,4 +115,3 @@ fn commands(label: &str, all: &[String]) -> Option<Line> {
 
 /// Title, what to try, how to undo it.
 const LEAST: usize = 4;
-const COLUMNS: usize = 80;

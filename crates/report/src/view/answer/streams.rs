@@ -27,7 +27,9 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
             .iter()
             .filter(|test| test.protocol == protocol)
             .collect();
-        let rows: Vec<Row> = own.iter().flat_map(|test| rows(test)).collect();
+        let flows: usize = own.iter().map(|test| test.flows.len()).sum();
+        let each = flows <= MOST;
+        let rows: Vec<Row> = own.iter().flat_map(|test| rows(test, each)).collect();
         if !rows.is_empty() {
             blocks.push(Block::Table(table(protocol, &rows)));
         }
@@ -69,12 +71,9 @@ fn table(protocol: Protocol, rows: &[Row]) -> Table {
     }
 }
 
-fn rows(test: &Test) -> Vec<Row> {
+fn rows(test: &Test, each: bool) -> Vec<Row> {
     let several = test.flows.len() > 1;
-    let streams = test
-        .flows
-        .iter()
-        .filter(|_| several && test.flows.len() <= MOST);
+    let streams = test.flows.iter().filter(|_| several && each);
     let mut rows: Vec<Row> = streams.flat_map(|flow| ends(test, Some(flow))).collect();
     let only = test.flows.first().filter(|_| !several);
     rows.extend(ends(test, only.filter(|_| false)));
@@ -176,4 +175,4 @@ fn known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
 }
 
 /// More streams than this are shown by their sum.
-const MOST: usize = 4;
+const MOST: usize = 3;
