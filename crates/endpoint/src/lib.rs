@@ -52,6 +52,7 @@ mod stream;
 mod stream_config;
 mod streams;
 pub mod token;
+mod totals;
 
 pub use outcome::{Event, NoObserver, Observer, Peer, TestOutcome};
 pub use plan::{

@@ -6,7 +6,7 @@ use crate::stream_config::StreamConfig;
 use linerate_model::output::{IoMode, Protocol};
 use linerate_wire::iperf3::PORT;
 use linerate_wire::linerate::token::Secret;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -255,6 +255,8 @@ pub struct ServeOptions {
     pub log_file: Option<PathBuf>,
     /// Serve iperf2's clients instead of iperf3's and ours.
     pub iperf2: bool,
+    /// Answers HTTP requests for its metrics here.
+    pub metrics: Option<SocketAddr>,
     /// Gives clients access to all counters and settings of this host.
     pub token: Option<Secret>,
 }
@@ -275,6 +277,7 @@ impl Default for ServeOptions {
             quiet: false,
             log_file: None,
             iperf2: false,
+            metrics: None,
             token: None,
         }
     }

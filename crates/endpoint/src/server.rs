@@ -8,6 +8,7 @@
 mod acceptor;
 mod limits;
 pub(super) mod log;
+pub(super) mod metrics;
 mod pending;
 mod registry;
 mod report;
@@ -23,6 +24,7 @@ use linerate_linux::udp::{self, Acceptor};
 use linerate_model::failure::Failure;
 use linerate_wire::iperf3::cookie::Cookie;
 use log::Log;
+use metrics::{Metrics, Refusal};
 use pending::Pending;
 use registry::Registry;
 use session::Session;
@@ -37,6 +39,7 @@ struct Server<'a> {
     options: ServeOptions,
     registry: Arc<Registry>,
     log: Log,
+    metrics: Metrics,
     interrupt: &'a Interrupt,
     stop: Stop,
     tests: AtomicU32,
@@ -56,10 +59,12 @@ pub(super) fn serve(
     let log = Log::open(options)?;
     let listener = listen(options)?;
     let acceptor = bind_acceptor(options)?;
+    let page = metrics::open(options)?;
     let server = Server {
         options: options.clone(),
         registry: Arc::new(Registry::default()),
         log,
+        metrics: Metrics::new(options),
         interrupt,
         stop: Stop::default(),
         tests: AtomicU32::new(0),
@@ -71,6 +76,9 @@ pub(super) fn serve(
     ready();
     std::thread::scope(|scope| {
         scope.spawn(|| acceptor::serve(acceptor, &server));
+        if let Some(page) = &page {
+            scope.spawn(|| server.metrics.serve(page, &server.stop));
+        }
         let mut serial = 0;
         let is_over = || server.is_over();
         let result = accept_all(&listener, &server.log, is_over, |stream, peer| {
@@ -143,23 +151,24 @@ impl Server<'_> {
             });
         if let Err(error) = entered {
             self.pending.leave(serial);
+            self.metrics.refuse(Refusal::System);
             self.log.limited(Some(peer), &format!("refused: {error}"));
         }
     }
 
     fn serve_connection(&self, stream: TcpStream, peer: SocketAddr, serial: u64) {
         let outcome = match read_cookie(&stream, || self.is_stopping()) {
-            Err(_) if !self.pending.leave(serial) => {
-                Err("refused: idle, and too many pending connections".to_owned())
-            }
-            Err(reason) => Err(format!("refused: {reason}")),
+            Err(_) if !self.pending.leave(serial) => Err(Ended::evicted()),
+            Err(reason) => Err(format!("refused: {reason}").into()),
             Ok(cookie) => match self.registry.deliver_tcp(&cookie, serial, stream) {
                 None => {
                     self.pending.leave(serial);
                     return;
                 }
                 Some(_) if !cookie.is_plausible() => {
-                    Err("refused: the first 37 bytes are not an iperf3 cookie".to_owned())
+                    Err("refused: the first 37 bytes are not an iperf3 cookie"
+                        .to_owned()
+                        .into())
                 }
                 Some(stream) => Session::run(self, stream, cookie, peer, serial),
             },
@@ -168,15 +177,18 @@ impl Server<'_> {
     }
 
     /// Logs how the connection ended.
-    fn log_outcome(&self, peer: SocketAddr, serial: u64, outcome: Result<String, String>) {
+    fn log_outcome(&self, peer: SocketAddr, serial: u64, outcome: Result<String, Ended>) {
         self.pending.leave(serial);
         match outcome {
             Ok(summary) => {
                 self.finished.fetch_add(1, Ordering::Relaxed);
                 self.log.line(Some(peer), &summary);
             }
-            Err(reason) if reason.starts_with("refused") => self.log.limited(Some(peer), &reason),
-            Err(reason) => self.log.limited(Some(peer), &format!("ended: {reason}")),
+            Err(Ended { reason, why }) if reason.starts_with("refused") => {
+                self.metrics.refuse(why);
+                self.log.limited(Some(peer), &reason);
+            }
+            Err(Ended { reason, .. }) => self.log.limited(Some(peer), &format!("ended: {reason}")),
         }
     }
 
@@ -204,6 +216,30 @@ impl Server<'_> {
         [&self.tests, &self.agents]
             .iter()
             .any(|taken| taken.load(Ordering::Relaxed) > 0)
+    }
+}
+
+/// Why a connection ended: the text for the log, and if it was refused, for the metrics.
+struct Ended {
+    reason: String,
+    why: Refusal,
+}
+
+impl Ended {
+    fn refused(why: Refusal, reason: &str) -> Self {
+        let reason = format!("refused: {reason}");
+        Self { reason, why }
+    }
+
+    fn evicted() -> Self {
+        Self::refused(Refusal::Pending, "idle, and too many pending connections")
+    }
+}
+
+impl From<String> for Ended {
+    fn from(reason: String) -> Self {
+        let why = Refusal::Protocol;
+        Self { reason, why }
     }
 }
 

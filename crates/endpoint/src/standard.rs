@@ -176,39 +176,6 @@ fn count(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
 
-/// One line for the server's log.
-pub(super) fn summary(account: &SideAccount, config: &StreamConfig) -> String {
-    let received: u64 = account
-        .streams
-        .iter()
-        .filter_map(|stream| Some(stream.rx.as_ref()?.bytes))
-        .sum();
-    let sent: u64 = account
-        .streams
-        .iter()
-        .filter_map(|stream| Some(stream.tx.as_ref()?.bytes))
-        .sum();
-    let lost: u64 = account
-        .streams
-        .iter()
-        .filter_map(|stream| Some(stream.rx.as_ref()?.sequence?.lost))
-        .sum();
-    let protocol = if config.protocol == Protocol::Udp {
-        "UDP"
-    } else {
-        "TCP"
-    };
-    let losses = if config.protocol == Protocol::Udp && received > 0 {
-        format!(", {lost} datagrams lost")
-    } else {
-        String::new()
-    };
-    format!(
-        "done: {protocol}, {}, {received} bytes received, {sent} bytes sent{losses}",
-        counted(config.streams_total(), "stream")
-    )
-}
-
 fn stream_result(stream: &StreamAccount, config: &StreamConfig) -> StreamResult {
     let id = i64::from(stream.id);
     let seconds = |ns: u64| Some(ns as f64 / 1e9);
@@ -250,10 +217,6 @@ fn stream_result(stream: &StreamAccount, config: &StreamConfig) -> StreamResult 
         end_time_s: seconds(rx.duration_ns),
         ..base
     }
-}
-
-fn counted(count: u32, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn signed(value: u64) -> i64 {

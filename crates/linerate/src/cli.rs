@@ -143,13 +143,16 @@ fn announce(options: &ServeOptions) {
     if !options.quiet {
         let version = env!("CARGO_PKG_VERSION");
         session::say(&format!(
-            "linerate {version} listens on port {}, TCP and UDP{}",
+            "linerate {version} listens on port {}, TCP and UDP{}{}",
             options.port,
             if options.iperf2 {
                 ", for iperf2 clients"
             } else {
                 ""
-            }
+            },
+            options.metrics.map_or_else(String::new, |address| format!(
+                "; metrics: http://{address}/metrics"
+            ))
         ));
     }
 }

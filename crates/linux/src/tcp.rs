@@ -114,6 +114,30 @@ pub fn wait_acceptable(listener: &TcpListener, timeout: Duration) -> io::Result<
     wait(listener, PollFlags::IN, timeout)
 }
 
+/// Waits until the listener, if there is one, can accept, or a stream is ready: to write, or else to read. Returns after
+/// `timeout` or a signal, too.
+pub fn wait_any(
+    listener: Option<&TcpListener>,
+    streams: &[(&TcpStream, bool)],
+    timeout: Duration,
+) -> io::Result<()> {
+    let timeout = Timespec::try_from(timeout).ok();
+    let listening = listener.map(|listener| PollFd::new(listener, PollFlags::IN));
+    let streams = streams.iter().map(|(stream, writes)| {
+        let events = if *writes {
+            PollFlags::OUT
+        } else {
+            PollFlags::IN
+        };
+        PollFd::new(*stream, events)
+    });
+    let mut fds: Vec<_> = listening.into_iter().chain(streams).collect();
+    match poll(&mut fds, timeout.as_ref()) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Sets the options of a connected or accepted stream that need no reconnection; returns the buffers.
 pub fn adjust(stream: &TcpStream, options: &Options) -> io::Result<(SocketBuffer, SocketBuffer)> {
     let socket = SockRef::from(stream);

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | slices of a control connection, and the time | events and bytes to write: the sessions of [`iperf3`] |
 //! | datagrams of [`iperf3`], [`iperf2`] and [`linerate`] | headers, stamps, hellos, probes |
+//! | requests of [`http`] | heads, and answers of one page |
 //! | Ethernet frames | [`frame`] (forwarding tests), [`ether`] … [`udp`] |
 //! | [`netlink`] messages, files of [`proc`], the kernel's types ([`btf`]) | counters and settings |
 //!
@@ -28,6 +29,7 @@ pub mod checksum;
 pub mod ether;
 pub mod frame;
 pub mod gzip;
+pub mod http;
 pub mod iperf2;
 pub mod iperf3;
 pub mod ipv4;

@@ -5,6 +5,8 @@
 //! server; the report follows it. Older ones count from 0, so that the final one's magnitude is the
 //! number of data datagrams.
 
+use crate::plan::Direction;
+use crate::totals::{Amount, Totals};
 use linerate_linux::clock::Wall;
 use linerate_linux::udp::Datagram;
 use linerate_method::jitter::Jitter;
@@ -202,6 +204,21 @@ impl Transits {
     }
 }
 
+impl Counted {
+    /// The same, for the metrics.
+    pub(super) fn totals(&self) -> Totals {
+        Totals::of_one(Direction::Up, self.amount(), self.report.lost)
+    }
+
+    fn amount(&self) -> Amount {
+        Amount {
+            bytes: self.report.bytes,
+            packets: self.report.datagrams.saturating_sub(self.report.lost),
+            duration_ns: self.report.duration_us.saturating_mul(1000),
+        }
+    }
+}
+
 impl std::fmt::Display for Counted {
     /// As iperf prints it: lost of all, the final datagram with them.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -220,8 +237,9 @@ impl std::fmt::Display for Counted {
         } = self.totals;
         write!(
             f,
-            "{bytes} bytes received in {:.3} s, {lost}/{datagrams} datagrams lost, {reordered} reordered, {duplicates} duplicates, jitter {:.3} ms",
+            "{bytes} bytes received in {:.3} s{}, {lost}/{datagrams} datagrams lost, {reordered} reordered, {duplicates} duplicates, jitter {:.3} ms",
             duration_us as f64 / 1e6,
+            self.amount().rate(", "),
             jitter_us as f64 / 1e3
         )
     }

@@ -6,7 +6,7 @@ use super::shared::Shared;
 use super::{server_tcp, server_udp};
 use crate::memory::Memory;
 use crate::plan::ServeOptions;
-use crate::server::{self, log::Log};
+use crate::server::{self, log::Log, metrics};
 use linerate_linux::signal::Interrupt;
 use linerate_linux::udp::{self, Opened};
 use linerate_model::failure::Failure;
@@ -21,11 +21,15 @@ pub(crate) fn serve(
     let log = Log::open(options)?;
     let opened = bind(options)?;
     let listener = server::listen(options)?;
+    let page = metrics::open(options)?;
     let shared = Shared::new(options, log, interrupt);
     let flows = server_udp::Flows::new(&shared, opened)?;
     ready();
     std::thread::scope(|scope| {
         scope.spawn(|| flows.serve());
+        if let Some(page) = &page {
+            scope.spawn(|| shared.metrics.serve(page, &shared.stop));
+        }
         let result = server_tcp::accept_all(&shared, scope, &listener);
         shared.stop.set();
         result

@@ -5,10 +5,14 @@ use super::limits::{self, ClientRole};
 use super::preamble::Preamble;
 use super::shared::Shared;
 use super::sink::Sink;
-use super::slots::Slot;
+use super::slots::{Full, Slot};
 use super::source;
+use crate::plan::Direction;
 use crate::server;
+use crate::server::metrics::Refusal;
+use crate::totals::Totals;
 use linerate_model::failure::Failure;
+use linerate_model::output::Protocol;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::{Builder, Scope};
 
@@ -31,15 +35,17 @@ fn admit<'scope>(
     peer: SocketAddr,
 ) {
     let slot = shared.slots.take(peer.ip());
-    let admitted = slot.map_err(|full| full.to_string()).and_then(|slot| {
+    let busy = |full: Full| (Refusal::Busy, full.to_string());
+    let admitted = slot.map_err(busy).and_then(|slot| {
         let thread = Builder::new()
             .name("client".to_owned())
             .stack_size(STACK_BYTES);
         thread
             .spawn_scoped(scope, move || serve(shared, stream, peer, &slot))
-            .map_err(|error| error.to_string())
+            .map_err(|error| (Refusal::System, error.to_string()))
     });
-    if let Err(reason) = admitted {
+    if let Err((why, reason)) = admitted {
+        shared.metrics.refuse(why);
         shared
             .log
             .limited(Some(peer), &format!("refused: {reason}"));
@@ -58,15 +64,32 @@ fn serve(shared: &Shared<'_>, stream: TcpStream, peer: SocketAddr, slot: &Slot<'
 }
 
 fn run_test(shared: &Shared<'_>, stream: TcpStream) -> Result<String, String> {
-    let refused = |reason| format!("refused: {reason}");
-    let preamble = Preamble::read(&shared.stop, &stream).map_err(refused)?;
-    match limits::check(shared.options, &preamble.header).map_err(refused)? {
+    let refused = |why, reason| {
+        shared.metrics.refuse(why);
+        format!("refused: {reason}")
+    };
+    let preamble = Preamble::read(&shared.stop, &stream)
+        .map_err(|reason| refused(Refusal::Protocol, reason))?;
+    let role = limits::check(shared.options, &preamble.header)
+        .map_err(|reason| refused(Refusal::Limit, reason))?;
+    let direction = match role {
+        ClientRole::Receives => Direction::Down,
+        ClientRole::Sends => Direction::Up,
+    };
+    let kind = (Protocol::Tcp, direction);
+    shared.metrics.begin(kind);
+    let outcome = match role {
         ClientRole::Receives => source::send(&shared.stop, stream, &preamble.header),
         ClientRole::Sends => {
             let most = shared.options.max_duration_s;
-            Sink::new(&shared.stop, most, stream, &preamble)?.read()
+            Sink::new(&shared.stop, most, stream, &preamble).and_then(Sink::read)
         }
-    }
+    };
+    shared.metrics.end(kind, outcome.is_ok());
+    let (summary, amount) = outcome?;
+    let totals = Totals::of_one(direction, amount, 0);
+    shared.metrics.count(kind.0, &totals);
+    Ok(summary)
 }
 
 const STACK_BYTES: usize = 256 * 1024;

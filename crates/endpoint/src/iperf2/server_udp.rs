@@ -9,12 +9,15 @@ use super::flow::{Counted, Flow};
 use super::limits::{self, ClientRole};
 use super::shared::Shared;
 use super::slots::{Full, Slot};
+use crate::plan::Direction;
 use crate::server::log::RateLimited;
+use crate::server::metrics::{Kind, Refusal};
 use linerate_linux::clock::{Wall, monotonic_ns, sleep_until_ns};
 use linerate_linux::udp::{
     Datagram, Opened, Receiver, ReceiverConfig, RxMode, drops_so_far, plain, send_from,
 };
 use linerate_model::failure::Failure;
+use linerate_model::output::Protocol;
 use linerate_wire::iperf2::server_report::ServerReport;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -140,6 +143,9 @@ impl<'a> Table<'a> {
         {
             client.report = Some(counted.report.encode());
             client.slot.finish();
+            let metrics = &self.shared.metrics;
+            metrics.end(KIND, true);
+            metrics.count(KIND.0, &counted.totals());
             self.shared
                 .log
                 .limited(Some(source), &done(client, &counted, &self.socket));
@@ -168,15 +174,18 @@ impl<'a> Table<'a> {
     /// Makes an entry for an unknown client; false if its datagram begins no test.
     fn enter(&mut self, source: SocketAddr, datagram: &Datagram<'_>, now_ns: u64) -> bool {
         let Some(flow) = Flow::begin(datagram, now_ns) else {
+            self.shared.metrics.refuse(Refusal::Hello);
             self.stray.note(source, &self.shared.log);
             return false;
         };
         if self.entries.len() >= MOST_ENTRIES && !self.evict(Room::Entry, now_ns) {
+            self.shared.metrics.refuse(Refusal::Busy);
             self.crowded.note(source, &self.shared.log);
             return false;
         }
         let state = self.admit(source.ip(), flow, now_ns);
-        let state = state.unwrap_or_else(|reason| {
+        let state = state.unwrap_or_else(|(why, reason)| {
+            self.shared.metrics.refuse(why);
             let line = format!("refused: {reason}");
             self.shared.log.limited(Some(source), &line);
             State::Refused
@@ -190,9 +199,16 @@ impl<'a> Table<'a> {
         true
     }
 
-    fn admit(&mut self, client: IpAddr, mut flow: Flow, now_ns: u64) -> Result<State<'a>, String> {
-        if limits::check(self.shared.options, &flow.header)? == ClientRole::Receives {
-            return Err("UDP to the client (-R) is not served, only TCP is".to_owned());
+    fn admit(
+        &mut self,
+        client: IpAddr,
+        mut flow: Flow,
+        now_ns: u64,
+    ) -> Result<State<'a>, (Refusal, String)> {
+        let role = limits::check(self.shared.options, &flow.header);
+        if role.map_err(|reason| (Refusal::Limit, reason))? == ClientRole::Receives {
+            let reason = "UDP to the client (-R) is not served, only TCP is";
+            return Err((Refusal::Limit, reason.to_owned()));
         }
         let shared = self.shared;
         let slot = loop {
@@ -205,10 +221,11 @@ impl<'a> Table<'a> {
                 Full::Streams(_) => Room::Stream,
             };
             if !self.evict(room, now_ns) {
-                return Err(full.to_string());
+                return Err((Refusal::Busy, full.to_string()));
             }
         };
         flow.drops_before = drops_so_far(&self.socket);
+        shared.metrics.begin(KIND);
         Ok(State::Counted(Box::new(Client {
             flow,
             slot,
@@ -266,6 +283,7 @@ impl<'a> Table<'a> {
             && client.report.is_none()
         {
             let counted = client.flow.break_off();
+            self.shared.metrics.end(KIND, false);
             let line = format!(
                 "ended: silent for {} s while other clients wait: UDP, {counted}",
                 CROWDED_SILENCE_NS / 1_000_000_000
@@ -276,7 +294,7 @@ impl<'a> Table<'a> {
 
     /// Removes flows that have been silent for too long.
     fn sweep(&mut self, now_ns: u64) {
-        let log = &self.shared.log;
+        let (log, metrics) = (&self.shared.log, &self.shared.metrics);
         self.entries.retain(|source, entry| {
             let silent_ns = now_ns.saturating_sub(entry.heard_ns);
             match &mut entry.state {
@@ -284,6 +302,7 @@ impl<'a> Table<'a> {
                     let stays = silent_ns < SILENCE_NS;
                     if !stays {
                         let counted = client.flow.break_off();
+                        metrics.end(KIND, false);
                         let line = format!(
                             "ended: silent for {} s, no final datagram: UDP, {counted}",
                             SILENCE_NS / 1_000_000_000
@@ -329,6 +348,8 @@ fn done(client: &Client<'_>, counted: &Counted, socket: &UdpSocket) -> String {
     format!("done: UDP, {counted}{drops}")
 }
 
+/// What all flows are.
+const KIND: Kind = (Protocol::Udp, Direction::Up);
 /// The longest wait before the stop sign is looked at again.
 const WAIT: Duration = Duration::from_millis(100);
 /// After an error of the socket.

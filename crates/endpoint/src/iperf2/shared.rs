@@ -4,14 +4,16 @@
 use super::slots::Slots;
 use crate::plan::ServeOptions;
 use crate::server::log::Log;
+use crate::server::metrics::Metrics;
 use crate::stop::Stop;
 use linerate_linux::signal::Interrupt;
 use std::time::Duration;
 
-/// Options, log, slots and the stop flag of one server.
+/// Options, log, counters, slots and the stop flag of one server.
 pub(super) struct Shared<'a> {
     pub(super) options: &'a ServeOptions,
     pub(super) log: Log,
+    pub(super) metrics: Metrics,
     pub(super) slots: Slots,
     pub(super) stop: Stop,
     interrupt: &'a Interrupt,
@@ -23,6 +25,7 @@ impl<'a> Shared<'a> {
         Self {
             options,
             log,
+            metrics: Metrics::new(options),
             slots: Slots::new(options),
             stop: Stop::default(),
             interrupt,

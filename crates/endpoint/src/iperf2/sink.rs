@@ -3,6 +3,7 @@
 
 use super::preamble::Preamble;
 use crate::stop::Stop;
+use crate::totals::Amount;
 use linerate_linux::clock::monotonic_ns;
 use linerate_linux::tcp::{Mover, RxMode, TxMode};
 use std::net::TcpStream;
@@ -36,14 +37,14 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// Reads to the end; returns a summary for the log.
-    pub(super) fn read(mut self) -> Result<String, String> {
+    /// Reads to the end; returns a summary for the log, and what it read.
+    pub(super) fn read(mut self) -> Result<(String, Amount), String> {
         loop {
             match self.mover.receive_block() {
                 Ok(None) if self.is_short() => {
                     return Err(self.ended("the client left early"));
                 }
-                Ok(None) => return Ok(self.so_far()),
+                Ok(None) => return Ok((self.so_far(), self.amount())),
                 Ok(Some(0)) => {}
                 Ok(Some(count)) => {
                     self.bytes += count as u64;
@@ -86,7 +87,16 @@ impl<'a> Sink<'a> {
 
     fn so_far(&self) -> String {
         let (bytes, seconds) = (self.bytes, self.took_ns() as f64 / 1e9);
-        format!("{bytes} bytes received in {seconds:.3} s")
+        let rate = self.amount().rate(", ");
+        format!("{bytes} bytes received in {seconds:.3} s{rate}")
+    }
+
+    fn amount(&self) -> Amount {
+        Amount {
+            bytes: self.bytes,
+            packets: 0,
+            duration_ns: self.took_ns(),
+        }
     }
 }
 

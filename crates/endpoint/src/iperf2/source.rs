@@ -3,18 +3,19 @@
 //! client's header names, then closes.
 
 use crate::stop::Stop;
+use crate::totals::Amount;
 use linerate_linux::clock::{monotonic_ns, sleep_until_ns};
 use linerate_linux::tcp::{Mover, RxMode, TxMode};
 use linerate_method::pacing::{Pace, Pacer, PacerConfig};
 use linerate_wire::iperf2::client_header::ClientHeader;
 use std::net::TcpStream;
 
-/// Sends to the end; returns a summary for the log.
+/// Sends to the end; returns a summary for the log, and what it sent.
 pub(super) fn send(
     stop: &Stop,
     stream: TcpStream,
     header: &ClientHeader,
-) -> Result<String, String> {
+) -> Result<(String, Amount), String> {
     let block_bytes = match header.buffer_bytes {
         0 => BLOCK_BYTES,
         asked => (asked as usize).min(BLOCK_BYTES),
@@ -31,13 +32,19 @@ pub(super) fn send(
     };
     let rate = header.extension.map_or(0, |more| more.rate);
     let ended = load.run(stop, pacer(rate, block_bytes, load.start_ns));
+    let amount = Amount {
+        bytes: load.bytes,
+        packets: 0,
+        duration_ns: monotonic_ns() - load.start_ns,
+    };
     let sent = format!(
-        "{} bytes sent in {:.3} s",
-        load.bytes,
-        (monotonic_ns() - load.start_ns) as f64 / 1e9
+        "{} bytes sent in {:.3} s{}",
+        amount.bytes,
+        amount.duration_ns as f64 / 1e9,
+        amount.rate(", ")
     );
     match ended {
-        Ok(()) => Ok(sent),
+        Ok(()) => Ok((sent, amount)),
         Err(why) => Err(format!("ended: {why}: TCP, {sent}")),
     }
 }

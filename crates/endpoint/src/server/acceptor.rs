@@ -4,6 +4,7 @@
 
 use super::Server;
 use super::log::RateLimited;
+use super::metrics::Refusal;
 use super::registry::Arrival;
 use linerate_linux::udp::{Acceptor, Greeting};
 use linerate_wire::iperf3::hello as stock;
@@ -23,7 +24,10 @@ pub(super) fn serve(mut acceptor: Acceptor, server: &Server<'_>) {
             .map_or_else(|| acceptor.receive(WAIT).ok().flatten(), Some);
         match next.map(|greeting| (answer_hello(&acceptor, server, &greeting), greeting.source)) {
             Some((Some(others), _)) => strays.extend(others),
-            Some((None, source)) => ignored.note(source, &server.log),
+            Some((None, source)) => {
+                server.metrics.refuse(Refusal::Hello);
+                ignored.note(source, &server.log);
+            }
             None => {}
         }
     }

@@ -8,8 +8,9 @@ mod ending;
 mod running;
 mod stream_setup;
 
+use super::metrics::Refusal;
 use super::registry::Arrival;
-use super::{Server, limits};
+use super::{Ended, Server, limits};
 use crate::Direction;
 use crate::control::Control;
 use crate::extension::{Message, Request};
@@ -59,7 +60,7 @@ impl<'a, 'b> Session<'a, 'b> {
         cookie: Cookie,
         peer: SocketAddr,
         serial: u64,
-    ) -> Result<String, String> {
+    ) -> Result<String, Ended> {
         let local = stream.local_addr().ok();
         let session = ServerSession::new(
             Limits::default(),
@@ -70,7 +71,7 @@ impl<'a, 'b> Session<'a, 'b> {
         let met = await_params(&mut control, server)
             .and_then(|params| Self::identify_client(&mut control, server, &cookie, params));
         if !server.pending.leave(serial) {
-            return Err("refused: idle, and too many pending connections".to_owned());
+            return Err(Ended::evicted());
         }
         let (params, request, access) = met?;
         if access.status == TokenStatus::Refused {
@@ -85,14 +86,18 @@ impl<'a, 'b> Session<'a, 'b> {
         let Some(_slot) = slot else {
             let why = if device { MANY_ASK } else { MANY_RUN };
             refuse(&mut control, device, why);
-            return Err(format!("refused: {why}"));
+            return Err(Ended::refused(Refusal::Busy, why));
         };
         if device {
-            return device::serve(server, control.stream(), access);
+            return Ok(device::serve(server, control.stream(), access)?);
         }
         let config = StreamConfig::of_params(&params, request.as_ref()).within(Memory::of_host());
-        limits::check(&server.options, &params, request.as_ref(), &config)
-            .map_err(|(code, reason)| give_up(&mut control, code, &reason))?;
+        limits::check(&server.options, &params, request.as_ref(), &config).map_err(
+            |(code, reason)| Ended {
+                reason: give_up(&mut control, code, &reason),
+                why: Refusal::Limit,
+            },
+        )?;
         // Only now: as root it loads a program into the kernel.
         let sockets = UdpSockets::ServedFrom(local.map_or(0, |local| local.port()));
         let sampler = Sampler::of(local, peer, sockets, access.audience());
@@ -114,7 +119,11 @@ impl<'a, 'b> Session<'a, 'b> {
             dscp_seen: HashMap::new(),
             final_is_sent: false,
         };
-        test.run_test(cookie)
+        let kind = (test.config.protocol, test.config.direction);
+        server.metrics.begin(kind);
+        let outcome = test.run_test(cookie);
+        server.metrics.end(kind, outcome.is_ok());
+        Ok(outcome?)
     }
 
     /// Reads the client's request and determines its access.

@@ -79,6 +79,7 @@ pub(super) fn serve(args: &ServeArgs) -> ServeOptions {
         quiet: args.quiet,
         log_file: args.log_file.clone(),
         iperf2: args.iperf2,
+        metrics: args.metrics,
         token: None,
     }
 }

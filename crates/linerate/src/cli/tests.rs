@@ -151,9 +151,9 @@ fn iperf2_has_its_own_port_and_limits() {
 
 #[test]
 fn what_serve_offers() {
-    let Command::Serve(args) =
-        parsed("linerate serve -1 -p 6000 --max-rate 500M --max-time 1m --bind ::1 -q")
-    else {
+    let Command::Serve(args) = parsed(
+        "linerate serve -1 -p 6000 --max-rate 500M --max-time 1m --bind ::1 -q --metrics 9101",
+    ) else {
         panic!("not serve");
     };
     assert_eq!(
@@ -165,6 +165,7 @@ fn what_serve_offers() {
             max_duration_s: Some(60),
             bind: Some("::1".parse().unwrap()),
             quiet: true,
+            metrics: Some("127.0.0.1:9101".parse().unwrap()),
             ..ServeOptions::default()
         }
     );

@@ -9,7 +9,7 @@ pub(super) mod device;
 pub(super) mod forward;
 pub(super) mod goal;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use linerate_model::units::{BitsPerSecond, Bytes, Nanos, Rate};
 
@@ -17,6 +17,14 @@ use linerate_model::units::{BitsPerSecond, Bytes, Nanos, Rate};
 pub(super) fn rate(text: &str) -> Result<u64, String> {
     let rate: BitsPerSecond = text.parse().map_err(|error| format!("{error}"))?;
     in_range(rate).map(BitsPerSecond::whole)
+}
+
+/// A TCP port to listen on: `127.0.0.1:9101`, `[::1]:9101`, or of the loopback `9101`.
+pub(super) fn listener(text: &str) -> Result<SocketAddr, String> {
+    let loopback = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let address = text.parse().or_else(|_| text.parse().map(loopback));
+    let address = address.ok().filter(|address| address.port() > 0);
+    address.ok_or_else(|| "expected ADDRESS:PORT, such as 127.0.0.1:9101 or [::1]:9101".to_owned())
 }
 
 /// `-b` of iperf3: `RATE` or `RATE/BURST`; rate 0 is unlimited.

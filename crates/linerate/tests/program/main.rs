@@ -30,6 +30,8 @@ mod interop_iperf2;
 #[cfg(test)]
 mod interop_iperf3;
 #[cfg(test)]
+mod metrics;
+#[cfg(test)]
 mod regs;
 #[cfg(test)]
 mod report;

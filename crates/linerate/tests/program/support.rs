@@ -3,6 +3,7 @@
 //! deadline, ended with their value.
 
 mod ports;
+pub(crate) mod python;
 
 pub(crate) use ports::free_port;
 use serde_json::Value;

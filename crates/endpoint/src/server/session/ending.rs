@@ -5,6 +5,7 @@ use super::Session;
 use crate::account::{SideAccount, StreamAccount};
 use crate::server::report;
 use crate::standard;
+use crate::totals::Totals;
 use linerate_linux::clock::monotonic_ns;
 use linerate_model::output::Protocol;
 use linerate_wire::iperf3::results::Results;
@@ -128,7 +129,11 @@ impl Session<'_, '_> {
         self.control.session.send_results(&results, monotonic_ns());
         loop {
             match self.pump(u64::MAX)? {
-                Some(ServerEvent::Done) => return Ok(standard::summary(&account, &self.config)),
+                Some(ServerEvent::Done) => {
+                    let totals = Totals::of(&account.streams);
+                    self.server.metrics.count(self.config.protocol, &totals);
+                    return Ok(totals.line(self.config.protocol, self.config.streams_total()));
+                }
                 Some(event) => self.note(event)?,
                 None => {}
             }

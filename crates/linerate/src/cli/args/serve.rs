@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate serve`.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -17,6 +17,7 @@ use linerate_endpoint::{IPERF2_PORT, PORT};
   linerate serve                             TCP and UDP port 5201
   linerate serve -1                          one test, then end
   linerate serve --bind 192.0.2.7 --max-rate 500M --max-time 1m
+  linerate serve --metrics 127.0.0.1:9101    http://127.0.0.1:9101/metrics for Prometheus
   linerate serve --iperf2                    for `iperf` clients, port 5001")]
 pub(in crate::cli) struct ServeArgs {
     /// TCP and UDP port [default: 5201, with --iperf2 5001]
@@ -58,6 +59,9 @@ pub(in crate::cli) struct ServeArgs {
     /// Report this host's full counters and settings to clients with this token file; to others only what a test needs
     #[arg(long, value_name = "FILE", conflicts_with = "iperf2")]
     pub(in crate::cli) token_file: Option<PathBuf>,
+    /// Answer GET /metrics (OpenMetrics) on this TCP port, without authentication; no client's address is in it
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = values::listener)]
+    pub(in crate::cli) metrics: Option<SocketAddr>,
     /// Do not log a line per test
     #[arg(short = 'q', long)]
     pub(in crate::cli) quiet: bool,

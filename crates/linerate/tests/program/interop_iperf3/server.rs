@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The stock client against our server: its document and our log agree to the packet.
+//! The stock client against our server: its document and our metrics agree to the packet.
 
-use crate::support::{Said, Server, have_iperf3, stock_client};
+use crate::metrics::Measured;
+use crate::support::{Said, have_iperf3, stock_client};
 
-/// The numbers of our server's line about a test.
+/// What our server counted of a test.
 struct Line {
     received: u64,
     sent: u64,
     lost: u64,
 }
 
-fn line_of(server: &Server) -> Line {
-    let line = server.await_line(": done: ");
-    let before = |words: &str| {
-        let upto = line.find(words).map(|at| line[..at].trim_end());
-        let word = upto.and_then(|text| text.rsplit(' ').next());
-        word.map_or(0, |word| word.parse().unwrap())
+fn line_of(measured: &Measured, arguments: &str) -> Line {
+    measured.server.await_line(": done: ");
+    let udp = arguments.split_whitespace().any(|word| word == "-u");
+    let protocol = if udp { "udp" } else { "tcp" };
+    let count = |name: &str| {
+        measured.count(&format!(
+            "linerate_server_{name}_total{{protocol=\"{protocol}\"}}"
+        ))
     };
     Line {
-        received: before("bytes received"),
-        sent: before("bytes sent"),
-        lost: before("datagrams lost"),
+        received: count("received_bytes"),
+        sent: count("sent_bytes"),
+        lost: if udp { count("lost_datagrams") } else { 0 },
     }
 }
 
-/// Each with a server of its own, whose log then holds one line.
+/// Each with a server of its own, which then has counted one test.
 fn each(cases: &[&str], check: impl Fn(&str, &Said, &Line) + Sync) {
     if !have_iperf3() {
         return;
@@ -34,10 +37,11 @@ fn each(cases: &[&str], check: impl Fn(&str, &Said, &Line) + Sync) {
             for arguments in pair {
                 let check = &check;
                 scope.spawn(move || {
-                    let server = Server::ours("");
-                    let said = stock_client(server.port, arguments);
-                    assert!(said.success, "{arguments}: {}\n{}", said.text, server.log());
-                    check(arguments, &said, &line_of(&server));
+                    let measured = Measured::ours("");
+                    let said = stock_client(measured.server.port, arguments);
+                    let log = measured.server.log();
+                    assert!(said.success, "{arguments}: {}\n{log}", said.text);
+                    check(arguments, &said, &line_of(&measured, arguments));
                 });
             }
         });
