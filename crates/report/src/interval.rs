@@ -3,6 +3,7 @@
 
 use linerate_model::output::{Direction, Interval, Protocol};
 use linerate_model::units::format::{BIT_RATES, SIZES, UNKNOWN, with_unit};
+use linerate_model::units::rate_unit::RateUnit;
 use linerate_model::units::{Bytes, Nanos};
 
 use crate::view::way;
@@ -16,6 +17,8 @@ pub struct Stream {
     pub protocol: Protocol,
     /// Which way.
     pub direction: Direction,
+    /// The unit of its rates; `None` for the one that suits each.
+    pub rates: Option<RateUnit>,
 }
 
 /// The heading over the lines of a test.
@@ -40,7 +43,10 @@ pub fn interval_line(stream: Stream, interval: &Interval) -> String {
     let rate = interval
         .received_bits_per_second
         .or(interval.sent_bits_per_second);
-    let rate = known(rate, |rate| with_unit(rate, BIT_RATES));
+    let rate = known(rate, |rate| match stream.rates {
+        Some(unit) => unit.text(rate),
+        None => with_unit(rate, BIT_RATES),
+    });
     let start = format!(
         "[{id}] {:<4} {span:>13} {transfer:>12} {rate:>12}",
         way(stream.direction)
@@ -78,6 +84,7 @@ mod tests {
             id: Some(5),
             protocol: Protocol::Tcp,
             direction: Direction::Up,
+            rates: None,
         };
         let interval = Interval {
             start_s: 0.0,
@@ -107,6 +114,7 @@ mod tests {
             id: None,
             protocol: Protocol::Udp,
             direction: Direction::Down,
+            rates: None,
         };
         let interval = Interval {
             start_s: 9.0,
