@@ -6,6 +6,7 @@ use linerate_model::output::{
 };
 use linerate_model::printable::Printable;
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, with_unit};
+use linerate_model::units::rate_unit::RateUnit;
 use linerate_report::interval::{Stream, interval_header, interval_line};
 use linerate_report::term::{self, Style};
 
@@ -15,8 +16,8 @@ use linerate_endpoint::{Event, Peer, Protocol, TestPlan};
 /// How much progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// One line per interval, like iperf3: `tcp`, `udp`.
-    Lines,
+    /// One line per interval, like iperf3, in the unit of -f: `tcp`, `udp`.
+    Lines(Option<RateUnit>),
     /// Without a terminal one line per interval, with the name of its test, and one for a test that
     /// is shorter than an interval: `check`, `sweep`.
     Status,
@@ -47,7 +48,7 @@ impl Progress {
             (Event::Connected { peer, address }, _) => {
                 console.detail(&format!("{}: {address}, {}", plan.name, who(peer)))
             }
-            (Event::Started, Self::Lines) if plan.interval_ms > 0 => {
+            (Event::Started, Self::Lines(_)) if plan.interval_ms > 0 => {
                 console.say(&interval_header(plan.protocol))
             }
             (
@@ -59,9 +60,9 @@ impl Progress {
                     direction,
                     interval,
                 },
-                Self::Lines,
+                Self::Lines(rates),
             ) => {
-                console.say(&interval_line(sum(plan, *direction), interval));
+                console.say(&interval_line(sum(plan, *direction, rates), interval));
             }
             (
                 Event::Interval {
@@ -208,11 +209,12 @@ fn interval_of_test(name: &str, direction: Direction, interval: &Interval) -> St
     format!("{name:<14} {way:<4} {end_s:>7.2} s  {rate:>12}{lost}")
 }
 
-fn sum(plan: &TestPlan, direction: Direction) -> Stream {
+fn sum(plan: &TestPlan, direction: Direction, rates: Option<RateUnit>) -> Stream {
     Stream {
         id: None,
         protocol: plan.protocol,
         direction,
+        rates,
     }
 }
 

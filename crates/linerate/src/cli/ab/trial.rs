@@ -122,7 +122,11 @@ impl<'a> Trial<'a> {
         self.done += 1;
         let mut run = recorded::begun(slot, name(self.done, slot));
         let directory = self.runs.as_ref().map(|runs| runs.join(&run.id));
-        let ran = self.inner.run(directory.as_deref(), &session.interrupt);
+        let ran = self.inner.run(
+            directory.as_deref(),
+            session.lab_token.as_ref(),
+            &session.interrupt,
+        );
         let ended = match ran {
             Ok(ran) => self.take(session, &mut run, ran),
             Err(failure) => {
