@@ -36,7 +36,26 @@ pub(super) fn resolve(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
         )
         .hint("leave out -4 or -6, or the other family's --bind"));
     }
-    Ok(all)
+    match all.iter().any(|address| lacks_interface(address, plan)) {
+        true => Err(without_interface(&plan.host)),
+        false => Ok(all),
+    }
+}
+
+/// A link-local address is that of one link: the kernel refuses it (EINVAL) without the interface (RFC 4007, 4).
+fn lacks_interface(address: &SocketAddr, plan: &TestPlan) -> bool {
+    match address {
+        SocketAddr::V6(six) => {
+            six.ip().is_unicast_link_local() && six.scope_id() == 0 && plan.bind_device.is_none()
+        }
+        SocketAddr::V4(_) => false,
+    }
+}
+
+fn without_interface(host: &str) -> Failure {
+    let why = "the address is link-local, and its interface is not named";
+    let hint = format!("{host}%IFACE, such as {host}%eth0; `ip link` lists the interfaces");
+    Failure::usage(format!("reach {host}"), why).hint(hint)
 }
 
 /// A control connection to the first address that answers. A stock server closes its listener for
@@ -257,6 +276,19 @@ mod tests {
             let hinted = said.try_.as_deref().is_some_and(|text| text.contains(hint));
             assert!(hinted, "{said:?}");
         }
+    }
+
+    #[test]
+    fn a_link_local_address_needs_its_interface() {
+        let refused = resolve(&TestPlan::tcp("fe80::1")).unwrap_err();
+        let hint = refused.try_.unwrap();
+        assert!(hint.starts_with("fe80::1%IFACE"), "{hint}");
+        let bound = TestPlan {
+            bind_device: Some("lo".to_owned()),
+            ..TestPlan::tcp("fe80::1")
+        };
+        assert_eq!(resolve(&bound).map(|found| found.len()), Ok(1));
+        assert!(resolve(&TestPlan::tcp("::1")).is_ok());
     }
 
     #[test]

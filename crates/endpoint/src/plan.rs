@@ -48,6 +48,8 @@ pub struct TestPlan {
     pub burst: Option<u32>,
     /// Requested socket buffers at both ends; `None` = 4 MiB for UDP, the kernel's choice for TCP.
     pub window_bytes: Option<u32>,
+    /// Rate at which the kernel paces each stream (`SO_MAX_PACING_RATE`).
+    pub fq_bits_per_second: Option<u64>,
     /// TCP maximum segment size.
     pub mss: Option<u32>,
     /// TCP congestion control.
@@ -88,6 +90,10 @@ pub struct TestPlan {
     pub server_output: bool,
     /// How long to wait for the server to answer.
     pub connect_timeout_ms: u64,
+    /// Ends a test in which nothing arrives for this time, where this side receives; `None`: by heartbeats alone.
+    pub receive_timeout_ms: Option<u64>,
+    /// Ends a TCP stream whose data is not acknowledged for this time; `None`: 10 s.
+    pub send_timeout_ms: Option<u64>,
     /// `host` is an iperf2 server: it has no control connection.
     pub iperf2: bool,
     /// Gives access to all counters and settings of the server's host.
@@ -165,6 +171,7 @@ impl TestPlan {
             bits_per_second: None,
             burst: None,
             window_bytes: None,
+            fq_bits_per_second: None,
             mss: None,
             congestion: None,
             nodelay: false,
@@ -185,6 +192,8 @@ impl TestPlan {
             title: None,
             server_output: false,
             connect_timeout_ms: 5_000,
+            receive_timeout_ms: None,
+            send_timeout_ms: None,
             iperf2: false,
             token: None,
             path: PathNotes::default(),

@@ -73,6 +73,8 @@ pub(crate) struct StreamConfig {
     pub(crate) bind_device: Option<String>,
     /// `SO_MAX_PACING_RATE` (`--fq-rate`).
     pub(crate) pacing_bytes_per_second: Option<u32>,
+    /// How long data may stay unacknowledged (`TCP_USER_TIMEOUT`).
+    pub(crate) send_timeout: Duration,
 }
 
 impl StreamConfig {
@@ -109,7 +111,12 @@ impl StreamConfig {
             congestion: plan.congestion.clone(),
             cpu: plan.affinity.map(|(cpu, _)| cpu as usize),
             bind_device: plan.bind_device.clone(),
-            pacing_bytes_per_second: None,
+            pacing_bytes_per_second: plan
+                .fq_bits_per_second
+                .and_then(|rate| u32::try_from(rate / 8).ok()),
+            send_timeout: plan
+                .send_timeout_ms
+                .map_or(DEAD_PEER, Duration::from_millis),
         }
     }
 
@@ -162,6 +169,7 @@ impl StreamConfig {
             bind_device: None,
             pacing_bytes_per_second: number(params.fqrate_bits_per_second.map(|rate| rate / 8))
                 .filter(|&rate| rate > 0),
+            send_timeout: DEAD_PEER,
         }
     }
 
@@ -240,7 +248,7 @@ impl StreamConfig {
             mss_bytes: self.mss_bytes,
             congestion: self.congestion.clone(),
             tos: self.tos,
-            dead_peer_timeout: Some(DEAD_PEER),
+            dead_peer_timeout: Some(self.send_timeout),
             max_pacing_bytes_per_second: self.pacing_bytes_per_second,
             zerocopy: self.tcp_tx == tcp::TxMode::ZeroCopy,
         }

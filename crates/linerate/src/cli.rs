@@ -12,6 +12,7 @@ mod document;
 mod explain;
 mod forecast;
 mod forward;
+mod habits;
 mod history;
 mod inspect;
 mod iperf2;
@@ -23,7 +24,9 @@ mod progress;
 mod regs;
 mod report;
 mod sample_log;
+mod serve;
 mod session;
+mod settle;
 mod site_rules;
 mod sweep;
 mod target;
@@ -38,10 +41,11 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use crate::exit::Exit;
 use crate::output::{Color, Surroundings, ascii};
-use args::{Cli, Command, ManArgs, ServeArgs, TcpArgs, UdpArgs};
-use linerate_endpoint::{ServeOptions, TestPlan, token};
+use args::{Cli, Command, ManArgs, TcpArgs, UdpArgs};
+use linerate_endpoint::TestPlan;
 use linerate_model::failure::Failure;
 use linerate_model::order::Gather as _;
+use linerate_model::units::rate_unit::RateUnit;
 use linerate_report::term::Style;
 use progress::Progress;
 use target::Target;
@@ -49,15 +53,43 @@ use target::Target;
 /// Runs the command that the process was started with; the exit code.
 pub fn main() -> u8 {
     let words: Vec<OsString> = std::env::args_os().collect();
+    let words = match translated(words) {
+        Ok(words) => words,
+        Err(failure) => return session::refuse("", false, &failure).code(),
+    };
     let look = Surroundings::read().look(Color::Auto, false);
     let understood = Cli::command()
         .term_width(help_columns(look))
         .try_get_matches_from(&words)
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, options(&matches))));
     match understood {
-        Ok((cli, options)) => run(&cli.command, options),
+        Ok((mut cli, options)) => match settle::settle(&mut cli.command) {
+            Ok(()) => run(&cli.command, options),
+            Err(failure) => session::refuse("", asks_for_json(&words), &failure).code(),
+        },
         Err(error) => refuse(&error, &words, look).code(),
     }
+}
+
+/// A name that is not UTF-8 is none of iperf3's words: such a command line is left as it is.
+fn translated(words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+    let texts: Option<Vec<String>> = words
+        .iter()
+        .map(|word| word.to_str().map(str::to_owned))
+        .collect();
+    let Some(texts) = texts else {
+        return Ok(words);
+    };
+    let top = Cli::command();
+    let commands: Vec<&str> = top.get_subcommands().map(clap::Command::get_name).collect();
+    let own = habits::translated(&texts, &commands)?;
+    Ok(own.into_iter().map(OsString::from).collect())
+}
+
+fn asks_for_json(words: &[OsString]) -> bool {
+    words
+        .iter()
+        .any(|word| word == "--json" || word == "-j" || word == "-J")
 }
 
 /// Every option of the command with its value, defaults filled in, for the record.
@@ -86,7 +118,7 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
         Command::Udp(args) => udp(args, options),
         Command::Sweep(args) => sweep::run(args, options),
         Command::Forward(args) => forward::run(args, options),
-        Command::Serve(args) => serve(args),
+        Command::Serve(args) => serve::run(args),
         Command::Agent(_) => agent::run(),
         Command::Inspect(args) => inspect::run(args),
         Command::Explain(args) => explain::run(args),
@@ -105,56 +137,21 @@ fn run(command: &Command, options: BTreeMap<String, String>) -> u8 {
 
 fn tcp(args: &TcpArgs, options: BTreeMap<String, String>) -> Exit {
     let target = Target::server("tcp", &args.server, options);
-    one_test(target, |host| plan::tcp(args, host))
+    one_test(target, args.load.format, |host| plan::tcp(args, host))
 }
 
 fn udp(args: &UdpArgs, options: BTreeMap<String, String>) -> Exit {
     let target = Target::server("udp", &args.server, options);
-    one_test(target, |host| plan::udp(args, host))
+    one_test(target, args.load.format, |host| plan::udp(args, host))
 }
 
 fn one_test(
     mut target: Target<'_>,
+    rates: Option<RateUnit>,
     plan: impl Fn(&str) -> Result<TestPlan, Failure> + Sync,
 ) -> Exit {
-    target.progress = Progress::Lines;
+    target.progress = Progress::Lines(rates);
     target.measure(|session, host| session.run(&plan(host)?).map(|_| ()))
-}
-
-fn serve(args: &ServeArgs) -> Exit {
-    session::ended("serve", false, served(args))
-}
-
-fn served(args: &ServeArgs) -> Result<(), Failure> {
-    let token = if args.iperf2 {
-        None
-    } else {
-        token::given(args.token_file.as_deref())?
-    };
-    let options = ServeOptions {
-        token,
-        ..plan::serve(args)
-    };
-    let interrupt = session::interrupt()?;
-    linerate_endpoint::serve(&options, &mut || announce(&options), &interrupt)
-}
-
-fn announce(options: &ServeOptions) {
-    if !options.quiet {
-        let version = env!("CARGO_PKG_VERSION");
-        session::say(&format!(
-            "linerate {version} listens on port {}, TCP and UDP{}{}",
-            options.port,
-            if options.iperf2 {
-                ", for iperf2 clients"
-            } else {
-                ""
-            },
-            options.metrics.map_or_else(String::new, |address| format!(
-                "; metrics: http://{address}/metrics"
-            ))
-        ));
-    }
 }
 
 fn in_lab(args: &lab::LabArgs) -> u8 {
@@ -195,10 +192,7 @@ fn refuse(error: &clap::Error, words: &[OsString], look: Style) -> Exit {
                 .get(1)
                 .map(|word| word.to_string_lossy().into_owned())
                 .unwrap_or_default();
-            let json = words
-                .iter()
-                .any(|word| word == "--json" || word == "-j" || word == "-J");
-            session::refuse(&kind, json, &misunderstood(error, &kind))
+            session::refuse(&kind, asks_for_json(words), &misunderstood(error, &kind))
         }
     }
 }

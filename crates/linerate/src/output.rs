@@ -108,6 +108,8 @@ pub(crate) struct Console {
     verbose: u8,
     /// The progress at the bottom, as drawn.
     drawn: Vec<String>,
+    /// The format of the time that begins each line of text.
+    timestamps: Option<String>,
     stderr: PatientWriter,
 }
 
@@ -128,11 +130,18 @@ impl Console {
             quiet,
             verbose,
             drawn: Vec::new(),
+            timestamps: None,
             stderr: match surroundings.stderr_terminal {
                 true => PatientWriter::of_terminal(),
                 false => PatientWriter::default(),
             },
         }
+    }
+
+    /// Each line of text begins with the time, in this format of strftime(3); nothing is drawn over.
+    pub(crate) fn stamp_lines(&mut self, format: Option<&str>) {
+        self.timestamps = format.map(str::to_owned);
+        self.redraw &= format.is_none();
     }
 
     /// Results, to stdout.
@@ -142,7 +151,10 @@ impl Console {
     pub(crate) fn result(&mut self, text: &Printable) -> io::Result<()> {
         self.clear_status();
         self.stderr.finish();
-        print(text)
+        match self.stamp() {
+            Some(stamp) => print(&Printable::coloured(&stamped(text, &stamp))),
+            None => print(text),
+        }
     }
 
     /// The one JSON document, to stdout.
@@ -209,11 +221,19 @@ impl Console {
         } else {
             text.to_owned()
         };
-        if self.wrap {
-            wrapped(&text, self.look.width)
-        } else {
-            text
+        let text = match self.wrap {
+            true => wrapped(&text, self.look.width),
+            false => text,
+        };
+        match self.stamp() {
+            Some(stamp) => stamped(&text, &stamp),
+            None => text,
         }
+    }
+
+    fn stamp(&self) -> Option<String> {
+        let now_ns = linerate_linux::clock::wall_ns();
+        linerate_linux::calendar::local(self.timestamps.as_deref()?, now_ns)
     }
 
     /// Progress on several lines: drawn over on a terminal, else nothing.
@@ -255,6 +275,12 @@ impl Console {
 /// Writes a sentence to stderr as it is: no status line is drawn there.
 pub(crate) fn note(text: &Printable) {
     PatientWriter::default().write(&format!("{text}\n"));
+}
+
+/// Each line with the same start.
+fn stamped(text: &str, stamp: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("{stamp}{line}")).collect();
+    lines.join("\n")
 }
 
 /// Moves the cursor up by this many lines and clears what follows (ECMA-48: CUU, ED).
@@ -437,6 +463,23 @@ mod tests {
         );
         assert_eq!(wrapped(text, 80), text);
         assert_eq!(wrapped("a  b", 80), "a  b");
+    }
+
+    #[test]
+    fn every_line_begins_with_the_time() {
+        assert_eq!(stamped("a\n\nb\n", "12:00 "), "12:00 a\n12:00 \n12:00 b");
+        let mut console = Console::new(
+            Form::Text,
+            terminal().look(Color::Auto, true),
+            &terminal(),
+            false,
+            0,
+        );
+        assert!(console.redraws() && console.stamp().is_none());
+        console.stamp_lines(Some("%%%Y "));
+        let stamp = console.stamp().unwrap();
+        assert!(stamp.starts_with("%20") && stamp.ends_with(' '), "{stamp}");
+        assert!(!console.redraws());
     }
 
     #[test]

@@ -17,8 +17,10 @@
 
 mod bpf;
 pub mod buffer_limit;
+pub mod calendar;
 pub mod clock;
 pub mod cpu;
+pub mod daemon;
 pub mod drops;
 pub mod ethtool_features;
 pub mod file;

@@ -6,7 +6,8 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::output::{self, Knee, Output, Test, Verdict};
+use crate::output::{self, Direction, Knee, Output, Phase, Test, Verdict};
+use crate::units::format::{BIT_RATES, TIMES, percent, with_unit};
 use crate::units::parse::UnitError;
 use crate::units::{Nanos, Rate, Ratio};
 
@@ -154,54 +155,127 @@ impl Expect {
         line_rate: impl Fn(&Test) -> Option<f64>,
     ) -> output::Expectation {
         let numbers = self.numbers(output, &line_rate);
-        let met = |(value, line_rate): &(Option<f64>, Option<f64>)| {
-            value.is_some_and(|value| self.met_by(value, *line_rate))
+        let fails = |number: &&Number| {
+            let met = number
+                .value
+                .map(|value| self.met_by(value, number.line_rate));
+            met != Some(true)
         };
+        let failing = || numbers.iter().filter(fails);
+        let shown = failing().find(|number| number.value.is_some());
+        let shown = shown.or_else(|| failing().next());
         output::Expectation {
             expression: self.expression.clone(),
-            met: !numbers.is_empty() && numbers.iter().all(met),
+            met: !numbers.is_empty() && shown.is_none(),
+            value: shown.and_then(|number| number.value),
+            of: match numbers.is_empty() {
+                true => Some(NOTHING.to_owned()),
+                false => shown.map(|number| number.of.clone()),
+            },
         }
     }
 
     /// All numbers of the metric, each with the line rate of its direction.
-    fn numbers(
-        &self,
-        output: &Output,
-        line_rate: &dyn Fn(&Test) -> Option<f64>,
-    ) -> Vec<(Option<f64>, Option<f64>)> {
+    fn numbers(&self, output: &Output, line_rate: &dyn Fn(&Test) -> Option<f64>) -> Vec<Number> {
         match (self.metric, output.kind.as_str()) {
             (Metric::Rate, "check") => output.verdicts.iter().map(achieved).collect(),
             (Metric::Rate, "sweep") => {
                 let trial = |knee: &Knee| output.test(knee.test_ids.first()?);
                 let knees = output.knees.iter();
                 knees
-                    .map(|knee| {
-                        let allowed = trial(knee).and_then(line_rate);
-                        (knee.carried_bits_per_second(), allowed)
+                    .map(|knee| Number {
+                        value: knee.carried_bits_per_second(),
+                        line_rate: trial(knee).and_then(line_rate),
+                        of: way(knee.direction).to_owned(),
                     })
                     .collect()
             }
             (Metric::Rtt, _) if !output.latency.is_empty() => {
-                let rtts = output.latency.iter().map(|latency| latency.rtt_ns);
-                rtts.map(|rtt| (rtt.map(|rtt| rtt.p99 as f64), None))
-                    .collect()
+                let p99 = |latency: &output::Latency| Number {
+                    value: latency.rtt_ns.map(|rtt| rtt.p99 as f64),
+                    line_rate: None,
+                    of: load(latency.phase).to_owned(),
+                };
+                output.latency.iter().map(p99).collect()
             }
             (metric, _) => {
                 let counts = |test: &&Test| !output.is_trial(test) && applies(metric, test);
                 let tests = output.tests.iter().filter(counts);
                 tests
-                    .map(|test| (number_of(metric, test), line_rate(test)))
+                    .map(|test| Number {
+                        value: number_of(metric, test),
+                        line_rate: line_rate(test),
+                        of: called(test),
+                    })
                     .collect()
             }
         }
     }
 }
 
-fn achieved(verdict: &Verdict) -> (Option<f64>, Option<f64>) {
-    (
-        Some(verdict.achieved_bits_per_second),
-        verdict.line_rate_bits_per_second,
-    )
+impl output::Expectation {
+    /// What was measured instead, if it was not met and was an expectation of a number: `0.42 %, udp up`.
+    #[must_use]
+    pub fn measured(&self) -> Option<String> {
+        let expect: Expect = self.expression.parse().ok()?;
+        let of = self.of.as_deref().filter(|_| !self.met)?;
+        let value = self.value.map(|value| expect.metric.text(value));
+        let value = value.unwrap_or_else(|| "unknown".to_owned());
+        Some(format!("{value}, {of}"))
+    }
+}
+
+impl Metric {
+    fn text(self, value: f64) -> String {
+        match self {
+            Self::Rate => with_unit(value, BIT_RATES),
+            Self::Loss => format!("{} %", percent(value)),
+            Self::Jitter | Self::Rtt => with_unit(value, TIMES),
+            Self::Lost | Self::Duplicates | Self::Reordered | Self::Retransmits => {
+                value.to_string()
+            }
+        }
+    }
+}
+
+/// A number of the metric.
+struct Number {
+    value: Option<f64>,
+    /// Of its direction, bit/s.
+    line_rate: Option<f64>,
+    of: String,
+}
+
+fn achieved(verdict: &Verdict) -> Number {
+    Number {
+        value: Some(verdict.achieved_bits_per_second),
+        line_rate: verdict.line_rate_bits_per_second,
+        of: way(verdict.direction).to_owned(),
+    }
+}
+
+/// The test's name and direction; its id has both.
+fn called(test: &Test) -> String {
+    match test.name.as_str() {
+        "" => test.id.clone(),
+        name => format!("{name} {}", way(test.direction)),
+    }
+}
+
+const fn way(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Up => "up",
+        Direction::Down => "down",
+    }
+}
+
+const fn load(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Idle => "idle",
+        Phase::Up => "up",
+        Phase::Down => "down",
+        Phase::Both => "both directions",
+    }
 }
 
 /// Whether tests of this protocol have the metric.
@@ -278,6 +352,9 @@ fn bound_of(metric: Metric, text: &str) -> Result<Bound, Why> {
         }
     }
 }
+
+/// What an unknown number is of if the run has none of the kind.
+const NOTHING: &str = "no test has it";
 
 const METRICS: &[(&str, Metric)] = &[
     ("rate", Metric::Rate),
@@ -377,6 +454,34 @@ mod tests {
         assert!(!met("rtt<1s", &output), "nothing was probed");
         output.tests[0].loss_ratio = None;
         assert!(!met("loss<=1", &output));
+    }
+
+    #[test]
+    fn what_does_not_meet_it_is_named_with_its_number() {
+        let mut tests = [
+            udp("udp-up", 950e6, Some(0.0)),
+            udp("", 930e6, Some(0.0042)),
+        ];
+        tests[1].name = "udp".to_owned();
+        tests[1].direction = Direction::Down;
+        let output = Output {
+            tests: tests.to_vec(),
+            ..Output::new("udp", "0")
+        };
+        let measured = |expression: &str| {
+            let expect: Expect = expression.parse().unwrap();
+            expect.judge(&output, |_| None).measured()
+        };
+        for (expression, wanted) in [
+            ("loss<=0.1%", Some("0.4200 %, udp down")),
+            (">=940M", Some("930.0 Mbit/s, udp down")),
+            (">=1G", Some("950.0 Mbit/s, udp-up")),
+            ("lost=0", Some("unknown, udp-up")),
+            ("retransmits=0", Some("unknown, no test has it")),
+            ("loss<=1%", None),
+        ] {
+            assert_eq!(measured(expression).as_deref(), wanted, "{expression}");
+        }
     }
 
     #[test]

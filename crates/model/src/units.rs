@@ -6,6 +6,7 @@
 
 pub mod format;
 pub mod parse;
+pub mod rate_unit;
 
 pub use parse::UnitError;
 

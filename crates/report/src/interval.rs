@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use linerate_model::output::{Direction, Interval, Protocol};
 use linerate_model::units::format::{BIT_RATES, SIZES, UNKNOWN, with_unit};
+use linerate_model::units::rate_unit::RateUnit;
 use linerate_model::units::{Bytes, Nanos};
 
 use crate::view::way;
@@ -18,6 +19,8 @@ pub struct Stream {
     pub protocol: Protocol,
     /// Which way.
     pub direction: Direction,
+    /// The unit of its rates; `None` for the one that suits each.
+    pub rates: Option<RateUnit>,
 }
 
 /// The heading over the lines of a test.
@@ -52,7 +55,10 @@ pub fn interval_line(stream: Stream, interval: &Interval) -> String {
     let rate = interval
         .received_bits_per_second
         .or(interval.sent_bits_per_second);
-    let rate = known(rate, |rate| with_unit(rate, BIT_RATES));
+    let rate = known(rate, |rate| match stream.rates {
+        Some(unit) => unit.text(rate),
+        None => with_unit(rate, BIT_RATES),
+    });
     let start = format!(
         "[{id}] {:<4} {span:>13} {transfer:>12} {rate:>12}",
         way(stream.direction)
@@ -93,6 +99,7 @@ mod tests {
             id: Some(5),
             protocol: Protocol::Tcp,
             direction: Direction::Up,
+            rates: None,
         };
         let interval = Interval {
             start_s: 0.0,
@@ -122,6 +129,7 @@ mod tests {
             id: None,
             protocol: Protocol::Udp,
             direction: Direction::Down,
+            rates: None,
         };
         let interval = Interval {
             start_s: 9.0,

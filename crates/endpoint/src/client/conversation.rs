@@ -2,12 +2,12 @@
 //! The control connection: waits for events, handles messages, detects silence and breaks.
 
 use super::{Client, Ended, Remote, STEP_NS};
-use crate::Protocol;
 use crate::extension::Message;
 use crate::fold::can_have_sent;
 use crate::heartbeat::{Heartbeat, SILENCE_LIMIT_NS};
 use crate::sampler::UNREAD;
 use crate::token::known;
+use crate::{Direction, Protocol};
 use linerate_linux::clock::monotonic_ns;
 use linerate_model::failure::Failure;
 use linerate_model::output::Role;
@@ -66,6 +66,9 @@ impl Client<'_> {
     pub(super) fn start_heartbeat(&mut self) {
         let beats = self.remote.as_ref().map(|remote| remote.beats);
         let silence_limit_ns = beats.map(|beats| if beats { SILENCE_LIMIT_NS } else { SILENCE_NS });
+        let receives = self.plan.direction != Direction::Up;
+        let chosen_ms = self.plan.receive_timeout_ms.filter(|_| receives);
+        let silence_limit_ns = chosen_ms.map(|ms| ms * 1_000_000).or(silence_limit_ns);
         self.heart = Heartbeat::begin(beats == Some(true), silence_limit_ns, monotonic_ns());
     }
 

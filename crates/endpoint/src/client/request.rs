@@ -37,6 +37,7 @@ pub(super) fn params(
         bandwidth_bits_per_second: plan.bits_per_second,
         burst_packets: plan.burst.map(u64::from),
         pacing_timer_us: Some(1000),
+        fqrate_bits_per_second: plan.fq_bits_per_second,
         window_bytes: plan.window_bytes.map(u64::from),
         mss_bytes: plan.mss.map(u64::from),
         nodelay: plan.nodelay,

@@ -23,6 +23,9 @@ use trial::Trial;
 
 /// Runs the command.
 pub(super) fn run(args: &AbArgs, mut options: BTreeMap<String, String>) -> Exit {
+    if args.lab {
+        return in_lab(args, options);
+    }
     let ready = Inner::of(&args.measurement).and_then(|inner| Ok((inner, session::interrupt()?)));
     let (inner, interrupt) = match ready {
         Ok(ready) => ready,
@@ -37,6 +40,35 @@ pub(super) fn run(args: &AbArgs, mut options: BTreeMap<String, String>) -> Exit 
     let ended = compared(args, &inner, &mut session);
     session.finish(ended)
 }
+
+/// The whole comparison in the first host of a lab.
+fn in_lab(args: &AbArgs, options: BTreeMap<String, String>) -> Exit {
+    // What is wrong with the measurement is said before anything is built.
+    if let Err(failure) = Inner::of(&towards(&args.measurement, "lab")) {
+        return session::refuse("ab", args.document.json, &failure);
+    }
+    let flags = args.flags();
+    let target = Target::in_lab_of("ab", &args.shape, &flags, options);
+    target.measure(|session, peer| {
+        let words = towards(&args.measurement, peer);
+        compared(args, &Inner::of(&words)?, session)
+    })
+}
+
+/// The measurement with its HOST.
+fn towards(measurement: &[String], peer: &str) -> Vec<String> {
+    let mut words: Vec<String> = measurement
+        .iter()
+        .map(|word| word.replace(PEER, peer))
+        .collect();
+    if !measurement.iter().any(|word| word.contains(PEER)) {
+        words.insert(words.len().min(1), peer.to_owned());
+    }
+    words
+}
+
+/// Stands for the second host of a lab, as in `linerate lab`.
+const PEER: &str = "{peer}";
 
 fn compared(args: &AbArgs, inner: &Inner<'_>, session: &mut Session) -> Result<(), Failure> {
     let plan = Plan {
@@ -60,4 +92,20 @@ fn drawn_seed() -> u64 {
     let mut bytes = [0; 4];
     // Without the kernel's chance the order is that of the seed 1, and still printed.
     random::fill(&mut bytes).map_or(1, |()| u32::from_ne_bytes(bytes).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::towards;
+
+    #[test]
+    fn a_measurement_in_the_lab_has_its_host() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (line, wanted) in [
+            ("tcp -t 2", "tcp 198.18.0.2 -t 2"),
+            ("udp -b 5M {peer}", "udp -b 5M 198.18.0.2"),
+        ] {
+            assert_eq!(towards(&words(line), "198.18.0.2"), words(wanted));
+        }
+    }
 }

@@ -77,6 +77,7 @@ pub(super) enum Command {
 /// longer trial, and latency under each load. HOST runs `linerate serve`; a stock `iperf3 -s` works too, but then counters of the
 /// far end are not available.
 #[derive(Debug, Args)]
+#[command(disable_version_flag = true)]
 #[command(before_long_help = "Examples:
   linerate check --lab                      two hosts on this machine, no root needed
   linerate check 192.0.2.7                  HOST runs `linerate serve`
@@ -99,12 +100,14 @@ pub(super) struct CheckArgs {
 /// highest rate without loss and the lowest rate with loss, and confirms the result by one longer
 /// trial in each direction.
 #[derive(Debug, Args)]
+#[command(disable_version_flag = true)]
 #[command(before_long_help = "Examples:
   linerate sweep 192.0.2.7                            50M to 1000M in steps of 50M
   linerate sweep 192.0.2.7 --from 900M --to 1G --step 10M -t 5
   linerate sweep 192.0.2.7 -R -l 1400 -o /tmp/sweep   only down
+  linerate sweep 192.0.2.7 --quick                    5 rates of half a second each
   linerate sweep 192.0.2.7 --goal-loss 0.5%           at most 0.5 % lost (PDR)
-  linerate sweep --lab --fault rate=300M")]
+  linerate sweep --lab --quick --fault rate=300M")]
 pub(super) struct SweepArgs {
     /// First rate
     #[arg(long, value_name = "RATE", default_value = "50M", value_parser = values::rate)]
@@ -112,11 +115,14 @@ pub(super) struct SweepArgs {
     /// Last rate
     #[arg(long, value_name = "RATE", default_value = "1000M", value_parser = values::rate)]
     pub(super) to: u64,
+    /// Take a tenth of the time: -t 500ms and --step 200M, unless they are given
+    #[arg(long)]
+    pub(super) quick: bool,
     /// Difference between two rates
-    #[arg(long, value_name = "RATE", default_value = "50M", value_parser = values::rate)]
+    #[arg(long, value_name = "RATE", default_value = "50M", default_value_if("quick", "true", "200M"), value_parser = values::rate)]
     pub(super) step: u64,
     /// Duration of each rate and direction
-    #[arg(short = 't', long, value_name = "TIME", default_value = "2", value_parser = values::duration)]
+    #[arg(short = 't', long, value_name = "TIME", default_value = "2", default_value_if("quick", "true", "500ms"), value_parser = values::duration)]
     pub(super) time: u64,
     /// Only down, from HOST to this host [default: both directions, one after the other]
     #[arg(short = 'R', long)]
@@ -192,7 +198,10 @@ const EXAMPLES: &str = "Examples:
   linerate check --lab             try it: two hosts made here, no root needed
   linerate serve                   on one machine …
   linerate check 192.0.2.7         … and on the other: what limits each direction
-  linerate udp 192.0.2.7 -b 500M   one test, with iperf3's letters";
+  linerate 192.0.2.7               the same: a host alone is checked
+  linerate udp 192.0.2.7 -b 500M   one test, with iperf3's letters
+  linerate -s                      as with iperf3: `linerate serve`
+  linerate -c 192.0.2.7 -u -P4     as with iperf3: `linerate udp …` (docs/iperf3.md)";
 
 pub(super) const EXIT_STATUS: &str = "Exit status:
   0 measured, every expectation met    1 an expectation failed

@@ -17,17 +17,19 @@ use super::{session, site_rules};
 use crate::exit::Exit;
 use inputs::Inputs;
 use linerate_model::failure::Failure;
+use pasted::Pasted;
 
-/// Runs the command. What was found is an answer, whatever it says: exit 0.
+/// Runs the command. What was found is an answer, whatever it says: exit 0. Where nothing could be judged there is none.
 pub(super) fn run(args: &ExplainArgs) -> Exit {
-    session::ended(
-        "explain",
-        args.document.json,
-        explained(args).and_then(|output| args.document.print(&output, Detail::Causes)),
-    )
+    let answered = explained(args).and_then(|(output, nothing)| match nothing {
+        Some(failure) => Err(failure),
+        None => args.document.print(&output, Detail::Causes),
+    });
+    session::ended("explain", args.document.json, answered)
 }
 
-fn explained(args: &ExplainArgs) -> Result<Output, Failure> {
+/// The answer, and why it is none.
+fn explained(args: &ExplainArgs) -> Result<(Output, Option<Failure>), Failure> {
     let rules = site_rules::with(args.rules.as_deref())?;
     let inputs = Inputs::read(&args.what)?;
     let mut output = measured(&inputs.records);
@@ -61,7 +63,30 @@ fn explained(args: &ExplainArgs) -> Result<Output, Failure> {
         output.weights = conclusion.weights;
         output.weights.retain(|_| args.facts);
     }
-    Ok(output)
+    let spoke = !stored.is_empty() || !output.findings.is_empty() || !output.odd.is_empty();
+    let text = inputs
+        .pasted
+        .filter(|text| !spoke && text.understood.is_empty());
+    let nothing = text.map(|text| without_answer(args, &text));
+    Ok((output, nothing))
+}
+
+/// No line of a text was output of a tool, a message or a symptom that is known.
+fn without_answer(args: &ExplainArgs, text: &Pasted) -> Failure {
+    let names: Vec<_> = args
+        .what
+        .iter()
+        .map(|name| name.display().to_string())
+        .collect();
+    let whole = &text.joined.whole;
+    let why = match whole.trim() {
+        "" => "there is no text in it",
+        _ if whole.contains(['\0', '\u{fffd}']) => "it is not text, and not a run",
+        _ => "no line of it is output of a known tool, a known message or a known symptom",
+    };
+    Failure::measuring(format!("explain {}", names.join(" ")), why).hint(
+        "the output of `ip -s -d link`, `ethtool -S eth0`, `nstat -az` and `dmesg` there; or the directory of a run",
+    )
 }
 
 /// Returns the document of what was measured.

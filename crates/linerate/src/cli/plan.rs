@@ -65,10 +65,11 @@ pub(super) fn reached(target: &TargetFlags, plan: TestPlan) -> TestPlan {
 
 /// What `serve` offers.
 pub(super) fn serve(args: &ServeArgs) -> ServeOptions {
+    let device = args.bind.as_ref().and_then(|bind| bind.device.clone());
     ServeOptions {
         port: args.port(),
-        bind: args.bind,
-        bind_device: args.bind_dev.clone(),
+        bind: args.bind.as_ref().map(|bind| bind.address),
+        bind_device: args.bind_dev.clone().or(device),
         family: family(args.version4, args.version6),
         one_off: args.one_off,
         max_bits_per_second: args.max_rate,
@@ -104,6 +105,9 @@ fn loaded(load: &LoadFlags, target: &TargetFlags, plan: TestPlan) -> TestPlan {
         affinity: load.affinity,
         title: load.title.clone(),
         server_output: load.get_server_output,
+        fq_bits_per_second: load.fq_rate,
+        receive_timeout_ms: load.rcv_timeout,
+        send_timeout_ms: load.snd_timeout,
         iperf2: load.iperf2,
         ..plan
     }

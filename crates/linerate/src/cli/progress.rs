@@ -6,6 +6,7 @@ use linerate_model::output::{
 };
 use linerate_model::printable::Printable;
 use linerate_model::units::format::{BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, with_unit};
+use linerate_model::units::rate_unit::RateUnit;
 use linerate_report::interval::{Stream, interval_header, interval_line, stream_line};
 use linerate_report::term::{self, Style};
 
@@ -15,8 +16,8 @@ use linerate_endpoint::{Event, Peer, Protocol, TestPlan};
 /// How much progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// One line per interval, like iperf3: `tcp`, `udp`.
-    Lines,
+    /// One line per interval, like iperf3, in the unit of -f: `tcp`, `udp`.
+    Lines(Option<RateUnit>),
     /// One line per test and direction, when it has ended: `check`, `sweep`.
     Status,
 }
@@ -43,13 +44,13 @@ impl Progress {
         match (event, self) {
             (Event::Stopping, _) => console.say(STOPPING),
             (Event::Note(text), _) => console.detail(text),
-            (Event::Connected { peer, address }, Self::Lines) => console.say(&format!(
+            (Event::Connected { peer, address }, Self::Lines(_)) => console.say(&format!(
                 "connected to {} port {}, {}",
                 address.ip().to_canonical(),
                 address.port(),
                 who(peer)
             )),
-            (Event::Stream { id, local, remote }, Self::Lines) => {
+            (Event::Stream { id, local, remote }, Self::Lines(_)) => {
                 console.say(&stream_line(*id, *local, *remote))
             }
             (
@@ -58,11 +59,11 @@ impl Progress {
                     direction,
                     interval,
                 },
-                Self::Lines,
+                Self::Lines(rates),
             ) => {
                 let stream = Stream {
                     id: Some(*id),
-                    ..sum(plan, *direction)
+                    ..sum(plan, *direction, rates)
                 };
                 console.say(&interval_line(stream, interval));
             }
@@ -70,7 +71,7 @@ impl Progress {
             (Event::Connected { peer, address }, Self::Status) => {
                 console.detail(&format!("{}: {address}, {}", plan.name, who(peer)))
             }
-            (Event::Started, Self::Lines) if plan.interval_ms > 0 => {
+            (Event::Started, Self::Lines(_)) if plan.interval_ms > 0 => {
                 console.say(&interval_header(plan.protocol))
             }
             (
@@ -78,9 +79,9 @@ impl Progress {
                     direction,
                     interval,
                 },
-                Self::Lines,
+                Self::Lines(rates),
             ) => {
-                console.say(&interval_line(sum(plan, *direction), interval));
+                console.say(&interval_line(sum(plan, *direction, rates), interval));
             }
             _ => {}
         }
@@ -226,11 +227,12 @@ fn losses(test: &Test) -> String {
     }
 }
 
-fn sum(plan: &TestPlan, direction: Direction) -> Stream {
+fn sum(plan: &TestPlan, direction: Direction, rates: Option<RateUnit>) -> Stream {
     Stream {
         id: plan.only_stream(direction == Direction::Down),
         protocol: plan.protocol,
         direction,
+        rates,
     }
 }
 

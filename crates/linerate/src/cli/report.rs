@@ -33,13 +33,11 @@ pub(super) fn run(args: &ReportArgs) -> Exit {
 
 /// The requested format, else by the suffix of the file, else for the terminal.
 fn format(args: &ReportArgs) -> Result<ReportFormat, Failure> {
-    let named = |name: &Path| {
-        let ending = name.extension()?.to_str()?;
-        ENDINGS.iter().find(|(known, _)| *known == ending)
+    let by_name = || args.output.as_deref().map(of_ending).transpose();
+    let format = match args.format {
+        Some(format) => format,
+        None => by_name()?.flatten().unwrap_or(ReportFormat::Term),
     };
-    let ending = args.output.as_deref().and_then(named);
-    let format = args.format.or(ending.map(|(_, format)| *format));
-    let format = format.unwrap_or(ReportFormat::Term);
     match (format, args.runs.as_slice()) {
         (ReportFormat::Json, [_, _, ..]) => Err(Failure::usage(
             "write several runs as one document",
@@ -48,6 +46,25 @@ fn format(args: &ReportArgs) -> Result<ReportFormat, Failure> {
         .hint("write one report per run, or use --format xlsx")),
         _ => Ok(format),
     }
+}
+
+/// The format of a file by its ending, if it has one.
+fn of_ending(name: &Path) -> Result<Option<ReportFormat>, Failure> {
+    let Some(ending) = name.extension() else {
+        return Ok(None);
+    };
+    let known = ENDINGS
+        .iter()
+        .find(|(known, _)| ending.eq_ignore_ascii_case(known));
+    let unknown = || {
+        let names: Vec<String> = ENDINGS.iter().map(|(name, _)| format!(".{name}")).collect();
+        Failure::usage(
+            format!("write {}", name.display()),
+            format!("no format has the ending .{}", ending.display()),
+        )
+        .hint(format!("one of {}; or --format", names.join(" ")))
+    };
+    known.map(|(_, format)| Some(*format)).ok_or_else(unknown)
 }
 
 fn rendered(args: &ReportArgs, format: ReportFormat) -> Result<Rendered, Failure> {
@@ -158,6 +175,7 @@ fn table<'s>(sheets: &'s [Sheet], name: &str) -> Result<&'s Sheet, Failure> {
 
 const ENDINGS: &[(&str, ReportFormat)] = &[
     ("csv", ReportFormat::Csv),
+    ("htm", ReportFormat::Html),
     ("html", ReportFormat::Html),
     ("json", ReportFormat::Json),
     ("md", ReportFormat::Md),

@@ -41,7 +41,7 @@ use crate::output::{Color, Console, Form, Surroundings};
 use crate::store::{self, Beginning, Location, Store};
 use ending::exit_of;
 use linerate_endpoint::{Observer, TestOutcome, TestPlan};
-use linerate_lab::WireCounters;
+use linerate_lab::{LabToken, WireCounters};
 use linerate_model::date::Date;
 use linerate_model::failure::{Failure, Kind};
 use watcher::Watcher;
@@ -56,6 +56,8 @@ pub(super) struct Session {
     store: Store,
     /// The token that the server must prove to know; with it the server reports everything.
     pub(super) token: Option<Secret>,
+    /// The lab's token, for processes that the session starts there.
+    pub(super) lab_token: Option<LabToken>,
     samples: SampleLog,
     /// Of the lab's wire, if the session measures over one.
     pub(super) wire_counters: Option<WireCounters>,
@@ -102,6 +104,7 @@ impl Session {
             expect: flags.expect.clone(),
             store,
             token: None,
+            lab_token: None,
             samples: SampleLog::default(),
             wire_counters: None,
             progress: target.progress,
@@ -358,8 +361,13 @@ impl Session {
                 self.console.result(&text)?;
             }
         }
-        if let Some(failure) = failure {
-            self.console.alert(&failure.to_string());
+        match failure {
+            Some(failure) if failure.kind == Kind::Interrupted => {
+                self.console
+                    .alert(&interruption(&failure, measured_nothing(&self.output)));
+            }
+            Some(failure) => self.console.alert(&failure.to_string()),
+            None => {}
         }
         Ok(())
     }
@@ -489,6 +497,18 @@ pub(super) fn report(failure: &Failure) -> ErrorReport {
     }
 }
 
+/// The end of a run that the user ended is not an error.
+fn interruption(failure: &Failure, nothing: bool) -> String {
+    let what = match nothing {
+        true => "nothing was measured",
+        false => "the results are those until then",
+    };
+    match failure.why.as_str() {
+        "interrupted" => format!("interrupted: {what}"),
+        why => format!("interrupted: {what}; {why}"),
+    }
+}
+
 fn measured_nothing(output: &Output) -> bool {
     let blocks = |one: &Comparison| one.log_ratios.len() + one.aa_log_ratios.len();
     output.tests.is_empty()
@@ -537,7 +557,9 @@ fn console(flags: &OutputFlags) -> Console {
         detail: detail(flags.quiet, flags.verbose),
         ..look
     };
-    Console::new(form, look, &surroundings, flags.quiet, flags.verbose)
+    let mut console = Console::new(form, look, &surroundings, flags.quiet, flags.verbose);
+    console.stamp_lines(flags.timestamps.as_deref());
+    console
 }
 
 /// The idle control interval before the first load of a run: long enough for a background of a

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use linerate_linux::proc;
 use linerate_linux::terminal::Foreground;
 
-use super::args::{LabFlags, LabShape, OutputFlags, ServerFlags};
+use super::args::{LabShape, OutputFlags, ServerFlags};
 use super::progress::Progress;
 use super::session::{self, Session};
 use crate::exit::Exit;
@@ -26,7 +26,7 @@ use linerate_model::output::{Direction, LabWire};
 pub(super) struct Target<'a> {
     pub(super) kind: &'static str,
     pub(super) host: Option<&'a str>,
-    lab: Option<&'a LabFlags>,
+    lab: Option<&'a LabShape>,
     ipv6: bool,
     token_file: Option<&'a Path>,
     pub(super) output: &'a OutputFlags,
@@ -61,11 +61,23 @@ impl<'a> Target<'a> {
         options: BTreeMap<String, String>,
     ) -> Self {
         Self {
-            lab: Some(&flags.lab).filter(|lab| lab.lab),
+            lab: Some(&flags.lab.shape).filter(|_| flags.lab.lab),
             ipv6: flags.target.version6,
             token_file: flags.target.token_file.as_deref(),
             ..Self::named(kind, flags.host.as_deref(), &flags.output, options)
         }
+    }
+
+    /// A command that measures in a lab, by processes that it starts.
+    pub(super) const fn in_lab_of(
+        kind: &'static str,
+        shape: &'a LabShape,
+        output: &'a OutputFlags,
+        options: BTreeMap<String, String>,
+    ) -> Self {
+        let mut target = Self::named(kind, None, output, options);
+        target.lab = Some(shape);
+        target
     }
 
     /// Runs `body` with the server's name, inside the lab if there is one; prints and stores.
@@ -75,14 +87,14 @@ impl<'a> Target<'a> {
     ) -> Exit {
         let terminal = Foreground::held();
         // Private namespaces must be entered before any thread exists.
-        let isolation = self.lab.map(|lab| (Isolation::enter(), lab));
+        let isolation = self.lab.map(|shape| (Isolation::enter(), shape));
         let interrupt = match session::interrupt() {
             Ok(interrupt) => interrupt,
             Err(failure) => return session::refuse(self.kind, self.output.document.json, &failure),
         };
         let mut session = Session::begin(self, interrupt, terminal);
         let ended = match (&isolation, self.host) {
-            (Some((isolation, lab)), _) => self.in_lab(isolation, &lab.shape, &mut session, body),
+            (Some((isolation, shape)), _) => self.in_lab(isolation, shape, &mut session, body),
             (None, Some(host)) => token::given(self.token_file).and_then(|token| {
                 session.token = token;
                 body(&mut session, host)
@@ -108,10 +120,10 @@ impl<'a> Target<'a> {
         let address = there.address(self.ipv6);
         let address = address
             .ok_or_else(|| Failure::usage("measure over IPv6", "the lab's MTU is below 1280"))?;
-        let token = LabToken::make();
-        session.token = token.as_ref().map(LabToken::secret);
+        session.lab_token = LabToken::make();
+        session.token = session.lab_token.as_ref().map(LabToken::secret);
         session.wire_counters = lab.wire_counters();
-        let server = Server::start(there, token.as_ref())?;
+        let server = Server::start(there, session.lab_token.as_ref())?;
         let ended = here
             .enter(|| body(session, &address.to_string()))
             .map_err(|error| Failure::measuring("enter host A of the lab", error));

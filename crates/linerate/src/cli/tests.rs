@@ -371,7 +371,10 @@ fn understood(line: &str) {
         understood(&format!("linerate {inner}"));
     }
     let unquoted = unquote(line);
-    if let Err(error) = Cli::try_parse_from(&unquoted) {
+    let translated = super::translated(unquoted.into_iter().map(Into::into).collect());
+    let words = translated.unwrap_or_else(|failure| panic!("{line}: {failure}"));
+    // `ab --lab` adds HOST.
+    if let Err(error) = Cli::try_parse_from(&words) {
         use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
         assert!(
             matches!(error.kind(), DisplayHelp | DisplayVersion),

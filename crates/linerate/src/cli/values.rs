@@ -145,9 +145,20 @@ pub(super) fn interval(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Milliseconds to wait for an answer: 100 ms … 10 minutes.
+/// Milliseconds to wait for an answer: 100 ms … 10 minutes. A bare number is milliseconds, as with iperf3.
 pub(super) fn timeout(text: &str) -> Result<u64, String> {
+    let bare = text.bytes().all(|byte| byte.is_ascii_digit());
+    let text = if bare { &format!("{text}ms") } else { text };
     milliseconds_within(text, 100, 600_000, "from 100ms to 10m")
+}
+
+/// Bits per second that the kernel paces to: it takes 32 bits of bytes per second.
+pub(super) fn fq_rate(text: &str) -> Result<u64, String> {
+    let bits = rate(text)?;
+    (8..=MOST_PACED)
+        .contains(&bits)
+        .then_some(bits)
+        .ok_or_else(|| "expected 8 bit/s to 34G".to_owned())
 }
 
 /// Whole seconds of a server's limit: 1 s … 24 h.
@@ -244,12 +255,14 @@ fn whole(text: &str, from: u32, to: u32, what: &str) -> Result<u32, String> {
         .ok_or_else(|| format!("expected {from} to {to} {what}"))
 }
 
-/// Decimal or `0x` hexadecimal.
+/// Decimal, `0x` hexadecimal or `0` octal, as strtol(3) in iperf3.
 fn number(text: &str) -> Option<u32> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
+    let (digits, radix) = match (text.strip_prefix("0x"), text.strip_prefix('0')) {
+        (Some(digits), _) => (digits, 16),
+        (None, Some(digits)) if !digits.is_empty() => (digits, 8),
+        _ => (text, 10),
+    };
+    u32::from_str_radix(digits, radix).ok()
 }
 
 /// The names of RFC 2474 (CS), RFC 2597 (AF), RFC 3246 (EF), RFC 5865 (VA) and RFC 8622 (LE).
@@ -270,6 +283,7 @@ fn code_point(name: &str) -> Option<u8> {
     }
 }
 
+const MOST_PACED: u64 = u32::MAX as u64 * 8;
 const DAY_MS: u64 = 86_400_000;
 
 #[cfg(test)]
@@ -337,6 +351,18 @@ mod tests {
     }
 
     #[test]
+    fn timeouts_are_milliseconds_unless_spelt() {
+        assert_eq!(timeout("2000"), Ok(2000));
+        assert_eq!(timeout("2s"), Ok(2000));
+        assert_eq!(timeout("300ms"), Ok(300));
+        for text in ["5", "0", "", "11m", "-1"] {
+            assert!(timeout(text).is_err(), "{text}");
+        }
+        assert_eq!(fq_rate("100M"), Ok(100_000_000));
+        assert!(fq_rate("40G").is_err() && fq_rate("7").is_err());
+    }
+
+    #[test]
     fn code_points_have_names() {
         for (text, value) in [
             ("46", 46),
@@ -351,8 +377,11 @@ mod tests {
         for text in ["64", "af44", "af51", "cs8", "xx", "é"] {
             assert!(dscp(text).is_err(), "{text}");
         }
-        assert_eq!(tos("0xb8"), Ok(184));
-        assert!(tos("256").is_err());
+        assert_eq!(
+            (tos("0xb8"), tos("064"), tos("0")),
+            (Ok(184), Ok(52), Ok(0))
+        );
+        assert!(tos("256").is_err() && tos("08").is_err());
     }
 
     #[test]

@@ -47,6 +47,38 @@ fn every_name_of_a_measured_number_is_explained() {
     }
 }
 
+/// The real program says which options it has.
+#[test]
+fn every_option_of_iperf3_is_in_the_table() {
+    let Ok(asked) = Command::new("iperf3").arg("--help").output() else {
+        return eprintln!("skipped: no iperf3 in PATH");
+    };
+    let help = String::from_utf8([asked.stdout, asked.stderr].concat()).unwrap();
+    let lines = help.lines().filter(|line| line.starts_with("  -"));
+    let words = lines.flat_map(|line| line.split([' ', ',', '=', '<', '[']));
+    let options: Vec<&str> = words
+        .filter(|word| word.starts_with('-') && word.len() > 1)
+        .collect();
+    assert!(options.len() > 60, "{options:?}");
+    let page = text("docs/iperf3.md");
+    let rows: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("| `-"))
+        .collect();
+    for option in options {
+        let name = format!("`{option}`");
+        let first = |row: &&&str| {
+            row.split('|')
+                .nth(1)
+                .is_some_and(|cell| cell.contains(&name))
+        };
+        assert!(
+            rows.iter().any(|row| first(&row)),
+            "docs/iperf3.md has no {option}"
+        );
+    }
+}
+
 #[test]
 fn every_warning_is_explained() {
     let of = |room| sources_below(&root().join("crates").join(room).join("src"));

@@ -26,6 +26,8 @@ mod explain;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod habits;
+#[cfg(test)]
 mod interop_iperf2;
 #[cfg(test)]
 mod interop_iperf3;

@@ -140,6 +140,10 @@ pub struct Expectation {
     pub expression: String,
     /// Whether it was met.
     pub met: bool,
+    /// If not: the number that does not meet it, in bit/s, nanoseconds, a ratio or a count; `None` if it is unknown.
+    pub value: Option<f64>,
+    /// What the number is of, such as `udp up`.
+    pub of: Option<String>,
 }
 
 /// An error for programs, with the same parts as the message.

@@ -156,7 +156,9 @@ fn expectation(expectation: &Expectation) -> Line {
     } else {
         ("NOT MET", Tone::Bad)
     };
-    Line::new(2, format!("{word}: {}", expectation.expression)).tone(tone)
+    let measured = expectation.measured();
+    let measured = measured.map_or_else(String::new, |number| format!(": {number}"));
+    Line::new(2, format!("{word}: {}{measured}", expectation.expression)).tone(tone)
 }
 
 fn stored(output: &Output) -> Option<Line> {

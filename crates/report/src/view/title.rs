@@ -50,7 +50,10 @@ fn partial(output: &Output) -> Option<Line> {
         .error
         .as_ref()
         .map(|error| format!(": {}", error.what));
-    let text = format!("PARTIAL: not all was measured{}", why.unwrap_or_default());
+    let text = match output.exit_code {
+        INTERRUPTED => "PARTIAL: interrupted before its end".to_owned(),
+        _ => format!("PARTIAL: not all was measured{}", why.unwrap_or_default()),
+    };
     output.partial.then(|| Line::new(2, text).tone(Tone::Warn))
 }
 
@@ -185,3 +188,6 @@ fn buffer(buffer: ReceiveBuffer) -> String {
         ),
     }
 }
+
+/// The exit code of a run that the user ended.
+const INTERRUPTED: u8 = 130;

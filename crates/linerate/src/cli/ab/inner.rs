@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use clap::Parser;
+use linerate_lab::LabToken;
 use linerate_linux::signal::Interrupt;
 use linerate_method::experiment::{Figure, figures};
 use linerate_model::output::Output;
@@ -13,7 +14,7 @@ use linerate_model::output::Output;
 use super::child::{Reach, Running};
 use super::switch;
 use crate::cli::args::{Cli, Command as Measurement, ForwardArgs, LoadFlags, ServerFlags};
-use crate::cli::{check, misunderstood, sweep};
+use crate::cli::{check, misunderstood, settle, sweep};
 use crate::exit::Exit;
 use linerate_model::failure::Failure;
 
@@ -48,7 +49,10 @@ impl<'a> Inner<'a> {
             .into_iter()
             .map(str::to_owned)
             .chain(words.iter().cloned());
-        let cli = Cli::try_parse_from(all).map_err(|error| misunderstood(&error, kind))?;
+        let mut cli = Cli::try_parse_from(all).map_err(|error| misunderstood(&error, kind))?;
+        if let Some(server) = settle::server_of(&mut cli.command) {
+            settle::reach(server)?;
+        }
         let at = |server: &ServerFlags| ("host", server.host.clone().unwrap_or_default());
         let (peer, estimate_s, output) = match &cli.command {
             Measurement::Udp(args) => (at(&args.server), seconds(&args.load), &args.server.output),
@@ -85,6 +89,7 @@ impl<'a> Inner<'a> {
     pub(super) fn run(
         &self,
         store: Option<&Path>,
+        token: Option<&LabToken>,
         interrupt: &Interrupt,
         tick: &mut dyn FnMut(Duration),
     ) -> Result<Ran, Failure> {
@@ -92,6 +97,9 @@ impl<'a> Inner<'a> {
         let program = std::env::current_exe().map_err(|error| Failure::measuring(what(), error))?;
         let mut command = Command::new(program);
         command.args(self.words).arg("--json");
+        if token.is_some() {
+            LabToken::hand(token, &mut command);
+        }
         let nowhere = PathBuf::from("/dev/null/none");
         command.arg("-o").arg(store.unwrap_or(&nowhere));
         let ended = Running::start(command, Reach::Process)

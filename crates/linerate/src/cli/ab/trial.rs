@@ -162,7 +162,10 @@ impl<'a> Trial<'a> {
                 session.console.block(&self.status(slot));
             }
         };
-        let ran = self.inner.run(directory.as_deref(), &interrupt, &mut tick);
+        let token = session.lab_token.as_ref();
+        let ran = self
+            .inner
+            .run(directory.as_deref(), token, &interrupt, &mut tick);
         let ended = match ran {
             Ok(ran) => self.take(session, &mut run, ran),
             Err(failure) => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DocumentFlags, OutputFlags};
+use super::{DocumentFlags, LabShape, OutputFlags};
 use crate::cli::values::{
     self,
     compare::{self, FailIf},
@@ -23,6 +23,7 @@ use crate::cli::values::{
   linerate ab --a 'ethtool -K eth0 tso on' --b 'ethtool -K eth0 tso off' -- tcp 192.0.2.7
   linerate ab --a ./old-driver --b ./new-driver --settle 5 -- udp 192.0.2.7 -b 400M
   linerate ab --a ./before --b ./after --restore ./usual --blocks 20 -- sweep 192.0.2.7
+  linerate ab --lab --quick --a ./before --b ./after -- tcp -t 2    in two hosts made here
   linerate ab --a ./before --b ./after --metric rtt-p99 --seed 7 -- tcp 192.0.2.7 -t 5")]
 pub(in crate::cli) struct AbArgs {
     /// Shell command that sets up A, the present configuration
@@ -34,11 +35,14 @@ pub(in crate::cli) struct AbArgs {
     /// Shell command that runs at the end, also after an error or Ctrl-C [default: that of A]
     #[arg(long, value_name = "COMMAND")]
     pub(in crate::cli) restore: Option<String>,
+    /// Fewer runs, for a first look: --aa 2, --blocks 6 and --settle 200ms, unless they are given
+    #[arg(long)]
+    pub(in crate::cli) quick: bool,
     /// Maximum number of blocks of four runs, 6 … 200
-    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(6..=200))]
+    #[arg(long, value_name = "N", default_value_t = 12, default_value_if("quick", "true", "6"), value_parser = clap::value_parser!(u32).range(6..=200))]
     pub(in crate::cli) blocks: u32,
     /// Blocks of A against A run first, 0 … 50; fewer than 6 give a poor estimate of the noise
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(0..=50))]
+    #[arg(long, value_name = "N", default_value_t = 6, default_value_if("quick", "true", "2"), value_parser = clap::value_parser!(u32).range(0..=50))]
     pub(in crate::cli) aa: u32,
     /// Margin: smaller differences of the deciding metric do not matter [default: 2%; 10% for rtt-p99, 20% for loss]
     #[arg(long, value_name = "PERCENT", value_parser = compare::margin)]
@@ -50,7 +54,7 @@ pub(in crate::cli) struct AbArgs {
     #[arg(long, value_name = "N")]
     pub(in crate::cli) seed: Option<u64>,
     /// Wait between set-up and measurement, such as 1, 500ms
-    #[arg(long, value_name = "TIME", default_value = "1", value_parser = values::warm_up)]
+    #[arg(long, value_name = "TIME", default_value = "1", default_value_if("quick", "true", "200ms"), value_parser = values::warm_up)]
     pub(in crate::cli) settle: u64,
     /// Exit 1 if B is proven worse (by more than the given share), or if nothing is proven: worse, worse:3%, inconclusive
     #[arg(long, value_name = "WHAT", value_parser = compare::fail_if)]
@@ -69,6 +73,12 @@ pub(in crate::cli) struct AbArgs {
     /// What to measure: udp, tcp, sweep, check or forward with its flags
     #[arg(last = true, required = true, value_name = "MEASUREMENT")]
     pub(in crate::cli) measurement: Vec<String>,
+    /// Create two hosts on this machine for the whole comparison: --a, --b and the measurement run in the first, and
+    /// the measurement's HOST, left out or written {peer}, is the second
+    #[arg(long, help_heading = "Lab")]
+    pub(in crate::cli) lab: bool,
+    #[command(flatten, next_help_heading = "Lab")]
+    pub(in crate::cli) shape: LabShape,
 }
 
 impl AbArgs {
@@ -81,6 +91,8 @@ impl AbArgs {
             output: self.output.clone(),
             quiet: self.quiet,
             verbose: self.verbose,
+            logfile: None,
+            timestamps: None,
         }
     }
 }

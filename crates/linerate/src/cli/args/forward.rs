@@ -21,8 +21,9 @@ use linerate_lab::dut::{DeviceFault, DeviceKind};
 /// 198.19.1.1 (IPv6: 2001:2:0:1::1, 2001:2:0:8001::1), and the tester answers ARP and ND for
 /// 198.18.0.0/15.
 #[derive(Debug, Args)]
+#[command(disable_version_flag = true)]
 #[command(before_long_help = "Examples:
-  linerate forward --lab route --profile quick    try it: a router made here, no root needed
+  linerate forward --lab route --quick            try it: a router made here, no root needed
   linerate forward eth1 eth2                      a DUT between these two ports
   linerate forward eth1 eth2 --bidirectional --flows 5
   linerate forward eth1 eth2 --sizes 64,1518 --goal ndr --profile strict
@@ -65,8 +66,11 @@ pub(in crate::cli) struct ForwardArgs {
     /// From port B to port A
     #[arg(short = 'R', long)]
     pub(in crate::cli) reverse: bool,
+    /// Same as --profile quick
+    #[arg(long, conflicts_with = "profile")]
+    pub(in crate::cli) quick: bool,
     /// Duration and rigour: strict (RFC 2544's times), lab, quick
-    #[arg(long, value_name = "NAME", default_value = "lab", value_parser = ["strict", "lab", "quick"])]
+    #[arg(long, value_name = "NAME", default_value = "lab", default_value_if("quick", "true", "quick"), value_parser = ["strict", "lab", "quick"])]
     pub(in crate::cli) profile: String,
     /// Length of the final trials [default: the profile's]
     #[arg(long, value_name = "TIME", value_parser = values::duration)]

@@ -6,13 +6,16 @@ use clap::Args;
 use super::ServerFlags;
 use crate::cli::values::{self, PacedRate};
 use linerate_model::output::IoMode;
+use linerate_model::units::rate_unit::RateUnit;
 
 /// Measure with TCP
 #[derive(Debug, Args)]
+#[command(disable_version_flag = true)]
 #[command(before_long_help = "Examples:
   linerate tcp 192.0.2.7                     10 s up, one stream
   linerate tcp 192.0.2.7 -R -P 4 -t 30       30 s down, four streams
   linerate tcp 192.0.2.7 --bidir -C bbr --expect '>=900M'
+  linerate -c 192.0.2.7 -P4 -f m             the same, as with iperf3 (docs/iperf3.md)
   linerate tcp --lab --fault reno -i 0.5")]
 pub(in crate::cli) struct TcpArgs {
     #[command(flatten)]
@@ -46,9 +49,11 @@ pub(in crate::cli) struct TcpArgs {
 ///
 /// As in iperf3 the default rate is 1.048576 Mbit/s per stream; set the rate with -b.
 #[derive(Debug, Args)]
+#[command(disable_version_flag = true)]
 #[command(before_long_help = "Examples:
   linerate udp 192.0.2.7 -b 500M             10 s up at 500 Mbit/s of payload
   linerate udp 192.0.2.7 -R -b 100M -l 64    small datagrams, down
+  linerate -c 192.0.2.7 -u -b 100M           as with iperf3 (docs/iperf3.md)
   linerate udp 192.0.2.7 --bidir -b 900M -t 60 --expect 'loss<=0.001%'
   linerate udp --lab --fault duplicate=1% -b 50M")]
 pub(in crate::cli) struct UdpArgs {
@@ -118,6 +123,18 @@ pub(in crate::cli) struct LoadFlags {
     /// TOS octet (all 8 bits): 0 … 255
     #[arg(short = 'S', long, value_name = "TOS", value_parser = values::tos, conflicts_with = "dscp")]
     pub(in crate::cli) tos: Option<u8>,
+    /// Unit of the rates while measuring: k, m, g, t for bits; K, M, G, T for bytes [default: what suits each]
+    #[arg(short = 'f', long, value_name = "UNIT")]
+    pub(in crate::cli) format: Option<RateUnit>,
+    /// Let the kernel pace each stream to this rate (SO_MAX_PACING_RATE; UDP needs the fq queue)
+    #[arg(long, value_name = "RATE", value_parser = values::fq_rate)]
+    pub(in crate::cli) fq_rate: Option<u64>,
+    /// End if nothing arrives for this time, such as 2s; a bare number is ms [default: 8 s between two linerates]
+    #[arg(long, value_name = "TIME", value_parser = values::timeout)]
+    pub(in crate::cli) rcv_timeout: Option<u64>,
+    /// End if data is not acknowledged for this time, such as 2s; a bare number is ms [default: 10 s]
+    #[arg(long, value_name = "TIME", value_parser = values::timeout)]
+    pub(in crate::cli) snd_timeout: Option<u64>,
     /// Title, stored with the results
     #[arg(short = 'T', long, value_name = "TEXT")]
     pub(in crate::cli) title: Option<String>,

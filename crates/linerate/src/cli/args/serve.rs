@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate serve`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::values;
+use crate::cli::values::{self, BindTo};
 use linerate_endpoint::{IPERF2_PORT, PORT};
 
 /// Serve linerate and iperf3 clients, many at a time
@@ -16,6 +16,7 @@ use linerate_endpoint::{IPERF2_PORT, PORT};
 #[command(before_long_help = "Examples:
   linerate serve                             TCP and UDP port 5201
   linerate serve -1                          one test, then end
+  linerate -s -D -I /run/linerate.pid        as with iperf3: in the background
   linerate serve --bind 192.0.2.7 --max-rate 500M --max-time 1m
   linerate serve --metrics 127.0.0.1:9101    http://127.0.0.1:9101/metrics for Prometheus
   linerate serve --iperf2                    for `iperf` clients, port 5001")]
@@ -23,9 +24,9 @@ pub(in crate::cli) struct ServeArgs {
     /// TCP and UDP port [default: 5201, with --iperf2 5001]
     #[arg(short = 'p', long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
-    /// Local address [default: all]
-    #[arg(short = 'B', long, value_name = "ADDRESS")]
-    pub(in crate::cli) bind: Option<IpAddr>,
+    /// Local address, or ADDRESS%INTERFACE [default: all]
+    #[arg(short = 'B', long, value_name = "ADDRESS", value_parser = values::bind_to)]
+    pub(in crate::cli) bind: Option<BindTo>,
     /// Local interface [default: all]
     #[arg(long, value_name = "INTERFACE", value_parser = values::interface)]
     pub(in crate::cli) bind_dev: Option<String>,
@@ -65,8 +66,14 @@ pub(in crate::cli) struct ServeArgs {
     /// Do not log a line per test
     #[arg(short = 'q', long)]
     pub(in crate::cli) quiet: bool,
+    /// Run in the background, once the port is open
+    #[arg(short = 'D', long)]
+    pub(in crate::cli) daemon: bool,
+    /// Write the process id to this file; it is removed at the end
+    #[arg(short = 'I', long, value_name = "FILE")]
+    pub(in crate::cli) pidfile: Option<PathBuf>,
     /// Log to this file instead of stderr
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", visible_alias = "logfile")]
     pub(in crate::cli) log_file: Option<PathBuf>,
 }
 

@@ -11,7 +11,7 @@ use crate::cli::values::{self, BindTo};
 /// Against whom a command measures, and where the result goes.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ServerFlags {
-    /// Name or address of the server
+    /// Name or address of the server, also HOST:PORT, [ADDRESS]:PORT, HOST%INTERFACE
     #[arg(required_unless_present = "lab")]
     pub(in crate::cli) host: Option<String>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(in crate::cli) struct TargetFlags {
     /// Local interface
     #[arg(long, value_name = "INTERFACE", value_parser = values::interface)]
     pub(in crate::cli) bind_dev: Option<String>,
-    /// How long to wait for the server [default: 5s]
+    /// How long to wait for the server, such as 2s; a bare number is ms [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = values::timeout)]
     pub(in crate::cli) connect_timeout: Option<u64>,
     /// Token file of the server, for its full counters and settings [default: what LINERATE_TOKEN_FILE names]

@@ -22,6 +22,7 @@ impl FailIf {
         Expectation {
             expression: format!("not {self}"),
             met: !decisive.any(|one| self.is(one)),
+            ..Expectation::default()
         }
     }
 

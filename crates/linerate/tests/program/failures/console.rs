@@ -65,7 +65,16 @@ fn a_partial_result_fits_a_serial_console() {
     client.signal("INT");
     let ended = client.end();
     assert_eq!(ended.code(), Some(130));
-    assert!(ended.stdout.contains("PARTIAL"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("PARTIAL: interrupted"),
+        "{}",
+        ended.stdout
+    );
+    let said = &ended.stderr;
+    assert!(
+        said.contains("interrupted: ") && !said.contains("error"),
+        "{said}"
+    );
     fits(&words, &ended);
 }
 

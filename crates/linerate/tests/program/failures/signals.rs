@@ -145,7 +145,14 @@ fn ctrl_c_while_connecting_ends_it() {
     let address = u32::from_ne_bytes([192, 0, 2, 1]);
     client.wait_for_socket(&format!("{address:08X}:1451 02"));
     client.signal("INT");
-    failed(&client.end(), 130);
+    let ended = client.end();
+    failed(&ended, 130);
+    let said = "interrupted: nothing was measured";
+    assert!(
+        ended.stderr.contains(said) && !ended.stderr.contains("error:"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// At a terminal Ctrl-C goes to every process of the foreground: the peer in the lab must not hear it.

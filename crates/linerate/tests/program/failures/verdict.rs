@@ -33,6 +33,12 @@ pub(crate) fn failed(ended: &Ended, code: i32) -> Value {
     let document = document(ended);
     assert_eq!(ended.code(), Some(code), "{}", ended.stderr);
     assert_eq!(document["exit_code"], code);
+    if code == 130 {
+        // That the user ended it is not an error.
+        assert!(ended.stderr.contains("interrupted: "), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("error: "), "{}", ended.stderr);
+        return document;
+    }
     let words = ["what", "why"].map(|part| document["error"][part].as_str().unwrap().to_owned());
     for word in words {
         assert!(

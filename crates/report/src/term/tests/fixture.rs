@@ -209,6 +209,7 @@ pub(crate) fn udp() -> Output {
         expectations: vec![Expectation {
             expression: "loss<=0.1%".to_owned(),
             met: true,
+            ..Expectation::default()
         }],
         ..output("udp")
     }
@@ -412,6 +413,8 @@ pub(crate) fn check() -> Output {
         expectations: vec![Expectation {
             expression: ">=940M".to_owned(),
             met: false,
+            value: Some(612.4e6),
+            of: Some("up".to_owned()),
         }],
         duration_s: 29.8,
         ..output("check")
