@@ -53,9 +53,10 @@ use target::Target;
 /// Runs the command that the process was started with; the exit code.
 pub fn main() -> u8 {
     let words: Vec<OsString> = std::env::args_os().collect();
+    let json = asks_for_json(&words);
     let words = match translated(words) {
         Ok(words) => words,
-        Err(failure) => return session::refuse("", false, &failure).code(),
+        Err(failure) => return session::refuse("", json, &failure).code(),
     };
     let look = Surroundings::read().look(Color::Auto, false);
     let understood = Cli::command()
@@ -65,7 +66,7 @@ pub fn main() -> u8 {
     match understood {
         Ok((mut cli, options)) => match settle::settle(&mut cli.command) {
             Ok(()) => run(&cli.command, options),
-            Err(failure) => session::refuse("", asks_for_json(&words), &failure).code(),
+            Err(failure) => session::refuse(&kind(&words), json, &failure).code(),
         },
         Err(error) => refuse(&error, &words, look).code(),
     }
@@ -90,6 +91,12 @@ fn asks_for_json(words: &[OsString]) -> bool {
     words
         .iter()
         .any(|word| word == "--json" || word == "-j" || word == "-J")
+}
+
+/// The command's name, if the first word is one.
+fn kind(words: &[OsString]) -> String {
+    let word = words.get(1).map(|word| word.to_string_lossy());
+    word.unwrap_or_default().into_owned()
 }
 
 /// Every option of the command with its value, defaults filled in, for the record.
@@ -188,10 +195,7 @@ fn refuse(error: &clap::Error, words: &[OsString], look: Style) -> Exit {
             written(&if look.ascii { ascii(&text) } else { text })
         }
         _ => {
-            let kind = words
-                .get(1)
-                .map(|word| word.to_string_lossy().into_owned())
-                .unwrap_or_default();
+            let kind = kind(words);
             session::refuse(&kind, asks_for_json(words), &misunderstood(error, &kind))
         }
     }

@@ -105,7 +105,7 @@ pub(super) struct CheckArgs {
   linerate sweep 192.0.2.7                            50M to 1000M in steps of 50M
   linerate sweep 192.0.2.7 --from 900M --to 1G --step 10M -t 5
   linerate sweep 192.0.2.7 -R -l 1400 -o /tmp/sweep   only down
-  linerate sweep 192.0.2.7 --quick                    5 rates of half a second each
+  linerate sweep 192.0.2.7 --quick                    6 rates of half a second each
   linerate sweep 192.0.2.7 --goal-loss 0.5%           at most 0.5 % lost (PDR)
   linerate sweep --lab --quick --fault rate=300M")]
 pub(super) struct SweepArgs {

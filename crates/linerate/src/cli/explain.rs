@@ -19,13 +19,30 @@ use inputs::Inputs;
 use linerate_model::failure::Failure;
 use pasted::Pasted;
 
-/// Runs the command. What was found is an answer, whatever it says: exit 0. Where nothing could be judged there is none.
+/// Runs the command. What was found is an answer, whatever it says: exit 0. Where nothing could be judged, what to
+/// collect is printed, and the exit code is that of a command that could not measure.
 pub(super) fn run(args: &ExplainArgs) -> Exit {
-    let answered = explained(args).and_then(|(output, nothing)| match nothing {
-        Some(failure) => Err(failure),
-        None => args.document.print(&output, Detail::Causes),
-    });
-    session::ended("explain", args.document.json, answered)
+    match explained(args) {
+        Ok((output, Some(failure))) => unanswered(args, output, &failure),
+        Ok((output, None)) => session::ended(
+            "explain",
+            args.document.json,
+            args.document.print(&output, Detail::Causes),
+        ),
+        Err(failure) => session::refuse("explain", args.document.json, &failure),
+    }
+}
+
+fn unanswered(args: &ExplainArgs, mut output: Output, failure: &Failure) -> Exit {
+    let exit = Exit::from(failure.kind);
+    if args.document.json {
+        output.exit_code = exit.code();
+        output.error = Some(session::report(failure));
+    }
+    match args.document.print(&output, Detail::Causes) {
+        Ok(()) => session::refuse("explain", false, failure),
+        Err(failure) => session::refuse("explain", false, &failure),
+    }
 }
 
 /// The answer, and why it is none.

@@ -156,15 +156,9 @@ fn an_expectation_that_is_not_met_has_its_number() {
 }
 
 #[test]
-fn what_cannot_be_judged_or_written_is_refused() {
+fn what_cannot_be_reached_or_written_is_refused() {
     let place = place("refused");
-    fs::write(place.join("empty.txt"), " \n").unwrap();
-    fs::write(place.join("noise"), [0, 159, 7, 255, 0, 3]).unwrap();
-    fs::write(place.join("prose.txt"), "The weather is fine today.\n").unwrap();
     for (line, code, why) in [
-        ("explain empty.txt", 3, "there is no text in it"),
-        ("explain noise", 3, "it is not text"),
-        ("explain prose.txt", 3, "no line of it"),
         ("report run -o run.pdf", 2, "no format has the ending .pdf"),
         ("tcp fe80::1", 2, "its interface is not named"),
         ("-c 127.0.0.1:70000", 2, "not a port"),
@@ -178,6 +172,37 @@ fn what_cannot_be_judged_or_written_is_refused() {
             "{line}: {said}"
         );
         assert!(output.stdout.is_empty(), "{line}");
+    }
+}
+
+/// What to collect is printed all the same.
+#[test]
+fn a_text_without_anything_to_judge_is_3() {
+    let place = place("unjudged");
+    fs::write(place.join("empty.txt"), " \n").unwrap();
+    fs::write(place.join("noise"), [0, 159, 7, 255, 0, 3]).unwrap();
+    fs::write(place.join("prose.txt"), "The weather is fine today.\n").unwrap();
+    for (name, why) in [
+        ("empty.txt", "there is no text in it"),
+        ("noise", "it is not text"),
+        ("prose.txt", "no line of it"),
+    ] {
+        let output = run(&place, &format!("explain {name}"));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{name}: {said}");
+        assert!(said.contains(why), "{name}: {said}");
+        let shown = text(&output.stdout);
+        assert!(
+            shown.contains("no known tool output in this text"),
+            "{name}: {shown}"
+        );
+        let output = run(&place, &format!("explain {name} --json"));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["exit_code"], 3, "{name}");
+        assert!(
+            document["error"]["why"].as_str().unwrap().contains(why),
+            "{name}"
+        );
     }
 }
 
