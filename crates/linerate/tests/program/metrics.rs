@@ -176,11 +176,12 @@ fn what_cannot_be_listened_on_is_refused() {
     let (code, text) = refused(&["--metrics", &taken]);
     assert_eq!(code, Some(3), "{text}");
     let port = measured.metrics;
-    for part in [
+    let parts: [&str; 3] = [
         &format!("cannot listen for metrics on TCP {taken}"),
         "in use",
         &format!("ss -ltnp 'sport = :{port}'   or another port with --metrics"),
-    ] {
+    ];
+    for part in parts {
         assert!(text.contains(part), "{part}: {text}");
     }
     let (code, text) = refused(&["--metrics", "192.0.2.1:9101"]);
@@ -207,9 +208,8 @@ fn what_cannot_be_listened_on_is_refused() {
 fn it_is_served_over_ipv6_and_for_iperf2_too() {
     let port = free_port();
     let server = Server::ours(&format!("--iperf2 --metrics [::1]:{port}"));
-    let mut stream = None;
     until("it is served", || TcpStream::connect(("::1", port)).is_ok());
-    let stream = stream.insert(TcpStream::connect(("::1", port)).unwrap());
+    let mut stream = TcpStream::connect(("::1", port)).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();

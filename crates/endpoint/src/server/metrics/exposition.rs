@@ -30,10 +30,10 @@ pub(super) fn text(metrics: &Metrics, openmetrics: bool) -> String {
         "",
         "Tests that may run at once, --max-tests",
     );
-    page.value("", metrics.most_tests);
+    page.value("", &metrics.most_tests);
     page.family(COUNTER, "refusals", "", "Clients refused, by reason");
     for ((_, reason), count) in Refusal::ALL.iter().zip(counts.refused) {
-        page.value(&format!("reason=\"{reason}\""), count);
+        page.value(&format!("reason=\"{reason}\""), &count);
     }
     page.traffic(&counts);
     page.last(&counts);
@@ -71,7 +71,7 @@ impl Page {
     }
 
     /// One sample of the family.
-    fn value(&mut self, labels: &str, value: impl Display) {
+    fn value(&mut self, labels: &str, value: &dyn Display) {
         let _ = match labels {
             "" => writeln!(self.text, "{} {value}", self.sample),
             labels => writeln!(self.text, "{}{{{labels}}} {value}", self.sample),
@@ -96,7 +96,7 @@ impl Page {
             "Tests that began; with --iperf2, streams",
         );
         for (labels, tests) in &of_all {
-            self.value(labels, tests.started);
+            self.value(labels, &tests.started);
         }
         self.family(
             COUNTER,
@@ -105,14 +105,14 @@ impl Page {
             "Tests that are over, by outcome",
         );
         for (labels, tests) in &of_all {
-            self.value(&format!("{labels},outcome=\"done\""), tests.done);
-            self.value(&format!("{labels},outcome=\"failed\""), tests.failed);
+            self.value(&format!("{labels},outcome=\"done\""), &tests.done);
+            self.value(&format!("{labels},outcome=\"failed\""), &tests.failed);
         }
         self.family(GAUGE, "tests_running", "", "Tests that run now");
         for (labels, tests) in &of_all {
             self.value(
                 labels,
-                tests.started.saturating_sub(tests.done + tests.failed),
+                &tests.started.saturating_sub(tests.done + tests.failed),
             );
         }
     }
@@ -122,7 +122,7 @@ impl Page {
             self.family(COUNTER, name, unit, help);
             for (protocol, traffic) in PROTOCOLS.iter().zip(&counts.traffic) {
                 if protocols.contains(protocol) {
-                    self.value(&format!("protocol=\"{protocol}\""), value(traffic));
+                    self.value(&format!("protocol=\"{protocol}\""), &value(traffic));
                 }
             }
         }
@@ -140,26 +140,26 @@ impl Page {
         let help = "Payload rate of the last test, as this end received (up) or sent it (down)";
         self.family(GAUGE, "last_test_bits_per_second", "bits_per_second", help);
         for (labels, last) in &tests {
-            self.value(labels, last.bits_per_second);
+            self.value(labels, &last.bits_per_second);
         }
         let help = "Lost of the datagrams that this end was to receive in the last test";
         self.family(GAUGE, "last_test_loss_ratio", "ratio", help);
         for (labels, last) in &tests {
             if let Some(ratio) = last.loss_ratio {
-                self.value(labels, ratio);
+                self.value(labels, &ratio);
             }
         }
         let help = "When the last test ended, by this host's clock, since 1970";
         self.family(GAUGE, "last_test_end_timestamp_seconds", "seconds", help);
         for (labels, last) in &tests {
-            self.value(labels, last.ended_ns as f64 / 1e9);
+            self.value(labels, &(last.ended_ns as f64 / 1e9));
         }
     }
 
     fn process(&mut self, metrics: &Metrics) {
         self.family(GAUGE, "uptime_seconds", "seconds", "Since the server began");
         let uptime_ns = monotonic_ns().saturating_sub(metrics.begun_ns);
-        self.value("", uptime_ns as f64 / 1e9);
+        self.value("", &(uptime_ns as f64 / 1e9));
         self.family(
             GAUGE,
             "resident_memory_bytes",
@@ -167,11 +167,11 @@ impl Page {
             "Memory of the process",
         );
         if let Some(bytes) = resident_bytes() {
-            self.value("", bytes);
+            self.value("", &bytes);
         }
         self.family(INFO, "build", "", "This program");
         let version = env!("CARGO_PKG_VERSION");
-        self.value(&format!("version=\"{version}\""), 1);
+        self.value(&format!("version=\"{version}\""), &1);
     }
 }
 

@@ -5,7 +5,7 @@ use super::Measured;
 use crate::report::made::{forward, place, printed, store, udp};
 use crate::report::readers::installed;
 use crate::support::our_client;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
@@ -43,6 +43,18 @@ fn names(text: &str) -> Vec<&str> {
     names
 }
 
+/// A document with the figures that only `check` and `sweep` have.
+fn check(place: &Path) -> String {
+    let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
+    let text = std::fs::read_to_string(records.join("linerate.output-1.json")).unwrap();
+    let mut document: Value = serde_json::from_str(&text).unwrap();
+    document["verdicts"] = json!([{"direction": "up", "achieved_bits_per_second": 9e8}]);
+    document["knees"] = json!([{"direction": "up", "lossless_bits_per_second": 8e8}]);
+    let file = place.join("check.json").display().to_string();
+    std::fs::write(&file, document.to_string()).unwrap();
+    file
+}
+
 /// The names of all samples that the program writes.
 fn exported() -> Vec<String> {
     let measured = Measured::ours("");
@@ -51,7 +63,8 @@ fn exported() -> Vec<String> {
     measured.server.await_line(": done: ");
     let place = place("dashboard");
     let runs = [store(&place, &udp()), store(&place, &forward())];
-    let report = printed(&[&runs[0], &runs[1], "-f", "openmetrics"]);
+    let check = check(&place);
+    let report = printed(&[&runs[0], &runs[1], &check, "-f", "openmetrics"]);
     let pages = measured.page() + std::str::from_utf8(&report).unwrap();
     let samples = pages.lines().filter(|line| !line.starts_with('#'));
     samples

@@ -47,8 +47,8 @@ fn curl_gets_the_format_that_it_accepts() {
         return;
     }
     let measured = Measured::ours("");
-    for (words, media_type) in [
-        (&[][..], OPENMETRICS),
+    let cases: [(&[&str], &str); 6] = [
+        (&[], OPENMETRICS),
         (&["--http1.0"], OPENMETRICS),
         (&["--compressed"], OPENMETRICS),
         (&["-H", PROMETHEUS], OPENMETRICS),
@@ -57,7 +57,8 @@ fn curl_gets_the_format_that_it_accepts() {
             &["-H", "Accept: text/plain;version=0.0.4, */*;q=0.1"],
             PLAIN,
         ),
-    ] {
+    ];
+    for (words, media_type) in cases {
         let (outcome, page) = curl(measured.metrics, words);
         assert_eq!(outcome, format!("200 {media_type}"), "{words:?}");
         let is_open = media_type == OPENMETRICS;
