@@ -21,7 +21,7 @@ pub(crate) fn run(
     tally: &mut Tally,
 ) {
     readers::run(directory, tally);
-    unit::run(tally);
+    unit::run(directory, tally);
     debian::run(directory, release, older, tally);
 }
 
