@@ -63,7 +63,8 @@ const STEPS: &[(&str, &str)] = &[
     ),
     (
         "linerate check --lab --quick",
-        "XDG_STATE_HOME=/dev/null { linerate check --lab --quick >/tmp/check || test $? = 4; } && \
+        // 4: measured, on a machine too busy to be exact.
+        "export XDG_STATE_HOME=/dev/null; linerate check --lab --quick >/tmp/check || test $? = 4; \
       grep -m 1 -i tcp /tmp/check; rm /tmp/check",
     ),
 ];
