@@ -109,12 +109,8 @@ pub(crate) fn has_std(triple: &str) -> bool {
 /// Whether rustc's musl unpacks relocations that are packed (`DT_RELR`, a fortieth of their size): 1.2.4 does,
 /// which came with Rust 1.93. An older one would start the program without any.
 pub(crate) fn musl_packs_relocations() -> bool {
-    let output = Command::new("rustc").arg("--version").output();
-    output.is_ok_and(|output| {
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let minor = text
-            .strip_prefix("rustc 1.")
-            .and_then(|rest| rest.split('.').next());
+    rustc_version().is_some_and(|version| {
+        let minor = version.split('.').nth(1);
         minor.is_some_and(|minor| minor.parse().is_ok_and(|minor: u32| minor >= 93))
     })
 }
@@ -125,8 +121,37 @@ pub(crate) fn has_program(program: &str) -> bool {
     std::env::split_paths(&paths).any(|directory| directory.join(program).is_file())
 }
 
+/// Options that give each source file the same name wherever it is: messages of panics name it, so it is in the
+/// binary. A path with a space cannot be an option here, and stays.
+pub(crate) fn remapped_paths() -> String {
+    let cargo = std::env::var("CARGO_HOME")
+        .or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"))
+        .unwrap_or_default();
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let workspace = workspace.map_or_else(String::new, |root| root.display().to_string());
+    // The last that fits counts. The name of crates.io's directory is a hash of its address.
+    let crates = format!("{cargo}/registry/src/index.crates.io-1949cf8c6b5b557f");
+    let names = [
+        (cargo, "/cargo"),
+        (crates, "/crates"),
+        (workspace, "/linerate"),
+    ];
+    names
+        .iter()
+        .filter(|(path, _)| !path.is_empty() && !path.contains(' '))
+        .map(|(path, name)| format!(" --remap-path-prefix={path}={name}"))
+        .collect()
+}
+
+/// Which compiler is in use: `1.95.0`.
+pub(crate) fn rustc_version() -> Option<String> {
+    let output = Command::new("rustc").arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.split(' ').nth(1).map(str::to_owned)
+}
+
 /// The cargo that runs this task.
-fn cargo() -> std::ffi::OsString {
+pub(crate) fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 

@@ -6,21 +6,23 @@ mod target;
 
 use std::path::PathBuf;
 
-use crate::Outcome;
 use crate::tally::Tally;
+use crate::{Outcome, package};
+pub(crate) use target::Names;
 use target::{TARGETS, Target};
 
 /// An x86_64 binary must fit the flash of a small board: a larger one is refused; a larger one of another target is
 /// reported. Much of it is what it knows (`knowledge/`).
 const LIMIT_BYTES: u64 = 8 << 20;
 
-/// `dist [--check] [TARGET...]`.
+/// `dist [--check] [--packages] [TARGET...]`.
 pub(crate) fn run(words: &[&str]) -> Outcome {
     let check = words.contains(&"--check");
+    let packages = words.contains(&"--packages");
     let named: Vec<&str> = words
         .iter()
         .copied()
-        .filter(|word| *word != "--check")
+        .filter(|word| !["--check", "--packages"].contains(word))
         .collect();
     if let Some(unknown) = named
         .iter()
@@ -31,7 +33,8 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     }
     let wanted = |target: &&Target| match named.as_slice() {
         [] => target.checked || !check,
-        named => named.contains(&target.triple),
+        // Man pages and completions are what the native binary prints.
+        named => named.contains(&target.triple) || (packages && target.is_native()),
     };
     let mut tally = Tally::default();
     let built: Vec<Build> = TARGETS
@@ -42,14 +45,17 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
     if check {
         check::run(&built, &mut tally);
     }
+    if packages {
+        package::run(&built, check, &mut tally);
+    }
     Ok(tally.close())
 }
 
 /// One target with its binary.
 #[derive(Debug)]
 pub(crate) struct Build {
-    target: &'static Target,
-    path: PathBuf,
+    pub(crate) target: &'static Target,
+    pub(crate) path: PathBuf,
 }
 
 fn build(target: &'static Target, check: bool, tally: &mut Tally) -> Option<Build> {

@@ -16,6 +16,7 @@ mod dist;
 mod faults;
 mod fuzz;
 mod knowledge;
+mod package;
 mod ports;
 mod process;
 mod soak;
@@ -53,8 +54,10 @@ fn main() -> ExitCode {
 }
 
 const USAGE: &str = "\
-usage: cargo xtask dist [--check] [TARGET...]   static binaries, their size against the budget
+usage: cargo xtask dist [--check] [--packages] [TARGET...]   static binaries, their size against the budget
                                                 --check: run them, under qemu-user where foreign
+                                                --packages: deb, rpm, apk, tar, container image, SBOM and checksums
+                                                both: install, upgrade and purge the native deb in a clean Debian root
        cargo xtask bench [OPTION...] [ROW...]   us and the peers in turn (see bench/README.md)
        cargo xtask soak [--rounds N] [LINE...]  healthy labs again and again: none may have a finding
        cargo xtask soak --server [--minutes N]  clients that come, go, lie and die: the server holds at the end what it held

@@ -13,7 +13,32 @@ pub(crate) struct Target {
     pub(crate) emulators: &'static [&'static str],
     /// Among those of `dist --check`.
     pub(crate) checked: bool,
+    /// What packages call it.
+    pub(crate) names: Names,
     linker: Linker,
+}
+
+/// The architecture in the words of each kind of package.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Names {
+    pub(crate) deb: &'static str,
+    pub(crate) rpm: &'static str,
+    /// None where Alpine has no such port.
+    pub(crate) apk: Option<&'static str>,
+    /// Architecture and variant of a container image (GOARCH, GOARM); none where Go has no such port.
+    pub(crate) image: Option<(&'static str, Option<&'static str>)>,
+}
+
+impl Names {
+    /// With the same word for apk as for rpm.
+    const fn new(deb: &'static str, rpm: &'static str, image: &'static str) -> Self {
+        Self {
+            deb,
+            rpm,
+            apk: Some(rpm),
+            image: Some((image, None)),
+        }
+    }
 }
 
 /// Who links.
@@ -32,30 +57,77 @@ pub(crate) const TARGETS: &[Target] = &[
         triple: "x86_64-unknown-linux-musl",
         emulators: &["qemu-x86_64-static", "qemu-x86_64"],
         checked: true,
+        names: Names::new("amd64", "x86_64", "amd64"),
         linker: Linker::RustLld,
     },
     Target {
         triple: "aarch64-unknown-linux-musl",
         emulators: &["qemu-aarch64-static", "qemu-aarch64"],
         checked: true,
+        names: Names::new("arm64", "aarch64", "arm64"),
         linker: Linker::RustLld,
     },
     Target {
         triple: "armv7-unknown-linux-gnueabihf",
         emulators: &["qemu-arm-static", "qemu-arm"],
         checked: true,
+        names: Names {
+            apk: Some("armv7"),
+            image: Some(("arm", Some("v7"))),
+            ..Names::new("armhf", "armv7hl", "arm")
+        },
         linker: Linker::Gcc("arm-linux-gnueabihf-gcc"),
+    },
+    Target {
+        triple: "i686-unknown-linux-musl",
+        emulators: &["qemu-i386-static", "qemu-i386"],
+        checked: false,
+        names: Names {
+            apk: Some("x86"),
+            ..Names::new("i386", "i686", "386")
+        },
+        linker: Linker::RustLld,
     },
     Target {
         triple: "riscv64gc-unknown-linux-gnu",
         emulators: &["qemu-riscv64-static", "qemu-riscv64"],
         checked: false,
+        names: Names::new("riscv64", "riscv64", "riscv64"),
         linker: Linker::Gcc("riscv64-linux-gnu-gcc"),
+    },
+    Target {
+        triple: "riscv64gc-unknown-linux-musl",
+        emulators: &["qemu-riscv64-static", "qemu-riscv64"],
+        checked: false,
+        names: Names::new("riscv64", "riscv64", "riscv64"),
+        linker: Linker::Zig,
+    },
+    Target {
+        triple: "powerpc64le-unknown-linux-gnu",
+        emulators: &["qemu-ppc64le-static", "qemu-ppc64le"],
+        checked: false,
+        names: Names::new("ppc64el", "ppc64le", "ppc64le"),
+        linker: Linker::Gcc("powerpc64le-linux-gnu-gcc"),
+    },
+    Target {
+        triple: "powerpc-unknown-linux-gnu",
+        emulators: &["qemu-ppc-static", "qemu-ppc"],
+        checked: false,
+        names: Names {
+            apk: None,
+            image: None,
+            ..Names::new("powerpc", "ppc", "")
+        },
+        linker: Linker::Gcc("powerpc-linux-gnu-gcc"),
     },
     Target {
         triple: "mipsel-unknown-linux-musl",
         emulators: &["qemu-mipsel-static", "qemu-mipsel"],
         checked: false,
+        names: Names {
+            apk: None,
+            ..Names::new("mipsel", "mipsel", "mipsle")
+        },
         linker: Linker::Zig,
     },
 ];
@@ -105,7 +177,10 @@ impl Target {
     fn environment(&self) -> Vec<(String, String)> {
         let upper = self.triple.replace('-', "_").to_uppercase();
         let linker = |linker: &str| (format!("CARGO_TARGET_{upper}_LINKER"), linker.to_owned());
-        let flags = |flags: &str| (format!("CARGO_TARGET_{upper}_RUSTFLAGS"), flags.to_owned());
+        let flags = |flags: &str| {
+            let flags = format!("{flags}{}", build::remapped_paths());
+            (format!("CARGO_TARGET_{upper}_RUSTFLAGS"), flags)
+        };
         match self.linker {
             Linker::RustLld => vec![linker("rust-lld"), flags(&self.lld_flags())],
             Linker::Gcc(gcc) => vec![linker(gcc), flags("-Ctarget-feature=+crt-static")],
