@@ -33,8 +33,18 @@ impl Default for Style {
 /// The whole result as text, with a line end.
 #[must_use]
 pub fn render(output: &Output, style: &Style) -> Printable {
+    laid_out(View::of(output), style)
+}
+
+/// A host that was inspected, on one screen, with what looks wrong.
+#[must_use]
+pub fn host(output: &Output, style: &Style) -> Printable {
+    laid_out(View::of_host(output), style)
+}
+
+fn laid_out(view: View, style: &Style) -> Printable {
     let mut text = String::new();
-    let view = View::of(output).map_text(&|text| printable(text, style));
+    let view = view.map_text(&|text| printable(text, style));
     for (number, block) in view.blocks.iter().enumerate() {
         if number > 0 {
             text.push('\n');

@@ -12,7 +12,8 @@ pub(crate) mod effect_plot;
 pub(crate) mod figures;
 mod findings;
 mod forward;
-mod history;
+pub(crate) mod history;
+mod inspect;
 mod knees;
 mod ledger;
 mod parts;
@@ -144,6 +145,12 @@ impl View {
         if !is_measured(output) {
             blocks.iter_mut().for_each(Block::forget_unknown);
         }
+        Self { blocks }
+    }
+
+    /// What `inspect` found, on one screen.
+    pub(crate) fn of_host(output: &Output) -> Self {
+        let blocks = inspect::blocks(output);
         Self { blocks }
     }
 

@@ -6,25 +6,35 @@ use std::io::ErrorKind;
 
 use linerate_diagnose::explain::explain;
 use linerate_linux::nic;
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Fact, LinkKind, Output};
 use linerate_model::record::Record;
 use linerate_model::run::Run;
 use linerate_model::setting::Setting;
 
 use super::args::InspectArgs;
-use super::document::document;
+use super::document::{self, document};
 use super::{session, site_rules};
 use crate::exit::Exit;
 use linerate_endpoint::sampler;
 use linerate_model::failure::Failure;
+use linerate_report::term;
 
 /// Runs the command. What was found is an answer, whatever it says: exit 0.
 pub(super) fn run(args: &InspectArgs) -> Exit {
     session::ended(
         "inspect",
         args.document.json,
-        inspected(args).and_then(|output| args.document.print(&output)),
+        inspected(args).and_then(|output| print(args, &output)),
     )
+}
+
+/// On one screen, or all.
+fn print(args: &InspectArgs, output: &Output) -> Result<(), Failure> {
+    if args.document.json || args.verbose || args.facts {
+        return args.document.print(output);
+    }
+    document::print(&term::host(output, &args.document.look()))
 }
 
 fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
@@ -39,10 +49,46 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
     let record = Record::of_run(run, sampler::totals(&names));
     explain(&record, &rules).add_to(&mut output, true);
     output.settings.extend(tcp_memory(&output.facts));
+    output
+        .settings
+        .extend(names.iter().filter_map(|name| addresses(name)));
     if !args.facts {
         output.facts.clear();
     }
     Ok(output)
+}
+
+/// What it is called on the wire, and in IP: rules do not ask.
+fn addresses(name: &str) -> Option<Setting> {
+    let link = nic::link(name).ok()?;
+    let held = nic::addresses_of(link.index).ok()?;
+    let bytes: Vec<String> = link
+        .address
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let hardware = (!bytes.is_empty()).then(|| bytes.join(":"));
+    let family = |is_v4: bool| {
+        let of = held
+            .iter()
+            .filter(|(address, _)| address.is_ipv4() == is_v4);
+        let texts: Vec<String> = of.map(|(ip, prefix)| format!("{ip}/{prefix}")).collect();
+        (!texts.is_empty()).then(|| texts.join(" "))
+    };
+    let values = [
+        ("link/ether", hardware),
+        ("inet", family(true)),
+        ("inet6", family(false)),
+    ];
+    let values = values
+        .into_iter()
+        .filter_map(|(key, texts)| Some((key.to_owned(), texts?)));
+    Some(Setting {
+        source: "ip address".to_owned(),
+        interface: Some(name.to_owned()),
+        values: values.gather(),
+        ..Setting::default()
+    })
 }
 
 /// Whether TCP's memory limits are the kernel's default.
