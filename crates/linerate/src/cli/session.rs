@@ -500,7 +500,7 @@ fn without_faults(command: &[String]) -> Vec<String> {
 
 const FAULT: &str = "fault";
 
-fn console(flags: &OutputFlags) -> Console {
+pub(super) fn console(flags: &OutputFlags) -> Console {
     let surroundings = Surroundings::read();
     let look = surroundings.look(color(flags.document.color), flags.document.ascii);
     let form = match (flags.document.json, flags.json_stream) {

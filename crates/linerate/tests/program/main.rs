@@ -24,6 +24,8 @@ mod explain;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod history;
+#[cfg(test)]
 mod interop_iperf2;
 #[cfg(test)]
 mod interop_iperf3;
