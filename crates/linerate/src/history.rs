@@ -10,6 +10,7 @@ use std::io;
 use std::path::Path;
 
 use linerate_model::output::{History, StoredRun, Unreadable};
+use linerate_model::run::Run;
 
 use linerate_model::order;
 use memory::{Memory, Stamp};
@@ -56,14 +57,35 @@ pub(crate) fn remember(run: &Path) {
     }
 }
 
+/// Reads the record of a run.
+///
+/// # Errors
+/// Why there is none, or none of this version: a sentence.
+pub(crate) fn record(run: &Path) -> Result<Run, String> {
+    summary::record(run)
+}
+
+/// Reads a run as it is listed.
+///
+/// # Errors
+/// As [`record`].
+pub(crate) fn summary(run: &Path) -> Result<StoredRun, String> {
+    let name = run.file_name().unwrap_or_default();
+    summary::read(run, &name.to_string_lossy())
+}
+
 fn one(directory: &Path, name: &str, known: &mut Memory) -> Result<StoredRun, String> {
     let path = directory.join(name);
     let stamp = Stamp::of(&path)?;
-    if let Some(run) = known.recall(name, stamp) {
+    // One without a reason is under way, was killed, or was remembered by a version that did not keep reasons.
+    let is_whole = |run: &StoredRun| !run.measured_nothing() || run.error.is_some();
+    if let Some(run) = known.recall(name, stamp).filter(is_whole) {
         return Ok(run);
     }
     let run = summary::read(&path, name)?;
-    known.learn(stamp, &run);
+    if is_whole(&run) {
+        known.learn(stamp, &run);
+    }
     Ok(run)
 }
 

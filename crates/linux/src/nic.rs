@@ -18,7 +18,7 @@ use std::net::SocketAddr;
 use linerate_model::output::Interface;
 pub use linerate_model::output::LinkKind;
 
-pub use address::{interface_at, interface_of, local_addresses, local_toward};
+pub use address::{addresses_of, interface_at, interface_of, local_addresses, local_toward};
 pub use counters::Counters;
 pub use device::{DeviceMemory, device_memory};
 pub(crate) use ethtool::receive_queues;

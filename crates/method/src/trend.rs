@@ -9,10 +9,16 @@ use crate::stats::{change_point, describe};
 /// The shortest level in runs.
 pub const SHORTEST_LEVEL_RUNS: usize = change_point::SHORTEST;
 
-/// Returns the levels of `values` in chronological order; empty without values.
-#[must_use]
-pub fn levels(values: &[f64]) -> Vec<TrendLevel> {
-    levels_of(values, &mut Chance::default())
+/// Finds the levels of several figures; what chance does in a series of one length is simulated once.
+#[derive(Debug, Default)]
+pub struct Levels(Chance);
+
+impl Levels {
+    /// Returns the levels of `values` in chronological order; empty without values.
+    #[must_use]
+    pub fn of(&mut self, values: &[f64]) -> Vec<TrendLevel> {
+        levels_of(values, &mut self.0)
+    }
 }
 
 fn levels_of(values: &[f64], chance: &mut Chance) -> Vec<TrendLevel> {
@@ -34,6 +40,7 @@ fn levels_of(values: &[f64], chance: &mut Chance) -> Vec<TrendLevel> {
                 .filter(|before| *before != 0.0)
                 .map(|before| median / before - 1.0),
             p,
+            changed: Vec::new(),
         });
     }
     levels
@@ -52,7 +59,7 @@ mod tests {
         let values: Vec<f64> = (0..16)
             .map(|run| if run < 8 { 941.0 } else { 870.0 } + noise[run % 8])
             .collect();
-        let levels = levels(&values);
+        let levels = Levels::default().of(&values);
         assert_eq!(levels.len(), 2, "{levels:?}");
         assert_eq!((levels[1].first, levels[1].runs), (8, 8));
         assert!(
@@ -64,8 +71,9 @@ mod tests {
     #[test]
     fn what_only_wavers_has_one_level_and_nothing_has_none() {
         let values = [1.0, 1.02, 0.99, 1.01, 0.98, 1.0, 1.01, 0.99, 1.0];
-        assert_eq!(levels(&values).len(), 1);
-        assert_eq!(levels(&[]), []);
-        assert_eq!(levels(&[5.0])[0].median, 5.0);
+        let mut levels = Levels::default();
+        assert_eq!(levels.of(&values).len(), 1);
+        assert_eq!(levels.of(&[]), []);
+        assert_eq!(levels.of(&[5.0])[0].median, 5.0);
     }
 }

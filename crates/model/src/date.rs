@@ -20,6 +20,35 @@ impl Date {
         Self { ms }
     }
 
+    /// Reads RFC 3339 in UTC, to the second; `None` of anything else.
+    ///
+    /// ```
+    /// use linerate_model::date::Date;
+    /// let date = Date::read("2026-01-31T12:00:00.5Z").unwrap();
+    /// assert_eq!(date.to_string(), "2026-01-31T12:00:00Z");
+    /// assert_eq!(Date::read("yesterday"), None);
+    /// ```
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        let number = |at: usize, digits: usize| text.get(at..at + digits)?.parse::<u64>().ok();
+        let [year, month, day] = [number(0, 4)?, number(5, 2)?, number(8, 2)?];
+        let [hour, minute, second] = [number(11, 2)?, number(14, 2)?, number(17, 2)?];
+        let mut days: u64 = (1970..year).map(year_days).sum();
+        days += (1..month.min(12))
+            .map(|month| month_days(year, month))
+            .sum::<u64>();
+        let seconds = (hour * 60 + minute) * 60 + second;
+        Some(Self {
+            ms: (days + day.checked_sub(1)?) * DAY_MS + seconds * 1000,
+        })
+    }
+
+    /// Whole seconds since 1970 began.
+    #[must_use]
+    pub const fn unix_seconds(self) -> u64 {
+        self.ms / 1000
+    }
+
     /// The second in which it falls.
     #[must_use]
     pub const fn second(self) -> Self {

@@ -417,6 +417,7 @@ fn history() -> History {
         runs: vec![StoredRun {
             figures: vec![StoredFigure::default()],
             verdict: Some(text()),
+            error: Some(text()),
             ..StoredRun::default()
         }],
         unreadable: vec![Unreadable::default()],
@@ -425,6 +426,13 @@ fn history() -> History {
             levels: vec![TrendLevel {
                 change_ratio: Some(1.0),
                 p: Some(1.0),
+                changed: vec![Difference {
+                    host: Some(Role::Local),
+                    interface: Some(text()),
+                    before: vec![text()],
+                    after: vec![text()],
+                    ..Difference::default()
+                }],
                 ..TrendLevel::default()
             }],
             ..Trend::default()

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod effect_plot;
+mod history;
 mod palette;
 mod path;
 mod plot;
@@ -13,6 +14,7 @@ mod writer;
 
 use crate::subject::Subject;
 pub use effect_plot::standalone;
+pub use history::render as history;
 use writer::Html;
 
 /// The whole page.
@@ -21,14 +23,15 @@ pub fn render(subjects: &[Subject]) -> String {
     let mut html = Html::default();
     html.raw("<!DOCTYPE html>\n");
     html.element("html", &[("lang", "en")], |html| {
-        html.element("head", &[], |html| head(html, subjects));
+        let titles: Vec<String> = subjects.iter().map(sections::title).collect();
+        html.element("head", &[], |html| head(html, &titles.join(" / ")));
         html.element("body", &[], |html| body(html, subjects));
     });
     html.raw("\n");
     html.into_text()
 }
 
-fn head(html: &mut Html, subjects: &[Subject]) {
+fn head(html: &mut Html, title: &str) {
     html.open("meta", &[("charset", "utf-8")]);
     html.open(
         "meta",
@@ -50,12 +53,12 @@ fn head(html: &mut Html, subjects: &[Subject]) {
     );
     html.open("meta", &[("name", "generator"), ("content", "linerate")]);
     html.open("link", &[("rel", "icon"), ("href", "data:,")]);
-    let titles: Vec<String> = subjects.iter().map(sections::title).collect();
-    html.words("title", &[], &titles.join(" / "));
+    html.words("title", &[], title);
     html.element("style", &[], |html| {
         palette::style(html);
         html.raw(include_str!("html/style.css"));
         html.raw(include_str!("html/effect_plot.css"));
+        html.raw(include_str!("html/history.css"));
     });
 }
 
@@ -79,6 +82,11 @@ fn body(html: &mut Html, subjects: &[Subject]) {
             });
         }
     });
+    footer(html);
+    html.element("script", &[], |html| html.raw(include_str!("html/zoom.js")));
+}
+
+fn footer(html: &mut Html) {
     html.element("footer", &[], |html| {
         let text = format!(
             "Made by linerate {}: one file, no network access.",
@@ -86,7 +94,6 @@ fn body(html: &mut Html, subjects: &[Subject]) {
         );
         html.words("p", &[], &text);
     });
-    html.element("script", &[], |html| html.raw(include_str!("html/zoom.js")));
 }
 
 /// The number of runs, at the end, that are shown side by side.

@@ -35,6 +35,7 @@ pub mod sheets;
 pub mod subject;
 pub mod term;
 mod view;
+pub mod watch;
 pub mod xlsx;
 mod xml;
 

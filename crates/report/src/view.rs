@@ -13,7 +13,8 @@ pub(crate) mod effect_plot;
 pub(crate) mod figures;
 mod findings;
 mod forward;
-mod history;
+pub(crate) mod history;
+mod inspect;
 mod knees;
 mod ledger;
 mod parts;
@@ -134,7 +135,8 @@ impl View {
         let blocks = match detail {
             _ if output.history.is_some() => history::blocks(output),
             Detail::Line if is_measured(output) => answer::one_line(output),
-            Detail::Answer if has_answer(output) => answer::blocks(output),
+            Detail::Answer if output.kind == "inspect" => inspect::blocks(output),
+            Detail::Answer if is_measured(output) => answer::blocks(output),
             Detail::Causes if is_measured(output) => answer::causes(output),
             _ => return Self::full(output),
         };
@@ -331,11 +333,6 @@ impl Column {
         };
         self.cells.iter().any(known)
     }
-}
-
-/// Whether there is a short form: of measurements and comparisons.
-fn has_answer(output: &Output) -> bool {
-    is_measured(output) && output.kind != "inspect"
 }
 
 /// Whether linerate measured this, rather than parsed it from text.

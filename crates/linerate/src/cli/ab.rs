@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `linerate ab`: two configurations in blocks of random order, until something is proven.
 
-mod child;
+pub(super) mod child;
 mod inner;
 mod messages;
 mod switch;

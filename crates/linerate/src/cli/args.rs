@@ -23,7 +23,7 @@ pub(super) use agent::AgentArgs;
 pub(super) use compare::CompareArgs;
 pub(super) use explain::ExplainArgs;
 pub(super) use forward::ForwardArgs;
-pub(super) use history::HistoryArgs;
+pub(super) use history::{HistoryArgs, HistoryFormat};
 pub(super) use inspect::InspectArgs;
 pub(super) use lab::{LabFlags, LabShape};
 pub(super) use load::{LoadFlags, TcpArgs, UdpArgs};
@@ -82,12 +82,20 @@ pub(super) enum Command {
   linerate check --lab                      two hosts on this machine, no root needed
   linerate check 192.0.2.7                  HOST runs `linerate serve`
   linerate check 192.0.2.7 --quick --expect '>=940M'
+  linerate check 192.0.2.7 --watch 10m      every 10 minutes: a row each, and what changed
   linerate check 192.0.2.7 --goal-loss 0.5% --confirm 60   PDR, confirmed by trials of 60 s
   linerate check --lab --fault loss=0.5% --json")]
 pub(super) struct CheckArgs {
     /// Take about 10 seconds instead of 30
     #[arg(long)]
     pub(super) quick: bool,
+    /// Check again and again, at this interval, with a row per run and what changed, until Ctrl-C
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(conflicts_with_all = ["json", "json_stream", "output"])]
+    pub(super) watch: Option<u64>,
+    /// End --watch after this number of checks
+    #[arg(long, value_name = "N", requires = "watch", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) count: Option<u32>,
     #[command(flatten)]
     pub(super) search: SearchFlags,
     #[command(flatten)]

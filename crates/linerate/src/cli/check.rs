@@ -2,6 +2,7 @@
 //! `linerate check`: its tests one after the other; the verdicts follow from the record.
 
 mod schedule;
+mod watch;
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,9 @@ use schedule::{SEARCHES, Schedule, Size};
 
 /// Runs the command.
 pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
+    if let Some(interval_ms) = args.watch {
+        return watch::run(args, interval_ms);
+    }
     let target = Target::server("check", &args.server, options);
     target.measure(|session, host| {
         let schedule = Schedule::new(args.quick, cpu::count()).confirming(args.search.confirm);

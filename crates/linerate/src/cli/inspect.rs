@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 
 use linerate_diagnose::explain::explain;
 use linerate_linux::nic;
+use linerate_model::order::Gather as _;
 use linerate_model::output::{Fact, LinkKind, Output};
 use linerate_model::record::Record;
 use linerate_model::run::Run;
@@ -24,8 +25,16 @@ pub(super) fn run(args: &InspectArgs) -> Exit {
     session::ended(
         "inspect",
         args.document.json,
-        inspected(args).and_then(|output| args.document.print(&output, Detail::Full)),
+        inspected(args).and_then(|output| args.document.print(&output, detail(args))),
     )
+}
+
+/// One screen, unless more is asked for.
+fn detail(args: &InspectArgs) -> Detail {
+    match args.verbose || args.facts {
+        true => Detail::Full,
+        false => Detail::Answer,
+    }
 }
 
 fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
@@ -40,10 +49,46 @@ fn inspected(args: &InspectArgs) -> Result<Output, Failure> {
     let record = Record::of_run(run, sampler::totals(&names));
     explain(&record, &rules).add_to(&mut output, true);
     output.settings.extend(tcp_memory(&output.facts));
+    output
+        .settings
+        .extend(names.iter().filter_map(|name| addresses(name)));
     if !args.facts {
         output.facts.clear();
     }
     Ok(output)
+}
+
+/// What it is called on the wire, and in IP: rules do not ask.
+fn addresses(name: &str) -> Option<Setting> {
+    let link = nic::link(name).ok()?;
+    let held = nic::addresses_of(link.index).ok()?;
+    let bytes: Vec<String> = link
+        .address
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let hardware = (!bytes.is_empty()).then(|| bytes.join(":"));
+    let family = |is_v4: bool| {
+        let of = held
+            .iter()
+            .filter(|(address, _)| address.is_ipv4() == is_v4);
+        let texts: Vec<String> = of.map(|(ip, prefix)| format!("{ip}/{prefix}")).collect();
+        (!texts.is_empty()).then(|| texts.join(" "))
+    };
+    let values = [
+        ("link/ether", hardware),
+        ("inet", family(true)),
+        ("inet6", family(false)),
+    ];
+    let values = values
+        .into_iter()
+        .filter_map(|(key, texts)| Some((key.to_owned(), texts?)));
+    Some(Setting {
+        source: "ip address".to_owned(),
+        interface: Some(name.to_owned()),
+        values: values.gather(),
+        ..Setting::default()
+    })
 }
 
 /// Whether TCP's memory limits are the kernel's default.

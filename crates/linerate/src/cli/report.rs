@@ -2,7 +2,7 @@
 //! `linerate report RUN…`: a stored run in another format.
 
 mod both;
-mod file;
+pub(super) mod file;
 mod subjects;
 
 use std::path::Path;

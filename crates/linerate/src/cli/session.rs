@@ -545,7 +545,7 @@ pub(super) const fn detail(quiet: bool, verbose: u8) -> Detail {
     }
 }
 
-fn console(flags: &OutputFlags) -> Console {
+pub(super) fn console(flags: &OutputFlags) -> Console {
     let surroundings = Surroundings::read();
     let look = surroundings.look(color(flags.document.color), flags.document.ascii);
     let form = match (flags.document.json, flags.json_stream) {

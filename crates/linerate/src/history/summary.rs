@@ -5,7 +5,7 @@ use std::path::Path;
 
 use linerate_method::experiment::{Figure, figures, recorded};
 use linerate_model::compat;
-use linerate_model::output::{Experiment, StoredFigure, StoredRun};
+use linerate_model::output::{ErrorReport, Experiment, StoredFigure, StoredRun};
 use linerate_model::run::Run;
 use linerate_report::sentence;
 use linerate_wire::json;
@@ -18,10 +18,17 @@ use crate::store::RUN;
 /// # Errors
 /// Why it is none, or none of this version: a sentence.
 pub(super) fn read(directory: &Path, name: &str) -> Result<StoredRun, String> {
+    Ok(of(&record(directory)?, name))
+}
+
+/// Reads its record.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn record(directory: &Path) -> Result<Run, String> {
     let text = input::of_run(&directory.join(RUN)).map_err(|error| format!("{RUN}: {error}"))?;
     let run: Run = json::read(&text).map_err(|error| format!("{RUN} is damaged: {error}"))?;
-    let run = compat::run(run).map_err(|foreign| foreign.to_string())?;
-    Ok(of(&run, name))
+    compat::run(run).map_err(|foreign| foreign.to_string())
 }
 
 fn of(run: &Run, name: &str) -> StoredRun {
@@ -33,6 +40,7 @@ fn of(run: &Run, name: &str) -> StoredRun {
         partial: run.partial,
         figures: figures(&run.measured()).into_iter().map(stored).collect(),
         verdict: run.experiment.as_ref().and_then(verdict),
+        error: run.error.as_ref().map(failure),
     }
 }
 
@@ -40,6 +48,10 @@ fn of(run: &Run, name: &str) -> StoredRun {
 fn verdict(record: &Experiment) -> Option<String> {
     let judged = recorded::judged(record);
     judged.iter().find(|one| one.primary).map(sentence)
+}
+
+fn failure(error: &ErrorReport) -> String {
+    format!("{}: {}", error.what, error.why)
 }
 
 fn stored(figure: Figure) -> StoredFigure {

@@ -9,7 +9,7 @@ mod console;
 mod live;
 mod paths;
 mod peers;
-mod process;
+pub(crate) mod process;
 mod signals;
 mod silent_clients;
 mod storage;

@@ -28,6 +28,8 @@ mod failures;
 #[cfg(test)]
 mod habits;
 #[cfg(test)]
+mod history;
+#[cfg(test)]
 mod interop_iperf2;
 #[cfg(test)]
 mod interop_iperf3;

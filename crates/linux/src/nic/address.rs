@@ -13,14 +13,34 @@ use crate::netlink::Netlink;
 /// Those of netlink sockets.
 pub fn local_addresses() -> io::Result<Vec<(String, IpAddr)>> {
     let links = list()?;
+    let named = all()?.into_iter().filter_map(|held| {
+        let link = links.iter().find(|link| link.index == held.index)?;
+        Some((link.name.clone(), held.address))
+    });
+    Ok(named.collect())
+}
+
+/// The addresses of an interface, each with the length of its prefix, in the kernel's order.
+///
+/// # Errors
+/// Those of netlink sockets.
+pub fn addresses_of(index: u32) -> io::Result<Vec<(IpAddr, u8)>> {
+    let held = all()?.into_iter().filter(|held| held.index == index);
+    Ok(held.map(|held| (held.address, held.prefix)).collect())
+}
+
+/// An address of this host.
+struct Held {
+    index: u32,
+    address: IpAddr,
+    prefix: u8,
+}
+
+fn all() -> io::Result<Vec<Held>> {
     let mut found = Vec::new();
     let each = |body: &[u8]| found.extend(parse(body));
     Netlink::route()?.ask(RTM_GETADDR, true, &[0; IFADDRMSG_BYTES], each)?;
-    let named = found.into_iter().filter_map(|(index, address)| {
-        let link = links.iter().find(|link| link.index == index)?;
-        Some((link.name.clone(), address))
-    });
-    Ok(named.collect())
+    Ok(found)
 }
 
 /// The name of the interface that holds `address`; all of 127.0.0.0/8 is the loopback's.
@@ -80,7 +100,7 @@ pub fn local_toward(peer: SocketAddr) -> io::Result<IpAddr> {
 }
 
 /// `struct ifaddrmsg`: family, prefix, flags, scope, index. `IFA_LOCAL` is ours, `IFA_ADDRESS` may be the far end.
-fn parse(body: &[u8]) -> Option<(u32, IpAddr)> {
+fn parse(body: &[u8]) -> Option<Held> {
     let index = u32::from_ne_bytes(body.get(4..8)?.try_into().ok()?);
     let value = |wanted: u16| attributes(body, IFADDRMSG_BYTES).find(|(kind, _)| *kind == wanted);
     let (_, bytes) = value(IFA_LOCAL).or_else(|| value(IFA_ADDRESS))?;
@@ -88,7 +108,11 @@ fn parse(body: &[u8]) -> Option<(u32, IpAddr)> {
         4 => IpAddr::from(<[u8; 4]>::try_from(bytes).ok()?),
         _ => IpAddr::from(<[u8; 16]>::try_from(bytes).ok()?),
     };
-    Some((index, address))
+    Some(Held {
+        index,
+        address,
+        prefix: *body.get(1)?,
+    })
 }
 
 const RTM_GETADDR: u16 = 22;
@@ -117,6 +141,9 @@ mod tests {
             let name = interface_of(address.parse().unwrap()).unwrap();
             assert_eq!(name.as_deref(), Some("lo"), "{address}");
         }
+        let lo = list().unwrap().into_iter().find(|link| link.name == "lo");
+        let held = addresses_of(lo.unwrap().index).unwrap();
+        assert!(held.contains(&(IpAddr::V4(Ipv4Addr::LOCALHOST), 8)));
         assert_eq!(interface_of("192.0.2.77".parse().unwrap()).unwrap(), None);
         let toward = local_toward("127.0.0.1:9".parse().unwrap()).unwrap();
         assert_eq!(toward, IpAddr::V4(Ipv4Addr::LOCALHOST));

@@ -85,8 +85,8 @@ const WORDS: [&str; 23] = [
     "clock throttled",
     "temperature above threshold",
 ];
-/// Captures and ports of bridges come and go, and `phy` is in many words.
-const NOISE: [&str; 9] = [
+/// Captures and ports of bridges come and go, `phy` is in many words, and the command line has a source of its own.
+const NOISE: [&str; 10] = [
     "promiscuous mode",
     "allmulticast mode",
     "entered blocking state",
@@ -96,6 +96,7 @@ const NOISE: [&str; 9] = [
     "method",
     "physical",
     "graphy",
+    "command line",
 ];
 
 #[cfg(test)]
@@ -111,6 +112,9 @@ mod tests {
         assert!(concerns(expected));
         assert!(!concerns("[    1.0] usb 1-1: new high-speed USB device"));
         assert!(!concerns("[    1.0] eth0: entered promiscuous mode"));
+        assert!(!concerns(
+            "[    0.0] Kernel command line: ip=::::eth0 quiet"
+        ));
         assert_eq!(line(b"no record"), None);
     }
 }

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Difference;
+
 /// Stored runs: `history` of the document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -37,6 +39,16 @@ pub struct StoredRun {
     pub figures: Vec<StoredFigure>,
     /// The verdict of an experiment, a sentence; else `null`.
     pub verdict: Option<String>,
+    /// What ended it early, and why: a sentence; `null` if nothing did, or it is not recorded.
+    pub error: Option<String>,
+}
+
+impl StoredRun {
+    /// Whether it ended before it measured anything: no such host, connection refused.
+    #[must_use]
+    pub fn measured_nothing(&self) -> bool {
+        self.partial && self.figures.is_empty() && self.verdict.is_none()
+    }
 }
 
 /// One figure of a run.
@@ -73,6 +85,8 @@ pub struct Trend {
     pub name: String,
     /// Empty for ratios.
     pub unit: String,
+    /// The command: `check`, `udp` …
+    pub kind: String,
     /// The peer.
     pub peer: String,
     /// Oldest first.
@@ -109,4 +123,6 @@ pub struct TrendLevel {
     pub change_ratio: Option<f64>,
     /// How often runs without a change show one as strong; `null` for the first.
     pub p: Option<f64>,
+    /// What else differs between its first runs and the last ones of the level before: kernel, driver, settings.
+    pub changed: Vec<Difference>,
 }

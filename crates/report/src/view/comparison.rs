@@ -289,19 +289,18 @@ fn environment(all: &[Comparison]) -> Option<Block> {
         let text = "this comparison cannot tell which of them makes the difference";
         lines.push(Line::new(2, text).tone(Tone::Warn));
     }
-    lines.extend(found.iter().take(MOST_SHOWN).map(|one| {
-        let text = format!(
-            "{}: {} -> {}",
-            named(one),
-            one.before.join(" | "),
-            one.after.join(" | ")
-        );
-        Line::new(4, short(&text))
-    }));
+    let shown = found.iter().take(MOST_SHOWN);
+    lines.extend(shown.map(|one| Line::new(4, difference(one))));
     (!found.is_empty()).then(|| Block::Lines {
         heading: "environment".to_owned(),
         lines,
     })
+}
+
+/// What it was before, and after.
+pub(crate) fn difference(one: &Difference) -> String {
+    let [before, after] = [&one.before, &one.after].map(|values| values.join(" | "));
+    short(&format!("{}: {before} -> {after}", named(one)))
 }
 
 fn named(one: &Difference) -> String {

@@ -1,51 +1,138 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Stored runs, the newest last, and one figure over them.
+//! Stored runs, the newest last, the attempts that failed, and one figure over the runs.
 
 use linerate_model::output::{History, Output, StoredRun, Trend, TrendLevel, Unreadable};
 use linerate_model::units::format::{
     BIT_RATES, PACKET_RATES, TIMES, UNKNOWN, percent, significant, with_unit,
 };
 
-use super::comparison::probability;
+use super::comparison::{difference, probability};
 use super::{Align, Block, Column, Line, Table, Tone};
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
     let Some(history) = &output.history else {
         return Vec::new();
     };
-    let none = || format!("no matching run in {}", history.directory);
-    let (table, sentence) = match &history.trend {
-        Some(trend) => (Some(points(trend)), Some(levels(trend))),
-        None if history.runs.is_empty() => (None, Some(none())),
-        None => (Some(runs(history)), None),
+    let blocks = match &history.trend {
+        Some(trend) => [Some(points(trend)), Block::lines("", changes(trend))],
+        None => listed(history),
     };
-    let sentence = sentence.map(|text| Line::new(0, text));
-    let blocks = [table, Block::lines("", sentence), unreadable(history)];
-    blocks.into_iter().flatten().collect()
+    let blocks = blocks.into_iter().chain([unreadable(history)]);
+    blocks.flatten().collect()
 }
 
-fn runs(history: &History) -> Block {
-    let runs = &history.runs;
-    let words =
-        |name: &str, of: &dyn Fn(&StoredRun) -> String| Column::words(name, runs.iter().map(of));
-    let tone = |run: &StoredRun| if run.partial { Tone::Warn } else { Tone::Plain };
-    let more = match history.more {
-        0 => String::new(),
-        more => format!("; {more} older ones not shown (-n)"),
-    };
-    Block::Table(Table {
-        heading: format!("{} runs in {}{more}", runs.len(), history.directory),
-        keys: 1,
-        columns: vec![
-            words("run", &|run| run.name.clone()),
-            Column {
-                align: Align::Right,
-                ..words("figure", &figure)
-            },
-            words("of", &of),
+/// The runs, and in one line the attempts that measured nothing; these alone where no run is left.
+fn listed(history: &History) -> [Option<Block>; 2] {
+    let all = history.runs.iter();
+    let (failed, runs): (Vec<_>, Vec<_>) = all.partition(|run| run.measured_nothing());
+    let none = || format!("no matching run in {}", history.directory);
+    match (runs.as_slice(), failed.as_slice()) {
+        ([], []) => [Block::lines("", [Line::new(0, none())]), None],
+        ([], failed) => [attempts(history, failed), None],
+        (runs, failed) => [
+            Some(table(history, runs)),
+            Block::lines("", summed_up(failed)),
         ],
+    }
+}
+
+fn table(history: &History, runs: &[&StoredRun]) -> Block {
+    let words =
+        |name: &str, of: &dyn Fn(&&StoredRun) -> String| Column::words(name, runs.iter().map(of));
+    let tone = |run: &&StoredRun| if run.partial { Tone::Warn } else { Tone::Plain };
+    let mut columns = vec![
+        words("run", &|run| run.name.clone()),
+        Column {
+            align: Align::Right,
+            ..words("figure", &|run| figure(run))
+        },
+        words("of", &|run| of(run)),
+    ];
+    narrow(&mut columns);
+    Block::Table(Table {
+        heading: format!(
+            "{} in {}{}",
+            number("run", runs.len()),
+            history.directory,
+            older(history)
+        ),
+        keys: 1,
+        columns,
         tones: runs.iter().map(tone).collect(),
     })
+}
+
+fn older(history: &History) -> String {
+    match history.more {
+        0 => String::new(),
+        more => format!("; {more} older ones not shown (-n)"),
+    }
+}
+
+/// The last column gives way, so that a row is a line of 80 columns. The names of runs stay whole: they are copied.
+fn narrow(columns: &mut Vec<Column>) {
+    let [names, others @ .., of] = columns.as_mut_slice() else {
+        return;
+    };
+    let longest = |column: &Column| {
+        let cells = column.cells.iter().map(|cell| cell.chars().count());
+        cells.max().unwrap_or(0).max(column.name.len())
+    };
+    let used: usize = others.iter().chain([&*names]).map(longest).sum();
+    let room = COLUMNS.saturating_sub(used + 2 * (others.len() + 2));
+    if room < FEWEST_COLUMNS {
+        columns.pop();
+        return;
+    }
+    of.cells.iter_mut().for_each(|cell| cut(cell, room));
+}
+
+/// Ends a longer text with a tilde.
+pub(crate) fn cut(text: &mut String, columns: usize) {
+    if text.chars().count() > columns {
+        *text = text.chars().take(columns - 1).collect();
+        text.push('~');
+    }
+}
+
+/// The attempts with their reasons.
+fn attempts(history: &History, failed: &[&StoredRun]) -> Option<Block> {
+    let line = |run: &&StoredRun| {
+        let why = run.error.as_deref().unwrap_or(NO_REASON);
+        Line::new(2, format!("{}: {why}", run.name)).tone(Tone::Warn)
+    };
+    let heading = format!(
+        "{} failed in {}{}",
+        number("attempt", failed.len()),
+        history.directory,
+        older(history)
+    );
+    Block::lines(&heading, failed.iter().map(line))
+}
+
+/// The attempts in one line: what failed, the newest first.
+fn summed_up(failed: &[&StoredRun]) -> Option<Line> {
+    let what = |run: &&StoredRun| {
+        let error = run.error.as_deref().unwrap_or(NO_REASON);
+        error.split(": ").next().unwrap_or_default().to_owned()
+    };
+    let mut all: Vec<String> = failed.iter().rev().map(what).collect();
+    all.dedup();
+    let more = if all.len() > MOST_REASONS { " …" } else { "" };
+    all.truncate(MOST_REASONS);
+    let text = format!(
+        "{} failed: {}{more} (--failed lists them)",
+        number("attempt", failed.len()),
+        all.join("; ")
+    );
+    (!failed.is_empty()).then(|| Line::new(0, text))
+}
+
+fn number(what: &str, count: usize) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        more => format!("{more} {what}s"),
+    }
 }
 
 /// The main figure.
@@ -75,6 +162,14 @@ fn gist(verdict: &str) -> String {
     gist.unwrap_or_default().trim_end().to_owned()
 }
 
+/// The figure, the command and the peer.
+pub(crate) fn title(trend: &Trend) -> String {
+    format!(
+        "{} {} of {} against {}",
+        trend.metric, trend.name, trend.kind, trend.peer
+    )
+}
+
 fn points(trend: &Trend) -> Block {
     let points = &trend.points;
     let level = |at: usize| {
@@ -91,7 +186,7 @@ fn points(trend: &Trend) -> Block {
         .iter()
         .map(|point| Some(value(point.value, &trend.unit)));
     Block::Table(Table {
-        heading: format!("{} {} against {}", trend.metric, trend.name, trend.peer),
+        heading: title(trend),
         keys: 1,
         columns: vec![
             Column::words("started", points.iter().map(|point| minute(&point.started))),
@@ -114,12 +209,51 @@ fn level_text(trend: &Trend, level: &TrendLevel) -> String {
     }
 }
 
+/// The size of a change and its p.
+pub(crate) fn change_text(level: &TrendLevel) -> String {
+    let size = level
+        .change_ratio
+        .map_or_else(String::new, |change| format!("{:+.1} %", change * 100.0));
+    match level.p {
+        Some(p) => format!("{}{size}, p = {}", doubt(level), probability(p)),
+        None => size,
+    }
+}
+
+/// The line about the attempts that measured nothing.
+pub(crate) fn failed(history: &History) -> Option<Line> {
+    let all = history.runs.iter();
+    let failed: Vec<&StoredRun> = all.filter(|run| run.measured_nothing()).collect();
+    summed_up(&failed)
+}
+
 /// For a change with weak evidence.
 fn doubt(level: &TrendLevel) -> &'static str {
     match level.p {
         Some(p) if p > WEAK => "possibly ",
         _ => "",
     }
+}
+
+/// Whether the level changed, and after each change what else changed then.
+pub(crate) fn changes(trend: &Trend) -> Vec<Line> {
+    let mut lines = vec![Line::new(0, levels(trend))];
+    for level in trend
+        .levels
+        .iter()
+        .filter(|level| !level.changed.is_empty())
+    {
+        let started = trend.points.get(level.first as usize);
+        let started = started.map_or("", |point| point.started.as_str());
+        let text = format!("also different since {}:", minute(started));
+        lines.push(Line::new(0, text));
+        let differences = level.changed.iter().take(MOST_DIFFERENCES);
+        lines.extend(differences.map(|one| Line::new(2, difference(one))));
+        if let more @ 1.. = level.changed.len().saturating_sub(MOST_DIFFERENCES) {
+            lines.push(Line::new(2, format!("and {more} more (--json)")));
+        }
+    }
+    lines
 }
 
 fn levels(trend: &Trend) -> String {
@@ -159,11 +293,11 @@ fn unreadable(history: &History) -> Option<Block> {
 }
 
 /// `2026-01-31 12:00`, of RFC 3339.
-fn minute(started: &str) -> String {
+pub(crate) fn minute(started: &str) -> String {
     started.get(..16).unwrap_or(started).replace('T', " ")
 }
 
-fn value(value: f64, unit: &str) -> String {
+pub(crate) fn value(value: f64, unit: &str) -> String {
     match unit {
         "bit/s" => with_unit(value, BIT_RATES),
         "frame/s" => with_unit(value, PACKET_RATES),
@@ -178,7 +312,14 @@ fn bar(value: f64, most: f64) -> String {
     "#".repeat((share * BAR_COLUMNS).round() as usize)
 }
 
-const BAR_COLUMNS: f64 = 20.0;
+const COLUMNS: usize = 80;
+/// Less of a figure's name says nothing.
+const FEWEST_COLUMNS: usize = 10;
+const NO_REASON: &str = "ended before it measured anything";
+const MOST_REASONS: usize = 2;
+const MOST_DIFFERENCES: usize = 8;
+/// A row with a doubtful change of level fits 80 columns.
+const BAR_COLUMNS: f64 = 10.0;
 /// The p above which a change is only possible.
 const WEAK: f64 = 0.01;
 
@@ -226,7 +367,7 @@ mod tests {
                 unit: "bit/s".to_owned(),
                 value: 398.2e6,
             }],
-            verdict: None,
+            ..StoredRun::default()
         };
         let experiment = StoredRun {
             name: "20260131T130000Z-ab-h2".to_owned(),
@@ -237,7 +378,7 @@ mod tests {
         };
         let history = History {
             directory: "/runs".to_owned(),
-            runs: vec![run, experiment],
+            runs: vec![run, failed("resolve h3: no such host"), experiment],
             more: 7,
             unreadable: vec![Unreadable {
                 name: "x".to_owned(),
@@ -250,8 +391,59 @@ mod tests {
             "2 runs in /runs; 7 older ones not shown (-n)\n\
              20260131T120000Z-udp-h2 | 398.2 Mbit/s | throughput udp up, partial\n\
              20260131T130000Z-ab-h2 | n/a | B is better: throughput tcp up x 3.787\n\
+             1 attempt failed: resolve h3 (--failed lists them)\n\
              not read:x: no run.json\n"
         );
+    }
+
+    fn failed(why: &str) -> StoredRun {
+        StoredRun {
+            name: "20260131T123000Z-tcp-h3".to_owned(),
+            partial: true,
+            error: Some(why.to_owned()),
+            ..StoredRun::default()
+        }
+    }
+
+    #[test]
+    fn attempts_alone_are_listed_with_their_reasons() {
+        let history = History {
+            directory: "/runs".to_owned(),
+            runs: vec![
+                failed("resolve h3: no such host"),
+                failed("connect: refused"),
+            ],
+            ..History::default()
+        };
+        assert_eq!(
+            text(history),
+            "2 attempts failed in /runs20260131T123000Z-tcp-h3: resolve h3: no such host\n\
+             20260131T123000Z-tcp-h3: connect: refused\n"
+        );
+    }
+
+    #[test]
+    fn a_row_fits_80_columns_and_keeps_the_name_of_its_run() {
+        let run = |peer: &str| StoredRun {
+            name: format!("20260131T120000Z-ab-{peer}"),
+            verdict: Some("better: tcp up, 16 streams x 3.787".to_owned()),
+            ..StoredRun::default()
+        };
+        for (peer, whole) in [("h2", true), ("a-host.with.a.long.name.example.net", false)] {
+            let output = Output {
+                history: Some(History {
+                    runs: vec![run(peer)],
+                    ..History::default()
+                }),
+                ..Output::new("history", "0")
+            };
+            let text = crate::term::render(&output, &crate::term::Style::default());
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(lines.len(), 3, "one table: {text:?}");
+            assert!(lines.iter().all(|line| line.len() <= 80), "{text:?}");
+            assert!(lines[2].contains(&run(peer).name), "{text:?}");
+            assert_eq!(lines[2].contains("16 streams x 3.787"), whole, "{text:?}");
+        }
     }
 
     #[test]
@@ -276,11 +468,13 @@ mod tests {
             median,
             change_ratio,
             p: change_ratio.map(|_| 0.002),
+            changed: Vec::new(),
         };
         let mut trend = Trend {
             metric: "throughput".to_owned(),
             name: "tcp up".to_owned(),
             unit: "bit/s".to_owned(),
+            kind: "tcp".to_owned(),
             peer: "h2".to_owned(),
             points: (1..=6)
                 .map(|day| point(day, if day < 4 { 941e6 } else { 870e6 }))
@@ -296,9 +490,7 @@ mod tests {
         };
         let text = text_of(trend.clone());
         assert!(
-            text.contains(
-                "2026-01-04 12:00 | 870.0 Mbit/s | ################## | 870.0 Mbit/s (-7.5 %)"
-            ),
+            text.contains("2026-01-04 12:00 | 870.0 Mbit/s | ######### | 870.0 Mbit/s (-7.5 %)"),
             "{text}"
         );
         assert!(

@@ -121,7 +121,12 @@ fn whose(wanted: &str, source: &str) -> Option<String> {
 }
 
 fn values(setting: &Setting, keys: &[&str]) -> Vec<String> {
-    let word = |(key, value): (&String, &String)| format!("{key} {value}");
+    // The kernel's unit, which a pasted text may lack.
+    let kib = setting.source == "/proc/meminfo";
+    let word = |(key, value): (&String, &String)| match kib && is_number(value) {
+        true => format!("{key} {value} kB"),
+        false => format!("{key} {value}"),
+    };
     if keys.is_empty() {
         return setting.values.iter().map(word).collect();
     }
@@ -134,6 +139,10 @@ fn values(setting: &Setting, keys: &[&str]) -> Vec<String> {
         of.map(word).collect::<Vec<_>>()
     };
     keys.iter().flat_map(one).collect()
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Joins values; those that are equal everywhere appear once.
@@ -163,6 +172,7 @@ const INTERFACE: &[Row] = rows! {
     "partner" "ethtool" ["Link partner advertised link modes", "Link partner advertised pause frame use"];
     "pause" "ethtool -a" ["Autonegotiate", "RX", "TX", "RX negotiated", "TX negotiated"] DRIVER;
     "EEE" "ethtool --show-eee" ["EEE status", "Tx LPI"] DRIVER;
+    "addresses" "ip address" ["link/ether", "inet", "inet6"];
     "device" "ip link" ["mtu", "qdisc", "txqueuelen", "state", "flags"];
     "rings" "ethtool -g" ["RX.current", "RX.max", "TX.current", "TX.max"] DRIVER;
     "coalescing" "ethtool -c" ["Adaptive RX", "Adaptive TX", "rx-usecs", "rx-frames", "tx-usecs", "tx-frames"] DRIVER;

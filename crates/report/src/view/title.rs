@@ -27,7 +27,7 @@ pub(super) fn block(output: &Output) -> Block {
     }
 }
 
-fn heading(output: &Output) -> String {
+pub(super) fn heading(output: &Output) -> String {
     let clock = if output.clock_trusted {
         output.started.clone()
     } else {

@@ -19,15 +19,15 @@ use linerate_linux::signal::{Interrupt, SIGKILL, SIGTERM};
 
 /// The output and exit status of a process.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) status: ExitStatus,
-    pub(super) stdout: Vec<u8>,
-    pub(super) stderr: Vec<u8>,
+pub(in crate::cli) struct Ended {
+    pub(in crate::cli) status: ExitStatus,
+    pub(in crate::cli) stdout: Vec<u8>,
+    pub(in crate::cli) stderr: Vec<u8>,
 }
 
 /// Which processes an interruption is passed on to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(in crate::cli) enum Reach {
     /// The process, which ends those that it started in order.
     Process,
     /// The whole group: a shell does not pass it on.
@@ -36,7 +36,7 @@ pub(super) enum Reach {
 
 /// A process under way.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(in crate::cli) struct Running {
     child: Child,
     reach: Reach,
     /// Its process has ended.
@@ -50,7 +50,7 @@ impl Running {
     ///
     /// # Errors
     /// It could not be started.
-    pub(super) fn start(mut command: Command, reach: Reach) -> io::Result<Self> {
+    pub(in crate::cli) fn start(mut command: Command, reach: Reach) -> io::Result<Self> {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -72,7 +72,7 @@ impl Running {
     ///
     /// # Errors
     /// It could not be awaited.
-    pub(super) fn finish(
+    pub(in crate::cli) fn finish(
         mut self,
         interrupt: &Interrupt,
         tick: &mut dyn FnMut(Duration),
@@ -121,7 +121,7 @@ impl Running {
 }
 
 /// Waits; returns false if interrupted.
-pub(super) fn pause(length: Duration, interrupt: &Interrupt) -> bool {
+pub(in crate::cli) fn pause(length: Duration, interrupt: &Interrupt) -> bool {
     let until = Instant::now() + length;
     while interrupt.requested().is_none() {
         let left = until.saturating_duration_since(Instant::now());

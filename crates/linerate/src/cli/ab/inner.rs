@@ -68,6 +68,14 @@ impl<'a> Inner<'a> {
             Measurement::Forward(args) => (ports(args), None, &args.output),
             _ => return Err(no_measurement(kind)),
         };
+        let repeats = matches!(&cli.command, Measurement::Check(args) if args.watch.is_some());
+        if repeats {
+            let why = "--watch repeats a measurement, and so does `ab`";
+            return Err(Failure::usage(
+                format!("measure with `{}`", words.join(" ")),
+                why,
+            ));
+        }
         if output.document.json || output.json_stream || output.output.is_some() {
             let why = "-o and --json are set for each run";
             return Err(

@@ -9,17 +9,21 @@ use super::DocumentFlags;
 
 /// Show how this host's network is set up and what looks wrong, without sending a packet
 ///
-/// Prints what can be read of link, pause, rings, coalescing, offloads, queues, interrupts, qdiscs,
-/// buffers, TCP memory, CPU frequencies, PCI and kernel.
+/// Prints the interfaces with their addresses, and what looks wrong. With -v, prints all that can be
+/// read of link, pause, rings, coalescing, offloads, queues, interrupts, qdiscs, buffers, TCP memory,
+/// CPU frequencies, PCI and kernel.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate inspect
-  linerate inspect eth0
+  linerate inspect eth0 -v
   linerate inspect eth0 --facts --json > eth0.json")]
 pub(in crate::cli) struct InspectArgs {
     /// Only this interface [default: all that are up, except loopback]
     pub(in crate::cli) interface: Option<String>,
-    /// Also print every fact
+    /// Print each setting, and what cannot be decided
+    #[arg(short = 'v', long)]
+    pub(in crate::cli) verbose: bool,
+    /// Also print every fact; implies -v
     #[arg(long)]
     pub(in crate::cli) facts: bool,
     /// Additional rules, *.toml; a rule with the id of a built-in one replaces it

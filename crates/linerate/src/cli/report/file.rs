@@ -12,7 +12,7 @@ use linerate_model::printable::Printable;
 use crate::output;
 
 /// A rendered report.
-pub(super) enum Rendered {
+pub(in crate::cli) enum Rendered {
     /// People can read it, on a terminal, too.
     Text(Printable),
     /// Only programs can read it.
@@ -23,7 +23,7 @@ pub(super) enum Rendered {
 ///
 /// # Errors
 /// Those of writing, an existing file then stays as it was; or a terminal was to take a binary file.
-pub(super) fn write(name: Option<&Path>, report: &Rendered) -> Result<(), Failure> {
+pub(in crate::cli) fn write(name: Option<&Path>, report: &Rendered) -> Result<(), Failure> {
     match name.filter(|name| *name != Path::new("-")) {
         None => to_stdout(report),
         Some(name) => replace(name, report.bytes()).map_err(|error| {

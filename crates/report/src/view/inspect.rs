@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A host's network on one screen of 24 lines: the host, its interfaces, the limits that matter, then what looks wrong.
+
+use linerate_model::output::{Host, Output};
+use linerate_model::units::Bytes;
+use linerate_model::units::format::{BIT_RATES, with_unit};
+
+use super::{Block, Line, findings, title};
+
+pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    let (causes, rest) = findings::answer_and_rest(output);
+    let more = match rest.is_empty() {
+        true => "each setting: linerate inspect -v",
+        false => "each setting, and what cannot be decided: linerate inspect -v",
+    };
+    let since_boot = (!output.findings.is_empty()).then(|| {
+        Line::new(
+            0,
+            "the counters of these findings count since boot, for all programs",
+        )
+    });
+    let heading = Block::Lines {
+        heading: title::heading(output),
+        lines: output.hosts.iter().map(|one| host(output, one)).collect(),
+    };
+    let blocks = [
+        Some(heading),
+        Block::lines("", interfaces(output)),
+        Block::lines("", limits(output)),
+        causes,
+        Block::lines("", since_boot.into_iter().chain([Line::new(0, more)])),
+    ];
+    blocks.into_iter().flatten().collect()
+}
+
+fn host(output: &Output, host: &Host) -> Line {
+    let linux = [host.kernel.as_deref(), host.arch.as_deref()];
+    let linux: Vec<&str> = linux.into_iter().flatten().collect();
+    let memory = value(output, None, "/proc/meminfo", "MemTotal");
+    let memory = memory.and_then(|kib| kib.parse::<u64>().ok());
+    let facts = [
+        Some(format!("Linux {}", linux.join(" "))),
+        memory.map(|kib| format!("{} of memory", Bytes(kib * 1024))),
+        host.cpus.map(|cpus| match &host.cpu_model {
+            Some(model) => format!("{cpus} × {model}"),
+            None => format!("{cpus} CPUs"),
+        }),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let name = host.hostname.as_deref().unwrap_or("this host");
+    line(2, &format!("{name}: {}", facts.join(", ")))
+}
+
+/// Three lines of each; of many interfaces fewer lines, and at last only their names.
+fn interfaces(output: &Output) -> Vec<Line> {
+    let hosts = output.hosts.iter();
+    let names: Vec<&str> = hosts
+        .flat_map(|host| &host.interfaces)
+        .map(|link| link.name.as_str())
+        .collect();
+    let each = match names.len() {
+        ..=4 => 3,
+        ..=6 => 2,
+        _ => 1,
+    };
+    let shown = names.iter().take(MOST_INTERFACES);
+    let mut lines: Vec<Line> = shown
+        .flat_map(|name| interface(output, name).into_iter().take(each))
+        .collect();
+    if let Some(rest) = names.get(MOST_INTERFACES..).filter(|rest| !rest.is_empty()) {
+        let text = format!("and {} more: {}", rest.len(), rest.join(" "));
+        lines.push(line(2, &text));
+    }
+    lines
+}
+
+/// What it is; its addresses; how it is set.
+fn interface(output: &Output, name: &str) -> Vec<Line> {
+    let get = |source: &str, key: &str| value(output, Some(name), source, key);
+    let facts = [
+        get("ip link", "state").map(str::to_owned),
+        get("ethtool -i", "driver").map(str::to_owned),
+        Some(speed(output, name)),
+        get("ip link", "mtu").map(|mtu| format!("MTU {mtu}")),
+        get("ip address", "link/ether").map(str::to_owned),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let ip = ["inet", "inet6"].map(|family| get("ip address", family));
+    let ip: Vec<&str> = ip
+        .into_iter()
+        .flatten()
+        .flat_map(|all| all.split(' '))
+        .collect();
+    let ip = match ip.is_empty() {
+        true => "no address".to_owned(),
+        false => ip.join(", "),
+    };
+    let indent = INDENT + 6;
+    let mut lines = vec![
+        line(2, &format!("{name:<5} {}", facts.join(", "))),
+        line(indent, &ip),
+    ];
+    let settings = settings(output, name);
+    if !settings.is_empty() {
+        lines.push(line(indent, &settings.join(", ")));
+    }
+    lines
+}
+
+/// The speed and the duplex mode of a link with a wire.
+fn speed(output: &Output, name: &str) -> String {
+    let mut links = output.hosts.iter().flat_map(|host| &host.interfaces);
+    let link = links.find(|link| link.name == name);
+    let rate = link.and_then(|link| link.link_bits_per_second);
+    let duplex = value(output, Some(name), "ethtool", "Duplex");
+    match (rate, duplex.map(str::to_lowercase)) {
+        (Some(rate), Some(duplex)) if duplex == "full" || duplex == "half" => {
+            format!("{} {duplex} duplex", with_unit(rate as f64, BIT_RATES))
+        }
+        (Some(rate), _) => with_unit(rate as f64, BIT_RATES),
+        (None, _) => "speed unknown".to_owned(),
+    }
+}
+
+/// Rings, queues, the queueing discipline, and offloads that are off.
+fn settings(output: &Output, name: &str) -> Vec<String> {
+    let get = |source: &str, key: &str| value(output, Some(name), source, key);
+    let ring = |side: &str| {
+        let of = |what: &str| get("ethtool -g", &format!("{side}.{what}"));
+        let text = format!(
+            "{} {} of {}",
+            side.to_lowercase(),
+            of("current")?,
+            of("max")?
+        );
+        Some(text)
+    };
+    let rings: Vec<String> = ["RX", "TX"].into_iter().filter_map(ring).collect();
+    let queues = get("ethtool -l", "Combined.current").map(|queues| match queues {
+        "1" => "1 queue".to_owned(),
+        more => format!("{more} queues"),
+    });
+    let is_off =
+        |(_, key): &&(&str, &str)| get("ethtool -k", key).is_some_and(|set| set.starts_with("off"));
+    let off: Vec<&str> = OFFLOADS
+        .iter()
+        .filter(is_off)
+        .map(|(name, _)| *name)
+        .collect();
+    let parts = [
+        (!rings.is_empty()).then(|| format!("rings {}", rings.join(" "))),
+        queues,
+        get("ip link", "qdisc").map(|qdisc| format!("qdisc {qdisc}")),
+        (!off.is_empty()).then(|| format!("{} off", off.join(" "))),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+/// The limits of socket buffers.
+fn limits(output: &Output) -> Vec<Line> {
+    let of = |label: &str, keys: &[(&str, &str)]| {
+        let known = keys.iter().filter_map(|(name, key)| {
+            let value = value(output, None, "sysctl", key)?;
+            Some(format!("{name}{value}"))
+        });
+        let known: Vec<String> = known.collect();
+        (!known.is_empty()).then(|| line(2, &format!("{label:<8}{}", known.join("; "))))
+    };
+    [of("TCP", TCP), of("sockets", SOCKETS)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// The value of a setting.
+fn value<'o>(
+    output: &'o Output,
+    interface: Option<&str>,
+    source: &str,
+    key: &str,
+) -> Option<&'o str> {
+    let mut of = output
+        .settings
+        .iter()
+        .filter(|setting| setting.source == source && setting.interface.as_deref() == interface);
+    of.find_map(|setting| setting.values.get(key))
+        .map(String::as_str)
+}
+
+/// A line of at most 80 columns, also in ASCII.
+fn line(indent: usize, text: &str) -> Line {
+    let room = COLUMNS - indent;
+    if text.chars().count() <= room {
+        return Line::new(indent, text);
+    }
+    let start: String = text.chars().take(room - 4).collect();
+    Line::new(indent, start + " …")
+}
+
+const COLUMNS: usize = 80;
+const INDENT: usize = 2;
+const MOST_INTERFACES: usize = 12;
+const OFFLOADS: &[(&str, &str)] = &[
+    ("TSO", "tcp-segmentation-offload"),
+    ("GSO", "generic-segmentation-offload"),
+    ("GRO", "generic-receive-offload"),
+    ("RX checksums", "rx-checksumming"),
+    ("TX checksums", "tx-checksumming"),
+];
+const TCP: &[(&str, &str)] = &[
+    ("", "net.ipv4.tcp_congestion_control"),
+    ("tcp_rmem ", "net.ipv4.tcp_rmem"),
+    ("tcp_wmem ", "net.ipv4.tcp_wmem"),
+];
+const SOCKETS: &[(&str, &str)] = &[
+    ("rmem_max ", "net.core.rmem_max"),
+    ("wmem_max ", "net.core.wmem_max"),
+    ("netdev_max_backlog ", "net.core.netdev_max_backlog"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_model::output::{Finding, Interface, Role};
+    use linerate_model::setting::Setting;
+
+    fn setting(source: &str, interface: Option<&str>, values: &[(&str, &str)]) -> Setting {
+        let values = values.iter();
+        Setting {
+            source: source.to_owned(),
+            interface: interface.map(str::to_owned),
+            values: values
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                .collect(),
+            ..Setting::default()
+        }
+    }
+
+    /// A host with this many interfaces, each with more addresses than a line holds.
+    fn host_of(interfaces: usize) -> Output {
+        let names: Vec<String> = (0..interfaces).map(|at| format!("eth{at}")).collect();
+        let link = |name: &String| Interface {
+            name: name.clone(),
+            link_bits_per_second: Some(1_000_000_000),
+            ..Interface::default()
+        };
+        let mut output = Output::new("inspect", "0.1.0");
+        output.explained = true;
+        output.hosts = vec![Host {
+            role: Role::Local,
+            hostname: Some("board".to_owned()),
+            kernel: Some("6.12.0".to_owned()),
+            arch: Some("aarch64".to_owned()),
+            cpus: Some(4),
+            interfaces: names.iter().map(link).collect(),
+            ..Host::default()
+        }];
+        let host = [
+            setting("/proc/meminfo", None, &[("MemTotal", "1048576")]),
+            setting("/proc/cmdline", None, &[("cmdline", "quiet root=/dev/nfs")]),
+            setting("sysctl", None, &[("net.core.rmem_max", "212992")]),
+        ];
+        output.settings.extend(host);
+        for name in &names {
+            let addresses = "2001:db8::1/64 ".repeat(9);
+            let of = |source, values: &[(&str, &str)]| setting(source, Some(name), values);
+            output.settings.extend([
+                of(
+                    "ip link",
+                    &[("state", "UP"), ("mtu", "1500"), ("qdisc", "mq")],
+                ),
+                of("ethtool", &[("Duplex", "Full")]),
+                of("ethtool -i", &[("driver", "fec")]),
+                of("ethtool -k", &[("generic-receive-offload", "off [fixed]")]),
+                of(
+                    "ip address",
+                    &[
+                        ("link/ether", "02:00:5e:10:00:01"),
+                        ("inet", "192.0.2.7/24"),
+                        ("inet6", addresses.trim_end()),
+                    ],
+                ),
+            ]);
+        }
+        output
+    }
+
+    fn text(output: &Output) -> String {
+        let style = crate::term::Style {
+            detail: crate::Detail::Answer,
+            ..Default::default()
+        };
+        crate::term::render(output, &style).to_string()
+    }
+
+    #[test]
+    fn an_interface_has_its_driver_speed_mac_and_addresses() {
+        let text = text(&host_of(1));
+        for line in [
+            "  board: Linux 6.12.0 aarch64, 1.000 GiB of memory, 4 CPUs",
+            "  eth0  UP, fec, 1.000 Gbit/s full duplex, MTU 1500, 02:00:5e:10:00:01",
+            "        192.0.2.7/24, 2001:db8::1/64, ",
+            "        qdisc mq, GRO off",
+            "  sockets rmem_max 212992",
+            "  nothing looks wrong",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+        assert!(!text.contains("/dev/nfs"), "{text}");
+    }
+
+    #[test]
+    fn any_host_fits_a_screen_and_says_nothing_twice() {
+        for interfaces in [0, 1, 4, 5, 7, 40] {
+            let text = text(&host_of(interfaces));
+            let lines: Vec<&str> = text.lines().collect();
+            assert!(
+                lines.len() <= 24,
+                "{interfaces}: {} lines: {text}",
+                lines.len()
+            );
+            assert!(lines.iter().all(|line| line.len() <= 80), "{text}");
+            let last = format!("eth{}", interfaces.max(1) - 1);
+            assert!(
+                interfaces == 0 || interfaces == 40 || text.contains(&last),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_looks_wrong_follows() {
+        let mut output = host_of(1);
+        output.findings.push(Finding {
+            title: "datagrams were dropped".to_owned(),
+            ..Finding::default()
+        });
+        let text = text(&output);
+        assert!(text.contains("1. datagrams were dropped"), "{text}");
+        assert!(text.contains("count since boot"), "{text}");
+    }
+}
