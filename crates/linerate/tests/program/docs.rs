@@ -155,6 +155,7 @@ fn links_between_the_documents_lead_somewhere() {
         "README.md",
         "SECURITY.md",
         "bench/README.md",
+        "docs/first-hour.md",
         "docs/installing.md",
         "docs/json.md",
         "docs/lab.md",

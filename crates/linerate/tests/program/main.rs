@@ -26,6 +26,8 @@ mod explain;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod first_hour;
+#[cfg(test)]
 mod habits;
 #[cfg(test)]
 mod history;
