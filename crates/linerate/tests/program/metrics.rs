@@ -133,10 +133,9 @@ fn a_running_test_is_shown_and_a_refused_one_counted() {
     until("that is counted, too", || {
         measured.count("linerate_server_refusals_total{reason=\"limit\"}") == 1
     });
-    ask(
-        port,
-        "GET / HTTP/1.1\r\nHost: a port of another protocol\r\n\r\n",
-    );
+    let mut stray = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let request = b"GET / HTTP/1.1\r\nHost: a port of another protocol\r\n\r\n";
+    stray.write_all(request).unwrap();
     until("so is a stray", || {
         measured.count("linerate_server_refusals_total{reason=\"protocol\"}") == 1
     });
