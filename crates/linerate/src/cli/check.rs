@@ -257,23 +257,16 @@ mod tests {
             } else {
                 UNPACED_BITS_PER_SECOND
             };
-            let size = if step.1 == "udp" {
-                Size::Full
-            } else {
-                Size::Small
-            };
             let is_of =
-                |one: &Search| one.direction == step.2 && one.payload_bytes == (size as u32);
+                |one: &Search| one.direction == step.2 && one.payload_bytes == test.payload_bytes;
             if !searches.last().is_some_and(is_of) {
                 let begin = Begin::Around {
                     start: asked,
-                    from: 100_000,
+                    from: LOWEST_BITS_PER_SECOND,
                     to: UNPACED_BITS_PER_SECOND,
                 };
-                searches.push(Search::new(
-                    step.2,
-                    scope(schedule, begin, size as u32, 0.0),
-                ));
+                let scope = scope(schedule, begin, test.payload_bytes, 0.0);
+                searches.push(Search::new(step.2, scope));
             }
             let later = schedule.searches(SEARCHES - searches.len());
             let search = searches.last_mut().unwrap();
@@ -284,13 +277,7 @@ mod tests {
                 bits_per_second: asked,
                 confirm_ms,
             };
-            search.feed(
-                step,
-                &Test {
-                    payload_bytes: size as u32,
-                    ..test
-                },
-            );
+            search.feed(step, &test);
             let step_ms = confirm_ms.unwrap_or(schedule.trial_ms());
             (step_ms, ahead.after(step_ms))
         })

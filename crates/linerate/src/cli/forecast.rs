@@ -109,8 +109,11 @@ impl Forecast {
         let said_s = self
             .announced_s
             .filter(|_| self.known >= TYPICAL_STEPS + STEPS_MIN)?;
-        let is_wrong = (now_s + left_s - said_s).abs() > TOLERANCE * said_s;
-        is_wrong.then(|| self.announced_s = None).map(|()| left_s)
+        if (now_s + left_s - said_s).abs() <= TOLERANCE * said_s {
+            return None;
+        }
+        self.announced_s = None;
+        Some(left_s)
     }
 
     /// The time left; `None` before the first step.

@@ -101,16 +101,11 @@ impl LabArgs {
         }
         let mut serve = Command::new(std::env::current_exe()?);
         serve.arg("serve");
-        if self.redraws() {
+        // COMMAND may draw its progress over itself: lines of the server would land in the middle.
+        if io::stderr().is_terminal() {
             serve.arg("--quiet");
         }
         Ok(Some(serve))
-    }
-
-    /// Whether COMMAND draws its progress over itself, where lines of the server would land in the middle.
-    fn redraws(&self) -> bool {
-        let command = self.command.first().map(String::as_str);
-        command == Some("linerate") && io::stderr().is_terminal()
     }
 
     /// What host A runs; without a command the user's shell.

@@ -79,9 +79,7 @@ impl Live {
             } => {
                 let bits = *bytes as f64 * 8e9;
                 let rate = bits / (*elapsed_ns).max(1) as f64;
-                let mut lanes = self.running(plan).screen.lanes.iter_mut();
-                let lane = lanes.find(|lane| lane.direction == *direction);
-                lane.map(|lane| lane.so_far_bits_per_second = Some(rate));
+                self.running(plan).take_so_far(*direction, rate);
             }
             Event::Samples(samples) => self.running(plan).take_samples(samples),
             Event::Settings(_) | Event::Latency { .. } | Event::Stopping => return,
@@ -112,6 +110,7 @@ impl Live {
 impl Running {
     fn new(plan: &TestPlan) -> Self {
         let directions: &[Direction] = match plan.direction {
+            _ if super::progress::is_idle(plan) => &[],
             linerate_endpoint::Direction::Up => &[Direction::Up],
             linerate_endpoint::Direction::Down => &[Direction::Down],
             linerate_endpoint::Direction::Both => &[Direction::Up, Direction::Down],
@@ -154,6 +153,13 @@ impl Running {
             lane.lost_of_sent = test.lost_packets.zip(test.sent_packets);
         }
         self.judge();
+    }
+
+    fn take_so_far(&mut self, direction: Direction, bits_per_second: f64) {
+        let of = |lane: &&mut Lane| lane.direction == direction;
+        for lane in self.screen.lanes.iter_mut().filter(of) {
+            lane.so_far_bits_per_second = Some(bits_per_second);
+        }
     }
 
     /// Of each source the first sample at rest, the first under load and the last two are enough.

@@ -26,7 +26,8 @@ impl Progress {
     /// Shows a test that has ended.
     pub(super) fn ended(self, console: &mut Console, plan: &TestPlan, test: &Test) {
         if self == Self::Status {
-            console.row(&row(&plan.name, test));
+            let is_narrow = console.look.width < NARROW;
+            console.row(&row(&plan.name, test, is_narrow));
         }
     }
 
@@ -35,7 +36,7 @@ impl Progress {
         let median = latency.iter().find_map(|one| Some(one.rtt_ns?.p50 as f64));
         if let (Some(median), Self::Status) = (median, self) {
             let (name, median) = (&plan.name, with_unit(median, TIMES));
-            console.row(&format!("{name:<14}  round trip {median}"));
+            console.row(&format!("{name:<14} round trip {median}"));
         }
     }
 
@@ -181,6 +182,7 @@ pub(super) fn word(direction: Direction) -> &'static str {
 /// A test in one line: its name, its ways, the rate that it asks for.
 pub(super) fn heading(plan: &TestPlan) -> String {
     let way = match plan.direction {
+        _ if is_idle(plan) => "round trips",
         linerate_endpoint::Direction::Up => "up",
         linerate_endpoint::Direction::Down => "down",
         linerate_endpoint::Direction::Both => "both directions",
@@ -197,18 +199,30 @@ pub(super) fn heading(plan: &TestPlan) -> String {
     }
 }
 
-/// A test that has ended: name, direction, duration, rate, losses.
-fn row(name: &str, test: &Test) -> String {
+/// Whether the path is at rest: it has no rate.
+pub(super) fn is_idle(plan: &TestPlan) -> bool {
+    plan.name == IDLE
+}
+
+/// The name of the probe without load.
+pub(super) const IDLE: &str = "idle";
+
+/// A test that has ended: name, direction, duration (if there is room), rate, losses.
+fn row(name: &str, test: &Test, is_narrow: bool) -> String {
     let rate = test
         .delivered_bits_per_second
         .or(test.offered_bits_per_second);
     let rate = rate.map_or_else(|| UNKNOWN.to_owned(), |rate| with_unit(rate, BIT_RATES));
-    let (way, length_s) = (word(test.direction), test.duration_s);
-    format!(
-        "{name:<14} {way:<4} {length_s:>7.2} s  {rate:>12}{}",
-        losses(test)
-    )
+    let way = word(test.direction);
+    let length = match is_narrow {
+        true => String::new(),
+        false => format!(" {:>7.2} s", test.duration_s),
+    };
+    format!("{name:<14} {way:<4}{length}  {rate:>12}{}", losses(test))
 }
+
+/// Terminals with fewer columns show no duration.
+const NARROW: usize = 60;
 
 fn losses(test: &Test) -> String {
     let short = |asked: f64| test.fell_short_of(asked);

@@ -135,8 +135,7 @@ impl Session {
     pub(super) fn ahead(&mut self, step_ms: u64, later: Ahead) {
         if let Some(left_s) = self.live.step(step_ms, later) {
             let left = duration(left_s);
-            let text = format!("about {left} left: the tests take another time than announced");
-            self.console.row(&text);
+            self.console.row(&format!("about {left} left (corrected)"));
         }
     }
 

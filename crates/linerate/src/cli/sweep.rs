@@ -34,6 +34,7 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
     target.measure(|session, host| {
         let mut sweep = Sweep::new(args, &rates);
         session.console.say(&sweep.announcement(&rates));
+        session.live.announce(sweep.seconds_at(u64::MAX));
         let base = base(args, host);
         let measured = sweep.climb(session, &base);
         sweep
@@ -393,7 +394,7 @@ mod tests {
         };
         assert_eq!(
             announced("linerate sweep h --from 200M --to 1000M --step 200M -t 1"),
-            "about 25 s for 5 rates, about 34 s if one of them loses packets"
+            "about 23 s for 5 rates, about 31 s if one of them loses packets"
         );
         assert_eq!(
             announced("linerate sweep h -R --to 100M -t 10 --confirm 0"),

@@ -43,10 +43,12 @@ impl Recorded {
 /// The entry of a step.
 pub(in crate::cli) fn test(step: &Step) -> Test {
     let (_, name, direction, requested, offered, sent, lost) = *step;
+    let payload_bytes = if name == "udp-64B" { 64 } else { 1448 };
     Test {
         id: name.to_owned(),
         direction,
-        payload_bytes: 1448,
+        payload_bytes,
+        duration_s: (sent * u64::from(payload_bytes) * 8) as f64 / offered.max(1) as f64,
         requested_bits_per_second: (requested > 0).then_some(requested as f64),
         offered_bits_per_second: Some(offered as f64),
         sent_packets: Some(sent),
