@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Interrupts as a heat map: a table of the lines that moved most, by CPU; the shade is the rate.
+//! Interrupts as a heat map: a table of the busiest lines, by CPU; the shade is the rate.
 
 use linerate_model::order;
 use linerate_model::series::Series;
@@ -138,7 +138,7 @@ fn brief(name: &str) -> String {
     format!("…{end}")
 }
 
-const NOTE: &str = "the ten lines with most, mean during the tests; at most 16 CPUs, those with most; shade: logarithm of the rate";
+const NOTE: &str = "mean during the tests, of the ten busiest lines on up to 16 CPUs; shade: logarithm of the rate";
 const COUNTS: &[Step] = &[(1.0, ""), (1e3, " k"), (1e6, " M")];
 const ROWS: usize = 10;
 const CPUS: usize = 16;

@@ -43,8 +43,11 @@ pub(super) fn push(html: &mut Html, number: usize, subject: &Subject, labelled: 
         subject,
         labelled,
     };
-    page.answer(html, &parts);
-    page.fix(html, &parts.fix);
+    let headlines = headlines(&subject.output, &parts);
+    page.answer(html, &parts, &headlines);
+    let fix = parts.fix.iter().filter(|block| !is_said(block, &headlines));
+    let fix: Vec<Line> = fix.flat_map(lines).cloned().collect();
+    page.fix(html, &fix);
     page.pictures(html);
     page.details(html, &parts);
 }
@@ -89,10 +92,9 @@ impl Page<'_> {
         );
     }
 
-    fn answer(&self, html: &mut Html, parts: &Parts) {
+    fn answer(&self, html: &mut Html, parts: &Parts, headlines: &[Line]) {
         self.framed(html, "answer", "The answer", |html| {
-            let headlines = headlines(&self.subject.output, parts);
-            for line in &headlines {
+            for line in headlines {
                 let class = format!("headline {}", blocks::tone(line.tone));
                 html.words("p", &[("class", class.trim_end())], &line.text);
             }
@@ -100,14 +102,13 @@ impl Page<'_> {
             let others = parts
                 .answer
                 .iter()
-                .filter(|block| !is_said(block, &headlines));
+                .filter(|block| !is_said(block, headlines));
             others.for_each(|block| blocks::push(html, "h3", block));
         });
     }
 
     /// The first causes at length, the others folded.
-    fn fix(&self, html: &mut Html, all: &[Block]) {
-        let lines = lines(all);
+    fn fix(&self, html: &mut Html, lines: &[Line]) {
         if lines.is_empty() {
             return;
         }
@@ -149,22 +150,18 @@ impl Page<'_> {
             if !ways.is_empty() {
                 html.words("h3", &[], "Where each lost packet died");
             }
-            html.element("div", &[("class", "plots")], |html| {
-                for (at, way) in ways.iter().enumerate() {
-                    path::push(html, &self.id(&format!("way{at}")), way);
-                }
+            side_by_side(html, &ways, |html, at, way| {
+                path::push(html, &self.id(&format!("way{at}")), way);
             });
-            html.element("div", &[("class", "plots")], |html| {
-                for (at, chart) in charts.iter().enumerate() {
-                    plot::push(html, &self.id(&format!("plot{at}")), chart);
-                }
-                for (at, (name, rows)) in hosts.iter().enumerate() {
-                    let title = format!("Processors of the {name}");
-                    strip::push(html, &self.id(&format!("strip{at}")), &title, rows);
-                }
-                for (name, rows) in &interrupts {
-                    heat::push(html, &format!("Interrupts of the {name}"), rows);
-                }
+            side_by_side(html, &charts, |html, at, chart| {
+                plot::push(html, &self.id(&format!("plot{at}")), chart);
+            });
+            side_by_side(html, &hosts, |html, at, (name, rows)| {
+                let title = format!("Processors of the {name}");
+                strip::push(html, &self.id(&format!("strip{at}")), &title, rows);
+            });
+            side_by_side(html, &interrupts, |html, _, (name, rows)| {
+                heat::push(html, &format!("Interrupts of the {name}"), rows);
             });
         });
     }
@@ -223,6 +220,16 @@ impl Page<'_> {
     }
 }
 
+/// As many in a row as there is room for; nothing of none.
+fn side_by_side<T>(html: &mut Html, all: &[T], push: impl Fn(&mut Html, usize, &T)) {
+    if !all.is_empty() {
+        html.element("div", &[("class", "plots")], |html| {
+            let all = all.iter().enumerate();
+            all.for_each(|(at, one)| push(html, at, one));
+        });
+    }
+}
+
 fn folded(html: &mut Html, summary: &str, inner: impl FnOnce(&mut Html)) {
     html.element("details", &[], |html| {
         html.words("summary", &[], summary);
@@ -236,24 +243,21 @@ fn says(block: &Block) -> bool {
 
 /// The lines that are not part of others.
 fn heads(all: &[Block]) -> usize {
-    lines(all).iter().filter(|line| line.indent <= 2).count()
+    let lines = all.iter().flat_map(lines);
+    lines.filter(|line| line.indent <= 2).count()
 }
 
-fn lines(all: &[Block]) -> Vec<Line> {
-    let lines = all.iter().filter_map(|block| match block {
-        Block::Lines { lines, .. } => Some(lines.clone()),
-        Block::Drawing { .. } | Block::Table(_) => None,
-    });
-    lines.flatten().collect()
+fn lines(block: &Block) -> &[Line] {
+    match block {
+        Block::Lines { lines, .. } => lines,
+        Block::Drawing { .. } | Block::Table(_) => &[],
+    }
 }
 
 /// Whether the headlines are all that a block has to say.
 fn is_said(block: &Block, headlines: &[Line]) -> bool {
-    let Block::Lines { lines, .. } = block else {
-        return false;
-    };
-    let said = |line: &Line| headlines.iter().any(|said| said.text == line.text);
-    lines.iter().all(said)
+    let is_headline = |line: &Line| headlines.iter().any(|said| said.text == line.text);
+    !lines(block).is_empty() && lines(block).iter().all(is_headline)
 }
 
 /// The sentence of the primary figure.
@@ -269,17 +273,17 @@ fn compared(output: &Output) -> Option<Line> {
 
 /// What was compared; else what is not valid; else the rates of a device, the verdicts, the cause, or that there is none.
 fn headlines(output: &Output, parts: &Parts) -> Vec<Line> {
-    let answer = lines(&parts.answer);
-    let bad = || answer.iter().find(|line| line.tone == Tone::Bad).cloned();
+    let answer = || parts.answer.iter().flat_map(lines);
+    let bad = || answer().find(|line| line.tone == Tone::Bad).cloned();
     if let Some(line) = compared(output).or_else(bad) {
         return vec![line];
     }
-    let verdicts = answer.iter().take(output.verdicts.len());
+    let verdicts = answer().take(output.verdicts.len());
     if !output.verdicts.is_empty() {
         return verdicts.cloned().collect();
     }
     let first = || {
-        let mut line = lines(&parts.fix).into_iter().next()?;
+        let mut line = parts.fix.iter().flat_map(lines).next()?.clone();
         if let Some(words) = line.text.strip_prefix("1. ") {
             line.text = words.to_owned();
         }

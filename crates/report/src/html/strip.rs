@@ -36,8 +36,8 @@ pub(super) fn push(html: &mut Html, id: &str, name: &str, all: &[Series]) {
             axis(html, rows.len() as f64 * ROW + 18.0, end_s);
         });
         let note = match all.len() - rows.len() {
-            0 => "dark: busy; number: highest load; blank: between tests".to_owned(),
-            more => format!("dark: busy; number: highest load; {more} more CPUs are left out"),
+            0 => "shade: load; number: highest load; blank: between tests".to_owned(),
+            more => format!("shade: load; number: highest load; {more} more CPUs are left out"),
         };
         html.words("p", &[("class", "note")], &note);
     });

@@ -63,13 +63,13 @@ impl Curve {
 pub(crate) fn of(subject: &Subject) -> Vec<Chart> {
     let output = &subject.output;
     let charts = [
+        latency_over_time(subject),
+        latency(subject),
         over_time(output),
         loss_over_rate(output),
         frames_by_size(output),
         bits_by_size(output),
         loss_over_load(output),
-        latency_over_time(subject),
-        latency(subject),
     ];
     charts.into_iter().flatten().collect()
 }
@@ -214,7 +214,7 @@ fn latency(subject: &Subject) -> Option<Chart> {
         curves = known.map(curve).collect();
     }
     let note = "cumulative share of the probe's round trips, by load";
-    chart("Latency: distribution", note, [ROUND_TRIP, SHARE], curves)
+    chart("Latency distribution", note, [ROUND_TRIP, SHARE], curves)
 }
 
 fn latency_over_time(subject: &Subject) -> Option<Chart> {
@@ -235,7 +235,7 @@ fn latency_over_time(subject: &Subject) -> Option<Chart> {
     let curves = subject.round_trips.iter().map(curve);
     let curves = curves.filter(|curve| !curve.points.is_empty()).collect();
     let note = "the probe's round trips, by load; of many the slowest of each stretch";
-    of_trials("Latency: over time", note, [OF_RUN, ROUND_TRIP], curves)
+    of_trials("Latency over time", note, [OF_RUN, ROUND_TRIP], curves)
 }
 
 fn every(trips: &RoundTrips) -> Vec<(f64, f64)> {

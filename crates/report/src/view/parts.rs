@@ -34,7 +34,7 @@ impl Parts {
     pub(crate) fn of(output: &Output) -> Self {
         if output.history.is_some() {
             return Self {
-                measured: history::blocks(output),
+                answer: history::blocks(output),
                 ..Self::default()
             };
         }
