@@ -98,12 +98,14 @@ pub enum Event<'a> {
     Samples(&'a [Sample]),
     /// Settings of one host, one per source; once, if the plan requests them.
     Settings(&'a [Setting]),
-    /// The probe's round-trip times during one load: upper bound in ns, count.
+    /// The probe's round-trip times during one load.
     Latency {
         /// During which load.
         phase: Phase,
-        /// The occupied buckets.
+        /// The occupied buckets: upper bound in ns, count.
         buckets: &'a [(u64, u64)],
+        /// When answered (`CLOCK_MONOTONIC`), and the time it took; of many the slowest of each stretch.
+        over_time: &'a [(u64, u64)],
     },
     /// The user requested a stop: packets in flight are awaited, unless it is requested again.
     Stopping,

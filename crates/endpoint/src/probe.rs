@@ -11,6 +11,7 @@ use linerate_method::clock_offset::{ClockOffset, OffsetLog};
 use linerate_method::histogram::Histogram;
 use linerate_method::probing::Schedule;
 use linerate_method::sequence::{Arrival, SequenceAccount};
+use linerate_method::slowest::Slowest;
 use linerate_model::output::{Latency, Phase};
 use linerate_wire::iperf3::cookie::Cookie;
 use linerate_wire::linerate::hello::{Hello, Kind, Reply as HelloReply};
@@ -76,6 +77,8 @@ type Offsets = Mutex<OffsetLog>;
 pub(crate) struct Probed {
     /// Round-trip times.
     pub(crate) rtt: Option<Histogram>,
+    /// When each was answered, and its round-trip time.
+    pub(crate) over_time: Slowest,
     /// Probes sent.
     pub(crate) sent: u64,
     /// Probes answered, each counted once however often its reply arrived.
@@ -190,6 +193,8 @@ impl Probed {
         }
         self.answered += 1;
         let late = self.late.remove(&index).unwrap_or_default();
+        let longest_ns = rtt_ns.saturating_add(late.iter().copied().max().unwrap_or(0));
+        self.over_time.push((clock::monotonic_ns(), longest_ns));
         if let Some(rtt) = &mut self.rtt {
             late.iter()
                 .for_each(|late_ns| rtt.record(rtt_ns.saturating_add(*late_ns)));

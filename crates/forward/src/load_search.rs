@@ -168,7 +168,7 @@ impl LoadSearch<'_> {
             }
             Regularity::AtMaximum => "no upper bound: no higher load was offered",
             Regularity::BelowMinimum => "no lower bound: the lowest load already fails",
-            Regularity::Unfinished => "the search did not finish",
+            Regularity::Unfinished => ForwardResult::UNFINISHED,
         };
         Some(why.to_owned())
     }

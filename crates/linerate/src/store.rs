@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The run directory: `run.json`, `samples.jsonl`, `latency.hlog` (see `docs/run-directory.md`).
+//! The run directory: `run.json`, `samples.jsonl`, `latency.hlog`, `latency.csv` (see `docs/run-directory.md`).
 //!
 //! Storing never fails a measurement. Where nothing can be written (read-only root, full disk, no
 //! HOME) the store says why and swallows the rest. `run.json` is replaced by rename, so a run that
@@ -178,11 +178,20 @@ impl Store {
 
     /// Appends a histogram of round-trip times, `(upper bound ns, count)`, to `latency.hlog`.
     pub(crate) fn latency(&mut self, phase: Phase, histogram: &[(u64, u64)]) {
-        self.attempt(LATENCY, |_, path| {
-            let fresh = !path.exists();
-            let mut text = String::from(if fresh { LATENCY_HEADER } else { "" });
-            for (upper_ns, count) in histogram {
-                text.push_str(&format!("{} {upper_ns} {count}\n", phase_name(phase)));
+        self.pairs([LATENCY, LATENCY_HEADER, " "], phase, histogram);
+    }
+
+    /// Appends round trips, `(when ns, time ns)`, to `latency.csv`.
+    pub(crate) fn latency_over_time(&mut self, phase: Phase, trips: &[(u64, u64)]) {
+        self.pairs([OVER_TIME, OVER_TIME_HEADER, ","], phase, trips);
+    }
+
+    /// Appends a line per pair, after the header of a new file.
+    fn pairs(&mut self, [name, header, gap]: [&str; 3], phase: Phase, pairs: &[(u64, u64)]) {
+        self.attempt(name, |_, path| {
+            let mut text = String::from(if path.exists() { "" } else { header });
+            for (one, other) in pairs {
+                text.push_str(&format!("{}{gap}{one}{gap}{other}\n", phase_name(phase)));
             }
             append(path)?.write_all(text.as_bytes())
         });
@@ -270,8 +279,11 @@ fn lines<T: DeserializeOwned>(directory: &Path, name: &str) -> io::Result<Vec<T>
 /// # Errors
 /// As [`content`].
 pub(crate) fn round_trips(directory: &Path) -> io::Result<Vec<RoundTrips>> {
-    let text = content(directory, LATENCY)?;
-    Ok(round_trips::read(&String::from_utf8_lossy(&text)))
+    let histograms = content(directory, LATENCY)?;
+    let over_time = content(directory, OVER_TIME)?;
+    let [histograms, over_time] =
+        [&histograms, &over_time].map(|text| String::from_utf8_lossy(text));
+    Ok(round_trips::read(&histograms, &over_time))
 }
 
 /// The content of a file that not every run has.
@@ -373,9 +385,11 @@ fn phase_name(phase: Phase) -> &'static str {
 pub(crate) const RUN: &str = "run.json";
 const SAMPLES: &str = "samples.jsonl";
 const LATENCY: &str = "latency.hlog";
+const OVER_TIME: &str = "latency.csv";
 const TRIALS: &str = "trials.ndjson";
 const LATENCY_HEADER: &str =
     "# linerate.latency/1: phase, upper bound of the round-trip time in ns, count\n";
+const OVER_TIME_HEADER: &str = "phase,t_ns,rtt_ns\n";
 /// Runs of one name: as many as a clock that stands at 1970 may make.
 const MOST_NAMESAKES: u32 = 10_000;
 

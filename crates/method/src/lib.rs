@@ -39,6 +39,7 @@ pub mod rng;
 pub mod search;
 pub mod sequence;
 pub mod simulated;
+pub mod slowest;
 pub mod spacing;
 pub mod stats;
 pub mod steadiness;

@@ -28,6 +28,15 @@ impl Test {
 }
 
 impl ForwardResult {
+    /// Why a bound is missing or imprecise: the time was up.
+    pub const UNFINISHED: &str = "the search did not finish";
+
+    /// Whether the search ended before it found its bounds.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        self.irregular.as_deref() == Some(Self::UNFINISHED)
+    }
+
     /// Line rate for this frame size, frames per second; `None` for virtual links.
     #[must_use]
     pub fn line_fps(&self) -> Option<f64> {

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod effect_plot;
+mod heat;
 mod history;
 mod palette;
 mod path;
@@ -106,7 +107,9 @@ fn runs_side_by_side(subjects: &[Subject]) -> usize {
 }
 
 /// Nothing is loaded; the hash of the script prevents any other from running.
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-1t6jbwGhNpzxnN13QCbiXU5oZRJTpCuYB680933wpz0='; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-1NAdZ7R6YY1aGTUNNte2U6fsMUe2pwikAcrbQ9tl28o='; base-uri 'none'; form-action 'none'";
 
+#[cfg(test)]
+mod browser;
 #[cfg(test)]
 mod tests;

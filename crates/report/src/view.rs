@@ -12,7 +12,7 @@ mod device;
 pub(crate) mod effect_plot;
 pub(crate) mod figures;
 mod findings;
-mod forward;
+pub(crate) mod forward;
 pub(crate) mod history;
 mod inspect;
 mod knees;

@@ -27,6 +27,7 @@ impl Client<'_> {
         self.observer.observe(&Event::Latency {
             phase,
             buckets: &buckets,
+            over_time: &probed.over_time.series(),
         });
         let reports = std::mem::take(&mut self.reports);
         let (unasked_messages, doubts) = (reports.unasked(), reports.doubts().clone());

@@ -186,6 +186,7 @@ impl<'a> Load<'a> {
         self.observer.observe(&Event::Latency {
             phase: Phase::Up,
             buckets: &buckets,
+            over_time: &probed.over_time.series(),
         });
         let remote = Host {
             role: Role::Remote,

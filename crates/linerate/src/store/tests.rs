@@ -86,6 +86,8 @@ fn a_run_is_read_back_as_written() {
     store.settings(std::slice::from_ref(&setting));
     store.latency(Phase::Idle, &[(1000, 3)]);
     store.latency(Phase::Up, &[(2000, 4), (4000, 1)]);
+    store.latency_over_time(Phase::Idle, &[(7000, 998)]);
+    store.latency_over_time(Phase::Up, &[(8000, 1900), (9000, 3800)]);
     store.finish(&output());
     let directory = directory(&store);
     assert_eq!(
@@ -104,8 +106,15 @@ fn a_run_is_read_back_as_written() {
         latency,
         format!("{LATENCY_HEADER}idle 1000 3\nup 2000 4\nup 4000 1\n")
     );
+    let over_time = fs::read_to_string(directory.join("latency.csv")).unwrap();
+    assert_eq!(
+        over_time,
+        "phase,t_ns,rtt_ns\nidle,7000,998\nup,8000,1900\nup,9000,3800\n"
+    );
+    let trips = round_trips(&directory).unwrap();
+    assert_eq!(trips[1].over_time, [(8000, 1900), (9000, 3800)]);
     let names = fs::read_dir(&directory).unwrap();
-    assert_eq!(names.count(), 3, "nothing temporary is left");
+    assert_eq!(names.count(), 4, "nothing temporary is left");
 }
 
 /// A run directory may come from anywhere: nothing in it is read without end, waited for, or followed.
@@ -116,6 +125,7 @@ fn what_is_not_a_file_of_the_run_is_refused() {
     store.sample(&sample(1));
     store.trial(&Trial::default());
     store.latency(Phase::Idle, &[(1000, 3)]);
+    store.latency_over_time(Phase::Idle, &[(7000, 998)]);
     store.finish(&output());
     let directory = directory(&store);
     let elsewhere = scratch.0.join("elsewhere");
@@ -126,7 +136,7 @@ fn what_is_not_a_file_of_the_run_is_refused() {
         Ok(())
     };
     whole(&directory).unwrap();
-    for name in [RUN, SAMPLES, LATENCY, TRIALS] {
+    for name in [RUN, SAMPLES, LATENCY, OVER_TIME, TRIALS] {
         let path = directory.join(name);
         fs::rename(&path, &elsewhere).unwrap();
         let refused = |case: &str, why: &str| {

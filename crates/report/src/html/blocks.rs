@@ -59,9 +59,15 @@ fn commands_frame(html: &mut Html, commands: &[&str]) {
 
 /// The first columns name the row.
 fn table(html: &mut Html, table: &Table) {
-    html.group("div", "frame", &table.heading, |html| {
+    let label = match table.heading.as_str() {
+        "" => "figures",
+        heading => heading,
+    };
+    html.group("div", "frame", label, |html| {
         html.element("table", &[], |html| {
-            html.words("caption", &[], &table.heading);
+            if !table.heading.is_empty() {
+                html.words("caption", &[], &table.heading);
+            }
             html.element("thead", &[], |html| {
                 html.element("tr", &[], |html| {
                     for column in &table.columns {
@@ -79,6 +85,9 @@ fn table(html: &mut Html, table: &Table) {
 }
 
 fn head(html: &mut Html, column: &Column) {
+    if column.name.is_empty() {
+        return html.empty("td", &[]);
+    }
     html.element(
         "th",
         &[("scope", "col"), ("class", side(column.align))],

@@ -21,6 +21,9 @@ pub(super) fn push(html: &mut Html, id: &str, way: &Way) {
             html.words("title", &[("id", &title)], &spoken(way));
             picture(html, way);
         });
+        if !way.unattributed.is_empty() {
+            html.words("p", &[("class", "note")], UNATTRIBUTED);
+        }
     });
 }
 
@@ -59,10 +62,7 @@ fn picture(html: &mut Html, way: &Way) {
         &way.received,
     );
     if !way.unattributed.is_empty() {
-        let summary = format!(
-            "{} unattributed: between the stages that count",
-            way.unattributed
-        );
+        let summary = format!("{} unattributed", way.unattributed);
         text(html, "start", [LINE + 14.0, end + 36.0], "loss", &summary);
     }
 }
@@ -155,13 +155,26 @@ fn text(html: &mut Html, anchor: &str, [x, y]: [f64; 2], class: &str, words: &st
         ("text-anchor", anchor),
         ("class", class),
     ];
-    html.words("text", &attributes, words);
+    html.element("text", &attributes, |html| {
+        let most = if class == "loss" { BOLD } else { LETTERS };
+        if words.chars().count() <= most {
+            return html.text(words);
+        }
+        html.words("title", &[], words);
+        let start: String = words.chars().take(most - 1).collect();
+        html.text(&(start + "…"));
+    });
 }
+
+const UNATTRIBUTED: &str = "unattributed: lost between the stages that count";
+/// This many fit on a phone.
+const LETTERS: usize = 42;
+const BOLD: usize = 34;
 
 const ROW: f64 = 24.0;
 const HEAD: f64 = 30.0;
 const FOOT: f64 = 44.0;
 /// The x coordinate of the path.
-const LINE: f64 = 108.0;
+const LINE: f64 = 118.0;
 /// The length of a bar for all losses.
-const BAR: f64 = 352.0;
+const BAR: f64 = 342.0;

@@ -14,7 +14,7 @@ pub(super) fn push(html: &mut Html, id: &str, chart: &Chart) {
         html.words("figcaption", &[("class", "title")], chart.title);
         let title = format!("{id}-title");
         let attributes = [
-            ("viewBox", "0 0 480 300"),
+            ("viewBox", "0 0 480 304"),
             ("role", "img"),
             ("aria-labelledby", title.as_str()),
             ("class", "zoom"),
@@ -51,6 +51,7 @@ struct Scale {
     from: f64,
     to: f64,
     step: Step,
+    steps: &'static [Step],
     logarithmic: bool,
 }
 
@@ -76,6 +77,7 @@ impl Scale {
             from,
             to,
             step,
+            steps: axis.steps,
             logarithmic: axis.logarithmic,
         }
     }
@@ -105,12 +107,24 @@ impl Scale {
         }
         values
             .into_iter()
-            .map(|value| (self.at(value), short(value / self.step.0)))
+            .map(|value| (self.at(value), self.tick(value)))
             .collect()
     }
 
-    fn unit(&self) -> &'static str {
-        self.step.1
+    /// Decades have a unit each.
+    fn tick(&self, value: f64) -> String {
+        if self.logarithmic {
+            let (size, unit) = common_step(&[Some(value)], self.steps);
+            return format!("{} {unit}", short(value / size));
+        }
+        short(value / self.step.0)
+    }
+
+    fn unit(&self) -> String {
+        match self.logarithmic {
+            true => String::new(),
+            false => format!(" ({})", self.step.1),
+        }
     }
 }
 
@@ -119,19 +133,21 @@ fn drawing(html: &mut Html, id: &str, chart: &Chart) {
         let points = chart.curves.iter().flat_map(|curve| &curve.points);
         points.map(of).collect::<Vec<f64>>()
     };
-    let x = Scale::of(chart.x, &values(|point| point.0), [LEFT, RIGHT]);
     let y = Scale::of(chart.y, &values(|point| point.1), [BOTTOM, TOP]);
+    let longest = y.ticks().iter().map(|(_, text)| text.chars().count()).max();
+    let left = 14.0 + LETTER * longest.unwrap_or(0) as f64;
+    let x = Scale::of(chart.x, &values(|point| point.0), [left, RIGHT]);
     grid(html, &x, &y);
     titles(html, chart, &x, &y);
     let clip = format!("{id}-clip");
     html.element("clipPath", &[("id", &clip)], |html| {
-        let [width, height] = [RIGHT - LEFT + 8.0, BOTTOM - TOP + 8.0];
-        rect(html, "clip", [LEFT - 4.0, TOP - 4.0], [width, height]);
+        let [width, height] = [RIGHT - left + 8.0, BOTTOM - TOP + 8.0];
+        rect(html, "clip", [left - 4.0, TOP - 4.0], [width, height]);
     });
     let clip = format!("url(#{clip})");
     html.element("g", &[("clip-path", &clip)], |html| {
         for (number, curve) in chart.curves.iter().enumerate() {
-            self::curve(html, number, curve, &x, &y);
+            self::curve(html, number, curve, chart.dots, [&x, &y]);
         }
     });
 }
@@ -139,8 +155,8 @@ fn drawing(html: &mut Html, id: &str, chart: &Chart) {
 fn grid(html: &mut Html, x: &Scale, y: &Scale) {
     html.element("g", &[("class", "grid")], |html| {
         for (at, text) in y.ticks() {
-            line(html, [LEFT, at], [RIGHT, at]);
-            label(html, [LEFT - 6.0, at + 4.0], "end", &text);
+            line(html, [x.from, at], [RIGHT, at]);
+            label(html, [x.from - 6.0, at + 4.0], "end", &text);
         }
         for (at, text) in x.ticks() {
             line(html, [at, BOTTOM], [at, BOTTOM + 5.0]);
@@ -150,15 +166,15 @@ fn grid(html: &mut Html, x: &Scale, y: &Scale) {
 }
 
 fn titles(html: &mut Html, chart: &Chart, x: &Scale, y: &Scale) {
-    let with_unit = |axis: &Axis, scale: &Scale| format!("{} ({})", axis.label, scale.unit());
+    let with_unit = |axis: &Axis, scale: &Scale| format!("{}{}", axis.label, scale.unit());
     html.element("g", &[("class", "axis")], |html| {
         label(
             html,
-            [f64::midpoint(LEFT, RIGHT), 296.0],
+            [f64::midpoint(x.from, RIGHT), 296.0],
             "middle",
             &with_unit(&chart.x, x),
         );
-        label(html, [4.0, 14.0], "start", &with_unit(&chart.y, y));
+        label(html, [4.0, 17.0], "start", &with_unit(&chart.y, y));
     });
 }
 
@@ -197,7 +213,7 @@ pub(super) fn label(html: &mut Html, [x, y]: [f64; 2], anchor: &str, text: &str)
     );
 }
 
-fn curve(html: &mut Html, number: usize, curve: &Curve, x: &Scale, y: &Scale) {
+fn curve(html: &mut Html, number: usize, curve: &Curve, dots: bool, [x, y]: [&Scale; 2]) {
     let places: Vec<[f64; 2]> = curve
         .points
         .iter()
@@ -205,15 +221,20 @@ fn curve(html: &mut Html, number: usize, curve: &Curve, x: &Scale, y: &Scale) {
         .collect();
     let class = class(number, curve);
     html.element("g", &[("class", &class)], |html| {
-        let path: Vec<String> = places
-            .iter()
-            .map(|[x, y]| format!("{} {}", px(*x), px(*y)))
-            .collect();
-        html.empty(
-            "path",
-            &[("class", "curve"), ("d", &format!("M{}", path.join("L")))],
-        );
-        if places.len() > MOST_MARKS || curve.limit {
+        if curve.limit || !dots {
+            let path: Vec<String> = places
+                .iter()
+                .map(|[x, y]| format!("{} {}", px(*x), px(*y)))
+                .collect();
+            let path = format!("M{}", path.join("L"));
+            html.empty("path", &[("class", "curve"), ("d", &path)]);
+        }
+        if curve.limit || (places.len() > MOST_MARKS && !dots) {
+            return;
+        }
+        if places.len() > MOST_MARKS {
+            let marks: String = places.iter().map(|place| mark(number, *place)).collect();
+            html.empty("path", &[("class", "mark many"), ("d", &marks)]);
             return;
         }
         for (place, point) in places.iter().zip(&curve.points) {
@@ -265,7 +286,9 @@ fn legend(html: &mut Html, chart: &Chart) {
                     ],
                     |html| {
                         html.element("g", &[("class", &class)], |html| {
-                            html.empty("path", &[("class", "curve"), ("d", "M1 6L33 6")]);
+                            if curve.limit || !chart.dots {
+                                html.empty("path", &[("class", "curve"), ("d", "M1 6L33 6")]);
+                            }
                             if !curve.limit {
                                 html.empty(
                                     "path",
@@ -281,9 +304,10 @@ fn legend(html: &mut Html, chart: &Chart) {
     });
 }
 
-const LEFT: f64 = 56.0;
-const RIGHT: f64 = 450.0;
+/// The width of a digit on a phone, the widest.
+const LETTER: f64 = 10.2;
+const RIGHT: f64 = 446.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 252.0;
-/// A curve of more points has no marks.
+/// A curve of more points has no marks, and no hover.
 const MOST_MARKS: usize = 30;

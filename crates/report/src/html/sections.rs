@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One run on the page: the answer, the losses, the charts, the numbers, the evidence.
+//! One run on the page: the answer, what to fix, the pictures; everything else is folded.
 
 use linerate_model::output::{Output, Role};
 use linerate_model::series::Series;
 use linerate_model::setting::Setting;
 
-use super::strip::{self, Strip};
-use super::writer::{Html, px};
-use super::{blocks, path, plot};
+use super::writer::Html;
+use super::{blocks, heat, path, plot, strip};
 use crate::subject::Subject;
 use crate::view::comparison::tone;
-use crate::view::figures::{self, Figure};
-use crate::view::{Block, Line, Parts, Tone, charts, effect_plot, path as way};
+use crate::view::{Block, Line, Parts, Tone, charts, effect_plot, forward, path as way};
 
 /// Of the page and of the run.
 pub(super) fn title(subject: &Subject) -> String {
@@ -36,13 +34,8 @@ pub(super) fn push(html: &mut Html, number: usize, subject: &Subject, labelled: 
         if labelled {
             html.words("p", &[("id", &format!("run-{number}"))], &subject.label);
         }
-        for line in headings(&parts.title) {
-            let class = if line.starts_with("PARTIAL") {
-                "warn"
-            } else {
-                ""
-            };
-            html.words("p", &[("class", class)], &line);
+        for block in &parts.ends {
+            ends(html, block);
         }
     });
     let page = Page {
@@ -50,32 +43,24 @@ pub(super) fn push(html: &mut Html, number: usize, subject: &Subject, labelled: 
         subject,
         labelled,
     };
-    page.answer(html, &parts.answer);
-    page.losses(html, &parts.losses);
+    let headlines = headlines(&subject.output, &parts);
+    page.answer(html, &parts, &headlines);
+    let fix = parts.fix.iter().filter(|block| !is_said(block, &headlines));
+    let fix: Vec<Line> = fix.flat_map(lines).cloned().collect();
+    page.fix(html, &fix);
     page.pictures(html);
-    page.section(html, "numbers", "The numbers", &parts.measured);
-    page.section(
-        html,
-        "cautions",
-        "How these numbers can mislead",
-        &parts.cautions,
-    );
-    page.evidence(html, &parts.evidence);
-    page.environment(html, &parts.title);
+    page.details(html, &parts);
 }
 
-fn headings(blocks: &[Block]) -> Vec<String> {
-    let heading = |block: &Block| match block {
-        Block::Lines { heading, lines } => {
-            let begins = |start: &str| lines.iter().find(|line| line.text.starts_with(start));
-            let [command, partial] =
-                ["command: ", "PARTIAL"].map(|start| begins(start).map(|line| line.text.clone()));
-            [Some(heading.clone()), command, partial]
+/// What and when, and a line an end.
+fn ends(html: &mut Html, block: &Block) {
+    if let Block::Lines { heading, lines } = block {
+        html.words("p", &[], heading);
+        for line in lines {
+            let class = format!("ends {}", blocks::tone(line.tone));
+            html.words("p", &[("class", class.trim_end())], &line.text);
         }
-        Block::Drawing { heading, .. } => [Some(heading.clone()), None, None],
-        Block::Table(table) => [Some(table.heading.clone()), None, None],
-    };
-    blocks.iter().flat_map(heading).flatten().collect()
+    }
 }
 
 struct Page<'s> {
@@ -107,35 +92,37 @@ impl Page<'_> {
         );
     }
 
-    fn section(&self, html: &mut Html, name: &str, title: &str, all: &[Block]) {
-        if !all.is_empty() {
-            self.framed(html, name, title, |html| {
-                all.iter().for_each(|block| blocks::push(html, "h3", block));
-            });
-        }
-    }
-
-    fn answer(&self, html: &mut Html, all: &[Block]) {
+    fn answer(&self, html: &mut Html, parts: &Parts, headlines: &[Line]) {
         self.framed(html, "answer", "The answer", |html| {
-            let headline = compared(&self.subject.output).or_else(|| headline(all));
-            if let Some(line) = &headline {
+            for line in headlines {
                 let class = format!("headline {}", blocks::tone(line.tone));
                 html.words("p", &[("class", class.trim_end())], &line.text);
             }
             self.effects(html);
-            cards(html, &self.subject.output);
-            let said = |block: &&Block| match block {
-                Block::Lines { heading, lines } => {
-                    heading == "answer"
-                        && lines.len() == 1
-                        && headline
-                            .as_ref()
-                            .is_some_and(|said| said.text == lines[0].text)
-                }
-                _ => false,
-            };
-            let others = all.iter().filter(|block| !said(block));
+            let others = parts
+                .answer
+                .iter()
+                .filter(|block| !is_said(block, headlines));
             others.for_each(|block| blocks::push(html, "h3", block));
+        });
+    }
+
+    /// The first causes at length, the others folded.
+    fn fix(&self, html: &mut Html, lines: &[Line]) {
+        if lines.is_empty() {
+            return;
+        }
+        self.framed(html, "fix", "What to fix", |html| {
+            let causes = lines.chunk_by(|_, next| next.indent > 2);
+            for (at, cause) in causes.enumerate() {
+                if at < OPEN || cause.len() == 1 {
+                    blocks::lines(html, cause);
+                } else {
+                    folded(html, &cause[0].text, |html| {
+                        blocks::lines(html, &cause[1..])
+                    });
+                }
+            }
         });
     }
 
@@ -151,113 +138,126 @@ impl Page<'_> {
         }
     }
 
-    fn losses(&self, html: &mut Html, all: &[Block]) {
-        let ways = way::ways(&self.subject.output);
-        if ways.is_empty() && all.is_empty() {
-            return;
-        }
-        self.framed(html, "losses", "Where each lost packet died", |html| {
-            html.element("div", &[("class", "paths")], |html| {
-                for (at, way) in ways.iter().enumerate() {
-                    path::push(html, &self.id(&format!("way{at}")), way);
-                }
-            });
-            all.iter().for_each(|block| blocks::push(html, "h3", block));
-        });
-    }
-
     fn pictures(&self, html: &mut Html) {
+        let ways = way::ways(&self.subject.output);
         let charts = charts::of(self.subject);
-        let strips = self.strips();
-        if charts.is_empty() && strips.is_empty() {
+        let hosts = self.by_host(&self.subject.processors);
+        let interrupts = self.by_host(&self.subject.interrupts);
+        if ways.is_empty() && charts.is_empty() && hosts.is_empty() && interrupts.is_empty() {
             return;
         }
-        self.framed(html, "pictures", "Over rate, size and time", |html| {
-            html.element("div", &[("class", "plots")], |html| {
-                for (at, chart) in charts.iter().enumerate() {
-                    plot::push(html, &self.id(&format!("plot{at}")), chart);
-                }
+        self.framed(html, "pictures", "Pictures", |html| {
+            if !ways.is_empty() {
+                html.words("h3", &[], "Where each lost packet died");
+            }
+            side_by_side(html, &ways, |html, at, way| {
+                path::push(html, &self.id(&format!("way{at}")), way);
             });
-            html.element("div", &[("class", "plots")], |html| {
-                for (at, strip) in strips.iter().enumerate() {
-                    strip::push(html, &self.id(&format!("strip{at}")), strip);
-                }
+            side_by_side(html, &charts, |html, at, chart| {
+                plot::push(html, &self.id(&format!("plot{at}")), chart);
+            });
+            side_by_side(html, &hosts, |html, at, (name, rows)| {
+                let title = format!("Processors of the {name}");
+                strip::push(html, &self.id(&format!("strip{at}")), &title, rows);
+            });
+            side_by_side(html, &interrupts, |html, _, (name, rows)| {
+                heat::push(html, &format!("Interrupts of the {name}"), rows);
             });
         });
     }
 
-    /// One per host and kind, where the record has samples.
-    fn strips(&self) -> Vec<Strip> {
-        let kinds = [
-            (
-                &self.subject.processors,
-                "Processors of",
-                Some(1.0),
-                (100.0, "%"),
-            ),
-            (&self.subject.interrupts, "Interrupts of", None, (1.0, "/s")),
-        ];
-        let mut strips = Vec::new();
-        for (all, title, full, step) in kinds {
-            for (role, name) in HOSTS {
-                let of_host = all.iter().filter(|row| row.host == *role);
-                let rows: Vec<Series> = of_host.cloned().collect();
-                if !rows.is_empty() {
-                    strips.push(Strip {
-                        title: format!("{title} the {name}"),
-                        rows,
-                        full,
-                        step,
-                    });
-                }
-            }
-        }
-        strips
+    /// The rows of each host that has any.
+    fn by_host(&self, all: &[Series]) -> Vec<(&'static str, Vec<Series>)> {
+        let host = |(role, name): &(Role, &'static str)| {
+            let rows = all.iter().filter(|row| row.host == *role);
+            (*name, rows.cloned().collect())
+        };
+        let hosts = HOSTS.iter().map(host);
+        hosts
+            .filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty())
+            .collect()
     }
 
-    fn evidence(&self, html: &mut Html, all: &[Block]) {
-        if all.is_empty() {
+    /// Everything else, folded; on paper it stays so.
+    fn details(&self, html: &mut Html, parts: &Parts) {
+        let environment: Vec<Block> = parts
+            .title
+            .iter()
+            .filter(|block| says(block))
+            .cloned()
+            .collect();
+        let cautions = format!("How these numbers can mislead ({})", heads(&parts.cautions));
+        let groups = [
+            (cautions.as_str(), &parts.cautions),
+            ("The numbers", &parts.measured),
+            ("Where each lost packet died, in words", &parts.losses),
+            ("Environment", &environment),
+        ];
+        let is_empty = groups.iter().all(|(_, all)| all.is_empty());
+        if is_empty && parts.evidence.is_empty() && self.subject.settings.is_empty() {
             return;
         }
-        self.framed(html, "evidence", "Evidence", |html| {
-            for block in all {
-                let (heading, inner) = match block {
-                    Block::Lines { heading, lines } => (
-                        heading,
-                        Block::Lines {
-                            heading: String::new(),
-                            lines: lines.clone(),
-                        },
-                    ),
-                    Block::Drawing { heading, .. } => (heading, block.clone()),
-                    Block::Table(table) => (&table.heading, block.clone()),
-                };
-                html.element("details", &[], |html| {
-                    html.words("summary", &[], heading);
-                    blocks::push(html, "h3", &inner);
+        self.framed(html, "details", "Details", |html| {
+            for (title, all) in groups.iter().filter(|(_, all)| !all.is_empty()) {
+                folded(html, title, |html| {
+                    all.iter().for_each(|block| blocks::push(html, "h3", block));
                 });
             }
-        });
-    }
-
-    fn environment(&self, html: &mut Html, title: &[Block]) {
-        let says_nothing =
-            |block: &Block| matches!(block, Block::Lines { lines, .. } if lines.is_empty());
-        if self.subject.settings.is_empty() && title.iter().all(says_nothing) {
-            return;
-        }
-        self.framed(html, "environment", "Environment", |html| {
-            for block in title {
-                blocks::push(html, "h3", block);
+            for block in &parts.evidence {
+                let mut inner = block.clone();
+                let heading = match &mut inner {
+                    Block::Lines { heading, .. } => std::mem::take(heading),
+                    Block::Drawing { heading, .. } => heading.clone(),
+                    Block::Table(table) => table.heading.clone(),
+                };
+                folded(html, &heading, |html| blocks::push(html, "h3", &inner));
             }
             for (name, settings) in by_place(&self.subject.settings) {
-                html.element("details", &[], |html| {
-                    html.words("summary", &[], &name);
-                    table(html, &name, &settings);
-                });
+                let name = format!("Settings: {name}");
+                folded(html, &name, |html| table(html, &name, &settings));
             }
         });
     }
+}
+
+/// As many in a row as there is room for; nothing of none.
+fn side_by_side<T>(html: &mut Html, all: &[T], push: impl Fn(&mut Html, usize, &T)) {
+    if !all.is_empty() {
+        html.element("div", &[("class", "plots")], |html| {
+            let all = all.iter().enumerate();
+            all.for_each(|(at, one)| push(html, at, one));
+        });
+    }
+}
+
+fn folded(html: &mut Html, summary: &str, inner: impl FnOnce(&mut Html)) {
+    html.element("details", &[], |html| {
+        html.words("summary", &[], summary);
+        inner(html);
+    });
+}
+
+fn says(block: &Block) -> bool {
+    !matches!(block, Block::Lines { lines, .. } if lines.is_empty())
+}
+
+/// The lines that are not part of others.
+fn heads(all: &[Block]) -> usize {
+    let lines = all.iter().flat_map(lines);
+    lines.filter(|line| line.indent <= 2).count()
+}
+
+fn lines(block: &Block) -> &[Line] {
+    match block {
+        Block::Lines { lines, .. } => lines,
+        Block::Drawing { .. } | Block::Table(_) => &[],
+    }
+}
+
+/// Whether the headlines are all that a block has to say.
+fn is_said(block: &Block, headlines: &[Line]) -> bool {
+    let is_headline = |line: &Line| headlines.iter().any(|said| said.text == line.text);
+    !lines(block).is_empty() && lines(block).iter().all(is_headline)
 }
 
 /// The sentence of the primary figure.
@@ -271,104 +271,26 @@ fn compared(output: &Output) -> Option<Line> {
     .filter(|line| !line.text.is_empty())
 }
 
-/// The first sentence of the last block of the answer: the cause, or that there is none.
-fn headline(all: &[Block]) -> Option<Line> {
-    let bad = all.iter().find_map(|block| match block {
-        Block::Lines { lines, .. } => lines.iter().find(|line| line.tone == Tone::Bad),
-        Block::Drawing { .. } | Block::Table(_) => None,
-    });
-    let last = all.iter().rev().find_map(|block| match block {
-        Block::Lines { lines, .. } => lines.first(),
-        Block::Drawing { .. } | Block::Table(_) => None,
-    });
-    let mut line = bad.or(last)?.clone();
-    if let Some(words) = line.text.strip_prefix("1. ") {
-        line.text = words.to_owned();
+/// What was compared; else what is not valid; else the rates of a device, the verdicts, the cause, or that there is none.
+fn headlines(output: &Output, parts: &Parts) -> Vec<Line> {
+    let answer = || parts.answer.iter().flat_map(lines);
+    let bad = || answer().find(|line| line.tone == Tone::Bad).cloned();
+    if let Some(line) = compared(output).or_else(bad) {
+        return vec![line];
     }
-    Some(line)
-}
-
-fn cards(html: &mut Html, output: &Output) {
-    let all = figures::of(output);
-    let shown: Vec<&Figure> = all
-        .iter()
-        .filter(|figure| shown(&all, figure))
-        .take(MOST_CARDS)
-        .collect();
-    if shown.is_empty() {
-        return;
+    let verdicts = answer().take(output.verdicts.len());
+    if !output.verdicts.is_empty() {
+        return verdicts.cloned().collect();
     }
-    html.element("dl", &[("class", "cards")], |html| {
-        for figure in shown {
-            html.element("div", &[], |html| card(html, output, figure));
+    let first = || {
+        let mut line = parts.fix.iter().flat_map(lines).next()?.clone();
+        if let Some(words) = line.text.strip_prefix("1. ") {
+            line.text = words.to_owned();
         }
-    });
-}
-
-/// Whether a card shows the figure: verdicts and knees if there are any, else each test.
-fn shown(all: &[Figure], figure: &Figure) -> bool {
-    let concluded = [
-        "achieved_bits_per_second",
-        "lossless_bits_per_second",
-        "throughput_fps",
-    ];
-    let any = all.iter().any(|figure| concluded.contains(&figure.metric));
-    match figure.metric {
-        "lost_packets" => false,
-        "rtt_p50_ns" | "rtt_p99_ns" => figure.metric == "rtt_p50_ns",
-        metric => !any || concluded.contains(&metric),
-    }
-}
-
-fn card(html: &mut Html, output: &Output, figure: &Figure) {
-    let parts = [
-        figure.label(),
-        figure.of.as_str(),
-        figure.direction.as_str(),
-    ];
-    let parts: Vec<_> = parts
-        .into_iter()
-        .filter(|part| !part.is_empty() && *part != "verdict")
-        .collect();
-    html.words("dt", &[], &parts.join(", "));
-    html.words("dd", &[], &figure.text());
-    let verdicts = output
-        .verdicts
-        .iter()
-        .filter(|_| figure.metric == "achieved_bits_per_second");
-    let of_line = verdicts.filter(|verdict| Some(verdict.achieved_bits_per_second) == figure.value);
-    if let Some(ratio) = of_line
-        .filter_map(|verdict| verdict.line_rate_ratio())
-        .next()
-    {
-        html.element("dd", &[("class", "of")], |html| {
-            meter(html, ratio);
-            html.text(&format!("{:.1} % of the line rate", ratio * 100.0));
-        });
-    }
-}
-
-fn meter(html: &mut Html, ratio: f64) {
-    let part = px(100.0 * ratio.clamp(0.0, 1.0));
-    html.element(
-        "svg",
-        &[
-            ("class", "meter"),
-            ("viewBox", "0 0 100 6"),
-            ("preserveAspectRatio", "none"),
-            ("aria-hidden", "true"),
-        ],
-        |html| {
-            html.empty(
-                "rect",
-                &[("class", "bed"), ("width", "100"), ("height", "6")],
-            );
-            html.empty(
-                "rect",
-                &[("class", "part"), ("width", &part), ("height", "6")],
-            );
-        },
-    );
+        Some(line)
+    };
+    let line = forward::headline(output).or_else(first);
+    line.into_iter().collect()
 }
 
 /// The settings by host and interface.
@@ -419,4 +341,5 @@ const HOSTS: &[(Role, &str)] = &[
     (Role::Remote, "remote host"),
     (Role::Device, "device"),
 ];
-const MOST_CARDS: usize = 12;
+/// Causes that are not folded.
+const OPEN: usize = 3;

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Heat strips: one row per processor or interrupt, over the time of the run.
+//! Heat strips: the load of each processor over the time of the run.
 
-use linerate_model::series::{Series, most};
-use linerate_model::units::format::{Step, significant};
+use linerate_model::series::{Series, Span, most};
 
 use super::plot::{label, rect};
 use super::writer::{Html, px};
 use crate::view::span::{short, tick};
 
-/// What a strip shows.
-pub(super) struct Strip {
-    pub(super) title: String,
-    pub(super) rows: Vec<Series>,
-    /// The darkest value; `None`: the highest of the strip.
-    pub(super) full: Option<f64>,
-    /// The factor and unit of its values.
-    pub(super) step: Step,
-}
-
 /// A figure. `id` is unique on the page.
-pub(super) fn push(html: &mut Html, id: &str, strip: &Strip) {
-    let rows = &strip.rows[..strip.rows.len().min(MOST)];
+pub(super) fn push(html: &mut Html, id: &str, name: &str, all: &[Series]) {
+    let rows = &all[..all.len().min(MOST)];
     let ends = rows
         .iter()
         .flat_map(|row| &row.spans)
@@ -29,13 +18,10 @@ pub(super) fn push(html: &mut Html, id: &str, strip: &Strip) {
     if end_s <= 0.0 {
         return;
     }
-    let full = strip
-        .full
-        .unwrap_or_else(|| rows.iter().map(most).fold(0.0, f64::max));
     let height = rows.len() as f64 * ROW + 26.0;
     let (frame, title) = (format!("0 0 480 {}", px(height)), format!("{id}-title"));
     html.element("figure", &[("class", "strip")], |html| {
-        html.words("figcaption", &[("class", "title")], &strip.title);
+        html.words("figcaption", &[("class", "title")], name);
         let attributes = [
             ("viewBox", frame.as_str()),
             ("role", "img"),
@@ -43,81 +29,61 @@ pub(super) fn push(html: &mut Html, id: &str, strip: &Strip) {
             ("class", "zoom"),
         ];
         html.element("svg", &attributes, |html| {
-            html.words("title", &[("id", &title)], &spoken(strip, rows));
+            html.words("title", &[("id", &title)], &spoken(name, rows));
             for (number, row) in rows.iter().enumerate() {
-                self::row(html, strip, row, [number as f64 * ROW, end_s, full]);
+                self::row(html, row, number as f64 * ROW, end_s);
             }
             axis(html, rows.len() as f64 * ROW + 18.0, end_s);
         });
-        let more = strip.rows.len() - rows.len();
-        let note = match more {
-            0 => "dark: busy; number: row maximum; blank: between tests".to_owned(),
-            more => format!("dark: busy; number: row maximum; {more} rows with less are left out"),
+        let note = match all.len() - rows.len() {
+            0 => "shade: load; number: highest load; blank: between tests".to_owned(),
+            more => format!("shade: load; number: highest load; {more} more CPUs are left out"),
         };
         html.words("p", &[("class", "note")], &note);
     });
 }
 
-fn spoken(strip: &Strip, rows: &[Series]) -> String {
+fn spoken(name: &str, rows: &[Series]) -> String {
     let values = rows
         .iter()
-        .map(|row| format!("{} up to {}", row.name, with_unit(strip, most(row))));
-    format!("{}: {}", strip.title, values.collect::<Vec<_>>().join("; "))
+        .map(|row| format!("{} up to {}", row.name, highest(row)));
+    format!("{name}: {}", values.collect::<Vec<_>>().join("; "))
 }
 
-fn with_unit(strip: &Strip, value: f64) -> String {
-    let (factor, unit) = strip.step;
-    format!("{} {unit}", significant(value * factor))
+fn highest(row: &Series) -> String {
+    format!("{:.0} %", most(row) * 100.0)
 }
 
-fn row(html: &mut Html, strip: &Strip, row: &Series, [y, end_s, full]: [f64; 3]) {
-    let middle = px(y + ROW / 2.0 + 4.0);
-    let place = [
-        ("x", &*px(LEFT - 6.0)),
-        ("y", &middle),
-        ("text-anchor", "end"),
-    ];
-    html.element("text", &place, |html| {
-        html.words("title", &[], &row.name);
-        html.text(&brief(&row.name));
-    });
-    let [top, height] = [y + 2.0, ROW - 4.0].map(px);
+fn row(html: &mut Html, row: &Series, y: f64, end_s: f64) {
+    let middle = y + ROW / 2.0 + 4.0;
+    label(html, [LEFT - 6.0, middle], "end", &row.name);
     rect(html, "bed", [LEFT, y + 2.0], [RIGHT - LEFT, ROW - 4.0]);
-    for span in &row.spans {
-        let at = |time_s: f64| LEFT + (RIGHT - LEFT) * time_s / end_s;
-        let [x, width] = [
-            at(span.start_s),
-            (at(span.end_s) - at(span.start_s)).max(0.5),
-        ]
-        .map(px);
-        let share = if full > 0.0 {
-            (span.value / full).clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
-        let opacity = format!("{:.2}", 0.04 + 0.96 * share);
-        let cell = [
-            ("class", "heat"),
-            ("x", &*x),
-            ("y", &*top),
-            ("width", &*width),
-            ("height", &*height),
-            ("fill-opacity", &*opacity),
-        ];
-        html.element("rect", &cell, |html| {
-            let from = format!("{:.1} to {:.1} s", span.start_s, span.end_s);
-            html.words(
-                "title",
-                &[],
-                &format!("{}, {from}: {}", row.name, with_unit(strip, span.value)),
-            );
-        });
+    // A path for each shade: a cell costs a few bytes.
+    for shade in 0..=SHADES {
+        let cells = row.spans.iter().filter(|span| self::shade(span) == shade);
+        let cells: String = cells.map(|span| cell(span, y, end_s)).collect();
+        if !cells.is_empty() {
+            let opacity = format!("{:.2}", 0.04 + 0.96 * f64::from(shade) / f64::from(SHADES));
+            let shaded = [
+                ("class", "hot"),
+                ("d", &*cells),
+                ("fill-opacity", &*opacity),
+            ];
+            html.empty("path", &shaded);
+        }
     }
-    html.words(
-        "text",
-        &[("x", &px(RIGHT + 6.0)), ("y", &middle)],
-        &with_unit(strip, most(row)),
-    );
+    label(html, [RIGHT + 6.0, middle], "start", &highest(row));
+}
+
+fn shade(span: &Span) -> u32 {
+    (span.value.clamp(0.0, 1.0) * f64::from(SHADES)).round() as u32
+}
+
+fn cell(span: &Span, y: f64, end_s: f64) -> String {
+    let [left, right] =
+        [span.start_s, span.end_s].map(|time_s| LEFT + (RIGHT - LEFT) * time_s / end_s);
+    let [x, top, width, height] = [left, y + 2.0, (right - left).max(0.5), ROW - 4.0].map(px);
+    format!("M{x} {top}h{width}v{height}H{x}Z")
 }
 
 fn axis(html: &mut Html, y: f64, end_s: f64) {
@@ -131,49 +97,9 @@ fn axis(html: &mut Html, y: f64, end_s: f64) {
     }
 }
 
-/// Of `36:PCI-MSIX 1-edge eth0-rx/cpu1` what an engineer calls it, `eth0-rx/cpu1`; of
-/// `LOC:Local timer interrupts/cpu1` the kernel's short name.
-fn brief(name: &str) -> String {
-    let (line, processor) = name.rsplit_once('/').unwrap_or((name, ""));
-    let word = match line.split_once(':') {
-        Some((short, _)) if short.starts_with(|char: char| char.is_ascii_alphabetic()) => short,
-        _ => line.rsplit(' ').next().unwrap_or(line),
-    };
-    let name = match processor {
-        "" => word.to_owned(),
-        processor => format!("{word}/{processor}"),
-    };
-    let many = name.chars().count();
-    if many <= NAME {
-        return name;
-    }
-    let end: String = name.chars().skip(many + 1 - NAME).collect();
-    format!("…{end}")
-}
-
 const ROW: f64 = 22.0;
-const LEFT: f64 = 136.0;
-const RIGHT: f64 = 388.0;
-const NAME: usize = 16;
-/// Of hundreds of processors, the first; interrupts are sorted.
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = 412.0;
+const SHADES: u32 = 10;
+/// Of hundreds of processors, the first.
 const MOST: usize = 32;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_is_called_what_an_engineer_calls_it() {
-        for (name, called) in [
-            (
-                "36:PCI-MSIX-0000:00:02.0 1-edge eth0-rx/cpu1",
-                "eth0-rx/cpu1",
-            ),
-            ("LOC:Local timer interrupts/cpu0", "LOC/cpu0"),
-            ("NET_RX/cpu3", "NET_RX/cpu3"),
-            ("cpu0", "cpu0"),
-        ] {
-            assert_eq!(brief(name), called);
-        }
-    }
-}

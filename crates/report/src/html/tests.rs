@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+use linerate_model::output::{Forward, ForwardResult, Output};
 use proptest::prelude::*;
 
 use super::*;
@@ -85,6 +86,59 @@ fn nothing_on_the_page_is_elsewhere() {
             );
         }
     }
+}
+
+#[test]
+fn the_answer_is_first_and_the_details_are_folded() {
+    let page = page("check");
+    let headings = page.split("<h2 ").skip(1);
+    let headings: Vec<&str> = headings
+        .filter_map(|rest| rest.split(['>', '<']).nth(1))
+        .collect();
+    assert_eq!(headings, ["The answer", "Pictures", "Details"]);
+    assert!(page.contains("<details><summary>The numbers</summary>"));
+    assert!(!page.contains("<details open"));
+    let explained = self::page("explained");
+    let fix = explained.find("What to fix").unwrap();
+    assert!(explained.find("The answer").unwrap() < fix);
+    assert!(fix < explained.find(">Details<").unwrap());
+}
+
+#[test]
+fn no_line_joins_the_trials_of_a_search() {
+    let page = page("sweep");
+    let chart = page.split("Loss by offered rate</figcaption>").nth(1);
+    let chart = chart.unwrap().split("</figure>").next().unwrap();
+    assert!(chart.matches("class=\"mark\"").count() > 3, "{chart}");
+    assert!(!chart.contains("class=\"curve\""), "{chart}");
+}
+
+#[test]
+fn a_device_begins_with_its_rates_by_size() {
+    let row = |frame_bytes, irregular: Option<&str>| ForwardResult {
+        frame_bytes,
+        goal: "ndr".to_owned(),
+        irregular: irregular.map(str::to_owned),
+        ..ForwardResult::default()
+    };
+    let output = Output {
+        forward: Some(Forward::default()),
+        results: vec![row(64, None), row(1518, Some(ForwardResult::UNFINISHED))],
+        explained: true,
+        ..Output::new("forward", "0.1.0")
+    };
+    let page = render(&[Subject {
+        output,
+        ..Subject::default()
+    }]);
+    let answer = page.split(">The answer</h2>").nth(1).unwrap();
+    let first = "<p class=\"headline warn\">not finished: 1 of 2 searches did not end</p><div";
+    assert!(answer.starts_with(first), "{answer}");
+    let table = answer.split("</table>").next().unwrap();
+    assert!(
+        table.contains("<td class=\"l\">not finished</td>"),
+        "{table}"
+    );
 }
 
 proptest! {

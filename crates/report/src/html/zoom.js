@@ -19,5 +19,4 @@ svg.addEventListener("pointerdown",e=>{if(view[2]<whole[2]){from=[e.clientX,e.cl
 svg.addEventListener("pointermove",e=>{if(!from)return;const r=svg.getBoundingClientRect();view[0]-=(e.clientX-from[0])*view[2]/r.width;view[1]-=(e.clientY-from[1])*view[3]/r.height;from=[e.clientX,e.clientY];keep();show()});
 svg.addEventListener("pointerup",()=>{from=null});
 }
-addEventListener("beforeprint",()=>{for(const d of document.querySelectorAll("details"))d.open=true});
 document.documentElement.dataset.zoom="ready";

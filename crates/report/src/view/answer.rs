@@ -15,11 +15,29 @@ use linerate_model::output::Output;
 
 use super::{Block, Line, benchmarks, comparison, conclusions, findings, forward, knees, udp};
 
+pub(super) use ends::block as ends;
 pub(super) use short::blocks as one_line;
 
 /// The blocks of a result, the answer on the last screen.
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    if ["ab", "compare"].contains(&output.kind.as_str()) {
+        return compared(output);
+    }
     let mut blocks = vec![ends::block(output)];
+    blocks.extend(numbers(output));
+    let last = last(output);
+    let room = match output.kind.as_str() {
+        "check" => SCREEN.saturating_sub(height::of(&blocks) + height::of(&last)),
+        _ => FINDINGS,
+    };
+    blocks.extend(fixes::block(output, room));
+    blocks.extend(last);
+    blocks
+}
+
+/// The verdict and the numbers.
+pub(super) fn numbers(output: &Output) -> Vec<Block> {
+    let mut blocks = Vec::new();
     match output.kind.as_str() {
         "check" => {
             blocks.extend(verdict::block(output));
@@ -35,17 +53,10 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
             blocks.extend(forward::answer(output));
             blocks.extend(benchmarks::blocks(output));
         }
-        "ab" | "compare" => return compared(output),
+        "ab" | "compare" => return comparison::blocks(output),
         _ => blocks.extend(streams::blocks(output)),
     }
     blocks.extend(notes::block(output));
-    let last = last(output);
-    let room = match output.kind.as_str() {
-        "check" => SCREEN.saturating_sub(height::of(&blocks) + height::of(&last)),
-        _ => FINDINGS,
-    };
-    blocks.extend(fixes::block(output, room));
-    blocks.extend(last);
     blocks
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Chart {
     pub y: Axis,
     /// In the order of the legend.
     pub curves: Vec<Curve>,
+    /// Points of their own: no line joins them.
+    pub dots: bool,
 }
 
 /// One axis.
@@ -61,12 +63,13 @@ impl Curve {
 pub(crate) fn of(subject: &Subject) -> Vec<Chart> {
     let output = &subject.output;
     let charts = [
+        latency_over_time(subject),
+        latency(subject),
         over_time(output),
         loss_over_rate(output),
         frames_by_size(output),
         bits_by_size(output),
         loss_over_load(output),
-        latency(subject),
     ];
     charts.into_iter().flatten().collect()
 }
@@ -83,6 +86,23 @@ fn chart(
         x,
         y,
         curves,
+        dots: false,
+    })
+}
+
+/// One point per trial: a search goes back and forth.
+fn of_trials(
+    title: &'static str,
+    note: &'static str,
+    axes: [Axis; 2],
+    mut curves: Vec<Curve>,
+) -> Option<Chart> {
+    let points: usize = curves.iter().map(|curve| curve.points.len()).sum();
+    curves.truncate(MOST);
+    let chart = chart(title, note, axes, curves).filter(|_| points > 1)?;
+    Some(Chart {
+        dots: true,
+        ..chart
     })
 }
 
@@ -90,7 +110,8 @@ fn over_time(output: &Output) -> Option<Chart> {
     let curve = |test: &&Test| {
         let rate = |interval: &Interval| {
             let rate = interval.received_bits_per_second;
-            Some((interval.end_s, rate.or(interval.sent_bits_per_second)?))
+            let middle_s = f64::midpoint(interval.start_s, interval.end_s);
+            Some((middle_s, rate.or(interval.sent_bits_per_second)?))
         };
         let label = format!("{} {}", name(test), way(test.direction));
         Curve::measured(label, test.intervals.iter().filter_map(rate).collect())
@@ -105,7 +126,7 @@ fn over_time(output: &Output) -> Option<Chart> {
         .take(MOST)
         .collect();
     let note =
-        "L4 goodput of each interval, counted by the receiver if possible, else by the sender";
+        "mean L4 goodput of each interval, counted by the receiver if possible, else by the sender";
     chart("Throughput over time", note, [SECONDS, RATE], curves)
 }
 
@@ -120,12 +141,7 @@ fn loss_over_rate(output: &Output) -> Option<Chart> {
         push(&mut curves, label, (rate, loss));
     }
     let note = "loss ratio by offered L4 rate, one point per trial";
-    chart(
-        "Loss by offered rate",
-        note,
-        [OFFERED, LOSS],
-        distinct(curves),
-    )
+    of_trials("Loss by offered rate", note, [OFFERED, LOSS], curves)
 }
 
 fn loss_over_load(output: &Output) -> Option<Chart> {
@@ -135,7 +151,7 @@ fn loss_over_load(output: &Output) -> Option<Chart> {
         push(&mut curves, label, (trial.load_fps, trial.loss_ratio));
     }
     let note = "share of lost or unsent frames by the load of each direction, one point per trial";
-    chart("Loss by load", note, [LOAD, LOSS], distinct(curves))
+    of_trials("Loss by load", note, [LOAD, LOSS], curves)
 }
 
 fn frames_by_size(output: &Output) -> Option<Chart> {
@@ -187,10 +203,9 @@ fn latency(subject: &Subject) -> Option<Chart> {
     let rows = &subject.output.latency;
     let curve =
         |(load, points): (Phase, Vec<(f64, f64)>)| Curve::measured(phase(load).to_owned(), points);
-    let stored = subject
-        .round_trips
-        .iter()
-        .map(|trips| (trips.phase, every(trips)));
+    let stored = subject.round_trips.iter();
+    let stored = stored.filter(|trips| !trips.buckets.is_empty());
+    let stored = stored.map(|trips| (trips.phase, every(trips)));
     let mut curves: Vec<_> = stored.map(curve).collect();
     if curves.is_empty() {
         let known = rows
@@ -199,7 +214,28 @@ fn latency(subject: &Subject) -> Option<Chart> {
         curves = known.map(curve).collect();
     }
     let note = "cumulative share of the probe's round trips, by load";
-    chart("Latency", note, [ROUND_TRIP, SHARE], curves)
+    chart("Latency distribution", note, [ROUND_TRIP, SHARE], curves)
+}
+
+fn latency_over_time(subject: &Subject) -> Option<Chart> {
+    let all = subject
+        .round_trips
+        .iter()
+        .flat_map(|trips| &trips.over_time);
+    let start_ns = all.map(|trip| trip.0).min()?;
+    let curve = |trips: &RoundTrips| {
+        let stride = trips.over_time.len().div_ceil(MOST_TRIPS).max(1);
+        let slowest = |stretch: &[(u64, u64)]| {
+            let (at_ns, rtt_ns) = stretch.iter().copied().max_by_key(|trip| trip.1)?;
+            Some(((at_ns - start_ns) as f64 / 1e9, rtt_ns as f64))
+        };
+        let points = trips.over_time.chunks(stride).filter_map(slowest);
+        Curve::measured(phase(trips.phase).to_owned(), points.collect())
+    };
+    let curves = subject.round_trips.iter().map(curve);
+    let curves = curves.filter(|curve| !curve.points.is_empty()).collect();
+    let note = "the probe's round trips, by load; of many the slowest of each stretch";
+    of_trials("Latency over time", note, [OF_RUN, ROUND_TRIP], curves)
 }
 
 fn every(trips: &RoundTrips) -> Vec<(f64, f64)> {
@@ -234,13 +270,6 @@ fn push(curves: &mut Vec<Curve>, label: String, point: (f64, f64)) {
     }
 }
 
-/// Drops curves of less than three trials, and more curves than can be distinguished.
-fn distinct(mut curves: Vec<Curve>) -> Vec<Curve> {
-    curves.retain(|curve| curve.points.len() >= 3);
-    curves.truncate(MOST);
-    curves
-}
-
 const fn axis(label: &'static str, steps: &'static [Step]) -> Axis {
     Axis {
         label,
@@ -250,6 +279,7 @@ const fn axis(label: &'static str, steps: &'static [Step]) -> Axis {
 }
 
 const SECONDS: Axis = axis("time since the start of the test", &[(1.0, "s")]);
+const OF_RUN: Axis = axis("time since the first probe", &[(1.0, "s")]);
 const RATE: Axis = axis("L4 goodput", BIT_RATES);
 const RATE_L2: Axis = axis("L2 rate", BIT_RATES);
 const OFFERED: Axis = axis("offered L4 rate", BIT_RATES);
@@ -266,3 +296,5 @@ const PERCENT: &[Step] = &[(0.01, "%")];
 /// The number of distinct colours and dashes.
 const MOST: usize = 6;
 const MOST_POINTS: usize = 300;
+/// Of a load, over time.
+const MOST_TRIPS: usize = 150;

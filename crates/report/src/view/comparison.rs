@@ -79,12 +79,8 @@ fn too_few(one: &Comparison) -> Line {
 }
 
 fn harmed_too(guard: &Guard) -> Line {
-    let text = format!(
-        "also, {} {} became worse by more than its margin ({})",
-        guard.metric,
-        guard.name,
-        percent(guard.margin)
-    );
+    let measured = guards::measured(guard);
+    let text = format!("also, worse by more than the margin: {measured}");
     Line::new(2, text).tone(Tone::Warn)
 }
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The key figures of a result, in base units, for a card, a test case or a metric.
+//! The key figures of a result, in base units, for a test case or a metric.
 
 use linerate_model::output::{ForwardResult, Knee, Latency, Output, Test, Verdict};
-use linerate_model::units::format::{
-    BIT_RATES, PACKET_RATES, Step, TIMES, UNKNOWN, percent, with_unit,
-};
 
 use super::conclusions::phase;
 use super::knees::goal;
@@ -25,8 +22,6 @@ pub(crate) struct Figure {
     pub value: Option<f64>,
     /// The base unit.
     pub unit: Unit,
-    /// The loss that was accepted; 0 for none.
-    pub goal_loss_ratio: f64,
 }
 
 /// Base units.
@@ -42,41 +37,6 @@ pub(crate) enum Unit {
     Packets,
     /// A share, 0…1.
     Ratio,
-}
-
-impl Figure {
-    /// The value with a unit: `941.5 Mbit/s`.
-    pub(crate) fn text(&self) -> String {
-        let steps: &[Step] = match self.unit {
-            Unit::BitsPerSecond => BIT_RATES,
-            Unit::FramesPerSecond => PACKET_RATES,
-            Unit::Nanoseconds => TIMES,
-            Unit::Packets => &[(1.0, "")],
-            Unit::Ratio => &[],
-        };
-        match self.value {
-            None => UNKNOWN.to_owned(),
-            Some(count) if self.unit == Unit::Packets => format!("{count:.0}"),
-            Some(ratio) if steps.is_empty() => format!("{} %", percent(ratio)),
-            Some(value) => with_unit(value, steps),
-        }
-    }
-
-    /// The name for people.
-    pub(crate) fn label(&self) -> &'static str {
-        match self.metric {
-            "achieved_bits_per_second" => "L4 goodput reached",
-            "delivered_bits_per_second" => "L4 goodput delivered",
-            "lossless_bits_per_second" if self.goal_loss_ratio > 0.0 => "highest L4 rate",
-            "lossless_bits_per_second" => "highest L4 rate without loss",
-            "loss_ratio" => "lost",
-            "lost_packets" => "lost",
-            "throughput_fps" => "throughput, frames",
-            "rtt_p50_ns" => "round trip, median",
-            "rtt_p99_ns" => "round trip, 99th percentile",
-            _ => "",
-        }
-    }
 }
 
 /// All of them, the answer first.
@@ -102,7 +62,6 @@ fn verdict(verdict: &Verdict) -> Figure {
         direction: way(verdict.direction).to_owned(),
         value: Some(verdict.achieved_bits_per_second),
         unit: Unit::BitsPerSecond,
-        goal_loss_ratio: 0.0,
     }
 }
 
@@ -115,7 +74,6 @@ fn knee(knee: &Knee) -> Figure {
         direction: way(knee.direction).to_owned(),
         value: knee.carried_bits_per_second(),
         unit: Unit::BitsPerSecond,
-        goal_loss_ratio: knee.goal_loss_ratio,
     }
 }
 
@@ -133,7 +91,6 @@ fn result(result: &ForwardResult) -> Figure {
         direction: result.direction.clone(),
         value: result.throughput_fps,
         unit: Unit::FramesPerSecond,
-        goal_loss_ratio: 0.0,
     }
 }
 
@@ -145,7 +102,6 @@ fn test(test: &Test) -> Vec<Figure> {
         direction: way(test.direction).to_owned(),
         value,
         unit,
-        goal_loss_ratio: 0.0,
     };
     let rate = test.delivered_bits_per_second;
     let rate = figure("delivered_bits_per_second", rate, Unit::BitsPerSecond);
@@ -169,7 +125,6 @@ fn latency(latency: &Latency) -> Vec<Figure> {
         direction: String::new(),
         value: Some(value as f64),
         unit: Unit::Nanoseconds,
-        goal_loss_ratio: 0.0,
     };
     vec![figure("rtt_p50_ns", rtt.p50), figure("rtt_p99_ns", rtt.p99)]
 }

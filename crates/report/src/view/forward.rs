@@ -9,10 +9,15 @@ use linerate_model::units::format::{
 use super::{Block, Column, Line, Table, Tone};
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
+    how(output).into_iter().chain(rates(output)).collect()
+}
+
+/// The rates by frame size, a table for each goal, and what their marks mean.
+pub(super) fn rates(output: &Output) -> Vec<Block> {
     let Some(forward) = &output.forward else {
         return Vec::new();
     };
-    let mut blocks = vec![how(output, forward)];
+    let mut blocks = Vec::new();
     let mut goals: Vec<&str> = Vec::new();
     for result in &output.results {
         if !goals.contains(&result.goal.as_str()) {
@@ -51,7 +56,42 @@ fn interrupted(trials: &[Trial]) -> Option<Block> {
     (most > 0.0).then(|| Block::lines("", vec![Line::new(2, text).tone(Tone::Warn)]))?
 }
 
-fn how(output: &Output, forward: &Forward) -> Block {
+/// The answer in a line.
+pub(crate) fn headline(output: &Output) -> Option<Line> {
+    let rows = &output.results;
+    let first = rows.first()?;
+    let many = |is: fn(&ForwardResult) -> bool| rows.iter().filter(|row| is(row)).count();
+    let rate = first.throughput_fps.map(|fps| with_unit(fps, PACKET_RATES));
+    let of = rows.len();
+    let (text, tone) = match (
+        many(ForwardResult::is_unfinished),
+        many(|row| row.tester_limited),
+        rate,
+    ) {
+        (unfinished @ 1.., ..) => {
+            let text = format!("not finished: {unfinished} of {of} searches did not end");
+            (text, Tone::Warn)
+        }
+        (0, tester @ 1.., _) => {
+            let text = format!(
+                "the tester was the limit of {tester} of {of} rates: the device may forward more"
+            );
+            (text, Tone::Warn)
+        }
+        (0, 0, Some(rate)) => {
+            let (size, direction) = (first.frame_bytes, &first.direction);
+            (format!("{rate} of {size} bytes, {direction}"), Tone::Plain)
+        }
+        (0, 0, None) => (
+            format!("no rate of {} bytes met the goal", first.frame_bytes),
+            Tone::Warn,
+        ),
+    };
+    Some(Line::new(0, text).tone(tone))
+}
+
+pub(super) fn how(output: &Output) -> Option<Block> {
+    let forward = output.forward.as_ref()?;
     let tag = forward
         .vlan
         .map_or(String::new(), |id| format!(", VLAN {id}"));
@@ -81,10 +121,7 @@ fn how(output: &Output, forward: &Forward) -> Block {
     lines.extend(ceiling(forward));
     let deviations = forward.deviations.iter();
     lines.extend(deviations.map(|text| Line::new(2, format!("deviates: {text}"))));
-    Block::Lines {
-        heading: "Forwarding".to_owned(),
-        lines,
-    }
+    Block::lines("Forwarding", lines)
 }
 
 /// The mix that a mean size stands for.
@@ -190,6 +227,7 @@ fn heading(forward: &Forward, goal: &str) -> String {
 /// What ended the search.
 fn limit(row: &ForwardResult) -> &'static str {
     match (row.tester_limited, row.irregular.is_some()) {
+        _ if row.is_unfinished() => "not finished",
         (true, _) => "tester",
         (false, _) if row.held_up => "held up",
         (false, true) => "see below",

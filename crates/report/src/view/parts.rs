@@ -4,17 +4,21 @@
 use linerate_model::output::Output;
 
 use super::{
-    Block, benchmarks, comparison, conclusions, counters, device, findings, forward, history,
+    Block, answer, benchmarks, conclusions, counters, device, findings, forward, history,
     is_measured, knees, ledger, processors, setup, tcp, title, udp,
 };
 
 /// A result, answer first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Parts {
-    /// What, where and when.
+    /// What, when, and a line an end.
+    pub ends: Vec<Block>,
+    /// What, where and when, in full.
     pub title: Vec<Block>,
-    /// Invalid numbers, verdicts, expectations, and causes.
+    /// Invalid numbers, verdicts, expectations, comparisons; the rates of a device.
     pub answer: Vec<Block>,
+    /// Causes.
+    pub fix: Vec<Block>,
     /// Where packets were lost.
     pub losses: Vec<Block>,
     /// The numbers.
@@ -30,14 +34,16 @@ impl Parts {
     pub(crate) fn of(output: &Output) -> Self {
         if output.history.is_some() {
             return Self {
-                measured: history::blocks(output),
+                answer: history::blocks(output),
                 ..Self::default()
             };
         }
         let (causes, rest) = findings::answer_and_rest(output);
         Self {
+            ends: vec![answer::ends(output)],
             title: vec![title::block(output)],
-            answer: answer(output, causes),
+            answer: answer(output),
+            fix: causes.into_iter().collect(),
             losses: ledger::block(output).into_iter().collect(),
             measured: measured(output),
             cautions: conclusions::warnings(output).into_iter().collect(),
@@ -54,6 +60,7 @@ impl Parts {
         let parts = [
             self.title,
             self.answer,
+            self.fix,
             self.losses,
             self.measured,
             self.cautions,
@@ -63,25 +70,23 @@ impl Parts {
     }
 }
 
-fn answer(output: &Output, causes: Option<Block>) -> Vec<Block> {
-    let blocks = [
-        conclusions::invalid(output),
-        conclusions::verdicts(output),
-        conclusions::expectations(output),
-        knees::block(output),
-        causes,
-    ];
-    let compared = comparison::blocks(output).into_iter();
-    compared.chain(blocks.into_iter().flatten()).collect()
+fn answer(output: &Output) -> Vec<Block> {
+    let mut answer = match output.forward {
+        Some(_) => [forward::rates(output), benchmarks::blocks(output)].concat(),
+        None => answer::numbers(output),
+    };
+    answer.extend(conclusions::expectations(output));
+    answer
 }
 
 fn measured(output: &Output) -> Vec<Block> {
     let mut blocks: Vec<Block> = tcp::block(output).into_iter().collect();
     blocks.extend(udp::blocks(output));
     blocks.extend(processors(output));
-    blocks.extend(forward::blocks(output));
+    blocks.extend(forward::how(output));
     blocks.extend(device::block(output));
-    blocks.extend(benchmarks::blocks(output));
+    blocks.extend(conclusions::verdicts(output));
+    blocks.extend(knees::block(output));
     blocks.extend(conclusions::latency(output));
     if !is_measured(output) {
         blocks.iter_mut().for_each(Block::forget_unknown);

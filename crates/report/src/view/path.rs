@@ -133,4 +133,4 @@ fn stop(entry: &LedgerEntry, stage: &str) -> Stop {
 }
 
 /// More pictures say no more; the sentences have the others.
-const MOST: usize = 4;
+const MOST: usize = 2;

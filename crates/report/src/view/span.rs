@@ -17,8 +17,10 @@ impl Span {
         let finite = || values.iter().copied().filter(|value| value.is_finite());
         let (mut low, mut high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
         if low >= high {
-            let room = (high.abs() / 20.0).max(f64::MIN_POSITIVE.sqrt());
-            (low, high) = (low - room, high + room);
+            // Zero alone is at the left end of a unit.
+            let room = high.abs() / 20.0;
+            let end = if high == 0.0 { 1.0 } else { high + room };
+            (low, high) = (low - room, end);
         }
         if low > 0.0 && low < high / 2.0 {
             low = 0.0;
@@ -114,7 +116,11 @@ mod tests {
         assert_eq!(far.share(1e9), 1.0, "values beyond are at the end");
         for one in [0.0, 5.0, -3.0] {
             let alone = Span::around(&[one, one]).unwrap();
-            assert!(alone.low < one && one < alone.high, "{alone:?}");
+            assert!(alone.low <= one && one < alone.high, "{alone:?}");
+            assert!(
+                alone.ticks().len() > 2 && alone.ticks().len() < 9,
+                "{alone:?}"
+            );
         }
         assert_eq!(Span::around(&[f64::NAN]), None);
     }

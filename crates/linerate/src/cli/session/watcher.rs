@@ -56,8 +56,14 @@ impl Observer for Watcher<'_> {
         if let Event::Settings(settings) = event {
             self.store.settings(settings);
         }
-        if let Event::Latency { phase, buckets } = event {
+        if let Event::Latency {
+            phase,
+            buckets,
+            over_time,
+        } = event
+        {
             self.store.latency(*phase, buckets);
+            self.store.latency_over_time(*phase, over_time);
         }
         if matches!(event, Event::Started) {
             let _ = self.console.event(

@@ -6,7 +6,7 @@ use linerate_model::units::format::{BIT_RATES, with_unit};
 
 use crate::view::{Block, Line, Tone, is_measured};
 
-pub(super) fn block(output: &Output) -> Block {
+pub(in crate::view) fn block(output: &Output) -> Block {
     let mut lines = hosts(output);
     lines.extend(one_machine(output));
     lines.extend(partial(output));

@@ -40,7 +40,7 @@ fn named(guard: &Guard) -> String {
     format!("{} ({})", title.trim_end(), percent(guard.margin))
 }
 
-fn measured(guard: &Guard) -> String {
+pub(super) fn measured(guard: &Guard) -> String {
     let (Some(ratio), Some([low, high])) = (guard.ratio, guard.ci90) else {
         return named(guard);
     };

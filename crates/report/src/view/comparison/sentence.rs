@@ -169,7 +169,9 @@ fn unproven(one: &Comparison, effect: &str) -> String {
             ),
         };
     }
-    let missed = one.mde.map_or(String::new(), |mde| {
+    // The interval says more about the runs made.
+    let missed = one.mde.filter(|_| one.ci95.is_none());
+    let missed = missed.map_or(String::new(), |mde| {
         format!(
             "; an effect below {} would probably have been missed",
             percent(mde)
@@ -242,7 +244,7 @@ mod tests {
             ),
             (
                 Judgement::Inconclusive,
-                "nothing is proven: throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078; an effect below 2.3 % would probably have been missed",
+                "nothing is proven: throughput tcp down +0.93 % (95 % interval +0.73 % … +1.13 %), p = 0.0078",
             ),
         ] {
             assert_eq!(sentence(&one(verdict)), expected);
