@@ -59,7 +59,7 @@ pub fn main() -> u8 {
         Err(failure) => return session::refuse("", json, &failure).code(),
     };
     let look = Surroundings::read().look(Color::Auto, false);
-    let understood = Cli::command()
+    let understood = examples_last(Cli::command())
         .term_width(help_columns(look))
         .try_get_matches_from(&words)
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, options(&matches))));
@@ -70,6 +70,18 @@ pub fn main() -> u8 {
         },
         Err(error) => refuse(&error, &words, look).code(),
     }
+}
+
+/// What a command is for comes first in its help, examples at the end.
+fn examples_last(command: clap::Command) -> clap::Command {
+    let text = |part: Option<&clap::builder::StyledStr>| part.map(ToString::to_string);
+    let examples = text(command.get_before_long_help()).filter(|examples| !examples.is_empty());
+    let after = text(command.get_after_long_help()).or_else(|| text(command.get_after_help()));
+    let parts: Vec<String> = examples.into_iter().chain(after).collect();
+    command
+        .before_long_help(None::<&str>)
+        .after_long_help(parts.join("\n\n"))
+        .mut_subcommands(examples_last)
 }
 
 /// A name that is not UTF-8 is none of iperf3's words: such a command line is left as it is.

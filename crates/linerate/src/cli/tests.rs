@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
+use super::examples_last;
 use super::{misunderstood, plan};
 use linerate_endpoint::{Direction, Family, IoMode, Protocol, ServeOptions, TestPlan};
 
@@ -402,7 +403,7 @@ fn unquote(line: &str) -> Vec<String> {
 #[test]
 fn the_help_is_as_committed() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help");
-    let mut top = Cli::command().term_width(100);
+    let mut top = examples_last(Cli::command()).term_width(100);
     top.build();
     let top = top;
     let named = top
