@@ -76,6 +76,7 @@ fn heading(screen: &Screen, width: usize) -> String {
     let keys = if screen.keys { "  (q stops)" } else { "" };
     let room = width.saturating_sub(time.chars().count());
     let title = cut(&screen.title, room + 1);
+    let title = title.trim_end();
     let is_wide = title.chars().count() + keys.len() <= room;
     format!("{title}{time}{}", if is_wide { keys } else { "" })
 }
@@ -238,7 +239,7 @@ cpus  here 45 % (cpu1 98 %)"
             lines(&screen(), &style).swap_remove(0)
         };
         assert_eq!(first(50), "udp-400M  400.0 Mbit/s  12 s, about 18 s left");
-        assert_eq!(first(40), "udp-400M  400.0 M  12 s, about 18 s left");
+        assert_eq!(first(40), "udp-400M  400.0  12 s, about 18 s left");
     }
 
     /// A step that is shorter than an interval has a rate, too.

@@ -243,7 +243,7 @@ mod tests {
         let base = TestPlan::tcp("");
         let mut loads = schedule.tcp(&base);
         let mut searches: Vec<Search> = Vec::new();
-        check.error(|step| {
+        let errors = check.errors(|step| {
             if step.1 == "idle" {
                 return (schedule.idle(&base).duration_ms, schedule.after(&loads));
             }
@@ -280,7 +280,8 @@ mod tests {
             search.feed(step, &test);
             let step_ms = confirm_ms.unwrap_or(schedule.trial_ms());
             (step_ms, ahead.after(step_ms))
-        })
+        });
+        errors.into_iter().fold(0.0, f64::max)
     }
 
     #[test]

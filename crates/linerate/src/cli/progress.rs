@@ -107,7 +107,7 @@ pub(super) fn trial(trial: &Trial) -> String {
     let loss = percent(trial.loss_ratio);
     let stalled = match trial.stalled_ratio {
         0.0 => String::new(),
-        ratio => format!("  tester stalled {:.1} %", ratio * 100.0),
+        ratio => format!("  stalled {:.0} %", ratio * 100.0),
     };
     format!(
         "{} bytes  {}  {load} for {:.1} s  lost {loss} %{stalled}",

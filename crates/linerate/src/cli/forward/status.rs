@@ -55,8 +55,8 @@ impl Status {
             format!(", about {} left", duration(left_s.max(0.0)))
         });
         let mut lines = vec![format!("{elapsed}{left}  {}", self.title)];
-        lines.extend((!self.now.is_empty()).then(|| format!("now   {}", self.now)));
-        lines.extend(self.last.as_ref().map(|last| format!("last  {last}")));
+        lines.extend((!self.now.is_empty()).then(|| format!("now  {}", self.now)));
+        lines.extend(self.last.as_ref().map(|last| format!("last {last}")));
         lines
     }
 }
