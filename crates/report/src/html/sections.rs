@@ -278,8 +278,8 @@ fn headlines(output: &Output, parts: &Parts) -> Vec<Line> {
     if let Some(line) = compared(output).or_else(bad) {
         return vec![line];
     }
-    let verdicts = answer().take(output.verdicts.len());
-    if !output.verdicts.is_empty() {
+    if output.kind == "check" && !output.verdicts.is_empty() {
+        let verdicts = answer().take(output.verdicts.len());
         return verdicts.cloned().collect();
     }
     let first = || {
