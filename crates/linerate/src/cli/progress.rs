@@ -123,7 +123,9 @@ pub(super) fn found(result: &ForwardResult) -> String {
     };
     let (bytes, way, goal) = (result.frame_bytes, &result.direction, &result.goal);
     let trials = || format!("{} trials", result.trials);
-    let ended = result.irregular.clone().unwrap_or_else(trials);
+    let irregular = result.irregular.as_deref();
+    let short = irregular.and_then(|why| why.split(':').next());
+    let ended = short.map_or_else(trials, str::to_owned);
     format!("{bytes:>5} bytes  {way:<4} {goal:<4} {rate:>12}  {ended}")
 }
 
