@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn a_format_is_filled_in() {
         let noon_of_a_july_ns = 1_752_408_000_000_000_000;
-        let year = |format| local(format, noon_of_a_july_ns);
+        let year = |format: &str| local(format, noon_of_a_july_ns);
         assert_eq!(year("%Y-%m %%|"), Some("2025-07 %|".to_owned()));
         assert_eq!(year(""), Some(String::new()));
         assert_eq!(year("\0"), None);

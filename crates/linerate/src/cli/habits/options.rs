@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every option of iperf3 3.12 to 3.21, and what it is here. `docs/iperf3.md` has the same table for people.
 
+use Here::{Absent, Idle, Named, Other, Same};
+
 /// Which of iperf3's two programs an option is given to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -75,8 +77,6 @@ const fn value(letter: Option<char>, name: &'static str, client: Here, server: H
 
 const TOKEN: Here = Absent("--token-file FILE at both ends; it controls what the server reports");
 const SCTP: Here = Absent("TCP or UDP; SCTP is not measured");
-
-use Here::{Absent, Idle, Named, Other, Same};
 
 /// In the order of `iperf3 --help`; then those of later versions.
 pub(super) const HABITS: &[Habit] = &[
