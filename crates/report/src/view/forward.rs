@@ -197,7 +197,10 @@ fn table(output: &Output, forward: &Forward, goal: &str) -> Block {
         number("upper", |row| row.upper_fps, rates),
         latency("latency", |ns| ns.p50),
         latency("p99.9", |ns| ns.p999),
-        Column::words("limit", rows.iter().map(|row| limit(row).to_owned())),
+        Column {
+            needed: true,
+            ..Column::words("limit", rows.iter().map(|row| limit(row).to_owned()))
+        },
     ];
     columns.retain(|column| column.name != "of line" || column.is_known());
     Block::Table(Table {
