@@ -18,12 +18,20 @@ fn commands() -> String {
     all.concat()
 }
 
-/// Each command is printed before it runs; the first that fails ends it, and so do servers that are left.
+/// Each command is printed before it runs; the first that fails ends it. A measurement for which the machine was too busy
+/// (exit code 4) has not failed. Servers that are left are ended.
 fn script() -> String {
-    let ends = "for id in *.pid; do kill \"$(cat \"$id\")\" 2>/dev/null; done";
+    let ends = "for id in *.pid; do [ ! -e \"$id\" ] || kill \"$(cat \"$id\")\"; done 2>/dev/null";
+    let commands = commands();
+    let lines = commands
+        .lines()
+        .map(|line| match line.starts_with("linerate ") {
+            true => format!("{line} || [ $? = 4 ]\n"),
+            false => format!("{line}\n"),
+        });
+    let lines: String = lines.collect();
     format!(
-        "trap '{ends}; exit $status' EXIT\nstatus=1\nset -ex\nip link set lo up\n{}\nstatus=0\n",
-        commands()
+        "trap '{ends}; exit $status' EXIT\nstatus=1\nset -ex\nip link set lo up\n{lines}\nstatus=0\n"
     )
 }
 
@@ -64,13 +72,7 @@ fn the_first_hour_is_as_written() {
         .unwrap();
     let said = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(output.status.success(), "{}\n{}", said[0], said[1]);
-    for part in [
-        "TCP, 1 stream",
-        "receiving socket",
-        "sender",
-        "half",
-        "first",
-    ] {
+    for part in ["TCP, 1 stream", "lost/sent", "sender", "half", "first"] {
         assert!(
             said[0].to_lowercase().contains(&part.to_lowercase()),
             "{part}: {}",

@@ -71,7 +71,7 @@ fn a_server_in_the_background_serves_a_client() {
     let log = fs::read_to_string(place.join("client.log")).unwrap();
     assert_eq!(output.status.code(), Some(0), "{log}");
     assert!(output.stdout.is_empty() && output.stderr.is_empty());
-    assert!(log.contains("stored in"), "{log}");
+    assert!(log.contains("details  linerate report"), "{log}");
 
     until("the server has ended", || !place.join("pid").exists());
     let log = fs::read_to_string(place.join("log")).unwrap();
@@ -113,7 +113,7 @@ fn lines_have_the_unit_and_the_time_that_were_requested() {
     let line = format!("-uc 127.0.0.1 -p {port} -b 5M -t 0.6 -i 0.3 -f K --timestamps=<%%>");
     let output = run(&place("lines"), &line);
     let said = text(&output.stderr);
-    let lines: Vec<&str> = said.lines().filter(|line| line.contains("[SUM]")).collect();
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("] up ")).collect();
     assert!(lines.len() >= 2, "{said}");
     assert!(lines.iter().all(|line| line.contains(" KiB/s")), "{said}");
     let all = said + &text(&output.stdout);

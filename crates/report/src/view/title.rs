@@ -45,7 +45,7 @@ pub(super) fn heading(output: &Output) -> String {
     known.join(", ")
 }
 
-fn partial(output: &Output) -> Option<Line> {
+pub(super) fn partial(output: &Output) -> Option<Line> {
     let why = output
         .error
         .as_ref()

@@ -4,12 +4,12 @@
 use linerate_model::output::{Host, Interface, LinkKind, Output, Role, Test, Withheld};
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
-use crate::view::{Block, Line, Tone, is_measured};
+use crate::view::{Block, Line, is_measured, title};
 
 pub(in crate::view) fn block(output: &Output) -> Block {
     let mut lines = hosts(output);
     lines.extend(one_machine(output));
-    lines.extend(partial(output));
+    lines.extend(title::partial(output));
     Block::Lines {
         heading: heading(output),
         lines,
@@ -174,11 +174,6 @@ fn one_machine(output: &Output) -> Option<Line> {
         (false, _) => return None,
     };
     Some(Line::new(2, text))
-}
-
-fn partial(output: &Output) -> Option<Line> {
-    let text = "PARTIAL: not all was measured";
-    output.partial.then(|| Line::new(2, text).tone(Tone::Warn))
 }
 
 /// `2026-11-21T07:05` of an RFC 3339 time.
