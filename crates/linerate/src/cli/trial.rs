@@ -100,6 +100,17 @@ impl Search {
         self.steps(self.search.left_at(capacity), trial_ms)
     }
 
+    /// A second confirming trial. Where loss is the limit, a queue on the path carries short trials at a rate that it
+    /// cannot carry for long, so that the first often refutes it: between none and all of them.
+    pub(super) fn second(&self) -> Ahead {
+        match self.confirm_ms {
+            Some(ms) if self.confirmed_by.is_none() && self.search.is_limited_by_loss() => {
+                Ahead::of(1.0, ms)
+            }
+            _ => Ahead::default(),
+        }
+    }
+
     fn steps(&self, (trials, confirming): (u32, u32), trial_ms: u64) -> Ahead {
         let of = |number: u32, each_ms| Ahead::of(f64::from(number), each_ms);
         let confirm = self.confirm_ms.map(|each_ms| of(confirming, each_ms));

@@ -23,21 +23,18 @@ impl KneeSearch {
         self.left_on(capacity, u64::MAX)
     }
 
+    /// Whether the lowest rate that did not pass lost packets.
+    pub fn is_limited_by_loss(&self) -> bool {
+        self.first_bad().is_some_and(|bad| bad.lost > 0)
+    }
+
     fn left_on(&self, capacity: u64, sender: u64) -> (u32, u32) {
         let mut rest = self.clone();
         while let Some(rate) = rest.next_rate() {
             rest.feed(rate, trial(rate, capacity, sender.max(1)));
         }
-        let usual = if capacity < u64::MAX {
-            CONFIRMATIONS_LOSSY
-        } else {
-            1
-        };
-        let done = self.confirmation.map_or(0, |last| last.trials);
-        let confirming = rest
-            .next_confirmation()
-            .map_or(0, |_| usual.saturating_sub(done).max(1));
-        (rest.trials - self.trials, confirming)
+        let confirming = rest.next_confirmation().is_some();
+        (rest.trials - self.trials, u32::from(confirming))
     }
 }
 
@@ -54,9 +51,6 @@ fn trial(rate: u64, capacity: u64, sender: u64) -> Trial {
 }
 
 const PACKETS: u64 = 1_000_000;
-/// Where loss is the limit, a queue on the path carries short trials at a rate that it cannot carry for long: the first
-/// confirming trial often refutes it, between none and all of them.
-const CONFIRMATIONS_LOSSY: u32 = 2;
 
 #[cfg(test)]
 mod tests {
@@ -103,10 +97,8 @@ mod tests {
         assert!(planned > 10, "{planned}: the bracket is narrowed");
         let wrong = forecasts.iter().filter(|all| all.abs_diff(planned) > 2);
         assert_eq!(wrong.count(), 0, "{planned}: {forecasts:?}");
-        assert_eq!(real.left(), (0, 2));
-        let once = trial(path / 2, 0, u64::MAX);
-        real.feed_confirmation(path / 2, once);
-        assert!(real.left().1 <= 1);
+        assert_eq!(real.left(), (0, 1));
+        assert!(real.is_limited_by_loss() && !ladder().is_limited_by_loss());
     }
 
     #[test]
