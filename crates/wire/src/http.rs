@@ -60,7 +60,7 @@ pub enum Status {
 pub fn request(bytes: &[u8]) -> Result<Option<Request<'_>>, Status> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
     let head = &bytes[..end.map_or(bytes.len(), |end| end + 2)];
-    if head.len() + 2 > MOST_BYTES {
+    if end.map_or(bytes.len() + 1, |end| end + 4) > MOST_BYTES {
         return Err(Status::TooLarge);
     }
     if !is_text(head) {
@@ -199,7 +199,7 @@ fn weight(parameter: &str) -> Option<u16> {
     }
     let value = value.parse::<f32>().unwrap_or(0.0).clamp(0.0, 1.0);
     // Not a number is 0.
-    Some((value * f32::from(MOST_QUALITY)) as u16)
+    Some((value * f32::from(MOST_QUALITY)).round() as u16)
 }
 
 impl Status {
@@ -333,7 +333,12 @@ mod tests {
         }
         let long = |bytes: usize| get(&format!("X: {}\r\n", "x".repeat(bytes)));
         let room = MOST_BYTES - long(0).len();
-        assert!(matches!(request(long(room).as_bytes()), Ok(Some(_))));
+        let longest = long(room);
+        assert!(matches!(request(longest.as_bytes()), Ok(Some(_))));
+        for missing in 1..5 {
+            let begin = &longest.as_bytes()[..longest.len() - missing];
+            assert_eq!(request(begin), Ok(None), "{missing}");
+        }
         assert_eq!(request(long(room + 1).as_bytes()), Err(Status::TooLarge));
         assert_eq!(request(&[b'x'; MOST_BYTES]), Err(Status::TooLarge));
     }
