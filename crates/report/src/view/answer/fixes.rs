@@ -47,7 +47,15 @@ pub(super) fn block(output: &Output, mut room: usize) -> Option<Block> {
     }
     if causes.is_empty() {
         let none = findings::none(output);
-        lines.insert(0, Line { indent: 0, ..none });
+        let text = none.text.replace(" (below)", "");
+        lines.insert(
+            0,
+            Line {
+                indent: 0,
+                text,
+                ..none
+            },
+        );
     }
     let heading = match causes.len() {
         0 => String::new(),
