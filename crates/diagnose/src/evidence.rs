@@ -19,6 +19,7 @@ mod queue;
 mod source;
 mod window;
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use linerate_model::output::{MovedCounter, Role, Test, TrialDevice};
@@ -77,7 +78,7 @@ impl<'r> Evidence<'r> {
         let drivers = all
             .into_iter()
             .map(|(host, name)| ((host, name), driver::table(record, host, name)));
-        let drivers = drivers.collect();
+        let drivers = drivers.gather();
         let lossless = record
             .trials
             .iter()

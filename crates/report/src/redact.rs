@@ -6,6 +6,7 @@
 mod free;
 mod words;
 
+use linerate_model::order::Gather as _;
 use linerate_model::output::Output;
 use linerate_model::setting::Setting;
 use serde::Serialize;
@@ -100,7 +101,7 @@ fn walk(words: &mut Words, value: &mut Value, name: &str) {
                 let settings = std::mem::take(fields).into_iter();
                 *fields = settings
                     .map(|(key, value)| (words.replaced(&key), value))
-                    .collect();
+                    .gather();
             }
         }
         Value::Bool(_) | Value::Null | Value::Number(_) => {}

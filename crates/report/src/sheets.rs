@@ -7,6 +7,7 @@
 mod node;
 pub mod throughput;
 
+use linerate_model::order::Gather as _;
 use serde::Serialize;
 
 use crate::subject::Subject;
@@ -207,7 +208,7 @@ fn key(sheet: &str, entry: &Node) -> NamedCells {
         };
         Some((name, value))
     });
-    named.into_iter().collect()
+    named.into_iter().gather()
 }
 
 const KEYS: &[&str] = &["id", "test_id", "rule", "role", "stage", "from", "name"];

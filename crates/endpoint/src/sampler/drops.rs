@@ -7,6 +7,7 @@ use super::reading::Reading;
 use linerate_linux::drops::{Flow, Flows, Refused, Watch};
 use linerate_linux::netns::NetNs;
 use linerate_linux::setup::RawSetting;
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -100,7 +101,7 @@ impl Drops {
                 *sum.entry(reason).or_default() += count;
             }
         }
-        Some(Reading::of_host(source, sum.into_iter().collect()))
+        Some(Reading::of_host(source, sum.into_iter().gather()))
     }
 }
 

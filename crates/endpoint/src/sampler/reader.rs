@@ -9,6 +9,7 @@ use super::sockets::SocketSource;
 use super::texts::TextSource;
 use super::{Audience, UdpSockets, settle};
 use linerate_linux::clock;
+use linerate_model::order::Gather as _;
 use linerate_model::output::Role;
 use linerate_model::sample::{Phase, Sample};
 
@@ -140,7 +141,7 @@ impl Samples {
             interface: reading.interface,
             group: None,
             phase: Some(self.phase),
-            counters: reading.counters.into_iter().collect(),
+            counters: reading.counters.into_iter().gather(),
         });
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Audience;
 use linerate_linux::setup::{self, RawSetting};
+use linerate_model::order::Gather as _;
 use linerate_model::output::Role;
 use linerate_model::setting::Setting;
 
@@ -32,7 +33,7 @@ pub(super) fn setting(raw: RawSetting, interface: Option<&str>) -> Setting {
         host: Role::Local,
         source: raw.source,
         interface: interface.map(str::to_owned),
-        values: raw.values.into_iter().collect(),
+        values: raw.values.into_iter().gather(),
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What this kernel calls its drop reasons. The numbers change from kernel to kernel.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use linerate_wire::btf::Btf;
@@ -23,12 +24,12 @@ impl Names {
             let number = u32::try_from(value).ok()?;
             (!NO_REASONS.contains(&short)).then(|| (number, short.to_owned()))
         });
-        Self(named.collect())
+        Self(named.gather())
     }
 
     /// From the tracepoint's description.
     pub(super) fn of_format(text: &str) -> Self {
-        Self(tracefs::symbols(text, "reason").into_iter().collect())
+        Self(tracefs::symbols(text, "reason").into_iter().gather())
     }
 
     /// Returns every name with its count; unknown reasons keep their number.

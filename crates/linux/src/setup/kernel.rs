@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The kernel: its version, command line, options, and the memory it has.
 
+use linerate_model::order::Gather as _;
 use std::io::Read;
 
 use super::{RawSetting, setting};
@@ -14,7 +15,7 @@ pub(super) fn read() -> Vec<RawSetting> {
         let value = text
             .filter(|text| !text.is_empty())
             .map(|text| (name.to_owned(), text));
-        setting(format!("/proc/{name}"), value.into_iter().collect())
+        setting(format!("/proc/{name}"), value.into_iter().gather())
     };
     let memory = proc::read("meminfo")
         .map(|text| memory(&text))

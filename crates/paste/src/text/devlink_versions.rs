@@ -2,6 +2,7 @@
 //! `devlink dev info`: the firmware that runs, below `running:`, and the stored one, below `stored:`:
 //! `        fw.mgmt 5.1.4`.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use super::devlink::pairs;
@@ -34,7 +35,7 @@ pub(super) fn differing(lines: &[&str]) -> Vec<(String, String)> {
             _ => None,
         };
     }
-    values.into_iter().collect()
+    values.into_iter().gather()
 }
 
 #[cfg(test)]

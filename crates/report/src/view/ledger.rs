@@ -52,7 +52,7 @@ pub(super) fn entries(output: &Output) -> Vec<(&Test, &LedgerEntry)> {
         .filter(|entry| entry.lost_packets > 0)
         .rev();
     let lossy: BTreeMap<&str, &LedgerEntry> =
-        lossy.map(|entry| (entry.test_id.as_str(), entry)).collect();
+        lossy.map(|entry| (entry.test_id.as_str(), entry)).gather();
     let with_entry = |test| entry(&lossy, test);
     let mut entries: Vec<(&Test, &LedgerEntry)> = relevant(output)
         .into_iter()

@@ -2,6 +2,7 @@
 //! What the chip itself allows: which family it is, and whether the port stays at one rate whatever
 //! is asked of it.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeMap;
 
 use linerate_model::output::{Direction, Protocol, Test};
@@ -77,7 +78,7 @@ impl Plateaus {
         let plateaus = short
             .into_iter()
             .map(|(kind, rates)| (kind, plateau(&rates)));
-        Self(plateaus.collect())
+        Self(plateaus.gather())
     }
 
     fn of(&self, test: &Test) -> Option<f64> {

@@ -183,7 +183,7 @@ impl<'r> Ceilings<'r> {
             lowest: found()
                 .filter(|one| one.unit != Unit::Packets)
                 .reduce(lower),
-            own: all.into_iter().rev().collect(),
+            own: all.into_iter().rev().gather(),
         }
     }
 

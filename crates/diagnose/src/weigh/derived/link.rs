@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `ethtool`: a link below what it supports, offers, or what both ends offer.
 
+use linerate_model::order::Gather as _;
 use std::collections::BTreeSet;
 
 use super::Fact;
@@ -9,7 +10,7 @@ use crate::weigh::observed::{Field, normal};
 /// Of each interface on its own: two cards of one text are not compared with each other.
 pub(super) fn facts(fields: &[Field]) -> Vec<(Option<String>, Fact)> {
     let interfaces: BTreeSet<&Option<String>> =
-        fields.iter().map(|field| &field.interface).collect();
+        fields.iter().map(|field| &field.interface).gather();
     let of_one = |interface: &Option<String>| -> Vec<(Option<String>, Fact)> {
         let own = fields.iter().filter(|field| field.interface == *interface);
         let own: Vec<&Field> = own.collect();
