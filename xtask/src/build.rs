@@ -132,15 +132,33 @@ pub(crate) fn remapped_paths() -> String {
     // The last that fits counts. The name of crates.io's directory is a hash of its address.
     let crates = format!("{cargo}/registry/src/index.crates.io-1949cf8c6b5b557f");
     let names = [
-        (cargo, "/cargo"),
-        (crates, "/crates"),
-        (workspace, "/linerate"),
+        (cargo, "/cargo".to_owned()),
+        (crates, "/crates".to_owned()),
+        (workspace, "/linerate".to_owned()),
+        library_source(),
     ];
     names
         .iter()
         .filter(|(path, _)| !path.is_empty() && !path.contains(' '))
         .map(|(path, name)| format!(" --remap-path-prefix={path}={name}"))
         .collect()
+}
+
+/// The source of the standard library, where it is installed, and its name in a compiler without it.
+fn library_source() -> (String, String) {
+    let query = |arguments: &[&str]| {
+        let output = Command::new("rustc").args(arguments).output();
+        output.map_or_else(
+            |_| String::new(),
+            |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+        )
+    };
+    let version = query(&["-vV"]);
+    let hash = version
+        .lines()
+        .find_map(|line| line.strip_prefix("commit-hash: "));
+    let source = query(&["--print", "sysroot"]) + "/lib/rustlib/src/rust";
+    (source, format!("/rustc/{}", hash.unwrap_or_default()))
 }
 
 /// Which compiler is in use: `1.95.0`.
@@ -164,4 +182,27 @@ pub(crate) fn has_std_source() -> bool {
             .join("lib/rustlib/src/rust/library")
             .is_dir()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_of_a_source_file_depends_on_this_machine() {
+        let options = remapped_paths();
+        let names: Vec<&str> = options
+            .split(" --remap-path-prefix=")
+            .skip(1)
+            .filter_map(|option| option.split_once('=').map(|(_, name)| name))
+            .collect();
+        let [cargo, crates, workspace, library] = names[..] else {
+            panic!("{options}");
+        };
+        assert_eq!(
+            [cargo, crates, workspace],
+            ["/cargo", "/crates", "/linerate"]
+        );
+        assert!(library.starts_with("/rustc/"), "{library}");
+    }
 }
