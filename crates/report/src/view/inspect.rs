@@ -5,20 +5,9 @@ use linerate_model::output::{Host, Output};
 use linerate_model::units::Bytes;
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
-use super::{Block, Line, findings, title};
+use super::{Block, Line, Tone, title};
 
 pub(super) fn blocks(output: &Output) -> Vec<Block> {
-    let (causes, rest) = findings::answer_and_rest(output);
-    let more = match rest.is_empty() {
-        true => "each setting: linerate inspect -v",
-        false => "each setting, and what cannot be decided: linerate inspect -v",
-    };
-    let since_boot = (!output.findings.is_empty()).then(|| {
-        Line::new(
-            0,
-            "the counters of these findings count since boot, for all programs",
-        )
-    });
     let heading = Block::Lines {
         heading: title::heading(output),
         lines: output.hosts.iter().map(|one| host(output, one)).collect(),
@@ -27,10 +16,37 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
         Some(heading),
         Block::lines("", interfaces(output)),
         Block::lines("", limits(output)),
-        causes,
-        Block::lines("", since_boot.into_iter().chain([Line::new(0, more)])),
+        Block::lines("what looks wrong, by counters since boot", wrong(output)),
+        Block::lines("", [Line::new(0, MORE)]),
     ];
     blocks.into_iter().flatten().collect()
+}
+
+/// Each cause with what to try, how to go back, and how to verify it.
+fn wrong(output: &Output) -> Vec<Line> {
+    let causes = output.findings.iter().filter(|one| !one.informational);
+    let mut lines: Vec<Line> = Vec::new();
+    for (number, finding) in (1..).zip(causes) {
+        let head = format!("{number}. {}", finding.title);
+        lines.push(Line::new(INDENT, head).hang(3).tone(Tone::Warn));
+        let mut add = |label: &str, commands: &[String]| {
+            let labels = std::iter::once(label).chain(std::iter::repeat(""));
+            let command = |(label, text): (&str, &String)| {
+                Line::command(INDENT + 3, format!("{label:<7}{text}"))
+            };
+            lines.extend(labels.zip(commands).map(command));
+        };
+        if let Some(change) = &finding.change {
+            add("try", &change.commands);
+            add("undo", &change.undo);
+        }
+        let verify = format!("verify {}", finding.verify);
+        lines.push(Line::new(INDENT + 3, verify).hang(7));
+    }
+    if lines.is_empty() {
+        lines.push(Line::new(INDENT, "nothing looks wrong").tone(Tone::Good));
+    }
+    lines
 }
 
 fn host(output: &Output, host: &Host) -> Line {
@@ -198,6 +214,7 @@ fn line(indent: usize, text: &str) -> Line {
 }
 
 const COLUMNS: usize = 80;
+const MORE: &str = "each setting and the evidence: linerate inspect -v";
 const INDENT: usize = 2;
 const MOST_INTERFACES: usize = 12;
 const OFFLOADS: &[(&str, &str)] = &[
@@ -221,7 +238,7 @@ const SOCKETS: &[(&str, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linerate_model::output::{Finding, Interface, Role};
+    use linerate_model::output::{Change, Finding, Interface, Role};
     use linerate_model::setting::Setting;
 
     fn setting(source: &str, interface: Option<&str>, values: &[(&str, &str)]) -> Setting {
@@ -333,10 +350,21 @@ mod tests {
         let mut output = host_of(1);
         output.findings.push(Finding {
             title: "datagrams were dropped".to_owned(),
+            change: Some(Change {
+                commands: vec!["sysctl -w net.core.rmem_max=26214400".to_owned()],
+                undo: vec!["sysctl -w net.core.rmem_max=212992".to_owned()],
+                ..Change::default()
+            }),
+            verify: "UdpRcvbufErrors does not increase".to_owned(),
             ..Finding::default()
         });
         let text = text(&output);
-        assert!(text.contains("1. datagrams were dropped"), "{text}");
-        assert!(text.contains("count since boot"), "{text}");
+        let said = "what looks wrong, by counters since boot\n\
+                    \x20 1. datagrams were dropped\n\
+                    \x20    try    sysctl -w net.core.rmem_max=26214400\n\
+                    \x20    undo   sysctl -w net.core.rmem_max=212992\n\
+                    \x20    verify UdpRcvbufErrors does not increase\n";
+        assert!(text.contains(said), "{text}");
+        assert!(!text.contains("nothing looks wrong"), "{text}");
     }
 }

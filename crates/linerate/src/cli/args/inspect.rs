@@ -20,7 +20,7 @@ use super::DocumentFlags;
 pub(in crate::cli) struct InspectArgs {
     /// Only this interface [default: all that are up, except loopback]
     pub(in crate::cli) interface: Option<String>,
-    /// Print each setting, and what cannot be decided
+    /// Print each setting, the evidence, and what cannot be decided
     #[arg(short = 'v', long)]
     pub(in crate::cli) verbose: bool,
     /// Also print every fact; implies -v
