@@ -95,7 +95,7 @@ fn changed(html: &mut Html, output: &Output, trends: &[Trend]) {
         html.words("p", &[("class", "note")], &doubts(trends));
     }
     let history = output.history.iter();
-    let failed = history.flat_map(|history| view::failed(history));
+    let failed = history.filter_map(view::failed);
     let failed: Vec<Line> = failed.collect();
     if !failed.is_empty() {
         blocks::push(

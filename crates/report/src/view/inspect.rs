@@ -75,8 +75,8 @@ fn interfaces(output: &Output) -> Vec<Line> {
         .map(|link| link.name.as_str())
         .collect();
     let each = match names.len() {
-        ..=4 => 3,
-        ..=6 => 2,
+        0..=4 => 3,
+        5..=6 => 2,
         _ => 1,
     };
     let shown = names.iter().take(MOST_INTERFACES);

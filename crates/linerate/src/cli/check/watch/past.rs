@@ -147,3 +147,6 @@ fn is_same_check(one: &Run, other: &Run) -> bool {
 }
 
 const MOST: usize = 100;
+
+#[cfg(test)]
+mod tests;
