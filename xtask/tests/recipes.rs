@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The recipes of `packaging/`: make reads the makefiles with stubs of their build systems, and each recipe agrees with the
 //! workspace in version, licences and profile. No test here builds with a build system.
+#![cfg(test)]
 
 use std::collections::BTreeMap;
 use std::fs;
