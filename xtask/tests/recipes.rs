@@ -28,7 +28,7 @@ fn make_reads_the_recipe_of_openwrt() {
             "print-CARGO_PROFILE_STRIPPED_INHERITS",
         ],
     ) else {
-        return;
+        return println!("skipped: make is not installed");
     };
     for expected in [
         "TITLE:=Measure a network link",
@@ -66,7 +66,7 @@ fn make_reads_the_recipe_of_buildroot() {
         "print-LINERATE_LICENSE_FILES",
     ];
     let Some(text) = top.make(&makefile, &names) else {
-        return;
+        return println!("skipped: make is not installed");
     };
     for expected in [
         "--profile dist",
@@ -192,7 +192,7 @@ fn assignments(text: &str) -> BTreeMap<String, String> {
             _ if function || line.is_empty() || line.starts_with('#') => {}
             _ if line.ends_with("() {") => function = true,
             _ if line.starts_with("inherit ") || line.starts_with("include ") => {
-                let (word, rest) = line.split_once(' ').unwrap();
+                let (word, rest) = line.split_once(' ').unwrap_or_default();
                 found.insert(word.to_owned(), rest.to_owned());
             }
             _ => {
@@ -223,17 +223,17 @@ impl Stubs {
     fn new(name: &str) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
+        directory(&path);
         Self(path)
     }
 
     fn write(&self, name: &str, text: &str) {
         let path = self.0.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        directory(path.parent().unwrap_or(&self.0));
+        fs::write(&path, text).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
     }
 
-    /// What make prints; each goal `print-NAME` prints a variable. Nothing, with the reason, where there is no make.
+    /// What make prints; each goal `print-NAME` prints a variable. None where there is no make.
     fn make(&self, makefile: &Path, goals: &[&str]) -> Option<String> {
         let print = "print-%: ; @echo '$*=$($*)'";
         let output = Command::new("make")
@@ -245,12 +245,11 @@ impl Stubs {
             .current_dir(&self.0)
             .output();
         let Ok(output) = output else {
-            println!("skipped: make is not installed");
             return None;
         };
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{error}");
-        Some(String::from_utf8(output.stdout).unwrap())
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 }
 
@@ -259,6 +258,10 @@ impl Drop for Stubs {
         // A directory in `target`.
         let _removed = fs::remove_dir_all(&self.0);
     }
+}
+
+fn directory(path: &Path) {
+    fs::create_dir_all(path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
 }
 
 fn version() -> &'static str {
