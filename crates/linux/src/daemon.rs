@@ -17,10 +17,6 @@ impl Detached {
     ///
     /// # Errors
     /// Those of fork(2), pipe(2) and setsid(2).
-    #[expect(
-        clippy::exit,
-        reason = "the foreground ends here with the server's code"
-    )]
     pub fn enter() -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         if is_parent()? {
