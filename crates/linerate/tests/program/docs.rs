@@ -53,18 +53,9 @@ fn every_option_of_iperf3_is_in_the_table() {
     let Ok(asked) = Command::new("iperf3").arg("--help").output() else {
         return eprintln!("skipped: no iperf3 in PATH");
     };
-    let help = String::from_utf8([asked.stdout, asked.stderr].concat())
-        .unwrap()
-        .leak();
+    let help = String::from_utf8([asked.stdout, asked.stderr].concat()).unwrap();
     let lines = help.lines().filter(|line| line.starts_with("  -"));
-    // `-p, --port      #         server port`: the options are what the line begins with.
-    let options_of = |line: &'static str| {
-        let words = line
-            .split([' ', ',', '=', '<', '['])
-            .filter(|word| !word.is_empty());
-        words.take_while(|word| word.starts_with('-'))
-    };
-    let options: Vec<&str> = lines.flat_map(options_of).collect();
+    let options: Vec<&str> = lines.flat_map(leading_options).collect();
     assert!(options.len() > 60, "{options:?}");
     let page = text("docs/iperf3.md");
     let rows: Vec<&str> = page
@@ -83,6 +74,13 @@ fn every_option_of_iperf3_is_in_the_table() {
             "docs/iperf3.md has no {option}"
         );
     }
+}
+
+/// Of `  -p, --port      #         server port` the first two words.
+fn leading_options(line: &str) -> Vec<&str> {
+    let words = line.split([' ', ',', '=', '<', '[']);
+    let words = words.filter(|word| !word.is_empty());
+    words.take_while(|word| word.starts_with('-')).collect()
 }
 
 #[test]
