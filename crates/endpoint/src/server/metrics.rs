@@ -129,7 +129,7 @@ impl Metrics {
         traffic.retransmits += totals.retransmits;
         let amounts = [totals.received, totals.sent];
         for (last, amount) in counts.last[at].iter_mut().zip(amounts) {
-            *last = amount.and_then(|amount| Last::of(amount)).or(*last);
+            *last = amount.and_then(Last::of).or(*last);
         }
         if let (Protocol::Udp, Some(amount), [Some(last), _]) =
             (protocol, totals.received, &mut counts.last[at])
