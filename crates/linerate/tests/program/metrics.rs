@@ -141,13 +141,18 @@ fn a_running_test_is_shown_and_a_refused_one_counted() {
     });
 }
 
+/// What a server with metrics holds while it serves nobody: a thread and a socket more than one without.
+fn at_rest() -> (usize, usize) {
+    let without = Server::ours("").holds_at_rest();
+    (without.0 + 1, without.1 + 1)
+}
+
 #[test]
 fn without_the_flag_nothing_more_listens() {
-    let server = Server::ours("");
-    let without = server.holds_at_rest();
     let measured = Measured::ours("");
+    let at_rest = at_rest();
     until("a thread and a socket more", || {
-        measured.server.holds() == (without.0 + 1, without.1 + 1)
+        measured.server.holds() == at_rest
     });
     assert!(measured.server.log().contains(&format!(
         "; metrics: http://127.0.0.1:{}/metrics",

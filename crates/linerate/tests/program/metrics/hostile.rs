@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Clients of the metrics that send nonsense, nothing, or too much: each is answered or dropped, and the others are served.
 
-use super::{Measured, ask};
+use super::{Measured, ask, at_rest};
 use crate::support::{our_client, until};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -66,8 +66,10 @@ fn only_get_and_head_of_one_page_are_answered() {
 #[test]
 fn idle_connections_keep_nobody_out() {
     let measured = Measured::ours("");
-    until("the server is at rest", || measured.server.holds().0 == 3);
-    let at_rest = measured.server.holds();
+    let at_rest = at_rest();
+    until("the server is at rest", || {
+        measured.server.holds() == at_rest
+    });
     let mut crowd: Vec<_> = (0..30).map(|_| connect(measured.metrics)).collect();
     for (count, stream) in crowd.iter_mut().enumerate() {
         if count % 2 == 0 {
@@ -99,8 +101,10 @@ fn idle_connections_keep_nobody_out() {
 #[test]
 fn a_client_that_does_not_read_is_dropped() {
     let measured = Measured::ours("");
-    until("the server is at rest", || measured.server.holds().0 == 3);
-    let at_rest = measured.server.holds();
+    let at_rest = at_rest();
+    until("the server is at rest", || {
+        measured.server.holds() == at_rest
+    });
     let mut deaf = connect(measured.metrics);
     deaf.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
         .unwrap();
