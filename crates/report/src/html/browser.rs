@@ -279,6 +279,7 @@ addEventListener("load", () => {
     const one = text.getBoundingClientRect(), all = text.closest("svg").getBoundingClientRect();
     if (one.left < all.left - .5 || one.right > all.right + .5 || one.top < all.top - .5 || one.bottom > all.bottom + .5)
       lines.push("WRONG cut off: " + text.textContent);
+    if (text.querySelector("title")) lines.push("WRONG shortened: " + text.textContent);
   }
   if (document.documentElement.scrollWidth > innerWidth)
     lines.push("WRONG width: " + document.documentElement.scrollWidth);

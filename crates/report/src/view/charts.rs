@@ -114,7 +114,12 @@ fn over_time(output: &Output) -> Option<Chart> {
             Some((middle_s, rate.or(interval.sent_bits_per_second)?))
         };
         let label = format!("{} {}", name(test), way(test.direction));
-        Curve::measured(label, test.intervals.iter().filter_map(rate).collect())
+        // The rest at the end of a test is no interval.
+        let long_s = |interval: &Interval| interval.end_s - interval.start_s;
+        let longest_s = test.intervals.iter().map(long_s).fold(0.0, f64::max);
+        let whole = |interval: &&Interval| long_s(interval) > longest_s / 2.0;
+        let intervals = test.intervals.iter().filter(whole);
+        Curve::measured(label, intervals.filter_map(rate).collect())
     };
     let tests = relevant(output);
     let curves = tests

@@ -3,7 +3,7 @@
 
 use linerate_model::output::{LedgerEntry, Output, Role, Stage, Test};
 
-use super::ledger::{entries, kind, rate, span, words};
+use super::ledger::{entries, rate, span, words};
 use super::{name, way};
 use linerate_model::order;
 
@@ -108,12 +108,16 @@ fn stop(entry: &LedgerEntry, stage: &str) -> Stop {
         .iter()
         .filter(|part| part.stage == stage && part.hi > 0)
         .collect();
-    let loss = |part: &&Stage| {
-        format!(
-            "{} {}",
-            span(part.lo as i64, part.hi as i64),
-            kind(&part.kind)
-        )
+    let (lo, hi) = parts
+        .iter()
+        .fold((0, 0), |(lo, hi), part| (lo + part.lo, hi + part.hi));
+    let how = match parts.as_slice() {
+        [one] => counted(&one.kind).to_owned(),
+        several => format!("by {} counters", several.len()),
+    };
+    let loss = match parts.is_empty() {
+        true => String::new(),
+        false => format!("{} {how}", span(lo as i64, hi as i64)),
     };
     let device = parts.iter().any(|part| part.host == Role::Device) || stage.starts_with("fwd-");
     Stop {
@@ -125,10 +129,19 @@ fn stop(entry: &LedgerEntry, stage: &str) -> Stop {
             Some("rx") => "receiver",
             _ => "wire",
         },
-        lo: parts.iter().map(|part| part.lo).sum(),
-        hi: parts.iter().map(|part| part.hi).sum(),
-        loss: parts.iter().map(loss).collect::<Vec<_>>().join("; "),
+        lo,
+        hi,
+        loss,
         blind: entry.blind.iter().any(|blind| blind == stage),
+    }
+}
+
+/// How it was counted, short enough for a picture.
+fn counted(kind: &str) -> &str {
+    match kind {
+        "shared" => "shared counter",
+        "balance" => "by difference",
+        other => super::ledger::kind(other),
     }
 }
 
