@@ -110,6 +110,11 @@ fn runs_side_by_side(subjects: &[Subject]) -> usize {
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-1NAdZ7R6YY1aGTUNNte2U6fsMUe2pwikAcrbQ9tl28o='; base-uri 'none'; form-action 'none'";
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a browser is a program that reads files"
+)]
 mod browser;
 #[cfg(test)]
 mod tests;
