@@ -113,7 +113,7 @@ const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inlin
 #[expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "the pages are opened in a browser"
+    reason = "a browser is a program that reads files"
 )]
 mod browser;
 #[cfg(test)]

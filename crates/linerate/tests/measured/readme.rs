@@ -66,7 +66,9 @@ impl Said {
         let run = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme-small-buffer");
         let _absent = std::fs::remove_dir_all(&run);
         let run = run.to_str().unwrap();
-        let output = linerate(&["check", "--lab", "--quick", "--fault", "rcvbuf", "-v", "-o", run]);
+        let output = linerate(&[
+            "check", "--lab", "--quick", "--fault", "rcvbuf", "-v", "-o", run,
+        ]);
         if String::from_utf8_lossy(&output.stderr).contains("loopback") {
             return None;
         }

@@ -14,7 +14,7 @@ use super::DocumentFlags;
 /// in mails and forums; prose in between is ignored.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
-  linerate explain /tmp/sweep                         a stored run (-o, or what `stored in` named)
+  linerate explain /tmp/sweep                         a stored run (-o, or the line `details`)
   linerate explain before.txt after.txt               outputs saved from a board
   linerate explain -                                  paste, then Ctrl-D
   linerate explain --facts /tmp/sweep                 with every fact that was known

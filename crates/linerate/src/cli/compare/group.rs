@@ -107,7 +107,7 @@ fn unusable(run: &Run, figures: &[Figure]) -> Option<String> {
 fn read(name: &Path) -> Result<Run, Failure> {
     let wrong = |why: String| {
         Failure::usage(format!("read the run {}", name.display()), why)
-            .hint("the directory that `stored in …` named, or a document of --json")
+            .hint("the directory in the line `details` of a result, or a document of --json")
     };
     if name.is_dir() {
         let (run, _) = store::read(name).map_err(|error| wrong(error.to_string()))?;

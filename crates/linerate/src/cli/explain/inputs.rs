@@ -103,7 +103,7 @@ fn stored(name: &Path) -> Result<Option<(Record, Vec<Trial>)>, Failure> {
         return Ok(None);
     }
     let wrong = |error| {
-        let hint = "a directory that `stored in …` named, with run.json in it";
+        let hint = "the directory in the line `details` of a result, with run.json in it";
         Failure::usage(format!("read the run in {}", name.display()), error).hint(hint)
     };
     let (run, samples) = store::read(name).map_err(wrong)?;

@@ -44,7 +44,7 @@ pub(super) fn read(
 
 fn stored(name: &Path, rules: &[Rule], peers: &mut Vec<String>) -> Result<Subject, Failure> {
     let wrong = |error| {
-        let hint = "a directory that `stored in …` named, with run.json in it";
+        let hint = "the directory in the line `details` of a result, with run.json in it";
         Failure::usage(format!("read the run in {}", name.display()), error).hint(hint)
     };
     let (run, samples) = store::read(name).map_err(wrong)?;
