@@ -197,12 +197,12 @@ impl Target {
         }
     }
 
-    /// Functions with the same code are one, and relocations are packed where there are any.
+    /// Functions with the same code are one, so are the ends of texts, and relocations are packed where there are any.
     fn lld_flags(&self) -> String {
         let is_pie = self.triple.starts_with("x86_64");
         let mut flags = String::new();
         if is_pie {
-            flags += "-Clink-arg=--icf=all";
+            flags += "-Clink-arg=--icf=all -Clink-arg=-O2";
         }
         if is_pie && build::musl_packs_relocations() {
             flags += " -Clink-arg=--pack-dyn-relocs=relr";

@@ -25,7 +25,7 @@ fn the_ending_of_the_file_says_the_format() {
         ("a.md", "## linerate"),
         ("a.csv", "id,name,group"),
         ("a.json", "{\n  \"schema\""),
-        ("a.txt", "linerate udp, IPv4"),
+        ("a.txt", "linerate udp   IPv4"),
     ] {
         let file = place.join(name);
         printed(&[&run, "-o", file.to_str().unwrap()]);

@@ -23,13 +23,15 @@ fn heading(output: &Output) -> String {
     };
     let took = format!("{:.1} s", output.duration_s);
     let parts = [
-        Some(command(output)),
         families(&output.tests),
         (output.duration_s > 0.0).then_some(took),
         (!output.started.is_empty()).then_some(time),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
-    parts.join(", ")
+    // What can be copied is set off.
+    format!("{}   {}", command(output), parts.join(", "))
+        .trim_end()
+        .to_owned()
 }
 
 /// As it was typed, without the directory of the program.
