@@ -23,17 +23,20 @@ fn commands() -> String {
 fn script() -> String {
     let ends = "for id in *.pid; do [ ! -e \"$id\" ] || kill \"$(cat \"$id\")\"; done 2>/dev/null";
     let commands = commands();
-    let lines = commands
-        .lines()
-        .map(|line| match line.starts_with("linerate ") {
-            true => format!("{line} || [ $? = 4 ]\n"),
-            false => format!("{line}\n"),
-        });
+    let lines = commands.lines().map(|line| match line {
+        _ if line.starts_with("linerate ") => format!("{line} || [ $? = 4 ]\n"),
+        _ if line.starts_with("iperf3 -s") => format!("{line}\n{LISTENS}\n"),
+        _ => format!("{line}\n"),
+    });
     let lines: String = lines.collect();
     format!(
         "trap '{ends}; exit $status' EXIT\nstatus=1\nset -ex\nip link set lo up\n{lines}\nstatus=0\n"
     )
 }
+
+/// iperf3 goes into the background before its port is open.
+const LISTENS: &str =
+    "timeout 60 sh -c 'until [ -n \"$(ss -Hltn sport = :5302)\" ]; do sleep 0.1; done'";
 
 /// A shell in a namespace of its own; `None` where there is none.
 fn shell(home: &Path) -> Option<Command> {
