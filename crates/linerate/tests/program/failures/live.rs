@@ -53,17 +53,14 @@ fn without_a_terminal_each_test_of_a_sweep_has_one_line() {
         ended.stderr
     );
     assert!(
-        rows[1].starts_with("udp-10M        down    0.30 s"),
+        rows.iter()
+            .any(|row| row.starts_with("udp-10M        down    0.30 s")),
         "{}",
         ended.stderr
     );
-    assert!(
-        rows.iter().all(|row| row.contains("lost")),
-        "{}",
-        ended.stderr
-    );
-    // The two rates, at most three trials each, and the confirmation.
-    assert!((3..=9).contains(&rows.len()), "{}", ended.stderr);
+    assert!(rows.iter().all(is_ended), "{}", ended.stderr);
+    // The two rates and the confirmation, at least.
+    assert!(rows.len() >= 3, "{}", ended.stderr);
     assert!(!ended.stderr.contains(['\x1b', '\r']));
     let quiet = run(linerate(&format!("{sweep} -q")));
     assert_eq!(quiet.stderr, "");
@@ -88,15 +85,20 @@ fn on_a_terminal_finished_tests_stay_on_the_screen() {
         let (progress, result) = split(&screen);
         let rows: Vec<&str> = rows(progress.iter().map(String::as_str)).collect();
         assert!(rows.len() >= 10, "{columns} columns: {screen:#?}");
-        let names: Vec<&str> = rows
-            .iter()
-            .map(|row| row.split(' ').next().unwrap())
-            .collect();
-        let expected = ["5M", "5M", "10M", "10M", "15M", "15M", "20M", "20M"]
-            .map(|rate| format!("udp-{rate}"));
-        assert_eq!(names[..8], expected, "{columns} columns: {screen:#?}");
+        for way in ["up", "down"] {
+            let words = rows.iter().map(|row| row.split_whitespace());
+            let own = words.filter_map(|mut words| {
+                let name = words.next();
+                name.filter(|_| words.next() == Some(way))
+            });
+            // A busy machine may spoil a trial, which is then repeated.
+            let mut names: Vec<&str> = own.collect();
+            names.dedup();
+            let expected = ["udp-5M", "udp-10M", "udp-15M", "udp-20M"];
+            assert_eq!(names[..4], expected, "{columns} columns: {screen:#?}");
+        }
         for row in &rows {
-            let is_whole = row.contains("bit/s") && (columns < 80 || row.contains("lost"));
+            let is_whole = row.contains("bit/s") && (columns < 80 || is_ended(row));
             assert!(is_whole && !row.contains("left"), "{row:?} of {screen:#?}");
         }
         let remains = |row: &&String| {
@@ -115,6 +117,11 @@ fn on_a_terminal_finished_tests_stay_on_the_screen() {
         let wide = progress.iter().filter(|row| row.chars().count() > columns);
         assert_eq!(wide.count(), 0, "{columns} columns: {screen:#?}");
     }
+}
+
+/// Whether a row says what became of its test.
+fn is_ended(row: &&str) -> bool {
+    row.contains("lost") || row.contains("not valid")
 }
 
 /// The lines before the document, and from it on.
