@@ -131,12 +131,7 @@ impl Workshop {
 
     /// Every package with its name in `target/packages`, and their checksums.
     fn packages(&self, builds: &[Build]) -> Result<Vec<File>, String> {
-        let parts = Parts::gather(
-            &self.native,
-            &self.root,
-            &self.directory.join("man"),
-            &self.sbom,
-        )?;
+        let parts = self.parts()?;
         let bill = format!("linerate-{}.cdx.json", self.release.version);
         let mut packages = vec![File::new(bill, 0o644, self.sbom.as_slice())];
         packages.extend(source(&self.root, &self.release.version));
@@ -154,6 +149,12 @@ impl Workshop {
         Ok(packages)
     }
 
+    /// What every package holds.
+    fn parts(&self) -> Result<Parts, String> {
+        let man = self.directory.join("man");
+        Parts::gather(&self.native, &self.root, &man, &self.sbom)
+    }
+
     fn write(&self, packages: &[File]) -> Result<(), String> {
         for package in packages {
             let path = self.directory.join(&package.path);
@@ -168,12 +169,7 @@ impl Workshop {
             version: "0.0.1".into(),
             ..self.release.clone()
         };
-        let parts = Parts::gather(
-            &self.native,
-            &self.root,
-            &self.directory.join("man"),
-            &self.sbom,
-        )?;
+        let parts = self.parts()?;
         let native = builds.iter().find(|build| build.target.is_native());
         let native = native.ok_or("no binary for this machine")?;
         let binary = read(&native.path)?;

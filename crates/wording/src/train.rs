@@ -53,7 +53,7 @@ struct Weights {
 }
 
 impl Weights {
-    /// Of what is in so many samples: a rare token has fewer chances to shrink, and shrinks by more.
+    /// Of what is in this many samples: a rare token has fewer chances to shrink, and shrinks by more.
     fn new(labels: usize, samples: usize) -> Self {
         Self {
             value: vec![0.0; labels],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The lab's device tells of itself, and the ledger of it where frames died. Without namespaces the tests are printed as skipped.
+//! The lab's device reports its counters, and the ledger made of them says where frames died. Without namespaces the tests are printed as skipped.
 
 use std::process::Command;
 

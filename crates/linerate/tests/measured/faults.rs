@@ -167,7 +167,7 @@ const OF_THIS_MACHINE: [&str; 5] = [
 /// Other work on this machine may keep a fault from having its effect: then it is made again.
 const ATTEMPTS: usize = 8;
 
-/// So many cases at most may find no quiet moment in all their attempts: they are printed as not made.
+/// This many cases at most may find no quiet moment in all their attempts: they are printed as not made.
 const NOT_MADE_AT_MOST: usize = 3;
 
 fn run(line: &str, faults: &str) -> Option<Value> {

@@ -156,7 +156,7 @@ fn each_end_tells_once_how_it_is_set_up() {
             "{host:?}"
         );
     }
-    // The lab's hosts know a token: each end tells of its whole host.
+    // The lab's hosts know a token: each end reports its whole host.
     for host in [Role::Local, Role::Remote] {
         for whole in ["sysctl", "/proc/version", "/proc/meminfo"] {
             assert!(

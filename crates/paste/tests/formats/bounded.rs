@@ -5,7 +5,7 @@ use linerate_paste::{self as paste, TEXT_BYTES_MAX};
 
 use crate::read;
 
-/// Bytes of lines that were looked at for each byte of text, at most: so many readers, each with a line or two.
+/// Bytes of lines that were looked at for each byte of text, at most: as many readers as there are, each with a line or two.
 const LOOKS_MAX: u64 = 120;
 
 /// Lines that begin something and never bring it to an end, each a trap for a reader that looks far ahead.

@@ -68,11 +68,8 @@ const FINDINGS: usize = 6;
 /// Where a run is, and what to run for more.
 fn last(output: &Output) -> Vec<Block> {
     let line = |directory| {
-        // `-v` says the same as text.
-        Line::command(
-            0,
-            format!("details  linerate report {directory} -o run.html"),
-        )
+        let command = format!("details  linerate report {directory} -o run.html");
+        Line::command(0, command)
     };
     let lines = output.run_dir.iter().map(line);
     let ends = [conclusions::expectations(output), Block::lines("", lines)];

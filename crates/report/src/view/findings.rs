@@ -167,7 +167,7 @@ fn provoked(output: &Output, lost: u64) -> String {
     let mut informational = output.findings.iter().filter(|one| one.informational);
     if informational.any(|finding| finding.explains.lost_packets > Some(0)) {
         format!(
-            "nothing to fix: all {lost} losses were provoked, or both ends shared the CPUs of one machine (below)"
+            "nothing to fix: all {lost} losses were provoked, or both ends shared the CPUs of one machine"
         )
     } else if output.knees.is_empty() {
         format!(

@@ -51,7 +51,7 @@ const IMPOSSIBLE_HERE: [&str; 3] = [
     "error: cannot give the device a flowtable",
 ];
 
-/// Other work on this machine may spoil a run: it is made again, so many times at most.
+/// Other work on this machine may spoil a run: it is repeated, this many times at most.
 const ATTEMPTS: usize = 6;
 /// Attempts after which a machine that was busy in each is not waited for any longer.
 const BUSY_ATTEMPTS: usize = 3;

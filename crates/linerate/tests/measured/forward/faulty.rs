@@ -8,7 +8,7 @@ use super::bench::{Ran, until_counted, until_right};
 /// What one direction of a trial counted, by the names of its fields.
 type Counts = [(&'static str, u64); 8];
 
-/// Of so many test frames it does so to the last one; the first that applies.
+/// Of this many test frames it does so to the last one; the first that applies.
 const LOST: u64 = 7;
 const SENT_BACK: u64 = 11;
 const DAMAGED: u64 = 13;

@@ -129,7 +129,7 @@ impl Running {
             .clone()
     }
 
-    /// Waits until `word` has been said so many times on stderr.
+    /// Waits until `word` stands on stderr `times` times.
     pub(crate) fn wait_for(&mut self, word: &str, times: usize) {
         let said = self.says(word, times);
         assert!(said, "no {times} of {word:?}:\n{}", self.stderr());
@@ -147,7 +147,7 @@ impl Running {
         }
     }
 
-    /// Whether `word` is said so many times on stderr, before the program ends or the deadline.
+    /// Whether `word` stands on stderr `times` times, before the program ends or the deadline.
     pub(crate) fn says(&mut self, word: &str, times: usize) -> bool {
         let end = Instant::now() + DEADLINE;
         while self.stderr().matches(word).count() < times {

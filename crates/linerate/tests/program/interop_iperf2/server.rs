@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// What our server logged of so many streams that ended well: bytes, and lost of all datagrams.
+/// What our server logged of this many streams that ended well: bytes, and lost of all datagrams.
 pub(crate) fn logged(server: &Server, streams: usize) -> Vec<Row> {
     until("every stream is logged", || {
         server.lines("done: ") >= streams

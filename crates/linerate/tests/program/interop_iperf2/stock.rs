@@ -20,7 +20,7 @@ pub(crate) fn have_iperf() -> bool {
     found
 }
 
-/// A stock server that ends by itself after so many streams: what it prints is complete then.
+/// A stock server that ends by itself after this many streams: what it prints is complete then.
 /// (2.1.8 dies now and then when a second UDP test follows the first, so each serves one.)
 pub(crate) struct Stock {
     pub(crate) port: u16,

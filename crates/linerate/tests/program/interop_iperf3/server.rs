@@ -112,7 +112,7 @@ fn tcp_amounts_arrive_whole() {
         };
         let received = said.number("/end/sum_received/bytes");
         let sent = said.number("/end/sum_sent/bytes");
-        // A stock client counts reads as blocks, and ends a reverse test when it has had so many: short
+        // A stock client counts reads as blocks, and ends a reverse test after a fixed number: short
         // reads make it leave a little early.
         let whole = received >= asked || (arguments.contains("-k") && arguments.contains("-R"));
         assert!(

@@ -225,7 +225,7 @@ const ROW: f64 = 15.0;
 const ROOM: f64 = 12.0;
 const DAY_S: f64 = 86400.0;
 const YEAR_S: f64 = 365.0 * DAY_S;
-/// Labels have room for so many.
+/// Labels that fit.
 const MOST_DATES: f64 = 4.0;
 const STEPS_S: [f64; 16] = [
     60.0,

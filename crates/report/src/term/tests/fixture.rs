@@ -2,6 +2,7 @@
 //! One result of each kind, with numbers as a board on a gigabit link gives them.
 
 mod ab;
+mod forward;
 
 use linerate_model::output::*;
 use linerate_model::setting::Setting;
@@ -12,7 +13,7 @@ pub(crate) fn all() -> Vec<(&'static str, Output)> {
         ("check", check()),
         ("compare", compare()),
         ("explained", explained()),
-        ("forward", forward()),
+        ("forward", forward::forward()),
         ("healthy", healthy()),
         ("inspect", inspect()),
         ("partial", partial()),
@@ -31,34 +32,6 @@ pub(crate) fn compare() -> Output {
         hosts: Vec::new(),
         run_dir: None,
         ..ab::ab()
-    }
-}
-
-/// One size forwarded, and one whose search did not end.
-pub(crate) fn forward() -> Output {
-    let result = |frame_bytes: u16, fps: Option<f64>| ForwardResult {
-        frame_bytes,
-        goal: "ndr".to_owned(),
-        direction: "a-b".to_owned(),
-        throughput_fps: fps,
-        lower_fps: fps,
-        upper_fps: fps.map(|fps| fps * 1.01),
-        line_rate_ratio: fps.map(|fps| fps / 1_488_095.0),
-        irregular: fps.is_none().then(|| ForwardResult::UNFINISHED.to_owned()),
-        trials: 12,
-        ..ForwardResult::default()
-    };
-    Output {
-        forward: Some(Forward {
-            path: "routed".to_owned(),
-            profile: "quick".to_owned(),
-            af: 4,
-            flows: 1,
-            ..Forward::default()
-        }),
-        results: vec![result(64, Some(812_743.5)), result(1518, None)],
-        explained: true,
-        ..output("forward")
     }
 }
 

@@ -8,61 +8,62 @@ use super::height::height;
 use crate::view::{Block, Line, Tone, findings};
 
 /// In about `room` lines.
-pub(super) fn block(output: &Output, mut room: usize) -> Option<Block> {
-    let causes: Vec<&Finding> = output
-        .findings
-        .iter()
-        .filter(|one| !one.informational)
-        .collect();
-    let notes = output.findings.len() - causes.len();
-    room = room.saturating_sub(2);
-    let mut lines: Vec<Line> = Vec::new();
-    let mut shown = 0;
-    for (at, finding) in causes.iter().enumerate() {
-        let whole = one(output, at + 1, finding);
-        // The first is always there; the others while there is room, or else by their titles.
-        let kept = match at {
-            0 => fitting(&whole, room.max(LEAST)),
-            _ if height(&whole) <= room => whole.len(),
-            _ => usize::from(height(&whole[..1]) <= room),
-        };
-        if kept == 0 {
-            break;
-        }
-        room = room.saturating_sub(height(&whole[..kept]));
-        lines.extend(whole.into_iter().take(kept));
-        shown += 1;
-    }
-    let more = [
-        (causes.len() - shown, "more to fix"),
-        (notes, "worth knowing"),
-    ];
-    let more: Vec<String> = more
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    if !more.is_empty() {
-        lines.push(Line::new(2, format!("{}: -v", more.join(", "))));
-    }
-    if causes.is_empty() {
-        let none = findings::none(output);
-        let text = none.text.replace(" (below)", "");
-        lines.insert(
-            0,
-            Line {
-                indent: 0,
-                text,
-                ..none
-            },
-        );
-    }
+pub(super) fn block(output: &Output, room: usize) -> Option<Block> {
+    let causes = output.findings.iter().filter(|one| !one.informational);
+    let causes: Vec<&Finding> = causes.collect();
     let heading = match causes.len() {
-        0 => String::new(),
+        0 => return output.explained.then(|| nothing(output)),
         1 => "1 thing to fix".to_owned(),
         several => format!("{several} things to fix"),
     };
+    // The heading, and the line of what is left out.
+    let (mut lines, shown) = fixes(output, &causes, room.saturating_sub(2));
+    lines.extend(more(
+        causes.len() - shown,
+        output.findings.len() - causes.len(),
+    ));
     output.explained.then_some(Block::Lines { heading, lines })
+}
+
+fn nothing(output: &Output) -> Block {
+    let none = Line {
+        indent: 0,
+        ..findings::none(output)
+    };
+    Block::Lines {
+        heading: String::new(),
+        lines: std::iter::once(none)
+            .chain(more(0, output.findings.len()))
+            .collect(),
+    }
+}
+
+/// The lines, and of how many causes they are. The first cause is always there; the others while there is room, or else
+/// by their titles.
+fn fixes(output: &Output, causes: &[&Finding], mut room: usize) -> (Vec<Line>, usize) {
+    let mut lines: Vec<Line> = Vec::new();
+    for (at, finding) in causes.iter().enumerate() {
+        let whole = one(output, at + 1, finding);
+        let kept = match at {
+            0 => fitting(&whole, room.max(LEAST)),
+            _ if height(&whole) <= room => whole.len(),
+            _ if height(&whole[..1]) <= room => 1,
+            _ => return (lines, at),
+        };
+        room = room.saturating_sub(height(&whole[..kept]));
+        lines.extend(whole.into_iter().take(kept));
+    }
+    (lines, causes.len())
+}
+
+/// What is left out.
+fn more(causes: usize, notes: usize) -> Option<Line> {
+    let counts = [(causes, "more to fix"), (notes, "worth knowing")];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let texts: Vec<String> = counts
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    (!texts.is_empty()).then(|| Line::new(2, format!("{}: -v", texts.join(", "))))
 }
 
 /// How many of these lines fit; one at least.

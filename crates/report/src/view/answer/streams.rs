@@ -71,16 +71,20 @@ fn table(protocol: Protocol, rows: &[Row]) -> Table {
     }
 }
 
+/// Each stream if wanted, and the sum of several; a lone stream is its own sum.
 fn rows(test: &Test, each: bool) -> Vec<Row> {
-    let several = test.flows.len() > 1;
-    let streams = test.flows.iter().filter(|_| several && each);
-    let mut rows: Vec<Row> = streams.flat_map(|flow| ends(test, Some(flow))).collect();
-    let only = test.flows.first().filter(|_| !several);
-    rows.extend(ends(test, only.filter(|_| false)));
-    if let Some(flow) = only {
-        rows.iter_mut().for_each(|row| row.id = id(Some(flow)));
+    if let [only] = test.flows.as_slice() {
+        return ends(test, None)
+            .into_iter()
+            .map(|row| Row {
+                id: id(Some(only)),
+                ..row
+            })
+            .collect();
     }
-    rows
+    let streams = test.flows.iter().filter(|_| each).map(Some);
+    let all = streams.chain([None]);
+    all.flat_map(|flow| ends(test, flow)).collect()
 }
 
 fn id(flow: Option<&Flow>) -> String {

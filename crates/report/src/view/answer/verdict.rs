@@ -25,17 +25,20 @@ pub(super) fn lines(output: &Output) -> Vec<Line> {
     let shares: Vec<String> = all.iter().map(share).collect();
     let width = shares.iter().map(String::len).max().unwrap_or(0);
     let line = |(at, one): (usize, &Verdict)| {
-        let (way, rate, unit) = (way(one.direction), &rates.cells[at], rates.unit);
-        let share = &shares[at];
-        let text = format!(
-            "{way:<4} {rate} {unit}  {share:>width$}  {}",
-            judged(output, one)
+        let rate = format!(
+            "{:<4} {} {}",
+            way(one.direction),
+            rates.cells[at],
+            rates.unit
         );
+        let share = format!("{:>width$}", shares[at]);
+        let parts = [rate, share, judged(output, one)];
+        let known: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let tone = match one.limit {
             Limit::Link => Tone::Good,
             _ => Tone::Plain,
         };
-        Line::new(2, text.replace("    ", "  ")).hang(5).tone(tone)
+        Line::new(2, known.join("  ")).hang(5).tone(tone)
     };
     all.iter().enumerate().map(line).collect()
 }
@@ -47,22 +50,21 @@ fn share(verdict: &Verdict) -> String {
     })
 }
 
-/// The limit, and the finding that explains it.
+/// The limit, and the first finding about this direction that is more than possible.
 fn judged(output: &Output, verdict: &Verdict) -> String {
-    let limit = match verdict.limit {
-        Limit::Link => return "OK".to_owned(),
-        Limit::Unknown => "below the line, limit unknown".to_owned(),
-        limit => format!("limited by {}", knees::limit(limit)),
-    };
     let limit = match (verdict.limit, verdict.line_rate_bits_per_second) {
+        (Limit::Link, _) => return "OK".to_owned(),
         (Limit::Unknown, None) => "limit unknown".to_owned(),
-        _ => limit,
+        (Limit::Unknown, Some(_)) => "below the line, limit unknown".to_owned(),
+        (limit, _) => format!("limited by {}", knees::limit(limit)),
     };
     let causes = output
         .findings
         .iter()
         .filter(|finding| !finding.informational);
-    let about = |(_, finding): &(usize, &Finding)| concerns(output, finding, verdict.direction);
+    let about = |(_, finding): &(usize, &Finding)| {
+        finding.strength != "weak" && concerns(output, finding, verdict.direction)
+    };
     match causes.enumerate().find(about) {
         Some((at, _)) => format!("{limit} (see {})", at + 1),
         None => limit,

@@ -55,7 +55,7 @@ fn by_round_trip(clauses: &[Clause], lines: &[Line<'_>]) -> Vec<Fact> {
     facts
 }
 
-/// Whether a window of so many bytes is one that programs have.
+/// Whether programs have windows of this size.
 fn is_power(bytes: f64) -> bool {
     let exponent = bytes.max(1.0).log2();
     let near = (exponent - exponent.round()).abs() < POWER_NEAR;
