@@ -36,6 +36,9 @@ pub(super) fn rates(output: &Output) -> Option<Block> {
     let mut columns = keys(&tests);
     columns.extend(speeds(&tests));
     columns.extend(losses(&tests));
+    for column in &mut columns {
+        column.needed = ["delivered", "loss"].contains(&column.name.as_str());
+    }
     (!tests.is_empty()).then(|| {
         Block::Table(Table {
             heading: HEADING.to_owned(),

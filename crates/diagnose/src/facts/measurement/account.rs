@@ -74,7 +74,10 @@ fn rates(record: &Record, test: &Test, add: &mut Add<'_>) {
     add("delivered_bits_per_second", delivered);
     add("line_rate_bits_per_second", line_rate);
     add("line_rate_ratio", ratio(delivered, line_rate));
-    add("offered_ratio", ratio(offered, requested));
+    // A sender that failed was not slow.
+    let failed = test.warnings.iter().any(|one| one.id == "stream-failed");
+    let due = requested.filter(|_| !failed);
+    add("offered_ratio", ratio(offered, due));
     let lacking = match test.protocol {
         Protocol::Udp => requested.zip(offered),
         Protocol::Tcp => line_rate.zip(delivered),

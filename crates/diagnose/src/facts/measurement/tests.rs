@@ -40,6 +40,17 @@ fn a_search_looks_for_rates_that_cannot_be_had() {
     }
 }
 
+/// Port unreachable after 20 ms: what was not sent says nothing of the sender.
+#[test]
+fn a_sender_that_failed_was_not_slow() {
+    let mut test = short_of(1e9, 4.53e8);
+    test.warnings.push(Warning {
+        id: "stream-failed".to_owned(),
+        ..Warning::default()
+    });
+    assert!(!has(&run(vec![test]), "M01"));
+}
+
 #[test]
 fn what_the_own_kernel_refused_is_no_slow_sender() {
     let mut test = short_of(1e9, 4.53e8);

@@ -47,25 +47,27 @@ fn table(protocol: Protocol, rows: &[Row]) -> Table {
         align: Align::Right,
         ..words(name, of)
     };
+    let needed = |column: Column| Column {
+        needed: true,
+        ..column
+    };
+    let counted = match protocol {
+        Protocol::Tcp => "retr",
+        Protocol::Udp => "lost/sent",
+    };
     let mut columns = vec![
         words("[ ID]", &|row| row.id.clone()),
         words("dir", &|row| row.way.to_owned()),
         right("seconds", &|row| row.span.clone()),
         right("transfer", &|row| row.transfer.clone()),
-        right("L4 goodput", &|row| row.rate.clone()),
+        needed(right("L4 goodput", &|row| row.rate.clone())),
+        needed(right(counted, &|row| row.lost.clone())),
+        needed(words("", &|row| row.end.to_owned())),
     ];
-    match protocol {
-        Protocol::Tcp => columns.push(right("retr", &|row| row.lost.clone())),
-        Protocol::Udp => columns.push(right("lost/sent", &|row| row.lost.clone())),
-    }
-    columns.push(Column {
-        needed: true,
-        ..words("", &|row| row.end.to_owned())
-    });
     columns.retain(|column| column.cells.iter().any(|cell| !cell.trim().is_empty()));
     Table {
         heading: String::new(),
-        keys: 2,
+        keys: 1,
         columns,
         tones: rows.iter().map(|row| row.tone).collect(),
     }
