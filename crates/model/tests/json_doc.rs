@@ -205,7 +205,11 @@ fn populated() -> Output {
         understood: vec![Passage::default()],
         ignored: vec![Passage::default()],
         next_commands: vec![text()],
-        expectations: vec![Expectation::default()],
+        expectations: vec![Expectation {
+            value: Some(1.0),
+            of: Some(text()),
+            ..Expectation::default()
+        }],
         error: Some(ErrorReport::default()),
         ..Output::new("check", "0.1.0")
     }
@@ -282,6 +286,10 @@ fn test() -> Test {
         busy_time_us: Some(1),
         rwnd_limited_us: Some(1),
         sndbuf_limited_us: Some(1),
+        local_address: Some(text()),
+        remote_address: Some(text()),
+        sent_bytes: Some(1),
+        received_bytes: Some(1),
         local_interface: Some(text()),
         remote_interface: Some(text()),
         link_kind: Some(LinkKind::Veth),
@@ -292,6 +300,10 @@ fn test() -> Test {
         flows: vec![Flow {
             local_port: Some(1),
             remote_port: Some(1),
+            offered_bits_per_second: Some(1.0),
+            sent_bytes: Some(1),
+            received_bytes: Some(1),
+            sent_packets: Some(1),
             delivered_bits_per_second: Some(1.0),
             lost_packets: Some(1),
             retransmits: Some(1),
