@@ -130,6 +130,7 @@ pub struct KneeSearch {
     counts: Vec<Count>,
     trials: u32,
     confirmation: Option<Confirmation>,
+    stopped: bool,
 }
 
 impl KneeSearch {
@@ -141,7 +142,13 @@ impl KneeSearch {
             counts: Vec::new(),
             trials: 0,
             confirmation: None,
+            stopped: false,
         }
+    }
+
+    /// Ends the search for lack of time: only one trial may follow, which confirms the result if none did.
+    pub fn stop(&mut self) {
+        self.stopped = true;
     }
 
     /// Returns the next rate in bits per second; `None` when the search is done.
@@ -274,7 +281,7 @@ impl KneeSearch {
     }
 
     fn decide(&self) -> Decision {
-        if self.trials >= self.config.trials_max {
+        if self.stopped || self.trials >= self.config.trials_max {
             return Decision::Done(self.exhausted());
         }
         if let Some(rate) = self.untried_step() {

@@ -86,8 +86,16 @@ fn heading(screen: &Screen, width: usize) -> String {
 pub fn duration(seconds: f64) -> String {
     match seconds {
         ..120.0 => format!("{seconds:.0} s"),
+        ..600.0 => minutes((seconds / 10.0).round() as u32 * 10),
         ..7200.0 => format!("{:.0} min", seconds / 60.0),
         _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+fn minutes(seconds: u32) -> String {
+    match (seconds / 60, seconds % 60) {
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, rest) => format!("{minutes} min {rest} s"),
     }
 }
 

@@ -4,6 +4,7 @@
 pub(super) mod child;
 mod inner;
 mod messages;
+mod pace;
 mod switch;
 mod trial;
 pub(super) mod verdict;

@@ -13,7 +13,7 @@ use linerate_method::line_rate::Family;
 use linerate_model::output::{Direction, Output, Test};
 
 use super::args::CheckArgs;
-use super::forecast::Ahead;
+use super::forecast::{Ahead, Forecast, Need};
 use super::plan;
 use super::session::Session;
 use super::target::Target;
@@ -31,8 +31,10 @@ pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
     let target = Target::server("check", &args.server, options);
     target.measure(|session, host| {
         let schedule = Schedule::new(args.quick, cpu::count()).confirming(args.search.confirm);
-        session.console.say(&schedule.announcement());
-        session.live.announce(schedule.seconds());
+        let forecast = session.live.forecast();
+        let text = schedule.announcement(forecast);
+        session.console.say(&text);
+        session.live.announce(schedule.plan());
         let base = plan::reached(&args.server.target, TestPlan::tcp(host));
         measure(session, &schedule, &base, args.search.goal_loss)
     })
@@ -41,7 +43,7 @@ pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
 /// How long it takes, about.
 pub(super) fn seconds(args: &CheckArgs) -> f64 {
     let schedule = Schedule::new(args.quick, cpu::count()).confirming(args.search.confirm);
-    schedule.seconds()
+    schedule.seconds(&Forecast::here())
 }
 
 fn measure(
@@ -132,8 +134,7 @@ fn search(
     let scope = scope(schedule, begin, bytes, wanted.goal_loss_ratio);
     let mut search = Search::new(direction, scope);
     let later = schedule.searches(wanted.searches);
-    let ahead = |search: &Search| ahead(search, schedule) + later;
-    let ended = climb(session, &mut search, ahead, |step| {
+    let ended = climb(session, &mut search, schedule, later, |step| {
         let rate = step.bits_per_second;
         let paced = Some(rate).filter(|rate| *rate < UNPACED_BITS_PER_SECOND);
         let trial = schedule.trial(base, size, direction, paced);
@@ -153,6 +154,7 @@ fn scope(schedule: &Schedule, begin: Begin, payload_bytes: u32, goal_loss_ratio:
         trials_max: schedule.trials_max(),
         payload_bytes,
         goal_loss_ratio,
+        trial_ms: schedule.trial_ms(),
         confirm_ms: schedule.confirm_ms(),
     }
 }
@@ -161,20 +163,25 @@ fn scope(schedule: &Schedule, begin: Begin, payload_bytes: u32, goal_loss_ratio:
 fn ahead(search: &Search, schedule: &Schedule) -> Ahead {
     match search.is_new() {
         true => schedule.searches(1),
-        false => search.ahead(schedule.trial_ms()),
+        false => search.ahead(),
     }
 }
 
-/// One trial after the other until the search is over and its result confirmed.
+/// One trial after the other until the search is over and its result confirmed; or until the time is needed for what
+/// is `later`.
 fn climb(
     session: &mut Session,
     search: &mut Search,
-    ahead: impl Fn(&Search) -> Ahead,
+    schedule: &Schedule,
+    later: Ahead,
     plan: impl Fn(Step) -> TestPlan,
 ) -> Result<(), Failure> {
-    while let Some(step) = search.next_step() {
+    while let Some(step) = timely_step(search, |(need, step)| {
+        session.live.has_time(need, step, later)
+    }) {
         let plan = plan(step);
-        session.ahead(plan.duration_ms, ahead(search).after(plan.duration_ms));
+        let ahead = ahead(search, schedule) + later;
+        session.ahead(plan.duration_ms, ahead.after(plan.duration_ms));
         let ids = session.run(&plan)?;
         let test = session
             .tests(&ids)
@@ -190,6 +197,14 @@ fn climb(
         }
     }
     Ok(())
+}
+
+/// What to try next. A search that has a result is not continued in the time of the later ones.
+fn timely_step(search: &mut Search, has_time: impl Fn((Need, Ahead)) -> bool) -> Option<Step> {
+    if !search.optional_step().is_none_or(has_time) {
+        search.stop();
+    }
+    search.next_step()
 }
 
 /// Where a search begins: slightly below TCP's rate. For small datagrams nothing is known yet: `None`,
@@ -243,7 +258,7 @@ mod tests {
         let base = TestPlan::tcp("");
         let mut loads = schedule.tcp(&base);
         let mut searches: Vec<Search> = Vec::new();
-        let errors = check.errors(|step| {
+        let errors = check.errors(schedule.plan(), |step, forecast, now_s| {
             if step.1 == "idle" {
                 return (schedule.idle(&base).duration_ms, schedule.after(&loads));
             }
@@ -270,8 +285,9 @@ mod tests {
             }
             let later = schedule.searches(SEARCHES - searches.len());
             let search = searches.last_mut().unwrap();
+            let has_time = |(need, step)| forecast.has_time(now_s, need, step, later);
+            let next = timely_step(search, has_time);
             let ahead = ahead(search, schedule) + later;
-            let next = search.next_step();
             let confirm_ms = next.and_then(|next| next.confirm_ms);
             let step = Step {
                 bits_per_second: asked,
@@ -290,9 +306,13 @@ mod tests {
             (&recorded::CHECK_QUICK, true),
             (&recorded::CHECK_QUICK_AGAIN, true),
             (&recorded::CHECK, false),
+            (&recorded::QUICK_BUSY, true),
+            (&recorded::QUICK_BUSIER, true),
+            (&recorded::FULL_BUSY, false),
+            (&recorded::FULL_BUSIER, false),
         ] {
             let schedule = Schedule::new(quick, 2);
-            let announced = check.announced(schedule.seconds());
+            let announced = check.announced(schedule.seconds(&check.forecast()));
             assert!(announced < 0.2, "{announced} of {} ms", check.took_ms);
             let error = error(check, &schedule);
             assert!(error < 0.2, "{error} of {} ms", check.took_ms);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How long a command takes: the traffic of its steps and, per step, what begins and ends it. The latter is corrected
-//! by the steps that have ended. No clock: the caller says what time it is.
+//! How long a command takes: the traffic of its steps and, per step, what begins and ends it. The latter is expected
+//! from the machine's load, and corrected by the steps that have ended. A command also keeps to what it announced: it
+//! asks for time before a step that it can do without. No clock: the caller says what time it is.
+
+mod load;
 
 use std::ops::Add;
+
+pub(super) use load::runnable_per_cpu;
 
 /// Steps to come.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -21,8 +26,25 @@ pub(super) struct Forecast {
     overhead_s: f64,
     step: Option<Step>,
     later: Ahead,
-    /// When everything would end, as it was announced; until a correction of it.
-    announced_s: Option<f64>,
+    announced: Option<Announced>,
+}
+
+/// What a step is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// It makes the result finer.
+    Useful,
+    /// The result is worth less without it.
+    Important,
+}
+
+/// What the user knows of the end.
+#[derive(Debug, Clone, Copy)]
+struct Announced {
+    at_s: f64,
+    plan: Ahead,
+    ends_s: f64,
+    is_corrected: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +65,14 @@ impl Ahead {
         Self {
             steps: (self.steps - 1.0).max(0.0),
             traffic_s: (self.traffic_s - step_ms as f64 / 1e3).max(0.0),
+        }
+    }
+
+    /// A wait that belongs to no step.
+    pub(super) fn wait(ms: u64) -> Self {
+        Self {
+            steps: 0.0,
+            traffic_s: ms as f64 / 1e3,
         }
     }
 
@@ -68,16 +98,22 @@ impl Add for Ahead {
 }
 
 impl Forecast {
-    pub(super) const fn new() -> Self {
+    /// On this machine, with its load.
+    pub(super) fn here() -> Self {
+        Self::on(runnable_per_cpu())
+    }
+
+    /// On a machine where this many other tasks wait for each processor.
+    pub(super) fn on(runnable_per_cpu: f64) -> Self {
         Self {
             known: TYPICAL_STEPS,
-            overhead_s: OVERHEAD_S,
+            overhead_s: OVERHEAD_S * (1.0 + WAITING * runnable_per_cpu),
             step: None,
             later: Ahead {
                 steps: 0.0,
                 traffic_s: 0.0,
             },
-            announced_s: None,
+            announced: None,
         }
     }
 
@@ -86,9 +122,28 @@ impl Forecast {
         ahead.traffic_s + ahead.steps * self.overhead_s + END_S
     }
 
-    /// The user reads that all ends in this time.
-    pub(super) fn announce(&mut self, now_s: f64, seconds: f64) {
-        self.announced_s = Some(now_s + seconds);
+    /// The user reads when this plan ends.
+    pub(super) fn announce(&mut self, now_s: f64, plan: Ahead) {
+        self.announced = Some(Announced {
+            at_s: now_s,
+            plan,
+            ends_s: now_s + self.seconds(plan),
+            is_corrected: false,
+        });
+    }
+
+    /// Whether a step that the command can do without leaves time for `later`, at the pace of the steps so far. An
+    /// important one may use more of it.
+    pub(super) fn has_time(&self, now_s: f64, need: Need, step: Ahead, later: Ahead) -> bool {
+        let slack = match need {
+            Need::Useful => TOLERANCE / 2.0,
+            Need::Important => TOLERANCE,
+        };
+        let ends_s = now_s + self.seconds(step + later);
+        self.announced.is_none_or(|announced| {
+            let planned_s = self.seconds(announced.plan);
+            ends_s <= announced.at_s + planned_s * (1.0 + slack)
+        })
     }
 
     /// A step begins, and the one before has ended. Returns the time left where the announcement turned out to be
@@ -106,13 +161,13 @@ impl Forecast {
         });
         self.later = later;
         let left_s = self.left_s(now_s)?;
-        let said_s = self
-            .announced_s
-            .filter(|_| self.known >= TYPICAL_STEPS + STEPS_MIN)?;
-        if (now_s + left_s - said_s).abs() <= TOLERANCE * said_s {
+        let is_known = self.known >= TYPICAL_STEPS + STEPS_MIN;
+        let announced = self.announced.as_mut().filter(|_| is_known)?;
+        let ends_s = now_s + left_s;
+        if announced.is_corrected || (ends_s - announced.ends_s).abs() <= CORRECTED * ends_s {
             return None;
         }
-        self.announced_s = None;
+        announced.is_corrected = true;
         Some(left_s)
     }
 
@@ -126,12 +181,16 @@ impl Forecast {
 
 /// What begins and ends a step on a near path: connecting, the streams, drain, the results of both ends.
 const OVERHEAD_S: f64 = 0.2;
+/// Each task that waits for a processor makes that longer by this share: measured with up to four.
+const WAITING: f64 = 0.25;
 /// This many typical steps weigh as much as those that were measured.
 const TYPICAL_STEPS: f64 = 3.0;
 /// After the last step: ledger, findings, the run directory.
 const END_S: f64 = 0.3;
 /// An announcement is corrected after this many steps, if it is wrong by this share.
-const STEPS_MIN: f64 = 3.0;
+const STEPS_MIN: f64 = 2.0;
+const CORRECTED: f64 = 0.15;
+/// By this share of the time announced a command may be late.
 const TOLERANCE: f64 = 0.2;
 
 #[cfg(test)]
@@ -143,9 +202,9 @@ mod tests {
 
     #[test]
     fn the_time_left_follows_what_steps_took() {
-        let mut forecast = Forecast::new();
+        let mut forecast = Forecast::on(0.0);
         let ten = Ahead::of(10.0, 1000);
-        forecast.announce(0.0, forecast.seconds(ten));
+        forecast.announce(0.0, ten);
         let begun = forecast.step(0.0, 1000, ten.after(1000));
         assert_eq!(begun, None);
         assert!((forecast.left_s(0.0).unwrap() - 12.3).abs() < 1e-9);
@@ -163,8 +222,42 @@ mod tests {
     }
 
     #[test]
+    fn a_step_that_a_command_can_do_without_has_to_fit_into_what_was_announced() {
+        let mut forecast = Forecast::on(0.0);
+        let second = Ahead::of(1.0, 1000);
+        let has_time = |forecast: &Forecast, now_s, need| {
+            forecast.has_time(now_s, need, second, Ahead::of(2.0, 1000))
+        };
+        assert!(has_time(&forecast, 1e3, Need::Useful), "nothing announced");
+        // Ends after 12.3 s; what is asked for takes 3.9 s.
+        forecast.announce(0.0, Ahead::of(10.0, 1000));
+        for (now_s, useful, important) in [
+            (8.0, true, true),
+            (9.6, true, true),
+            (9.7, false, true),
+            (10.8, false, true),
+            (10.9, false, false),
+        ] {
+            assert_eq!(has_time(&forecast, now_s, Need::Useful), useful, "{now_s}");
+            let known = has_time(&forecast, now_s, Need::Important);
+            assert_eq!(known, important, "{now_s}");
+        }
+        // A slow machine: the same steps take longer, and all of them may.
+        forecast.step(0.0, 1000, Ahead::default());
+        forecast.step(3.0, 1000, Ahead::default());
+        assert!(has_time(&forecast, 9.7, Need::Useful));
+    }
+
+    #[test]
+    fn a_busy_machine_takes_longer() {
+        let seconds = |busy| Forecast::on(busy).seconds(Ahead::of(10.0, 1000));
+        assert!((seconds(0.0) - 12.3).abs() < 1e-9);
+        assert!((seconds(2.0) - 13.3).abs() < 1e-9);
+    }
+
+    #[test]
     fn a_step_that_takes_longer_leaves_the_later_ones() {
-        let mut forecast = Forecast::new();
+        let mut forecast = Forecast::on(0.0);
         forecast.step(0.0, 1000, Ahead::of(1.0, 5000));
         assert!((forecast.left_s(100.0).unwrap() - 5.5).abs() < 1e-9);
     }

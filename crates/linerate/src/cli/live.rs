@@ -11,7 +11,7 @@ use linerate_model::run::Run;
 use linerate_model::sample::{Phase, Sample};
 use linerate_report::live::{Lane, Screen, lines};
 
-use super::forecast::{Ahead, Forecast};
+use super::forecast::{Ahead, Forecast, Need};
 use crate::output::Console;
 use linerate_endpoint::{Event, TestPlan};
 
@@ -39,15 +39,25 @@ impl Live {
     pub(super) fn new(keys: bool) -> Self {
         Self {
             begun: Instant::now(),
-            forecast: Forecast::new(),
+            forecast: Forecast::here(),
             keys,
             test: None,
         }
     }
 
-    /// The command takes about this many seconds from now.
-    pub(super) fn announce(&mut self, seconds: f64) {
-        self.forecast.announce(self.elapsed_s(), seconds);
+    /// What the duration of a command is estimated with.
+    pub(super) fn forecast(&self) -> &Forecast {
+        &self.forecast
+    }
+
+    /// The user reads when this plan ends.
+    pub(super) fn announce(&mut self, plan: Ahead) {
+        self.forecast.announce(self.elapsed_s(), plan);
+    }
+
+    /// Whether there is time for a step that the command can do without.
+    pub(super) fn has_time(&self, need: Need, step: Ahead, later: Ahead) -> bool {
+        self.forecast.has_time(self.elapsed_s(), need, step, later)
     }
 
     /// A step begins, with what follows it. Returns the time left where the announcement was wrong.

@@ -33,8 +33,10 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
     };
     target.measure(|session, host| {
         let mut sweep = Sweep::new(args, &rates);
-        session.console.say(&sweep.announcement(&rates));
-        session.live.announce(sweep.seconds_at(u64::MAX));
+        let forecast = session.live.forecast();
+        let text = sweep.announcement(&rates, forecast);
+        session.console.say(&text);
+        session.live.announce(sweep.plan_at(u64::MAX));
         let base = base(args, host);
         let measured = sweep.climb(session, &base);
         sweep
@@ -48,7 +50,7 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
 /// How long it takes, about, where no rate loses; `None` where the rates make no ladder.
 pub(super) fn seconds(args: &SweepArgs) -> Option<f64> {
     let rates = ladder(args.from, args.to, args.step).ok()?;
-    Some(Sweep::new(args, &rates).seconds_at(u64::MAX))
+    Some(Sweep::new(args, &rates).seconds_at(u64::MAX, &Forecast::here()))
 }
 
 /// The length of a confirming trial; `None` for none.
@@ -73,7 +75,6 @@ fn base(args: &SweepArgs, host: &str) -> TestPlan {
 struct Sweep {
     searches: Vec<Search>,
     at_once: bool,
-    trial_ms: u64,
     confirm_ms: Option<u64>,
 }
 
@@ -93,6 +94,7 @@ impl Sweep {
                     .saturating_add(SEARCH_TRIALS_MAX),
                 payload_bytes: args.length.unwrap_or(USUAL_PAYLOAD_BYTES),
                 goal_loss_ratio: args.search.goal_loss,
+                trial_ms: args.time,
                 confirm_ms: confirm_ms(args),
             };
             Search::new(*way, scope)
@@ -100,14 +102,13 @@ impl Sweep {
         Self {
             searches: ways.iter().map(search).collect(),
             at_once: args.bidir,
-            trial_ms: args.time,
             confirm_ms: confirm_ms(args),
         }
     }
 
     /// How long it takes, about: without a loss, and with a knee between the rates.
-    fn announcement(&self, rates: &[u64]) -> String {
-        let [clean, least, most] = self.announced_s(rates);
+    fn announcement(&self, rates: &[u64], forecast: &Forecast) -> String {
+        let [clean, least, most] = self.announced_s(rates, forecast);
         let lossy = match most - least < 1.0 {
             true => format!("about {}", duration(most)),
             false => format!("{} to {}", duration(least), duration(most)),
@@ -117,21 +118,25 @@ impl Sweep {
     }
 
     /// Without a loss; with a knee that the first confirming trial confirms; with one that needs them all.
-    fn announced_s(&self, rates: &[u64]) -> [f64; 3] {
+    fn announced_s(&self, rates: &[u64], forecast: &Forecast) -> [f64; 3] {
         let middle = rates.get(rates.len() / 2).map_or(0, |rate| rate - rate / 8);
-        let [clean_s, lossy_s] = [u64::MAX, middle].map(|at| self.seconds_at(at));
+        let [clean_s, lossy_s] = [u64::MAX, middle].map(|at| self.seconds_at(at, forecast));
         let once = self.ahead(|_| {
             self.confirm_ms
                 .map_or(Ahead::default(), |ms| Ahead::of(1.0, ms))
         });
-        let forecast = Forecast::new();
         let once_s = forecast.seconds(once) - forecast.seconds(Ahead::default());
         [clean_s, lossy_s, lossy_s + 2.0 * once_s]
     }
 
-    fn seconds_at(&self, capacity: u64) -> f64 {
-        let ahead = self.ahead(|search| search.ahead_at(capacity, self.trial_ms));
-        Forecast::new().seconds(ahead) + CONTROL_S
+    fn seconds_at(&self, capacity: u64, forecast: &Forecast) -> f64 {
+        forecast.seconds(self.plan_at(capacity))
+    }
+
+    /// All of it on a path that loses what exceeds a rate.
+    fn plan_at(&self, capacity: u64) -> Ahead {
+        let searches = self.ahead(|search| search.ahead_at(capacity));
+        searches + Ahead::wait(CONTROL_MS)
     }
 
     /// Everything that is left, if the path stays as seen so far.
@@ -185,7 +190,7 @@ impl Sweep {
             duration_ms: step.next.confirm_ms.unwrap_or(base.duration_ms),
             ..base.clone()
         };
-        let later = self.ahead(|search| search.ahead(self.trial_ms) + search.second());
+        let later = self.ahead(|search| search.ahead() + search.second());
         let control_ms = session.control_ms();
         session.ahead(plan.duration_ms + control_ms, later.after(plan.duration_ms));
         let ids = session.run(&plan)?;
@@ -231,7 +236,7 @@ fn megabits(rate: u64) -> String {
 }
 
 /// The idle control interval of the first test, and what both ends read once.
-const CONTROL_S: f64 = 0.6;
+const CONTROL_MS: u64 = 600;
 /// A confirming trial is as long as this many trials.
 const CONFIRM_TRIALS: u64 = 5;
 /// The bracket ends within half a percent of its upper end.
@@ -336,17 +341,21 @@ mod tests {
         assert_eq!(confirm("linerate sweep h -t 1"), Some(5000));
     }
 
+    /// `-t 500ms`, as they all were recorded.
+    const TRIAL_MS: u64 = 500;
+
     /// How wrong the sweep's forecast was at most at a step of a recorded one, from the first loss or the middle on.
     fn error(recorded: &Recorded, line: &str) -> f64 {
         let mut sweep = sweep(line);
         let mut is_first = true;
-        let errors = recorded.errors(|step| {
-            let later = sweep.ahead(|search| search.ahead(sweep.trial_ms) + search.second());
+        let plan = sweep.plan_at(u64::MAX);
+        let errors = recorded.errors(plan, |step, _, _| {
+            let later = sweep.ahead(|search| search.ahead() + search.second());
             let mut searches = sweep.searches.iter_mut();
             let search = searches.find(|one| one.direction == step.2).unwrap();
             let next = search.next_step().unwrap();
             assert_eq!(next.bits_per_second, step.3, "{}", step.1);
-            let step_ms = next.confirm_ms.unwrap_or(sweep.trial_ms);
+            let step_ms = next.confirm_ms.unwrap_or(TRIAL_MS);
             search.feed(next, &recorded::test(step));
             let control_ms = if std::mem::take(&mut is_first) {
                 500
@@ -387,7 +396,8 @@ mod tests {
             let line = format!("{common} {rates}");
             let args = args(&line);
             let rates = ladder(args.from, args.to, args.step).unwrap();
-            let [clean_s, least_s, most_s] = Sweep::new(&args, &rates).announced_s(&rates);
+            let [clean_s, least_s, most_s] =
+                Sweep::new(&args, &rates).announced_s(&rates, &Forecast::on(0.0));
             let took_s = recorded.took_ms as f64 / 1e3;
             let announced_s = if is_lossy {
                 took_s.clamp(least_s, most_s)
@@ -406,7 +416,7 @@ mod tests {
         let announced = |line: &str| {
             let args = args(line);
             let rates = ladder(args.from, args.to, args.step).unwrap();
-            Sweep::new(&args, &rates).announcement(&rates)
+            Sweep::new(&args, &rates).announcement(&rates, &Forecast::on(0.0))
         };
         assert_eq!(
             announced("linerate sweep h -R --from 200M --to 1000M --step 200M -t 1"),

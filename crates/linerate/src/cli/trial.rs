@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Searches for the highest UDP rate that meets a loss goal: which test comes next, and what it meant.
 
-use super::forecast::Ahead;
+use super::forecast::{Ahead, Need};
 use linerate_method::knee::{self, Begin, KneeConfig, KneeSearch, Trial};
 use linerate_model::output::{Confirmation, ConstantLoss, Direction, Knee, Output, Test};
 
@@ -11,6 +11,7 @@ pub(super) struct Search {
     pub(super) direction: Direction,
     search: KneeSearch,
     goal_loss_ratio: f64,
+    trial_ms: u64,
     confirm_ms: Option<u64>,
     test_ids: Vec<String>,
     pub(super) payload_bytes: u32,
@@ -42,6 +43,8 @@ pub(super) struct Scope {
     pub(super) payload_bytes: u32,
     /// The highest loss ratio that counts as lossless.
     pub(super) goal_loss_ratio: f64,
+    /// The length of one trial.
+    pub(super) trial_ms: u64,
     /// The length of the trial that confirms the result; `None` for none.
     pub(super) confirm_ms: Option<u64>,
 }
@@ -55,6 +58,7 @@ impl Search {
             trials_max,
             payload_bytes,
             goal_loss_ratio,
+            trial_ms,
             confirm_ms,
         } = scope;
         Self {
@@ -67,6 +71,7 @@ impl Search {
                 trials_max,
             }),
             goal_loss_ratio,
+            trial_ms,
             confirm_ms,
             test_ids: Vec::new(),
             payload_bytes,
@@ -90,14 +95,33 @@ impl Search {
         })
     }
 
-    /// What the search still does, if the path stays as seen so far; its trials take `trial_ms`.
-    pub(super) fn ahead(&self, trial_ms: u64) -> Ahead {
-        self.steps(self.search.left(), trial_ms)
+    /// The next step, if the search can end without it, with what the result then still needs.
+    pub(super) fn optional_step(&self) -> Option<(Need, Ahead)> {
+        let once = |ms| Ahead::of(1.0, ms);
+        let confirm = self.confirm_ms.map(once).unwrap_or_default();
+        self.search.knee().lossless_bits_per_second?;
+        match self.next_step()?.confirm_ms {
+            Some(_) if self.confirmed_by.is_some() => Some((Need::Important, confirm)),
+            None if self.test_ids.len() >= NECESSARY_TRIALS => {
+                Some((Need::Useful, once(self.trial_ms) + confirm))
+            }
+            _ => None,
+        }
+    }
+
+    /// Ends the search: only its result is still confirmed.
+    pub(super) fn stop(&mut self) {
+        self.search.stop();
+    }
+
+    /// What the search still does, if the path stays as seen so far.
+    pub(super) fn ahead(&self) -> Ahead {
+        self.steps(self.search.left())
     }
 
     /// The same on a path that loses what exceeds a rate.
-    pub(super) fn ahead_at(&self, capacity: u64, trial_ms: u64) -> Ahead {
-        self.steps(self.search.left_at(capacity), trial_ms)
+    pub(super) fn ahead_at(&self, capacity: u64) -> Ahead {
+        self.steps(self.search.left_at(capacity))
     }
 
     /// A second confirming trial. Where loss is the limit, a queue on the path carries short trials at a rate that it
@@ -111,10 +135,10 @@ impl Search {
         }
     }
 
-    fn steps(&self, (trials, confirming): (u32, u32), trial_ms: u64) -> Ahead {
+    fn steps(&self, (trials, confirming): (u32, u32)) -> Ahead {
         let of = |number: u32, each_ms| Ahead::of(f64::from(number), each_ms);
         let confirm = self.confirm_ms.map(|each_ms| of(confirming, each_ms));
-        of(trials, trial_ms) + confirm.unwrap_or_default()
+        of(trials, self.trial_ms) + confirm.unwrap_or_default()
     }
 
     /// Whether nothing was tried.
@@ -187,6 +211,9 @@ impl Search {
     }
 }
 
+/// A flood and the rate that it delivered.
+const NECESSARY_TRIALS: usize = 2;
+
 fn meaning(asked_bits_per_second: u64, test: &Test) -> Trial {
     Trial {
         offered_bits_per_second: test.offered_bits_per_second.unwrap_or(0.0) as u64,
@@ -228,6 +255,7 @@ mod tests {
             trials_max: 40,
             payload_bytes: 1000,
             goal_loss_ratio: 0.0,
+            trial_ms: 1000,
             confirm_ms: Some(5000),
         };
         let mut search = Search::new(Direction::Up, scope);

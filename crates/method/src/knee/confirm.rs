@@ -77,7 +77,7 @@ impl KneeSearch {
         };
         match last.outcome {
             Outcome::Confirmed => None,
-            _ if last.trials >= CONFIRMATIONS_MAX => None,
+            _ if self.stopped || last.trials >= CONFIRMATIONS_MAX => None,
             Outcome::Loss => self.next_lower(last),
             Outcome::Sender | Outcome::Invalid => Some(last.asked_bits_per_second),
         }

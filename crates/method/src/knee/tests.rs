@@ -76,6 +76,33 @@ fn search(config: KneeConfig, link: &mut Link) -> Knee {
     search.knee()
 }
 
+#[test]
+fn a_stopped_search_confirms_what_it_has_once() {
+    let mut search = KneeSearch::new(config(around(1000)));
+    let trial = |asked: u64, lost_packets| Trial {
+        offered_bits_per_second: asked,
+        sent_packets: 1000,
+        lost_packets,
+        sender_limited: false,
+        valid: true,
+    };
+    while search.knee().lossless_bits_per_second.is_none() {
+        let asked = search.next_rate().unwrap();
+        search.feed(asked, trial(asked, if asked > 400 * M { 600 } else { 0 }));
+    }
+    assert!(search.next_rate().is_some(), "the bracket is wide");
+    search.stop();
+    assert_eq!(search.next_rate(), None);
+    let found = search.knee().lossless_bits_per_second;
+    assert_eq!(search.next_confirmation(), found);
+    search.feed_confirmation(found.unwrap(), trial(found.unwrap(), 1));
+    assert_eq!(search.next_confirmation(), None);
+    let knee = search.knee();
+    assert_eq!(knee.limited_by, LimitedBy::Loss);
+    let outcome = knee.confirmation.map(|confirmation| confirmation.outcome);
+    assert_eq!(outcome, Some(Outcome::Loss));
+}
+
 fn above(rate: u64, threshold: u64) -> f64 {
     rate.saturating_sub(threshold) as f64 / rate as f64
 }

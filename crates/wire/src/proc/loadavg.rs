@@ -10,6 +10,8 @@ pub struct LoadAverage {
     pub five_minutes: f64,
     /// Over fifteen minutes.
     pub fifteen_minutes: f64,
+    /// Runnable tasks at this moment, the reader among them; 0 where it is not reported.
+    pub runnable: u32,
 }
 
 /// Reads the file; `None` if it is another.
@@ -21,7 +23,14 @@ pub fn parse(text: &str) -> Option<LoadAverage> {
         one_minute: next()?,
         five_minutes: next()?,
         fifteen_minutes: next()?,
+        runnable: runnable(text).unwrap_or(0),
     })
+}
+
+/// The number before the slash of the fourth word.
+fn runnable(text: &str) -> Option<u32> {
+    let (runnable, _) = text.split_whitespace().nth(3)?.split_once('/')?;
+    runnable.parse().ok()
 }
 
 #[cfg(test)]
@@ -35,6 +44,8 @@ mod tests {
             (load.one_minute, load.five_minutes, load.fifteen_minutes),
             (0.39, 0.51, 12.0)
         );
+        assert_eq!(load.runnable, 5);
+        assert_eq!(parse("0.39 0.51 12.00").unwrap().runnable, 0);
         assert_eq!(parse("NaN 1 2"), None);
         assert_eq!(parse("up 3 days"), None);
     }

@@ -14,6 +14,7 @@ use linerate_model::output::Output;
 use super::child::{Reach, Running};
 use super::switch;
 use crate::cli::args::{Cli, Command as Measurement, ForwardArgs, LoadFlags, ServerFlags};
+use crate::cli::forecast::{Ahead, Forecast};
 use crate::cli::{check, misunderstood, settle, sweep};
 use crate::exit::Exit;
 use linerate_model::failure::Failure;
@@ -165,7 +166,12 @@ fn seconds(load: &LoadFlags) -> Option<f64> {
         return None;
     }
     let ms = load.time.unwrap_or(10_000) + load.omit.unwrap_or_default();
-    Some(ms as f64 / 1000.0 + OVERHEAD_S)
+    Some(test_s(&Forecast::here(), ms))
+}
+
+/// Seconds of a process that runs one test of this length.
+pub(super) fn test_s(forecast: &Forecast, ms: u64) -> f64 {
+    forecast.seconds(Ahead::of(1.0, ms) + Ahead::wait(CONTROL_MS))
 }
 
 fn ports(args: &ForwardArgs) -> (&'static str, String) {
@@ -175,8 +181,8 @@ fn ports(args: &ForwardArgs) -> (&'static str, String) {
     }
 }
 
-/// What begins and ends a test: the processes, the idle control interval, the drain.
-const OVERHEAD_S: f64 = 0.9;
+/// The process, and the idle control interval before the test.
+const CONTROL_MS: u64 = 500;
 
 fn no_measurement(kind: &str) -> Failure {
     Failure::usage(

@@ -30,10 +30,13 @@ pub(super) fn announcement(experiment: &Experiment, each_s: Option<f64>) -> Stri
     )
 }
 
-/// After the first run, where the duration was unknown or wrong.
-pub(super) fn first(experiment: &Experiment, elapsed_s: f64) -> String {
-    let (took, all) = (duration(elapsed_s), span(experiment, elapsed_s));
-    format!("the first run took {took}: {all} in all")
+/// After these runs, where the duration of one was unknown or wrong.
+pub(super) fn corrected(experiment: &Experiment, runs: usize, each_s: f64) -> String {
+    let (took, all) = (duration(each_s), span(experiment, each_s));
+    match runs {
+        1 => format!("the first run took {took}: {all} in all"),
+        _ => format!("the first {runs} runs took {took} each: {all} in all"),
+    }
 }
 
 /// The duration of all runs: a comparison may end after the fewest blocks.

@@ -9,6 +9,7 @@ use linerate_method::experiment::{Experiment, Key, Phase, Plan, Slot, Step, bloc
 use linerate_model::output::{self, ExperimentRun, Restored};
 
 use super::inner::{Inner, Ran};
+use super::pace::Pace;
 use super::switch::Switch;
 use super::{messages, verdict};
 use crate::cli::args::AbArgs;
@@ -26,11 +27,7 @@ pub(super) struct Trial<'a> {
     record: output::Experiment,
     switch: Switch<'a>,
     begun: Instant,
-    /// Estimated duration of a run with its set-up, seconds.
-    each_s: Option<f64>,
-    done: usize,
-    /// When the last run ended, seconds since the begin.
-    ended_s: f64,
+    pace: Pace,
     /// Whether it warned that the requested rates are too low.
     warned: bool,
 }
@@ -57,9 +54,7 @@ impl<'a> Trial<'a> {
             experiment,
             switch: Switch::of(args),
             begun: Instant::now(),
-            each_s,
-            done: 0,
-            ended_s: 0.0,
+            pace: Pace::new(each_s),
             warned: false,
         }
     }
@@ -73,9 +68,9 @@ impl<'a> Trial<'a> {
             session.console.block(&self.status(slot));
             self.switch.to(slot.setting(), session)?;
             let ended = self.one_run(session, slot)?;
-            if self.done == 1 && self.is_wrongly_announced() {
-                let all = messages::first(&self.experiment, self.begun.elapsed().as_secs_f64());
-                session.console.say(&all);
+            if let Some(each_s) = self.pace.corrected() {
+                let text = messages::corrected(&self.experiment, self.pace.done(), each_s);
+                session.console.say(&text);
             }
             if let Some(reason) = ended {
                 self.again(session, slot, reason)?;
@@ -121,37 +116,20 @@ impl<'a> Trial<'a> {
         verdict::conclude(&mut session.output, self.args.fail_if);
     }
 
-    /// Whether a run takes another time than was said before the first.
-    fn is_wrongly_announced(&self) -> bool {
-        let took_s = self.begun.elapsed().as_secs_f64();
-        self.each_s
-            .is_none_or(|each_s| (took_s - each_s).abs() > TOLERANCE * took_s)
+    fn elapsed_s(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
     }
 
     /// The run under way.
     fn status(&self, slot: Slot) -> [String; 1] {
-        let elapsed_s = self.begun.elapsed().as_secs_f64();
-        let each_s = match self.done {
-            0 => self.each_s,
-            done => Some(self.ended_s / done as f64),
-        };
-        // What the run under way has taken is no longer ahead.
-        let under_way_s = elapsed_s - self.ended_s;
-        let left = |each_s: f64| {
-            let runs = self.experiment.runs_left() as f64;
-            (each_s * runs - under_way_s.min(each_s)).max(0.0)
-        };
-        [messages::status(
-            &self.experiment,
-            slot,
-            elapsed_s,
-            each_s.map(left),
-        )]
+        let elapsed_s = self.elapsed_s();
+        let left_s = self.pace.left_s(elapsed_s, self.experiment.runs_left());
+        [messages::status(&self.experiment, slot, elapsed_s, left_s)]
     }
 
     /// Why it does not count, if it does not. Whatever it gave is in the record.
     fn one_run(&mut self, session: &mut Session, slot: Slot) -> Result<Option<String>, Failure> {
-        let number = self.done + 1;
+        let number = self.pace.done() + 1;
         let mut run = recorded::begun(slot, name(number, slot));
         let directory = self.runs.as_ref().map(|runs| runs.join(&run.id));
         let mut drawn = Duration::ZERO;
@@ -176,8 +154,7 @@ impl<'a> Trial<'a> {
             }
         };
         let reason = run.invalid_reason.clone();
-        self.done = number;
-        self.ended_s = self.begun.elapsed().as_secs_f64();
+        self.pace.ended(self.elapsed_s());
         let deciding = recorded::deciding(&self.record)
             .or_else(|| recorded::named(&run, self.record.metric.as_deref()));
         let figure = deciding.and_then(|key| recorded::figure(&run, &key));
@@ -299,5 +276,3 @@ fn no_such_figure(metric: &str, run: &ExperimentRun) -> Failure {
 
 const RUNS_OF_A_BLOCK: usize = 4;
 const REDRAWN: Duration = Duration::from_millis(500);
-/// The first run corrects what was announced, if it takes this much more or less.
-const TOLERANCE: f64 = 0.2;

@@ -8,6 +8,8 @@ use super::{Ahead, Forecast};
 
 /// One command.
 pub(in crate::cli) struct Recorded {
+    /// Other tasks that wanted each processor when it began.
+    pub(in crate::cli) runnable_per_cpu: f64,
     pub(in crate::cli) took_ms: u64,
     pub(in crate::cli) steps: &'static [Step],
 }
@@ -17,14 +19,19 @@ pub(in crate::cli) struct Recorded {
 type Step = (u64, &'static str, Direction, u64, u64, u64, u64);
 
 impl Recorded {
-    /// How wrong the forecast was at each step, as a share of the whole: `later` returns the length of a step, and what
-    /// followed it.
-    pub(in crate::cli) fn errors(&self, mut later: impl FnMut(&Step) -> (u64, Ahead)) -> Vec<f64> {
+    /// How wrong the forecast of `plan` was at each step, as a share of the whole: `later` knows the time and returns the
+    /// length of a step, and what followed it.
+    pub(in crate::cli) fn errors(
+        &self,
+        plan: Ahead,
+        mut later: impl FnMut(&Step, &Forecast, f64) -> (u64, Ahead),
+    ) -> Vec<f64> {
         let all_s = self.took_ms as f64 / 1e3;
-        let mut forecast = Forecast::new();
+        let mut forecast = self.forecast();
         let mut now_s = 0.1;
+        forecast.announce(now_s, plan);
         let error = |step: &Step| {
-            let (step_ms, after) = later(step);
+            let (step_ms, after) = later(step, &forecast, now_s);
             forecast.step(now_s, step_ms, after);
             let left_s = forecast.left_s(now_s).unwrap();
             let error = (now_s + left_s - all_s).abs() / all_s;
@@ -32,6 +39,11 @@ impl Recorded {
             error
         };
         self.steps.iter().map(error).collect()
+    }
+
+    /// What it was announced with.
+    pub(in crate::cli) fn forecast(&self) -> Forecast {
+        Forecast::on(self.runnable_per_cpu)
     }
 
     /// How wrong an announcement was.
@@ -61,6 +73,7 @@ pub(in crate::cli) fn test(step: &Step) -> Test {
 
 /// `check --lab --quick`
 pub(in crate::cli) const CHECK_QUICK: Recorded = Recorded {
+    runnable_per_cpu: 0.0,
     took_ms: 10042,
     steps: &[
         (573, "idle", Up, 0, 0, 0, 0),
@@ -87,6 +100,7 @@ pub(in crate::cli) const CHECK_QUICK: Recorded = Recorded {
 
 /// The same again.
 pub(in crate::cli) const CHECK_QUICK_AGAIN: Recorded = Recorded {
+    runnable_per_cpu: 0.0,
     took_ms: 11539,
     steps: &[
         (621, "idle", Up, 0, 0, 0, 0),
@@ -116,6 +130,7 @@ pub(in crate::cli) const CHECK_QUICK_AGAIN: Recorded = Recorded {
 
 /// `check --lab`
 pub(in crate::cli) const CHECK: Recorded = Recorded {
+    runnable_per_cpu: 0.0,
     took_ms: 28203,
     steps: &[
         (2216, "idle", Up, 0, 0, 0, 0),
@@ -141,8 +156,118 @@ pub(in crate::cli) const CHECK: Recorded = Recorded {
     ],
 };
 
+/// `check --lab --quick` next to compilers and a task that spins on each of two processors.
+pub(in crate::cli) const QUICK_BUSY: Recorded = Recorded {
+    runnable_per_cpu: 2.7,
+    took_ms: 14073,
+    steps: &[
+        (865, "idle", Up, 0, 0, 0, 0),
+        (2193, "tcp", Up, 0, 3096295131, 0, 0),
+        (3137, "tcp", Down, 0, 2909049417, 0, 0),
+        (4144, "tcp-both", Up, 0, 3478276388, 0, 0),
+        (4977, "tcp-2-streams", Up, 0, 7451181056, 0, 0),
+        (5744, "tcp-2-streams", Down, 0, 5687476224, 0, 0),
+        (6421, "udp", Up, 6683582796, 1569863680, 20328, 1130),
+        (6876, "udp", Up, 1414447175, 345898240, 4479, 0),
+        (7332, "udp", Up, 1414447175, 381345280, 4938, 0),
+        (7952, "udp", Up, 381345280, 166230400, 4305, 0),
+        (8409, "udp", Down, 4934124192, 1334476800, 17280, 0),
+        (8864, "udp", Down, 4934124192, 1136776533, 14720, 0),
+        (9476, "udp", Down, 1334476800, 404127146, 10466, 0),
+        (10005, "udp-64B", Up, 0, 99833173, 29248, 0),
+        (10553, "udp-64B", Up, 0, 111083520, 32544, 0),
+        (11301, "udp-64B", Up, 111083520, 36974933, 21665, 0),
+        (11873, "udp-64B", Down, 0, 117418666, 34400, 0),
+        (12540, "udp-64B", Down, 0, 88582826, 25952, 0),
+        (13228, "udp-64B", Down, 117418666, 25608533, 15005, 0),
+    ],
+};
+
+/// The same with two such tasks on each.
+pub(in crate::cli) const QUICK_BUSIER: Recorded = Recorded {
+    runnable_per_cpu: 4.0,
+    took_ms: 15570,
+    steps: &[
+        (910, "idle", Up, 0, 0, 0, 0),
+        (2490, "tcp", Up, 0, 7322056411, 0, 0),
+        (3464, "tcp", Down, 0, 2434194285, 0, 0),
+        (4462, "tcp-both", Up, 0, 2619942034, 0, 0),
+        (5297, "tcp-2-streams", Up, 0, 4672454656, 0, 0),
+        (6103, "tcp-2-streams", Down, 0, 3804233728, 0, 0),
+        (6699, "udp", Up, 6462162012, 892508586, 11557, 0),
+        (7282, "udp", Up, 6462162012, 451776000, 5850, 0),
+        (8170, "udp", Up, 892508586, 165882880, 4296, 0),
+        (8738, "udp", Down, 3390845237, 585455360, 7581, 0),
+        (9406, "udp", Down, 3390845237, 564372480, 7308, 0),
+        (10218, "udp", Down, 585455360, 64986240, 1683, 0),
+        (10870, "udp-64B", Up, 0, 53739520, 15744, 0),
+        (11470, "udp-64B", Up, 0, 65044480, 19056, 0),
+        (12238, "udp-64B", Up, 65044480, 32629760, 19119, 0),
+        (12866, "udp-64B", Down, 0, 53357226, 15632, 0),
+        (13598, "udp-64B", Down, 0, 39540053, 11584, 0),
+        (14401, "udp-64B", Down, 53357226, 5983573, 3506, 0),
+    ],
+};
+
+/// `check --lab` with one.
+pub(in crate::cli) const FULL_BUSY: Recorded = Recorded {
+    runnable_per_cpu: 3.7,
+    took_ms: 31846,
+    steps: &[
+        (2478, "idle", Up, 0, 0, 0, 0),
+        (5541, "tcp", Up, 0, 3261071360, 0, 0),
+        (8303, "tcp", Down, 0, 3940968038, 0, 0),
+        (11243, "tcp-both", Up, 0, 3092879769, 0, 0),
+        (13522, "tcp-2-streams", Up, 0, 5982126080, 0, 0),
+        (15712, "tcp-2-streams", Down, 0, 7115636736, 0, 0),
+        (16526, "udp", Up, 5350003308, 2034196736, 87802, 0),
+        (17418, "udp", Up, 5350003308, 2382064256, 102817, 0),
+        (18881, "udp", Up, 2382064256, 542768320, 46855, 0),
+        (19706, "udp", Down, 6392945382, 1010773504, 43628, 0),
+        (20478, "udp", Down, 6392945382, 2457059072, 106054, 0),
+        (21824, "udp", Down, 2457059072, 485080000, 41875, 0),
+        (22822, "udp-64B", Up, 0, 68567040, 66960, 0),
+        (23695, "udp-64B", Up, 0, 78036992, 76208, 0),
+        (25250, "udp-64B", Up, 78036992, 25700352, 50196, 0),
+        (26138, "udp-64B", Down, 0, 86818816, 84784, 0),
+        (27274, "udp-64B", Down, 0, 94568448, 92352, 7100),
+        (28208, "udp-64B", Down, 87298048, 42274816, 41284, 0),
+        (29170, "udp-64B", Down, 87298048, 21663744, 21156, 0),
+        (30658, "udp-64B", Down, 42274816, 15450112, 30176, 0),
+    ],
+};
+
+/// The same with two.
+pub(in crate::cli) const FULL_BUSIER: Recorded = Recorded {
+    runnable_per_cpu: 3.9,
+    took_ms: 33752,
+    steps: &[
+        (2527, "idle", Up, 0, 0, 0, 0),
+        (5807, "tcp", Up, 0, 5975624908, 0, 0),
+        (8559, "tcp", Down, 0, 3586968780, 0, 0),
+        (11445, "tcp-both", Up, 0, 3948098355, 0, 0),
+        (13835, "tcp-2-streams", Up, 0, 5100797952, 0, 0),
+        (16143, "tcp-2-streams", Down, 0, 4774690816, 0, 0),
+        (17050, "udp", Up, 5341241011, 1159048704, 50028, 0),
+        (18036, "udp", Up, 5341241011, 1285453312, 55484, 0),
+        (19611, "udp", Up, 1285453312, 202465152, 17478, 0),
+        (20844, "udp", Down, 4240168963, 557769600, 24075, 5345),
+        (21678, "udp", Down, 433936640, 101614848, 4386, 0),
+        (22572, "udp", Down, 433936640, 68785792, 2969, 0),
+        (23943, "udp", Down, 101614848, 83068864, 7171, 0),
+        (24879, "udp-64B", Up, 0, 71221248, 69552, 0),
+        (25711, "udp-64B", Up, 0, 65306624, 63776, 0),
+        (27319, "udp-64B", Up, 71221248, 12013056, 23463, 0),
+        (28555, "udp-64B", Down, 0, 94601216, 92384, 12672),
+        (29572, "udp-64B", Down, 81625088, 10939392, 10683, 0),
+        (30603, "udp-64B", Down, 81625088, 22447104, 21921, 0),
+        (32098, "udp-64B", Down, 22447104, 5906432, 11536, 0),
+    ],
+};
+
 /// `sweep --lab --from 500M --to 4000M --step 500M -t 500ms`: the sender reaches none of the highest rates.
 pub(in crate::cli) const SWEEP: Recorded = Recorded {
+    runnable_per_cpu: 0.0,
     took_ms: 20122,
     steps: &[
         (1361, "udp-500M", Up, 500000000, 477214464, 20598, 0),
@@ -180,6 +305,7 @@ pub(in crate::cli) const SWEEP: Recorded = Recorded {
 /// `sweep --lab --fault rate=70M:512K --from 20M --to 120M --step 20M -t 500ms`: its trials are real, its clock is
 /// made: each step takes 0.19 s more than its test.
 pub(in crate::cli) const KNEE: Recorded = Recorded {
+    runnable_per_cpu: 0.0,
     took_ms: 31430,
     steps: &[
         (1290, "udp-20M", Up, 20000000, 20017152, 864, 0),
@@ -214,6 +340,7 @@ pub(in crate::cli) const KNEE: Recorded = Recorded {
 
 /// The same again.
 pub(in crate::cli) const KNEE_AGAIN: Recorded = Recorded {
+    runnable_per_cpu: 0.0,
     took_ms: 32120,
     steps: &[
         (1290, "udp-20M", Up, 20000000, 20017152, 864, 0),
