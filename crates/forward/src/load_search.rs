@@ -8,6 +8,7 @@ use linerate_model::output::{ForwardResult, Quantiles, Trial};
 use linerate_model::units::format::{PACKET_RATES, with_unit};
 
 use crate::event::Event;
+use crate::overhead::Overhead;
 use crate::plan::ForwardPlan;
 use crate::subject::Subject;
 use crate::tester::Tester;
@@ -36,14 +37,23 @@ pub(crate) fn estimate_s(subject: &Subject<'_>, tester: &Tester<'_>) -> Result<f
         true => search.least_s,
         false => search.typical_s,
     };
-    Ok(within_limit(tester, expected_s, 0.0))
+    Ok(limit_of(tester).left_s(&tester.overhead, expected_s, 0.0))
 }
 
-/// The seconds of a search with the trials that are repeated, within the time limit of the plan.
-fn within_limit(tester: &Tester<'_>, left_s: f64, elapsed_s: f64) -> f64 {
-    let limit_s = tester.plan.search_limit_s().unwrap_or(f64::INFINITY);
-    let left_s = left_s * tester.overhead.attempts();
-    left_s.min((limit_s - elapsed_s).max(0.0))
+/// The longest that a search may take, seconds.
+#[derive(Debug, Clone, Copy)]
+struct Limit(f64);
+
+fn limit_of(tester: &Tester<'_>) -> Limit {
+    Limit(tester.plan.search_limit_s().unwrap_or(f64::INFINITY))
+}
+
+impl Limit {
+    /// The seconds left of a search, with the trials that are repeated.
+    fn left_s(self, overhead: &Overhead, left_s: f64, elapsed_s: f64) -> f64 {
+        let left_s = left_s * overhead.attempts();
+        left_s.min((self.0 - elapsed_s).max(0.0))
+    }
 }
 
 impl LoadSearch<'_> {
@@ -77,7 +87,8 @@ impl LoadSearch<'_> {
                 search.report(run.measurement());
             }
             let known = self.subject.circumstances(trials.tester);
-            let left_s = within_limit(trials.tester, search.left_s(known), search.elapsed_s());
+            let (limit, overhead) = (limit_of(trials.tester), &trials.tester.overhead);
+            let left_s = limit.left_s(overhead, search.left_s(known), search.elapsed_s());
             trials.report(Event::Left(left_s + self.later_s));
         }
         let bounds = search.results().into_iter().zip(&plan.goals);
@@ -206,6 +217,9 @@ fn latency(trial: &Trial) -> Option<Quantiles> {
 const CLEARLY: f64 = 1.2;
 const REPEATS: u32 = 8;
 const REPEATS_OF_LOAD: u32 = 2;
+
+#[cfg(test)]
+mod recorded;
 
 #[cfg(test)]
 mod tests {
