@@ -104,8 +104,10 @@ pub enum LimitedBy {
     Sender,
     /// The whole range is without loss.
     Range,
-    /// The trials were used up (or invalid, or the search was stopped) before the bracket was narrow.
+    /// The trials were used up (or invalid) before the bracket was narrow.
     Trials,
+    /// The search was stopped for lack of time before the bracket was narrow.
+    Time,
 }
 
 impl LimitedBy {
@@ -116,6 +118,7 @@ impl LimitedBy {
             Self::Sender => "sender",
             Self::Range => "range",
             Self::Trials => "trials",
+            Self::Time => "time",
         }
     }
 }
@@ -149,6 +152,11 @@ impl KneeSearch {
     /// Ends the search for lack of time: only one trial may follow, which confirms the result if none did.
     pub fn stop(&mut self) {
         self.stopped = true;
+    }
+
+    /// Whether the first phase is over: what follows makes the bracket narrower.
+    pub fn is_narrowing(&self) -> bool {
+        self.untried_step().is_none()
     }
 
     /// Returns the next rate in bits per second; `None` when the search is done.
@@ -301,6 +309,7 @@ impl KneeSearch {
     fn exhausted(&self) -> LimitedBy {
         match self.settled() {
             Decision::Done(limited_by) if self.untried_step().is_none() => limited_by,
+            _ if self.stopped => LimitedBy::Time,
             _ => LimitedBy::Trials,
         }
     }

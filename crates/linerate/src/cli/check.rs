@@ -34,7 +34,7 @@ pub(super) fn run(args: &CheckArgs, options: BTreeMap<String, String>) -> Exit {
         let forecast = session.live.forecast();
         let text = schedule.announcement(forecast);
         session.console.say(&text);
-        session.live.announce(schedule.plan());
+        session.live.announce(schedule.plan(), schedule.plan());
         let base = plan::reached(&args.server.target, TestPlan::tcp(host));
         measure(session, &schedule, &base, args.search.goal_loss)
     })

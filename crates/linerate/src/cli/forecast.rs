@@ -42,7 +42,7 @@ pub(super) enum Need {
 #[derive(Debug, Clone, Copy)]
 struct Announced {
     at_s: f64,
-    plan: Ahead,
+    most: Ahead,
     ends_s: f64,
     is_corrected: bool,
 }
@@ -122,11 +122,11 @@ impl Forecast {
         ahead.traffic_s + ahead.steps * self.overhead_s + END_S
     }
 
-    /// The user reads when this plan ends.
-    pub(super) fn announce(&mut self, now_s: f64, plan: Ahead) {
+    /// The user reads when this plan ends, and the longest one.
+    pub(super) fn announce(&mut self, now_s: f64, plan: Ahead, most: Ahead) {
         self.announced = Some(Announced {
             at_s: now_s,
-            plan,
+            most,
             ends_s: now_s + self.seconds(plan),
             is_corrected: false,
         });
@@ -141,8 +141,8 @@ impl Forecast {
         };
         let ends_s = now_s + self.seconds(step + later);
         self.announced.is_none_or(|announced| {
-            let planned_s = self.seconds(announced.plan);
-            ends_s <= announced.at_s + planned_s * (1.0 + slack)
+            let most_s = self.seconds(announced.most);
+            ends_s <= announced.at_s + most_s * (1.0 + slack)
         })
     }
 
@@ -204,7 +204,7 @@ mod tests {
     fn the_time_left_follows_what_steps_took() {
         let mut forecast = Forecast::on(0.0);
         let ten = Ahead::of(10.0, 1000);
-        forecast.announce(0.0, ten);
+        forecast.announce(0.0, ten, ten);
         let begun = forecast.step(0.0, 1000, ten.after(1000));
         assert_eq!(begun, None);
         assert!((forecast.left_s(0.0).unwrap() - 12.3).abs() < 1e-9);
@@ -230,7 +230,8 @@ mod tests {
         };
         assert!(has_time(&forecast, 1e3, Need::Useful), "nothing announced");
         // Ends after 12.3 s; what is asked for takes 3.9 s.
-        forecast.announce(0.0, Ahead::of(10.0, 1000));
+        let ten = Ahead::of(10.0, 1000);
+        forecast.announce(0.0, ten, ten);
         for (now_s, useful, important) in [
             (8.0, true, true),
             (9.6, true, true),

@@ -50,9 +50,9 @@ impl Live {
         &self.forecast
     }
 
-    /// The user reads when this plan ends.
-    pub(super) fn announce(&mut self, plan: Ahead) {
-        self.forecast.announce(self.elapsed_s(), plan);
+    /// The user reads when this plan ends, and the longest one.
+    pub(super) fn announce(&mut self, plan: Ahead, most: Ahead) {
+        self.forecast.announce(self.elapsed_s(), plan, most);
     }
 
     /// Whether there is time for a step that the command can do without.

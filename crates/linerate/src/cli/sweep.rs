@@ -11,6 +11,7 @@ use linerate_report::live::duration;
 
 use super::args::SweepArgs;
 use super::forecast::{Ahead, Forecast};
+use super::live::Live;
 use super::plan;
 use super::progress::word;
 use super::session::Session;
@@ -36,7 +37,9 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
         let forecast = session.live.forecast();
         let text = sweep.announcement(&rates, forecast);
         session.console.say(&text);
-        session.live.announce(sweep.plan_at(u64::MAX));
+        session
+            .live
+            .announce(sweep.plan_at(u64::MAX), sweep.longest(&rates));
         let base = base(args, host);
         let measured = sweep.climb(session, &base);
         sweep
@@ -47,10 +50,15 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
     })
 }
 
+/// Between two rates of the ladder.
+fn middle(rates: &[u64]) -> u64 {
+    rates.get(rates.len() / 2).map_or(0, |rate| rate - rate / 8)
+}
+
 /// How long it takes, about, where no rate loses; `None` where the rates make no ladder.
 pub(super) fn seconds(args: &SweepArgs) -> Option<f64> {
     let rates = ladder(args.from, args.to, args.step).ok()?;
-    Some(Sweep::new(args, &rates).seconds_at(u64::MAX, &Forecast::here()))
+    Some(Forecast::here().seconds(Sweep::new(args, &rates).plan_at(u64::MAX)))
 }
 
 /// The length of a confirming trial; `None` for none.
@@ -117,20 +125,17 @@ impl Sweep {
         format!("about {clean} for {number} rates, {lossy} if one of them loses packets")
     }
 
-    /// Without a loss; with a knee that the first confirming trial confirms; with one that needs them all.
+    /// Seconds without a loss; with a knee that the first confirming trial confirms; with one that needs them all.
     fn announced_s(&self, rates: &[u64], forecast: &Forecast) -> [f64; 3] {
-        let middle = rates.get(rates.len() / 2).map_or(0, |rate| rate - rate / 8);
-        let [clean_s, lossy_s] = [u64::MAX, middle].map(|at| self.seconds_at(at, forecast));
-        let once = self.ahead(|_| {
-            self.confirm_ms
-                .map_or(Ahead::default(), |ms| Ahead::of(1.0, ms))
-        });
-        let once_s = forecast.seconds(once) - forecast.seconds(Ahead::default());
-        [clean_s, lossy_s, lossy_s + 2.0 * once_s]
+        let plans = [u64::MAX, middle(rates)].map(|at| self.plan_at(at));
+        [plans[0], plans[1], self.longest(rates)].map(|plan| forecast.seconds(plan))
     }
 
-    fn seconds_at(&self, capacity: u64, forecast: &Forecast) -> f64 {
-        forecast.seconds(self.plan_at(capacity))
+    /// With a knee in the middle that needs all confirming trials.
+    fn longest(&self, rates: &[u64]) -> Ahead {
+        let confirm = |ms| Ahead::of(1.0, ms);
+        let once = self.ahead(|_| self.confirm_ms.map(confirm).unwrap_or_default());
+        self.plan_at(middle(rates)) + once + once
     }
 
     /// All of it on a path that loses what exceeds a rate.
@@ -155,8 +160,20 @@ impl Sweep {
             for step in steps {
                 self.take(session, base, step)?;
             }
+            self.keep_to(&session.live);
         }
         Ok(())
+    }
+
+    /// Stops what makes brackets narrower than there is time for.
+    fn keep_to(&mut self, live: &Live) {
+        let later = self.ahead(Search::confirming);
+        for search in &mut self.searches {
+            let has_time = |(need, step)| live.has_time(need, step, later);
+            if !search.optional_step().is_none_or(has_time) {
+                search.stop();
+            }
+        }
     }
 
     /// The next test of each direction, or the one of both at once.

@@ -102,11 +102,17 @@ impl Search {
         self.search.knee().lossless_bits_per_second?;
         match self.next_step()?.confirm_ms {
             Some(_) if self.confirmed_by.is_some() => Some((Need::Important, confirm)),
-            None if self.test_ids.len() >= NECESSARY_TRIALS => {
+            None if self.search.is_narrowing() && self.test_ids.len() >= NECESSARY_TRIALS => {
                 Some((Need::Useful, once(self.trial_ms) + confirm))
             }
             _ => None,
         }
+    }
+
+    /// What confirms its result, once.
+    pub(super) fn confirming(&self) -> Ahead {
+        let once = self.confirm_ms.filter(|_| self.confirmed_by.is_none());
+        once.map(|ms| Ahead::of(1.0, ms)).unwrap_or_default()
     }
 
     /// Ends the search: only its result is still confirmed.

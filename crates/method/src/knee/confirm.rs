@@ -6,6 +6,7 @@
 //! loses more than the goal allows, lower rates are confirmed in the same way, a few times at most. Where losses do not
 //! grow with the rate, a lower rate would lose as much, and the confirmation ends.
 
+use super::rate::GROSS_LOSS_RATIO;
 use super::{ConstantLoss, KneeSearch, LimitedBy, Trial};
 use crate::bound::loss_upper95;
 
@@ -29,6 +30,18 @@ pub struct Confirmation {
     losses: u32,
     /// What they show; `None` if there is none.
     pub(super) refuted: Option<Refuted>,
+}
+
+impl Confirmation {
+    /// The rate that arrived (RFC 9971, forwarding rate), where more was lost than by accident: a queue carried the
+    /// search's short trials.
+    fn forwarded(&self) -> u64 {
+        let lost_ratio = self.lost_packets as f64 / self.sent_packets.max(1) as f64;
+        match lost_ratio >= GROSS_LOSS_RATIO {
+            true => (self.offered_bits_per_second as f64 * (1.0 - lost_ratio)) as u64,
+            false => u64::MAX,
+        }
+    }
 }
 
 /// Rates that a search found, and that lost more than the goal allows in longer trials.
@@ -127,14 +140,16 @@ impl KneeSearch {
         }
     }
 
-    /// One resolution below a rate that lost, then more; `None` if no lower rate would lose less.
+    /// One resolution below a rate that lost, then more, or what the path forwarded of a rate that was much too high;
+    /// `None` if no lower rate would lose less.
     fn next_lower(&self, last: &Confirmation) -> Option<u64> {
         if ConstantLoss::of(&self.counts).is_some() {
             return None;
         }
         let asked = last.asked_bits_per_second;
         let misses = last.losses.saturating_sub(1);
-        let lower = self.down(asked, misses).max(self.lowest());
+        let lower = self.down(asked, misses).min(last.forwarded());
+        let lower = lower.max(self.lowest());
         (lower < asked).then_some(lower)
     }
 }
@@ -263,6 +278,38 @@ mod tests {
         }
         assert!(lower + unconfirmed > 20, "{lower} {unconfirmed}");
         assert!(unconfirmed > 0);
+    }
+
+    /// A queue of 4 Mbit carries trials of 0.5 s at 8 Mbit/s more than the rate.
+    #[test]
+    fn the_first_rate_that_a_queue_carried_leads_to_the_one_that_is_forwarded() {
+        let queue = |asked: u64, seconds: f64| {
+            let packets = |bits: f64| (bits / (1448.0 * 8.0)) as u64;
+            let excess = asked.saturating_sub(70 * M) as f64 * seconds - 4e6;
+            Trial {
+                offered_bits_per_second: asked,
+                sent_packets: packets(asked as f64 * seconds),
+                lost_packets: packets(excess.max(0.0)),
+                sender_limited: false,
+                valid: true,
+            }
+        };
+        let mut search = KneeSearch::new(config(0.0));
+        while let Some(rate) = search.next_rate() {
+            search.feed(rate, queue(rate, 0.5));
+        }
+        let short = search.knee().lossless_bits_per_second.unwrap();
+        assert!(short > 76 * M, "{short}");
+        while let Some(rate) = search.next_confirmation() {
+            search.feed_confirmation(rate, queue(rate, 2.5));
+        }
+        let confirmation = search.knee().confirmation.unwrap();
+        assert_eq!(
+            (confirmation.outcome, confirmation.trials),
+            (Outcome::Confirmed, 2)
+        );
+        let rate = confirmation.offered_bits_per_second;
+        assert!((70 * M..72 * M).contains(&rate), "{rate}");
     }
 
     #[test]

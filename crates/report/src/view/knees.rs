@@ -246,6 +246,7 @@ fn ended_by(knee: &Knee) -> Option<String> {
         "range" if knee.limit == Limit::Link => None,
         "range" => Some("up to the end of the requested range".to_owned()),
         "trials" => Some("stopped: trial limit".to_owned()),
+        "time" => Some("stopped: time limit".to_owned()),
         other => Some(format!("ended by {other}")),
     }
 }

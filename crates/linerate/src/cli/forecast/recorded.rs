@@ -29,7 +29,7 @@ impl Recorded {
         let all_s = self.took_ms as f64 / 1e3;
         let mut forecast = self.forecast();
         let mut now_s = 0.1;
-        forecast.announce(now_s, plan);
+        forecast.announce(now_s, plan, plan);
         let error = |step: &Step| {
             let (step_ms, after) = later(step, &forecast, now_s);
             forecast.step(now_s, step_ms, after);
