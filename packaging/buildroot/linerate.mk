@@ -13,7 +13,7 @@ LINERATE_SITE = $(call qstrip,$(BR2_PACKAGE_LINERATE_SITE))
 LINERATE_LICENSE = MIT or Apache-2.0
 LINERATE_LICENSE_FILES = LICENSE-MIT LICENSE-APACHE
 
-# The root is a virtual workspace: vendoring and building start there, and the profile `dist` is built for size.
+# Cargo vendors and builds from the root, a virtual workspace. The profile `dist` optimises for size.
 define LINERATE_BUILD_CMDS
 	cd $(@D) && \
 	$(TARGET_MAKE_ENV) \

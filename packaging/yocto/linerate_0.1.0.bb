@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # Yocto: put linerate-0.1.0.tar.gz, which `cargo xtask dist --packages` writes, into a directory
-# `files` next to this recipe; `bitbake -c update_crates linerate` writes linerate-crates.inc, the
-# list of crates. It needs Rust 1.90 or later.
+# `files` next to this recipe. `bitbake -c update_crates linerate` writes linerate-crates.inc, the
+# list of crates. The recipe needs Rust 1.90 or later.
 
 SUMMARY = "Measure a network link and explain what limits it"
-DESCRIPTION = "Measures TCP and UDP in both directions, accounts for each lost packet, names the \
-cause, and speaks the protocol of iperf3."
+DESCRIPTION = "Measures TCP and UDP in both directions, shows where each lost packet died and why, \
+and is compatible with iperf3."
 SECTION = "console/network"
 LICENSE = "MIT | Apache-2.0"
 LIC_FILES_CHKSUM = " \
@@ -19,12 +19,12 @@ include ${BPN}-crates.inc
 
 inherit cargo cargo-update-recipe-crates systemd
 
-# The project's profile `dist` is built for size; `release` is for its developers.
+# The project's profile `dist` optimises for size; `release` is for developers.
 BUILD_MODE = "--profile dist"
 CARGO_TARGET_SUBDIR = "${RUST_HOST_SYS}/dist"
 CARGO_BUILD_FLAGS:append = " --package linerate"
 
-# Installed, neither enabled nor started.
+# The service is installed, and neither enabled nor started.
 SYSTEMD_SERVICE:${PN} = "linerate.service"
 SYSTEMD_AUTO_ENABLE = "disable"
 

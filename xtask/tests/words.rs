@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The glossary of CONTRIBUTING.md: words that it replaced do not come back, neither as names nor in comments.
+//! The glossary of CONTRIBUTING.md: words that it replaced do not come back, neither as names, nor in comments, nor in
+//! documents.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Each with the field's word.
 const REPLACED: [(&str, &str); 9] = [
@@ -17,6 +18,95 @@ const REPLACED: [(&str, &str); 9] = [
     ("Ground", "Testbed, Namespaces"),
 ];
 
+/// Phrases that no document has outside its examples. Each with the field's.
+const PHRASES: [(&str, &str); 26] = [
+    ("a line a", "one line per"),
+    ("object a line", "one object per line"),
+    ("frames a second", "frames per second"),
+    ("probes a second", "probes per second"),
+    ("goes on", "continues"),
+    ("broke off", "ended early"),
+    ("of its own accord", "automatically, or nothing"),
+    ("by itself", "on its own, alone"),
+    ("stands still", "does not increase"),
+    ("nobody", "unknown, not reported, no host"),
+    ("somebody", "a program, a host, a client"),
+    ("whoever", "a program, a host, a client that"),
+    ("what is left", "the remaining"),
+    ("mended", "fixed"),
+    ("anew", "again"),
+    ("speaks for", "supports"),
+    ("speaks against", "contradicts"),
+    ("beside", "also, next to"),
+    ("besides", "also, in addition"),
+    ("so many", "this many, N"),
+    ("so much", "this much"),
+    ("thrown away", "dropped, discarded"),
+    ("sent again", "retransmitted"),
+    ("taken for", "treated as, read as"),
+    ("told", "reported, named"),
+    ("keeps silent", "sends nothing"),
+];
+
+#[test]
+fn documents_use_the_phrases_of_the_field() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let pages = documents(&root);
+    assert!(pages.len() > 30, "only {} documents", pages.len());
+    let found: Vec<String> = pages.iter().flat_map(|page| phrases(page)).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn a_phrase_is_found_across_lines_and_not_in_an_example() {
+    assert_eq!(replaced_phrases("The check goes\non."), [PHRASES[4]]);
+    assert!(replaced_phrases("```\nThe check goes on.\n```\nIt continues.").is_empty());
+    assert!(replaced_phrases("a bold line").is_empty());
+}
+
+/// The documents of the root and of each directory that has some.
+fn documents(root: &Path) -> Vec<PathBuf> {
+    let crates = entries(&root.join("crates"));
+    let named = [
+        "",
+        "bench",
+        "corpus",
+        "docs",
+        "fuzz",
+        "knowledge",
+        "packaging",
+    ];
+    let directories = named.iter().map(|name| root.join(name)).chain(crates);
+    let all = directories.flat_map(|directory| entries(&directory));
+    all.filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .collect()
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(directory).into_iter().flatten().flatten();
+    all.map(|entry| entry.path()).collect()
+}
+
+/// What a document has of [`PHRASES`]. The glossary itself may quote them.
+fn phrases(page: &Path) -> Vec<String> {
+    let text = fs::read_to_string(page).unwrap_or_default();
+    let text = text.split("| do not write |").next().unwrap_or_default();
+    let found = replaced_phrases(text).into_iter();
+    found
+        .map(|(old, new)| format!("{}: `{old}`: {new}", page.display()))
+        .collect()
+}
+
+fn replaced_phrases(text: &str) -> Vec<(&'static str, &'static str)> {
+    let prose: String = text.split("```").step_by(2).collect();
+    let prose = prose.to_lowercase();
+    let words = prose.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let words = format!(" {} ", words.join(" "));
+    let has = |phrase: &str| words.contains(&format!(" {phrase} "));
+    PHRASES.into_iter().filter(|(old, _)| has(old)).collect()
+}
+
 #[test]
 fn names_and_comments_use_the_words_of_the_glossary() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -30,7 +120,7 @@ fn names_and_comments_use_the_words_of_the_glossary() {
 }
 
 /// Every source file but this one.
-fn sources(directory: &Path, files: &mut Vec<std::path::PathBuf>) {
+fn sources(directory: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {
