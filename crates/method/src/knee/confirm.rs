@@ -285,7 +285,7 @@ mod tests {
     fn the_first_rate_that_a_queue_carried_leads_to_the_one_that_is_forwarded() {
         let queue = |asked: u64, seconds: f64| {
             let packets = |bits: f64| (bits / (1448.0 * 8.0)) as u64;
-            let excess = asked.saturating_sub(70 * M) as f64 * seconds - 4e6;
+            let excess = asked.saturating_sub(423 * M) as f64 * seconds - 4e6;
             Trial {
                 offered_bits_per_second: asked,
                 sent_packets: packets(asked as f64 * seconds),
@@ -299,7 +299,7 @@ mod tests {
             search.feed(rate, queue(rate, 0.5));
         }
         let short = search.knee().lossless_bits_per_second.unwrap();
-        assert!(short > 76 * M, "{short}");
+        assert!(short > 429 * M, "{short}");
         while let Some(rate) = search.next_confirmation() {
             search.feed_confirmation(rate, queue(rate, 2.5));
         }
@@ -309,7 +309,7 @@ mod tests {
             (Outcome::Confirmed, 2)
         );
         let rate = confirmation.offered_bits_per_second;
-        assert!((70 * M..72 * M).contains(&rate), "{rate}");
+        assert!((423 * M..426 * M).contains(&rate), "{rate}");
     }
 
     #[test]
