@@ -83,7 +83,6 @@ fn base(args: &SweepArgs, host: &str) -> TestPlan {
 struct Sweep {
     searches: Vec<Search>,
     at_once: bool,
-    confirm_ms: Option<u64>,
 }
 
 impl Sweep {
@@ -110,7 +109,6 @@ impl Sweep {
         Self {
             searches: ways.iter().map(search).collect(),
             at_once: args.bidir,
-            confirm_ms: confirm_ms(args),
         }
     }
 
@@ -125,17 +123,15 @@ impl Sweep {
         format!("about {clean} for {number} rates, {lossy} if one of them loses packets")
     }
 
-    /// Seconds without a loss; with a knee that the first confirming trial confirms; with one that needs them all.
+    /// Seconds without a loss; with a knee that the first confirming trial confirms; with one that needs more trials.
     fn announced_s(&self, rates: &[u64], forecast: &Forecast) -> [f64; 3] {
         let plans = [u64::MAX, middle(rates)].map(|at| self.plan_at(at));
         [plans[0], plans[1], self.longest(rates)].map(|plan| forecast.seconds(plan))
     }
 
-    /// With a knee in the middle that needs all confirming trials.
+    /// With a knee in the middle, and a queue before it.
     fn longest(&self, rates: &[u64]) -> Ahead {
-        let confirm = |ms| Ahead::of(1.0, ms);
-        let once = self.ahead(|_| self.confirm_ms.map(confirm).unwrap_or_default());
-        self.plan_at(middle(rates)) + once + once
+        self.plan_at(middle(rates)) + self.ahead(Search::queued_at_most)
     }
 
     /// All of it on a path that loses what exceeds a rate.
@@ -207,7 +203,7 @@ impl Sweep {
             duration_ms: step.next.confirm_ms.unwrap_or(base.duration_ms),
             ..base.clone()
         };
-        let later = self.ahead(|search| search.ahead() + search.second());
+        let later = self.ahead(|search| search.ahead() + search.queued());
         let control_ms = session.control_ms();
         session.ahead(plan.duration_ms + control_ms, later.after(plan.duration_ms));
         let ids = session.run(&plan)?;
@@ -367,7 +363,7 @@ mod tests {
         let mut is_first = true;
         let plan = sweep.plan_at(u64::MAX);
         let errors = recorded.errors(plan, |step, _, _| {
-            let later = sweep.ahead(|search| search.ahead() + search.second());
+            let later = sweep.ahead(|search| search.ahead() + search.queued());
             let mut searches = sweep.searches.iter_mut();
             let search = searches.find(|one| one.direction == step.2).unwrap();
             let next = search.next_step().unwrap();

@@ -16,6 +16,8 @@ pub(super) struct Search {
     test_ids: Vec<String>,
     pub(super) payload_bytes: u32,
     confirmed_by: Option<Confirmed>,
+    /// Trials after the first phase, without those that confirm.
+    narrowing: u32,
 }
 
 /// The last confirming trial.
@@ -76,6 +78,7 @@ impl Search {
             test_ids: Vec::new(),
             payload_bytes,
             confirmed_by: None,
+            narrowing: 0,
         }
     }
 
@@ -109,10 +112,15 @@ impl Search {
         }
     }
 
-    /// What confirms its result, once.
+    /// What confirms its result, if the first such trial may refute it.
     pub(super) fn confirming(&self) -> Ahead {
-        let once = self.confirm_ms.filter(|_| self.confirmed_by.is_none());
-        once.map(|ms| Ahead::of(1.0, ms)).unwrap_or_default()
+        let times = match (&self.confirmed_by, self.search.is_limited_by_loss()) {
+            (Some(_), _) => 0.0,
+            (None, false) => 1.0,
+            (None, true) => 2.0,
+        };
+        let each = self.confirm_ms.map(|ms| Ahead::of(times, ms));
+        each.unwrap_or_default()
     }
 
     /// Ends the search: only its result is still confirmed.
@@ -130,15 +138,21 @@ impl Search {
         self.steps(self.search.left_at(capacity))
     }
 
-    /// A second confirming trial. Where loss is the limit, a queue on the path carries short trials at a rate that it
-    /// cannot carry for long, so that the first often refutes it: between none and all of them.
-    pub(super) fn second(&self) -> Ahead {
-        match self.confirm_ms {
-            Some(ms) if self.confirmed_by.is_none() && self.search.is_limited_by_loss() => {
-                Ahead::of(1.0, ms)
-            }
-            _ => Ahead::default(),
+    /// What a queue on the path costs, where loss is the limit: short trials pass at rates that it cannot carry for long,
+    /// so that more of them narrow the bracket, and the first confirming trial often refutes what they found.
+    pub(super) fn queued(&self) -> Ahead {
+        if self.confirmed_by.is_some() || !self.search.is_limited_by_loss() {
+            return Ahead::default();
         }
+        let narrowing = f64::from(QUEUED_TRIALS.saturating_sub(self.narrowing));
+        let again = self.confirm_ms.map(|ms| Ahead::of(1.0, ms));
+        Ahead::of(narrowing, self.trial_ms + DRAIN_MS) + again.unwrap_or_default()
+    }
+
+    /// The same before the first trial, at most.
+    pub(super) fn queued_at_most(&self) -> Ahead {
+        let again = self.confirm_ms.map(|ms| Ahead::of(2.0, ms));
+        Ahead::of(f64::from(QUEUED_TRIALS), self.trial_ms + DRAIN_MS) + again.unwrap_or_default()
     }
 
     fn steps(&self, (trials, confirming): (u32, u32)) -> Ahead {
@@ -159,6 +173,7 @@ impl Search {
         let asked = step.bits_per_second;
         let trial = meaning(asked, test);
         if step.confirm_ms.is_none() {
+            self.narrowing += u32::from(self.search.is_narrowing());
             return self.search.feed(asked, trial);
         }
         self.search.feed_confirmation(asked, trial);
@@ -217,6 +232,9 @@ impl Search {
     }
 }
 
+/// Trials that a queue adds to those of a sharp limit, in the mean of recorded sweeps; each waits for lost datagrams.
+const QUEUED_TRIALS: u32 = 5;
+const DRAIN_MS: u64 = 200;
 /// A flood and the rate that it delivered.
 const NECESSARY_TRIALS: usize = 2;
 

@@ -35,12 +35,10 @@ pub struct Confirmation {
 impl Confirmation {
     /// The rate that arrived (RFC 9971, forwarding rate), where more was lost than by accident: a queue carried the
     /// search's short trials.
-    fn forwarded(&self) -> u64 {
+    fn forwarded(&self) -> Option<u64> {
         let lost_ratio = self.lost_packets as f64 / self.sent_packets.max(1) as f64;
-        match lost_ratio >= GROSS_LOSS_RATIO {
-            true => (self.offered_bits_per_second as f64 * (1.0 - lost_ratio)) as u64,
-            false => u64::MAX,
-        }
+        let forwarded = self.offered_bits_per_second as f64 * (1.0 - lost_ratio);
+        (lost_ratio >= GROSS_LOSS_RATIO).then_some(forwarded as u64)
     }
 }
 
@@ -140,7 +138,8 @@ impl KneeSearch {
         }
     }
 
-    /// One resolution below a rate that lost, then more, or what the path forwarded of a rate that was much too high;
+    /// One resolution below a rate that lost, then more, or below what the path forwarded of a rate that was much too
+    /// high, which its queue still holds;
     /// `None` if no lower rate would lose less.
     fn next_lower(&self, last: &Confirmation) -> Option<u64> {
         if ConstantLoss::of(&self.counts).is_some() {
@@ -148,7 +147,9 @@ impl KneeSearch {
         }
         let asked = last.asked_bits_per_second;
         let misses = last.losses.saturating_sub(1);
-        let lower = self.down(asked, misses).min(last.forwarded());
+        let forwarded = last.forwarded().map(|rate| self.down(rate, 0));
+        let lower = self.down(asked, misses);
+        let lower = forwarded.map_or(lower, |rate| rate.min(lower));
         let lower = lower.max(self.lowest());
         (lower < asked).then_some(lower)
     }
@@ -309,7 +310,7 @@ mod tests {
             (Outcome::Confirmed, 2)
         );
         let rate = confirmation.offered_bits_per_second;
-        assert!((423 * M..426 * M).contains(&rate), "{rate}");
+        assert!((418 * M..426 * M).contains(&rate), "{rate}");
     }
 
     #[test]
