@@ -144,7 +144,7 @@ impl Search {
         if self.confirmed_by.is_some() || !self.search.is_limited_by_loss() {
             return Ahead::default();
         }
-        let narrowing = f64::from(QUEUED_TRIALS.saturating_sub(self.narrowing));
+        let narrowing = f64::from(self.queued_trials().saturating_sub(self.narrowing));
         let again = self.confirm_ms.map(|ms| Ahead::of(1.0, ms));
         Ahead::of(narrowing, self.trial_ms + DRAIN_MS) + again.unwrap_or_default()
     }
@@ -152,7 +152,14 @@ impl Search {
     /// The same before the first trial, at most.
     pub(super) fn queued_at_most(&self) -> Ahead {
         let again = self.confirm_ms.map(|ms| Ahead::of(2.0, ms));
-        Ahead::of(f64::from(QUEUED_TRIALS), self.trial_ms + DRAIN_MS) + again.unwrap_or_default()
+        let narrowing = f64::from(self.queued_trials());
+        Ahead::of(narrowing, self.trial_ms + DRAIN_MS) + again.unwrap_or_default()
+    }
+
+    /// Trials that a queue adds to those of a sharp limit: the longer they are, the less.
+    fn queued_trials(&self) -> u32 {
+        let trials = QUEUED_MS / self.trial_ms.max(1);
+        u32::try_from(trials).unwrap_or(u32::MAX).min(QUEUED_TRIALS)
     }
 
     fn steps(&self, (trials, confirming): (u32, u32)) -> Ahead {
@@ -232,8 +239,9 @@ impl Search {
     }
 }
 
-/// Trials that a queue adds to those of a sharp limit, in the mean of recorded sweeps; each waits for lost datagrams.
-const QUEUED_TRIALS: u32 = 5;
+/// In the mean of recorded sweeps; each trial waits for lost datagrams.
+const QUEUED_TRIALS: u32 = 3;
+const QUEUED_MS: u64 = 1500;
 const DRAIN_MS: u64 = 200;
 /// A flood and the rate that it delivered.
 const NECESSARY_TRIALS: usize = 2;
