@@ -102,5 +102,5 @@ fn device_was_not_asked(record: &Record) -> bool {
     record.run.results.iter().any(own) && !record.trials.iter().any(reported)
 }
 
-const WITH_A_TOKEN: &str = "linerate check <peer> --token-file <file>   # the same file at `linerate serve`: then the peer tells how it is set up";
-const ASK_THE_DEVICE: &str = "linerate forward <port> <port> --device ssh:<user>@<device>   # the same, with what the device counts";
+const WITH_A_TOKEN: &str = "linerate check <peer> --token-file <file>   # the same file at `linerate serve`: then the peer reports its settings";
+const ASK_THE_DEVICE: &str = "linerate forward <port> <port> --device ssh:<user>@<device>   # the same, with the counters of the device";

@@ -79,7 +79,7 @@ impl Agent {
             Some(Message::Read { id, part }) => self.read(id, part),
             Some(Message::Setup { id }) => self.set_up(id),
             _ => vec![Message::Error {
-                why: "this agent does not know that request".to_owned(),
+                why: "unknown request".to_owned(),
             }],
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn resolve(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
             format!("resolve {}", plan.host),
             "it has no address of the requested family",
         )
-        .hint("leave out -4 or -6, or the other family's --bind"));
+        .hint("omit -4 or -6, or use a --bind address of the other family"));
     }
     match all.iter().any(|address| lacks_interface(address, plan)) {
         true => Err(without_interface(&plan.host)),
@@ -208,12 +208,12 @@ pub(super) fn explain(plan: &TestPlan, address: SocketAddr, error: &io::Error) -
             .hint("a local firewall refuses it, or --bind-dev needs CAP_NET_RAW"),
         io::ErrorKind::HostUnreachable => Failure::measuring(
             what,
-            format!("{error}: the next hop does not answer ARP or ND, or a router says so"),
+            format!("{error}: the next hop does not answer ARP or ND, or a router reported it"),
         )
         .hint(format!("ip route get {}; ip neigh show", address.ip())),
         io::ErrorKind::NetworkUnreachable => Failure::measuring(
             what,
-            format!("{error}: this host has no route there, or a router says so"),
+            format!("{error}: this host has no route there, or a router reported it"),
         )
         .hint(format!("ip route get {}; ip addr", address.ip())),
         io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse => {

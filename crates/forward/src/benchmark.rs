@@ -86,4 +86,4 @@ pub(crate) fn estimate_s(
 
 /// How often spoilt trials are repeated in a benchmark of one size; for bursts, in each search.
 const REPEATS: u32 = 8;
-const NO_THROUGHPUT: &str = "there is no rate without loss to measure it at";
+const NO_THROUGHPUT: &str = "no rate without loss was found to measure it at";

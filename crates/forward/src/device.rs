@@ -67,7 +67,7 @@ impl Device {
                 before: Vec::new(),
                 after: Vec::new(),
                 ended: Vec::new(),
-                warning: warning.map(|withheld| format!("of the device: {}", withheld.text())),
+                warning: warning.map(|withheld| format!("device: {}", withheld.text())),
             }),
         })
     }

@@ -197,7 +197,7 @@ impl<'a> Tester<'a> {
         match self.ports.iter().find(gone) {
             None => Ok(()),
             Some(port) => Err(Failure::measuring(
-                format!("go on with port {}", port.interface),
+                format!("continue with port {}", port.interface),
                 "the interface is gone",
             )
             .hint("results so far are valid; see ip link, dmesg")),

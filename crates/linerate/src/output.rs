@@ -6,6 +6,7 @@
 //! - A reader that went away (broken pipe) is a quiet success.
 //! - A terminal that is paused does not stop the measurement.
 
+pub(crate) mod log;
 mod patient;
 
 use std::env;
@@ -89,6 +90,7 @@ impl Surroundings {
             ascii: ascii || !self.utf8,
             color,
             detail: Detail::Full,
+            rates: None,
         }
     }
 }

@@ -98,7 +98,7 @@ impl Watch {
             counts,
             Flows::create()?,
             program,
-            Err("not asked for".to_owned()),
+            Err("not requested".to_owned()),
         )
     }
 

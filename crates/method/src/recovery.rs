@@ -28,7 +28,7 @@ pub enum Recovery {
     After { seconds: f64 },
     /// Frames were lost until the end: no recovery within the observation time.
     NotYet { watched_s: f64 },
-    /// Nothing was lost: the load was no overload.
+    /// Nothing was lost: the load did not overload the device.
     NoOverload,
 }
 

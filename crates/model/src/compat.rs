@@ -62,7 +62,7 @@ impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let newest = self.newest;
         match self.found.as_str() {
-            "" => write!(f, "it names no schema; this version reads up to `{newest}`"),
+            "" => write!(f, "it has no schema; this version reads up to `{newest}`"),
             found => write!(
                 f,
                 "its schema is `{found}`, this version reads up to `{newest}`"

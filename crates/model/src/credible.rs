@@ -42,7 +42,7 @@ impl Doubts {
                 "reported, but impossible, so not used: {}{more}",
                 self.named.join("; ")
             ),
-            try_: "is the program at that end a `linerate`, and the file as it was written?"
+            try_: "check that a `linerate` runs at that end, and that the file was not changed"
                 .to_owned(),
         })
     }

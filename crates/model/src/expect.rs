@@ -94,7 +94,7 @@ impl fmt::Display for ExpectError {
             }
             Why::UnknownMetric(name) => {
                 let names: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
-                write!(f, "`{name}` is none of {}", names.join(", "))
+                write!(f, "`{name}` is not one of {}", names.join(", "))
             }
             Why::Bound(error) => error.fmt(f),
             Why::Count(text) => write!(f, "`{text}` is not a whole number"),
@@ -409,7 +409,7 @@ mod tests {
             ),
             (
                 "speed>1G",
-                "`speed>1G` is not an expectation: `speed` is none of rate, loss, lost, duplicates, \
+                "`speed>1G` is not an expectation: `speed` is not one of rate, loss, lost, duplicates, \
                  reordered, retransmits, jitter, rtt",
             ),
             (

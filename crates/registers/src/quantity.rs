@@ -46,7 +46,7 @@ pub(super) fn words(amount: u64, unit: Unit, link_bits_per_second: Option<u64>) 
     let speed = link_bits_per_second.unwrap_or(GIGABIT);
     let time = || nanoseconds(amount, unit, speed).map_or_else(String::new, time);
     match unit {
-        Unit::PauseQuanta if amount == 0 => "no pause: go on".to_owned(),
+        Unit::PauseQuanta if amount == 0 => "no pause: resume".to_owned(),
         Unit::PauseQuanta => {
             format!("{amount} × 512 bit times = {} at {}", time(), rate(speed))
         }
@@ -143,7 +143,7 @@ mod tests {
             pause_words(Some(2_500_000_000)),
             "65520 × 512 bit times = 13.4 ms at 2.5 Gbit/s"
         );
-        assert_eq!(words(0, Unit::PauseQuanta, None), "no pause: go on");
+        assert_eq!(words(0, Unit::PauseQuanta, None), "no pause: resume");
     }
 
     #[test]

@@ -4,8 +4,8 @@
 use std::net::SocketAddr;
 
 use linerate_model::output::{Direction, Interval, Protocol};
-use linerate_model::units::format::{BIT_RATES, SIZES, UNKNOWN, with_unit};
-use linerate_model::units::rate_unit::RateUnit;
+use linerate_model::units::format::{SIZES, UNKNOWN, with_unit};
+use linerate_model::units::rate_unit::{RateUnit, rate_in};
 use linerate_model::units::{Bytes, Nanos};
 
 use crate::view::way;
@@ -55,10 +55,7 @@ pub fn interval_line(stream: Stream, interval: &Interval) -> String {
     let rate = interval
         .received_bits_per_second
         .or(interval.sent_bits_per_second);
-    let rate = known(rate, |rate| match stream.rates {
-        Some(unit) => unit.text(rate),
-        None => with_unit(rate, BIT_RATES),
-    });
+    let rate = known(rate, |rate| rate_in(stream.rates, rate));
     let start = format!(
         "[{id}] {:<4} {span:>13} {transfer:>12} {rate:>12}",
         way(stream.direction)

@@ -6,6 +6,7 @@ mod table;
 
 use linerate_model::output::{ErrorReport, Output};
 use linerate_model::printable::{Printable, is_hidden};
+use linerate_model::units::rate_unit::RateUnit;
 
 use crate::Detail;
 use crate::view::{Block, Line, Tone, View};
@@ -21,6 +22,8 @@ pub struct Style {
     pub color: bool,
     /// How much is printed.
     pub detail: Detail,
+    /// The unit of the rates of streams; `None` for the one that suits each.
+    pub rates: Option<RateUnit>,
 }
 
 impl Default for Style {
@@ -30,6 +33,7 @@ impl Default for Style {
             ascii: true,
             color: false,
             detail: Detail::Full,
+            rates: None,
         }
     }
 }
@@ -38,7 +42,7 @@ impl Default for Style {
 #[must_use]
 pub fn render(output: &Output, style: &Style) -> Printable {
     let mut text = String::new();
-    let view = View::of(output, style.detail).map_text(&|text| printable(text, style));
+    let view = View::of(output, style.detail, style.rates).map_text(&|text| printable(text, style));
     for (number, block) in view.blocks.iter().enumerate() {
         if number > 0 {
             text.push('\n');

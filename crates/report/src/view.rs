@@ -31,6 +31,7 @@ use linerate_model::order;
 use linerate_model::order::Gather as _;
 use linerate_model::output::{Cpu, Direction, ErrorReport, Output, Protocol, Role, Test};
 use linerate_model::units::format;
+use linerate_model::units::rate_unit::RateUnit;
 
 use crate::Detail;
 pub(crate) use parts::Parts;
@@ -130,22 +131,23 @@ pub(crate) enum Align {
 }
 
 impl View {
-    /// The blocks of a result.
-    pub(crate) fn of(output: &Output, detail: Detail) -> Self {
+    /// The blocks of a result; with everything also each stream of a test, its rate in the unit that the user chose.
+    pub(crate) fn of(output: &Output, detail: Detail, unit: Option<RateUnit>) -> Self {
         let blocks = match detail {
             _ if output.history.is_some() => history::blocks(output),
-            Detail::Line if is_measured(output) => answer::one_line(output),
+            Detail::Line if is_measured(output) => answer::one_line(output, unit),
             Detail::Answer if output.kind == "inspect" => inspect::blocks(output),
-            Detail::Answer if is_measured(output) => answer::blocks(output),
+            Detail::Answer if is_measured(output) => answer::blocks(output, unit),
             Detail::Causes if is_measured(output) => answer::causes(output),
-            _ => return Self::full(output),
+            _ => Self::full(output, unit),
         };
         Self { blocks }
     }
 
-    fn full(output: &Output) -> Self {
+    fn full(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
         let mut blocks = vec![title::block(output)];
         blocks.extend(setup::blocks(output));
+        blocks.extend(answer::every_stream(output, unit));
         blocks.extend(tcp::block(output));
         blocks.extend(udp::blocks(output));
         blocks.extend(processors(output));
@@ -158,7 +160,7 @@ impl View {
         if !is_measured(output) {
             blocks.iter_mut().for_each(Block::forget_unknown);
         }
-        Self { blocks }
+        blocks
     }
 
     /// An error: what, why, what to try.

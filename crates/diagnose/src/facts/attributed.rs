@@ -12,9 +12,9 @@ use linerate_knowledge::Stage;
 pub(super) const KNOWN: &[Known] = names! {
     "sent_packets" "packets" "packets that the sender handed to its kernel" ""
     "lost_packets" "packets" "packets that were sent and never received" ""
-    "loss_ratio" "ratio" "lost of sent" ""
-    "queue_loss_share" "ratio" "of the lost packets, those that counters say were lost where packets wait for their turn, at most" ""
-    "unattributed_packets" "packets" "lost and found at no stage, at most" ""
+    "loss_ratio" "ratio" "loss ratio: lost of sent" ""
+    "queue_loss_share" "ratio" "of the lost packets, those that counters attribute to a queue, at most" ""
+    "unattributed_packets" "packets" "lost and unattributed, at most" ""
 };
 
 #[rustfmt::skip]

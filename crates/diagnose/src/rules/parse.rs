@@ -171,7 +171,7 @@ fn whole(raw: &RawRule, mistakes: &mut Mistakes<'_>) {
     ask(
         !raw.source.is_empty(),
         &raw.id,
-        "nobody says so",
+        "no source is given",
         "at least one `source`",
     );
     ask(

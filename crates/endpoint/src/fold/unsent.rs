@@ -44,7 +44,7 @@ fn failure(reason: &str) -> Cause {
     } else if reason.contains("EPERM") {
         "`nft list ruleset` or `iptables -S OUTPUT` on the sending host"
     } else {
-        "`ip route get` to the peer and `ip -s link` on the sending host; is the peer still there?"
+        "`ip route get` to the peer and `ip -s link` on the sending host; is the peer still running?"
     };
     Cause {
         why: reason.to_owned(),
@@ -72,7 +72,7 @@ fn late(test: &Test) -> Cause {
         },
         Some(_) => Cause {
             why: format!("the sender was delayed: {behind}, with no CPU of its host fully busy"),
-            try_: "a lower -b, or -b 0 (unlimited); `ip -s link` and `tc -s qdisc` on the sending host: its device may take no more",
+            try_: "a lower -b, or -b 0 (unlimited); `ip -s link` and `tc -s qdisc` on the sending host: its interface may be full",
         },
         None => Cause {
             why: format!("the sender was late: {behind}"),

@@ -267,7 +267,7 @@ fn far_end_excess(fold: &Fold<'_>) -> Option<Warning> {
     (unasked > 0).then(|| Warning {
         id: "far-end-excess".to_owned(),
         text: format!("the far end sent {unasked} unexpected messages; they were discarded"),
-        try_: "is that a `linerate serve`, and of which version?".to_owned(),
+        try_: "check that a `linerate serve` runs there, and its version".to_owned(),
     })
 }
 
@@ -279,7 +279,7 @@ fn token_not_shared(fold: &Fold<'_>) -> Option<Warning> {
         .filter(|_| fold.measured.plan.token.is_some())?;
     Some(Warning {
         id: "token-not-shared".to_owned(),
-        text: format!("of the far end: {}", withheld.text()),
+        text: format!("far end: {}", withheld.text()),
         try_: "the same --token-file at both ends".to_owned(),
     })
 }

@@ -57,7 +57,7 @@ fn fill(
             ));
         }
         match stream.read(&mut bytes[filled..]) {
-            Ok(0) => return Err("closed within its header".to_owned()),
+            Ok(0) => return Err("connection closed within the header".to_owned()),
             Ok(count) => {
                 filled += count;
                 first_ns.get_or_insert_with(monotonic_ns);

@@ -84,7 +84,9 @@ impl<'a> Flows<'a> {
                 socket,
                 wall: Wall::start(),
                 entries: HashMap::new(),
-                stray: RateLimited::new("ignored: a UDP datagram that begins no iperf2 test"),
+                stray: RateLimited::new(
+                    "ignored: a UDP datagram that does not begin an iperf2 test",
+                ),
                 crowded: RateLimited::new("refused: too many UDP clients"),
                 none_until_ns: [0; 3],
             },

@@ -42,7 +42,7 @@ impl<'a> Sink<'a> {
         loop {
             match self.mover.receive_block() {
                 Ok(None) if self.is_short() => {
-                    return Err(self.ended("the client left early"));
+                    return Err(self.ended("the client disconnected early"));
                 }
                 Ok(None) => return Ok((self.so_far(), self.amount())),
                 Ok(Some(0)) => {}

@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(super) fn serve(mut acceptor: Acceptor, server: &Server<'_>) {
     let mut strays = VecDeque::new();
     let mut ignored = RateLimited::new(
-        "refused: a UDP hello of no known test, or of one whose streams are all connected",
+        "refused: a UDP hello of an unknown test, or of a test whose streams are all connected",
     );
     while !server.stop.is_set() {
         let next = strays

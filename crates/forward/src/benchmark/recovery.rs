@@ -76,6 +76,8 @@ fn why_not(seen: &[recovery::Recovery]) -> Option<&'static str> {
     seen.find_map(|one| match one {
         recovery::Recovery::After { .. } => None,
         recovery::Recovery::NotYet { .. } => Some("loss did not stop within the observation time"),
-        recovery::Recovery::NoOverload => Some("nothing was lost: the load was no overload"),
+        recovery::Recovery::NoOverload => {
+            Some("nothing was lost: the load did not overload the device")
+        }
     })
 }

@@ -146,7 +146,7 @@ fn why_not(seen: &[reset::Reset]) -> Option<&'static str> {
     seen.find_map(|one| match one {
         reset::Reset::After { .. } => None,
         reset::Reset::NotBack => Some("the device did not recover within the observation time"),
-        reset::Reset::None => Some("nothing was lost: there was no reset"),
+        reset::Reset::None => Some("nothing was lost: the device was not reset"),
     })
 }
 

@@ -74,22 +74,22 @@ pub(super) enum Command {
 ///
 /// Measures idle latency, TCP throughput up, down and in both directions, TCP with one stream per
 /// CPU, the highest UDP rate without loss for full-size and 64-byte datagrams, each confirmed by a
-/// longer trial, and latency under each load. HOST runs `linerate serve`; a stock `iperf3 -s` works too, but then counters of the
-/// far end are not available.
+/// longer trial, and latency under each load. HOST runs `linerate serve`; a stock `iperf3 -s` works too, but without the
+/// counters of the far end.
 #[derive(Debug, Args)]
 #[command(disable_version_flag = true)]
 #[command(before_long_help = "Examples:
   linerate check --lab                      two hosts on this machine, no root needed
   linerate check 192.0.2.7                  HOST runs `linerate serve`
   linerate check 192.0.2.7 --quick --expect '>=940M'
-  linerate check 192.0.2.7 --watch 10m      every 10 minutes: a row each, and what changed
+  linerate check 192.0.2.7 --watch 10m      every 10 minutes: a row per run, and what changed
   linerate check 192.0.2.7 --goal-loss 0.5% --confirm 60   PDR, confirmed by trials of 60 s
   linerate check --lab --fault loss=0.5% --json")]
 pub(super) struct CheckArgs {
     /// Take about 10 seconds instead of 30
     #[arg(long)]
     pub(super) quick: bool,
-    /// Check again and again, at this interval, with a row per run and what changed, until Ctrl-C
+    /// Repeat the check at this interval until Ctrl-C: a row per run, and what changed
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     #[arg(conflicts_with_all = ["json", "json_stream", "output"])]
     pub(super) watch: Option<u64>,
@@ -102,7 +102,7 @@ pub(super) struct CheckArgs {
     pub(super) server: ServerFlags,
 }
 
-/// Raise the UDP rate in steps, then find the highest rate without loss
+/// Raise the UDP rate in steps, then search for the highest rate without loss
 ///
 /// Prints a row per rate and direction with the counters that increased, then searches between the
 /// highest rate without loss and the lowest rate with loss, and confirms the result by one longer
@@ -206,7 +206,7 @@ const EXAMPLES: &str = "Examples:
   linerate check --lab             try it: two hosts made here, no root needed
   linerate serve                   on one machine …
   linerate check 192.0.2.7         … and on the other: what limits each direction
-  linerate 192.0.2.7               the same: a host alone is checked
+  linerate 192.0.2.7               the same: HOST alone is `check HOST`
   linerate udp 192.0.2.7 -b 500M   one test, with iperf3's letters
   linerate -s                      as with iperf3: `linerate serve`
   linerate -c 192.0.2.7 -u -P4     as with iperf3: `linerate udp …` (docs/iperf3.md)";

@@ -106,7 +106,7 @@ fn render(checks: &[Check], look: Style) -> String {
         .filter(|check| check.works == Some(false))
         .count();
     text.push_str(&format!(
-        "{} of {} things work here",
+        "{} of {} checks passed",
         checks.len() - failing,
         checks.len()
     ));
@@ -188,7 +188,7 @@ mod tests {
              ✗   4 MiB receive buffer  208 KiB\n    \
              \x20                     try: sudo sysctl -w net.core.rmem_max=4194304\n\
              ?   interrupts            not readable\n\
-             2 of 3 things work here"
+             2 of 3 checks passed"
         );
     }
 

@@ -97,8 +97,8 @@ fn without_answer(args: &ExplainArgs, text: &Pasted) -> Failure {
         .collect();
     let whole = &text.joined.whole;
     let why = match whole.trim() {
-        "" => "there is no text in it",
-        _ if whole.contains(['\0', '\u{fffd}']) => "it is not text, and not a run",
+        "" => "it has no text",
+        _ if whole.contains(['\0', '\u{fffd}']) => "it is neither text nor a run",
         _ => "no line of it is output of a known tool, a known message or a known symptom",
     };
     Failure::measuring(format!("explain {}", names.join(" ")), why).hint(

@@ -26,9 +26,9 @@ use linerate_model::printable::Printable;
 /// Run a command between two hosts created on this machine, without root
 ///
 /// Runs COMMAND in host A and exits with its exit code; host B runs `linerate serve`. In
-/// COMMAND, {peer} stands for host B's address and {peer6} for its IPv6 address; so do
-/// LINERATE_PEER and LINERATE_PEER6 in its environment. Without COMMAND a shell is started in
-/// host A. No interface or process remains afterwards.
+/// COMMAND, {peer} stands for host B's address and {peer6} for its IPv6 address; its environment
+/// has them as LINERATE_PEER and LINERATE_PEER6. Without COMMAND, a shell starts in host A. No
+/// interface or process remains afterwards.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = examples(), after_long_help = examples())]
 pub struct LabArgs {
@@ -41,7 +41,7 @@ pub struct LabArgs {
     /// Use the user-space wire even if no fault needs it
     #[arg(long)]
     pub wire: bool,
-    /// Write what the wire did with each UDP datagram to FILE, one JSON object per line
+    /// Log to FILE what the wire does with each UDP datagram, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub wire_log: Option<PathBuf>,
     /// Measure the capacity of the wire on this machine, and exit

@@ -23,6 +23,14 @@ pub(super) enum Progress {
 }
 
 impl Progress {
+    /// The unit of -f.
+    pub(super) const fn rates(self) -> Option<RateUnit> {
+        match self {
+            Self::Lines(rates) => rates,
+            Self::Status => None,
+        }
+    }
+
     /// Shows a test that has ended.
     pub(super) fn ended(self, console: &mut Console, plan: &TestPlan, test: &Test) {
         if self == Self::Status {
@@ -231,7 +239,7 @@ fn losses(test: &Test) -> String {
     match (test.lost_packets, test.sent_packets, test.retransmits) {
         _ if !test.valid => "  not valid".to_owned(),
         (Some(0), Some(sent), _) if test.requested_bits_per_second.is_some_and(short) => {
-            format!("  lost 0 of {sent}, sender short")
+            format!("  lost 0 of {sent}, sender-limited")
         }
         (Some(0), Some(sent), _) => format!("  lost 0 of {sent}"),
         (Some(lost), Some(sent), _) => {

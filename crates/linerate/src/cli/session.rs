@@ -322,7 +322,7 @@ impl Session {
         match printed {
             Ok(()) => exit,
             Err(error) => {
-                let failure = Failure::measuring("write the results to stdout", error);
+                let failure = self.unprinted(error);
                 self.console.alert(&failure.to_string());
                 Exit::from(failure.kind)
             }
@@ -356,7 +356,11 @@ impl Session {
             Form::JsonStream => self.console.event("end", &self.output)?,
             Form::Text if measured_nothing(&self.output) && failure.is_some() => self.point(),
             Form::Text => {
-                let text = progress::render(&self.output, self.console.look);
+                let look = Style {
+                    rates: self.progress.rates(),
+                    ..self.console.look
+                };
+                let text = progress::render(&self.output, look);
                 self.console.result(&text)?;
             }
         }
@@ -369,6 +373,16 @@ impl Session {
             None => {}
         }
         Ok(())
+    }
+
+    /// The results could not be written; a stored run still has them.
+    fn unprinted(&self, error: std::io::Error) -> Failure {
+        let what = format!("write the results to {}", crate::output::log::place());
+        let failure = Failure::measuring(what, error);
+        match &self.output.run_dir {
+            Some(directory) => failure.hint(format!("linerate report {directory}")),
+            None => failure,
+        }
     }
 
     /// Where the runs of an experiment are from which nothing can be said.
@@ -500,7 +514,7 @@ pub(super) fn report(failure: &Failure) -> ErrorReport {
 fn interruption(failure: &Failure, nothing: bool) -> String {
     let what = match nothing {
         true => "nothing was measured",
-        false => "the results are those until then",
+        false => "the results are those up to then",
     };
     match failure.why.as_str() {
         "interrupted" => format!("interrupted: {what}"),

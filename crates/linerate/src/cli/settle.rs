@@ -2,7 +2,6 @@
 //! What is settled before a command runs: HOST:PORT is a host and a port, HOST%INTERFACE a host and an interface,
 //! and with --logfile what would be printed goes there.
 
-use std::fs::File;
 use std::net::Ipv6Addr;
 use std::path::Path;
 
@@ -80,13 +79,10 @@ fn device(text: &str) -> (&str, Option<&str>) {
 }
 
 fn write_to(log: &Path) -> Result<(), Failure> {
-    let opened = File::options().create(true).append(true).open(log);
-    opened
-        .and_then(|file| linerate_linux::daemon::divert(&file))
-        .map_err(|error| {
-            Failure::usage(format!("write the log {}", log.display()), error)
-                .hint("a --logfile in a directory that exists")
-        })
+    crate::output::log::open(log).map_err(|error| {
+        Failure::usage(format!("write the log {}", log.display()), error)
+            .hint("a --logfile in a directory that exists")
+    })
 }
 
 /// The flags of a command that measures against a server.

@@ -28,7 +28,7 @@ pub(super) fn run(args: &SweepArgs, options: BTreeMap<String, String>) -> Exit {
         Ok(rates) => rates,
         Err(error) => {
             let failure =
-                Failure::usage("lay out the rates", error).hint("--from 50M --to 1000M --step 50M");
+                Failure::usage("plan the rates", error).hint("--from 50M --to 1000M --step 50M");
             return super::session::refuse("sweep", args.server.output.document.json, &failure);
         }
     };

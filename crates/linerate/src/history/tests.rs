@@ -124,7 +124,7 @@ fn what_is_no_run_is_said_and_costs_no_other() {
     assert!(why("cut").contains("is damaged"), "{}", why("cut"));
     assert!(why("newer").contains("linerate.run/9"), "{}", why("newer"));
     assert!(
-        why("foreign").contains("it names no schema"),
+        why("foreign").contains("it has no schema"),
         "{}",
         why("foreign")
     );

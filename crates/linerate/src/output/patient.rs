@@ -41,8 +41,10 @@ impl PatientWriter {
     pub(super) fn finish(&mut self) {
         let kept = std::mem::take(&mut self.kept);
         let mut stderr = io::stderr().lock();
-        // stderr is closed: the error cannot be reported.
-        let _ = stderr.write_all(&kept).and_then(|()| stderr.flush());
+        let written = stderr.write_all(&kept).and_then(|()| stderr.flush());
+        if let Err(error) = written {
+            super::log::refused(&kept, &error);
+        }
     }
 
     fn advance(&mut self) {

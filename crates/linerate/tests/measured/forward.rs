@@ -128,7 +128,7 @@ fn a_port_that_is_deleted_in_a_trial_ends_the_run_and_keeps_what_was_measured() 
         ran.assert_conserved();
         let error = &ran.document["error"];
         assert_eq!(
-            error["what"], "cannot go on with port port1",
+            error["what"], "cannot continue with port port1",
             "{}",
             ran.said
         );

@@ -192,8 +192,8 @@ fn what_cannot_be_had_is_said() {
         ("udp {peer} -A 4000", "run on CPU 4000", "-A with one of 0"),
         ("udp {peer} --bind-dev nosuch0", "nosuch0", "`ip link`"),
         ("tcp {peer} -B 192.0.2.1", "192.0.2.1", "`ip addr`"),
-        ("udp {peer} -6", "cannot resolve", "leave out -4 or -6"),
-        ("tcp {peer6} -4", "cannot resolve", "leave out -4 or -6"),
+        ("udp {peer} -6", "cannot resolve", "omit -4 or -6"),
+        ("tcp {peer6} -4", "cannot resolve", "omit -4 or -6"),
         ("udp {peer6} -B 198.18.0.1", "cannot resolve", "--bind"),
         (
             "tcp {peer} -C nosuch",

@@ -89,7 +89,7 @@ fn an_abnormal_counter_without_a_cause_is_listed() {
     assert!(known, "{odd:?}");
     let shown = explained(text, &[]);
     assert!(
-        shown.contains("odd, but explained by nothing here\n  line 4: rx_gearbox_errors = 5000"),
+        shown.contains("odd, and not explained by any finding\n  line 4: rx_gearbox_errors = 5000"),
         "{shown}"
     );
 }

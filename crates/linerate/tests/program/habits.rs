@@ -90,6 +90,30 @@ fn a_background_that_cannot_begin_says_so() {
     assert!(!place("taken").join("pid").exists());
 }
 
+/// The reason reaches stderr, and the run is stored all the same.
+#[test]
+fn a_log_without_room_is_reported() {
+    let server = Server::ours("-q");
+    let place = place("full");
+    let line = format!("-c 127.0.0.1:{} -n64K --logfile /dev/full", server.port);
+    let output = run(&place, &line);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for part in [
+        "warning: cannot write the log /dev/full: No space left on device",
+        "cannot write the results to the log /dev/full",
+    ] {
+        assert_eq!(said.matches(part).count(), 1, "{part}: {said}");
+    }
+    let report = said
+        .lines()
+        .find_map(|line| line.split_once("try: linerate "));
+    let (_, report) = report.unwrap_or_else(|| panic!("no hint: {said}"));
+    let again = run(&place, report);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert!(text(&again.stdout).contains(" sender"));
+}
+
 #[test]
 fn the_stock_client_uses_a_server_of_its_habits() {
     if !have_iperf3() {
@@ -110,13 +134,19 @@ fn the_stock_client_uses_a_server_of_its_habits() {
 fn lines_have_the_unit_and_the_time_that_were_requested() {
     let server = Server::ours("-q");
     let port = server.port;
-    let line = format!("-uc 127.0.0.1 -p {port} -b 5M -t 0.6 -i 0.3 -f K --timestamps=<%%>");
+    let line =
+        format!("-uc 127.0.0.1 -p {port} -b 5M -t 0.6 -i 0.3 -f K -P 4 -V --timestamps=<%%>");
     let output = run(&place("lines"), &line);
     let said = text(&output.stderr);
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("] up ")).collect();
     assert!(lines.len() >= 2, "{said}");
     assert!(lines.iter().all(|line| line.contains(" KiB/s")), "{said}");
-    let all = said + &text(&output.stdout);
+    let result = text(&output.stdout);
+    let ends = |line: &&str| line.starts_with("<%>  [") && !line.contains("[ ID]");
+    let ends: Vec<&str> = result.lines().filter(ends).collect();
+    assert_eq!(ends.len(), 2 * (4 + 1), "each stream and the sum: {result}");
+    assert!(ends.iter().all(|line| line.contains(" KiB/s")), "{result}");
+    let all = said + &result;
     assert!(all.lines().all(|line| line.starts_with("<%>")), "{all}");
 }
 
@@ -183,8 +213,8 @@ fn a_text_without_anything_to_judge_is_3() {
     fs::write(place.join("noise"), [0, 159, 7, 255, 0, 3]).unwrap();
     fs::write(place.join("prose.txt"), "The weather is fine today.\n").unwrap();
     for (name, why) in [
-        ("empty.txt", "there is no text in it"),
-        ("noise", "it is not text"),
+        ("empty.txt", "it has no text"),
+        ("noise", "it is neither text nor a run"),
         ("prose.txt", "no line of it"),
     ] {
         let output = run(&place, &format!("explain {name}"));

@@ -136,7 +136,7 @@ impl FromStr for Ratio {
             _ => return Err(refuse(None)),
         };
         if ratio > 1.0 {
-            return Err(refuse(Some("it is more than all")));
+            return Err(refuse(Some("it is above 100 %")));
         }
         Ok(Self(ratio))
     }
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!("0.001".parse(), Ok(Ratio(0.001)));
         assert_eq!(
             "150%".parse::<Ratio>().unwrap_err().to_string(),
-            "`150%` is not a share: it is more than all; write 0.1% or 0.001"
+            "`150%` is not a share: it is above 100 %; write 0.1% or 0.001"
         );
     }
 

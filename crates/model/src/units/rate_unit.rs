@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use super::format::significant;
+use super::format::{BIT_RATES, significant, with_unit};
 
 /// `k m g t`: bits, decimal. `K M G T`: bytes, 1024-based.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,15 @@ impl RateUnit {
 
     fn letter(self) -> u8 {
         self.0.to_ascii_lowercase()
+    }
+}
+
+/// A rate in this unit; without one, in the unit that suits it.
+#[must_use]
+pub fn rate_in(unit: Option<RateUnit>, bits_per_second: f64) -> String {
+    match unit {
+        Some(unit) => unit.text(bits_per_second),
+        None => with_unit(bits_per_second, BIT_RATES),
     }
 }
 

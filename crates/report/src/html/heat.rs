@@ -138,7 +138,7 @@ fn brief(name: &str) -> String {
     format!("…{end}")
 }
 
-const NOTE: &str = "mean during the tests, of the ten busiest lines on up to 16 CPUs; shade: logarithm of the rate";
+const NOTE: &str = "mean during the tests: the ten busiest interrupts, on up to 16 CPUs; shade: logarithm of the rate";
 const COUNTS: &[Step] = &[(1.0, ""), (1e3, " k"), (1e6, " M")];
 const ROWS: usize = 10;
 const CPUS: usize = 16;

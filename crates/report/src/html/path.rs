@@ -166,7 +166,7 @@ fn text(html: &mut Html, anchor: &str, [x, y]: [f64; 2], class: &str, words: &st
     });
 }
 
-const UNATTRIBUTED: &str = "unattributed: lost between the stages that count";
+const UNATTRIBUTED: &str = "unattributed: lost between the stages that have counters";
 /// This many fit on a phone.
 const LETTERS: usize = 42;
 const BOLD: usize = 34;

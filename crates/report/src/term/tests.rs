@@ -6,7 +6,7 @@ pub(crate) mod fixture;
 
 use std::path::Path;
 
-use linerate_model::output::{ErrorReport, Output, Protocol};
+use linerate_model::output::{ErrorReport, Flow, Output, Protocol};
 use proptest::prelude::*;
 
 use super::*;
@@ -63,6 +63,36 @@ fn answers_read_as_committed() {
                     assert_matches_file(&format!("{word}-{width}-{name}"), &text);
                 }
             }
+        }
+    }
+}
+
+/// As iperf3's `-f`: the lines at the end have the unit of those while measuring; each stream is shown where everything is.
+#[test]
+fn streams_have_the_unit_that_the_user_chose() {
+    let (_, mut output) = fixture::all()
+        .into_iter()
+        .find(|(name, _)| *name == "tcp")
+        .unwrap();
+    let flow = output.tests[0].flows[0].clone();
+    output.tests[0].flows = (1..=4).map(|id| Flow { id, ..flow.clone() }).collect();
+    for (detail, shown) in [(Detail::Line, 0), (Detail::Answer, 0), (Detail::Full, 8)] {
+        for (unit, rate) in [
+            ("k", "941400 kbit/s"),
+            ("M", "112.2 MiB/s"),
+            ("g", "0.941 Gbit/s"),
+        ] {
+            let style = Style {
+                detail,
+                rates: unit.parse().ok(),
+                ..Style::default()
+            };
+            let text = render(&output, &style);
+            assert!(text.contains(rate), "{unit}: {text}");
+            let streams = text
+                .lines()
+                .filter(|line| line.contains("]  up") && !line.contains("[SUM]"));
+            assert_eq!(streams.count(), shown, "{detail:?}: {text}");
         }
     }
 }

@@ -12,19 +12,21 @@ mod streams;
 mod verdict;
 
 use linerate_model::output::Output;
+use linerate_model::units::rate_unit::RateUnit;
 
 use super::{Block, Line, benchmarks, comparison, conclusions, findings, forward, knees, udp};
 
 pub(super) use ends::block as ends;
 pub(super) use short::blocks as one_line;
+pub(super) use streams::every as every_stream;
 
-/// The blocks of a result, the answer on the last screen.
-pub(super) fn blocks(output: &Output) -> Vec<Block> {
+/// The blocks of a result, the answer on the last screen; the rates of streams in this unit.
+pub(super) fn blocks(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
     if ["ab", "compare"].contains(&output.kind.as_str()) {
         return compared(output);
     }
     let mut blocks = vec![ends::block(output)];
-    blocks.extend(numbers(output));
+    blocks.extend(numbers(output, unit));
     let last = last(output);
     let room = match output.kind.as_str() {
         "check" => SCREEN.saturating_sub(height::of(&blocks) + height::of(&last)),
@@ -36,7 +38,7 @@ pub(super) fn blocks(output: &Output) -> Vec<Block> {
 }
 
 /// The verdict and the numbers.
-pub(super) fn numbers(output: &Output) -> Vec<Block> {
+pub(super) fn numbers(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
     let mut blocks = Vec::new();
     match output.kind.as_str() {
         "check" => {
@@ -54,7 +56,7 @@ pub(super) fn numbers(output: &Output) -> Vec<Block> {
             blocks.extend(benchmarks::blocks(output));
         }
         "ab" | "compare" => return comparison::blocks(output),
-        _ => blocks.extend(streams::blocks(output)),
+        _ => blocks.extend(streams::blocks(output, unit)),
     }
     blocks.extend(notes::block(output));
     blocks

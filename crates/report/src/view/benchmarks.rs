@@ -204,7 +204,7 @@ fn reset(rows: &[Reset]) -> Option<Block> {
         None => "by hand".to_owned(),
     };
     Some(table(
-        format!("Reset (RFC 6201) {by}: how long nothing was forwarded, mean"),
+        format!("Reset (RFC 6201) {by}: mean time without forwarding"),
         columns,
     ))
 }
@@ -322,7 +322,9 @@ mod tests {
             }],
             recovery: vec![Recovery {
                 subject: subject.clone(),
-                not_measured: Some("nothing was lost: the load was no overload".to_owned()),
+                not_measured: Some(
+                    "nothing was lost: the load did not overload the device".to_owned(),
+                ),
                 attempts: vec![RecoveryAttempt::default()],
                 ..Recovery::default()
             }],

@@ -44,7 +44,7 @@ pub(super) fn answer_and_rest(output: &Output) -> (Option<Block>, Vec<Block>) {
     let rest = [
         Block::lines("worth knowing", notes),
         Block::lines(
-            "odd, but explained by nothing here",
+            "odd, and not explained by any finding",
             output.odd.iter().map(passage),
         ),
         Block::lines("cannot tell", undecided(output)),
@@ -211,7 +211,7 @@ fn cause(output: &Output, number: usize, finding: &Finding, earlier: &[&Finding]
     lines.extend(Line::labelled(PART, "or almost as likely", &rivals));
     lines.extend(Line::labelled(
         PART,
-        "says otherwise",
+        "contradicted by",
         &finding.conflicts.join(", "),
     ));
     let rule = format!("{} ({})", finding.rule, finding.source);
@@ -295,7 +295,7 @@ fn strength(finding: &Finding) -> &str {
             "likely: it fits what the text shows, and no other known cause fits as well"
         }
         ("weak", false) => "possible: weak evidence",
-        ("weak", true) => "possible: it is known to cause such trouble",
+        ("weak", true) => "possible: a known cause of such symptoms",
         (other, _) => other,
     }
 }

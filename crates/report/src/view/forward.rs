@@ -102,7 +102,7 @@ pub(super) fn how(output: &Output) -> Option<Block> {
     let mut lines = vec![Line::new(
         2,
         format!(
-            "the device is {}; IPv{}{tag}, {flows}; profile {}; {} trials",
+            "{} path; IPv{}{tag}, {flows}; profile {}; {} trials",
             forward.path,
             forward.af,
             forward.profile,

@@ -73,7 +73,7 @@ impl Parts {
 fn answer(output: &Output) -> Vec<Block> {
     let mut answer = match output.forward {
         Some(_) => [forward::rates(output), benchmarks::blocks(output)].concat(),
-        None => answer::numbers(output),
+        None => answer::numbers(output, None),
     };
     answer.extend(conclusions::expectations(output));
     answer

@@ -201,10 +201,10 @@ const HOST: &[Row] = rows! {
     "memory" "/proc/meminfo" ["MemTotal", "MemFree", "MemAvailable"];
     "sockets" "sysctl" ["net.core.rmem_default", "net.core.rmem_max", "net.core.wmem_default", "net.core.wmem_max", "net.core.netdev_max_backlog", "net.core.netdev_budget"];
     "TCP" "sysctl" ["net.ipv4.tcp_congestion_control", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_mem"];
-    "tcp_mem" "tcp_mem" [] "the kernel's own formula does not give the value that is set, or it is not known";
+    "tcp_mem" "tcp_mem" [] "the value is not the kernel's default, or the default is unknown";
     "UDP" "sysctl" ["net.ipv4.udp_mem", "net.ipv4.udp_rmem_min"];
     "routing" "sysctl" ["net.ipv4.ip_forward", "net.ipv4.conf.all.rp_filter"];
-    "kernel log" "dmesg" [] "no line of a network driver (where `dmesg` is only for root, none can be read)";
+    "kernel log" "dmesg" [] "no line of a network driver, or `dmesg` is restricted to root";
 };
 
 const DRIVER: &str = "not supported or not reported by the driver";

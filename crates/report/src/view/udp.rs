@@ -53,12 +53,12 @@ fn speeds(tests: &[&Test]) -> Vec<Column> {
     let mut columns = columns_of(
         tests,
         &[
-            RateOf("asked", |test| test.requested_bits_per_second),
+            RateOf("request", |test| test.requested_bits_per_second),
             RateOf("offered", |test| test.offered_bits_per_second),
             RateOf("delivered", |test| test.delivered_bits_per_second),
         ],
     );
-    columns.retain(|column| column.name != "asked" || column.is_known());
+    columns.retain(|column| column.name != "request" || column.is_known());
     columns
 }
 

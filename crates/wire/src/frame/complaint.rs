@@ -93,7 +93,7 @@ impl Complaint {
     #[must_use]
     pub const fn meaning(&self) -> &'static str {
         match (self.kind, Family::of(self.from)) {
-            (Kind::TimeExceeded, _) => "no hops left",
+            (Kind::TimeExceeded, _) => "hop limit exceeded",
             (Kind::TooBig { .. }, _) => "too big for a link on the way",
             (Kind::Redirect { .. }, _) => "another router is nearer",
             (Kind::Unreachable { code }, Family::Ipv4) => unreachable_over_ipv4(code),

@@ -35,7 +35,7 @@ pub(in crate::cli) fn complete(record: &mut Experiment, directory: &Path) {
     record.restored = record.restored.take().or_else(|| {
         Some(Restored {
             command: record.restore.clone(),
-            error: Some("`ab` was cut off before, so run it now".to_owned()),
+            error: Some("`ab` ended before it ran; run it now".to_owned()),
         })
     });
 }

@@ -13,9 +13,9 @@ use crate::cli::values::{
 
 /// Test whether setting B is better than setting A, in blocks of runs in random order
 ///
-/// Measures A against A first, for the noise and the smallest effect that can be found. Then runs
+/// Measures A against A first, to find the noise and the smallest detectable effect. Then runs
 /// blocks in the order A B B A or B A A B until a difference is proven, is shown to be smaller than
-/// the margin, cannot be proven any more, or the last block is done. --a and --b are shell commands
+/// the margin, can no longer be proven, or the last block is done. --a and --b are shell commands
 /// that set up a configuration; one of them runs before each run. The measurement is a linerate
 /// command; each of its runs is kept. `docs/proving.md` explains the method.
 #[derive(Debug, Args)]
@@ -23,16 +23,16 @@ use crate::cli::values::{
   linerate ab --a 'ethtool -K eth0 tso on' --b 'ethtool -K eth0 tso off' -- tcp 192.0.2.7
   linerate ab --a ./old-driver --b ./new-driver --settle 5 -- udp 192.0.2.7 -b 400M
   linerate ab --a ./before --b ./after --restore ./usual --blocks 20 -- sweep 192.0.2.7
-  linerate ab --lab --quick --a ./before --b ./after -- tcp -t 2    in two hosts made here
+  linerate ab --lab --quick --a ./before --b ./after -- tcp -t 2    on two hosts created here
   linerate ab --a ./before --b ./after --metric rtt-p99 --seed 7 -- tcp 192.0.2.7 -t 5")]
 pub(in crate::cli) struct AbArgs {
-    /// Shell command that sets up A, the present configuration
+    /// Shell command that sets up A, the current configuration
     #[arg(long, value_name = "COMMAND")]
     pub(in crate::cli) a: String,
-    /// Shell command that sets up B, the change to be tested
+    /// Shell command that sets up B, the change to test
     #[arg(long, value_name = "COMMAND")]
     pub(in crate::cli) b: String,
-    /// Shell command that runs at the end, also after an error or Ctrl-C [default: that of A]
+    /// Shell command that runs at the end, also after an error or Ctrl-C [default: the command of --a]
     #[arg(long, value_name = "COMMAND")]
     pub(in crate::cli) restore: Option<String>,
     /// Fewer runs, for a first look: --aa 2, --blocks 6 and --settle 200ms, unless they are given
@@ -67,14 +67,14 @@ pub(in crate::cli) struct AbArgs {
     /// Print only the result: no progress, no notes
     #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(in crate::cli) quiet: bool,
-    /// Print the statistics, too
+    /// Also print the statistics
     #[arg(short = 'v', long, action = clap::ArgAction::Count)]
     pub(in crate::cli) verbose: u8,
     /// What to measure: udp, tcp, sweep, check or forward with its flags
     #[arg(last = true, required = true, value_name = "MEASUREMENT")]
     pub(in crate::cli) measurement: Vec<String>,
-    /// Create two hosts on this machine for the whole comparison: --a, --b and the measurement run in the first, and
-    /// the measurement's HOST, left out or written {peer}, is the second
+    /// Create two hosts on this machine for the whole comparison: --a, --b and the measurement run in the first; HOST of
+    /// the measurement, omitted or written {peer}, is the second
     #[arg(long, help_heading = "Lab")]
     pub(in crate::cli) lab: bool,
     #[command(flatten, next_help_heading = "Lab")]

@@ -12,7 +12,7 @@ use crate::cli::values::compare::{self as values, FailIf};
 ///
 /// One run is one observation: one against one gives no result, and fewer than four against four can
 /// prove nothing at 5 %. Figures are matched by test, direction and requested rate. Other differences
-/// between the groups (kernel, settings, driver) are reported as well. For runs not yet made use
+/// between the groups (kernel, settings, driver) are reported as well. To make the runs, use
 /// `linerate ab`, which interleaves them.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
@@ -38,7 +38,7 @@ pub(in crate::cli) struct CompareArgs {
     /// Exit 1 if the deciding figure is proven worse (by more than the given share), or if nothing is proven: worse, worse:3%, inconclusive
     #[arg(long, value_name = "WHAT", value_parser = values::fail_if)]
     pub(in crate::cli) fail_if: Option<FailIf>,
-    /// Print the statistics, too
+    /// Also print the statistics
     #[arg(short = 'v', long, action = clap::ArgAction::Count)]
     pub(in crate::cli) verbose: u8,
     #[command(flatten)]

@@ -9,15 +9,15 @@ use super::DocumentFlags;
 
 /// Show where packets were lost and why, from a stored run or pasted text
 ///
-/// A run is explained from its record alone: a later version with better rules explains old runs
+/// A run is explained from its record alone, so a later version with better rules also explains old runs
 /// better. Pasted text is output of iperf, ifconfig, ethtool, ip, netstat, dmesg and others, as found
 /// in mails and forums; prose in between is ignored.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
-  linerate explain /tmp/sweep                         a stored run (-o, or the line `details`)
+  linerate explain /tmp/sweep                         a stored run (the path in the line `details`)
   linerate explain before.txt after.txt               outputs saved from a board
   linerate explain -                                  paste, then Ctrl-D
-  linerate explain --facts /tmp/sweep                 with every fact that was known
+  linerate explain --facts /tmp/sweep                 with all known facts
   linerate explain --rules /etc/linerate/rules /tmp/sweep")]
 pub(in crate::cli) struct ExplainArgs {
     /// Directory of a run, a file of text, or `-` for standard input

@@ -69,7 +69,7 @@ pub(in crate::cli) struct ForwardArgs {
     /// Same as --profile quick
     #[arg(long, conflicts_with = "profile")]
     pub(in crate::cli) quick: bool,
-    /// Duration and rigour: strict (RFC 2544's times), lab, quick
+    /// Durations and goals: strict (those of RFC 2544), lab, quick
     #[arg(long, value_name = "NAME", default_value = "lab", default_value_if("quick", "true", "quick"), value_parser = ["strict", "lab", "quick"])]
     pub(in crate::cli) profile: String,
     /// Length of the final trials [default: the profile's]
@@ -78,7 +78,7 @@ pub(in crate::cli) struct ForwardArgs {
     /// What to measure: throughput, loss-curve, back-to-back, latency, recovery, reset [default: throughput; with lab and strict also loss-curve and back-to-back]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(in crate::cli) tests: Vec<Procedure>,
-    /// Command that resets the DUT, for --tests reset [default: you are asked to do it]
+    /// Command that resets the DUT, for --tests reset [default: a prompt to reset it by hand]
     #[arg(long, value_name = "COMMAND")]
     pub(in crate::cli) reset_command: Option<String>,
     /// How long to observe a reset [default: the profile's]
@@ -96,7 +96,7 @@ pub(in crate::cli) struct ForwardArgs {
     /// Backend for sending and receiving [default: the fastest that works]
     #[arg(long, value_name = "NAME", value_parser = ["af_xdp_zero_copy", "af_xdp_copy", "af_packet_ring", "af_packet_mmsg"])]
     pub(in crate::cli) backend: Option<String>,
-    /// The DUT is a router with these addresses, A's side first: 192.168.7.1/24,10.0.7.1/24; the tester is the second host of each network, or HOST in ADDRESS/BITS@HOST [default: 198.18.1.1,198.19.1.1, if they answer]
+    /// The DUT is a router with these addresses, A's side first: 192.168.7.1/24,10.0.7.1/24; the tester is the second host of each network, or HOST in ADDRESS/BITS@HOST [default: 198.18.1.1,198.19.1.1 if they answer]
     #[arg(long, value_name = "A,B", num_args = 0..=1, default_missing_value = "", value_parser = gateways)]
     pub(in crate::cli) routed: Option<Gateways>,
     /// The DUT is a bridge [default: if it does not answer as a router]
@@ -116,7 +116,7 @@ pub(in crate::cli) struct ForwardArgs {
         help_heading = "Device"
     )]
     pub(in crate::cli) device_command: Option<String>,
-    /// Token file of the DUT's server, for its full counters and settings [default: what LINERATE_TOKEN_FILE names]
+    /// Token file of the DUT's server, for its full counters and settings [default: $LINERATE_TOKEN_FILE]
     #[arg(
         long,
         value_name = "FILE",

@@ -11,7 +11,7 @@ use super::DocumentFlags;
 ///
 /// Prints a line per run: time, command, peer and its main figure. With --figure, prints that figure
 /// of all runs in chronological order, where its level changed, and what else changed then. A page
-/// (-o FILE.html) has every figure. A run of `-o DIR` is listed if DIRECTORY holds DIR.
+/// (-o FILE.html) has every figure. A run of `-o DIR` is listed if DIRECTORY contains DIR.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate history
@@ -31,7 +31,7 @@ pub(in crate::cli) struct HistoryArgs {
     /// Only attempts that failed before they measured anything, with the reason
     #[arg(long, conflicts_with = "figure")]
     pub(in crate::cli) failed: bool,
-    /// One figure over time: its name, or words of it, such as 'throughput tcp up'
+    /// One figure over time: its name, or words in it, such as 'throughput tcp up'
     #[arg(long, value_name = "WORDS")]
     pub(in crate::cli) figure: Option<String>,
     /// Number of runs, newest first; 0 = all [default: 20; all with --figure or html]

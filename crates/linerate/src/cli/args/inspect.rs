@@ -7,10 +7,10 @@ use clap::Args;
 
 use super::DocumentFlags;
 
-/// Show how this host's network is set up and what looks wrong, without sending a packet
+/// Show this host's network settings and what looks wrong, without sending a packet
 ///
 /// Prints the interfaces with their addresses, and what looks wrong. With -v, prints all that can be
-/// read of link, pause, rings, coalescing, offloads, queues, interrupts, qdiscs, buffers, TCP memory,
+/// read about link, pause, rings, coalescing, offloads, queues, interrupts, qdiscs, buffers, TCP memory,
 /// CPU frequencies, PCI and kernel.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:

@@ -105,13 +105,13 @@ pub(in crate::cli) struct LoadFlags {
     /// Length of the reported intervals, 0 = none [default: 1]
     #[arg(short = 'i', long, value_name = "TIME", value_parser = values::interval)]
     pub(in crate::cli) interval: Option<u64>,
-    /// Warm-up time, not counted
+    /// Warm-up time, not counted in the results
     #[arg(short = 'O', long, value_name = "TIME", value_parser = values::warm_up)]
     pub(in crate::cli) omit: Option<u64>,
-    /// Socket buffers to ask for, 1K … 512M [default: TCP the kernel's, UDP 4M]
+    /// Socket buffer size to request, 1K … 512M [default: TCP the kernel's, UDP 4M]
     #[arg(short = 'w', long, value_name = "BYTES", value_parser = values::window)]
     pub(in crate::cli) window: Option<u32>,
-    /// Pin to this CPU, and the server to the second
+    /// Pin this end to CPU LOCAL, the server to CPU REMOTE
     #[arg(short = 'A', long, value_name = "LOCAL[,REMOTE]", value_parser = values::affinity)]
     pub(in crate::cli) affinity: Option<(u32, Option<u32>)>,
     /// Local port of the first data stream
@@ -123,7 +123,7 @@ pub(in crate::cli) struct LoadFlags {
     /// TOS octet (all 8 bits): 0 … 255
     #[arg(short = 'S', long, value_name = "TOS", value_parser = values::tos, conflicts_with = "dscp")]
     pub(in crate::cli) tos: Option<u8>,
-    /// Unit of the rates while measuring: k, m, g, t for bits; K, M, G, T for bytes [default: what suits each]
+    /// Unit of rates: k, m, g, t for bits; K, M, G, T for bytes [default: what suits each]
     #[arg(short = 'f', long, value_name = "UNIT")]
     pub(in crate::cli) format: Option<RateUnit>,
     /// Let the kernel pace each stream to this rate (SO_MAX_PACING_RATE; UDP needs the fq queue)
@@ -138,7 +138,7 @@ pub(in crate::cli) struct LoadFlags {
     /// Title, stored with the results
     #[arg(short = 'T', long, value_name = "TEXT")]
     pub(in crate::cli) title: Option<String>,
-    /// Ask the server for its own report
+    /// Also print the server's report
     #[arg(long)]
     pub(in crate::cli) get_server_output: bool,
     /// Speak iperf2's protocol: HOST is an iperf2 server (this end sends; default port 5001)

@@ -22,10 +22,10 @@ pub(in crate::cli) struct OutputFlags {
     /// Store the run in this directory
     #[arg(short = 'o', long, value_name = "DIR")]
     pub(in crate::cli) output: Option<PathBuf>,
-    /// Print one line a direction, and no progress
+    /// Print one line per direction, and no progress
     #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(in crate::cli) quiet: bool,
-    /// Print everything: counters, loss ledger, modes, spacing, each trial, each step
+    /// Print everything: streams, counters, loss ledger, modes, spacing, each trial and step
     #[arg(short = 'v', long, visible_short_alias = 'V', action = clap::ArgAction::Count)]
     pub(in crate::cli) verbose: u8,
     /// Append everything that would be printed to this file

@@ -27,7 +27,7 @@ pub(in crate::cli) struct RegsArgs {
     /// Link speed, to convert pause times [default: the interface's; pasted: 1G]
     #[arg(long, value_name = "RATE", value_parser = values::rate)]
     pub(in crate::cli) speed: Option<u64>,
-    /// Also read registers that the driver does not dump from the device's memory (root; only
+    /// Also read registers that the driver does not dump, from the device's memory (root; only
     /// registers without read side effects)
     #[arg(long, conflicts_with = "map")]
     pub(in crate::cli) device_memory: bool,

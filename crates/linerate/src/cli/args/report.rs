@@ -10,7 +10,7 @@ use super::ColorChoice;
 /// Convert a stored run: to HTML, Markdown, CSV, a spreadsheet, JSON, JUnit or OpenMetrics
 ///
 /// All formats have the same numbers. Findings are computed from the record with this version's
-/// rules; a document written by `--json` keeps the findings it has.
+/// rules; a document written by `--json` keeps its findings.
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate report /tmp/run                            as the command printed it
@@ -37,7 +37,7 @@ pub(in crate::cli) struct ReportArgs {
     /// Additional rules, *.toml; a rule with the id of a built-in one replaces it
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) rules: Option<PathBuf>,
-    /// Print everything: counters, loss ledger, modes, spacing, each trial (term)
+    /// Print everything: streams, counters, loss ledger, modes, spacing, each trial (term)
     #[arg(short = 'v', long, action = clap::ArgAction::Count)]
     pub(in crate::cli) verbose: u8,
     /// Colour: auto, always or never
@@ -61,7 +61,7 @@ pub(in crate::cli) enum ReportFormat {
     Svg,
     /// One table, RFC 4180
     Csv,
-    /// Every table, a sheet each, for a spreadsheet
+    /// Every table on a sheet of its own, for a spreadsheet
     Xlsx,
     /// The document of `--json`
     Json,

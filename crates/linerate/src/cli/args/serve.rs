@@ -15,7 +15,7 @@ use linerate_endpoint::{IPERF2_PORT, PORT};
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate serve                             TCP and UDP port 5201
-  linerate serve -1                          one test, then end
+  linerate serve -1                          one test, then exit
   linerate -s -D -I /run/linerate.pid        as with iperf3: in the background
   linerate serve --bind 192.0.2.7 --max-rate 500M --max-time 1m
   linerate serve --metrics 127.0.0.1:9101    http://127.0.0.1:9101/metrics for Prometheus
@@ -36,7 +36,7 @@ pub(in crate::cli) struct ServeArgs {
     /// Only IPv6
     #[arg(short = '6', long)]
     pub(in crate::cli) version6: bool,
-    /// End after one test
+    /// Exit after one test
     #[arg(short = '1', long)]
     pub(in crate::cli) one_off: bool,
     /// Refuse tests with a higher total rate
@@ -60,7 +60,7 @@ pub(in crate::cli) struct ServeArgs {
     /// Report this host's full counters and settings to clients with this token file; to others only what a test needs
     #[arg(long, value_name = "FILE", conflicts_with = "iperf2")]
     pub(in crate::cli) token_file: Option<PathBuf>,
-    /// Answer GET /metrics (OpenMetrics) on this TCP port, without authentication; no client's address is in it
+    /// Serve OpenMetrics at http://ADDRESS:PORT/metrics, without authentication; client addresses are left out
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = values::listener)]
     pub(in crate::cli) metrics: Option<SocketAddr>,
     /// Do not log a line per test
@@ -69,7 +69,7 @@ pub(in crate::cli) struct ServeArgs {
     /// Run in the background, once the port is open
     #[arg(short = 'D', long)]
     pub(in crate::cli) daemon: bool,
-    /// Write the process id to this file; it is removed at the end
+    /// Write the process id to this file; it is removed at exit
     #[arg(short = 'I', long, value_name = "FILE")]
     pub(in crate::cli) pidfile: Option<PathBuf>,
     /// Log to this file instead of stderr

@@ -44,7 +44,7 @@ pub(in crate::cli) struct TargetFlags {
     /// How long to wait for the server, such as 2s; a bare number is ms [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = values::timeout)]
     pub(in crate::cli) connect_timeout: Option<u64>,
-    /// Token file of the server, for its full counters and settings [default: what LINERATE_TOKEN_FILE names]
+    /// Token file of the server, for its full counters and settings [default: $LINERATE_TOKEN_FILE]
     #[arg(long, value_name = "FILE", conflicts_with = "lab")]
     pub(in crate::cli) token_file: Option<PathBuf>,
 }

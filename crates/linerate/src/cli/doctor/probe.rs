@@ -191,7 +191,7 @@ fn timestamps() -> Check {
         Ok(false) => Check::fails(
             id,
             name,
-            "refused: arrival time is when the program reads",
+            "refused: the arrival time is the time of the read",
             "a kernel with SO_TIMESTAMPNS; spacing and jitter are coarser until then",
         ),
         Err(error) => Check::unknown(id, name, error.to_string()),
@@ -292,7 +292,7 @@ fn wall_clock() -> Check {
         Check::fails(
             id,
             name,
-            "not set: runs will be dated 1970",
+            "not set: runs will have dates in 1970",
             "sudo date -s '2026-01-31 12:00'      or run NTP",
         )
     }

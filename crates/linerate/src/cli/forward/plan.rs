@@ -101,7 +101,7 @@ fn profile(args: &ForwardArgs) -> Result<Profile, Failure> {
     let mut profile = Profile::named(&args.profile).ok_or_else(|| {
         Failure::usage(
             format!("use the profile '{}'", args.profile),
-            "there is none of that name",
+            "no profile has this name",
         )
         .hint("strict, lab or quick")
     })?;

@@ -226,8 +226,8 @@ fn maps_of(driver: &str) -> Vec<&'static Map> {
 fn missing(what: &str, why: &io::Error) -> Missing {
     let no_rights = why.kind() == io::ErrorKind::PermissionDenied;
     let why = match why.raw_os_error() {
-        Some(95) => "the driver gives none".to_owned(),
-        Some(1 | 13) => "not permitted: it asks for root (CAP_NET_ADMIN)".to_owned(),
+        Some(95) => "the driver provides none".to_owned(),
+        Some(1 | 13) => "not permitted: needs root (CAP_NET_ADMIN)".to_owned(),
         _ => why.to_string(),
     };
     (no_rights, format!("{what}: {why}"))

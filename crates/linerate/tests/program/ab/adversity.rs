@@ -133,7 +133,7 @@ fn what_was_measured_before_it_was_killed_is_judged_and_what_is_left_behind_is_s
     );
     assert_eq!(record["restored"]["command"], "printf R >> log");
     let why = record["restored"]["error"].as_str().unwrap();
-    assert!(why.contains("cut off"), "{why}");
+    assert!(why.contains("run it now"), "{why}");
     assert!(!log(&place).contains('R'));
 }
 

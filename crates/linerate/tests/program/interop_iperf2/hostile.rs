@@ -36,7 +36,7 @@ fn garbage_is_neither_answered_nor_counted() {
     }
     // A final datagram of nobody.
     socket.send(&old::datagram(-10)).unwrap();
-    server.await_line("begins no iperf2 test");
+    server.await_line("does not begin an iperf2 test");
     served(&server);
     socket
         .set_read_timeout(Some(Duration::from_millis(1)))
@@ -54,7 +54,7 @@ fn a_silent_and_a_short_tcp_client_are_let_go() {
     let mut short = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     short.write_all(&[0x40, 1, 0, 0x78, 0, 0]).unwrap();
     drop(short);
-    server.await_line("refused: closed within its header");
+    server.await_line("refused: connection closed within the header");
     server.await_line("refused: no iperf2 header within 5 s");
     until("both are freed", || server.holds() == at_rest);
     served(&server);
@@ -79,8 +79,9 @@ fn a_killed_client_frees_its_thread_and_its_flow() {
     drop(udp);
     tcp.kill().unwrap();
     tcp.wait().unwrap();
-    let reported =
-        || server.lines("ended: the client left") + server.lines("closed within its header");
+    let reported = || {
+        server.lines("ended: the client disconnected") + server.lines("closed within the header")
+    };
     until("its end is logged", || reported() == 1);
     until("it is freed", || server.holds() == at_rest);
     served(&server);
@@ -96,7 +97,7 @@ fn a_client_that_leaves_early_is_reported() {
     stream.write_all(&header).unwrap();
     stream.write_all(&[b'7'; 1000]).unwrap();
     drop(stream);
-    let line = server.await_line("ended: the client left early: TCP");
+    let line = server.await_line("ended: the client disconnected early: TCP");
     assert!(line.contains(" 1060 bytes received"), "{line}");
     assert_eq!(server.lines("done: "), 0);
 }

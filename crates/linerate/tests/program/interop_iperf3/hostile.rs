@@ -250,7 +250,7 @@ fn udp_floods_are_not_answered() {
             works(&server);
         }
     }
-    server.await_line("refused: a UDP hello of no known test");
+    server.await_line("refused: a UDP hello of an unknown test");
     works(&server);
     socket.set_nonblocking(true).unwrap();
     assert!(
@@ -285,7 +285,7 @@ fn a_flood_of_hellos_of_one_test_takes_few_descriptors() {
         socket.recv(&mut [0; 100]).is_ok()
     });
     let crowd: Vec<_> = (1..500).map(hello).collect();
-    server.await_line("or of one whose streams are all connected");
+    server.await_line("or of a test whose streams are all connected");
     let (_, during) = server.holds();
     assert!(
         during <= before + 100,

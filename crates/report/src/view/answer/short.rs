@@ -2,12 +2,13 @@
 //! One line a direction, for scripts and tired eyes.
 
 use linerate_model::output::{ForwardResult, Output, Protocol, Test};
-use linerate_model::units::format::{BIT_RATES, PACKET_RATES, UNKNOWN, percent, with_unit};
+use linerate_model::units::format::{PACKET_RATES, UNKNOWN, percent, with_unit};
+use linerate_model::units::rate_unit::{RateUnit, rate_in};
 
 use super::verdict;
 use crate::view::{Block, Line, Tone, comparison, conclusions, knees, relevant, way};
 
-pub(in crate::view) fn blocks(output: &Output) -> Vec<Block> {
+pub(in crate::view) fn blocks(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
     let mut lines: Vec<Line> = Vec::new();
     lines.extend(verdict::lines(output));
     if lines.is_empty() {
@@ -21,7 +22,7 @@ pub(in crate::view) fn blocks(output: &Output) -> Vec<Block> {
     lines.extend(output.results.iter().map(result));
     lines.extend(comparison::decided(output));
     if lines.is_empty() {
-        lines.extend(relevant(output).into_iter().map(test));
+        lines.extend(relevant(output).into_iter().map(|one| test(one, unit)));
     }
     lines.iter_mut().for_each(|line| line.indent = 0);
     let all = [
@@ -32,9 +33,9 @@ pub(in crate::view) fn blocks(output: &Output) -> Vec<Block> {
     all.into_iter().flatten().collect()
 }
 
-fn test(test: &Test) -> Line {
+fn test(test: &Test, unit: Option<RateUnit>) -> Line {
     let rate = test.delivered_bits_per_second;
-    let rate = rate.map_or_else(|| UNKNOWN.to_owned(), |rate| with_unit(rate, BIT_RATES));
+    let rate = rate.map_or_else(|| UNKNOWN.to_owned(), |rate| rate_in(unit, rate));
     let lost = match (
         test.protocol,
         test.lost_packets,

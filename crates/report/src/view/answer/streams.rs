@@ -3,7 +3,8 @@
 
 use linerate_model::output::{Flow, Latency, Output, Protocol, Test};
 use linerate_model::units::Nanos;
-use linerate_model::units::format::{BIT_RATES, SIZES, UNKNOWN, percent, with_unit};
+use linerate_model::units::format::{SIZES, UNKNOWN, percent, with_unit};
+use linerate_model::units::rate_unit::{RateUnit, rate_in};
 
 use crate::view::{Align, Block, Column, Line, Table, Tone, conclusions, relevant, way};
 
@@ -19,26 +20,39 @@ struct Row {
     tone: Tone,
 }
 
-pub(super) fn blocks(output: &Output) -> Vec<Block> {
+pub(super) fn blocks(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
     let tests = relevant(output);
-    let mut blocks = Vec::new();
-    for protocol in [Protocol::Tcp, Protocol::Udp] {
-        let own: Vec<&&Test> = tests
-            .iter()
-            .filter(|test| test.protocol == protocol)
-            .collect();
-        let flows: usize = own.iter().map(|test| test.flows.len()).sum();
-        let each = flows <= MOST;
-        let rows: Vec<Row> = own.iter().flat_map(|test| rows(test, each)).collect();
-        if !rows.is_empty() {
-            blocks.push(Block::Table(table(protocol, &rows)));
-        }
-    }
+    let mut blocks = tables(&tests, unit, MOST);
     let remarks = tests.iter().filter_map(|test| remark(test));
     let remarks = remarks.chain(output.latency.iter().filter_map(round_trip));
     blocks.extend(Block::lines("", remarks));
     blocks.extend(conclusions::invalid(output));
     blocks
+}
+
+/// Each stream of a test, and the sum, however many they are; nothing of a search.
+pub(in crate::view) fn every(output: &Output, unit: Option<RateUnit>) -> Vec<Block> {
+    match output.kind.as_str() {
+        "tcp" | "udp" => tables(&relevant(output), unit, usize::MAX),
+        _ => Vec::new(),
+    }
+}
+
+/// A table per transport; more than `most` streams by their sum alone.
+fn tables(tests: &[&Test], unit: Option<RateUnit>, most: usize) -> Vec<Block> {
+    let mut tables = Vec::new();
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        let own = tests.iter().filter(|test| test.protocol == protocol);
+        let own: Vec<&&Test> = own.collect();
+        let flows: usize = own.iter().map(|test| test.flows.len()).sum();
+        let each = flows <= most;
+        let rows = own.iter().flat_map(|test| rows(test, each, unit));
+        let rows: Vec<Row> = rows.collect();
+        if !rows.is_empty() {
+            tables.push(Block::Table(table(protocol, &rows)));
+        }
+    }
+    tables
 }
 
 fn table(protocol: Protocol, rows: &[Row]) -> Table {
@@ -74,9 +88,9 @@ fn table(protocol: Protocol, rows: &[Row]) -> Table {
 }
 
 /// Each stream if wanted, and the sum of several; a lone stream is its own sum.
-fn rows(test: &Test, each: bool) -> Vec<Row> {
+fn rows(test: &Test, each: bool, unit: Option<RateUnit>) -> Vec<Row> {
     if let [only] = test.flows.as_slice() {
-        return ends(test, None)
+        return ends(test, None, unit)
             .into_iter()
             .map(|row| Row {
                 id: id(Some(only)),
@@ -86,7 +100,7 @@ fn rows(test: &Test, each: bool) -> Vec<Row> {
     }
     let streams = test.flows.iter().filter(|_| each).map(Some);
     let all = streams.chain([None]);
-    all.flat_map(|flow| ends(test, flow)).collect()
+    all.flat_map(|flow| ends(test, flow, unit)).collect()
 }
 
 fn id(flow: Option<&Flow>) -> String {
@@ -94,7 +108,7 @@ fn id(flow: Option<&Flow>) -> String {
 }
 
 /// What the sender sent, and what the receiver got of it.
-fn ends(test: &Test, flow: Option<&Flow>) -> [Row; 2] {
+fn ends(test: &Test, flow: Option<&Flow>, unit: Option<RateUnit>) -> [Row; 2] {
     let sent = flow.map_or((test.sent_bytes, test.offered_bits_per_second), |flow| {
         (flow.sent_bytes, flow.offered_bits_per_second)
     });
@@ -107,7 +121,7 @@ fn ends(test: &Test, flow: Option<&Flow>) -> [Row; 2] {
         way: way(test.direction),
         span: format!("0.00-{:.2}", test.duration_s),
         transfer: known(bytes, |bytes| with_unit(bytes as f64, SIZES)),
-        rate: known(rate, |rate| with_unit(rate, BIT_RATES)),
+        rate: known(rate, |rate| rate_in(unit, rate)),
         lost: String::new(),
         end,
         tone: if test.valid { Tone::Plain } else { Tone::Bad },
@@ -180,5 +194,5 @@ fn known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), text)
 }
 
-/// More streams than this are shown by their sum.
+/// More streams than this are shown by their sum, unless everything is printed.
 const MOST: usize = 3;
