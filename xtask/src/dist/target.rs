@@ -91,7 +91,7 @@ pub(crate) const TARGETS: &[Target] = &[
     Target {
         triple: "riscv64gc-unknown-linux-gnu",
         emulators: &["qemu-riscv64-static", "qemu-riscv64"],
-        checked: false,
+        checked: true,
         names: Names::new("riscv64", "riscv64", "riscv64"),
         linker: Linker::Gcc("riscv64-linux-gnu-gcc"),
     },
