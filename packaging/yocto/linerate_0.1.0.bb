@@ -19,7 +19,9 @@ include ${BPN}-crates.inc
 
 inherit cargo cargo-update-recipe-crates systemd
 
-# The project's profile `dist` optimises for size; `release` is for developers.
+# The project's profile `dist` is built for size; `release` is for its developers. Yocto 6.1 and later read the first name,
+# earlier ones the second.
+CARGO_PROFILE = "dist"
 BUILD_MODE = "--profile dist"
 CARGO_TARGET_SUBDIR = "${RUST_HOST_SYS}/dist"
 CARGO_BUILD_FLAGS:append = " --package linerate"

@@ -131,6 +131,7 @@ pub(crate) fn binary(options: &Options) -> Result<PathBuf, String> {
     let triple = if build::has_std(&musl) { musl } else { gnu };
     eprintln!("building linerate for {triple} in profile dist");
     let recipe = build::Recipe {
+        place: &build::Place::here(),
         subcommand: "build",
         triple: &triple,
         profile: "dist",

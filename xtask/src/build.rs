@@ -16,9 +16,35 @@ pub(crate) struct Binary {
     pub(crate) took: Duration,
 }
 
+/// Where a build reads and writes. No name of it may enter the binary.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Place {
+    /// The workspace.
+    pub(crate) root: PathBuf,
+    /// Where cargo keeps the sources of crates.
+    pub(crate) cargo_home: PathBuf,
+    /// What differs from this process's environment.
+    pub(crate) environment: Vec<(String, String)>,
+}
+
+impl Place {
+    /// This checkout, this user.
+    pub(crate) fn here() -> Self {
+        let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
+        let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        Self {
+            root: workspace.unwrap_or(Path::new(".")).to_owned(),
+            cargo_home: cargo_home.or_else(home).unwrap_or_default(),
+            environment: Vec::new(),
+        }
+    }
+}
+
 /// Which build.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recipe<'a> {
+    pub(crate) place: &'a Place,
     /// cargo's subcommand: `build`, or another that takes the same options.
     pub(crate) subcommand: &'a str,
     /// Target triple.
@@ -42,7 +68,9 @@ pub(crate) fn build(recipe: Recipe<'_>) -> Result<Binary, String> {
         .args(["--profile", recipe.profile, "--target", recipe.triple])
         .arg("--message-format=json-render-diagnostics")
         .args(recipe.options)
+        .envs(recipe.place.environment.iter().cloned())
         .envs(recipe.environment.iter().cloned())
+        .current_dir(&recipe.place.root)
         .output()
         .map_err(|why| format!("start cargo: {why}"))?;
     if !output.status.success() {
@@ -123,20 +151,14 @@ pub(crate) fn has_program(program: &str) -> bool {
 
 /// Options that give each source file the same name wherever it is: messages of panics name it, so it is in the
 /// binary. A path with a space cannot be an option here, and stays.
-pub(crate) fn remapped_paths() -> String {
-    let cargo = std::env::var("CARGO_HOME")
-        .or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"))
-        .unwrap_or_default();
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    let workspace = workspace.map_or_else(String::new, |root| root.display().to_string());
-    // The last that fits counts. The name of crates.io's directory is a hash of its address.
-    let crates = format!("{cargo}/registry/src/index.crates.io-1949cf8c6b5b557f");
-    let names = [
-        (cargo, "/cargo".to_owned()),
-        (crates, "/crates".to_owned()),
-        (workspace, "/linerate".to_owned()),
-        library_source(),
-    ];
+pub(crate) fn remapped_paths(place: &Place) -> String {
+    let cargo = place.cargo_home.display().to_string();
+    let workspace = place.root.display().to_string();
+    // The last that fits counts.
+    let mut names = vec![(cargo, "/cargo".to_owned())];
+    names.extend(registries(&place.cargo_home).map(|path| (path, "/crates".to_owned())));
+    names.push((workspace, "/linerate".to_owned()));
+    names.push(library_source());
     names
         .iter()
         .filter(|(path, _)| !path.is_empty() && !path.contains(' '))
@@ -144,28 +166,44 @@ pub(crate) fn remapped_paths() -> String {
         .collect()
 }
 
+/// The sources of crates by registry. The name of each directory is a hash of an address: of crates.io's, or of a mirror's.
+fn registries(cargo_home: &Path) -> impl Iterator<Item = String> {
+    let sources = cargo_home.join("registry/src");
+    let crates_io = sources.join("index.crates.io-1949cf8c6b5b557f");
+    let entries = sources.read_dir().into_iter().flatten().flatten();
+    let others = entries.map(|entry| entry.path());
+    let all =
+        std::iter::once(crates_io.clone()).chain(others.filter(move |path| *path != crates_io));
+    all.map(|path| path.display().to_string())
+}
+
 /// The source of the standard library, where it is installed, and its name in a compiler without it.
 fn library_source() -> (String, String) {
-    let query = |arguments: &[&str]| {
-        let output = Command::new("rustc").args(arguments).output();
-        output.map_or_else(
-            |_| String::new(),
-            |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
-        )
-    };
-    let version = query(&["-vV"]);
+    let version = rustc(&["-vV"]);
     let hash = version
         .lines()
         .find_map(|line| line.strip_prefix("commit-hash: "));
-    let source = query(&["--print", "sysroot"]) + "/lib/rustlib/src/rust";
+    let source = sysroot() + "/lib/rustlib/src/rust";
     (source, format!("/rustc/{}", hash.unwrap_or_default()))
+}
+
+/// Where the compiler is installed.
+pub(crate) fn sysroot() -> String {
+    rustc(&["--print", "sysroot"])
+}
+
+/// What rustc prints; empty where there is none.
+fn rustc(arguments: &[&str]) -> String {
+    let output = Command::new("rustc").args(arguments).output();
+    output.map_or_else(
+        |_| String::new(),
+        |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+    )
 }
 
 /// Which compiler is in use: `1.95.0`.
 pub(crate) fn rustc_version() -> Option<String> {
-    let output = Command::new("rustc").arg("--version").output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.split(' ').nth(1).map(str::to_owned)
+    rustc(&["--version"]).split(' ').nth(1).map(str::to_owned)
 }
 
 /// The cargo that runs this task.
@@ -175,13 +213,8 @@ pub(crate) fn cargo() -> std::ffi::OsString {
 
 /// Whether the source of the standard library is installed.
 pub(crate) fn has_std_source() -> bool {
-    let output = Command::new("rustc").args(["--print", "sysroot"]).output();
-    output.is_ok_and(|output| {
-        let sysroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        Path::new(&sysroot)
-            .join("lib/rustlib/src/rust/library")
-            .is_dir()
-    })
+    let source = Path::new(&sysroot()).join("lib/rustlib/src/rust/library");
+    source.is_dir()
 }
 
 #[cfg(test)]
@@ -190,19 +223,20 @@ mod tests {
 
     #[test]
     fn no_name_of_a_source_file_depends_on_this_machine() {
-        let options = remapped_paths();
+        let place = Place::here();
+        let options = remapped_paths(&place);
         let names: Vec<&str> = options
             .split(" --remap-path-prefix=")
             .skip(1)
             .filter_map(|option| option.split_once('=').map(|(_, name)| name))
             .collect();
-        let [cargo, crates, workspace, library] = names[..] else {
+        let [cargo, crates @ .., workspace, library] = &names[..] else {
             panic!("{options}");
         };
-        assert_eq!(
-            [cargo, crates, workspace],
-            ["/cargo", "/crates", "/linerate"]
-        );
+        assert_eq!([*cargo, *workspace], ["/cargo", "/linerate"]);
+        assert!(!crates.is_empty() && crates.iter().all(|name| *name == "/crates"));
+        let mirror = place.cargo_home.join("registry/src/index.crates.io-");
+        assert!(options.contains(&format!("={}", mirror.display())));
         assert!(library.starts_with("/rustc/"), "{library}");
     }
 }

@@ -2,27 +2,31 @@
 //! `cargo xtask dist`: the static binaries that are given away, and proof that they run.
 
 mod check;
+pub(crate) mod foreign;
+mod second;
 mod target;
+mod traces;
 
 use std::path::PathBuf;
 
+use crate::build::{Binary, Place};
 use crate::tally::Tally;
 use crate::{Outcome, package};
 pub(crate) use target::Names;
 use target::{TARGETS, Target};
+use traces::Traces;
 
 /// An x86_64 binary must fit the flash of a small board: a larger one is refused; a larger one of another target is
 /// reported. Much of it is what it knows (`knowledge/`).
 const LIMIT_BYTES: u64 = 8 << 20;
 
-/// `dist [--check] [--packages] [TARGET...]`.
+/// `dist [--check] [--packages] [--reproducible] [TARGET...]`.
 pub(crate) fn run(words: &[&str]) -> Outcome {
-    let check = words.contains(&"--check");
-    let packages = words.contains(&"--packages");
+    let [check, packages, reproducible] = FLAGS.map(|flag| words.contains(&flag));
     let named: Vec<&str> = words
         .iter()
         .copied()
-        .filter(|word| !["--check", "--packages"].contains(word))
+        .filter(|word| !FLAGS.contains(word))
         .collect();
     if let Some(unknown) = named
         .iter()
@@ -32,62 +36,80 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         return Err(format!("dist: no target {unknown} (there are {})", known.join(", ")).into());
     }
     let wanted = |target: &&Target| match named.as_slice() {
+        [] if reproducible && !packages => target.is_native(),
         [] => target.checked || !check,
         // Man pages and completions are what the native binary prints.
         named => named.contains(&target.triple) || (packages && target.is_native()),
     };
     let mut tally = Tally::default();
+    let place = Place::here();
     let built: Vec<Build> = TARGETS
         .iter()
         .filter(wanted)
-        .filter_map(|t| build(t, check, &mut tally))
+        .filter_map(|t| build(t, &place, check, &mut tally))
         .collect();
     if check {
-        check::run(&built, &mut tally);
+        check::run(&built, &place.root, &mut tally);
     }
     if packages {
         package::run(&built, check, &mut tally);
     }
+    if reproducible {
+        second::run(&built, &place, &mut tally);
+    }
     Ok(tally.close())
 }
+
+const FLAGS: [&str; 3] = ["--check", "--packages", "--reproducible"];
 
 /// One target with its binary.
 #[derive(Debug)]
 pub(crate) struct Build {
     pub(crate) target: &'static Target,
     pub(crate) path: PathBuf,
+    profile: &'static str,
 }
 
-fn build(target: &'static Target, check: bool, tally: &mut Tally) -> Option<Build> {
+fn build(target: &'static Target, place: &Place, check: bool, tally: &mut Tally) -> Option<Build> {
     let what = format!("build of {}", target.triple);
     if let Some(why) = target.missing() {
         tally.skip(&what, why);
         return None;
     }
-    // What is given away has every optimisation; a foreign one that each check runs once needs less.
-    let profile = if check && target.checked && !target.is_native() {
+    // What is given away has every optimisation; a foreign one that a check runs once needs less.
+    let profile = if check && !target.is_native() {
         "dist-check"
     } else {
         "dist"
     };
-    let built = target.build(profile);
-    tally.check(
-        &what,
-        built.clone().and_then(|binary| {
-            let mib = binary.bytes as f64 / f64::from(1 << 20);
-            let line = format!(
-                "{mib:.2} MiB in profile {profile} ({:.0} s): {}",
-                binary.took.as_secs_f64(),
-                binary.path.display()
-            );
-            let refused = profile == "dist" && target.triple.starts_with("x86_64");
-            match binary.bytes > LIMIT_BYTES {
-                true if refused => Err(format!("over 8 MiB: {line}")),
-                true => Ok(format!("over 8 MiB: {line}")),
-                false => Ok(line),
-            }
-        }),
-    );
+    let built = target.build(place, profile);
+    let judged = built
+        .as_ref()
+        .map_err(Clone::clone)
+        .and_then(|binary| judge(target, place, profile, binary));
+    tally.check(&what, judged);
     let path = built.ok()?.path;
-    Some(Build { target, path })
+    Some(Build {
+        target,
+        path,
+        profile,
+    })
+}
+
+/// Its size, and that it names no directory of this machine.
+fn judge(target: &Target, place: &Place, profile: &str, binary: &Binary) -> Result<String, String> {
+    let mib = binary.bytes as f64 / f64::from(1 << 20);
+    let line = format!(
+        "{mib:.2} MiB in profile {profile} ({:.0} s): {}",
+        binary.took.as_secs_f64(),
+        binary.path.display()
+    );
+    let bytes = std::fs::read(&binary.path).map_err(|why| format!("{line}: {why}"))?;
+    Traces::of(place, &binary.path).absent(&bytes)?;
+    let refused = profile == "dist" && target.triple.starts_with("x86_64");
+    match binary.bytes > LIMIT_BYTES {
+        true if refused => Err(format!("over 8 MiB: {line}")),
+        true => Ok(format!("over 8 MiB: {line}")),
+        false => Ok(line),
+    }
 }

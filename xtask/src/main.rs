@@ -34,6 +34,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words.split_first() {
         Some((&"dist", rest)) => dist::run(rest),
+        Some((&"foreign-tests", rest)) => dist::foreign::run(rest),
         Some((&"bench", rest)) => bench::run(rest),
         Some((&"faults", rest)) => faults::run(rest),
         Some((&"fuzz", rest)) => fuzz::run(rest),
@@ -54,10 +55,12 @@ fn main() -> ExitCode {
 }
 
 const USAGE: &str = "\
-usage: cargo xtask dist [--check] [--packages] [TARGET...]   static binaries, their size against the budget
+usage: cargo xtask dist [--check] [--packages] [--reproducible] [TARGET...]   static binaries, their size against the budget
                                                 --check: run them, under qemu-user where foreign
                                                 --packages: deb, rpm, apk, tar, container image, SBOM and checksums
-                                                both: install, upgrade and purge the native deb in a clean Debian root
+                                                --reproducible: build again in another directory and compare the bytes
+                                                --check --packages: install, upgrade and purge the native deb in a clean Debian root
+       cargo xtask foreign-tests [TARGET...]    unit tests for another processor (32 bits, big endian), under qemu-user
        cargo xtask bench [OPTION...] [ROW...]   us and the peers in turn (see bench/README.md)
        cargo xtask soak [--rounds N] [LINE...]  healthy labs again and again: none may have a finding
        cargo xtask soak --server [--minutes N]  clients that come, go, lie and die: the server holds at the end what it held

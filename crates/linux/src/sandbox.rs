@@ -201,9 +201,14 @@ fn clone_into(privilege: Privilege) -> io::Result<Option<i32>> {
         flags |= libc::CLONE_NEWUSER;
     }
     let flags = (flags | libc::SIGCHLD) as libc::c_ulong;
+    // clone(2), "C library/kernel differences": this processor alone takes the stack first.
+    let (first, second) = match cfg!(target_arch = "s390x") {
+        true => (0, flags),
+        false => (flags, 0),
+    };
     // SAFETY: no stack is given, so the child goes on with a copy of this one as after fork;
     // the process has one thread (checked by the caller), so no lock is held by another.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0usize, 0usize, 0usize, 0usize) };
+    let pid = unsafe { libc::syscall(libc::SYS_clone, first, second, 0usize, 0usize, 0usize) };
     match pid {
         0 => Ok(None),
         pid if pid > 0 => {

@@ -1,53 +1,111 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Proof that the binaries run: each against the native one over the loopback, in both roles
-//! and both directions, and the native one as on an old kernel.
+//! and both directions, with TCP and UDP; each explains pasted text as the native one does; and the
+//! native one as on an old kernel.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Build, Target};
+use crate::ports;
 use crate::process::{self, Finished, Server};
 use crate::tally::Tally;
-use crate::{build, ports};
 
-/// Runs all of it.
-pub(crate) fn run(builds: &[Build], tally: &mut Tally) {
+/// Runs all of it; `root` is the workspace.
+pub(crate) fn run(builds: &[Build], root: &Path, tally: &mut Tally) {
     let Some(native) = builds.iter().find(|build| build.target.is_native()) else {
         tally.skip("runs", "there is no binary for this machine to run against");
         return;
     };
     for foreign in builds {
-        meet(native, foreign, tally);
+        meet(native, foreign, root, tally);
     }
     old_kernel(native, tally);
 }
 
 /// `foreign` as client and as server of the native one.
-fn meet(native: &Build, foreign: &Build, tally: &mut Tally) {
+fn meet(native: &Build, foreign: &Build, root: &Path, tally: &mut Tally) {
+    let triple = foreign.target.triple;
     let runner = match Runner::of(foreign.target) {
         Ok(runner) => runner,
-        Err(why) => return tally.skip(&format!("runs of {}", foreign.target.triple), why),
+        Err(why) => return tally.skip(&format!("runs of {triple}"), why),
     };
     let here = || Runner::Native.command(&native.path);
     let there = || runner.command(&foreign.path);
-    for reverse in [false, true] {
+    for (load, reverse) in [(&UDP, false), (&UDP, true), (&TCP, false), (&TCP, true)] {
+        let word = load.command;
         let letter = if reverse { " -R" } else { "" };
-        let name = |role: &str| format!("{} {role}{letter}", foreign.target.triple);
         tally.check(
-            &name("serve, native udp"),
-            exchange(there(), here(), reverse),
+            &format!("{triple} serve, native {word}{letter}"),
+            exchange(there(), here(), load, reverse),
         );
         if !foreign.target.is_native() {
             tally.check(
-                &name("udp, native serve"),
-                exchange(here(), there(), reverse),
+                &format!("{triple} {word}, native serve{letter}"),
+                exchange(here(), there(), load, reverse),
             );
         }
     }
+    if !foreign.target.is_native() {
+        tally.check(&format!("{triple} explain"), explain(here, there, root));
+    }
 }
+
+/// Both print the same explanation of each text: numbers, tables and what was learnt are read alike.
+fn explain(
+    here: impl Fn() -> Command,
+    there: impl Fn() -> Command,
+    root: &Path,
+) -> Result<String, String> {
+    let texts = texts(root)?;
+    for text in &texts {
+        let print = |mut command: Command| {
+            command.arg("explain").arg(text).arg("--json");
+            command.env("XDG_STATE_HOME", "/dev/null");
+            process::run(&mut command, LIMIT)
+        };
+        let (ours, theirs) = (print(here())?, print(there())?);
+        alike(&ours, &theirs).map_err(|why| format!("{}: {why}", text.display()))?;
+    }
+    Ok(format!("{} texts, as the native one", texts.len()))
+}
+
+/// All but the command and its time.
+fn alike(ours: &Finished, theirs: &Finished) -> Result<(), String> {
+    let said = || process::last_line(&theirs.stderr);
+    let document = |finished: &Finished| -> Result<Map<String, Value>, String> {
+        serde_json::from_str(&finished.stdout).map_err(|why| format!("--json: {why} ({})", said()))
+    };
+    let (ours, theirs) = (document(ours)?, document(theirs)?);
+    let mut names = ours
+        .keys()
+        .filter(|name| !["command", "started"].contains(&name.as_str()));
+    match names.find(|name| theirs.get(*name) != ours.get(*name)) {
+        None => Ok(()),
+        Some(name) => Err(format!("{name} is not what the native one prints")),
+    }
+}
+
+/// Outputs of tools that were made for fuzzing, and some real cases.
+fn texts(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let list = |directory: &str| {
+        let path = root.join(directory);
+        let entries = fs::read_dir(&path).map_err(|why| format!("{}: {why}", path.display()))?;
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.sort();
+        Ok::<_, String>(files)
+    };
+    let mut texts = list("fuzz/corpus/tool_text")?;
+    texts.extend(list("corpus/learn")?.into_iter().step_by(EVERY));
+    Ok(texts)
+}
+
+/// An emulator takes seconds for each.
+const EVERY: usize = 800;
 
 /// How a binary is run.
 #[derive(Debug, Clone, Copy)]
@@ -61,14 +119,7 @@ impl Runner {
         if target.is_native() {
             return Ok(Self::Native);
         }
-        let emulator = target
-            .emulators
-            .iter()
-            .find(|program| build::has_program(program));
-        let missing = || format!("{} is not installed", target.emulators.join(" or "));
-        emulator
-            .map(|program| Self::Emulator(program))
-            .ok_or_else(missing)
+        target.emulator().map(Self::Emulator)
     }
 
     fn command(self, binary: &Path) -> Command {
@@ -83,9 +134,34 @@ impl Runner {
     }
 }
 
-/// One UDP test over the loopback; its account, or what is wrong with it. It sends an amount, not
-/// for a time: a machine that is busy with something else takes longer, and proves the same.
-fn exchange(mut server: Command, mut client: Command, reverse: bool) -> Result<String, String> {
+/// One test of an amount, not of a time: a machine that is busy with something else takes longer, and proves the same.
+#[derive(Debug)]
+struct Load {
+    command: &'static str,
+    options: &'static [&'static str],
+    /// What must agree in its document.
+    account: fn(&Value) -> Result<String, String>,
+}
+
+const UDP: Load = Load {
+    command: "udp",
+    options: &["-b", "20M", "-l", "1000", "-k", "5000"],
+    account: packets,
+};
+
+const TCP: Load = Load {
+    command: "tcp",
+    options: &["-n", "4M"],
+    account: bytes,
+};
+
+/// One test over the loopback; its account, or what is wrong with it.
+fn exchange(
+    mut server: Command,
+    mut client: Command,
+    load: &Load,
+    reverse: bool,
+) -> Result<String, String> {
     let port = ports::free().map_err(|why| format!("no free port: {why}"))?;
     server.args(["serve", "-1", "-B", "127.0.0.1", "-p", &port.to_string()]);
     server
@@ -100,11 +176,11 @@ fn exchange(mut server: Command, mut client: Command, reverse: bool) -> Result<S
     let pid = std::process::id();
     ports::wait_for_listener(&mut server, pid, port)?;
     client.env("XDG_STATE_HOME", "/dev/null"); // keeps no run
-    client.args(["udp", "127.0.0.1", "-p", &port.to_string()]);
-    client.args(["-b", "20M", "-l", "1000", "-k", "5000", "--json"]);
+    client.args([load.command, "127.0.0.1", "-p", &port.to_string()]);
+    client.args(load.options).arg("--json");
     client.args(reverse.then_some("-R"));
     let client = process::run(&mut client, LIMIT)?;
-    let account = account(&client)?;
+    let account = account(&client, load)?;
     match process::end_of(&mut server, Duration::from_secs(10)) {
         Some(status) if status.success() => Ok(account),
         Some(status) => Err(format!("the server ended with {status} ({account})")),
@@ -113,7 +189,7 @@ fn exchange(mut server: Command, mut client: Command, reverse: bool) -> Result<S
 }
 
 /// The account of a client that must have ended well.
-fn account(client: &Finished) -> Result<String, String> {
+fn account(client: &Finished, load: &Load) -> Result<String, String> {
     let said = || process::last_line(&client.stderr).to_owned();
     let document: Value = serde_json::from_str(&client.stdout).unwrap_or_default();
     let test = &document["tests"][0];
@@ -125,27 +201,47 @@ fn account(client: &Finished) -> Result<String, String> {
             reason.map_or_else(said, str::to_owned)
         ));
     }
-    let count = |name: &str| test[name].as_u64().ok_or(format!("no {name} in --json"));
-    let [sent, received, lost] = [
-        count("sent_packets")?,
-        count("received_packets")?,
-        count("lost_packets")?,
-    ];
-    let text = format!(
-        "{sent} sent = {received} received + {lost} lost, tx {} rx {}",
-        word(&test["mode"]["tx"]),
-        word(&test["mode"]["rx"])
-    );
+    let text = (load.account)(test)?;
     if test["valid"] != true {
         return Err(format!(
             "invalid: {} ({text})",
             word(&test["invalid_reason"])
         ));
     }
-    if sent != received + lost || received == 0 {
-        return Err(format!("the account is wrong: {text}"));
-    }
     Ok(text)
+}
+
+/// Each datagram is received or lost.
+fn packets(test: &Value) -> Result<String, String> {
+    let [sent, received, lost] = [
+        count(test, "sent_packets")?,
+        count(test, "received_packets")?,
+        count(test, "lost_packets")?,
+    ];
+    let text = format!(
+        "{sent} sent = {received} received + {lost} lost, tx {} rx {}",
+        word(&test["mode"]["tx"]),
+        word(&test["mode"]["rx"])
+    );
+    match sent == received + lost && received > 0 {
+        true => Ok(text),
+        false => Err(format!("the account is wrong: {text}")),
+    }
+}
+
+/// Each byte is received.
+fn bytes(test: &Value) -> Result<String, String> {
+    let [sent, received] = [count(test, "sent_bytes")?, count(test, "received_bytes")?];
+    let text = format!("{sent} bytes sent, {received} received");
+    match sent == received && received >= 4_000_000 {
+        true => Ok(text),
+        false => Err(format!("the account is wrong: {text}")),
+    }
+}
+
+fn count(test: &Value, name: &str) -> Result<u64, String> {
+    let count = test[name].as_u64();
+    count.ok_or_else(|| format!("no {name} in --json"))
 }
 
 fn word(value: &Value) -> &str {
@@ -178,7 +274,7 @@ fn old_kernel(native: &Build, tally: &mut Tally) {
 }
 
 fn fallen_back(lab: &Finished) -> Result<String, String> {
-    let account = account(lab)?;
+    let account = account(lab, &UDP)?;
     let document: Value =
         serde_json::from_str(&lab.stdout).map_err(|why| format!("--json: {why}"))?;
     let test = &document["tests"][0];
@@ -202,3 +298,46 @@ fn fallen_back(lab: &Finished) -> Result<String, String> {
 
 /// An emulator on a loaded machine may take its time.
 const LIMIT: Duration = Duration::from_secs(180);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_alike_but_for_command_and_time() {
+        let document = |stdout: &str| Finished {
+            status: std::process::ExitStatus::default(),
+            stdout: stdout.to_owned(),
+            stderr: "last words".to_owned(),
+        };
+        let ours = document(r#"{"command": ["a"], "started": 1, "findings": [{"weight": 0.5}]}"#);
+        let theirs = document(r#"{"command": ["b"], "started": 2, "findings": [{"weight": 0.5}]}"#);
+        assert_eq!(alike(&ours, &theirs), Ok(()));
+        let other = document(r#"{"command": ["a"], "started": 1, "findings": [{"weight": 0.4}]}"#);
+        assert!(alike(&ours, &other).is_err_and(|why| why.starts_with("findings")));
+        let crashed = document("");
+        assert!(alike(&ours, &crashed).is_err_and(|why| why.contains("last words")));
+    }
+
+    #[test]
+    fn accounts_that_do_not_add_up_are_refused() {
+        let test = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let counts = |sent, received, lost| {
+            test(&format!(
+                r#"{{"sent_packets": {sent}, "received_packets": {received}, "lost_packets": {lost}}}"#
+            ))
+        };
+        assert!(packets(&counts(5, 4, 1)).is_ok());
+        assert!(packets(&counts(5, 4, 0)).is_err());
+        assert!(packets(&counts(5, 0, 5)).is_err());
+        assert!(packets(&test("{}")).is_err());
+        let sent = |sent, received| {
+            test(&format!(
+                r#"{{"sent_bytes": {sent}, "received_bytes": {received}}}"#
+            ))
+        };
+        assert!(bytes(&sent(4_194_304, 4_194_304)).is_ok());
+        assert!(bytes(&sent(4_194_304, 4_194_303)).is_err());
+        assert!(bytes(&sent(0, 0)).is_err());
+    }
+}

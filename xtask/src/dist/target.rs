@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is built for which machines, and what each build needs.
 
-use crate::build::{self, Binary, Recipe};
+use crate::build::{self, Binary, Place, Recipe};
 
 /// One machine that is built for.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ pub(crate) const TARGETS: &[Target] = &[
     Target {
         triple: "riscv64gc-unknown-linux-gnu",
         emulators: &["qemu-riscv64-static", "qemu-riscv64"],
-        checked: false,
+        checked: true,
         names: Names::new("riscv64", "riscv64", "riscv64"),
         linker: Linker::Gcc("riscv64-linux-gnu-gcc"),
     },
@@ -119,6 +119,13 @@ pub(crate) const TARGETS: &[Target] = &[
             ..Names::new("powerpc", "ppc", "")
         },
         linker: Linker::Gcc("powerpc-linux-gnu-gcc"),
+    },
+    Target {
+        triple: "s390x-unknown-linux-gnu",
+        emulators: &["qemu-s390x-static", "qemu-s390x"],
+        checked: false,
+        names: Names::new("s390x", "s390x", "s390x"),
+        linker: Linker::Gcc("s390x-linux-gnu-gcc"),
     },
     Target {
         triple: "mipsel-unknown-linux-musl",
@@ -158,7 +165,7 @@ impl Target {
     ///
     /// # Errors
     /// What cargo complained about.
-    pub(crate) fn build(&self, profile: &str) -> Result<Binary, String> {
+    pub(crate) fn build(&self, place: &Place, profile: &str) -> Result<Binary, String> {
         let zig = self.linker == Linker::Zig;
         let options: &[&str] = if zig {
             &["-Zbuild-std=std,panic_abort"]
@@ -166,34 +173,49 @@ impl Target {
             &[]
         };
         build::build(Recipe {
+            place,
             subcommand: if zig { "zigbuild" } else { "build" },
             triple: self.triple,
             profile,
             options,
-            environment: &self.environment(),
+            environment: &self.environment(place),
         })
     }
 
-    fn environment(&self) -> Vec<(String, String)> {
-        let upper = self.triple.replace('-', "_").to_uppercase();
-        let linker = |linker: &str| (format!("CARGO_TARGET_{upper}_LINKER"), linker.to_owned());
-        let flags = |flags: &str| {
-            let flags = format!("{flags}{}", build::remapped_paths());
-            (format!("CARGO_TARGET_{upper}_RUSTFLAGS"), flags)
-        };
+    fn environment(&self, place: &Place) -> Vec<(String, String)> {
+        let flags = format!("{}{}", self.flags(), build::remapped_paths(place));
+        let mut environment = vec![self.variable("RUSTFLAGS", &flags)];
         match self.linker {
-            Linker::RustLld => vec![linker("rust-lld"), flags(&self.lld_flags())],
-            Linker::Gcc(gcc) => vec![linker(gcc), flags("-Ctarget-feature=+crt-static")],
-            Linker::Zig => vec![
-                // The options of a nightly, for -Zbuild-std only.
-                ("RUSTC_BOOTSTRAP".into(), "1".into()),
-                // zig's musl counts seconds in 64 bits, and so does rustix; the libc crate must be
-                // known, or every clock that is read is nonsense.
-                flags(
-                    "-Ctarget-feature=+crt-static -Clink-self-contained=no \
-                     --cfg=libc_unstable_musl_v1_2",
-                ),
-            ],
+            Linker::RustLld => environment.push(self.variable("LINKER", "rust-lld")),
+            Linker::Gcc(gcc) => environment.push(self.variable("LINKER", gcc)),
+            // The options of a nightly, for -Zbuild-std only.
+            Linker::Zig => environment.push(("RUSTC_BOOTSTRAP".into(), "1".into())),
+        }
+        environment
+    }
+
+    /// For `cargo test`, where source files keep their names.
+    pub(crate) fn test_environment(&self, emulator: &str) -> Vec<(String, String)> {
+        let nowhere = Place::default();
+        let mut environment = self.environment(&nowhere);
+        environment.push(self.variable("RUNNER", emulator));
+        environment
+    }
+
+    fn variable(&self, name: &str, value: &str) -> (String, String) {
+        let triple = self.triple.replace('-', "_").to_uppercase();
+        (format!("CARGO_TARGET_{triple}_{name}"), value.to_owned())
+    }
+
+    fn flags(&self) -> String {
+        match self.linker {
+            Linker::RustLld => self.lld_flags(),
+            Linker::Gcc(_) => "-Ctarget-feature=+crt-static".to_owned(),
+            // zig's musl counts seconds in 64 bits, and so does rustix; the libc crate must be
+            // known, or every clock that is read is nonsense.
+            Linker::Zig => "-Ctarget-feature=+crt-static -Clink-self-contained=no \
+                            --cfg=libc_unstable_musl_v1_2"
+                .to_owned(),
         }
     }
 
@@ -208,6 +230,19 @@ impl Target {
             flags += " -Clink-arg=--pack-dyn-relocs=relr";
         }
         flags
+    }
+
+    /// The emulator that runs it here.
+    ///
+    /// # Errors
+    /// None is installed.
+    pub(crate) fn emulator(&self) -> Result<&'static str, String> {
+        let installed = self
+            .emulators
+            .iter()
+            .find(|program| build::has_program(program));
+        let missing = || format!("{} is not installed", self.emulators.join(" or "));
+        installed.copied().ok_or_else(missing)
     }
 
     /// Whether this machine runs it without an emulator.

@@ -46,17 +46,29 @@ fn write(files: &[File], style: Style, time: u64) -> std::io::Result<Vec<u8>> {
         tar.append(&header, &[][..])?;
     }
     for file in sorted(files) {
-        let records = (style.pax)(file);
-        let records = records
-            .iter()
-            .map(|(name, value)| (*name, value.as_bytes()));
-        tar.append_pax_extensions(records)?;
         let path = format!("{}{}", style.prefix, file.path);
+        let records: String = (style.pax)(file).iter().map(record).collect();
+        if !records.is_empty() {
+            // With a name: apk takes a header without one for the end of the archive.
+            let name = format!("PaxHeaders/{path}");
+            let header = header(EntryType::XHeader, 0o644, &name, records.len() as u64, time)?;
+            tar.append(&header, records.as_bytes())?;
+        }
         let size = file.bytes.len() as u64;
         let header = header(EntryType::Regular, file.mode, &path, size, time)?;
         tar.append(&header, file.bytes.as_slice())?;
     }
     tar.into_inner()
+}
+
+/// A record of pax(1), "Extended Header": its length counts itself.
+pub(super) fn record((name, value): &(&str, String)) -> String {
+    let rest = format!(" {name}={value}\n");
+    let mut length = rest.len();
+    while length != rest.len() + length.to_string().len() {
+        length = rest.len() + length.to_string().len();
+    }
+    format!("{length}{rest}")
 }
 
 fn header(kind: EntryType, mode: u32, path: &str, size: u64, time: u64) -> std::io::Result<Header> {

@@ -205,6 +205,37 @@ fn an_apk_is_two_members_that_read_as_one_tar() {
     assert_eq!(sums.len(), 2);
 }
 
+/// apk (`apk_tar_parse`) ends at the second header without a name, whatever its kind.
+#[test]
+fn every_header_of_an_apk_has_a_name() {
+    let bytes = apk::build(&release(), "x86_64", &files()).unwrap();
+    let (control, rest) = gunzip(&bytes);
+    let whole = [control, gunzip(rest).0].concat();
+    let (mut at, mut kinds) = (0, String::new());
+    while at + 1024 < whole.len() {
+        let header = ::tar::Header::from_byte_slice(&whole[at..at + 512]);
+        assert!(!header.path_bytes().is_empty(), "at {at}, after {kinds}");
+        kinds.push(char::from(header.entry_type().as_byte()));
+        at += 512 + header.entry_size().unwrap().next_multiple_of(512) as usize;
+    }
+    // .PKGINFO; directories; each file after its record.
+    assert_eq!(kinds, "055555x0x0");
+}
+
+#[test]
+fn a_record_counts_its_own_length() {
+    let record = |name: &'static str, value: &str| archive::record(&(name, value.to_owned()));
+    // The example of pax(1).
+    assert_eq!(
+        record("ctime", "1350244992.023960108"),
+        "30 ctime=1350244992.023960108\n"
+    );
+    for length in 80..120 {
+        let text = record("comment", &"x".repeat(length));
+        assert!(text.starts_with(&format!("{} ", text.len())), "{text}");
+    }
+}
+
 #[test]
 fn every_digest_of_an_image_is_that_of_its_blob() {
     let bytes = image::build(&release(), ("arm", Some("v7")), &files()).unwrap();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The counters of the wire, for readers while it runs.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,12 +20,14 @@ pub struct DirectionCounters {
     pub overload_drops: u64,
 }
 
-/// What a direction's thread publishes.
+/// What a direction's thread publishes every 10 ms. A lock, not atomics: not every machine has them for 64 bits.
 #[derive(Debug, Default)]
-pub(super) struct Published {
-    times: AtomicU64,
-    frames: AtomicU64,
-    overload_drops: AtomicU64,
+pub(super) struct Published(Mutex<Publication>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Publication {
+    times: u64,
+    counters: DirectionCounters,
 }
 
 impl WireCounters {
@@ -41,7 +42,7 @@ impl WireCounters {
         while !self.have_counted_since(before) && Instant::now() < deadline {
             thread::sleep(STEP);
         }
-        self.0.each_ref().map(|direction| direction.counters())
+        self.0.each_ref().map(|direction| direction.lock().counters)
     }
 
     /// Twice, or to the end: the first time may have begun before.
@@ -56,34 +57,28 @@ impl WireCounters {
     }
 
     fn times(&self) -> [u64; 2] {
-        let times = |direction: &Arc<Published>| direction.times.load(Ordering::Acquire);
-        self.0.each_ref().map(times)
+        self.0.each_ref().map(|direction| direction.lock().times)
     }
 }
 
 impl Published {
     pub(super) fn publish(&self, report: &DirectionReport) {
-        let counts = [
-            (&self.frames, report.received + report.missed),
-            (&self.overload_drops, report.own_drops()),
-        ];
-        for (counter, count) in counts {
-            counter.store(count, Ordering::Relaxed);
-        }
-        self.times.fetch_add(1, Ordering::Release);
+        let mut published = self.lock();
+        published.counters = DirectionCounters {
+            frames: report.received + report.missed,
+            overload_drops: report.own_drops(),
+        };
+        published.times += 1;
     }
 
     /// No reader waits for another time.
     pub(super) fn publish_last(&self, report: &DirectionReport) {
         self.publish(report);
-        self.times.store(ENDED, Ordering::Release);
+        self.lock().times = ENDED;
     }
 
-    fn counters(&self) -> DirectionCounters {
-        DirectionCounters {
-            frames: self.frames.load(Ordering::Relaxed),
-            overload_drops: self.overload_drops.load(Ordering::Relaxed),
-        }
+    fn lock(&self) -> MutexGuard<'_, Publication> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
