@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `machines [--short] [--write] [--binary PATH]... [NIC...]`: linerate on real drivers. Each NIC that QEMU emulates is booted under Debian's
-//! kernel, measures against this host in both roles, and shows what it reads: a table of all.
+//! `machines [--short] [--write] [--kept] [--binary PATH]... [NIC...]`: linerate on real drivers. Each NIC that QEMU emulates
+//! is booted under Debian's kernel, measures against this host in both roles, and shows what it reads: a table of all.
+//! `--kept` boots none: the table of the results that are there. `--binary` is a program that is not to be built.
 //!
 //! The host's end is in namespaces without a name that end with this process: nothing is left behind.
 
@@ -59,6 +60,9 @@ fn booted(
     place: &Path,
     tally: &mut Tally,
 ) -> Result<Vec<Results>, Box<dyn std::error::Error>> {
+    if options.kept {
+        return Ok(kept(options, place, tally));
+    }
     let pc = options.binary(Board::Pc)?;
     let mut all = Vec::new();
     for nic in &options.nics {
@@ -80,11 +84,29 @@ fn booted(
     Ok(all)
 }
 
+/// The results of former boots.
+fn kept(options: &Options, place: &Path, tally: &mut Tally) -> Vec<Results> {
+    let nics = options.nics.iter().copied();
+    let all = nics.map(|nic| Results::of(nic, &place.join(nic.directory())));
+    let mut all: Vec<Results> = all.collect();
+    all.retain(|results| {
+        let steps = results.steps();
+        tally.check(
+            results.nic.name,
+            steps.map(|steps| format!("{} steps", steps.len())),
+        );
+        results.steps().is_ok()
+    });
+    all
+}
+
 #[derive(Debug)]
 struct Options {
     nics: Vec<&'static Nic>,
     short: bool,
     write: bool,
+    /// No boot: the results that are there.
+    kept: bool,
     /// Programs that are there already.
     binaries: Vec<PathBuf>,
 }
@@ -95,6 +117,7 @@ impl Options {
             nics: Vec::new(),
             short: false,
             write: false,
+            kept: false,
             binaries: Vec::new(),
         };
         let mut words = words.iter();
@@ -102,6 +125,7 @@ impl Options {
             match *word {
                 "--short" => options.short = true,
                 "--write" => options.write = true,
+                "--kept" => options.kept = true,
                 "--binary" => options.binaries.extend(words.next().map(PathBuf::from)),
                 name => options.nics.push(Nic::named(name).ok_or_else(|| {
                     let names: Vec<&str> = NICS.iter().map(|nic| nic.name).collect();

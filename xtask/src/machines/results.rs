@@ -77,8 +77,11 @@ impl Results {
     /// Those of them that the driver's table does not have.
     pub(crate) fn unknown_counters(&self) -> Vec<String> {
         let table = knowledge::driver(self.nic.driver);
-        let is_known =
-            |name: &String| table.is_some_and(|table| knowledge::counter(table, name).is_some());
+        let ethtool = knowledge::Group::Ethtool;
+        let has = |table: &knowledge::Driver, name: &str| {
+            knowledge::counter(table, name).is_some() || table.is_blind(ethtool, name)
+        };
+        let is_known = |name: &String| table.is_some_and(|table| has(table, name));
         let mut names = self.counters();
         names.retain(|name| !is_known(name));
         names
