@@ -38,8 +38,10 @@ fn collapse(record: &Record, host: Role) -> Option<f64> {
     let received = tests(record, Protocol::Udp, host, Side::Receiver);
     let mut by_payload: BTreeMap<u32, Vec<Load>> = BTreeMap::new();
     for test in received.filter(|test| test.duration_s == 0.0 || test.duration_s >= LONG_S) {
-        if let Some(load) = Load::of(test) {
-            by_payload.entry(test.payload_bytes).or_default().push(load);
+        if let Some(load) = Load::of(test, record.pasted) {
+            // Of a text the payload is often only a quotient of rounded numbers.
+            let payload = if record.pasted { 0 } else { test.payload_bytes };
+            by_payload.entry(payload).or_default().push(load);
         }
     }
     let ratios = by_payload.values().filter_map(|loads| of_loads(loads));
@@ -54,12 +56,18 @@ struct Load {
 }
 
 impl Load {
-    fn of(test: &Test) -> Option<Self> {
-        let (requested, offered) = (test.requested_bits_per_second, test.offered_bits_per_second);
+    fn of(test: &Test, pasted: bool) -> Option<Self> {
+        let requested = test.requested_bits_per_second;
+        // What a sender could not offer did not come to its receiver. Of a text it is such a quotient, too.
+        let counted = test.offered_bits_per_second;
+        let offered = if pasted {
+            requested.or(counted)
+        } else {
+            counted.or(requested)
+        };
         Some(Self {
-            requested: requested.or(offered)?,
-            // What a sender could not offer did not come to its receiver.
-            offered: offered.or(requested)?,
+            requested: requested.or(counted)?,
+            offered: offered?,
             delivered: test.delivered_bits_per_second?,
         })
     }
