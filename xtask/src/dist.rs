@@ -70,6 +70,11 @@ pub(crate) struct Build {
     profile: &'static str,
 }
 
+/// What is built for `triple`.
+pub(crate) fn target(triple: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.triple == triple)
+}
+
 fn build(target: &'static Target, place: &Place, check: bool, tally: &mut Tally) -> Option<Build> {
     let what = format!("build of {}", target.triple);
     if let Some(why) = target.missing() {

@@ -16,6 +16,7 @@ mod dist;
 mod faults;
 mod fuzz;
 mod knowledge;
+mod machines;
 mod package;
 mod ports;
 mod process;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Some((&"faults", rest)) => faults::run(rest),
         Some((&"fuzz", rest)) => fuzz::run(rest),
         Some((&"soak", rest)) => soak::run(rest),
+        Some((&"machines", rest)) => machines::run(rest),
         Some((&"corpus", rest)) => corpus::run(rest),
         Some((&"check-knowledge", rest)) => knowledge::run(rest),
         Some((&"svd", rest)) => svd::run(rest),
@@ -65,6 +67,7 @@ usage: cargo xtask dist [--check] [--packages] [--reproducible] [TARGET...]   st
        cargo xtask soak [--rounds N] [LINE...]  healthy labs again and again: none may have a finding
        cargo xtask soak --server [--minutes N]  clients that come, go, lie and die: the server holds at the end what it held
        cargo xtask faults [FAULT...]            check over each fault of the lab and over pairs: what was set, what was named
+       cargo xtask machines [--short] [--write] [NIC...]  real drivers under QEMU: what is read, measured and named (root)
        cargo xtask fuzz [--seconds N] [--keep] [TARGET...]  every fuzz target for this long (nightly)
        cargo xtask corpus [--learn]             the real cases of corpus/: how many are named
        cargo xtask check-knowledge              every mistake in the tables of knowledge/

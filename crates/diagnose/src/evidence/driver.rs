@@ -5,7 +5,7 @@ use linerate_model::order;
 use linerate_model::output::Role;
 
 use super::Source;
-use linerate_knowledge::{self as knowledge, Driver};
+use linerate_knowledge::{self as knowledge, Counts, Driver};
 use linerate_model::record::Record;
 
 /// The driver's name, as `ethtool -i` or the host's description gives it.
@@ -31,8 +31,9 @@ pub(super) fn table(record: &Record, host: Role, interface: &str) -> Option<&'st
     }
 }
 
-/// The one driver that knows most of the names that `ethtool -S` shows, if it knows most of them. Of very many names,
-/// which are mostly queues, some of each part of the list are asked.
+/// The one driver that knows most of the names that `ethtool -S` shows, if it knows most of them; of several that know as
+/// many, the first, if they say the same of what is lost. Of very many names, which are mostly queues, some of each part
+/// of the list are asked.
 fn recognised(record: &Record, host: Role, interface: &str) -> Option<&'static Driver> {
     let mut names: Vec<&str> = record
         .samples
@@ -56,12 +57,20 @@ fn recognised(record: &Record, host: Role, interface: &str) -> Option<&'static D
         .map(|one| (known(&one), one))
         .collect();
     order::by_key(&mut ranked, |(count, _)| std::cmp::Reverse(*count));
-    match ranked.as_slice() {
-        [(best, driver), (second, _), ..] if best > second && best * 2 > names.len() => {
-            Some(driver)
-        }
-        _ => None,
-    }
+    let (best, driver) = ranked.first()?;
+    let mut tied = ranked.iter().take_while(|(count, _)| count == best);
+    let agree = tied.all(|(_, other)| names.iter().all(|name| say_the_same(driver, other, name)));
+    (agree && best * 2 > names.len()).then_some(*driver)
+}
+
+/// Whether two tables have the same drop, or none, by this name.
+fn say_the_same(one: &Driver, other: &Driver, name: &str) -> bool {
+    let drop = |driver| {
+        let counter = knowledge::counter(driver, name);
+        let drop = counter.filter(|counter| counter.counts == Counts::Drop);
+        drop.map(|counter| counter.stage)
+    };
+    drop(one) == drop(other)
 }
 
 /// Enough names to tell a driver.

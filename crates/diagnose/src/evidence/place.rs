@@ -106,9 +106,12 @@ impl<'e, 'r> Place<'e, 'r> {
 
     /// The time between the first and the last reading of a list, seconds; `None` where there are not two.
     pub(crate) fn span_s(&self, source: impl AsRef<str>) -> Option<f64> {
-        let samples = self.samples(source.as_ref());
-        let span_ns = samples.last()?.t_ns.checked_sub(samples.first()?.t_ns)?;
-        (span_ns > 0).then_some(span_ns as f64 / 1e9)
+        span_s(self.samples(source.as_ref()))
+    }
+
+    /// How far the first and the last reading of a list in the idle interval are apart, seconds.
+    pub(crate) fn idle_span_s(&self, source: impl AsRef<str>) -> Option<f64> {
+        span_s(&self.idle_samples(source.as_ref()))
     }
 
     /// What each counter of a list grew by from reading to reading.
@@ -311,6 +314,11 @@ fn values(samples: &[&Sample], name: &str) -> Vec<(u64, u64)> {
     readings
         .filter_map(|sample| Some((sample.t_ns, *sample.counters.get(name)?)))
         .collect()
+}
+
+fn span_s(samples: &[&Sample]) -> Option<f64> {
+    let span_ns = samples.last()?.t_ns.checked_sub(samples.first()?.t_ns)?;
+    (span_ns > 0).then_some(span_ns as f64 / 1e9)
 }
 
 fn between_ends<'r>(samples: &[&'r Sample]) -> Vec<(&'r str, u64)> {

@@ -2,6 +2,7 @@
 //! Processors and interrupts: load, spread, coalescing, NAPI, frequencies, idle states, scheduling.
 
 mod collapse;
+mod full;
 mod interrupts;
 mod latency;
 mod load;
@@ -27,6 +28,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "most_softirq_cpu" "ratio" "share of interrupts and soft interrupts on the processor that has most of them" "mpstat -P ALL 1"
     "most_user_cpu" "ratio" "user-mode share of the processor that has most of it" "mpstat -P ALL 1"
     "cpu_idle" "ratio" "idle share of all processors together" "mpstat 1"
+    "an_end_is_full" "" "whether an end of the test is known to have had no idle processor time; no if both are one machine" "mpstat 1"
     "cpu_steal" "ratio" "steal: time in which the virtual machine was ready and did not run" "mpstat 1"
     "run_delay_ratio" "ratio" "share of the time that threads waited for the most contended processor; above 1 if several waited" "cat /proc/schedstat"
     "irq_vectors" "" "interrupts of the interface" "grep {interface} /proc/interrupts"
@@ -89,6 +91,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     if let Some((shared, source)) = one_machine(evidence.record) {
         facts.add_to_run("ends_share_machine", shared, source);
     }
+    full::collect(evidence.record, facts);
     load::collect(evidence, facts);
     interrupts::collect(evidence, facts);
     softnet::collect(evidence, facts);

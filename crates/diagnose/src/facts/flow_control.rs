@@ -30,6 +30,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "pause_missing_because" "" "why flow control is not in force: this-end, partner, no-match, no-negotiation" "ethtool {interface}"
     "pause_longest_ms" "ms" "longest pause of one pause frame on this link" ""
     "soc_family" "" "the family of the system on chip: imx6, ls1088" "cat /proc/device-tree/compatible"
+    "enet_mac" "" "whether the MAC is the ENET block of the i.MX family" "ethtool -i {interface}"
     "port_bits_per_second" "bit/s" "rate of the port in this test, both directions together" ""
     "sender_plateau_bits_per_second" "bit/s" "rate that this sender does not exceed, whatever rate is requested" ""
     "enet_padding_removed" "" "whether the ENET block removes padding (RCR bit PADEN)" "linerate regs {interface} RCR"

@@ -3,7 +3,7 @@
 
 use crate::evidence::Evidence;
 use linerate_model::order::Gather as _;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::output::{Protocol, Role, Test};
 
@@ -32,26 +32,55 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     }
 }
 
-/// What arrived when most was offered, of the most that ever arrived; of at least three rates offered.
+/// What arrived when most was offered, of the most that ever arrived; of at least three rates offered with one payload. In a
+/// trial of a fraction of a second one pause of the receiver would look the same.
 fn collapse(record: &Record, host: Role) -> Option<f64> {
     let received = tests(record, Protocol::Udp, host, Side::Receiver);
-    let rates: Vec<(f64, f64)> = received
-        .filter_map(|test| {
-            Some((
-                test.requested_bits_per_second?,
-                test.delivered_bits_per_second?,
-            ))
+    let mut by_payload: BTreeMap<u32, Vec<Load>> = BTreeMap::new();
+    for test in received.filter(|test| test.duration_s == 0.0 || test.duration_s >= LONG_S) {
+        if let Some(load) = Load::of(test, record.pasted) {
+            // Of a text the payload is often only a quotient of rounded numbers.
+            let payload = if record.pasted { 0 } else { test.payload_bytes };
+            by_payload.entry(payload).or_default().push(load);
+        }
+    }
+    let ratios = by_payload.values().filter_map(|loads| of_loads(loads));
+    ratios.reduce(f64::min)
+}
+
+/// Rates of one test.
+struct Load {
+    requested: f64,
+    offered: f64,
+    delivered: f64,
+}
+
+impl Load {
+    fn of(test: &Test, pasted: bool) -> Option<Self> {
+        let requested = test.requested_bits_per_second;
+        // What a sender could not offer did not come to its receiver. Of a text it is such a quotient, too.
+        let counted = test.offered_bits_per_second;
+        let offered = if pasted {
+            requested.or(counted)
+        } else {
+            counted.or(requested)
+        };
+        Some(Self {
+            requested: requested.or(counted)?,
+            offered: offered?,
+            delivered: test.delivered_bits_per_second?,
         })
-        .collect();
-    let offered: BTreeSet<u64> = rates.iter().map(|(offered, _)| *offered as u64).gather();
-    let most = rates
-        .iter()
-        .max_by(|one, other| one.0.total_cmp(&other.0))?;
-    let best = rates
-        .iter()
-        .map(|(_, delivered)| *delivered)
-        .fold(0.0, f64::max);
-    (offered.len() >= 3 && best > 0.0).then(|| most.1 / best)
+    }
+}
+
+fn of_loads(loads: &[Load]) -> Option<f64> {
+    let offered: BTreeSet<u64> = loads.iter().map(|load| load.offered as u64).gather();
+    let highest = loads.iter().map(|load| load.offered).fold(0.0, f64::max);
+    // Where the sender stays at its own limit, what was requested tells which load was the highest.
+    let near = loads.iter().filter(|load| load.offered >= highest * NEAR);
+    let most = near.max_by(|one, other| one.requested.total_cmp(&other.requested))?;
+    let best = loads.iter().map(|load| load.delivered).fold(0.0, f64::max);
+    (offered.len() >= 3 && best > 0.0).then(|| most.delivered / best)
 }
 
 /// The best TCP rate into the host of the best out of it.
@@ -90,3 +119,8 @@ fn of_old_kernel(vantage: &Vantage<'_>, facts: &mut Facts) {
         vantage.add(facts, "wait_mode", mode, "/proc/cmdline, /proc/version");
     }
 }
+
+/// Offered loads of at least this share of the highest are one.
+const NEAR: f64 = 0.95;
+/// A trial that lasts long enough.
+const LONG_S: f64 = 0.5;

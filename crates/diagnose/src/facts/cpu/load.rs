@@ -98,6 +98,11 @@ impl Shares {
         1.0 - self.of_cpu(cpu, IDLE)
     }
 
+    /// All that were counted of a processor.
+    pub(crate) fn ticks_of(&self, cpu: &str) -> u64 {
+        self.ticks.get(cpu).map_or(0, sum)
+    }
+
     pub(super) fn softirq(&self, cpu: &str) -> f64 {
         self.of_cpu(cpu, SOFTIRQ)
     }

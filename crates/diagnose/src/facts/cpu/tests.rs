@@ -486,3 +486,24 @@ fn an_end_that_stands_still_is_named_and_a_busy_machine_is_not() {
         assert!(!fires(&record, "C21"), "{longest:?} {busy} {tcp}");
     }
 }
+
+/// What a sender could not offer did not come to the receiver: that is no collapse.
+#[test]
+fn a_sender_that_falls_short_is_no_collapse_of_the_receiver() {
+    let record = |offered: [f64; 3], delivered: [f64; 3]| {
+        let tests = offered.iter().zip(delivered).zip(["a", "b", "c"]);
+        let tests = tests
+            .zip([2e8, 4e8, 8e8])
+            .map(|(((offered, delivered), id), requested)| Test {
+                requested_bits_per_second: Some(requested),
+                offered_bits_per_second: Some(*offered),
+                delivered_bits_per_second: Some(delivered),
+                ..udp(id, 80_000, 0)
+            });
+        run(tests.collect())
+    };
+    let short = record([2e8, 3.9e8, 2.1e8], [2e8, 3.9e8, 2.1e8]);
+    assert_eq!(fact(&short, "receive_collapse_ratio"), Some(1.0));
+    let collapsed = record([2e8, 4e8, 8e8], [2e8, 3.9e8, 1e8]);
+    assert!(fires(&collapsed, "C19"));
+}

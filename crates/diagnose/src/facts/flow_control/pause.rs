@@ -58,7 +58,21 @@ fn in_force(vantage: &Vantage<'_>) -> Option<(Pause, &'static str)> {
     negotiated.or_else(agreed).or_else(register).or_else(asked)
 }
 
+/// Whether a driver's list of modes has pause at all. Some leave it out, and only `ethtool -a` shows what is on; a virtual
+/// card has neither modes nor pause.
+fn modes_tell_pause(vantage: &Vantage<'_>) -> bool {
+    let leaves_out = vantage
+        .driver_name()
+        .is_some_and(|driver| LEAVE_OUT.contains(&driver));
+    let negotiates = vantage.set_up("ethtool", NEGOTIATES) != Some("No");
+    let is_set = vantage.set_up("ethtool -a", "TX").is_some();
+    !leaves_out && (negotiates || is_set)
+}
+
 fn agreed(vantage: &Vantage<'_>) -> Option<Pause> {
+    if !modes_tell_pause(vantage) {
+        return None;
+    }
     let offer = |key| ability_of_words(vantage.set_up("ethtool", key)?);
     let nothing = Ability::default();
     let ours = offer(OFFERED)?;
@@ -74,6 +88,9 @@ fn missing_because(vantage: &Vantage<'_>) -> Option<&'static str> {
     let negotiates = |source, key| vantage.set_up(source, key) != Some("off");
     if !negotiates("ethtool", "Auto-negotiation") || !negotiates("ethtool -a", "Autonegotiate") {
         return Some("no-negotiation");
+    }
+    if !modes_tell_pause(vantage) {
+        return None;
     }
     match (
         vantage.set_up("ethtool", OFFERED)?,
@@ -124,5 +141,8 @@ const fn word(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }
 
+/// Drivers that negotiate pause and list none (e1000_get_link_ksettings of both, drivers/net/ethernet/intel).
+const LEAVE_OUT: [&str; 2] = ["e1000", "e1000e"];
+const NEGOTIATES: &str = "Supports auto-negotiation";
 const OFFERED: &str = "Advertised pause frame use";
 const PARTNER_OFFERED: &str = "Link partner advertised pause frame use";

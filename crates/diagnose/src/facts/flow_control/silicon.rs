@@ -29,6 +29,7 @@ pub(super) fn collect(vantage: &Vantage<'_>, plateaus: &Plateaus, facts: &mut Fa
 }
 
 fn of_the_machine(vantage: &Vantage<'_>, facts: &mut Facts) {
+    vantage.add(facts, "enet_mac", is_enet(vantage), "ethtool -i, machine");
     if vantage.interface.is_some() {
         return;
     }
@@ -38,6 +39,17 @@ fn of_the_machine(vantage: &Vantage<'_>, facts: &mut Facts) {
     if vantage.logged(broken) > Some(0) {
         vantage.add(facts, "broken_frames_logged", true, "dmesg");
     }
+}
+
+/// By the driver of an interface; of a machine whose interface has no known one, by the chip, or by what that driver alone
+/// says in the log.
+fn is_enet(vantage: &Vantage<'_>) -> Option<bool> {
+    if vantage.interface.is_some() {
+        let table = vantage.table().map(|table| table.name.as_str());
+        return Some(vantage.driver_name().or(table)? == ENET_DRIVER);
+    }
+    let logged = || vantage.logged(|line| line.contains(ENET_LOGGED)) > Some(0);
+    (family(vantage) == Some("imx6") || logged()).then_some(true)
 }
 
 /// By what the device tree, the chip or the processor calls itself.
@@ -107,12 +119,9 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("imx6", &["imx6", "i.mx6", "i.mx 6"]),
     ("ls1088", &["ls1088"]),
 ];
-const BROKEN: &[&str] = &[
-    "rcv is not +last",
-    "FIFO overrun",
-    "rx frame length",
-    "oversize",
-];
+const ENET_DRIVER: &str = "fec";
+const ENET_LOGGED: &str = "rcv is not +last";
+const BROKEN: &[&str] = &[ENET_LOGGED, "FIFO overrun", "rx frame length", "oversize"];
 /// A sender that offers less than this share of what was asked falls short.
 const SHORT: f64 = 0.97;
 /// Rates of at least this share of the highest are one level.

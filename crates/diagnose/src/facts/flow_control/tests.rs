@@ -90,6 +90,34 @@ fn the_way_to_know_whether_pause_is_in_force() {
     }
 }
 
+/// e1000e negotiates pause and lists none of it among its link modes.
+#[test]
+fn a_driver_that_lists_no_pause_is_judged_by_what_is_on() {
+    let said = |record: Record| {
+        let facts = record.explained().facts;
+        ["pause_tx", "pause_missing_because"].map(|name| {
+            let mut named = facts.iter().filter(|fact| fact.name == name);
+            named.next().map(|fact| fact.value.to_string())
+        })
+    };
+    let card = |driver, tx| {
+        let on_off = [("Autonegotiate", "on"), ("TX", tx), ("RX", tx)];
+        let record = pasted().set(BOARD, "ethtool -i", &[("driver", driver)]);
+        let record = record.set(BOARD, "ethtool", &[("Advertised pause frame use", "No")]);
+        said(record.set(BOARD, "ethtool -a", &on_off))
+    };
+    let some = |word: &str| Some(word.to_owned());
+    assert_eq!(card("e1000e", "on"), [some("on"), None]);
+    assert_eq!(card("e1000e", "off"), [some("off"), None]);
+    assert_eq!(card("fec", "on"), [some("off"), some("this-end")]);
+    let modes = [
+        ("Supports auto-negotiation", "No"),
+        ("Advertised pause frame use", "No"),
+    ];
+    let virtual_card = pasted().set(BOARD, "ethtool", &modes);
+    assert_eq!(said(virtual_card), [None, None]);
+}
+
 #[test]
 fn a_pasted_ifconfig_is_enough_for_an_overflow() {
     let board = |overruns| {

@@ -53,6 +53,12 @@ fn what(test: &Test, facts: &mut Facts) {
     );
     let loopback = test.link_kind == Some(LinkKind::Loopback);
     facts.add_to_test(&test.id, "over_loopback", loopback, ACCOUNT);
+    let asked = test.requested_bits_per_second;
+    let met = asked.zip(test.delivered_bits_per_second);
+    let met = met.is_some_and(|(asked, delivered)| delivered >= asked * MET);
+    facts.add_to_test(&test.id, "met_request", met, ACCOUNT);
+    let tap = test.link_kind == Some(LinkKind::Tap);
+    facts.add_to_test(&test.id, "over_tap", tap, ACCOUNT);
     let kind = test.link_kind.map(LinkKind::name);
     facts.add_to_test(&test.id, "link_kind", kind, ACCOUNT);
 }
@@ -141,5 +147,7 @@ fn line_rate_bits_per_second(record: &Record, test: &Test) -> Option<f64> {
 }
 
 const ACCOUNT: &str = "the test's account";
+/// A short test is a little longer or shorter than its clock says.
+const MET: f64 = 0.98;
 /// Longer than any segment.
 const FULL_SEGMENT_BYTES: u32 = 65_536;

@@ -99,10 +99,16 @@ fn tails(test: &Test) -> impl Iterator<Item = u64> + '_ {
     test.flows.iter().filter_map(tail)
 }
 
-/// The busy share of the busiest processor in the idle interval before the test.
+/// The busy share of the busiest processor in the idle interval before the test. A virtual machine that was not run for a
+/// part of that time has fewer ticks than the time has, and what is missing was not used by its programs.
 fn busiest_before(vantage: &Vantage<'_>) -> Option<f64> {
-    let shares = Shares::of_ticks(vantage.host_counters().idle_end_to_end(STAT))?;
-    Some(shares.busy(shares.busiest()?))
+    let host = vantage.host_counters();
+    let shares = Shares::of_ticks(host.idle_end_to_end(STAT))?;
+    let busiest = shares.busiest()?;
+    let counted = host.idle_span_s(STAT).map_or(1.0, |span_s| {
+        shares.ticks_of(busiest) as f64 / (span_s * TICKS_PER_SECOND)
+    });
+    Some(shares.busy(busiest) * counted.min(1.0))
 }
 
 const QUEUES: &[&str] = &[
@@ -114,5 +120,7 @@ const QUEUES: &[&str] = &[
 ];
 const SCHEDSTAT: &str = "/proc/thread-self/schedstat of the receiving threads";
 const STAT: &str = Source::Stat.text();
+/// USER_HZ (proc_stat(5)).
+const TICKS_PER_SECOND: f64 = 100.0;
 /// A receiver keeps at least this many bursts of a stream.
 const BURSTS_KEPT: usize = 1024;

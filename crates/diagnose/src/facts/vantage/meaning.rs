@@ -36,10 +36,12 @@ impl Vantage<'_> {
     }
 
     /// What died in the receiving MAC for lack of room: by the driver's table, else by the names of the kernel's fields.
+    /// A frame that is too short or too long, or that a filter drops there, dies for another reason.
     pub(in crate::facts) fn overflow(&self) -> Option<Counted> {
         let described = self.table().is_some();
-        self.drops_at(Stage::RxMac, |count| {
-            described || count.words.iter().eq(["fifo"])
+        self.drops_at(Stage::RxMac, |count| match described {
+            true => !says_another_reason(&count.name),
+            false => count.words.iter().eq(["fifo"]),
         })
     }
 
@@ -83,6 +85,11 @@ impl Meaning {
     }
 }
 
+fn says_another_reason(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    OTHER_REASONS.iter().any(|word| name.contains(word))
+}
+
 fn is_pause(counter: &Counter) -> bool {
     let name = counter.name.text().to_ascii_lowercase();
     counter.counts == Counts::Delay
@@ -93,3 +100,29 @@ fn is_pause(counter: &Counter) -> bool {
 /// An XON releases the partner again and is left out.
 const PAUSE_WORDS: &[&str] = &["pause", "xoff", "fdxfc", "pxoff"];
 const UNDERRUN_WORDS: &[&str] = &["tx_fifo", "underflow", "underrun", "uflo", "tx_macerr"];
+/// In the names of drops at the MAC: a length, a filter, or a checksum.
+const OTHER_REASONS: &[&str] = &[
+    "length",
+    "_len",
+    "short",
+    "long",
+    "runt",
+    "size",
+    "ovrsz",
+    "undrsz",
+    "oversz",
+    "jabber",
+    "frag",
+    "large",
+    "mtu",
+    "lt64",
+    "gtjumbo",
+    "filter",
+    "mapping",
+    "classifier",
+    "checksum",
+    "steer",
+    "mf_tag",
+    "frame_err",
+    "rate_limit",
+];

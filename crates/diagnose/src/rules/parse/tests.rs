@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+mod chip;
+
 use super::*;
 use crate::rules::{EMBEDDED, embedded};
 

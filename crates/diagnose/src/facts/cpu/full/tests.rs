@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A board with one processor, whose link says 100 Mbit/s.
+
+use linerate_model::output::{Cpu, Protocol, Role, Test};
+use linerate_model::record::Record;
+
+use crate::fixtures::{Fixture, run, tcp, udp};
+
+const STAT: &str = "/proc/stat";
+
+/// The peer has one processor, idle for this share of the test and nearly idle before it.
+fn board(test: Test, idle: f64) -> Record {
+    board_after(0.1, test, idle)
+}
+
+/// The same, busy for this share of the time before.
+fn board_after(before: f64, test: Test, idle: f64) -> Record {
+    let id = test.id.clone();
+    let busy = Some(Cpu {
+        user: 1.0 - idle,
+        busiest_cpu: 1.0 - idle,
+        ..Cpu::default()
+    });
+    let mut test = test;
+    test.cpu.remote = busy;
+    let mut record = run(vec![test]).idle_busy("idle", Role::Remote, before);
+    record.run.hosts[1].cpus = Some(1);
+    let ticks = |share: f64| (share * 1000.0) as u64;
+    let counted = [("cpu0.idle", ticks(idle)), ("cpu0.user", ticks(1.0 - idle))];
+    record.counted(&id, Role::Remote, STAT, &counted)
+}
+
+fn lossy() -> Test {
+    udp("u1", 80_000, 9000)
+}
+
+#[test]
+fn a_full_processor_comes_first() {
+    let slow = board(tcp("t1", 2e8), 0.01);
+    assert_eq!(slow.findings().first().map(String::as_str), Some("M14"));
+    assert!(
+        !board(tcp("t1", 2e8), 0.3)
+            .findings()
+            .contains(&"M14".to_owned())
+    );
+    let others_were_busy = board_after(1.0, tcp("t1", 2e8), 0.01);
+    assert!(!others_were_busy.findings().contains(&"M14".to_owned()));
+}
+
+/// What is missing at the wire is not the path's where an end had no time.
+#[test]
+fn nothing_is_inferred_of_the_path_where_an_end_is_full() {
+    let asked = |idle| {
+        let record = board(lossy(), idle);
+        let (fired, _) = record.judged_at("wire");
+        let all = fired.into_iter().chain(record.undecided_at("wire"));
+        let of_the_path =
+            |rule: &String| ["L09", "L13", "L14", "L15", "L20"].contains(&rule.as_str());
+        all.filter(of_the_path).count()
+    };
+    assert_eq!((asked(0.01), asked(0.5) > 0), (0, true));
+}
+
+#[test]
+fn more_than_the_link_says_is_said_and_is_not_its_limit() {
+    let record = |rate| {
+        let mut record = board(tcp("t1", rate), 0.01);
+        record.run.kind = "check".to_owned();
+        for host in &mut record.run.hosts {
+            host.interfaces[0].link_bits_per_second = Some(100_000_000);
+        }
+        record
+    };
+    let said = |record: &Record| record.findings().contains(&"(M15)".to_owned());
+    let (beyond, within) = (record(1.87e8), record(9.4e7));
+    assert!(said(&beyond) && !said(&within));
+    assert!(
+        beyond.findings().contains(&"M14".to_owned()),
+        "the processor is"
+    );
+    assert!(
+        !within.findings().contains(&"M14".to_owned()),
+        "the link is"
+    );
+    let limit = |record: &Record| record.explained().verdicts[0].limit;
+    assert_eq!(limit(&beyond), linerate_model::output::Limit::ReceiverCpu);
+    assert_eq!(limit(&within), linerate_model::output::Limit::Link);
+}
+
+/// An emulator that gets a third of the time: what it did not run, no program of its used.
+#[test]
+fn time_that_a_virtual_machine_did_not_get_was_not_used_by_its_programs() {
+    let mut record = run(vec![udp("u1", 80_000, 0)]).idle_busy("u1", Role::Local, 1.0);
+    for sample in &mut record.samples {
+        sample.t_ns *= 30;
+    }
+    let facts = record.explained().facts;
+    let before = facts
+        .iter()
+        .find(|fact| fact.name == "idle_busiest_cpu")
+        .unwrap();
+    let share = before.value.number().unwrap();
+    assert!((share - 1.0 / 3.0).abs() < 0.01, "{share}");
+}
+
+#[test]
+fn one_machine_is_no_full_end() {
+    let mut record = board(lossy(), 0.01);
+    record.run.hosts[1].boot_id = record.run.hosts[0].boot_id.clone();
+    assert_eq!(record.run.tests[0].protocol, Protocol::Udp);
+    let facts = record.explained().facts;
+    let mut full = facts.iter().filter(|fact| fact.name == "an_end_is_full");
+    assert!(full.all(|fact| fact.value.to_string() == "no"));
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `machines [--short] [--write] [--kept] [--binary PATH]... [NIC...]`: linerate on real drivers. Each NIC that QEMU emulates
+//! is booted under Debian's kernel, measures against this host in both roles, and shows what it reads: a table of all.
+//! `--kept` boots none: the table of the results that are there. `--binary` is a program that is not to be built.
+//!
+//! The host's end is in namespaces without a name that end with this process: nothing is left behind.
+
+mod cpio;
+mod debian;
+mod expected;
+mod guest;
+mod image;
+mod network;
+mod nic;
+mod page;
+mod results;
+mod session;
+mod steps;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::build::has_program;
+use crate::tally::Tally;
+use crate::{Outcome, dist};
+use image::Image;
+use nic::{Board, NICS, Nic, SHORT};
+use results::Results;
+
+/// Runs the machines that are asked for, and prints their table. Whether all was right.
+pub(crate) fn run(words: &[&str]) -> Outcome {
+    if let Some((&"--inside", rest)) = words.split_first() {
+        return inside(rest);
+    }
+    let options = Options::parse(words)?;
+    if let Some(why) = missing() {
+        println!("skipped: machines: {why}");
+        return Ok(true);
+    }
+    let place = place();
+    let mut tally = Tally::default();
+    let all = booted(&options, &place, &mut tally)?;
+    println!("\n{}", table::markdown(&all));
+    if options.write {
+        page::write(&all)?;
+    }
+    if options.short {
+        for results in &all {
+            expected::check(results, &mut tally);
+        }
+    }
+    Ok(tally.close())
+}
+
+/// Boots each; what those left that came to the end of their steps.
+fn booted(
+    options: &Options,
+    place: &Path,
+    tally: &mut Tally,
+) -> Result<Vec<Results>, Box<dyn std::error::Error>> {
+    if options.kept {
+        return Ok(kept(options, place, tally));
+    }
+    let pc = options.binary(Board::Pc)?;
+    let mut all = Vec::new();
+    for nic in &options.nics {
+        if let Some(why) = missing_for(nic.board) {
+            tally.skip(nic.name, why);
+            continue;
+        }
+        let linerate = match nic.board {
+            Board::Pc => pc.clone(),
+            board => options.binary(board)?,
+        };
+        let image = image::image(nic.board, &linerate, &place.join("cache"))?;
+        let booted = boot(nic, &image, &pc, place);
+        if booted.is_ok() {
+            all.push(Results::of(nic, &place.join(nic.directory())));
+        }
+        tally.check(nic.name, booted);
+    }
+    Ok(all)
+}
+
+/// The results of former boots.
+fn kept(options: &Options, place: &Path, tally: &mut Tally) -> Vec<Results> {
+    let nics = options.nics.iter().copied();
+    let all = nics.map(|nic| Results::of(nic, &place.join(nic.directory())));
+    let mut all: Vec<Results> = all.collect();
+    all.retain(|results| {
+        let steps = results.steps();
+        tally.check(
+            results.nic.name,
+            steps.map(|steps| format!("{} steps", steps.len())),
+        );
+        results.steps().is_ok()
+    });
+    all
+}
+
+#[derive(Debug)]
+struct Options {
+    nics: Vec<&'static Nic>,
+    short: bool,
+    write: bool,
+    /// No boot: the results that are there.
+    kept: bool,
+    /// Programs that are there already.
+    binaries: Vec<PathBuf>,
+}
+
+impl Options {
+    fn parse(words: &[&str]) -> Result<Self, String> {
+        let mut options = Self {
+            nics: Vec::new(),
+            short: false,
+            write: false,
+            kept: false,
+            binaries: Vec::new(),
+        };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                "--short" => options.short = true,
+                "--write" => options.write = true,
+                "--kept" => options.kept = true,
+                "--binary" => options.binaries.extend(words.next().map(PathBuf::from)),
+                name => options.nics.push(Nic::named(name).ok_or_else(|| {
+                    let names: Vec<&str> = NICS.iter().map(|nic| nic.name).collect();
+                    format!("machines: no NIC {name} (there are {})", names.join(", "))
+                })?),
+            }
+        }
+        if options.nics.is_empty() {
+            let wanted = |nic: &&Nic| !options.short || SHORT.contains(&nic.name);
+            options.nics = NICS.iter().filter(wanted).collect();
+        }
+        Ok(options)
+    }
+}
+
+impl Options {
+    /// The static program for `board`: one that is there, else it is built.
+    fn binary(&self, board: Board) -> Result<PathBuf, String> {
+        let is_there = self.binaries.iter().find(|path| board.runs(path));
+        if let Some(path) = is_there {
+            return fs::canonicalize(path).map_err(|why| format!("{}: {why}", path.display()));
+        }
+        let target = dist::target(board.triple()).ok_or("no such target")?;
+        target.build("dist-check").map(|built| built.path)
+    }
+}
+
+/// What this machine lacks for any of them.
+fn missing() -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    if std::env::consts::ARCH != "x86_64" {
+        return Some("the host's end is an x86-64 binary".into());
+    }
+    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() != 0) {
+        return Some("needs root (for a tap and network namespaces)".into());
+    }
+    let tun = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/net/tun");
+    if let Err(why) = tun {
+        return Some(format!("/dev/net/tun: {why}"));
+    }
+    absent(&["apt-get", "dpkg", "depmod", "ip", "unshare", "setpriv"])
+}
+
+fn missing_for(board: Board) -> Option<String> {
+    let lacks = match board {
+        Board::Pc => absent(&[board.emulator()]),
+        Board::SabreLite => absent(&[board.emulator(), "fdtput"]),
+    };
+    lacks.or_else(|| dist::target(board.triple())?.missing())
+}
+
+fn absent(programs: &[&str]) -> Option<String> {
+    let absent: Vec<&str> = programs
+        .iter()
+        .copied()
+        .filter(|name| !has_program(name))
+        .collect();
+    (!absent.is_empty()).then(|| format!("no {} here", absent.join(", ")))
+}
+
+/// All of one machine, in namespaces of its own.
+fn boot(nic: &Nic, image: &Image, linerate: &Path, place: &Path) -> Result<String, String> {
+    let start = Instant::now();
+    let directory = place.join(nic.directory());
+    let _old = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).map_err(|why| why.to_string())?;
+    println!("{} ({})", nic.name, nic.driver);
+    let own = std::env::current_exe().map_err(|why| why.to_string())?;
+    let path = |path: &Path| path.display().to_string();
+    let mut words: Vec<String> = ["machines", "--inside", nic.name].map(str::to_owned).into();
+    words.extend([&directory, linerate, &image.kernel, &image.initramfs].map(path));
+    words.extend(image.device_tree.as_deref().map(path));
+    let status = network::in_namespaces(&own, &words)
+        .status()
+        .map_err(|why| format!("setpriv: {why}"))?;
+    match status.success() {
+        true => Ok(format!("{:.0} s", start.elapsed().as_secs_f64())),
+        false => Err(format!(
+            "its steps did not come to their end; see {}",
+            directory.display()
+        )),
+    }
+}
+
+/// What runs in the namespaces.
+fn inside(words: &[&str]) -> Outcome {
+    let [name, directory, linerate, kernel, initramfs, tree @ ..] = words else {
+        return Err("machines --inside is not for people".into());
+    };
+    let nic = Nic::named(name).ok_or("no such NIC")?;
+    let image = Image {
+        board: nic.board,
+        kernel: kernel.into(),
+        initramfs: initramfs.into(),
+        device_tree: tree.first().map(PathBuf::from),
+    };
+    session::run(nic, &image, Path::new(linerate), Path::new(directory))?;
+    Ok(true)
+}
+
+/// Where packages and results are.
+fn place() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"),
+        PathBuf::from,
+    );
+    target.join("machines")
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What must hold of a machine that nobody has touched (`--short`).
+
+use linerate_knowledge as knowledge;
+use serde_json::Value;
+
+use super::nic::NICS;
+use super::results::{Finding, Results, findings};
+use crate::tally::Tally;
+
+/// Checks one machine.
+pub(crate) fn check(results: &Results, tally: &mut Tally) {
+    let name = results.nic.name;
+    let mut check = |what: &str, result| tally.check(&format!("{name}: {what}"), result);
+    check("steps", steps(results));
+    check("documents", documents(results));
+    check("driver", driver(results));
+    for step in CHECKS {
+        let found = results.document(step).map(|document| findings(&document));
+        let found = found.and_then(|found| few_and_of_this_chip(&found, results.nic.driver));
+        check(step, found);
+    }
+}
+
+/// Each ended as it should.
+fn steps(results: &Results) -> Result<String, String> {
+    let steps = results.steps()?;
+    let wrong = steps.iter().filter(|step| !step.is_right);
+    let wrong: Vec<String> = wrong
+        .map(|step| format!("{} {}", step.name, step.status))
+        .collect();
+    match wrong.is_empty() {
+        true => Ok(format!("{} ended as they should", steps.len())),
+        false => Err(format!("wrong exit status: {}", wrong.join(", "))),
+    }
+}
+
+/// Each that a command printed can be read, and is of that command.
+fn documents(results: &Results) -> Result<String, String> {
+    for (step, kind) in DOCUMENTS {
+        let document = results.document(step)?;
+        if document["kind"] != kind {
+            return Err(format!("{step}: kind {}", document["kind"]));
+        }
+    }
+    Ok(format!("{} read", DOCUMENTS.len()))
+}
+
+/// The guest's interface has the driver that it must have, wherever it is named.
+fn driver(results: &Results) -> Result<String, String> {
+    let expected = results.nic.driver;
+    for (step, host) in [
+        ("inspect", 0),
+        ("check-from-guest", 0),
+        ("check-from-host", 1),
+    ] {
+        let document = results.document(step)?;
+        let named = driver_of(&document["hosts"][host]);
+        if named != Some(expected) {
+            return Err(format!("{step}: {named:?} instead of {expected}"));
+        }
+    }
+    Ok(expected.to_owned())
+}
+
+fn driver_of(host: &Value) -> Option<&str> {
+    host["interfaces"].as_array()?.first()?["driver"].as_str()
+}
+
+/// At most three above *possible*, and of those none with a change names another chip.
+fn few_and_of_this_chip(found: &[Finding], driver: &str) -> Result<String, String> {
+    let sure: Vec<&Finding> = found.iter().filter(|one| one.strength != "weak").collect();
+    let rules: Vec<&str> = sure.iter().map(|one| one.rule.as_str()).collect();
+    if rules.len() > MOST {
+        return Err(format!(
+            "{} above possible: {}",
+            rules.len(),
+            rules.join(", ")
+        ));
+    }
+    for one in sure.iter().filter(|one| one.changes) {
+        if let Some(other) = other_chip(one, driver) {
+            return Err(format!("{} is of {other}: {}", one.rule, one.title));
+        }
+    }
+    Ok(format!("above possible: {rules:?}"))
+}
+
+/// The driver of another chip that a finding names.
+fn other_chip(finding: &Finding, driver: &str) -> Option<String> {
+    let said = format!("{} {}", finding.title, finding.said);
+    let inside = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+    let words: Vec<&str> = said.split(|letter| !inside(letter)).collect();
+    let tables = knowledge::drivers().iter().map(|table| table.name.as_str());
+    let drivers = tables.chain(NICS.iter().map(|nic| nic.driver));
+    let mut others = drivers.filter(|one| *one != driver && !WITHOUT_A_CHIP.contains(one));
+    others
+        .find(|other| words.contains(other))
+        .map(str::to_owned)
+}
+
+/// Drivers of links that are no hardware, whose names are also words.
+const WITHOUT_A_CHIP: [&str; 8] = [
+    "bonding", "bridge", "dsa", "team", "tun", "veth", "vif", "vxlan",
+];
+
+const MOST: usize = 3;
+
+const CHECKS: [&str; 2] = ["check-from-guest", "check-from-host"];
+
+/// Steps that print a document, and its kind.
+const DOCUMENTS: [(&str, &str); 11] = [
+    ("doctor", "doctor"),
+    ("inspect", "inspect"),
+    ("check-from-guest", "check"),
+    ("check-from-host", "check"),
+    ("udp-below-up", "udp"),
+    ("udp-below-down", "udp"),
+    ("udp-above-up", "udp"),
+    ("udp-above-down", "udp"),
+    ("stock-up", "tcp"),
+    ("stock-down", "tcp"),
+    ("stock-udp", "udp"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(strength: &str, title: &str) -> Finding {
+        Finding {
+            rule: "X".to_owned(),
+            title: title.to_owned(),
+            strength: strength.to_owned(),
+            changes: true,
+            said: String::new(),
+        }
+    }
+
+    #[test]
+    fn more_than_three_sure_findings_are_too_many() {
+        let of = |sure: usize| {
+            let sure = (0..sure).map(|_| finding("consistent", "the ring is short"));
+            let all: Vec<Finding> = sure.chain([finding("weak", "perhaps")]).collect();
+            few_and_of_this_chip(&all, "e1000e").is_ok()
+        };
+        assert_eq!([of(0), of(3), of(4)], [true, true, false]);
+    }
+
+    #[test]
+    fn a_finding_may_name_its_own_chip_only() {
+        let found = [finding("proven", "a newer fec driver does neither")];
+        assert!(few_and_of_this_chip(&found, "fec").is_ok());
+        assert!(few_and_of_this_chip(&found, "e1000e").is_err());
+    }
+}

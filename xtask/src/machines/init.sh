@@ -1,0 +1,40 @@
+#!/bin/busybox sh
+# Process 1 of a guest. The kernel hands on PORT, MODULES and ADDRESS from its command line. Each line of the serial
+# port PORT is `NAME SECONDS COMMAND`: the command runs at most this long in /tmp/out; its output goes to NAME.stdout and
+# NAME.stderr, and `ended NAME STATUS` goes back.
+/bin/busybox mkdir -p /bin /sbin /usr/bin /usr/sbin /proc /sys /dev /tmp /run /real
+/bin/busybox --install -s
+export PATH=/opt:/real:/bin:/sbin:/usr/bin:/usr/sbin HOME=/tmp XDG_STATE_HOME=/tmp/state
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmp /tmp
+mount -t tmpfs run /run
+mkdir -p /dev/pts /tmp/out
+mount -t devpts pts /dev/pts
+mount -t debugfs debug /sys/kernel/debug
+mount -t tracefs trace /sys/kernel/tracing
+# The real ones come before those of busybox.
+for program in ip tc ss; do
+    for place in /usr/bin /usr/sbin /bin /sbin; do
+        [ -f $place/$program ] && [ ! -L $place/$program ] && ln -s $place/$program /real/$program && break
+    done
+done
+for module in $(echo "$MODULES" | tr , ' '); do modprobe "$module"; done
+ip link set lo up
+wait_for() { tries=0; until eval "$1" || [ $tries = 150 ]; do sleep 0.1; tries=$((tries + 1)); done; }
+first_interface() { ls /sys/class/net | grep -v '^lo$' | head -n 1; }
+wait_for '[ -n "$(first_interface)" ]'
+[ -e /sys/class/net/eth0 ] || ip link set "$(first_interface)" name eth0
+ip link set eth0 up
+ip addr add "$ADDRESS" dev eth0
+wait_for '[ "$(cat /sys/class/net/eth0/carrier)" = 1 ]'
+
+cd /tmp/out
+stty -F "/dev/$PORT" raw -echo -opost
+exec 3<>"/dev/$PORT"
+echo "ready after $(cut -d' ' -f1 /proc/uptime) s" >&3
+while read -r name seconds command <&3; do
+    timeout "$seconds" sh -c "$command" >"$name.stdout" 2>"$name.stderr" </dev/null
+    echo "ended $name $?" >&3
+done

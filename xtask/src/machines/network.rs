@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The host's side: a network namespace with one tap. The namespace has no name, and the processes in it are of one
+//! process namespace: both end with the process that made them, however it ends.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::process::{self, last_line};
+
+/// The host's address on the tap, and the guest's: of RFC 2544's network for benchmarks.
+pub(crate) const HOST: &str = "198.18.77.1";
+pub(crate) const GUEST: &str = "198.18.77.2";
+pub(crate) const TAP: &str = "tap0";
+
+/// This program again with `words`, in namespaces of its own. It is killed when this process ends.
+pub(crate) fn in_namespaces(program: &Path, words: &[String]) -> Command {
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--pdeathsig", "KILL", "unshare"])
+        .args(["--net", "--mount", "--pid", "--fork", "--kill-child"])
+        .arg("--mount-proc")
+        .arg(program)
+        .args(words);
+    command
+}
+
+/// Makes the tap in this namespace, and shows its interfaces below `/sys`.
+pub(crate) fn open() -> Result<(), String> {
+    let address = format!("{HOST}/24");
+    for words in [
+        vec!["mount", "-t", "sysfs", "sysfs", "/sys"],
+        vec!["ip", "link", "set", "lo", "up"],
+        vec!["ip", "tuntap", "add", TAP, "mode", "tap"],
+        vec!["ip", "address", "add", &address, "dev", TAP],
+        vec!["ip", "link", "set", TAP, "up"],
+    ] {
+        let (program, words) = words.split_first().unwrap_or((&"true", &[]));
+        let ended = process::run(Command::new(program).args(words), Duration::from_secs(10))?;
+        if !ended.status.success() {
+            let what = words.join(" ");
+            return Err(format!("{program} {what}: {}", last_line(&ended.stderr)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! All steps of one machine, in the namespaces that were made for it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::guest::Guest;
+use super::image::Image;
+use super::network;
+use super::nic::Nic;
+use super::steps::{ACTIONS, Action, At, LIMIT, Step, addressed};
+use crate::ports;
+use crate::process::{self, Server};
+
+/// Boots `nic` and does all steps; results and `steps.json` are in `directory`.
+///
+/// # Errors
+/// The machine cannot be booted, or answers no more.
+pub(crate) fn run(
+    nic: &Nic,
+    image: &Image,
+    linerate: &Path,
+    directory: &Path,
+) -> Result<(), String> {
+    network::open()?;
+    let guest = Guest::boot(nic, image, directory)?;
+    let mut session = Session {
+        kernel_is_up: guest.ready.clone(),
+        guest,
+        linerate: linerate.to_owned(),
+        directory: directory.to_owned(),
+        server: None,
+        done: Vec::new(),
+    };
+    let ended = session.all();
+    session.keep()?;
+    ended
+}
+
+struct Session {
+    guest: Guest,
+    kernel_is_up: String,
+    linerate: PathBuf,
+    directory: PathBuf,
+    /// The host's, while it serves.
+    server: Option<Server>,
+    done: Vec<Value>,
+}
+
+impl Session {
+    fn all(&mut self) -> Result<(), String> {
+        for action in &ACTIONS {
+            match action {
+                Action::Serve(At::Host, command) => self.serve_on_the_host(command)?,
+                Action::Serve(At::Guest, command) => self.serve_in_the_guest(command)?,
+                Action::Run(step) => self.step(step)?,
+            }
+        }
+        self.guest.fetch(&self.directory)
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        let start = Instant::now();
+        let command = step.command();
+        let status = match step.at {
+            At::Guest => self.guest.run(step.name, &command, LIMIT)?,
+            At::Host => self.on_the_host(step.name, &command)?,
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        println!("  {:<18} {status:>3} after {seconds:4.1} s", step.name);
+        self.done.push(json!({
+            "name": step.name,
+            "at": step.at.name(),
+            "command": command,
+            "status": status,
+            "right": step.right,
+            "seconds": (seconds * 10.0).round() / 10.0,
+        }));
+        Ok(())
+    }
+
+    /// The status of `linerate …`.
+    fn on_the_host(&self, name: &str, command: &str) -> Result<i32, String> {
+        let ended = process::run(&mut self.ours(command), LIMIT)?;
+        let file = |kind: &str| self.directory.join(format!("{name}.{kind}"));
+        fs::write(file("stdout"), ended.stdout).map_err(|why| why.to_string())?;
+        fs::write(file("stderr"), ended.stderr).map_err(|why| why.to_string())?;
+        // Ended by a signal: no status.
+        Ok(ended.status.code().unwrap_or(-1))
+    }
+
+    fn ours(&self, command: &str) -> Command {
+        let mut words = command.split_whitespace();
+        // Its first word is our own name.
+        let _linerate = words.next();
+        let mut command = Command::new(&self.linerate);
+        command
+            .args(words)
+            .current_dir(&self.directory)
+            .env("XDG_STATE_HOME", self.directory.join("state"));
+        command
+    }
+
+    fn serve_on_the_host(&mut self, command: &str) -> Result<(), String> {
+        let log = fs::File::create(self.directory.join("serve-on-host"))
+            .map_err(|why| why.to_string())?;
+        let child = self
+            .ours(&addressed(command))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .map_err(|why| format!("{command}: {why}"))?;
+        let mut server = Server(child);
+        let id = server.id();
+        ports::wait_for_listener(&mut server, id, 5201)?;
+        self.server = Some(server);
+        Ok(())
+    }
+
+    /// Ends the guest's former server, and waits until this one listens.
+    fn serve_in_the_guest(&mut self, command: &str) -> Result<(), String> {
+        let command = format!(
+            "while kill $(cat /run/server) 2>/dev/null; do sleep 0.1; done; {} >serve-in-guest 2>&1 & echo $! >/run/server; \
+             until netstat -ltn | grep -q :5201; do sleep 0.1; done",
+            addressed(command)
+        );
+        match self.guest.run("serve", &command, LIMIT)? {
+            0 => Ok(()),
+            status => Err(format!("no server in the guest: status {status}")),
+        }
+    }
+
+    fn keep(&mut self) -> Result<(), String> {
+        let document = json!({
+            "ready_after_s": self.kernel_is_up,
+            "emulator_runs": self.guest.runs(),
+            "steps": self.done,
+        });
+        let path = self.directory.join("steps.json");
+        fs::write(&path, format!("{document:#}\n")).map_err(|why| why.to_string())
+    }
+}
