@@ -22,7 +22,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::build::has_program;
+use crate::build::{Place, has_program};
 use crate::tally::Tally;
 use crate::{Outcome, dist};
 use image::Image;
@@ -149,7 +149,8 @@ impl Options {
             return fs::canonicalize(path).map_err(|why| format!("{}: {why}", path.display()));
         }
         let target = dist::target(board.triple()).ok_or("no such target")?;
-        target.build("dist-check").map(|built| built.path)
+        let built = target.build(&Place::here(), "dist-check")?;
+        Ok(built.path)
     }
 }
 

@@ -33,7 +33,7 @@ fn against(protocol: &str, streams: u32, arguments: &str) -> (Said, Vec<Row>) {
 
 /// On a busy machine the stock server takes the repeated last datagram of a stream for a new
 /// client, and ends one client early.
-const ENDED_EARLY: &str = "the far end's count never came";
+const ENDED_EARLY: &str = "the far end's counters did not arrive";
 
 #[test]
 fn udp_counts_are_the_servers() {
