@@ -13,7 +13,8 @@ pub struct Known {
     pub name: &'static str,
     /// Its unit; empty for words and for yes or no.
     pub unit: &'static str,
-    /// What it is, in a sentence.
+    /// What it is, in a sentence: for readers of the source, not in the program.
+    #[cfg(test)]
     pub means: &'static str,
     /// The command that tells it, `{interface}` being the interface; empty if only a measurement does.
     pub tells: &'static str,
@@ -22,7 +23,7 @@ pub struct Known {
 /// A list of names, each with its unit, its meaning and the command that tells it.
 macro_rules! names {
     ($($name:literal $unit:literal $means:literal $tells:literal)+) => {
-        &[$($crate::facts::Known { name: $name, unit: $unit, means: $means, tells: $tells }),+]
+        &[$($crate::facts::Known { name: $name, unit: $unit, #[cfg(test)] means: $means, tells: $tells }),+]
     };
 }
 
@@ -30,8 +31,8 @@ macro_rules! names {
 macro_rules! lost_at {
     ($($stage:literal $unit:literal $place:literal $tells:literal)+) => {
         &[$(
-            $crate::facts::Known { name: concat!("lost_at_", $stage), unit: $unit, means: concat!($place, ", at most"), tells: $tells },
-            $crate::facts::Known { name: concat!("least_lost_at_", $stage), unit: $unit, means: concat!($place, ", at least"), tells: $tells },
+            $crate::facts::Known { name: concat!("lost_at_", $stage), unit: $unit, #[cfg(test)] means: concat!($place, ", at most"), tells: $tells },
+            $crate::facts::Known { name: concat!("least_lost_at_", $stage), unit: $unit, #[cfg(test)] means: concat!($place, ", at least"), tells: $tells },
         )+]
     };
 }
