@@ -95,7 +95,7 @@ impl<W: Write> Archive<W> {
         self.padded(content.len(), 0)
     }
 
-    /// Zeros: so many, and up to a multiple of four.
+    /// Zeros: this many, then up to a multiple of four.
     fn padded(&mut self, written: usize, zeros: usize) -> io::Result<()> {
         let zeros = zeros + written.next_multiple_of(4) - written;
         self.out.write_all(&[0; 4][..zeros])

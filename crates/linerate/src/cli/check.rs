@@ -201,9 +201,7 @@ fn climb(
 
 /// What to try next. A search that has a result is not continued in the time of the later ones.
 fn timely_step(search: &mut Search, has_time: impl Fn((Need, Ahead)) -> bool) -> Option<Step> {
-    if !search.optional_step().is_none_or(has_time) {
-        search.stop();
-    }
+    search.keep_to(has_time);
     search.next_step()
 }
 

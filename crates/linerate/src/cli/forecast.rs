@@ -7,7 +7,7 @@ mod load;
 
 use std::ops::Add;
 
-pub(super) use load::runnable_per_cpu;
+use load::runnable_per_cpu;
 
 /// Steps to come.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

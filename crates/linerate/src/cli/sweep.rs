@@ -165,10 +165,7 @@ impl Sweep {
     fn keep_to(&mut self, live: &Live) {
         let later = self.ahead(Search::confirming);
         for search in &mut self.searches {
-            let has_time = |(need, step)| live.has_time(need, step, later);
-            if !search.optional_step().is_none_or(has_time) {
-                search.stop();
-            }
+            search.keep_to(|(need, step)| live.has_time(need, step, later));
         }
     }
 

@@ -99,7 +99,7 @@ impl Search {
     }
 
     /// The next step, if the search can end without it, with what the result then still needs.
-    pub(super) fn optional_step(&self) -> Option<(Need, Ahead)> {
+    fn optional_step(&self) -> Option<(Need, Ahead)> {
         let once = |ms| Ahead::of(1.0, ms);
         let confirm = self.confirm_ms.map(once).unwrap_or_default();
         self.search.knee().lossless_bits_per_second?;
@@ -123,9 +123,12 @@ impl Search {
         each.unwrap_or_default()
     }
 
-    /// Ends the search: only its result is still confirmed.
-    pub(super) fn stop(&mut self) {
-        self.search.stop();
+    /// Ends the search if it can do without its next step and there is no time for it: only its result is still
+    /// confirmed.
+    pub(super) fn keep_to(&mut self, has_time: impl Fn((Need, Ahead)) -> bool) {
+        if !self.optional_step().is_none_or(has_time) {
+            self.search.stop();
+        }
     }
 
     /// What the search still does, if the path stays as seen so far.

@@ -93,6 +93,7 @@ fn a_stopped_search_confirms_what_it_has_once() {
     assert!(search.next_rate().is_some(), "the bracket is wide");
     search.stop();
     assert_eq!(search.next_rate(), None);
+    assert_eq!(search.knee().limited_by, LimitedBy::Time);
     let found = search.knee().lossless_bits_per_second;
     assert_eq!(search.next_confirmation(), found);
     search.feed_confirmation(found.unwrap(), trial(found.unwrap(), 1));

@@ -408,6 +408,8 @@ mod tests {
             answer("loss", Some(247.5e6)),
             "up: 250.0 Mbit/s (not confirmed); 247.5 Mbit/s is lossy"
         );
+        let ended = |limited_by| ended_by(&knee(limited_by, None));
+        assert_eq!(ended("time").as_deref(), Some("stopped: time limit"));
         // An older record.
         assert_eq!(answer("sender", None), "up: 250.0 Mbit/s (not confirmed)");
     }
