@@ -347,10 +347,17 @@ impl KneeSearch {
             (_, Some(lower)) if self.apart(lower.bits_per_second, upper) => {
                 Decision::Try(self.between(lower.bits_per_second, bad))
             }
-            (_, None) if upper > self.lowest() => Decision::Try(self.below(bad)),
+            (_, None) if upper > self.lowest() && !self.loses_alike() => {
+                Decision::Try(self.below(bad))
+            }
             (Verdict::Doubtful, _) => again,
             _ => Decision::Done(LimitedBy::Loss),
         }
+    }
+
+    /// Whether a lower rate would lose as much.
+    fn loses_alike(&self) -> bool {
+        ConstantLoss::of(&self.counts).is_some()
     }
 
     /// The forwarded rate after gross loss, at least one resolution lower. Little loss may occur at any rate and

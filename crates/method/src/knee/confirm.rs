@@ -7,7 +7,7 @@
 //! grow with the rate, a lower rate would lose as much, and the confirmation ends.
 
 use super::rate::GROSS_LOSS_RATIO;
-use super::{ConstantLoss, KneeSearch, LimitedBy, Trial};
+use super::{KneeSearch, LimitedBy, Trial};
 use crate::bound::loss_upper95;
 
 /// The confirming trials.
@@ -142,7 +142,7 @@ impl KneeSearch {
     /// high, which its queue still holds;
     /// `None` if no lower rate would lose less.
     fn next_lower(&self, last: &Confirmation) -> Option<u64> {
-        if ConstantLoss::of(&self.counts).is_some() {
+        if self.loses_alike() {
             return None;
         }
         let asked = last.asked_bits_per_second;

@@ -126,7 +126,7 @@ const ALPHA: f64 = 0.05;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::knee::{Begin, Knee, KneeConfig, KneeSearch, Trial};
+    use crate::knee::{Begin, Knee, KneeConfig, KneeSearch, LimitedBy, Trial};
     use crate::rng::Rng;
 
     /// A link that loses each packet with probability `ratio`, what exceeds `rate`, and `few` packets at most in each
@@ -222,6 +222,34 @@ mod tests {
     #[test]
     fn a_link_that_loses_what_exceeds_its_rate_has_one() {
         assert_eq!(stated(0.0, 500e6), 0);
+    }
+
+    /// Half the rate loses as much: no lower one is tried.
+    #[test]
+    fn a_search_below_constant_loss_ends_when_it_is_shown() {
+        let around = Begin::Around {
+            start: 900_000_000,
+            from: 100_000,
+            to: 1_000_000_000,
+        };
+        let link = Link {
+            ratio: 5e-3,
+            rate: 2e9,
+            few: 0,
+        };
+        let knees = (0..SEARCHES as u64).map(|seed| link.knee(around.clone(), 40, seed));
+        let knees: Vec<Knee> = knees.collect();
+        let is_short = |knee: &&Knee| knee.trials <= 4 && knee.constant_loss.is_some();
+        assert!(
+            knees.iter().filter(is_short).count() >= SEARCHES * 9 / 10,
+            "{knees:?}"
+        );
+        for knee in knees {
+            assert_eq!(
+                (knee.limited_by, knee.lossless_bits_per_second),
+                (LimitedBy::Loss, None)
+            );
+        }
     }
 
     /// Trials above the rate of the link lose far more, and that hides nothing.

@@ -196,8 +196,8 @@ never lossy      ladder  1000.0       - range   20
 never lossy      up      1000.0       - range    6
 never lossy      down    1000.0       - range    1
 always lossy     ladder       -    50.0 loss    21
-always lossy     up           -    10.0 loss     8
-always lossy     down         -    10.0 loss    16
+always lossy     up           -    25.0 loss     4
+always lossy     down         -   500.0 loss     4
 threshold 423    ladder   423.0   427.2 loss    23
 threshold 423    up       423.0   427.2 loss     8
 threshold 423    down     423.0   427.2 loss     4
