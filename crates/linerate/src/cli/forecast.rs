@@ -42,8 +42,8 @@ pub(super) enum Need {
 #[derive(Debug, Clone, Copy)]
 struct Announced {
     at_s: f64,
-    most: Ahead,
-    ends_s: f64,
+    /// As planned, and at the latest.
+    ends_s: [f64; 2],
     is_corrected: bool,
 }
 
@@ -107,7 +107,7 @@ impl Forecast {
     pub(super) fn on(runnable_per_cpu: f64) -> Self {
         Self {
             known: TYPICAL_STEPS,
-            overhead_s: OVERHEAD_S * (1.0 + WAITING * runnable_per_cpu),
+            overhead_s: OVERHEAD_S * (1.0 + WAITING * runnable_per_cpu.min(WAITING_MOST)),
             step: None,
             later: Ahead {
                 steps: 0.0,
@@ -126,23 +126,22 @@ impl Forecast {
     pub(super) fn announce(&mut self, now_s: f64, plan: Ahead, most: Ahead) {
         self.announced = Some(Announced {
             at_s: now_s,
-            most,
-            ends_s: now_s + self.seconds(plan),
+            ends_s: [plan, most].map(|plan| now_s + self.seconds(plan)),
             is_corrected: false,
         });
     }
 
-    /// Whether a step that the command can do without leaves time for `later`, at the pace of the steps so far. An
-    /// important one may use more of it.
+    /// Whether a step that the command can do without leaves time for `later`, at the pace of the steps so far: the
+    /// command keeps to what the user knows. An important step may use more of it.
     pub(super) fn has_time(&self, now_s: f64, need: Need, step: Ahead, later: Ahead) -> bool {
         let slack = match need {
-            Need::Useful => TOLERANCE / 2.0,
+            Need::Useful => 0.0,
             Need::Important => TOLERANCE,
         };
         let ends_s = now_s + self.seconds(step + later);
         self.announced.is_none_or(|announced| {
-            let most_s = self.seconds(announced.most);
-            ends_s <= announced.at_s + most_s * (1.0 + slack)
+            let [_, latest_s] = announced.ends_s;
+            ends_s <= latest_s + (latest_s - announced.at_s) * slack
         })
     }
 
@@ -164,10 +163,13 @@ impl Forecast {
         let is_known = self.known >= TYPICAL_STEPS + STEPS_MIN;
         let announced = self.announced.as_mut().filter(|_| is_known)?;
         let ends_s = now_s + left_s;
-        if announced.is_corrected || (ends_s - announced.ends_s).abs() <= CORRECTED * ends_s {
+        let [planned_s, latest_s] = announced.ends_s;
+        let wrong_s = (ends_s - ends_s.clamp(planned_s, latest_s)).abs();
+        if announced.is_corrected || wrong_s <= CORRECTED * ends_s {
             return None;
         }
         announced.is_corrected = true;
+        announced.ends_s = [ends_s; 2];
         Some(left_s)
     }
 
@@ -181,8 +183,10 @@ impl Forecast {
 
 /// What begins and ends a step on a near path: connecting, the streams, drain, the results of both ends.
 const OVERHEAD_S: f64 = 0.2;
-/// Each task that waits for a processor makes that longer by this share: measured with up to four.
+/// Each task that waits for a processor makes that longer by this share, up to as many as were measured: the scheduler
+/// prefers a task that slept.
 const WAITING: f64 = 0.25;
+const WAITING_MOST: f64 = 4.0;
 /// This many typical steps weigh as much as those that were measured.
 const TYPICAL_STEPS: f64 = 3.0;
 /// After the last step: ledger, findings, the run directory.
@@ -190,8 +194,8 @@ const END_S: f64 = 0.3;
 /// An announcement is corrected after this many steps, if it is wrong by this share.
 const STEPS_MIN: f64 = 2.0;
 const CORRECTED: f64 = 0.15;
-/// By this share of the time announced a command may be late.
-const TOLERANCE: f64 = 0.2;
+/// By this share of the time announced a command may be late for an important step.
+const TOLERANCE: f64 = 0.15;
 
 #[cfg(test)]
 pub(super) mod recorded;
@@ -233,19 +237,20 @@ mod tests {
         let ten = Ahead::of(10.0, 1000);
         forecast.announce(0.0, ten, ten);
         for (now_s, useful, important) in [
-            (8.0, true, true),
-            (9.6, true, true),
-            (9.7, false, true),
-            (10.8, false, true),
-            (10.9, false, false),
+            (8.3, true, true),
+            (8.5, false, true),
+            (10.2, false, true),
+            (10.3, false, false),
         ] {
             assert_eq!(has_time(&forecast, now_s, Need::Useful), useful, "{now_s}");
             let known = has_time(&forecast, now_s, Need::Important);
             assert_eq!(known, important, "{now_s}");
         }
-        // A slow machine: the same steps take longer, and all of them may.
-        forecast.step(0.0, 1000, Ahead::default());
-        forecast.step(3.0, 1000, Ahead::default());
+        // A slow machine: the user is told once that it takes longer.
+        let later = |steps| Ahead::of(steps, 1000);
+        assert_eq!(forecast.step(0.0, 1000, later(9.0)), None);
+        assert_eq!(forecast.step(3.0, 1000, later(8.0)), None);
+        assert!(forecast.step(6.0, 1000, later(7.0)).is_some());
         assert!(has_time(&forecast, 9.7, Need::Useful));
     }
 
@@ -254,6 +259,7 @@ mod tests {
         let seconds = |busy| Forecast::on(busy).seconds(Ahead::of(10.0, 1000));
         assert!((seconds(0.0) - 12.3).abs() < 1e-9);
         assert!((seconds(2.0) - 13.3).abs() < 1e-9);
+        assert_eq!(seconds(20.0), seconds(4.0));
     }
 
     #[test]

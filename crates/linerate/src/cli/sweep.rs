@@ -359,7 +359,7 @@ mod tests {
         let mut sweep = sweep(line);
         let mut is_first = true;
         let plan = sweep.plan_at(u64::MAX);
-        let errors = recorded.errors(plan, |step, _, _| {
+        let errors = recorded.errors([plan; 2], |step, _, _| {
             let later = sweep.ahead(|search| search.ahead() + search.queued());
             let mut searches = sweep.searches.iter_mut();
             let search = searches.find(|one| one.direction == step.2).unwrap();

@@ -102,8 +102,12 @@ impl Search {
     fn optional_step(&self) -> Option<(Need, Ahead)> {
         let once = |ms| Ahead::of(1.0, ms);
         let confirm = self.confirm_ms.map(once).unwrap_or_default();
-        self.search.knee().lossless_bits_per_second?;
-        match self.next_step()?.confirm_ms {
+        let next = self.next_step()?;
+        if self.search.knee().lossless_bits_per_second.is_none() {
+            let is_enough = self.test_ids.len() >= SUFFICIENT_TRIALS;
+            return is_enough.then_some((Need::Important, once(self.trial_ms) + confirm));
+        }
+        match next.confirm_ms {
             Some(_) if self.confirmed_by.is_some() => Some((Need::Important, confirm)),
             None if self.search.is_narrowing() && self.test_ids.len() >= NECESSARY_TRIALS => {
                 Some((Need::Useful, once(self.trial_ms) + confirm))
@@ -248,6 +252,8 @@ const QUEUED_MS: u64 = 1500;
 const DRAIN_MS: u64 = 200;
 /// A flood and the rate that it delivered.
 const NECESSARY_TRIALS: usize = 2;
+/// Where each of these loses, one more seldom finds a rate that does not.
+const SUFFICIENT_TRIALS: usize = 3;
 
 fn meaning(asked_bits_per_second: u64, test: &Test) -> Trial {
     Trial {

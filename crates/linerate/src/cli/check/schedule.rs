@@ -29,6 +29,13 @@ pub(super) enum Size {
     Small,
 }
 
+/// What a search meets.
+#[derive(Debug, Clone, Copy)]
+enum Path {
+    Clean,
+    Lossy,
+}
+
 impl Size {
     /// `None`: the engine chooses by the MTU.
     pub(super) fn payload_bytes(self) -> Option<u32> {
@@ -65,35 +72,45 @@ impl Schedule {
 
     /// The announcement of the schedule.
     pub(super) fn announcement(&self, forecast: &Forecast) -> String {
+        let [usual, lossy] = self.plans().map(|plan| duration(forecast.seconds(plan)));
         format!(
-            "about {}: latency, TCP up, down and both, UDP up and down, small datagrams",
-            duration(self.seconds(forecast))
+            "about {usual} ({lossy} if the path loses packets): latency, TCP up, down and both, UDP up and down, \
+             small datagrams"
         )
     }
 
     /// Wall time.
     pub(super) fn seconds(&self, forecast: &Forecast) -> f64 {
-        forecast.seconds(self.plan())
+        forecast.seconds(self.plans()[0])
     }
 
-    /// All of it.
-    pub(super) fn plan(&self) -> Ahead {
+    /// All of it, on a path without loss, and on one that loses.
+    pub(super) fn plans(&self) -> [Ahead; 2] {
         let base = TestPlan::tcp("");
-        one(&self.idle(&base)) + self.after(&self.tcp(&base))
+        let tests = one(&self.idle(&base)) + loads(&self.tcp(&base));
+        [0.0, 1.0].map(|lossy_share| tests + self.searches(SEARCHES, lossy_share))
     }
 
     /// These tests, and all searches.
     pub(super) fn after(&self, tests: &[TestPlan]) -> Ahead {
-        let loads = tests.iter().map(one).fold(Ahead::default(), Add::add);
-        loads + self.searches(SEARCHES)
+        loads(tests) + self.searches(SEARCHES, 0.0)
     }
 
-    /// This many searches. How many trials one has is known when it has begun.
-    pub(super) fn searches(&self, number: usize) -> Ahead {
+    /// This many searches, of which a share meets loss. How many trials one has is known when it has begun.
+    pub(super) fn searches(&self, number: usize, lossy_share: f64) -> Ahead {
         let number = number as f64;
-        let confirm = self.confirm_ms().map(|ms| Ahead::of(number, ms));
-        let trial_ms = self.trial_ms() + DRAIN_MS;
-        Ahead::of(number * USUAL_TRIALS, trial_ms) + confirm.unwrap_or_default()
+        self.each(number * (1.0 - lossy_share), Path::Clean)
+            + self.each(number * lossy_share, Path::Lossy)
+    }
+
+    fn each(&self, number: f64, path: Path) -> Ahead {
+        let (trials, drain_ms, confirming) = match path {
+            Path::Clean => (USUAL_TRIALS, DRAIN_MS, 1.0),
+            Path::Lossy => (self.pick(3.5, 5.0), LOSSY_DRAIN_MS, LOSSY_CONFIRMING),
+        };
+        let confirm = self.confirm_ms();
+        let confirm = confirm.map(|ms| Ahead::of(number * confirming, ms));
+        Ahead::of(number * trials, self.trial_ms() + drain_ms) + confirm.unwrap_or_default()
     }
 
     /// The length of one trial of a search.
@@ -186,6 +203,10 @@ impl Schedule {
     }
 }
 
+fn loads(tests: &[TestPlan]) -> Ahead {
+    tests.iter().map(one).fold(Ahead::default(), Add::add)
+}
+
 fn one(plan: &TestPlan) -> Ahead {
     Ahead::of(1.0, plan.duration_ms)
 }
@@ -196,6 +217,10 @@ pub(super) const SEARCHES: usize = 4;
 const USUAL_TRIALS: f64 = 3.0;
 /// A trial that loses datagrams ends when no more arrive; in the mean of recorded checks, in which some do.
 const DRAIN_MS: u64 = 40;
+/// The same where loss is the limit, which half of the trials exceed; and its confirming trials, of which the first may
+/// refute the result.
+const LOSSY_DRAIN_MS: u64 = 120;
+const LOSSY_CONFIRMING: f64 = 1.5;
 /// More streams say no more.
 const STREAMS_MAX: u16 = 16;
 
