@@ -40,9 +40,9 @@ pub(super) fn reach(flags: &mut ServerFlags) -> Result<(), Failure> {
     if let Some(port) = port {
         let port: u16 = port.parse().unwrap_or(0);
         match flags.target.port.replace(port) {
-            _ if port == 0 => return Err(fail("what follows the colon is not a port")),
+            _ if port == 0 => return Err(fail("the text after the colon is not a port")),
             Some(other) if other != port => {
-                return Err(fail(&format!("-p names another port, {other}")));
+                return Err(fail(&format!("-p gives another port, {other}")));
             }
             _ => {}
         }

@@ -232,7 +232,7 @@ fn nothing_can_be_made_in_proc_or_below_a_file() {
         store.finish(&output());
         let (why, partial) = why(&store);
         assert!(
-            why.starts_with(&format!("cannot make {}", parent.display())),
+            why.starts_with(&format!("cannot create {}", parent.display())),
             "{why}"
         );
         assert_eq!(partial, None);

@@ -160,7 +160,7 @@ fn a_veth_is_software() {
     let output = command.output().unwrap_or_else(|error| panic!("{error}"));
     let (code, _, stderr) = printed(output);
     assert_eq!(code, 3, "{stderr}");
-    assert!(stderr.contains("it is software (veth)"), "{stderr}");
+    assert!(stderr.contains("it is virtual (veth)"), "{stderr}");
 }
 
 #[test]
