@@ -79,7 +79,7 @@ fn one(output: &Output, number: usize, finding: &Finding) -> Vec<Line> {
     if let Some(change) = &finding.change {
         let changes = |text: &&str| change.undo.is_empty() || !only_reads(text);
         lines.extend(commands("try", &change.commands, changes));
-        lines.extend(commands("undo", &change.undo, |_| true));
+        lines.extend(undo(&change.undo));
     }
     let check = finding.check.as_ref().map(|check| check.command.as_str());
     let check = check.unwrap_or(&finding.verify);
@@ -107,19 +107,26 @@ fn title(number: usize, finding: &Finding, lost: &str) -> Line {
     Line::new(2, text).hang(3).tone(Tone::Warn)
 }
 
-/// The first command that is wanted, or else the first; without its note. The full form has all.
+/// The first command that is wanted, or else the first. The full form has all.
 fn commands(label: &str, all: &[String], wanted: impl Fn(&&str) -> bool) -> Option<Line> {
-    let typed: Vec<&str> = all.iter().filter_map(|text| typed(text)).collect();
-    let first = typed
-        .iter()
-        .copied()
-        .find(wanted)
-        .or(typed.first().copied())?;
-    let more = match typed.len() - 1 {
+    let all: Vec<&str> = all.iter().filter_map(|text| typed(text)).collect();
+    let first = all.iter().copied().find(wanted).or(all.first().copied())?;
+    let more = match all.len() - 1 {
         0 => String::new(),
         more => format!("   (and {more} more: -v)"),
     };
     Some(Line::command(5, format!("{label:<6} {first}{more}")))
+}
+
+/// The first undo with its note: some are incomplete without.
+fn undo(all: &[String]) -> Option<Line> {
+    let line = commands("undo", all, |_| true)?;
+    let first = all.iter().find(|text| typed(text).is_some())?;
+    let note = first
+        .split_once("   # ")
+        .map(|(_, note)| format!("   # {note}"));
+    let text = format!("{}{}", line.text, note.unwrap_or_default());
+    Some(Line { text, ..line })
 }
 
 /// A command without its note; `None` if it is only a note.
@@ -178,5 +185,11 @@ mod tests {
         assert!(shown(&|_| true).starts_with("try    tc -s qdisc show"));
         let notes = ["# by hand".to_owned()];
         assert!(commands("try", &notes, |_| true).is_none());
+        let back = ["tc qdisc replace dev eth0 root tbf   # with its options".to_owned()];
+        let back = undo(&back).unwrap().text;
+        assert_eq!(
+            back,
+            "undo   tc qdisc replace dev eth0 root tbf   # with its options"
+        );
     }
 }
