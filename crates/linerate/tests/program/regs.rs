@@ -149,7 +149,7 @@ fn an_interface_without_registers_says_so() {
     let (code, stdout, stderr) = regs(&["lo"], "");
     assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
     assert!(stderr.contains("cannot read registers of lo"), "{stderr}");
-    assert!(stderr.contains("it has no registers"), "{stderr}");
+    assert!(stderr.contains("and has no registers"), "{stderr}");
 }
 
 #[test]
