@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The glossary of CONTRIBUTING.md: words that it replaced do not come back, neither as names, nor in comments, nor in
-//! documents.
+//! documents, nor in findings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const REPLACED: [(&str, &str); 9] = [
 ];
 
 /// Phrases that no document has outside its examples. Each with the field's.
-const PHRASES: [(&str, &str); 26] = [
+const PHRASES: [(&str, &str); 33] = [
     ("a line a", "one line per"),
     ("object a line", "one object per line"),
     ("frames a second", "frames per second"),
@@ -46,6 +46,24 @@ const PHRASES: [(&str, &str); 26] = [
     ("taken for", "treated as, read as"),
     ("told", "reported, named"),
     ("keeps silent", "sends nothing"),
+    ("packets a second", "packets per second"),
+    ("interrupts a second", "interrupts per second"),
+    ("times a second", "times per second"),
+    ("for good", "permanently"),
+    ("full processor", "a saturated processor"),
+    ("processor is full", "a processor is saturated"),
+    ("at the worst", "at most, up to"),
+];
+
+/// What people read of `knowledge/`. Its other keys hold the words of posts and programs.
+const PROSE: [&str; 7] = [
+    "title",
+    "why",
+    "verify",
+    "means",
+    "confirms",
+    "refutes",
+    "side_effects",
 ];
 
 #[test]
@@ -64,6 +82,51 @@ fn a_phrase_is_found_across_lines_and_not_in_an_example() {
     assert!(replaced_phrases("a bold line").is_empty());
 }
 
+#[test]
+fn findings_use_the_phrases_of_the_field() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../knowledge");
+    let directories = entries(&root).into_iter().filter(|path| path.is_dir());
+    let files = directories.flat_map(|directory| entries(&directory));
+    let tables: Vec<PathBuf> = files.filter(|path| is_a(path, "toml")).collect();
+    assert!(tables.len() > 100, "only {} tables", tables.len());
+    let found: Vec<String> = tables.iter().flat_map(|table| of_findings(table)).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn a_phrase_is_found_in_prose_and_not_in_the_words_of_a_post() {
+    let line = r#"check = { command = "dmesg | grep nobody", confirms = "the card goes on" }"#;
+    assert_eq!(replaced_phrases(&prose(line)), [PHRASES[4]]);
+    assert!(prose(r#"phrases = ["a full processor"]"#).is_empty());
+}
+
+/// What a table of `knowledge/` has of [`PHRASES`].
+fn of_findings(table: &Path) -> Vec<String> {
+    let text = fs::read_to_string(table).unwrap_or_default();
+    let lines = text.lines().zip(1..);
+    let found = lines.flat_map(|(line, number)| {
+        let found = replaced_phrases(&prose(line)).into_iter();
+        found.map(move |(old, new)| format!("line {number}: `{old}`: {new}"))
+    });
+    found
+        .map(|what| format!("{}, {what}", table.display()))
+        .collect()
+}
+
+/// The values of [`PROSE`] in a line.
+fn prose(line: &str) -> String {
+    let values = PROSE.iter().filter_map(|key| {
+        let (before, rest) = line.split_once(&format!("{key} = \""))?;
+        let is_a_key = before.is_empty() || before.ends_with([' ', '{']);
+        rest.split('"').next().filter(|_| is_a_key)
+    });
+    values.collect::<Vec<_>>().join("\n")
+}
+
+fn is_a(path: &Path, kind: &str) -> bool {
+    path.extension().is_some_and(|end| end == kind)
+}
+
 /// The documents of the root and of each directory that has some.
 fn documents(root: &Path) -> Vec<PathBuf> {
     let crates = entries(&root.join("crates"));
@@ -78,8 +141,7 @@ fn documents(root: &Path) -> Vec<PathBuf> {
     ];
     let directories = named.iter().map(|name| root.join(name)).chain(crates);
     let all = directories.flat_map(|directory| entries(&directory));
-    all.filter(|path| path.extension().is_some_and(|end| end == "md"))
-        .collect()
+    all.filter(|path| is_a(path, "md")).collect()
 }
 
 fn entries(directory: &Path) -> Vec<PathBuf> {

@@ -15,7 +15,7 @@ pub(super) fn resolve(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
     let found = (plan.host.as_str(), plan.port)
         .to_socket_addrs()
         .map_err(|error| {
-            Failure::measuring(format!("resolve {}", plan.host), error).hint(format!(
+            Failure::measuring(format!("resolve {}", plan.host), resolver(&error)).hint(format!(
                 "getent hosts {}   or the server's address instead of its name",
                 plan.host
             ))
@@ -40,6 +40,13 @@ pub(super) fn resolve(plan: &TestPlan) -> Result<Vec<SocketAddr>, Failure> {
         true => Err(without_interface(&plan.host)),
         false => Ok(all),
     }
+}
+
+/// The resolver's words, without what the standard library says before them.
+fn resolver(error: &io::Error) -> String {
+    let text = error.to_string();
+    let words = text.strip_prefix("failed to lookup address information: ");
+    words.unwrap_or(&text).to_owned()
 }
 
 /// A link-local address is that of one link: the kernel refuses it (EINVAL) without the interface (RFC 4007, 4).

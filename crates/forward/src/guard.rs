@@ -71,7 +71,7 @@ fn refusal(ports: &[String; 2], why: &str) -> Failure {
     let [a, b] = ports;
     let what = format!("send test frames out of {a} and {b}");
     let why =
-        format!("{why}: this looks like a network in use, which RFC 6815 forbids to benchmark");
+        format!("{why}: this looks like a network in use, and RFC 6815 forbids benchmarks there");
     Failure::usage(what, why)
         .hint("use two ports connected only to the device; or --i-own-this-network")
 }

@@ -61,19 +61,19 @@ pub enum Fault {
 /// Every fault, in the order of the help.
 pub const FAULTS: &[FaultKind<Fault>] = fault_kinds! { Fault:
     "rcvbuf" "16K" ReceiveBuffer { bytes: bytes } "receive buffer of the peer's datagram sockets" &[];
-    "qdisc-limit" "50M" QdiscLimit { bits_per_second: bits_per_second } "rate limit of both hosts' qdisc, with a queue of 16 packets" &[];
+    "qdisc-limit" "50M" QdiscLimit { bits_per_second: bits_per_second } "rate limit by both hosts' qdisc, with a queue of 16 packets" &[];
     "nft-drop" "100" NftDrop { every: count } "the peer's packet filter drops every n-th datagram" &[];
     "cpu-contention" "2" CpuContention { threads: count } "the peer shares one CPU with this many busy threads" &[];
     "mtu" "1400" Mtu { bytes: count } "MTU of the peer's interface" &[];
-    "black-hole" "1400" BlackHole { bytes: count } "the wire loses longer packets (bytes of IP) without a message" &[];
-    "loss" "1%" Loss { ratio: ratio } "the wire loses frames" &[];
-    "burst-loss" "1%:10" BurstLoss { ratio: ratio, frames: count } "the wire loses this share, in bursts of this many frames" &[];
+    "black-hole" "1400" BlackHole { bytes: count } "the wire drops IP packets longer than this, without a message" &[];
+    "loss" "1%" Loss { ratio: ratio } "the wire drops this share of the frames" &[];
+    "burst-loss" "1%:10" BurstLoss { ratio: ratio, frames: count } "the wire drops this share, in bursts of this many frames" &[];
     "reorder" "1%:2ms" Reorder { ratio: ratio, by_ns: nanoseconds } "the wire delays this share by this much" &[];
     "duplicate" "1%" Duplicate { ratio: ratio } "the wire delivers this share twice" &[];
     "corrupt" "1%" Corrupt { ratio: ratio } "the wire flips a bit in this share" &[];
     "delay" "10ms:0ms" Delay { ns: nanoseconds, jitter_ns: nanoseconds } "one-way delay of the wire, and jitter up to this much more" &[];
     "rate" "100M:32K" Rate { bits_per_second: bits_per_second, fifo_bytes: bytes } "rate and queue limit of the wire" &[];
-    "offload-off" "" OffloadOff {} "both hosts segment and checksum in software" &[];
+    "offload-off" "" OffloadOff {} "both hosts segment and compute checksums in software" &[];
     "reno" "10ms:0.1%" Reno { delay_ns: nanoseconds, loss_ratio: ratio } "Reno congestion control with this one-way delay and loss" &[];
     "tcp-rmem" "16K" TcpReceiveMemory { bytes: bytes } "the largest TCP receive buffer of both hosts" &[];
     "tcp-wmem" "16K" TcpSendMemory { bytes: bytes } "the largest TCP send buffer of both hosts" &[];

@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use linerate_model::failure::without_code;
 use linerate_model::output::{Output, Phase, Trial};
 use linerate_model::round_trips::{self, RoundTrips};
 use linerate_model::run::Run;
@@ -82,11 +83,16 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stored(directory) => write!(f, "stored in {}", directory.display()),
-            Self::NotStored { why, partial: None } => write!(f, "not stored: {why}"),
+            Self::NotStored { why, partial: None } => {
+                write!(f, "not stored: {}", without_code(why))
+            }
             Self::NotStored {
                 why,
                 partial: Some(directory),
-            } => write!(f, "not stored: {why}; a part is in {}", directory.display()),
+            } => {
+                let why = without_code(why);
+                write!(f, "not stored: {why}; a part is in {}", directory.display())
+            }
         }
     }
 }
@@ -304,7 +310,7 @@ fn make_directory(place: &Destination, beginning: &Beginning<'_>) -> Result<Path
         Destination::Nowhere(why) => return Err(why.clone()),
         Destination::Runs(runs) => runs.join(directory_name(beginning)),
     };
-    let cannot = |error| format!("cannot make {}: {error}", wanted.display());
+    let cannot = |error| format!("cannot create {}: {error}", wanted.display());
     if let Some(parent) = wanted.parent() {
         fs::create_dir_all(parent).map_err(cannot)?;
     }

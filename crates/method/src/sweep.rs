@@ -4,7 +4,7 @@
 /// A ladder that cannot be climbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LadderError {
-    #[error("a sweep from {from} to {to} bit/s goes down: from must not exceed to")]
+    #[error("--from ({from} bit/s) is above --to ({to} bit/s)")]
     Downwards { from: u64, to: u64 },
     #[error("a sweep needs rates and a step above 0 bit/s")]
     Zero,

@@ -90,7 +90,7 @@ impl fmt::Display for ExpectError {
         write!(f, "`{}` is not an expectation: ", self.expression)?;
         match &self.why {
             Why::NoComparison => {
-                f.write_str("it has none of >= <= > < =; write '>=940M' or 'loss<=0.1%'")
+                f.write_str("it has no comparison (>= <= = < >); write '>=940M' or 'loss<=0.1%'")
             }
             Why::UnknownMetric(name) => {
                 let names: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
@@ -405,7 +405,7 @@ mod tests {
         for (text, wanted) in [
             (
                 "940M",
-                "`940M` is not an expectation: it has none of >= <= > < =; write '>=940M' or 'loss<=0.1%'",
+                "`940M` is not an expectation: it has no comparison (>= <= = < >); write '>=940M' or 'loss<=0.1%'",
             ),
             (
                 "speed>1G",

@@ -46,7 +46,7 @@ impl Failure {
     pub fn new(kind: Kind, what: impl Into<String>, why: impl fmt::Display) -> Self {
         Self {
             what: what.into(),
-            why: why.to_string(),
+            why: without_code(&why.to_string()),
             try_: None,
             kind,
         }
@@ -86,6 +86,19 @@ impl fmt::Display for Failure {
 }
 
 impl Error for Failure {}
+
+/// The system's words for an error, without Rust's ` (os error 2)`.
+#[must_use]
+pub fn without_code(text: &str) -> String {
+    let mut parts = text.split(CODE);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |shown, part| match part.split_once(')') {
+        Some((number, rest)) if number.parse::<i32>().is_ok() => shown + rest,
+        _ => shown + CODE + part,
+    })
+}
+
+const CODE: &str = " (os error ";
 
 /// Cleans untrusted text for a message: strips control characters, truncates.
 #[must_use]

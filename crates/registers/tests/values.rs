@@ -282,7 +282,7 @@ fn the_dump_of_an_intel_device_is_read_as_ethtool_prints_it() {
     assert_eq!(meaning(0, "SPEED").as_deref(), Some("1000 Mbit/s"));
     assert_eq!(
         meaning(0, "TXOFF").as_deref(),
-        Some("paused by the partner now")
+        Some("paused by the partner")
     );
     let pause = "65535 × 512 bit times = 33.6 ms at 1 Gbit/s";
     assert_eq!(meaning(1, "TTV").as_deref(), Some(pause));

@@ -27,7 +27,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "pause_rx" "" "whether this end obeys its partner's pause frames: on, off" "ethtool -a {interface}"
     "pause_offered" "" "the pause modes that this end offers, in ethtool's words" "ethtool {interface}"
     "pause_offered_by_partner" "" "the pause modes that the link partner offers, in ethtool's words" "ethtool {interface}"
-    "pause_missing_because" "" "why flow control is not in force: this-end, partner, no-match, no-negotiation" "ethtool {interface}"
+    "pause_missing_because" "" "why flow control is not active: this-end, partner, no-match, no-negotiation" "ethtool {interface}"
     "pause_longest_ms" "ms" "longest pause of one pause frame on this link" ""
     "soc_family" "" "the family of the system on chip: imx6, ls1088" "cat /proc/device-tree/compatible"
     "enet_mac" "" "whether the MAC is the ENET block of the i.MX family" "ethtool -i {interface}"

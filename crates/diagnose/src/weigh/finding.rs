@@ -166,7 +166,7 @@ fn change(remedy: &Remedy, fill: &dyn Fn(&str) -> String) -> output::Change {
 fn evidence(named: &Named, place: &dyn Fn(u64) -> String) -> Vec<Evidence> {
     let speaks = |is_said: bool| {
         let parts = named.parts.iter();
-        parts.filter(move |part| part.db > 0.0 && part.is_said() == is_said)
+        parts.filter(move |part| part.db >= SHOWN_DB && part.is_said() == is_said)
     };
     let strongest = speaks(false).chain(speaks(true)).take(EVIDENCE_MOST);
     strongest.map(|part| quoted(part, place)).collect()
@@ -176,7 +176,7 @@ fn quoted(part: &Part, place: &dyn Fn(u64) -> String) -> Evidence {
     let without_line = match part.says {
         Says::Shown => "text",
         Says::Words => "words in common",
-        Says::Wording => "reads like it",
+        Says::Wording => "typical wording",
     };
     Evidence {
         fact: part.line.map_or_else(|| without_line.to_owned(), place),
@@ -215,3 +215,5 @@ const OF_NUMBERS: &[&str] = &[
 const STRENGTHS: &[&str] = &["proven", "consistent", "weak"];
 const NEXT_MOST: usize = 3;
 const EVIDENCE_MOST: usize = 4;
+/// Less is printed as 0 dB.
+const SHOWN_DB: f64 = 0.5;

@@ -114,7 +114,7 @@ fn buffer_refused(test: &Test) -> Option<Warning> {
     let (asked, granted) = (buffer.asked?, buffer.granted?);
     (granted < asked).then(|| Warning {
         id: "buffer-not-granted".to_owned(),
-        text: format!("the receiver asked for a buffer of {asked} bytes and was granted {granted}"),
+        text: format!("the receiver requested a buffer of {asked} bytes and got {granted}"),
         try_: format!("sysctl -w net.core.rmem_max={asked}   on the receiving host, or run it with CAP_NET_ADMIN"),
     })
 }
@@ -174,7 +174,7 @@ fn sender_limited(test: &Test, fold: &Fold<'_>) -> Option<Warning> {
     let cause = cause(test, fold);
     (unsent as f64 > due as f64 * UNSENT_RATIO).then(|| Warning {
         id: "sender-limited".to_owned(),
-        text: format!("{unsent} of {due} datagrams were not sent: no loss, but the requested rate was not reached; {}", cause.why),
+        text: format!("{unsent} of {due} datagrams were not sent: not a loss, but the requested rate was not reached; {}", cause.why),
         try_: cause.try_.to_owned(),
     })
 }

@@ -26,7 +26,7 @@ pub fn given(flag: Option<&Path>) -> Result<Option<Secret>, Failure> {
 /// As [`given`].
 pub fn read(path: &Path) -> Result<Secret, Failure> {
     let shown = path.display();
-    let what = || format!("take the token of {shown}");
+    let what = || format!("use the token file {shown}");
     let fail = |error: io::Error| Failure::usage(what(), error).hint(MAKE);
     let file = File::open(path).map_err(fail)?;
     let mode = file.metadata().map_err(fail)?.mode() & 0o777;

@@ -38,7 +38,7 @@ use super::values;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-/// Measures a network link in both directions, exactly
+/// Measure a network link in both directions and explain what limits it
 #[derive(Debug, Parser)]
 #[command(name = "linerate", version, long_version = long_version(), propagate_version = true)]
 #[command(disable_help_subcommand = true, max_term_width = 100, after_help = EXIT_STATUS)]
@@ -70,7 +70,7 @@ pub(super) enum Command {
     Man(ManArgs),
 }
 
-/// Measure a link in both directions and say what limits it
+/// Measure a link in both directions and report what limits it
 ///
 /// Measures idle latency, TCP throughput up, down and in both directions, TCP with one stream per
 /// CPU, the highest UDP rate without loss for full-size and 64-byte datagrams, each confirmed by a
@@ -203,11 +203,11 @@ fn long_version() -> String {
 }
 
 const EXAMPLES: &str = "Examples:
-  linerate check --lab             try it: two hosts made here, no root needed
+  linerate check --lab             try it: two hosts created here, no root needed
   linerate serve                   on one machine …
   linerate check 192.0.2.7         … and on the other: what limits each direction
   linerate 192.0.2.7               the same: HOST alone is `check HOST`
-  linerate udp 192.0.2.7 -b 500M   one test, with iperf3's letters
+  linerate udp 192.0.2.7 -b 500M   one test, with iperf3's options
   linerate -s                      as with iperf3: `linerate serve`
   linerate -c 192.0.2.7 -u -P4     as with iperf3: `linerate udp …` (docs/iperf3.md)";
 

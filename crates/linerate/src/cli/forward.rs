@@ -68,7 +68,7 @@ fn in_lab(
         return Ok(());
     };
     session.console.say(&format!(
-        "lab: a {device} between two veth pairs on {isolation}: not a wire"
+        "lab: a {device} between two veth pairs, {isolation}: not a wire"
     ));
     let lab = DutLab::open(
         isolation,

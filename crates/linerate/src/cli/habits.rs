@@ -11,7 +11,7 @@ use scan::Scanned;
 /// The words as the parser understands them; the first is the program.
 ///
 /// # Errors
-/// An option of iperf3 that is not here, or a word that is most likely a mistyped command.
+/// An option of iperf3 that is not supported, or a word that is most likely a mistyped command.
 pub(super) fn translated(words: &[String], commands: &[&str]) -> Result<Vec<String>, Failure> {
     let Some((program, rest)) = words.split_first() else {
         return Ok(words.to_vec());

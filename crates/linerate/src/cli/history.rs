@@ -43,7 +43,7 @@ fn format(args: &HistoryArgs) -> Result<HistoryFormat, Failure> {
         (None, false, None | Some("txt")) => Ok(HistoryFormat::Term),
         (None, false, Some(other)) => Err(Failure::usage(
             "choose the format of the history",
-            format!("no format has the ending `.{other}`"),
+            format!("no format has the suffix `.{other}`"),
         )
         .hint("-o FILE.html, .json or .txt; or --format html")),
     }

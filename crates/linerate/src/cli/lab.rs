@@ -149,7 +149,7 @@ pub fn run(args: &LabArgs) -> Result<u8, LabError> {
     }
     let interrupt = Interrupt::install().map_err(cannot("catch signals"))?;
     let lab = Lab::open(&isolation, &args.plan())?;
-    note(&format!("lab: {} on {isolation}", args.topology));
+    note(&format!("lab: {}, {isolation}", args.topology));
     let [a, b] = lab.hosts();
     let token = LabToken::make();
     let mut peer = start_peer(args, b, token.as_ref())?;

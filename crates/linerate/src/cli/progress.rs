@@ -127,7 +127,7 @@ pub(super) fn trial(trial: &Trial) -> String {
 pub(super) fn found(result: &ForwardResult) -> String {
     let rate = match result.throughput_fps {
         Some(fps) => with_unit(fps, PACKET_RATES),
-        None => "nothing".to_owned(),
+        None => "no rate".to_owned(),
     };
     let (bytes, way, goal) = (result.frame_bytes, &result.direction, &result.goal);
     let trials = || format!("{} trials", result.trials);

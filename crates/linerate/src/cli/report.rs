@@ -60,7 +60,7 @@ fn of_ending(name: &Path) -> Result<Option<ReportFormat>, Failure> {
         let names: Vec<String> = ENDINGS.iter().map(|(name, _)| format!(".{name}")).collect();
         Failure::usage(
             format!("write {}", name.display()),
-            format!("no format has the ending .{}", ending.display()),
+            format!("no format has the suffix .{}", ending.display()),
         )
         .hint(format!("one of {}; or --format", names.join(" ")))
     };

@@ -345,8 +345,12 @@ impl Session {
         let location = self.store.finish(&self.output).clone();
         self.output.run_dir = location.run_dir();
         // The text already has a line for a stored run.
-        if self.console.form != Form::Text || !matches!(location, Location::Stored(_)) {
-            self.console.say(&location.to_string());
+        match location {
+            Location::NotStored { .. } => self.console.alert(&location.to_string()),
+            Location::Stored(_) if self.console.form != Form::Text => {
+                self.console.say(&location.to_string());
+            }
+            Location::Stored(_) => {}
         }
     }
 

@@ -24,11 +24,30 @@ pub(super) fn settle(command: &mut Command) -> Result<(), Failure> {
     }
 }
 
+/// Refuses the lab's options where HOST is given: they would have no effect.
+fn shape_of_a_lab(flags: &ServerFlags) -> Result<(), Failure> {
+    let shape = &flags.lab.shape;
+    let given = [
+        ("--fault", !shape.fault.is_empty()),
+        ("--topology", shape.topology.is_some()),
+        ("--mtu", shape.mtu.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) if !flags.lab.lab => Err(Failure::usage(
+            "understand the command line",
+            format!("{option} changes the lab, and --lab is not given"),
+        )
+        .hint("--lab in place of HOST")),
+        _ => Ok(()),
+    }
+}
+
 /// Takes apart what HOST names.
 ///
 /// # Errors
 /// As [`settle`].
 pub(super) fn reach(flags: &mut ServerFlags) -> Result<(), Failure> {
+    shape_of_a_lab(flags)?;
     let Some(given) = flags.host.take() else {
         return Ok(());
     };
@@ -40,9 +59,9 @@ pub(super) fn reach(flags: &mut ServerFlags) -> Result<(), Failure> {
     if let Some(port) = port {
         let port: u16 = port.parse().unwrap_or(0);
         match flags.target.port.replace(port) {
-            _ if port == 0 => return Err(fail("what follows the colon is not a port")),
+            _ if port == 0 => return Err(fail("the text after the colon is not a port")),
             Some(other) if other != port => {
-                return Err(fail(&format!("-p names another port, {other}")));
+                return Err(fail(&format!("-p gives another port, {other}")));
             }
             _ => {}
         }
@@ -116,6 +135,16 @@ mod tests {
         let server = server_of(&mut cli.command).unwrap();
         let host = server.host.clone().unwrap();
         Ok((host, server.target.port, server.target.bind_dev.clone()))
+    }
+
+    #[test]
+    fn an_option_of_the_lab_needs_the_lab() {
+        for words in ["h --fault loss", "h --topology route", "h --mtu 1400"] {
+            let failure = reached(words).unwrap_err();
+            assert!(failure.why.contains("--lab is not given"), "{failure}");
+        }
+        let mut cli = Cli::try_parse_from(["linerate", "tcp", "--lab", "--fault", "loss"]).unwrap();
+        assert!(settle(&mut cli.command).is_ok());
     }
 
     #[test]

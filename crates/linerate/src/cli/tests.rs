@@ -226,7 +226,7 @@ fn refusals_name_the_flag_the_value_and_the_range() {
         ),
         (
             "linerate tcp h --expect 940M",
-            "invalid value '940M' for '--expect <EXPRESSION>': `940M` is not an expectation: it has none of >= <= > < =; write '>=940M' or 'loss<=0.1%'",
+            "invalid value '940M' for '--expect <EXPRESSION>': `940M` is not an expectation: it has no comparison (>= <= = < >); write '>=940M' or 'loss<=0.1%'",
         ),
         (
             "linerate tcp h --mode gso",

@@ -226,7 +226,19 @@ fn size_within(text: &str, from: u32, to: u32) -> Result<u32, String> {
     u32::try_from(bytes(text)?)
         .ok()
         .filter(|bytes| (from..=to).contains(bytes))
-        .ok_or_else(|| format!("expected {from} to {to} bytes"))
+        .ok_or_else(|| match to % 1024 {
+            0 => format!("expected {} to {}", size(from), size(to)),
+            _ => format!("expected {from} to {to} bytes"),
+        })
+}
+
+/// A size as the user writes it: 512M, 1K, 1.
+fn size(bytes: u32) -> String {
+    match bytes {
+        _ if bytes.is_multiple_of(1 << 20) => format!("{}M", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{}K", bytes >> 10),
+        _ => bytes.to_string(),
+    }
 }
 
 fn bytes(text: &str) -> Result<u64, String> {

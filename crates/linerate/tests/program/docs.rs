@@ -212,7 +212,7 @@ fn what_runs_anywhere_ends_as_documented() {
     );
 }
 
-/// Each room's manifest names no other room than ARCHITECTURE.md allows it, and each room has its line there.
+/// Each crate's manifest names no other crate than ARCHITECTURE.md allows it, and each crate has its line there.
 #[test]
 fn the_manifests_are_the_walls() {
     let page = text("ARCHITECTURE.md");

@@ -189,10 +189,10 @@ fn an_expectation_that_is_not_met_has_its_number() {
 fn what_cannot_be_reached_or_written_is_refused() {
     let place = place("refused");
     for (line, code, why) in [
-        ("report run -o run.pdf", 2, "no format has the ending .pdf"),
+        ("report run -o run.pdf", 2, "no format has the suffix .pdf"),
         ("tcp fe80::1", 2, "its interface is not named"),
         ("-c 127.0.0.1:70000", 2, "not a port"),
-        ("-c 127.0.0.1 --sctp", 2, "--sctp is not here"),
+        ("-c 127.0.0.1 --sctp", 2, "--sctp is not supported"),
     ] {
         let output = run(&place, line);
         let said = text(&output.stderr);

@@ -149,7 +149,7 @@ fn an_interface_without_registers_says_so() {
     let (code, stdout, stderr) = regs(&["lo"], "");
     assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
     assert!(stderr.contains("cannot read registers of lo"), "{stderr}");
-    assert!(stderr.contains("it has no registers"), "{stderr}");
+    assert!(stderr.contains("and has no registers"), "{stderr}");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_veth_is_software() {
     let output = command.output().unwrap_or_else(|error| panic!("{error}"));
     let (code, _, stderr) = printed(output);
     assert_eq!(code, 3, "{stderr}");
-    assert!(stderr.contains("it is software (veth)"), "{stderr}");
+    assert!(stderr.contains("it is virtual (veth)"), "{stderr}");
 }
 
 #[test]

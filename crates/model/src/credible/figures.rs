@@ -22,7 +22,7 @@ pub(super) fn settle(test: &mut Test) {
         remote_interface: take.remote_interface,
         link_kind: take.link_kind,
         warnings: take.warnings,
-        invalid_reason: Some(format!("its figures cannot be: {why}")),
+        invalid_reason: Some(format!("impossible figures: {why}")),
         ..Test::default()
     };
 }

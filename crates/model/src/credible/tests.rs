@@ -50,7 +50,7 @@ fn a_test_with_an_impossible_figure_has_no_figure() {
         settle(None, &mut [], &mut tests, &mut Vec::new());
         let [test] = tests;
         let why = test.invalid_reason.unwrap_or_default();
-        assert!(why.starts_with("its figures cannot be: "), "{at}: {why}");
+        assert!(why.starts_with("impossible figures: "), "{at}: {why}");
         assert!(why.len() < 80, "{why}");
         assert!(!test.valid && test.jitter_ns.is_none() && test.sent_packets.is_none());
         assert_eq!((test.id.as_str(), test.group.as_str()), ("t", "g"));

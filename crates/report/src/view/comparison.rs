@@ -218,7 +218,7 @@ fn design(one: &Comparison) -> Option<Line> {
     let why = match one.stopped.as_deref() {
         Some("proven") => "stopped: proven",
         Some("equivalent") => "stopped: within the margin",
-        Some("futile") => "stopped: no proof in sight",
+        Some("futile") => "stopped: a proof is out of reach",
         Some("all-blocks") => "completed",
         Some("interrupted") => "interrupted",
         _ => "ended early",

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use linerate_model::order::Gather as _;
 use linerate_model::output::{
-    Evidence, Fact, Finding, ForwardResult, Output, Passage, Role, Weight,
+    Change, Evidence, Fact, Finding, ForwardResult, Output, Passage, Role, Weight,
 };
 use linerate_model::units::format::{BIT_RATES, with_unit};
 
@@ -167,15 +167,15 @@ fn provoked(output: &Output, lost: u64) -> String {
     let mut informational = output.findings.iter().filter(|one| one.informational);
     if informational.any(|finding| finding.explains.lost_packets > Some(0)) {
         format!(
-            "nothing to fix: all {lost} losses were provoked, or both ends shared the CPUs of one machine"
+            "nothing to fix: all {lost} losses are expected: trials above the highest rate without loss, TCP's probing, or CPUs that both ends share"
         )
     } else if output.knees.is_empty() {
         format!(
-            "nothing to fix: the {lost} lost segments are TCP's probing for the rate of the path"
+            "nothing to fix: the {lost} lost segments are expected: TCP probes for the rate of the path"
         )
     } else {
         format!(
-            "nothing to fix: all {lost} losses were provoked, by trials above the highest rate without loss or by TCP's probing"
+            "nothing to fix: all {lost} losses are expected: trials above the highest rate without loss, or TCP's probing"
         )
     }
 }
@@ -241,7 +241,8 @@ fn change(finding: &Finding, said: Option<(usize, &Finding)>) -> Vec<Line> {
     };
     commands(&format!("try{at}"), &change.commands);
     commands("undo", &change.undo);
-    lines.extend(Line::labelled(PART, "risk", &risk(&change.risk)));
+    let (label, text) = risk(change);
+    lines.extend(Line::labelled(PART, label, &text));
     lines
 }
 
@@ -266,10 +267,18 @@ fn command(indent: usize, text: &str) -> Vec<Line> {
     typed.into_iter().chain(note).collect()
 }
 
-/// The rules' risk of a change, in words.
-fn risk(risk: &str) -> String {
+/// The risk of a change, in words. Advice has no risk: what is known of it is a note.
+fn risk(change: &Change) -> (&'static str, String) {
+    let risk = change.risk.as_str();
     let (word, effects) = risk.split_once(": ").unwrap_or((risk, ""));
+    let effects = Some(effects).filter(|text| !matches!(*text, "none" | "none known"));
+    let effects = effects.unwrap_or_default();
+    if word == "advice" && !effects.is_empty() {
+        return ("note", effects.to_owned());
+    }
+    let only_notes = change.commands.iter().all(|text| text.starts_with("# "));
     let words = match word {
+        "advice" if only_notes => "",
         "live" => "none for running traffic",
         "blip" => "the link may be down for some seconds",
         "reboot" => "needs a reboot",
@@ -278,11 +287,8 @@ fn risk(risk: &str) -> String {
         "advice" => "none, diagnostic only",
         other => other,
     };
-    [words, effects]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("; ")
+    let parts = [words, effects].into_iter().filter(|part| !part.is_empty());
+    ("risk", parts.collect::<Vec<_>>().join("; "))
 }
 
 /// The strength of the evidence, in words.

@@ -13,6 +13,8 @@
 //!
 //! `ClientTerminated`, `Done`, `Refused`, `Timeout` and `Closed` are last events: close the connection.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::control::{Expect, Message, Refusal, Timeouts, push_agent, push_block, unreadable};
@@ -74,6 +76,29 @@ pub enum Phase {
     AwaitingDone,
     /// Over.
     Closed,
+}
+
+/// After "while this end was".
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
+    }
+}
+
+impl Phase {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::AwaitingParams => "waiting for the parameters",
+            Self::Deciding => "checking the parameters",
+            Self::Connecting => "waiting for the streams",
+            Self::Running => "running the test",
+            Self::Ending => "ending the test",
+            Self::AwaitingResults => "waiting for the client's results",
+            Self::Reporting => "preparing the results",
+            Self::AwaitingDone => "waiting for IPERF_DONE",
+            Self::Closed => "closed",
+        }
+    }
 }
 
 /// What happened.
@@ -278,26 +303,15 @@ impl ServerSession {
     }
 
     fn expect(&self) -> Option<Expect> {
-        let (phase, block) = match self.phase {
-            Phase::AwaitingParams => (
-                "waiting for the parameters",
-                Some((PARAMS, self.limits.params_bytes)),
-            ),
-            Phase::Deciding => ("deciding on the parameters", None),
-            Phase::Connecting => ("waiting for the streams", None),
-            Phase::Running => ("running the test", None),
-            Phase::Ending => ("ending the test", None),
-            Phase::AwaitingResults => (
-                "waiting for the client's results",
-                Some((RESULTS, self.limits.results_bytes)),
-            ),
-            Phase::Reporting => ("making the results", None),
-            Phase::AwaitingDone => ("waiting for IPERF_DONE", None),
+        let block = match self.phase {
+            Phase::AwaitingParams => Some((PARAMS, self.limits.params_bytes)),
+            Phase::AwaitingResults => Some((RESULTS, self.limits.results_bytes)),
             Phase::Closed => return None,
+            _ => None,
         };
         let agent_bytes = self.extended.then_some(self.limits.agent_bytes);
         Some(Expect {
-            phase,
+            phase: self.phase.words(),
             block,
             interruptions: &[State::ClientTerminate, State::IperfDone],
             agent_bytes,

@@ -26,13 +26,15 @@ impl Session<'_, '_> {
             }
             ServerEvent::ClientTerminated => Err("the client was interrupted".to_owned()),
             ServerEvent::Refused { reason } => Err(format!("refused: {reason}")),
-            ServerEvent::Timeout { phase } => {
-                Err(format!("no message from the client while {phase:?}"))
-            }
+            ServerEvent::Timeout { phase } => Err(format!(
+                "no message from the client while this end was {phase}"
+            )),
             ServerEvent::Closed { phase } => {
                 let why = self.control.broken().map(|error| format!(": {error}"));
                 let why = why.unwrap_or_default();
-                Err(format!("the client disconnected while {phase:?}{why}"))
+                Err(format!(
+                    "the client disconnected while this end was {phase}{why}"
+                ))
             }
             ServerEvent::TestEnd
             | ServerEvent::Done

@@ -15,7 +15,7 @@ use super::DocumentFlags;
 #[derive(Debug, Args)]
 #[command(before_long_help = "Examples:
   linerate explain /tmp/sweep                         a stored run (the path in the line `details`)
-  linerate explain before.txt after.txt               outputs saved from a board
+  linerate explain before.txt after.txt               output saved on a board
   linerate explain -                                  paste, then Ctrl-D
   linerate explain --facts /tmp/sweep                 with all known facts
   linerate explain --rules /etc/linerate/rules /tmp/sweep")]

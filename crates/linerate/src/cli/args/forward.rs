@@ -23,7 +23,7 @@ use linerate_lab::dut::{DeviceFault, DeviceKind};
 #[derive(Debug, Args)]
 #[command(disable_version_flag = true)]
 #[command(before_long_help = "Examples:
-  linerate forward --lab route --quick            try it: a router made here, no root needed
+  linerate forward --lab route --quick            try it: a router created here, no root needed
   linerate forward eth1 eth2                      a DUT between these two ports
   linerate forward eth1 eth2 --bidirectional --flows 5
   linerate forward eth1 eth2 --sizes 64,1518 --goal ndr --profile strict

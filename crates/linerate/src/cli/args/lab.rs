@@ -21,12 +21,12 @@ pub(in crate::cli) struct LabFlags {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct LabShape {
     /// Inject this fault into the lab, NAME[=VALUE] (repeatable; `linerate lab --help` lists them)
-    #[arg(long, value_name = "FAULT")]
+    #[arg(long, value_name = "FAULT", requires = "lab")]
     pub(in crate::cli) fault: Vec<Fault>,
     /// What lies between the hosts: pair, bridge or route [default: pair]
-    #[arg(long, value_name = "TOPOLOGY")]
+    #[arg(long, value_name = "TOPOLOGY", requires = "lab")]
     pub(in crate::cli) topology: Option<Topology>,
     /// MTU of the lab's interfaces, 68 … 65535 bytes [default: 1500]
-    #[arg(long, value_name = "BYTES", value_parser = values::mtu)]
+    #[arg(long, value_name = "BYTES", requires = "lab", value_parser = values::mtu)]
     pub(in crate::cli) mtu: Option<u32>,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tcp` and `udp`: one test, with iperf3's letters and meanings.
+//! `tcp` and `udp`: one test, with iperf3's options and meanings.
 
 use clap::Args;
 
@@ -35,7 +35,7 @@ pub(in crate::cli) struct TcpArgs {
     /// Congestion control, such as cubic, reno, bbr
     #[arg(short = 'C', long, value_name = "NAME")]
     pub(in crate::cli) congestion: Option<String>,
-    /// Send without copying, by sendfile(2); same as --mode sendfile
+    /// Send without copying, with sendfile(2); same as --mode sendfile
     #[arg(short = 'Z', long, conflicts_with = "mode")]
     pub(in crate::cli) zerocopy: bool,
     /// How data is sent (copy, zerocopy, sendfile) and received (copy, trunc)
@@ -123,10 +123,10 @@ pub(in crate::cli) struct LoadFlags {
     /// TOS octet (all 8 bits): 0 … 255
     #[arg(short = 'S', long, value_name = "TOS", value_parser = values::tos, conflicts_with = "dscp")]
     pub(in crate::cli) tos: Option<u8>,
-    /// Unit of rates: k, m, g, t for bits; K, M, G, T for bytes [default: what suits each]
+    /// Unit of rates: k, m, g, t for bits; K, M, G, T for bytes [default: adaptive]
     #[arg(short = 'f', long, value_name = "UNIT")]
     pub(in crate::cli) format: Option<RateUnit>,
-    /// Let the kernel pace each stream to this rate (SO_MAX_PACING_RATE; UDP needs the fq queue)
+    /// Let the kernel pace each stream to this rate (SO_MAX_PACING_RATE; UDP needs the fq qdisc)
     #[arg(long, value_name = "RATE", value_parser = values::fq_rate)]
     pub(in crate::cli) fq_rate: Option<u64>,
     /// End if nothing arrives for this time, such as 2s; a bare number is ms [default: 8 s between two linerates]
@@ -141,7 +141,7 @@ pub(in crate::cli) struct LoadFlags {
     /// Also print the server's report
     #[arg(long)]
     pub(in crate::cli) get_server_output: bool,
-    /// Speak iperf2's protocol: HOST is an iperf2 server (this end sends; default port 5001)
+    /// Use iperf2's protocol: HOST is an iperf2 server (this end sends; default port 5001)
     #[arg(long, conflicts_with = "token_file")]
     pub(in crate::cli) iperf2: bool,
 }

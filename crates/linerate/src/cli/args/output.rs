@@ -28,10 +28,10 @@ pub(in crate::cli) struct OutputFlags {
     /// Print everything: streams, counters, loss ledger, modes, spacing, each trial and step
     #[arg(short = 'v', long, visible_short_alias = 'V', action = clap::ArgAction::Count)]
     pub(in crate::cli) verbose: u8,
-    /// Append everything that would be printed to this file
+    /// Append all output to this file
     #[arg(long, value_name = "FILE", alias = "log-file")]
     pub(in crate::cli) logfile: Option<PathBuf>,
-    /// Begin each line with the time, in a format of strftime(3) [default: %c]
+    /// Begin each line with the time, in a strftime(3) format [default: %c]
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "%c ")]
     pub(in crate::cli) timestamps: Option<String>,
 }

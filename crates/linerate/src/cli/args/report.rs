@@ -61,11 +61,11 @@ pub(in crate::cli) enum ReportFormat {
     Svg,
     /// One table, RFC 4180
     Csv,
-    /// Every table on a sheet of its own, for a spreadsheet
+    /// All tables, one per sheet, for a spreadsheet
     Xlsx,
     /// The document of `--json`
     Json,
-    /// JUnit's XML, for a CI server
+    /// JUnit XML, for a CI server
     Junit,
     /// OpenMetrics, for a monitoring system
     Openmetrics,

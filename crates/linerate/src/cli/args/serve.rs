@@ -60,7 +60,7 @@ pub(in crate::cli) struct ServeArgs {
     /// Report this host's full counters and settings to clients with this token file; to others only what a test needs
     #[arg(long, value_name = "FILE", conflicts_with = "iperf2")]
     pub(in crate::cli) token_file: Option<PathBuf>,
-    /// Serve OpenMetrics at http://ADDRESS:PORT/metrics, without authentication; client addresses are left out
+    /// Serve OpenMetrics at http://ADDRESS:PORT/metrics, without authentication and without client addresses
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = values::listener)]
     pub(in crate::cli) metrics: Option<SocketAddr>,
     /// Do not log a line per test

@@ -340,7 +340,8 @@ const OLDEST_KERNEL: (u32, u32) = (4, 4);
 const BUFFER_BYTES: usize = 4 << 20;
 const LISTED_MAX: usize = 12;
 
-const SETCAP: &str = "sudo setcap cap_net_raw,cap_net_admin,cap_bpf+ep $(command -v linerate)";
+const SETCAP: &str =
+    "sudo setcap cap_net_raw,cap_net_admin,cap_bpf,cap_perfmon+ep $(command -v linerate)";
 
 const CAPABILITIES: &[Capability] = &[
     Capability {

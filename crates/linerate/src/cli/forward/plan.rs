@@ -55,8 +55,9 @@ fn ports(args: &ForwardArgs) -> Result<[String; 2], Failure> {
         ([a, b], None) if a != b => Ok([a.clone(), b.clone()]),
         _ => Err(Failure::usage(
             "measure a device between two ports",
-            "they must be two different interfaces",
-        )),
+            "it takes two different interfaces of this host",
+        )
+        .hint("linerate forward eth1 eth2      or      linerate forward --lab route")),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) enum Here {
     Named(&'static str),
     /// It changes nothing here.
     Idle,
-    /// Not there; what to use instead.
+    /// Not supported; what to use instead.
     Absent(&'static str),
     /// iperf3 refuses it, too.
     Other,
@@ -87,8 +87,8 @@ pub(super) const HABITS: &[Habit] = &[
     value(
         Some('F'),
         "file",
-        Absent("no file is sent; `-Z` sends one of its own by sendfile(2)"),
-        Absent("no file is received"),
+        Absent("-Z, which sends generated data with sendfile(2)"),
+        Absent("a test without a file: the received data is discarded"),
     ),
     value(
         Some('A'),
@@ -103,7 +103,7 @@ pub(super) const HABITS: &[Habit] = &[
         Some('J'),
         "json",
         Same,
-        Absent("--json at the client: its document has what both ends counted"),
+        Absent("--json at the client: its document has the counts of both ends"),
     ),
     value(None, "logfile", Same, Same),
     flag(None, "forceflush", Idle, Idle),
@@ -114,6 +114,7 @@ pub(super) const HABITS: &[Habit] = &[
     flag(Some('D'), "daemon", Other, Same),
     flag(Some('1'), "one-off", Other, Same),
     value(None, "server-bitrate-limit", Other, Named("--max-rate")),
+    value(None, "server-max-duration", Other, Named("--max-time")),
     value(None, "idle-timeout", Other, Same),
     value(None, "rsa-private-key-path", Other, TOKEN),
     value(None, "authorized-users-path", Other, TOKEN),
@@ -180,6 +181,12 @@ pub(super) const HABITS: &[Habit] = &[
         None,
         "json-stream",
         Same,
+        Absent("--json-stream at the client"),
+    ),
+    flag(
+        None,
+        "json-stream-full-output",
+        Idle,
         Absent("--json-stream at the client"),
     ),
     flag(None, "skip-rx-copy", Named("--mode=auto/trunc"), Other),

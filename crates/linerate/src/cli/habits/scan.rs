@@ -46,7 +46,7 @@ impl Scanned {
     /// The words of our command.
     ///
     /// # Errors
-    /// An option is not here, or not for this role.
+    /// An option is not supported, or not for this role.
     pub(super) fn words(self, command: &str, role: Role) -> Result<Vec<String>, Failure> {
         let mut words: Vec<String> = std::iter::once(command.to_owned())
             .chain(self.host)
@@ -136,7 +136,7 @@ fn ours(habit: &Habit, value: Option<String>, role: Role) -> Result<Option<Strin
         Here::Same => format!("--{}", habit.name),
         Here::Named(name) => name.to_owned(),
         Here::Idle => return Ok(None),
-        Here::Absent(instead) => return Err(absent(habit, "is not here", instead)),
+        Here::Absent(instead) => return Err(absent(habit, "is not supported", instead)),
         Here::Other => {
             let why = match role {
                 Role::Client => "is an option of a server",

@@ -132,10 +132,14 @@ fn a_mistyped_command_is_not_a_host() {
 #[test]
 fn what_is_not_here_is_refused_with_what_to_use() {
     for (line, why, hint) in [
-        ("linerate -c h --sctp", "--sctp is not here", "TCP or UDP"),
+        (
+            "linerate -c h --sctp",
+            "--sctp is not supported",
+            "TCP or UDP",
+        ),
         (
             "linerate -c h -L 5",
-            "-L, --flowlabel is not here",
+            "-L, --flowlabel is not supported",
             "--dscp",
         ),
         (
@@ -154,7 +158,11 @@ fn what_is_not_here_is_refused_with_what_to_use() {
             "-c HOST",
         ),
         ("linerate -c", "-c needs a value", "tcp --help"),
-        ("linerate -s -J", "-J, --json is not here", "at the client"),
+        (
+            "linerate -s -J",
+            "-J, --json is not supported",
+            "at the client",
+        ),
     ] {
         let failure = refusal(line);
         assert_eq!(failure.why, why, "{line}");
@@ -215,7 +223,7 @@ fn the_document_has_every_option() {
             (Here::Named(_), _) | (_, Here::Named(_)) => &["same", "different"],
             (_, Here::Same) => &["same"],
             (Here::Idle, _) => &["no effect"],
-            _ => &["not there"],
+            _ => &["not supported"],
         };
         let word = row[start.len()..].split('|').next().unwrap().trim();
         assert!(allowed.contains(&word), "{row}");

@@ -202,9 +202,9 @@ impl Request<'_> {
             return failure.hint(format!("sudo linerate regs {interface}"));
         }
         if let Some(software) = software(interface, kind) {
-            let why = format!("it is software ({software}): it has no registers");
+            let why = format!("it is virtual ({software}) and has no registers");
             return Failure::measuring(format!("read registers of {interface}"), why)
-                .hint("the interface of a real MAC: `ip link` lists them");
+                .hint("a hardware interface; `ip -br link` lists them");
         }
         failure.hint(format!(
             "ethtool -S {interface} has the counters of {driver}; knowledge/README.md says how to write a map"

@@ -15,7 +15,7 @@ fn s3_a_client_that_leaves_before_its_streams_is_noticed() {
         'a',
         r#"{"tcp":true,"time":1,"parallel":2}"#,
     ));
-    server.await_line("ended: the client disconnected while Connecting");
+    server.await_line("ended: the client disconnected while this end was waiting for the streams");
     let params = r#"{"udp":true,"time":1,"parallel":2,"len":1000}"#;
     let mut control = ask(server.port, 'b', params);
     control.write_all(&[99]).unwrap();

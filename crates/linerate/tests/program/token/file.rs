@@ -45,7 +45,13 @@ fn what_is_no_secret_is_refused_with_what_why_and_try() {
 
 fn assert_refused((code, said): &(Option<i32>, String), path: &str, why: &str) {
     assert_eq!(*code, Some(2), "{said}");
-    for part in ["error: cannot take the token of", "why:", "try:", path, why] {
+    for part in [
+        "error: cannot use the token file",
+        "why:",
+        "try:",
+        path,
+        why,
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert!(

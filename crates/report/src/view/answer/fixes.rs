@@ -77,8 +77,9 @@ fn one(output: &Output, number: usize, finding: &Finding) -> Vec<Line> {
     let lost = lost.map_or_else(String::new, |lost| format!(", {lost}"));
     let mut lines = vec![title(number, finding, &lost)];
     if let Some(change) = &finding.change {
-        lines.extend(commands("try", &change.commands));
-        lines.extend(commands("undo", &change.undo));
+        let changes = |text: &&str| change.undo.is_empty() || !only_reads(text);
+        lines.extend(commands("try", &change.commands, changes));
+        lines.extend(undo(&change.undo));
     }
     let check = finding.check.as_ref().map(|check| check.command.as_str());
     let check = check.unwrap_or(&finding.verify);
@@ -106,21 +107,89 @@ fn title(number: usize, finding: &Finding, lost: &str) -> Line {
     Line::new(2, text).hang(3).tone(Tone::Warn)
 }
 
-/// The first command, without its note; the full form has all.
-fn commands(label: &str, all: &[String]) -> Option<Line> {
-    let typed = |text: &String| {
-        let typed = text.split("   # ").next().unwrap_or(text).trim();
-        (!typed.starts_with('#') && !typed.is_empty()).then(|| typed.to_owned())
-    };
-    let first = all.iter().find_map(typed)?;
-    let more = all.iter().filter_map(typed).count().saturating_sub(1);
-    let more = if more > 0 {
-        format!("   (and {more} more: -v)")
-    } else {
-        String::new()
+/// The first command that is wanted, or else the first. The full form has all.
+fn commands(label: &str, all: &[String], wanted: impl Fn(&&str) -> bool) -> Option<Line> {
+    let all: Vec<&str> = all.iter().filter_map(|text| typed(text)).collect();
+    let first = all.iter().copied().find(wanted).or(all.first().copied())?;
+    let more = match all.len() - 1 {
+        0 => String::new(),
+        more => format!("   (and {more} more: -v)"),
     };
     Some(Line::command(5, format!("{label:<6} {first}{more}")))
 }
 
+/// The first undo with its note: some are incomplete without.
+fn undo(all: &[String]) -> Option<Line> {
+    let line = commands("undo", all, |_| true)?;
+    let first = all.iter().find(|text| typed(text).is_some())?;
+    let note = first
+        .split_once("   # ")
+        .map(|(_, note)| format!("   # {note}"));
+    let text = format!("{}{}", line.text, note.unwrap_or_default());
+    Some(Line { text, ..line })
+}
+
+/// A command without its note; `None` if it is only a note.
+fn typed(text: &str) -> Option<&str> {
+    let typed = text.split("   # ").next().unwrap_or(text).trim();
+    (!typed.starts_with('#') && !typed.is_empty()).then_some(typed)
+}
+
+/// Whether a command only shows something, so that the undo next to it is not its own.
+fn only_reads(command: &str) -> bool {
+    READERS.iter().any(|reader| command.starts_with(reader))
+}
+
+const READERS: [&str; 22] = [
+    "cat ",
+    "conntrack -",
+    "dmesg",
+    "ethtool --show-",
+    "ethtool -I",
+    "ethtool -S",
+    "ethtool -a",
+    "ethtool -g",
+    "ethtool -i",
+    "ethtool -k",
+    "ethtool -n",
+    "for irq in",
+    "for q in /sys",
+    "grep ",
+    "ip -s",
+    "ip rule;",
+    "nft -a list",
+    "nft list",
+    "perf ",
+    "tc -s",
+    "tc qdisc show",
+    "top ",
+];
+
 /// Title, what to try, how to undo it.
 const LEAST: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The undo shown is that of the command shown.
+    #[test]
+    fn a_command_that_only_shows_is_not_the_one_to_undo() {
+        let all = [
+            "tc -s qdisc show dev eth0",
+            "tc qdisc replace dev eth0 root fq",
+        ];
+        let all = all.map(str::to_owned);
+        let shown = |wanted: &dyn Fn(&&str) -> bool| commands("try", &all, wanted).unwrap().text;
+        assert!(shown(&|text| !only_reads(text)).starts_with("try    tc qdisc replace"));
+        assert!(shown(&|_| true).starts_with("try    tc -s qdisc show"));
+        let notes = ["# by hand".to_owned()];
+        assert!(commands("try", &notes, |_| true).is_none());
+        let back = ["tc qdisc replace dev eth0 root tbf   # with its options".to_owned()];
+        let back = undo(&back).unwrap().text;
+        assert_eq!(
+            back,
+            "undo   tc qdisc replace dev eth0 root tbf   # with its options"
+        );
+    }
+}
