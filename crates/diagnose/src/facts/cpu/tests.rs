@@ -119,6 +119,16 @@ fn eight_portals_of_which_one_works() {
     };
     assert_eq!(table(1).findings(), ["C02"]);
     assert_eq!(table(8).findings(), Vec::<String>::new());
+    // One flow comes by one portal; two flows by two.
+    let tested = |streams: u32| {
+        let mut test = udp("u1", 810_000, 0);
+        test.streams = streams;
+        let samples = table(1).samples.remove(0).counters;
+        let names = samples.iter().map(|(name, count)| (name.as_str(), *count));
+        let record = run(vec![test]).counted("u1", Role::Remote, IRQ, &names.collect::<Vec<_>>());
+        fires(&record, "C02")
+    };
+    assert_eq!([1, 2].map(tested), [false, true]);
 }
 
 #[test]
@@ -205,7 +215,11 @@ fn a_used_up_slice_without_loss_is_only_worth_knowing() {
         "u1",
         Role::Remote,
         STAT,
-        &[("cpu0.softirq", 970), ("cpu0.idle", 30)],
+        &[
+            ("cpu0.softirq", 970),
+            ("cpu0.idle", 30),
+            ("cpu1.idle", 1000),
+        ],
     );
     assert!(fires(&busy, "C08") && !fires(&busy, "C08b"));
 }
