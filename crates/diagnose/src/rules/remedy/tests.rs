@@ -192,7 +192,10 @@ fn no_remedy_switches_what_is_fixed() {
 fn asks_for_a_feature(rule: &Rule) -> bool {
     let mut all = rule.applies.iter().chain(&rule.when);
     all.any(|condition| {
-        let holds = |state: &str| condition.holds(|_| Some(&Value::Text(state.to_owned())));
+        let holds = |state: &str| {
+            let value = Value::Text(state.to_owned());
+            condition.holds(|_| Some(&value))
+        };
         let states = ["on", "off", "on [fixed]", "off [fixed]"].map(holds);
         let fixed = states[2..] == [Some(false), Some(false)];
         fixed && states[..2].contains(&Some(true))
