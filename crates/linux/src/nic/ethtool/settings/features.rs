@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    fn shown(features: &[(&str, State)]) -> impl Fn(&str) -> Option<String> {
+    fn shown(features: &[(&str, State)]) -> impl Fn(&str) -> Option<String> + use<> {
         let owned = |(name, state): &(&str, State)| ((*name).to_owned(), *state);
         let values = values(&features.iter().map(owned).collect::<Vec<_>>());
         move |name| {
