@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn what_cannot_be_switched_is_read_from_its_bits() {
         let mut reply = command(ETHTOOL_GFEATURES, 8 + 2 * BLOCK_BYTES);
-        let words = [0b11, 0b01, 0b10, 0b10];
+        let words = [0b11, 0b10, 0b10, 0b10];
         for (word, bits) in words.into_iter().enumerate() {
             put(&mut reply, 8 + BLOCK_BYTES + word * 4, bits);
         }
