@@ -25,6 +25,7 @@ mod dmesg;
 mod drops;
 mod dropwatch;
 mod ethtool;
+mod ethtool_features;
 mod ethtool_module;
 mod ethtool_sections;
 mod ethtool_stats;

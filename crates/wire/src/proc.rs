@@ -11,6 +11,7 @@ pub mod net_dev;
 pub mod net_stat;
 pub mod net_udp;
 pub mod netstat;
+pub mod pid_stat;
 pub mod pressure;
 pub mod route;
 pub mod schedstat;

@@ -2,13 +2,14 @@
 //! No text, however odd, makes a reader of /proc panic.
 
 use linerate_wire::proc::{
-    interrupts, loadavg, meminfo, net_dev, net_udp, netstat, schedstat, snmp, snmp6, sockstat,
-    softnet, stat,
+    interrupts, loadavg, meminfo, net_dev, net_udp, netstat, pid_stat, schedstat, snmp, snmp6,
+    sockstat, softnet, stat,
 };
 use proptest::prelude::*;
 
 fn read_all(text: &str) {
     let _ = stat::parse(text);
+    let _ = pid_stat::counters(text);
     let _ = snmp::parse(text);
     let _ = snmp6::parse(text);
     let _ = netstat::parse(text);

@@ -167,19 +167,22 @@ impl Target {
     /// What cargo complained about.
     pub(crate) fn build(&self, place: &Place, profile: &str) -> Result<Binary, String> {
         let zig = self.linker == Linker::Zig;
-        let options: &[&str] = if zig {
-            &["-Zbuild-std=std,panic_abort"]
-        } else {
-            &[]
-        };
         build::build(Recipe {
             place,
             subcommand: if zig { "zigbuild" } else { "build" },
             triple: self.triple,
             profile,
-            options,
+            options: self.options(),
             environment: &self.environment(place),
         })
+    }
+
+    /// For cargo: where there is no standard library, it is built too.
+    pub(crate) fn options(&self) -> &'static [&'static str] {
+        match self.linker {
+            Linker::Zig => &["-Zbuild-std=std,panic_abort"],
+            Linker::RustLld | Linker::Gcc(_) => &[],
+        }
     }
 
     fn environment(&self, place: &Place) -> Vec<(String, String)> {

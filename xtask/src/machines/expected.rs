@@ -5,7 +5,7 @@ use linerate_knowledge as knowledge;
 use serde_json::Value;
 
 use super::nic::NICS;
-use super::results::{Finding, Results, findings};
+use super::results::{Finding, Results, findings, setting};
 use crate::tally::Tally;
 
 /// Checks one machine.
@@ -15,12 +15,47 @@ pub(crate) fn check(results: &Results, tally: &mut Tally) {
     check("steps", steps(results));
     check("documents", documents(results));
     check("driver", driver(results));
+    let inspect = results.document("inspect").unwrap_or_default();
+    let features = setting(&inspect, "ethtool -k");
     for step in CHECKS {
         let found = results.document(step).map(|document| findings(&document));
-        let found = found.and_then(|found| few_and_of_this_chip(&found, results.nic.driver));
+        let found = found.and_then(|found| {
+            possible(&found, features)?;
+            few_and_of_this_chip(&found, results.nic.driver)
+        });
         check(step, found);
     }
 }
+
+/// No finding switches a feature of the guest's interface that cannot be switched.
+fn possible(found: &[Finding], features: Option<&Value>) -> Result<(), String> {
+    let state = |name: &str| features.and_then(|all| all[name].as_str());
+    for one in found {
+        for command in one.said.split("ethtool -K eth0 ").skip(1) {
+            let end = command.find(['"', '#', ';']).unwrap_or(command.len());
+            let words: Vec<&str> = command[..end].split_whitespace().collect();
+            let names = words.iter().step_by(2);
+            let long = |name: &&&str| FEATURES.iter().find(|(short, _)| short == *name);
+            let mut fixed = names
+                .filter_map(|name| long(&name))
+                .filter(|(_, long)| state(long).is_some_and(|state| state.contains(" [")));
+            if let Some((name, _)) = fixed.next() {
+                return Err(format!("{}: {name} cannot be switched", one.rule));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `ethtool -K`'s words, and what `ethtool -k` calls them.
+const FEATURES: [(&str, &str); 6] = [
+    ("rx", "rx-checksumming"),
+    ("tx", "tx-checksumming"),
+    ("sg", "scatter-gather"),
+    ("tso", "tcp-segmentation-offload"),
+    ("gso", "generic-segmentation-offload"),
+    ("gro", "generic-receive-offload"),
+];
 
 /// Each ended as it should.
 fn steps(results: &Results) -> Result<String, String> {
@@ -145,6 +180,22 @@ mod tests {
             few_and_of_this_chip(&all, "e1000e").is_ok()
         };
         assert_eq!([of(0), of(3), of(4)], [true, true, false]);
+    }
+
+    #[test]
+    fn a_remedy_must_be_possible() {
+        let of = |tso: &str| {
+            let features = serde_json::json!({ "tcp-segmentation-offload": tso });
+            let found = Finding {
+                said: r#"why ["ethtool -K eth0 tx on tso on   # a note"]"#.to_owned(),
+                ..finding("consistent", "segments in software")
+            };
+            possible(&[found], Some(&features)).is_ok()
+        };
+        assert_eq!(
+            ["off", "off [fixed]", "off [requested on]"].map(of),
+            [true, false, false]
+        );
     }
 
     #[test]

@@ -108,6 +108,8 @@ sources! {
     DropsReceived = "skb:kfree_skb flow received", Namespace, All, None;
     /// Ticks of each processor.
     Stat = "/proc/stat", Machine, Unknown, None;
+    /// Ticks of the program that read them.
+    OwnStat = "/proc/self/stat", Machine, Unknown, None;
     /// Interrupts of each line and processor.
     Interrupts = "/proc/interrupts", Machine, Unknown, None;
     /// What the lab's user-space wire carried and lost, by direction.

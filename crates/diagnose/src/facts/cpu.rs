@@ -3,6 +3,7 @@
 
 mod collapse;
 mod full;
+mod idle;
 mod interrupts;
 mod latency;
 mod load;
@@ -10,6 +11,7 @@ mod set_up;
 mod softnet;
 mod stall;
 
+pub(super) use full::before as busy_before;
 pub(super) use interrupts::{busiest_cpu, vectors};
 pub(crate) use load::Shares;
 
@@ -28,11 +30,14 @@ pub(super) const KNOWN: &[Known] = names! {
     "most_softirq_cpu" "ratio" "share of interrupts and soft interrupts on the processor that has most of them" "mpstat -P ALL 1"
     "most_user_cpu" "ratio" "user-mode share of the processor that has most of it" "mpstat -P ALL 1"
     "cpu_idle" "ratio" "idle share of all processors together" "mpstat 1"
-    "an_end_is_full" "" "whether an end of the test is known to have had no idle processor time; no if both are one machine" "mpstat 1"
+    "cpu_idle_least" "ratio" "idle share of all processors together during the test, at least: the readings enclose a longer time" "mpstat 1"
+    "cpu_missing_ratio" "ratio" "share of the time of which the processors have no ticks: a virtual machine was not run" "mpstat 1"
+    "an_end_is_full" "" "whether an end of the test had no idle processor time, or may have had none as its readings are further apart than the test is long; no if nothing is known, or if both are one machine" "mpstat 1"
+    "busy_before" "" "whether other programs are known to have kept 80 % of a processor busy before the test" "mpstat -P ALL 1 5"
     "cpu_steal" "ratio" "steal: time in which the virtual machine was ready and did not run" "mpstat 1"
     "run_delay_ratio" "ratio" "share of the time that threads waited for the most contended processor; above 1 if several waited" "cat /proc/schedstat"
     "irq_vectors" "" "interrupts of the interface" "grep {interface} /proc/interrupts"
-    "irq_active_vectors" "" "interrupt vectors with 1 % of the interrupts or more" "grep {interface} /proc/interrupts"
+    "irq_active_vectors" "" "interrupt vectors with 1 % of the interrupts or more; unknown in a test of one flow" "grep {interface} /proc/interrupts"
     "irq_count" "events" "interrupts of the interface" "grep {interface} /proc/interrupts"
     "irq_top_cpu_share" "ratio" "share of the interface's interrupts on the processor with most of them" "grep {interface} /proc/interrupts"
     "irq_cpu_softirq" "ratio" "share of interrupts and soft interrupts on that processor" "mpstat -P ALL 1"
@@ -91,7 +96,7 @@ pub(super) fn collect(evidence: &Evidence<'_>, facts: &mut Facts) {
     if let Some((shared, source)) = one_machine(evidence.record) {
         facts.add_to_run("ends_share_machine", shared, source);
     }
-    full::collect(evidence.record, facts);
+    full::collect(evidence, facts);
     load::collect(evidence, facts);
     interrupts::collect(evidence, facts);
     softnet::collect(evidence, facts);

@@ -29,7 +29,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "pause_offered_by_partner" "" "the pause modes that the link partner offers, in ethtool's words" "ethtool {interface}"
     "pause_missing_because" "" "why flow control is not active: this-end, partner, no-match, no-negotiation" "ethtool {interface}"
     "pause_longest_ms" "ms" "longest pause of one pause frame on this link" ""
-    "soc_family" "" "the family of the system on chip: imx6, ls1088" "cat /proc/device-tree/compatible"
+    "soc_family" "" "the family of the system on chip: imx6 (Quad, Dual, Solo), imx6-later, ls1088" "cat /proc/device-tree/compatible"
     "enet_mac" "" "whether the MAC is the ENET block of the i.MX family" "ethtool -i {interface}"
     "port_bits_per_second" "bit/s" "rate of the port in this test, both directions together" ""
     "sender_plateau_bits_per_second" "bit/s" "rate that this sender does not exceed, whatever rate is requested" ""

@@ -33,7 +33,7 @@ pub(super) const KNOWN: &[Known] = names! {
     "receiver_cpu_ratio" "ratio" "the share of the test's time that a receiving thread ran, the busiest one's" ""
     "loss_run_mean" "packets" "mean run of lost datagrams, after the longest runs are removed that the queues of the ends can have dropped" ""
     "reader_known" "" "whether the reader's buffer and the load of its processors are known" ""
-    "idle_busiest_cpu" "ratio" "how busy the busiest processor was before the test sent anything" "mpstat -P ALL 1 5"
+    "idle_busiest_cpu" "ratio" "how busy other programs kept the busiest processor before the test sent anything" "mpstat -P ALL 1 5"
     "end_busiest_cpu" "ratio" "how busy this end's busiest processor was during the test" "mpstat -P ALL 1 5"
     "udp_mem_errors" "datagrams" "datagrams that the host dropped because UDP's memory was used up" "nstat -az UdpMemErrors"
     "udp_mem_ratio" "ratio" "memory in UDP sockets, of the limit net.ipv4.udp_mem[2]" "cat /proc/net/sockstat; sysctl net.ipv4.udp_mem"

@@ -23,7 +23,8 @@ pub(super) struct Fired<'r> {
 }
 
 impl<'r> Fired<'r> {
-    /// One finding for each place (host and interface) at which the rule fired, its tests together.
+    /// One finding for each place (host and interface) at which the rule fired, its tests together. What is of a machine is
+    /// one finding where both ends are that machine.
     pub(super) fn join(
         rule: &'r Rule,
         verdicts: &[(Verdict, &Viewpoint)],
@@ -36,7 +37,10 @@ impl<'r> Fired<'r> {
             .iter()
             .filter(|(verdict, _)| *verdict == Verdict::Fires)
         {
-            let place = (viewpoint.host, viewpoint.interface.as_deref());
+            let place = match rule.of_machine && record.one_machine() {
+                true => (None, None),
+                false => (viewpoint.host, viewpoint.interface.as_deref()),
+            };
             places.entry(place).or_default().push(viewpoint);
         }
         let fired = |viewpoints: &Vec<&Viewpoint>| {

@@ -109,6 +109,7 @@ fn rule(raw: &RawRule, mistakes: &mut Mistakes<'_>) -> Option<Rule> {
         validity: raw.validity,
         informational: raw.informational,
         fallback: raw.fallback,
+        of_machine: raw.of_machine,
         explains: explains?,
         contradicts: raw.contradicts.clone(),
         why: raw.why.get_ref().clone(),

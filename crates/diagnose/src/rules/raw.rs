@@ -28,6 +28,7 @@ toml_table! {
         validity: bool = or_default,
         informational: bool = or_default,
         fallback: bool = or_default,
+        of_machine: bool = or_default,
         explains: Option<Word> = or_default,
         contradicts: Vec<String> = or_default,
         why: Word = need,

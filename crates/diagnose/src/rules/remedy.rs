@@ -134,9 +134,10 @@ impl Offer {
     }
 }
 
-/// Whether a value differs from the one in force, which can be changed, and is no smaller limit.
+/// Whether a value differs from the one in force, which can be changed and was not requested in vain, and is no smaller limit.
 fn helps(command: &Command, set: &Assignment, now: &str) -> bool {
-    if now.contains("[fixed]") {
+    let in_vain = format!("[requested {}]", set.value);
+    if now.contains("[fixed]") || now.contains(&in_vain) {
         return false;
     }
     if set.value.contains('<') {

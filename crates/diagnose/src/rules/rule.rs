@@ -29,6 +29,8 @@ pub struct Rule {
     pub informational: bool,
     /// Only about packets of its stage that no other rule claims.
     pub fallback: bool,
+    /// About the processors of a machine: said once where both ends are one.
+    pub of_machine: bool,
     /// What it accounts for.
     pub explains: Explains,
     /// Rules whose cause excludes this one.

@@ -225,9 +225,9 @@ fn fields(text: &Text<'_>, counters: &[Counted]) -> Vec<Field> {
             interface: setting.interface.clone(),
             name: normal(&format!("{} {name}", setting.source)),
             title: format!("{} {name}", setting.source),
-            value: value.clone(),
+            value: state(&setting.source, value).to_owned(),
             line: places
-                .line(last_word(name), value)
+                .line(last_word(name), state(&setting.source, value))
                 .or_else(|| places.written(written.as_ref()?)),
         });
     let facts = text.facts.iter().map(|fact| Field {
@@ -241,6 +241,14 @@ fn fields(text: &Text<'_>, counters: &[Counted]) -> Vec<Field> {
     let derived = derived::of(text.lines, &all, counters, text.records);
     all.extend(derived);
     all
+}
+
+/// A feature's state without `[fixed]`: whether it can be switched is no sign of a cause.
+fn state<'v>(source: &str, value: &'v str) -> &'v str {
+    match source {
+        "ethtool -k" => value.split(" [").next().unwrap_or(value),
+        _ => value,
+    }
 }
 
 /// A field's name with its words in one order: `RX.current` and `current RX` are one.

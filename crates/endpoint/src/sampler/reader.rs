@@ -59,12 +59,13 @@ impl Reader {
         }
     }
 
-    /// One sample a source: those of the interface first, those of the sockets last, so that what a
-    /// test counts begins after all of them.
+    /// One sample a source: those of the interface first, then those of the sockets, so that what a test counts begins after
+    /// all of them. The CPU times last: the readings themselves, which take long on a slow board, are not the test's.
     pub(crate) fn read(&mut self, phase: Phase) -> Vec<Sample> {
         Samples::collect(phase, |samples| {
             self.of_interface(samples);
             self.of_host(samples);
+            self.of_load(samples);
         })
     }
 
@@ -76,6 +77,7 @@ impl Reader {
     /// Reads in the reverse order, for the end of a test.
     pub(super) fn read_last(&mut self, phase: Phase) -> Vec<Sample> {
         Samples::collect(phase, |samples| {
+            self.of_load(samples);
             self.of_host(samples);
             self.of_interface(samples);
         })
@@ -83,10 +85,7 @@ impl Reader {
 
     /// Reads only the CPU times.
     pub(crate) fn read_load(&mut self, phase: Phase) -> Vec<Sample> {
-        let texts = self.texts.iter_mut().filter(|text| text.is_load());
-        Samples::collect(phase, |samples| {
-            texts.for_each(|text| samples.add(text.read()))
-        })
+        Samples::collect(phase, |samples| self.of_load(samples))
     }
 
     /// Reads only the interfaces.
@@ -100,13 +99,19 @@ impl Reader {
         }
     }
 
+    fn of_load(&mut self, samples: &mut Samples) {
+        for text in self.texts.iter_mut().filter(|text| text.is_load()) {
+            samples.add(text.read());
+        }
+    }
+
     fn of_host(&mut self, samples: &mut Samples) {
         let interrupts = self.interrupts.as_mut().map(InterruptSource::read);
         interrupts
             .into_iter()
             .flatten()
             .for_each(|reading| samples.add(reading));
-        for text in &mut self.texts {
+        for text in self.texts.iter_mut().filter(|text| !text.is_load()) {
             samples.add(text.read());
         }
         samples.add(self.sockets.read());

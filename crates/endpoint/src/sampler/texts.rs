@@ -4,7 +4,8 @@
 use super::reading::Reading;
 use linerate_linux::proc_kept::Kept;
 use linerate_wire::proc::{
-    interrupts, net_stat, netstat, pressure, schedstat, snmp, snmp6, sockstat, softnet, stat,
+    interrupts, net_stat, netstat, pid_stat, pressure, schedstat, snmp, snmp6, sockstat, softnet,
+    stat,
 };
 
 /// One file.
@@ -34,9 +35,9 @@ impl TextSource {
         present.filter(|source| !source.files.is_empty()).collect()
     }
 
-    /// Whether it has the CPU times.
+    /// Whether it has the CPU times of the host or of this program.
     pub(super) fn is_load(&self) -> bool {
-        self.name == "/proc/stat"
+        ["/proc/stat", "/proc/self/stat"].contains(&self.name)
     }
 
     pub(super) fn read(&mut self) -> Reading {
@@ -66,6 +67,9 @@ const SOURCES: &[(&str, &[&str], Parse)] = &[
     }),
     ("/proc/stat", &["stat"], |_, text| {
         stat::parse(text).counters()
+    }),
+    ("/proc/self/stat", &["self/stat"], |_, text| {
+        pid_stat::counters(text)
     }),
     ("/proc/schedstat", &["schedstat"], |_, text| {
         schedstat::counters(&schedstat::parse(text))

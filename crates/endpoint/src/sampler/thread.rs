@@ -16,7 +16,7 @@ use std::time::Duration;
 /// An order to the thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Order {
-    /// Read once, at rest.
+    /// Read once, at rest: the beginning or the end of an interval.
     Once,
     /// Read, and then once a second.
     Begin(Phase),
@@ -107,6 +107,7 @@ fn work(
     reports: &Sender<Report>,
 ) {
     let mut rhythm: Option<(Phase, u64)> = None;
+    let mut is_resting = false;
     loop {
         let order = match rhythm {
             None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -116,7 +117,13 @@ fn work(
             }
         };
         let report = match (order, rhythm) {
-            (Ok(Order::Once), _) => Report::Idle(reader.read(Phase::Idle)),
+            (Ok(Order::Once), _) => {
+                is_resting = !is_resting;
+                Report::Idle(match is_resting {
+                    true => reader.read(Phase::Idle),
+                    false => reader.read_last(Phase::Idle),
+                })
+            }
             (Ok(Order::Settings), _) => Report::Settings(settings()),
             (Ok(Order::Begin(phase)), _) => {
                 rhythm = Some((phase, monotonic_ns() + PERIOD_NS));

@@ -2,6 +2,7 @@
 //! `ethtool -a -c -g -i -k -l --show-eee`: a title and names with values.
 
 use super::ethtool::is_modes;
+use super::ethtool_features;
 use super::{Block, Counters, Hint, Lines, Settings};
 
 pub(super) fn read(lines: Lines<'_>, hint: Hint<'_>) -> Option<Block> {
@@ -131,6 +132,9 @@ fn plausible(section: Section, name: &str, value: &str) -> bool {
 }
 
 fn settings(section: Section, found: &[(usize, &str)]) -> Vec<(String, String)> {
+    if section.source == "ethtool -k" {
+        return ethtool_features::values(found);
+    }
     let mut kind = "";
     let mut values: Vec<(String, String)> = Vec::new();
     for (_, line) in found {
@@ -153,15 +157,6 @@ fn settings(section: Section, found: &[(usize, &str)]) -> Vec<(String, String)> 
         let (name, value) = (name.trim(), value.trim());
         if section.source == "ethtool -c" && name == "Adaptive RX" {
             values.extend(adaptive(value));
-        } else if section.source == "ethtool -k" {
-            values.push((
-                name.to_owned(),
-                value
-                    .split_whitespace()
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned(),
-            ));
         } else if is_setting(section, name, kind) {
             values.push((
                 format!("{name}{}", if section.twice { kind } else { "" }),
@@ -292,7 +287,7 @@ mod tests {
             ("ethtool -c", "Adaptive TX", "on"),
             ("ethtool -c", "rx-usecs", "3"),
             ("ethtool -l", "Combined.current", "1"),
-            ("ethtool -k", "rx-checksumming", "on"),
+            ("ethtool -k", "rx-checksumming", "on [fixed]"),
             ("ethtool -k", "generic-receive-offload", "off"),
             ("ethtool --show-eee", "EEE status", "enabled - active"),
             (

@@ -145,6 +145,37 @@ fn a_short_ring() {
     }
 }
 
+/// What a virtual machine did not get, or what was idle outside a short test, is no time that the processors had.
+#[test]
+fn a_short_ring_is_not_blamed_where_the_processor_may_have_had_no_time() {
+    let fired = |duration_s: f64, ticks: u64| {
+        let mut test = udp("u1", 81_000, 5000);
+        test.duration_s = duration_s;
+        let ring = [("RX.current", "256"), ("RX.max", "4096")];
+        let idle = [
+            ("cpu0.softirq", ticks * 3 / 10),
+            ("cpu0.idle", ticks * 7 / 10),
+        ];
+        let record = run(vec![test])
+            .set(Role::Remote, "ethtool -i", &[("driver", "igb")])
+            .set(Role::Remote, "ethtool -g", &ring)
+            .counted(
+                "u1",
+                Role::Remote,
+                "ethtool -S",
+                &[("rx_queue_0_drops", 5000)],
+            )
+            .counted("u1", Role::Remote, "/proc/stat", &idle);
+        fires(&record, "B05")
+    };
+    assert!(fired(10.0, 1000));
+    assert!(
+        !fired(3.0, 1000),
+        "the test may have had the busy three seconds"
+    );
+    assert!(!fired(10.0, 800), "a fifth of the ticks is missing");
+}
+
 #[test]
 fn a_line_for_two_devices() {
     for (label, fired) in [

@@ -63,8 +63,12 @@ fn spread(vantage: &Vantage<'_>, vectors: &Vectors, facts: &mut Facts) {
         .filter(|by_cpu| by_cpu.values().sum::<u64>() * 100 >= all && all > 0);
     let mut add = |name, value: f64| vantage.add(facts, name, value, SOURCE);
     add("irq_vectors", vectors.len() as f64);
-    add("irq_active_vectors", active.count() as f64);
     add("irq_count", all as f64);
+    // All packets of one flow come by one vector, however many work.
+    let one_flow = vantage.test.is_some_and(|test| test.streams == 1);
+    if !one_flow {
+        add("irq_active_vectors", active.count() as f64);
+    }
     if let Some((cpu, count)) = busiest_cpu(vectors).filter(|_| all > 0) {
         add("irq_top_cpu_share", count as f64 / all as f64);
         let softirq = Shares::of(vantage).map(|shares| shares.softirq(cpu));

@@ -5,6 +5,7 @@
 use crate::evidence::{Evidence, Source};
 use std::collections::BTreeMap;
 
+use super::idle;
 use crate::facts::Facts;
 use crate::facts::vantage::{Vantage, vantages};
 
@@ -43,6 +44,8 @@ fn each(host: &Vantage<'_>, shares: &Shares, facts: &mut Facts) {
         add("most_user_cpu", most(USER));
     }
     add("cpu_idle", shares.all(IDLE));
+    add("cpu_idle_least", idle::least(host, shares));
+    add("cpu_missing_ratio", idle::missing(host, shares));
     add("cpu_steal", shares.all(&["steal"]));
     let node = shares.busiest().and_then(|cpu| node(host, cpu));
     host.add(facts, "busiest_cpu_node", node, "/sys/devices/system/node");
@@ -55,7 +58,10 @@ fn together(host: &Vantage<'_>, facts: &mut Facts) {
     };
     let mut add = |name, share: f64| host.add(facts, name, share, "the test's processor load");
     add("busiest_cpu", cpu.busiest_cpu.max(cpu.busy()));
-    add("cpu_idle", (1.0 - cpu.busy()).max(0.0));
+    let idle = (1.0 - cpu.busy()).max(0.0);
+    add("cpu_idle", idle);
+    add("cpu_idle_least", idle);
+    add("cpu_missing_ratio", 0.0);
     add("cpu_steal", cpu.steal);
 }
 
@@ -101,6 +107,22 @@ impl Shares {
     /// All that were counted of a processor.
     pub(crate) fn ticks_of(&self, cpu: &str) -> u64 {
         self.ticks.get(cpu).map_or(0, sum)
+    }
+
+    /// The share of a time of which each processor has ticks: less than all where a virtual machine was not run.
+    pub(super) fn counted(&self, span_s: f64) -> f64 {
+        let cpus = self.cpus().count();
+        let ticks: u64 = self.cpus().map(|cpu| self.ticks_of(cpu)).sum();
+        let expected = span_s * TICKS_PER_SECOND * cpus as f64;
+        if expected > 0.0 {
+            (ticks as f64 / expected).min(1.0)
+        } else {
+            1.0
+        }
+    }
+
+    pub(super) fn idle(&self) -> f64 {
+        self.all(IDLE)
     }
 
     pub(super) fn softirq(&self, cpu: &str) -> f64 {
@@ -173,3 +195,5 @@ const IDLE: &[&str] = &["idle", "iowait"];
 const SOFTIRQ: &[&str] = &["irq", "softirq"];
 const USER: &[&str] = &["user", "nice"];
 const NODES_MAX: u32 = 64;
+/// USER_HZ (proc_stat(5)).
+pub(crate) const TICKS_PER_SECOND: f64 = 100.0;

@@ -130,11 +130,6 @@ const DEBUG: &[&str] = &[
     "CONFIG_SLUB_DEBUG_ON",
     "CONFIG_PREEMPT_RT",
 ];
-const REPLACED: &[(&str, &str)] = &[
-    ("eepro100", "e100"),
-    ("sk98lin", "sky2"),
-    ("bcm4400", "b44"),
-    ("de4x5", "tulip"),
-];
+const REPLACED: &[(&str, &str)] = &[("eepro100", "e100"), ("bcm4400", "b44"), ("de4x5", "tulip")];
 const CPUS_MAX: u32 = 1024;
 const STATES_MAX: u32 = 16;

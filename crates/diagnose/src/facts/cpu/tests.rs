@@ -6,6 +6,7 @@ use linerate_model::sample::Sample;
 use super::load::in_list;
 use crate::fixtures::{Fixture, pasted, run, tcp, udp};
 use linerate_model::record::Record;
+use linerate_model::setting::Setting;
 
 const STAT: &str = "/proc/stat";
 const IRQ: &str = "/proc/interrupts";
@@ -119,6 +120,24 @@ fn eight_portals_of_which_one_works() {
     };
     assert_eq!(table(1).findings(), ["C02"]);
     assert_eq!(table(8).findings(), Vec::<String>::new());
+    // One flow comes by one portal; two flows by two.
+    let tested = |streams: u32| {
+        let mut test = udp("u1", 810_000, 0);
+        test.streams = streams;
+        let counters = table(1).samples.remove(0).counters;
+        let counters = counters.iter().map(|(name, count)| (name.as_str(), *count));
+        let counters: Vec<(&str, u64)> = counters.collect();
+        let mut record = run(vec![test]).counted("u1", Role::Remote, IRQ, &counters);
+        let of_eth1 = |number: u32| Setting {
+            host: Role::Remote,
+            source: format!("/proc/irq/{number}"),
+            interface: Some("eth1".to_owned()),
+            values: [("name".to_owned(), "dpio".to_owned())].into(),
+        };
+        record.run.settings.extend((124..132).map(of_eth1));
+        fires(&record, "C02")
+    };
+    assert_eq!([1, 2].map(tested), [false, true]);
 }
 
 #[test]
@@ -205,7 +224,11 @@ fn a_used_up_slice_without_loss_is_only_worth_knowing() {
         "u1",
         Role::Remote,
         STAT,
-        &[("cpu0.softirq", 970), ("cpu0.idle", 30)],
+        &[
+            ("cpu0.softirq", 970),
+            ("cpu0.idle", 30),
+            ("cpu1.idle", 1000),
+        ],
     );
     assert!(fires(&busy, "C08") && !fires(&busy, "C08b"));
 }

@@ -64,7 +64,10 @@ fn modes_tell_pause(vantage: &Vantage<'_>) -> bool {
     let leaves_out = vantage
         .driver_name()
         .is_some_and(|driver| LEAVE_OUT.contains(&driver));
-    let negotiates = vantage.set_up("ethtool", NEGOTIATES) != Some("No");
+    // The PHY of an old chip offers what its driver does not support.
+    let only_phy = vantage.set_up("ethtool", SUPPORTED) == Some("No")
+        && vantage.set_up("ethtool", OFFERED) != Some("No");
+    let negotiates = vantage.set_up("ethtool", NEGOTIATES) != Some("No") && !only_phy;
     let is_set = vantage.set_up("ethtool -a", "TX").is_some();
     !leaves_out && (negotiates || is_set)
 }
@@ -144,5 +147,6 @@ const fn word(on: bool) -> &'static str {
 /// Drivers that negotiate pause and list none (e1000_get_link_ksettings of both, drivers/net/ethernet/intel).
 const LEAVE_OUT: [&str; 2] = ["e1000", "e1000e"];
 const NEGOTIATES: &str = "Supports auto-negotiation";
+const SUPPORTED: &str = "Supported pause frame use";
 const OFFERED: &str = "Advertised pause frame use";
 const PARTNER_OFFERED: &str = "Link partner advertised pause frame use";

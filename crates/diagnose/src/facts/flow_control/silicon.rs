@@ -49,7 +49,8 @@ fn is_enet(vantage: &Vantage<'_>) -> Option<bool> {
         return Some(vantage.driver_name().or(table)? == ENET_DRIVER);
     }
     let logged = || vantage.logged(|line| line.contains(ENET_LOGGED)) > Some(0);
-    (family(vantage) == Some("imx6") || logged()).then_some(true)
+    let is_imx6 = family(vantage).is_some_and(|family| family.starts_with("imx6"));
+    (is_imx6 || logged()).then_some(true)
 }
 
 /// By what the device tree, the chip or the processor calls itself.
@@ -115,7 +116,25 @@ fn plateau(short: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// A name and the words, in small letters, that stand for it.
+///
+/// The later chips of the i.MX6 series have another ENET block: its errata of 470 Mbit/s and of short frames are those of the
+/// Quad, Dual and Solo (IMX6DQCE, IMX6SDLCE).
 const FAMILIES: &[(&str, &[&str])] = &[
+    (
+        "imx6-later",
+        &[
+            "imx6sx",
+            "imx6ul",
+            "imx6sl",
+            "i.mx6sx",
+            "i.mx6ul",
+            "i.mx6sl",
+            "i.mx6 solox",
+            "i.mx6 sololite",
+            "i.mx6 ultralite",
+            "i.mx6 ull",
+        ],
+    ),
     ("imx6", &["imx6", "i.mx6", "i.mx 6"]),
     ("ls1088", &["ls1088"]),
 ];

@@ -52,6 +52,20 @@ fn an_overflow_is_reported_with_the_reason_why_the_partner_was_not_paused() {
     assert_eq!(overrun(&[]).findings()[0], "F10");
 }
 
+/// 8139cp: the PHY offers pause on its own, and the driver does none.
+#[test]
+fn pause_that_the_driver_does_not_support_is_not_in_force() {
+    let offered = |supported| {
+        overrun(&[
+            ("Supported pause frame use", supported),
+            ("Advertised pause frame use", "Symmetric"),
+            ("Link partner advertised pause frame use", "Symmetric"),
+        ])
+    };
+    assert_eq!(offered("No").findings()[0], "F10");
+    assert!(!offered("Symmetric").findings().contains(&"F10".to_owned()));
+}
+
 #[test]
 fn pause_that_comes_too_late_is_another_cause() {
     let record = overrun(&[
@@ -199,6 +213,11 @@ fn a_chip_at_its_limit_is_named() {
     let flat = sweep(&[(4e8, 4e8), (5e8, 4.6e8), (7e8, 4.58e8), (1e9, 4.53e8)]);
     assert!(flat.findings().contains(&"F07".to_owned()));
     assert_eq!(number(&flat, "sender_plateau_bits_per_second"), Some(4.6e8));
+    for later in ["i.MX6SX", "i.MX6ULL"] {
+        let mut other = flat.clone();
+        other.run.settings[0].values = [("soc_id".to_owned(), later.to_owned())].into();
+        assert!(!other.findings().contains(&"F07".to_owned()), "{later}");
+    }
     let growing = sweep(&[(4e8, 4e8), (4.5e8, 4.5e8)]);
     assert!(!growing.findings().contains(&"F07".to_owned()));
 }

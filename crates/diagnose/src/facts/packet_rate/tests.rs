@@ -51,6 +51,11 @@ fn a_price_for_each_packet() {
     let cost = number(&record, "packet_cost_us").unwrap();
     assert!((cost - 29.4253).abs() < 1e-3, "{cost}");
     assert!(fires(&record, "P01") && fires(&record, "C16"));
+    // A processor that others had filled before is not full with packets.
+    let taken =
+        |record: Record, bytes: u32| record.idle_busy(&format!("{bytes} bytes"), Role::Local, 1.0);
+    let taken = [64, 128, 1500].into_iter().fold(record.clone(), taken);
+    assert!(fires(&taken, "P01") && !fires(&taken, "C16"));
     record.run.tests[1].delivered_bits_per_second = Some(17.4e6);
     assert!(!fires(&record, "P01") && !fires(&record, "C16"));
 }
@@ -122,6 +127,8 @@ fn without_offloads_a_processor_is_full() {
     for (record, sender, receiver) in [
         (bulk(300e6, 0.99, "off", 1514), true, true),
         (bulk(300e6, 0.99, "on", 1514), false, true),
+        (bulk(300e6, 0.99, "off [fixed]", 1514), false, true),
+        (bulk(300e6, 0.99, "off [requested on]", 1514), false, true),
         (bulk(300e6, 0.4, "off", 1514), false, false),
         // As a virtual link has it: the sender joins, so the receiver need not.
         (bulk(300e6, 0.99, "on", 31_000), false, false),

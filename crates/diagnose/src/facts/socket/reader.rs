@@ -6,7 +6,7 @@ use linerate_model::output::{Flow, Role, Test};
 
 use super::buffer::stream_pps;
 use crate::facts::Facts;
-use crate::facts::cpu::Shares;
+use crate::facts::cpu::busy_before;
 use crate::facts::vantage::Vantage;
 use linerate_model::order;
 use linerate_model::record::Side;
@@ -15,7 +15,7 @@ pub(super) fn collect(vantage: &Vantage<'_>, facts: &mut Facts) {
     let Some(test) = vantage.test else {
         return vantage.add(facts, "reader_known", false, "no test of our own");
     };
-    let busy = busiest_before(vantage);
+    let busy = busy_before(vantage);
     let known = busy.is_some() || test.receive_buffer_bytes.is_some();
     vantage.add(facts, "reader_known", known, STAT);
     let source = "/proc/stat before the test";
@@ -99,18 +99,6 @@ fn tails(test: &Test) -> impl Iterator<Item = u64> + '_ {
     test.flows.iter().filter_map(tail)
 }
 
-/// The busy share of the busiest processor in the idle interval before the test. A virtual machine that was not run for a
-/// part of that time has fewer ticks than the time has, and what is missing was not used by its programs.
-fn busiest_before(vantage: &Vantage<'_>) -> Option<f64> {
-    let host = vantage.host_counters();
-    let shares = Shares::of_ticks(host.idle_end_to_end(STAT))?;
-    let busiest = shares.busiest()?;
-    let counted = host.idle_span_s(STAT).map_or(1.0, |span_s| {
-        shares.ticks_of(busiest) as f64 / (span_s * TICKS_PER_SECOND)
-    });
-    Some(shares.busy(busiest) * counted.min(1.0))
-}
-
 const QUEUES: &[&str] = &[
     "least_lost_at_tx_qdisc",
     "least_lost_at_rx_mac",
@@ -120,7 +108,5 @@ const QUEUES: &[&str] = &[
 ];
 const SCHEDSTAT: &str = "/proc/thread-self/schedstat of the receiving threads";
 const STAT: &str = Source::Stat.text();
-/// USER_HZ (proc_stat(5)).
-const TICKS_PER_SECOND: f64 = 100.0;
 /// A receiver keeps at least this many bursts of a stream.
 const BURSTS_KEPT: usize = 1024;

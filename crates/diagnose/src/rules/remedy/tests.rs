@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use linerate_model::output::Value;
 use proptest::prelude::*;
 
 use super::*;
@@ -27,7 +28,7 @@ fn fact(seed: u64, name: &str) -> Option<String> {
 /// A setting was not read, is what the rule proposes, or is anything else.
 fn state(seed: u64, reading: &Reading, proposals: &BTreeMap<String, String>) -> Option<String> {
     let key = format!("{} {}", reading.source, reading.key);
-    Some(match any(seed, &key) % 10 {
+    Some(match any(seed, &key) % 11 {
         0 => return None,
         1 => proposals
             .get(&key)
@@ -36,6 +37,7 @@ fn state(seed: u64, reading: &Reading, proposals: &BTreeMap<String, String>) -> 
         2 => "off".to_owned(),
         3 => "on".to_owned(),
         4 => "on [fixed]".to_owned(),
+        9 => "off [requested on]".to_owned(),
         5 => "7".to_owned(),
         6 => "mq".to_owned(),
         7 => "noqueue".to_owned(),
@@ -91,6 +93,8 @@ proptest! {
                 prop_assert!(!same, "{}: {} {} is in force", rule.id, of, value);
                 let fixed = now.as_deref().is_some_and(|now| now.contains("[fixed]"));
                 prop_assert!(!fixed, "{}: {} is fixed", rule.id, of);
+                let in_vain = now.as_deref() == Some("off [requested on]") && value == "on";
+                prop_assert!(!in_vain, "{}: {} was requested in vain", rule.id, of);
                 changed.insert(of, now);
             }
             for (of, value, _) in change.undo.iter().flat_map(|text| sets(text, seed, &all)) {
@@ -157,6 +161,45 @@ fn what_sets_something_is_understood() {
             }
         }
     }
+}
+
+/// Where no feature can be switched, no rule proposes to switch one. Of another interface than the finding's the state is not
+/// read: there the rule itself asks whether the feature can be switched.
+#[test]
+fn no_remedy_switches_what_is_fixed() {
+    let switches = |text: &&String| text.starts_with("ethtool -K");
+    let ask = |name: &str| Some(if name == "interface" { "eth0" } else { "1" }.to_owned());
+    for rule in embedded() {
+        for text in rule.commands.iter().filter(switches) {
+            let command = Command::parse(text).unwrap();
+            let is_read = |set: &Assignment| command.reading(set).is_some();
+            assert!(command.sets.iter().all(is_read), "{}: {text}", rule.id);
+            let own = text.starts_with("ethtool -K {interface} ");
+            assert!(own || asks_for_a_feature(rule), "{}: {text}", rule.id);
+        }
+        for state in ["on [fixed]", "off [fixed]"] {
+            let offered = change(rule, ask, |reading| {
+                (reading.source == "ethtool -k").then(|| state.to_owned())
+            });
+            let commands = offered.unwrap_or_default().commands;
+            let own = |text: &&String| switches(text) && text.contains(" eth0 ");
+            assert_eq!(commands.iter().find(own), None, "{}: {state}", rule.id);
+        }
+    }
+}
+
+/// A condition that holds of a feature only where it can be switched.
+fn asks_for_a_feature(rule: &Rule) -> bool {
+    let mut all = rule.applies.iter().chain(&rule.when);
+    all.any(|condition| {
+        let holds = |state: &str| {
+            let value = Value::Text(state.to_owned());
+            condition.holds(|_| Some(&value))
+        };
+        let states = ["on", "off", "on [fixed]", "off [fixed]"].map(holds);
+        let fixed = states[2..] == [Some(false), Some(false)];
+        fixed && states[..2].contains(&Some(true))
+    })
 }
 
 #[test]

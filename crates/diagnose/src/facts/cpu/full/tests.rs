@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A board with one processor, whose link says 100 Mbit/s.
 
-use linerate_model::output::{Cpu, Protocol, Role, Test};
+use linerate_model::output::{Cpu, Direction, Protocol, Role, Test};
 use linerate_model::record::Record;
+use linerate_model::sample::{Phase, Sample};
 
 use crate::fixtures::{Fixture, run, tcp, udp};
 
@@ -59,6 +60,85 @@ fn nothing_is_inferred_of_the_path_where_an_end_is_full() {
         all.filter(of_the_path).count()
     };
     assert_eq!((asked(0.01), asked(0.5) > 0), (0, true));
+}
+
+/// The readings are ten seconds apart and the processor idle for half of that: the test may have had all of the rest.
+#[test]
+fn nor_where_the_readings_do_not_show_that_it_had_time() {
+    let asked = |duration_s| {
+        let mut test = lossy();
+        test.duration_s = duration_s;
+        let mut record = board(test, 0.5);
+        record.run.tests[0].cpu.remote = None;
+        let (fired, _) = record.judged_at("wire");
+        let mut all = fired.into_iter().chain(record.undecided_at("wire"));
+        all.any(|rule| ["L09", "L13", "L14", "L15", "L20"].contains(&rule.as_str()))
+    };
+    assert_eq!([1.5, 6.0, 10.0].map(asked), [false, true, true]);
+}
+
+/// An idle time that is known: of ten seconds six in a test of eight, or none for certain in one of four.
+#[test]
+fn idle_time_outside_the_test_is_not_counted() {
+    let least = |duration_s| {
+        let mut test = lossy();
+        test.duration_s = duration_s;
+        let facts = board(test, 0.6).explained().facts;
+        let mut all = facts.into_iter();
+        all.find_map(|fact| (fact.name == "cpu_idle_least").then(|| fact.value.number())?)
+    };
+    assert_eq!(least(4.0), Some(0.0));
+    assert_eq!(least(8.0), Some(0.5));
+}
+
+/// Reading settings and counters takes a slow board as long as the interval is.
+#[test]
+fn what_this_program_used_itself_was_not_used_by_others() {
+    let before = |own: u64| {
+        let mut record = run(vec![udp("u1", 80_000, 0)]).idle_busy("u1", Role::Local, 0.9);
+        for (t_ns, ticks) in [(0, 7), (10_000_000_000, 7 + own)] {
+            record.samples.push(Sample {
+                group: Some("u1".to_owned()),
+                phase: Some(Phase::Idle),
+                source: "/proc/self/stat".to_owned(),
+                t_ns,
+                counters: [("utime".to_owned(), 5), ("stime".to_owned(), ticks)].into(),
+                ..Sample::default()
+            });
+        }
+        record.samples[1].t_ns = 10_000_000_000;
+        let facts = record.explained().facts;
+        let mut all = facts.into_iter();
+        all.find_map(|fact| (fact.name == "idle_busiest_cpu").then(|| fact.value.number())?)
+    };
+    assert!(before(0).is_some_and(|share| (share - 0.9).abs() < 0.01));
+    assert!(before(700).is_some_and(|share| (share - 0.2).abs() < 0.01));
+    assert_eq!(before(950), Some(0.0));
+}
+
+/// The two ends of the lab are one set of processors.
+#[test]
+fn processors_of_one_machine_are_one_finding() {
+    let said = |one_machine: bool| {
+        let starved = |id: &str, direction| Test {
+            direction,
+            requested_bits_per_second: Some(1e9),
+            ..udp(id, 80_000, 0)
+        };
+        let tests = vec![starved("u1", Direction::Up), starved("u2", Direction::Down)];
+        let mut record =
+            run(tests)
+                .idle_busy("u1", Role::Local, 1.0)
+                .idle_busy("u2", Role::Remote, 1.0);
+        if one_machine {
+            record.run.hosts[1].boot_id = record.run.hosts[0].boot_id.clone();
+        }
+        let findings = record.explained().findings.into_iter();
+        let starved = findings.filter(|finding| finding.rule == "M11");
+        starved.map(|finding| finding.test_ids.len()).collect()
+    };
+    let (two, one): (Vec<usize>, Vec<usize>) = (said(false), said(true));
+    assert_eq!((two, one), (vec![1, 1], vec![2]));
 }
 
 #[test]

@@ -5,37 +5,82 @@ use std::io;
 
 use super::super::request::{Ethtool, command, get, put};
 use super::super::strings;
-use super::{Values, on_off, pair};
+use super::{Values, pair};
 
-/// Feature → on or off.
+/// A feature as it is in force, as it was requested, and whether it can be switched at all.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    is_on: bool,
+    /// Differs from `is_on` where another feature that it depends on is off.
+    is_requested: bool,
+    is_fixed: bool,
+}
+
+impl State {
+    /// As `ethtool` prints it.
+    const fn text(self) -> &'static str {
+        match (self.is_on, self.is_fixed, self.is_requested) {
+            (true, true, _) => "on [fixed]",
+            (false, true, _) => "off [fixed]",
+            (true, false, true) => "on",
+            (true, false, false) => "on [requested off]",
+            (false, false, true) => "off [requested on]",
+            (false, false, false) => "off",
+        }
+    }
+
+    /// A group is on if one of its members is, and can be switched if one of them can.
+    fn of_group(members: &[Self]) -> Self {
+        let is_on = members.iter().any(|member| member.is_on);
+        let mut free = members.iter().filter(|member| !member.is_fixed).peekable();
+        Self {
+            is_on,
+            is_fixed: free.peek().is_none(),
+            is_requested: is_on || free.all(|member| member.is_requested),
+        }
+    }
+}
+
+/// Feature → on or off, `[fixed]` where the driver does not let it be switched, and what was requested where it differs.
 pub(super) fn all(ethtool: &Ethtool) -> io::Result<Values> {
     let count = strings::count(ethtool, ETH_SS_FEATURES)?;
     let names = strings::names(ethtool, ETH_SS_FEATURES, count)?;
     let blocks = count.div_ceil(32);
-    // struct ethtool_gfeatures: cmd, size, then blocks: available, requested, active, never_changed.
-    let mut request = command(ETHTOOL_GFEATURES, 8 + blocks * 16);
+    let mut request = command(ETHTOOL_GFEATURES, 8 + blocks * BLOCK_BYTES);
     put(&mut request, 4, blocks as u32);
     ethtool.exchange(&mut request)?;
     let mut features = Vec::new();
     for (bit, name) in names.into_iter().enumerate() {
-        let active = get(&request, 8 + bit / 32 * 16 + 8)?;
+        let state = state(&request, bit)?;
         if !name.is_empty() {
-            features.push((name, active >> (bit % 32) & 1 == 1));
+            features.push((name, state));
         }
     }
     Ok(values(&features))
 }
 
-fn values(features: &[(String, bool)]) -> Values {
+/// `struct ethtool_gfeatures`: cmd, size, then blocks of four words: available, requested, active, never_changed.
+fn state(reply: &[u8], bit: usize) -> io::Result<State> {
+    let is_set = |word: usize| {
+        let bits = get(reply, 8 + bit / 32 * BLOCK_BYTES + word * 4)?;
+        io::Result::Ok(bits >> (bit % 32) & 1 == 1)
+    };
+    Ok(State {
+        is_on: is_set(2)?,
+        is_requested: is_set(1)?,
+        is_fixed: !is_set(0)? || is_set(3)?,
+    })
+}
+
+fn values(features: &[(String, State)]) -> Values {
     let groups = GROUPS.iter().filter_map(|(long, prefix)| {
-        let mut members = features
-            .iter()
-            .filter(|(name, _)| belongs(name, prefix))
-            .peekable();
-        members.peek()?;
-        Some(pair(long, on_off(members.any(|(_, on)| *on))))
+        let members = features.iter().filter(|(name, _)| belongs(name, prefix));
+        let members: Vec<State> = members.map(|(_, state)| *state).collect();
+        (!members.is_empty()).then(|| pair(long, State::of_group(&members).text()))
     });
-    let each = features.iter().map(|(name, on)| pair(name, on_off(*on)));
+    let each = features
+        .iter()
+        .map(|(name, state)| pair(name, state.text()));
     groups.chain(each).collect()
 }
 
@@ -62,30 +107,97 @@ const GROUPS: [(&str, &str); 12] = [
     ("receive-hashing", "rx-hashing"),
 ];
 const ETHTOOL_GFEATURES: u32 = 0x3a;
+const BLOCK_BYTES: usize = 16;
 const ETH_SS_FEATURES: u32 = 4;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const ON: State = State {
+        is_on: true,
+        is_requested: true,
+        is_fixed: false,
+    };
+    const OFF: State = State {
+        is_on: false,
+        is_requested: false,
+        ..ON
+    };
+    const WANTED: State = State {
+        is_requested: true,
+        ..OFF
+    };
+
+    const fn fixed(state: State) -> State {
+        State {
+            is_fixed: true,
+            ..state
+        }
+    }
+
+    fn shown(features: &[(&str, State)]) -> impl Fn(&str) -> Option<String> + use<> {
+        let owned = |(name, state): &(&str, State)| ((*name).to_owned(), *state);
+        let values = values(&features.iter().map(owned).collect::<Vec<_>>());
+        move |name| {
+            let mut named = values.iter().filter(|(found, _)| found == name);
+            named.next().map(|(_, value)| value.clone())
+        }
+    }
+
     #[test]
     fn a_group_is_on_if_one_of_it_is() {
-        let features = [
-            ("tx-tcp-segmentation", false),
-            ("tx-tcp6-segmentation", true),
-            ("rx-gro", false),
-            ("rx-gro-list", true),
-        ];
-        let values = values(&features.map(|(name, on)| (name.to_owned(), on)));
-        let of = |name: &str| {
-            values
-                .iter()
-                .find(|(found, _)| found == name)
-                .map(|(_, value)| value.as_str())
-        };
-        assert_eq!(of("tcp-segmentation-offload"), Some("on"));
-        assert_eq!(of("generic-receive-offload"), Some("off"));
+        let of = shown(&[
+            ("tx-tcp-segmentation", OFF),
+            ("tx-tcp6-segmentation", ON),
+            ("rx-gro", OFF),
+            ("rx-gro-list", ON),
+        ]);
+        assert_eq!(of("tcp-segmentation-offload").as_deref(), Some("on"));
+        assert_eq!(of("generic-receive-offload").as_deref(), Some("off"));
         assert_eq!(of("tx-checksumming"), None, "this driver has none");
-        assert_eq!(of("rx-gro-list"), Some("on"));
+        assert_eq!(of("rx-gro-list").as_deref(), Some("on"));
+    }
+
+    #[test]
+    fn a_group_is_fixed_if_all_of_it_are() {
+        let of = shown(&[
+            ("tx-tcp-segmentation", fixed(OFF)),
+            ("tx-tcp6-segmentation", fixed(OFF)),
+            ("tx-checksum-ipv4", fixed(OFF)),
+            ("tx-checksum-ip-generic", ON),
+        ]);
+        let tso = of("tcp-segmentation-offload");
+        assert_eq!(tso.as_deref(), Some("off [fixed]"));
+        assert_eq!(of("tx-checksumming").as_deref(), Some("on"));
+        assert_eq!(of("tx-checksum-ipv4").as_deref(), Some("off [fixed]"));
+    }
+
+    /// Segmentation needs scatter-gather: requested in vain.
+    #[test]
+    fn what_was_requested_in_vain_is_shown() {
+        let of = shown(&[
+            ("tx-tcp-segmentation", WANTED),
+            ("tx-tcp6-segmentation", fixed(OFF)),
+            ("tx-generic-segmentation", WANTED),
+        ]);
+        let wanted = Some("off [requested on]");
+        assert_eq!(of("tcp-segmentation-offload").as_deref(), wanted);
+        assert_eq!(of("generic-segmentation-offload").as_deref(), wanted);
+    }
+
+    /// Three features of the second block: one that can be switched, one that the kernel always sets, one that the driver
+    /// lacks.
+    #[test]
+    fn what_cannot_be_switched_is_read_from_its_bits() {
+        let mut reply = command(ETHTOOL_GFEATURES, 8 + 2 * BLOCK_BYTES);
+        let words = [0b11, 0b10, 0b10, 0b10];
+        for (word, bits) in words.into_iter().enumerate() {
+            put(&mut reply, 8 + BLOCK_BYTES + word * 4, bits);
+        }
+        let text = |bit| state(&reply, bit).map(State::text).ok();
+        assert_eq!(text(32), Some("off"));
+        assert_eq!(text(33), Some("on [fixed]"));
+        assert_eq!(text(34), Some("off [fixed]"));
     }
 }
