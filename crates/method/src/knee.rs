@@ -217,10 +217,9 @@ impl KneeSearch {
             confirmation: Some(confirmation),
             ..self.refuted(found, confirmation)
         };
-        if confirmation.outcome != Outcome::Confirmed {
+        let Some(rate) = confirmation.confirmed() else {
             return found;
-        }
-        let rate = confirmation.offered_bits_per_second;
+        };
         Knee {
             lossless_bits_per_second: Some(rate),
             lossless_pps: Some(self.pps(rate)),
@@ -234,7 +233,7 @@ impl KneeSearch {
         let Some(refuted) = confirmation.refuted else {
             return found;
         };
-        let lowest = refuted.lowest_bits_per_second;
+        let lowest = refuted.lossy_next_to(confirmation.confirmed());
         let lossy = found
             .lossy_bits_per_second
             .map_or(lowest, |lossy| lossy.min(lowest));

@@ -32,7 +32,23 @@ pub struct Confirmation {
     pub(super) refuted: Option<Refuted>,
 }
 
+impl Refuted {
+    /// The lowest rate that is lossy. A sender may have fallen short of it and lost by accident what a later trial at a
+    /// higher rate, which confirmed that one, did not lose.
+    pub(super) fn lossy_next_to(&self, confirmed: Option<u64>) -> u64 {
+        match confirmed >= Some(self.lowest_bits_per_second) {
+            true => self.asked_bits_per_second,
+            false => self.lowest_bits_per_second,
+        }
+    }
+}
+
 impl Confirmation {
+    /// The rate that it confirmed.
+    pub(super) fn confirmed(&self) -> Option<u64> {
+        (self.outcome == Outcome::Confirmed).then_some(self.offered_bits_per_second)
+    }
+
     /// The rate that arrived (RFC 9971, forwarding rate), where more was lost than by accident: a queue carried the
     /// search's short trials.
     fn forwarded(&self) -> Option<u64> {
@@ -45,8 +61,10 @@ impl Confirmation {
 /// Rates that a search found, and that lost more than the goal allows in longer trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Refuted {
-    /// The lowest of them.
+    /// The lowest of them, as it was offered.
     pub(super) lowest_bits_per_second: u64,
+    /// The lowest of them, as it was requested.
+    pub(super) asked_bits_per_second: u64,
     /// The 95 % upper bound of the loss ratio at the first, which is the search's result.
     pub(super) loss_ratio_upper95: Option<f64>,
 }
@@ -109,6 +127,7 @@ impl KneeSearch {
         let refuted = Refuted {
             lowest_bits_per_second: before
                 .map_or(offered, |it| it.lowest_bits_per_second.min(offered)),
+            asked_bits_per_second,
             loss_ratio_upper95: before.map_or(loss_ratio_upper95, |it| it.loss_ratio_upper95),
         };
         self.confirmation = Some(Confirmation {
@@ -279,6 +298,36 @@ mod tests {
         }
         assert!(lower + unconfirmed > 20, "{lower} {unconfirmed}");
         assert!(unconfirmed > 0);
+    }
+
+    /// The sender of the first confirming trial had no processor time and lost what it sent late.
+    #[test]
+    fn a_confirmed_rate_is_below_the_lossy_one() {
+        let mut search = KneeSearch::new(config(0.0));
+        let clean = |offered: u64| Trial {
+            offered_bits_per_second: offered,
+            sent_packets: 10_000,
+            lost_packets: 0,
+            sender_limited: false,
+            valid: true,
+        };
+        while let Some(rate) = search.next_rate() {
+            search.feed(rate, clean(rate));
+        }
+        let first = search.next_confirmation().unwrap();
+        let late = Trial {
+            lost_packets: 1,
+            sender_limited: true,
+            ..clean(first / 2)
+        };
+        search.feed_confirmation(first, late);
+        let unconfirmed = search.knee().lossy_bits_per_second;
+        assert_eq!(unconfirmed, Some(first / 2));
+        let second = search.next_confirmation().unwrap();
+        search.feed_confirmation(second, clean(second));
+        let knee = search.knee();
+        assert_eq!(knee.lossless_bits_per_second, Some(second));
+        assert_eq!(knee.lossy_bits_per_second, Some(first));
     }
 
     /// A queue of 4 Mbit carries trials of 0.5 s at 8 Mbit/s more than the rate.
