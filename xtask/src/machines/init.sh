@@ -39,7 +39,8 @@ if [ -n "$BARE" ]; then
     rm -rf /etc /tmp /run
     mkdir -p $OUT
     mount -t tmpfs out $OUT
-    date -s @0 >/dev/null
+    # The kernel refuses a time before its own start.
+    date -s @1000 >/dev/null
     mount -o remount,ro /
     cd /
 else

@@ -75,10 +75,10 @@ impl Machine {
     }
 }
 
-/// With Debian's kernel. Of a PC it needs 80 MB for itself while it starts: 88 is the least that it boots with.
+/// With Debian's kernel. Of a PC it needs 80 MB for itself while it starts: with 88 it boots, and has no room left for the program.
 const MACHINES: [Machine; 4] = [
     Machine::new("sabrelite-64", "SABRE Lite, 64 MB", "sabrelite", 64),
-    Machine::new("pc-88", "PC with an e1000e, 88 MB", "e1000e", 88),
+    Machine::new("pc-96", "PC with an e1000e, 96 MB", "e1000e", 96),
     Machine {
         hardware: Hardware {
             kernel_words: "BARE=1",
@@ -130,76 +130,73 @@ pub(super) fn run(words: &[&str]) -> Outcome {
         println!("skipped: machines: {why}");
         return Ok(true);
     }
-    let (kernel, words) = kernel(words)?;
-    let of_all = ["--write", "--kept", "--binary"];
-    let is_option =
-        |at: usize| of_all.contains(&words[at]) || at > 0 && words[at - 1] == "--binary";
-    let (options, names): (Vec<usize>, Vec<usize>) =
-        (0..words.len()).partition(|at| is_option(*at));
-    let options: Vec<&str> = options.into_iter().map(|at| words[at]).collect();
-    let options = Options::parse(&options)?;
-    let mut machines = Vec::new();
-    for at in &names {
-        machines.push(Machine::named(words[*at])?);
-    }
-    if machines.is_empty() {
-        let old = OLD.iter().filter(|_| kernel.is_some());
-        machines = MACHINES.iter().chain(old).collect();
-    }
+    let asked = Asked::parse(words)?;
     let mut tally = Tally::default();
     let place = place();
-    for machine in &machines {
-        if options.kept {
-            continue;
-        }
-        let board = machine.nic()?.board;
-        match super::missing_for(board) {
+    let booted = asked.machines.iter().filter(|_| !asked.options.kept);
+    for machine in booted {
+        match super::missing_for(machine.nic()?.board) {
             Some(why) => tally.skip(machine.name, why),
-            None => tally.check(
-                machine.name,
-                boot(machine, &options, kernel.as_deref(), &place),
-            ),
+            None => tally.check(machine.name, boot(machine, &asked, &place)),
         }
     }
-    let reports: Vec<Report> = machines.iter().map(|one| Report::of(one, &place)).collect();
+    let machines = asked.machines.iter();
+    let reports: Vec<Report> = machines.map(|one| Report::of(one, &place)).collect();
     reports.iter().for_each(|one| one.check(&mut tally));
-    let table = report::markdown(&reports);
-    println!("\n{table}");
-    if options.write {
-        page::write_small(&table)?;
+    let tables = report::markdown(&reports);
+    println!("\n{tables}");
+    if asked.options.write {
+        page::write_small(&tables)?;
     }
     Ok(tally.close())
 }
 
-/// The file after `--kernel`, and the other words.
-fn kernel<'w>(words: &[&'w str]) -> Result<(Option<PathBuf>, Vec<&'w str>), String> {
-    let Some(at) = words.iter().position(|word| *word == "--kernel") else {
-        return Ok((None, words.to_vec()));
-    };
-    let file = words.get(at + 1).ok_or("--kernel FILE")?;
-    let path = fs::canonicalize(file).map_err(|why| format!("{file}: {why}"))?;
-    Ok((Some(path), [&words[..at], &words[at + 2..]].concat()))
+/// What the command line asks for.
+struct Asked {
+    machines: Vec<&'static Machine>,
+    kernel: Option<PathBuf>,
+    options: Options,
+}
+
+impl Asked {
+    fn parse(words: &[&str]) -> Result<Self, String> {
+        let (mut machines, mut kernel, mut options) = (Vec::new(), None, Vec::new());
+        let mut words = words.iter().copied();
+        while let Some(word) = words.next() {
+            match word {
+                "--kernel" => kernel = words.next(),
+                "--binary" => options.extend([Some(word), words.next()].into_iter().flatten()),
+                "--write" | "--kept" => options.push(word),
+                name => machines.push(Machine::named(name)?),
+            }
+        }
+        if machines.is_empty() {
+            let old = OLD.iter().filter(|_| kernel.is_some());
+            machines = MACHINES.iter().chain(old).collect();
+        }
+        let absolute = |file| fs::canonicalize(file).map_err(|why| format!("{file}: {why}"));
+        Ok(Self {
+            machines,
+            kernel: kernel.map(absolute).transpose()?,
+            options: Options::parse(&options)?,
+        })
+    }
 }
 
 /// All of one machine, in namespaces of its own.
-fn boot(
-    machine: &Machine,
-    options: &Options,
-    kernel: Option<&Path>,
-    place: &Path,
-) -> Result<String, String> {
+fn boot(machine: &Machine, asked: &Asked, place: &Path) -> Result<String, String> {
     let start = Instant::now();
     let nic = machine.nic()?;
-    let (host, guest) = (options.shipped(Board::Pc)?, options.shipped(nic.board)?);
-    let mut image = image::least(nic.board, nic.modules, &guest, &place.join("cache"))?;
-    if let Some(kernel) = kernel.filter(|_| OLD.iter().any(|old| old.name == machine.name)) {
-        image.kernel = kernel.to_owned();
+    let [host, guest] = [Board::Pc, nic.board].map(|board| asked.options.shipped(board));
+    let mut image = image::least(nic.board, nic.modules, &guest?, &place.join("cache"))?;
+    if OLD.iter().any(|old| old.name == machine.name) {
+        image.kernel = asked.kernel.clone().ok_or("needs --kernel FILE")?;
     }
     let directory = machine.directory(place);
     let _old = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).map_err(|why| why.to_string())?;
     println!("{} ({})", machine.name, machine.what);
-    let status = in_namespaces(machine, &directory, &host, &image)?
+    let status = in_namespaces(machine, &directory, &host?, &image)?
         .status()
         .map_err(|why| format!("setpriv: {why}"))?;
     match status.success() {
