@@ -75,10 +75,10 @@ impl Machine {
     }
 }
 
-/// With Debian's kernel. Of a PC it needs 80 MB for itself while it starts: with 88 it boots, and has no room left for the program.
+/// With Debian's kernel. Of a PC it needs 80 MB for itself while it starts: with 88 it boots, with 104 a check is killed for want of memory.
 const MACHINES: [Machine; 4] = [
     Machine::new("sabrelite-64", "SABRE Lite, 64 MB", "sabrelite", 64),
-    Machine::new("pc-96", "PC with an e1000e, 96 MB", "e1000e", 96),
+    Machine::new("pc-128", "PC with an e1000e, 128 MB", "e1000e", 128),
     Machine {
         hardware: Hardware {
             kernel_words: "BARE=1",

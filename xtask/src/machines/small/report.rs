@@ -80,7 +80,7 @@ impl Report {
             let tests = document["tests"].as_array();
             let rates = tests.into_iter().flatten();
             let carried = rates
-                .filter_map(|test| test["bits_per_second"].as_f64())
+                .filter_map(|test| test["delivered_bits_per_second"].as_f64())
                 .fold(0.0, f64::max);
             let is_short = document["exit_code"] == 4;
             if !document["error"].is_null() || carried <= 0.0 && !is_short {
