@@ -5,6 +5,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::error::Error;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -21,7 +22,7 @@ fn threads_of_streams_allocate_nothing_for_a_packet() {
         ..udp()
     };
     for (name, plan) in [("UDP", udp()), ("UDP, one a call", plain), ("TCP", tcp())] {
-        let [few, many] = [FEW, MANY].map(|blocks| carried(&plan, blocks));
+        let [few, many] = [FEW, MANY].map(|blocks| carried(&plan, blocks).unwrap());
         let more = many.blocks - few.blocks;
         // Its buffers and its account: their threads are recognised.
         assert!(few.allocations > 0, "{name}: {few:?}");
@@ -57,12 +58,8 @@ struct Carried {
 }
 
 /// A test of this many blocks, both ends in this process.
-fn carried(plan: &TestPlan, blocks: u64) -> Carried {
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+fn carried(plan: &TestPlan, blocks: u64) -> Result<Carried, Box<dyn Error>> {
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let options = ServeOptions {
         port,
         quiet: true,
@@ -76,18 +73,19 @@ fn carried(plan: &TestPlan, blocks: u64) -> Carried {
     let (interrupt, (ready, listening)) = (Interrupt::default(), mpsc::channel());
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     let outcome = std::thread::scope(|scope| {
-        scope.spawn(|| serve(&options, &mut || ready.send(()).unwrap(), &interrupt));
-        listening.recv().unwrap();
+        let mut announce = move || drop(ready.send(()));
+        scope.spawn(|| serve(&options, &mut announce, &interrupt));
+        let listens = listening.recv();
         let outcome = run(&plan, &mut NoObserver, &Interrupt::default());
         interrupt.request(15);
-        outcome
-    });
-    let test = &outcome.unwrap().tests[0];
-    let bytes = u64::from(plan.payload_bytes.unwrap());
-    Carried {
-        blocks: test.sent_bytes.unwrap() / bytes,
+        listens.map(|()| outcome)
+    })??;
+    let test = outcome.tests.first().ok_or("no test")?;
+    let block_bytes = u64::from(plan.payload_bytes.ok_or("no size")?);
+    Ok(Carried {
+        blocks: test.sent_bytes.ok_or("nothing was sent")? / block_bytes,
         allocations: ALLOCATIONS.load(Ordering::Relaxed) - before,
-    }
+    })
 }
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
