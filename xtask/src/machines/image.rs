@@ -58,7 +58,7 @@ fn with_files(board: Board, unpacked: &Unpacked, initramfs: PathBuf) -> Result<I
 /// What of Debian's packages is in an image.
 struct Wanted {
     program: fn(&str) -> bool,
-    /// Of what lies beside the modules.
+    /// Of what lies next to the modules.
     index: fn(&str) -> bool,
 }
 

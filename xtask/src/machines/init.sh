@@ -2,7 +2,7 @@
 # Process 1 of a guest. The kernel hands on PORT, MODULES and ADDRESS from its command line. Each line of the serial
 # port PORT is `NAME SECONDS COMMAND`: the command runs at most this long in /tmp/out; its output goes to NAME.stdout and
 # NAME.stderr, and `ended NAME STATUS` goes back. With BARE the clock was never set, there is no /etc, no HOME, and no
-# file can be made: outputs go to a place that no command is told of.
+# file can be made: outputs go to a place that no command knows.
 /bin/busybox mkdir -p /bin /sbin /usr/bin /usr/sbin /proc /sys /dev /tmp /run /real
 /bin/busybox --install -s
 export PATH=/opt:/real:/bin:/sbin:/usr/bin:/usr/sbin HOME=/tmp XDG_STATE_HOME=/tmp/state

@@ -101,7 +101,7 @@ const MACHINES: [Machine; 4] = [
         actions: &START,
         ..Machine::new(
             "start",
-            "SABRE Lite, 500 million instructions a second",
+            "SABRE Lite, 500 million instructions per second",
             "sabrelite",
             128,
         )
