@@ -2,6 +2,7 @@
 //! `machines [--short] [--write] [--kept] [--binary PATH]... [NIC...]`: linerate on real drivers. Each NIC that QEMU emulates
 //! is booted under Debian's kernel, measures against this host in both roles, and shows what it reads: a table of all.
 //! `--kept` boots none: the table of the results that are there. `--binary` is a program that is not to be built.
+//! `--small` before all other words: [`small`].
 //!
 //! The host's end is in namespaces without a name that end with this process: nothing is left behind.
 
@@ -15,6 +16,7 @@ mod nic;
 mod page;
 mod results;
 mod session;
+mod small;
 mod steps;
 mod table;
 
@@ -31,8 +33,11 @@ use results::Results;
 
 /// Runs the machines that are asked for, and prints their table. Whether all was right.
 pub(crate) fn run(words: &[&str]) -> Outcome {
-    if let Some((&"--inside", rest)) = words.split_first() {
-        return inside(rest);
+    match words.split_first() {
+        Some((&"--inside", rest)) => return inside(rest),
+        Some((&"--inside-small", rest)) => return small::inside(rest),
+        Some((&"--small", rest)) => return small::run(rest),
+        _ => {}
     }
     let options = Options::parse(words)?;
     if let Some(why) = missing() {
@@ -142,14 +147,23 @@ impl Options {
 }
 
 impl Options {
-    /// The static program for `board`: one that is there, else it is built.
+    /// The static program for `board`: one that is there, else it is built quickly.
     fn binary(&self, board: Board) -> Result<PathBuf, String> {
+        self.built(board, "dist-check")
+    }
+
+    /// The same as it is given away.
+    fn shipped(&self, board: Board) -> Result<PathBuf, String> {
+        self.built(board, "dist")
+    }
+
+    fn built(&self, board: Board, profile: &str) -> Result<PathBuf, String> {
         let is_there = self.binaries.iter().find(|path| board.runs(path));
         if let Some(path) = is_there {
             return fs::canonicalize(path).map_err(|why| format!("{}: {why}", path.display()));
         }
         let target = dist::target(board.triple()).ok_or("no such target")?;
-        let built = target.build(&Place::here(), "dist-check")?;
+        let built = target.build(&Place::here(), profile)?;
         Ok(built.path)
     }
 }

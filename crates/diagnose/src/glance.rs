@@ -83,8 +83,6 @@ fn busy_of(host: Role, samples: &[Sample]) -> Option<Busy> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use linerate_model::output::{Protocol, Test};
     use linerate_model::run::Run;
 
@@ -100,7 +98,7 @@ mod tests {
             source: source.to_owned(),
             group: Some("udp".to_owned()),
             phase: Some(Phase::Load),
-            counters: counters.collect::<BTreeMap<_, _>>(),
+            counters: counters.collect(),
             ..Sample::default()
         }
     }

@@ -34,10 +34,9 @@ use linerate_knowledge::Packed;
 pub const EMBEDDED: Packed = linerate_knowledge::RULES;
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let files = EMBEDDED.unpack();
-    let parsed = files
-        .iter()
-        .filter_map(|(file, text)| parse(file, text).ok());
+    let parsed = EMBEDDED
+        .each()
+        .filter_map(|(file, text)| parse(file, &text).ok());
     parsed.flatten().collect()
 });
 

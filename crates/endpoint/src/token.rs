@@ -68,7 +68,7 @@ fn or_ours(theirs: String) -> String {
 
 fn nonce() -> io::Result<Nonce> {
     let mut bytes = [0; 32];
-    random::fill(&mut bytes)?;
+    random::fill_when_ready(&mut bytes)?;
     Ok(Digits(bytes))
 }
 

@@ -68,13 +68,15 @@ pub use table::{Counter, Driver, Field};
 pub use vocabulary::{Shared, Spoken, shared_with, spoken_in};
 pub use words::{Counts, Group, Reset, Stage, Unit, Width};
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 static TABLES: LazyLock<Vec<Driver>> = LazyLock::new(|| {
-    let files = EMBEDDED.unpack();
-    let parsed = files.iter().map(|(file, text)| parse(file, text));
+    let parsed = EMBEDDED.each().map(|(file, text)| parse(file, &text));
     parsed.filter_map(Result::ok).collect()
 });
+
+/// The tables that were asked for by name, also of names that no table has.
+static NAMED: Mutex<Vec<(String, Option<&'static Driver>)>> = Mutex::new(Vec::new());
 
 /// Every driver that has a table.
 #[must_use]
@@ -82,24 +84,61 @@ pub fn drivers() -> &'static [Driver] {
     &TABLES
 }
 
-/// Returns the table of the driver that `ethtool -i` shows as `name`, if there is one.
+/// Returns the table of the driver that `ethtool -i` shows as `name`, if there is one. The first names read their own table
+/// only: all of them take megabytes, too much for a small board.
 #[must_use]
 pub fn driver(name: &str) -> Option<&'static Driver> {
-    TABLES.iter().find(|d| d.answers_to(name))
+    let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, table)) = named.iter().find(|(known, _)| known == name) {
+        return *table;
+    }
+    if named.len() == MOST_NAMED {
+        return TABLES.iter().find(|table| table.answers_to(name));
+    }
+    let table = alone(name).map(|table| &*Box::leak(Box::new(table)));
+    named.push((name.to_owned(), table));
+    table
 }
 
-/// Reads this driver's table only; all of them take megabytes, too much for a server on a small board.
-#[must_use]
-pub fn driver_alone(name: &str) -> Option<Driver> {
-    let files = EMBEDDED.unpack();
-    let naming_it = files.iter().filter(|(_, text)| text.contains(name));
+fn alone(name: &str) -> Option<Driver> {
+    let naming_it = EMBEDDED.each().filter(|(_, text)| text.contains(name));
     naming_it
-        .filter_map(|(file, text)| parse(file, text).ok())
-        .find(|driver| driver.answers_to(name))
+        .filter_map(|(file, text)| parse(file, &text).ok())
+        .find(|table| table.answers_to(name))
 }
+
+/// More than two hosts have in a test. Of more names it is quicker to read all tables.
+const MOST_NAMED: usize = 4;
 
 /// Returns the counter that is the `ethtool -S` line `name` of this driver, if the table has it.
 #[must_use]
 pub fn counter<'d>(driver: &'d Driver, name: &str) -> Option<&'d Counter> {
     driver.counter(Group::Ethtool, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_table_is_found_alone_by_each_of_its_names() {
+        for table in drivers() {
+            for name in [&table.name].into_iter().chain(&table.also) {
+                assert_eq!(alone(name).as_ref(), Some(table), "{name}");
+            }
+        }
+        assert!(alone("no-such-driver").is_none());
+    }
+
+    /// The first names are read alone, the others are not: the tables are the same.
+    #[test]
+    fn a_driver_has_one_table_however_many_are_asked_for() {
+        for _ in 0..2 {
+            for table in drivers().iter().take(2 * MOST_NAMED) {
+                assert_eq!(driver(&table.name), Some(table));
+                assert_eq!(driver(&format!("no-{}", table.name)), None);
+            }
+        }
+        assert!(NAMED.lock().unwrap().len() <= MOST_NAMED);
+    }
 }

@@ -24,25 +24,25 @@ impl Packed {
     /// Name and text of each file, in the order of their names.
     #[must_use]
     pub fn unpack(&self) -> Vec<(&'static str, String)> {
-        let whole = self.whole().unwrap_or_default();
-        let mut rest = &whole[..];
-        let mut unpacked = Vec::new();
-        for (name, length) in self.files {
-            let Some((file, after)) = rest.split_at_checked(*length) else {
-                break;
-            };
-            unpacked.push((*name, String::from_utf8_lossy(file).into_owned()));
-            rest = after;
-        }
-        unpacked
+        self.each().collect()
+    }
+
+    /// The same, one at a time: on a small board all at once are too many.
+    pub fn each(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let mut reader = self.reader();
+        self.files.iter().map_while(move |(name, length)| {
+            let mut file = vec![0; *length];
+            reader.as_mut().ok()?.read_exact(&mut file).ok()?;
+            Some((*name, String::from_utf8_lossy(&file).into_owned()))
+        })
     }
 
     /// All files, one after the other.
-    fn whole(&self) -> io::Result<Vec<u8>> {
+    fn reader(&self) -> io::Result<LzmaReader<&'static [u8]>> {
         let bytes: usize = self.files.iter().map(|(_, length)| length).sum();
         let (literal_position_bits, position_bits) = (0, 0);
         let window = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let mut reader = LzmaReader::new(
+        LzmaReader::new(
             self.packed,
             bytes as u64,
             LITERAL_CONTEXT_BITS,
@@ -50,10 +50,7 @@ impl Packed {
             position_bits,
             window,
             None,
-        )?;
-        let mut whole = Vec::with_capacity(bytes);
-        reader.read_to_end(&mut whole)?;
-        Ok(whole)
+        )
     }
 }
 

@@ -3,8 +3,8 @@
 //! reported with its file, its line and what would be right.
 
 use linerate_knowledge::{
-    Counts, EMBEDDED, Field, Group, Source, Stage, Width, check_together, counter, driver,
-    driver_alone, drivers, parse, parse_causes, parse_messages,
+    Counts, EMBEDDED, Field, Group, Source, Stage, Width, check_together, counter, driver, drivers,
+    parse, parse_causes, parse_messages,
 };
 
 #[test]
@@ -21,17 +21,6 @@ fn every_embedded_table_is_right() {
     }
     assert_eq!(drivers().len(), EMBEDDED.names().count());
     assert_eq!(check_together(drivers()), []);
-}
-
-#[test]
-fn one_table_is_found_alone_by_each_of_its_names() {
-    for table in drivers() {
-        for name in [&table.name].into_iter().chain(&table.also) {
-            let alone = driver_alone(name).map(|table| table.name);
-            assert_eq!(alone.as_ref(), Some(&table.name), "{name}");
-        }
-    }
-    assert!(driver_alone("no-such-driver").is_none());
 }
 
 #[test]

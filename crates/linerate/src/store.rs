@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use linerate_model::failure::without_code;
@@ -226,8 +226,10 @@ impl Store {
 
     fn write_run(&mut self) {
         self.attempt(RUN, |store, path| {
-            let text = linerate_report::json::pretty(&store.run)?;
-            replace(path, &format!("{text}\n"))
+            replace(path, |file| {
+                linerate_report::json::write(&store.run, file)?;
+                file.write_all(b"\n")
+            })
         });
     }
 
@@ -260,6 +262,12 @@ pub fn read(directory: &Path) -> io::Result<(Run, Vec<Sample>)> {
     let run = json::read(&text).map_err(|why| named(&why))?;
     let mut run = compat::run(run).map_err(|why| named(&why))?;
     let mut samples = lines(directory, SAMPLES)?;
+    for at in 1..samples.len() {
+        let (earlier, rest) = samples.split_at_mut(at);
+        rest.iter_mut()
+            .take(1)
+            .for_each(|sample: &mut Sample| sample.share_names(earlier));
+    }
     credible::settle(run.duration_s, &mut run.hosts, &mut run.tests, &mut samples);
     Ok((run, samples))
 }
@@ -357,11 +365,11 @@ fn directory_name(beginning: &Beginning<'_>) -> String {
 }
 
 /// Old or new content, never a part of either.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let next = path.with_extension("json.next");
-    let mut file = File::create(&next)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
+    let mut file = BufWriter::new(File::create(&next)?);
+    write(&mut file)?;
+    file.into_inner()?.sync_all()?;
     fs::rename(&next, path)?;
     match path.parent() {
         // Not every file system can; the rename itself has been done.

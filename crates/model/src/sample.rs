@@ -2,11 +2,12 @@
 //! One line of `samples.jsonl`: the counters of one source as the kernel reports them, by the kernel's names.
 //! A missing counter is absent, never 0.
 
-use std::collections::BTreeMap;
+mod values;
 
 use serde::{Deserialize, Serialize};
 
 use crate::output::Role;
+pub use values::Values;
 
 /// One reading of one source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ pub struct Sample {
     /// Whether the test's load was on; `null` if it belongs to no test.
     pub phase: Option<Phase>,
     /// Values by the kernel's names.
-    pub counters: BTreeMap<String, u64>,
+    pub counters: Values,
 }
 
 /// The part of a test in which a sample was read.
@@ -46,7 +47,19 @@ impl Sample {
     pub fn same_source(&self, other: &Self) -> bool {
         (self.host, &self.source, &self.interface) == (other.host, &other.source, &other.interface)
     }
+
+    /// Takes over the names of the last of `earlier` that is of the same source.
+    pub fn share_names(&mut self, earlier: &[Self]) {
+        let recent = earlier.iter().rev().take(RECENT);
+        let mut same = recent.filter(|other| self.same_source(other));
+        if let Some(other) = same.next() {
+            self.counters.share_names(&other.counters);
+        }
+    }
 }
+
+/// More than two hosts have sources.
+const RECENT: usize = 256;
 
 #[cfg(test)]
 mod tests {

@@ -171,7 +171,7 @@ fn samples(state: &State, only: &BTreeMap<Role, String>, tests: &[Test]) -> Vec<
                     source: key.1.clone(),
                     interface: interface(key, only),
                     t_ns: if snapshot.after_test { between_ns } else { 0 },
-                    counters,
+                    counters: counters.into(),
                     ..Sample::default()
                 });
             }
@@ -209,7 +209,7 @@ fn ticks(state: &State) -> Vec<Sample> {
         [zero, ticks].map(|counters| Sample {
             host: role,
             source: "/proc/stat".to_owned(),
-            counters,
+            counters: counters.into(),
             ..Sample::default()
         })
     };

@@ -51,8 +51,7 @@ use linerate_knowledge::Packed;
 pub const EMBEDDED: Packed = linerate_knowledge::REGISTERS;
 
 static MAPS: LazyLock<Vec<Map>> = LazyLock::new(|| {
-    let files = EMBEDDED.unpack();
-    let parsed = files.iter().map(|(file, text)| parse(file, text));
+    let parsed = EMBEDDED.each().map(|(file, text)| parse(file, &text));
     parsed.filter_map(Result::ok).collect()
 });
 

@@ -3,6 +3,8 @@
 
 mod indent;
 
+use std::io;
+
 use linerate_model::output::Output;
 use linerate_model::printable::Printable;
 use serde::Serialize;
@@ -12,7 +14,9 @@ use serde::Serialize;
 /// # Errors
 /// Never for a document of this program: its keys are strings.
 pub fn document(output: &Output) -> serde_json::Result<Printable> {
-    Ok(Printable::json(&(indented(output)? + "\n")))
+    let mut text = indented(output)?;
+    text.push('\n');
+    Ok(Printable::json(&text))
 }
 
 /// Any document, indented, without a line end.
@@ -21,6 +25,26 @@ pub fn document(output: &Output) -> serde_json::Result<Printable> {
 /// It has keys that are no strings.
 pub fn pretty(document: &impl Serialize) -> serde_json::Result<Printable> {
     Ok(Printable::json(&indented(document)?))
+}
+
+/// Writes what [`pretty`] returns. A long document is in memory only once, and without its indentation.
+///
+/// # Errors
+/// As [`pretty`], and those of `out`.
+pub fn write(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
+    let compact = serde_json::to_string(document)?;
+    let mut written = Ok(());
+    let mut line = String::new();
+    indent::indent(&compact, &mut |letter| {
+        line.push(letter);
+        if letter == '\n' {
+            if written.is_ok() {
+                written = out.write_all(Printable::json(&line).as_bytes());
+            }
+            line.clear();
+        }
+    });
+    written.and_then(|()| out.write_all(Printable::json(&line).as_bytes()))
 }
 
 /// One line of `--json-stream`: `{"event": …, "data": …}`, as iperf3 has it.
@@ -38,7 +62,10 @@ pub fn event(event: &str, data: &impl Serialize) -> serde_json::Result<Printable
 }
 
 fn indented(document: &impl Serialize) -> serde_json::Result<String> {
-    Ok(indent::indent(&serde_json::to_string(document)?))
+    let mut text = String::new();
+    let compact = serde_json::to_string(document)?;
+    indent::indent(&compact, &mut |letter| text.push(letter));
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -57,6 +84,20 @@ mod tests {
         assert!(value["tests"][0]["lost_packets"].is_null());
         assert!(value["error"].is_null());
         assert_eq!(serde_json::from_value::<Output>(value).unwrap(), output);
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_printed() {
+        let output = Output {
+            tests: vec![Test {
+                id: "a\u{202e}b\n\"".to_owned(),
+                ..Test::default()
+            }],
+            ..Output::new("udp", "0.1.0")
+        };
+        let mut written = Vec::new();
+        write(&output, &mut written).unwrap();
+        assert_eq!(pretty(&output).unwrap().as_bytes(), written);
     }
 
     #[test]

@@ -15,6 +15,25 @@ use super::network::{GUEST, HOST, TAP};
 use super::nic::{Board, Nic};
 use crate::process::Server;
 
+/// What a machine has besides its NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hardware {
+    pub(crate) memory_mib: u32,
+    /// The rest of the kernel's command line.
+    pub(crate) kernel_words: &'static str,
+    pub(crate) emulator_words: &'static [&'static str],
+}
+
+impl Default for Hardware {
+    fn default() -> Self {
+        Self {
+            memory_mib: 512,
+            kernel_words: "",
+            emulator_words: &[],
+        }
+    }
+}
+
 /// A machine that runs; it ends when dropped.
 pub(crate) struct Guest {
     emulator: Server,
@@ -30,9 +49,19 @@ impl Guest {
     /// # Errors
     /// The emulator does not start, or the guest does not answer.
     pub(crate) fn boot(nic: &Nic, image: &Image, directory: &Path) -> Result<Self, String> {
+        Self::boot_with(nic, image, &Hardware::default(), directory)
+    }
+
+    /// The same on other hardware.
+    pub(crate) fn boot_with(
+        nic: &Nic,
+        image: &Image,
+        hardware: &Hardware,
+        directory: &Path,
+    ) -> Result<Self, String> {
         let socket = directory.join("serial");
         let _old = fs::remove_file(&socket);
-        let mut emulator = Server(start(nic, image, directory)?);
+        let mut emulator = Server(start(nic, image, hardware, directory)?);
         let port = connect(&socket, &mut emulator)?;
         let mut guest = Self {
             emulator,
@@ -64,7 +93,7 @@ impl Guest {
             .ok_or_else(|| format!("{name}: the guest says {said:?}"))
     }
 
-    /// Unpacks all that the guest has in `/tmp/out` to `to`.
+    /// Unpacks all that the guest has in its place of outputs to `to`.
     pub(crate) fn fetch(&mut self, to: &Path) -> Result<(), String> {
         let listener = TcpListener::bind((HOST, FILES)).map_err(|why| why.to_string())?;
         let receiver = thread::spawn(move || -> io::Result<Vec<u8>> {
@@ -72,7 +101,7 @@ impl Guest {
             listener.accept()?.0.read_to_end(&mut bytes)?;
             Ok(bytes)
         });
-        let command = format!("tar -c -C /tmp/out . | nc {HOST} {FILES}");
+        let command = format!("tar -c -C $OUT . | nc {HOST} {FILES}");
         let status = self.run("fetch", &command, Duration::from_secs(120))?;
         if status != 0 {
             return Err(format!("its files cannot be fetched: status {status}"));
@@ -122,12 +151,12 @@ impl Guest {
     }
 }
 
-fn start(nic: &Nic, image: &Image, directory: &Path) -> Result<Child, String> {
+fn start(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) -> Result<Child, String> {
     let log = fs::File::create(directory.join("qemu")).map_err(|why| why.to_string())?;
     let again = log.try_clone().map_err(|why| why.to_string())?;
     let emulator = image.board.emulator();
     Command::new(emulator)
-        .args(arguments(nic, image, directory))
+        .args(arguments(nic, image, hardware, directory))
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(again)
@@ -135,14 +164,16 @@ fn start(nic: &Nic, image: &Image, directory: &Path) -> Result<Child, String> {
         .map_err(|why| format!("start {emulator}: {why}"))
 }
 
-fn arguments(nic: &Nic, image: &Image, directory: &Path) -> Vec<String> {
+fn arguments(nic: &Nic, image: &Image, hardware: &Hardware, directory: &Path) -> Vec<String> {
     let [port, console] = image.board.serial_ports();
     let tap = format!("tap,ifname={TAP},script=no,downscript=no");
     let kernel = format!(
         "console={console},115200 quiet loglevel=4 rdinit=/init panic=-1 net.ifnames=0 iomem=relaxed mitigations=off \
-         PORT={port} MODULES={} ADDRESS={GUEST}/24",
-        nic.modules.join(",")
+         PORT={port} MODULES={} ADDRESS={GUEST}/24 {}",
+        nic.modules.join(","),
+        hardware.kernel_words
     );
+    let memory = format!("{}M", hardware.memory_mib);
     let file = |name: &str| directory.join(name).display().to_string();
     let path = |path: &Path| path.display().to_string();
     let serial = format!("unix:{},server=on,wait=off", file("serial"));
@@ -184,12 +215,18 @@ fn arguments(nic: &Nic, image: &Image, directory: &Path) -> Vec<String> {
         ["-serial", &serial],
         ["-serial", &console],
         ["-smp", "1"],
-        ["-m", "512M"],
+        ["-m", &memory],
         ["-display", "none"],
         ["-monitor", "none"],
     ];
     arguments.extend(common.iter().flatten().map(|word| (*word).to_owned()));
     arguments.push("-no-reboot".into());
+    arguments.extend(
+        hardware
+            .emulator_words
+            .iter()
+            .map(|word| (*word).to_owned()),
+    );
     arguments
 }
 

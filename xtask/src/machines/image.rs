@@ -32,37 +32,85 @@ pub(crate) fn image(board: Board, linerate: &Path, cache: &Path) -> Result<Image
     let unpacked = debian::unpacked(board, cache)?;
     let initramfs = unpacked.place().join("initramfs.gz");
     let base = unpacked.place().join("base.gz");
-    let modules = modules(&unpacked)?;
+    let nics = NICS.iter().flat_map(|nic| nic.modules).copied();
+    let modules = modules(&unpacked, &nics.chain(ALSO).collect::<Vec<_>>())?;
     if !base.exists() {
-        of_debian(&unpacked, &modules, &base)
+        of_debian(&unpacked, &ALL, &modules, &base)
             .map_err(|why| format!("{}: {why}", base.display()))?;
     }
     with_our_own(&base, linerate, &initramfs)
         .map_err(|why| format!("{}: {why}", initramfs.display()))?;
+    with_files(board, &unpacked, initramfs)
+}
+
+fn with_files(board: Board, unpacked: &Unpacked, initramfs: PathBuf) -> Result<Image, String> {
     Ok(Image {
         board,
         kernel: unpacked.image(),
         initramfs,
         device_tree: match board {
             Board::Pc => None,
-            Board::SabreLite => Some(device_tree(&unpacked)?),
+            Board::SabreLite => Some(device_tree(unpacked)?),
         },
     })
 }
 
+/// What of Debian's packages is in an image.
+struct Wanted {
+    program: fn(&str) -> bool,
+    /// Of what lies next to the modules.
+    index: fn(&str) -> bool,
+}
+
+const ALL: Wanted = Wanted {
+    program: |name| {
+        !UNUSED.iter().any(|unused| name.starts_with(unused)) && !name.ends_with("/gconv")
+    },
+    index: |name| name.starts_with("/modules."),
+};
+
+/// For a machine whose memory is short.
+const LEAST: Wanted = Wanted {
+    program: |name| ["bin", "bin/busybox"].contains(&name),
+    index: |name| name == "/modules.dep",
+};
+
+/// Makes a small image of `board`: busybox, these modules and this linerate.
+///
+/// # Errors
+/// As [`image`].
+pub(crate) fn least(
+    board: Board,
+    wanted: &[&str],
+    linerate: &Path,
+    cache: &Path,
+) -> Result<Image, String> {
+    let unpacked = debian::unpacked(board, cache)?;
+    let modules = modules(&unpacked, wanted)?;
+    let base = unpacked.place().join("least.gz");
+    let initramfs = unpacked.place().join("small.gz");
+    of_debian(&unpacked, &LEAST, &modules, &base)
+        .and_then(|()| with_our_own(&base, linerate, &initramfs))
+        .map_err(|why| format!("{}: {why}", initramfs.display()))?;
+    with_files(board, &unpacked, initramfs)
+}
+
 /// Debian's programs and modules: the same for each run.
-fn of_debian(unpacked: &Unpacked, modules: &[String], base: &Path) -> io::Result<()> {
+fn of_debian(
+    unpacked: &Unpacked,
+    wanted: &Wanted,
+    modules: &[String],
+    base: &Path,
+) -> io::Result<()> {
     let new = base.with_extension("new");
     let mut archive = Archive::new(GzEncoder::new(File::create(&new)?, Compression::fast()));
-    archive.tree(&unpacked.of_programs(), &|name| {
-        !UNUSED.iter().any(|unused| name.starts_with(unused)) && !name.ends_with("/gconv")
-    })?;
+    archive.tree(&unpacked.of_programs(), &wanted.program)?;
     let directory = format!("lib/modules/{}", unpacked.kernel);
     archive.tree(&unpacked.of_kernel(), &|name| {
         let is_above = |wanted: &String| wanted.starts_with(&format!("{name}/"));
         let is_index = name
             .strip_prefix(&directory)
-            .is_some_and(|rest| rest.starts_with("/modules.") || rest.is_empty());
+            .is_some_and(|rest| (wanted.index)(rest) || rest.is_empty());
         ["lib", "lib/modules"].contains(&name)
             || is_index
             || modules
@@ -89,7 +137,7 @@ fn with_our_own(base: &Path, linerate: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Names of the wanted modules' files, and of those that they need.
-fn modules(unpacked: &Unpacked) -> Result<Vec<String>, String> {
+fn modules(unpacked: &Unpacked, wanted: &[&str]) -> Result<Vec<String>, String> {
     let mut command = Command::new("depmod");
     command
         .arg("-b")
@@ -102,9 +150,7 @@ fn modules(unpacked: &Unpacked) -> Result<Vec<String>, String> {
     let directory = format!("lib/modules/{}", unpacked.kernel);
     let index = unpacked.of_kernel().join(&directory).join("modules.dep");
     let text = fs::read_to_string(&index).map_err(|why| format!("{}: {why}", index.display()))?;
-    let nics = NICS.iter().flat_map(|nic| nic.modules).copied();
-    let wanted: Vec<&str> = nics.chain(ALSO).collect();
-    let files = needed(&text, &wanted);
+    let files = needed(&text, wanted);
     Ok(files.map(|file| format!("{directory}/{file}")).collect())
 }
 

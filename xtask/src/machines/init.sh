@@ -1,7 +1,8 @@
 #!/bin/busybox sh
 # Process 1 of a guest. The kernel hands on PORT, MODULES and ADDRESS from its command line. Each line of the serial
 # port PORT is `NAME SECONDS COMMAND`: the command runs at most this long in /tmp/out; its output goes to NAME.stdout and
-# NAME.stderr, and `ended NAME STATUS` goes back.
+# NAME.stderr, and `ended NAME STATUS` goes back. With BARE the clock was never set, there is no /etc, no HOME, and no
+# file can be made: outputs go to a place that no command knows.
 /bin/busybox mkdir -p /bin /sbin /usr/bin /usr/sbin /proc /sys /dev /tmp /run /real
 /bin/busybox --install -s
 export PATH=/opt:/real:/bin:/sbin:/usr/bin:/usr/sbin HOME=/tmp XDG_STATE_HOME=/tmp/state
@@ -10,7 +11,8 @@ mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
 mount -t tmpfs run /run
-mkdir -p /dev/pts /tmp/out
+export OUT=/tmp/out
+mkdir -p /dev/pts $OUT
 mount -t devpts pts /dev/pts
 mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
@@ -30,11 +32,24 @@ ip link set eth0 up
 ip addr add "$ADDRESS" dev eth0
 wait_for '[ "$(cat /sys/class/net/eth0/carrier)" = 1 ]'
 
-cd /tmp/out
+if [ -n "$BARE" ]; then
+    unset HOME XDG_STATE_HOME
+    OUT=/real/out
+    umount /tmp /run
+    rm -rf /etc /tmp /run
+    mkdir -p $OUT
+    mount -t tmpfs out $OUT
+    # The kernel refuses a time before its own start.
+    date -s @1000 >/dev/null
+    mount -o remount,ro /
+    cd /
+else
+    cd $OUT
+fi
 stty -F "/dev/$PORT" raw -echo -opost
 exec 3<>"/dev/$PORT"
 echo "ready after $(cut -d' ' -f1 /proc/uptime) s" >&3
 while read -r name seconds command <&3; do
-    timeout "$seconds" sh -c "$command" >"$name.stdout" 2>"$name.stderr" </dev/null
+    timeout "$seconds" sh -c "$command" >"$OUT/$name.stdout" 2>"$OUT/$name.stderr" </dev/null
     echo "ended $name $?" >&3
 done

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -14,11 +14,43 @@ use super::results::Results;
 use super::table;
 use crate::process;
 
-/// Writes the page.
+/// Writes the page; what it has of small machines stays.
 pub(crate) fn write(all: &[Results]) -> Result<(), String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/machines.md");
-    fs::write(&path, text(all)).map_err(|why| format!("{}: {why}", path.display()))
+    let old = read().unwrap_or_default();
+    let small = section(&old).map_or("", |(_, small, _)| small);
+    replace(&text(all).replace("{small}", small))
 }
+
+/// Writes the page's table of small machines.
+pub(crate) fn write_small(table: &str) -> Result<(), String> {
+    let old = read()?;
+    let (before, _, after) = section(&old).ok_or("the page has no place for small machines")?;
+    replace(&format!("{before}{table}{after}"))
+}
+
+/// What comes before the table of small machines, that table, and the rest.
+fn section(page: &str) -> Option<(&str, &str, &str)> {
+    let begin = page.find(BEGIN)? + BEGIN.len();
+    let end = begin + page.get(begin..)?.find(END)?;
+    Some((page.get(..begin)?, page.get(begin..end)?, page.get(end..)?))
+}
+
+const BEGIN: &str = "<!-- written by `cargo xtask machines --small --write` -->\n\n";
+const END: &str = "\n<!-- to here -->\n";
+
+fn read() -> Result<String, String> {
+    fs::read_to_string(path()).map_err(|why| format!("{PAGE}: {why}"))
+}
+
+fn replace(text: &str) -> Result<(), String> {
+    fs::write(path(), text).map_err(|why| format!("{PAGE}: {why}"))
+}
+
+fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(PAGE)
+}
+
+const PAGE: &str = "docs/machines.md";
 
 fn text(all: &[Results]) -> String {
     let documents: Vec<Value> = all
@@ -44,7 +76,7 @@ fn text(all: &[Results]) -> String {
 }
 
 /// `QEMU 7.2.22`.
-fn emulator() -> String {
+pub(super) fn emulator() -> String {
     let mut command = Command::new(Board::Pc.emulator());
     let ended = process::run(command.arg("--version"), Duration::from_secs(10));
     let text = ended.map(|ended| ended.stdout).unwrap_or_default();
@@ -52,4 +84,16 @@ fn emulator() -> String {
         .split_whitespace()
         .skip_while(|word| *word != "version");
     format!("QEMU {}", words.nth(1).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_has_a_place_for_small_machines() {
+        let (before, small, after) = section(include_str!("page.md")).unwrap();
+        assert_eq!(small, "{small}");
+        assert!(before.contains("{table}") && after.contains("## Run it"));
+    }
 }

@@ -27,7 +27,21 @@ pub(crate) fn run(
     directory: &Path,
 ) -> Result<(), String> {
     network::open()?;
-    let guest = Guest::boot(nic, image, directory)?;
+    all_of(
+        &ACTIONS,
+        Guest::boot(nic, image, directory)?,
+        linerate,
+        directory,
+    )
+}
+
+/// The same for a guest that is up.
+pub(super) fn all_of(
+    actions: &[Action],
+    guest: Guest,
+    linerate: &Path,
+    directory: &Path,
+) -> Result<(), String> {
     let mut session = Session {
         kernel_is_up: guest.ready.clone(),
         guest,
@@ -36,7 +50,7 @@ pub(crate) fn run(
         server: None,
         done: Vec::new(),
     };
-    let ended = session.all();
+    let ended = session.all(actions);
     session.keep()?;
     ended
 }
@@ -52,8 +66,8 @@ struct Session {
 }
 
 impl Session {
-    fn all(&mut self) -> Result<(), String> {
-        for action in &ACTIONS {
+    fn all(&mut self, actions: &[Action]) -> Result<(), String> {
+        for action in actions {
             match action {
                 Action::Serve(At::Host, command) => self.serve_on_the_host(command)?,
                 Action::Serve(At::Guest, command) => self.serve_in_the_guest(command)?,
@@ -125,7 +139,7 @@ impl Session {
     /// Ends the guest's former server, and waits until this one listens.
     fn serve_in_the_guest(&mut self, command: &str) -> Result<(), String> {
         let command = format!(
-            "while kill $(cat /run/server) 2>/dev/null; do sleep 0.1; done; {} >serve-in-guest 2>&1 & echo $! >/run/server; \
+            "while kill $(cat $OUT/server) 2>/dev/null; do sleep 0.1; done; {} >$OUT/serve-in-guest 2>&1 & echo $! >$OUT/server; \
              until netstat -ltn | grep -q :5201; do sleep 0.1; done",
             addressed(command)
         );

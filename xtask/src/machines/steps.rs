@@ -42,7 +42,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    const fn new(name: &'static str, at: At, command: &'static str) -> Self {
+    pub(super) const fn new(name: &'static str, at: At, command: &'static str) -> Self {
         let right = &[0];
         Self {
             name,
@@ -52,7 +52,7 @@ impl Step {
         }
     }
 
-    const fn or(self, right: &'static [i32]) -> Self {
+    pub(super) const fn or(self, right: &'static [i32]) -> Self {
         Self { right, ..self }
     }
 

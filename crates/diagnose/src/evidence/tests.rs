@@ -9,7 +9,7 @@ fn reading(group: &str, phase: Phase, t_s: u64, value: u64) -> Sample {
         source: Source::Softnet.text().to_owned(),
         group: Some(group.to_owned()),
         phase: Some(phase),
-        counters: BTreeMap::from([("dropped".to_owned(), value)]),
+        counters: [("dropped".to_owned(), value)].into(),
         ..Sample::default()
     }
 }
@@ -88,10 +88,11 @@ fn the_document_lists_what_moved_and_wraps_as_the_ledger_does() {
     let list = |t_s, macerr| Sample {
         source: Source::Ethtool.text().to_owned(),
         interface: Some("eth0".to_owned()),
-        counters: BTreeMap::from([
+        counters: [
             ("IEEE_rx_macerr".to_owned(), macerr),
             ("IEEE_rx_crc".to_owned(), 9),
-        ]),
+        ]
+        .into(),
         ..reading("t1", Phase::Load, t_s, 0)
     };
     record.samples = vec![

@@ -198,7 +198,7 @@ impl Case {
             interface: Some("eth0".to_owned()),
             group: moment.map(|(group, _)| group.to_owned()),
             phase: moment.map(|(_, phase)| phase),
-            counters,
+            counters: counters.into(),
             ..Sample::default()
         };
         lists.into_iter().map(sample).collect()

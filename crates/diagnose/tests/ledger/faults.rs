@@ -216,7 +216,7 @@ fn record(faults: &[&Fault]) -> Record {
         let load = (sample.t_ns / 1_000_000_000).saturating_sub(1);
         sample
             .counters
-            .insert("packets".to_owned(), load * SENT / LOAD_S);
+            .extend([("packets".to_owned(), load * SENT / LOAD_S)]);
     }
     record.samples.extend(processor(busy));
     record.run.settings.push(Setting {
@@ -236,13 +236,14 @@ fn processor(busy: f64) -> [Sample; 2] {
         source: "/proc/stat".to_owned(),
         group: Some("g".to_owned()),
         phase: Some(Phase::Idle),
-        counters: BTreeMap::from([
+        counters: [
             ("cpu0.user".to_owned(), second * (1000.0 * busy) as u64),
             (
                 "cpu0.idle".to_owned(),
                 second * (1000.0 * (1.0 - busy)) as u64,
             ),
-        ]),
+        ]
+        .into(),
         ..Sample::default()
     })
 }

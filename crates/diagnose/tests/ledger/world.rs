@@ -371,7 +371,7 @@ fn samples(counters: &[Counter]) -> Vec<Sample> {
                         == (counter.host, counter.source, &interface)
             };
             if let Some(sample) = samples.iter_mut().find(same) {
-                sample.counters.insert(counter.name.clone(), value);
+                sample.counters.extend([(counter.name.clone(), value)]);
                 continue;
             }
             samples.push(Sample {
@@ -381,7 +381,7 @@ fn samples(counters: &[Counter]) -> Vec<Sample> {
                 interface,
                 group: Some("g".to_owned()),
                 phase: Some(phase),
-                counters: BTreeMap::from([(counter.name.clone(), value)]),
+                counters: [(counter.name.clone(), value)].into(),
                 ..Sample::default()
             });
         }

@@ -38,7 +38,7 @@ fn take_over(samples: &mut Vec<Sample>, again: Vec<Sample>) -> bool {
 
 /// Whether some of the driver's counters are refreshed only now and then.
 fn counts_late(driver: &str) -> bool {
-    let table = knowledge::driver_alone(driver);
+    let table = knowledge::driver(driver);
     table.is_some_and(|table| {
         let mut counters = table.counters.iter();
         counters.any(|counter| counter.refresh_ms.is_some())
@@ -52,13 +52,12 @@ const PAUSE_NS: u64 = 250_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     fn sample(source: &str, interface: Option<&str>, count: u64) -> Sample {
         Sample {
             source: source.to_owned(),
             interface: interface.map(str::to_owned),
-            counters: BTreeMap::from([("n".to_owned(), count)]),
+            counters: [("n".to_owned(), count)].into(),
             ..Sample::default()
         }
     }

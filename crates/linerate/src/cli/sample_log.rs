@@ -24,7 +24,9 @@ impl SampleLog {
     pub(super) fn take(&mut self, sample: &Sample) {
         if self.counters < MOST_COUNTERS {
             self.counters += sample.counters.len();
-            self.samples.push(sample.clone());
+            let mut sample = sample.clone();
+            sample.share_names(&self.samples);
+            self.samples.push(sample);
         } else {
             self.last.insert(source(sample), sample.clone());
         }
@@ -55,7 +57,7 @@ fn source(sample: &Sample) -> Source {
     )
 }
 
-/// About ten megabytes.
+/// About a megabyte, where sources keep their names.
 const MOST_COUNTERS: usize = 100_000;
 
 #[cfg(test)]
@@ -68,7 +70,7 @@ mod tests {
         let sample = |t_ns, source: &str| Sample {
             t_ns,
             source: source.to_owned(),
-            counters: BTreeMap::from([("rx_packets".to_owned(), t_ns)]),
+            counters: [("rx_packets".to_owned(), t_ns)].into(),
             ..Sample::default()
         };
         for t_ns in 0..MOST_COUNTERS as u64 + 1000 {

@@ -2,6 +2,7 @@
 //! `--rules DIR`: a site's rules in addition to the built-in ones. One of the same id
 //! replaces ours.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
@@ -14,15 +15,15 @@ use linerate_model::failure::Failure;
 ///
 /// # Errors
 /// The directory cannot be read, has no rule, or a rule in it is wrong: every mistake is reported.
-pub(super) fn with(directory: Option<&Path>) -> Result<Vec<Rule>, Failure> {
-    let mut all = rules::embedded().to_vec();
+pub(super) fn with(directory: Option<&Path>) -> Result<Cow<'static, [Rule]>, Failure> {
     let Some(directory) = directory else {
-        return Ok(all);
+        return Ok(rules::embedded().into());
     };
     let own = read(directory)?;
+    let mut all = rules::embedded().to_vec();
     all.retain(|rule| !own.iter().any(|own| own.id == rule.id));
     all.extend(own);
-    Ok(all)
+    Ok(all.into())
 }
 
 fn read(directory: &Path) -> Result<Vec<Rule>, Failure> {

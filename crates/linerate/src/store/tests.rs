@@ -42,7 +42,7 @@ fn sample(t_ns: u64) -> Sample {
     Sample {
         t_ns,
         source: "/proc/net/snmp".to_owned(),
-        counters: BTreeMap::from([("Udp.InErrors".to_owned(), t_ns)]),
+        counters: [("Udp.InErrors".to_owned(), t_ns)].into(),
         ..Sample::default()
     }
 }

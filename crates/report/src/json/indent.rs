@@ -2,20 +2,23 @@
 //! Indents compact JSON by two blanks a level, a line an entry, as serde_json's pretty writer does;
 //! with that, every type would be in the program once more.
 
-/// `compact`, which is JSON without any space between its words, for people.
-pub(super) fn indent(compact: &str) -> String {
-    let mut text = Indented::default();
+/// Gives `compact`, which is JSON without any space between its words, to `out`, letter by letter, for people.
+pub(super) fn indent(compact: &str, out: &mut dyn FnMut(char)) {
+    let mut text = Indented {
+        out,
+        depth: 0,
+        string: None,
+        empty: false,
+    };
     let mut rest = compact.chars().peekable();
     while let Some(character) = rest.next() {
         let empty = matches!(rest.peek(), Some('}' | ']'));
         text.push(character, empty);
     }
-    text.text
 }
 
-#[derive(Default)]
-struct Indented {
-    text: String,
+struct Indented<'o> {
+    out: &'o mut dyn FnMut(char),
     depth: usize,
     /// Within a string; whether after a backslash.
     string: Option<bool>,
@@ -23,7 +26,7 @@ struct Indented {
     empty: bool,
 }
 
-impl Indented {
+impl Indented<'_> {
     /// `closes_next`: what follows closes something.
     fn push(&mut self, character: char, closes_next: bool) {
         if let Some(escaped) = self.string {
@@ -32,25 +35,25 @@ impl Indented {
                 '\\' => Some(!escaped),
                 _ => Some(false),
             };
-            return self.text.push(character);
+            return (self.out)(character);
         }
         match character {
             '{' | '[' => self.open(character, closes_next),
             '}' | ']' => self.close(character),
             ',' => {
-                self.text.push(',');
+                (self.out)(',');
                 self.line();
             }
-            ':' => self.text.push_str(": "),
+            ':' => [':', ' '].into_iter().for_each(&mut *self.out),
             _ => {
                 self.string = (character == '"').then_some(false);
-                self.text.push(character);
+                (self.out)(character);
             }
         }
     }
 
     fn open(&mut self, character: char, empty: bool) {
-        self.text.push(character);
+        (self.out)(character);
         self.depth += 1;
         self.empty = empty;
         if !empty {
@@ -63,13 +66,13 @@ impl Indented {
         if !std::mem::take(&mut self.empty) {
             self.line();
         }
-        self.text.push(character);
+        (self.out)(character);
     }
 
     fn line(&mut self) {
-        self.text.push('\n');
-        for _ in 0..self.depth {
-            self.text.push_str("  ");
+        (self.out)('\n');
+        for _ in 0..2 * self.depth {
+            (self.out)(' ');
         }
     }
 }
@@ -102,7 +105,9 @@ mod tests {
         #[test]
         fn it_is_what_serde_json_writes(value in any_value()) {
             let pretty = serde_json::to_string_pretty(&value).unwrap();
-            prop_assert_eq!(indent(&value.to_string()), pretty);
+            let mut indented = String::new();
+            indent(&value.to_string(), &mut |letter| indented.push(letter));
+            prop_assert_eq!(indented, pretty);
         }
     }
 }

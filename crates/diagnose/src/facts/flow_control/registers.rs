@@ -43,7 +43,9 @@ pub(super) fn counted_by_register(vantage: &Vantage<'_>, name: &str) -> Option<C
 
 /// Whether a field of one bit is set.
 fn switch(vantage: &Vantage<'_>, register: &str, field: &str) -> Option<bool> {
-    let decoded = registers::decode(map()?, register, value(vantage, register)?, None).ok()?;
+    // The maps are read only where there is a value: they take megabytes.
+    let value = value(vantage, register)?;
+    let decoded = registers::decode(map()?, register, value, None).ok()?;
     Some(decoded.field(field)?.value != 0)
 }
 

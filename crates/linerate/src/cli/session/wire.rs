@@ -26,7 +26,7 @@ impl Session {
             interface: None,
             group: Some(plan.group.clone()),
             phase: Some(Phase::Load),
-            counters: named(counters.read()),
+            counters: named(counters.read()).into(),
         };
         self.store.sample(&sample);
         self.samples.take(&sample);
