@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::causes;
 use super::nic::Board;
 use super::results::Results;
 use super::table;
@@ -16,8 +17,13 @@ use crate::process;
 
 /// Writes the page.
 pub(crate) fn write(all: &[Results]) -> Result<(), String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/machines.md");
+    let path = path();
     fs::write(&path, text(all)).map_err(|why| format!("{}: {why}", path.display()))
+}
+
+/// Where it is.
+pub(crate) fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/machines.md")
 }
 
 fn text(all: &[Results]) -> String {
@@ -41,10 +47,11 @@ fn text(all: &[Results]) -> String {
         .replace("{emulator}", &emulator())
         .replace("{kernels}", &kernels.join(" and "))
         .replace("{table}", &table::markdown(all))
+        .replace("{causes}", causes::section().trim_end())
 }
 
 /// `QEMU 7.2.22`.
-fn emulator() -> String {
+pub(crate) fn emulator() -> String {
     let mut command = Command::new(Board::Pc.emulator());
     let ended = process::run(command.arg("--version"), Duration::from_secs(10));
     let text = ended.map(|ended| ended.stdout).unwrap_or_default();
