@@ -41,6 +41,8 @@ pub(crate) struct Cause {
     or_nothing: bool,
     /// Where packets die: one of these stages of the ledger must have some.
     dies_at: &'static [&'static str],
+    /// Counters of the guest that must increase.
+    moved: &'static [&'static str],
     /// What `inspect` must show in the guest: source, setting, value.
     seen: &'static [(&'static str, &'static str, &'static str)],
 }
