@@ -84,7 +84,8 @@ pub(super) const CAUSES: [Cause; 19] = [
     cause("mtu-mismatch", "", "")
         .on_host("ip link set dev tap0 mtu 9000", "ip link set dev tap0 mtu 1500")
         .by("linerate udp HOST -R -b 5M -l 4000 -t 3")
-        .first(&["mtu-mismatch"]),
+        .first(&["mtu-mismatch"])
+        .or_nothing(),
     cause(
         "vlan-offload-off",
         "ethtool -K eth0 rxvlan off; sleep 4",

@@ -24,6 +24,8 @@ pub(crate) fn run(
 ) -> Result<(), String> {
     let mut session = Session::boot(nic, image, linerate, directory)?;
     session.serve_on_the_host("linerate serve --bind HOST")?;
+    // Links and modules of the boot settle.
+    session.shell(At::Guest, "settle", "sleep 5")?;
     let ended = names
         .split(',')
         .filter_map(|name| named(name).ok())
