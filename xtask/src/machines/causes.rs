@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `machines --causes [--cause NAME]... [--write] [--kept] [NIC...]`: known causes on real drivers. Each NIC is booted once;
 //! each cause that it can have is set up there, measured as a person would, and undone. Judged is what was named first,
-//! which counters increased, whether the ledger adds up, and whether `inspect` shows the setting.
+//! which counters increased, whether the ledger adds up, and whether `inspect` shows the setting. `--kept` boots none, and
+//! explains the runs that are there again.
 
 mod judge;
 mod list;
@@ -10,11 +11,14 @@ mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 use super::image::{self, Image};
 use super::nic::{Board, NICS, Nic};
 use super::{Options, boot, missing, missing_for, place};
 use crate::Outcome;
+use crate::process;
 use crate::tally::Tally;
 use judge::Judged;
 pub(crate) use provoke::run as inside;
@@ -74,6 +78,9 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         let directory = place().join(nic.directory()).join("causes");
         if !options.kept && !booted(nic, &causes, &options, &directory, &mut tally)? {
             continue;
+        }
+        if options.kept {
+            explained_again(&causes, &options.binary(Board::Pc)?, &directory)?;
         }
         for cause in &causes {
             let judged = Judged::of(nic, cause, &directory);
@@ -138,6 +145,24 @@ fn booted(
     tally.check(nic.name, booted);
     Ok(is_right)
 }
+
+/// What this program concludes from runs that are there.
+fn explained_again(causes: &[&Cause], linerate: &Path, directory: &Path) -> Result<(), String> {
+    for name in causes.iter().map(|cause| cause.name) {
+        let run = directory.join(format!("{name}.run"));
+        let mut explain = Command::new(linerate);
+        explain.arg("explain").arg(&run).arg("--json");
+        let ended = process::run(&mut explain, LIMIT)?;
+        // Without a run there is nothing to explain, and the step's own output says why.
+        if ended.status.success() {
+            let path = directory.join(format!("{name}.explained.stdout"));
+            fs::write(&path, ended.stdout).map_err(|why| format!("{}: {why}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// The NICs on which causes are provoked, if none is named.
 const OF_CAUSES: [&str; 6] = [

@@ -35,7 +35,8 @@ impl Judged {
     pub(super) fn of(nic: &'static Nic, cause: &'static Cause, directory: &Path) -> Self {
         let not_here = cause.why_not_on(nic).map(str::to_owned);
         let results = Results::of(nic, directory);
-        let measure = results.document(&format!("{}.measure", cause.name));
+        let of = |kind: &str| results.document(&format!("{}.{kind}", cause.name));
+        let measure = of("explained").or_else(|_| of("measure"));
         let document = measure.as_ref().cloned().unwrap_or_default();
         let text = |at: &str| Some(document.pointer(at)?.as_str()?.to_owned());
         let sure = sure(&document, cause);
@@ -342,9 +343,9 @@ mod tests {
     fn packets_must_have_died_where_the_cause_is() {
         let lost_at = |stage: &str| {
             let document = json!({ "ledger": [{ "stages": [{ "stage": stage, "lo": 5 }] }] });
-            died(&document, named("tbf").unwrap())
+            died(&document, named("police").unwrap())
         };
-        assert_eq!(lost_at("tx-qdisc"), Ok(()));
+        assert_eq!(lost_at("rx-softnet"), Ok(()));
         assert!(lost_at("wire").is_err());
     }
 }
