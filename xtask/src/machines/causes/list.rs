@@ -150,11 +150,12 @@ pub(super) const CAUSES: [Cause; 19] = [
     )
     .by("linerate udp HOST -R -b 1M -t 5")
     .first(&["connection-table-full"]),
+    // As with connections: the server's address is known before the table is full.
     cause(
         "neighbour-table-8",
         "cd /proc/sys/net/ipv4/neigh/default; cat gc_thresh1 gc_thresh2 gc_thresh3 >/run/thresholds; \
          echo 1 >gc_thresh1; echo 4 >gc_thresh2; echo 8 >gc_thresh3; \
-         sh -c 'while :; do for n in $(seq 20 90); do ping -c 1 -W 1 198.18.77.$n & done; sleep 1; done' >/dev/null 2>&1 & \
+         sh -c 'until netstat -un | grep -q :5201; do sleep 0.2; done; while :; do for n in $(seq 20 90); do ping -c 1 -W 1 198.18.77.$n & done; sleep 1; done' >/dev/null 2>&1 & \
          echo $! >/run/pinging",
         "kill $(cat /run/pinging); cd /proc/sys/net/ipv4/neigh/default; sleep 2; set -- $(cat /run/thresholds); \
          echo $3 >gc_thresh3; echo $2 >gc_thresh2; echo $1 >gc_thresh1",
