@@ -52,6 +52,11 @@ pub(crate) struct Cause {
 }
 
 impl Cause {
+    /// Whether it is measured by a check, whose search also sends what cannot arrive.
+    fn searches(&self) -> bool {
+        self.measure.starts_with("linerate check")
+    }
+
     fn why_not_on(&self, nic: &Nic) -> Option<&'static str> {
         let mut not_on = self.not_on.iter();
         not_on.find(|(name, _)| *name == nic.name).map(|of| of.1)

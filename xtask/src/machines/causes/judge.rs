@@ -91,7 +91,11 @@ fn sure(document: &Value, cause: &Cause) -> Vec<Finding> {
 /// The first finding is of the cause; or there is none, where none is needed.
 fn is_right(document: &Value, cause: &Cause, sure: &[Finding]) -> bool {
     match sure.first() {
-        None => cause.or_nothing && document["error"].is_null() && !mostly_lost(document),
+        None => {
+            cause.or_nothing
+                && document["error"].is_null()
+                && (cause.searches() || !mostly_lost(document))
+        }
         Some(first) if cause.first.contains(&first.cause.as_str()) => true,
         // A full processor is no fault, and true of a machine that is emulated.
         Some(_) => {
